@@ -1,0 +1,108 @@
+//! Time as a trait: one clock for all reading of time, so that tests can hold it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::watch;
+
+use crate::model::Timestamp;
+
+/// Tells the time and waits. Wall time may step; waiting follows monotonic time.
+pub trait Clock: Send + Sync + 'static {
+    /// Wall time now.
+    fn now(&self) -> Timestamp;
+
+    /// Waits for `duration`; may be dropped at any time.
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}
+
+/// The system's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let micros = match SystemTime::now().duration_since(UNIX_EPOCH) {
+            Ok(since) => i64::try_from(since.as_micros()).unwrap_or(i64::MAX),
+            Err(before) => i64::try_from(before.duration().as_micros()).map_or(i64::MIN, |m| -m),
+        };
+        Timestamp::from_micros(micros)
+    }
+
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(tokio::time::sleep(duration))
+    }
+}
+
+/// A clock that stands still until it is moved.
+#[derive(Debug)]
+pub struct FakeClock {
+    /// Wall time, and monotonic microseconds since creation; the two part when the wall clock is stepped.
+    state: Mutex<(Timestamp, u64)>,
+    moved: watch::Sender<u64>,
+}
+
+impl FakeClock {
+    /// A clock that shows `start`.
+    #[must_use]
+    pub fn at(start: Timestamp) -> Self {
+        Self { state: Mutex::new((start, 0)), moved: watch::Sender::new(0) }
+    }
+
+    /// Lets `duration` pass: wall time and waiting move on together.
+    pub fn advance(&self, duration: Duration) {
+        let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let monotonic = {
+            let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            state.0 = state.0 + duration;
+            state.1 = state.1.saturating_add(micros);
+            state.1
+        };
+        self.moved.send_replace(monotonic);
+    }
+
+    /// Sets wall time alone, as an administrator or a resume from suspend does.
+    pub fn step_to(&self, wall: Timestamp) {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).0 = wall;
+    }
+
+    /// How many sleepers wait now; lets a test know that the code under test is at rest.
+    #[must_use]
+    pub fn sleepers(&self) -> usize {
+        self.moved.receiver_count()
+    }
+}
+
+impl Clock for FakeClock {
+    fn now(&self) -> Timestamp {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).0
+    }
+
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let mut moved = self.moved.subscribe();
+        let until = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).1 + micros;
+        Box::pin(async move {
+            // The sender lives in `self`, which the future borrows: the wait cannot fail.
+            let _ = moved.wait_for(|&monotonic| monotonic >= until).await;
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_sleeper_of_the_fake_clock_wakes_when_its_time_has_passed() {
+        let clock = FakeClock::at(Timestamp::from_seconds(100));
+        let sleep = clock.sleep(Duration::from_secs(5));
+        clock.step_to(Timestamp::from_seconds(10_000));
+        assert_eq!(clock.sleepers(), 1);
+        clock.advance(Duration::from_secs(5));
+        sleep.await;
+        assert_eq!(clock.now(), Timestamp::from_seconds(10_005));
+    }
+}

@@ -1,0 +1,44 @@
+//! Attempts, local retry, limits and the runner. Knows no store, no bus and no API: monitors come in and
+//! results go out through the doors here.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::model::{CheckResult, LocationId, MonitorId, MonitorType, Revision, Timestamp};
+use crate::probe::{Probe, Weight};
+
+/// One monitor as an agent runs it.
+#[derive(Clone)]
+pub struct Assignment {
+    /// The monitor.
+    pub monitor_id: MonitorId,
+    /// Its version.
+    pub revision: Revision,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub kind: MonitorType,
+    /// Time between two planned runs.
+    pub interval: Duration,
+    /// Start of the grid after 00:00 UTC, instead of the hash slot (fields.md 3 `monitor_offset`).
+    pub offset: Option<Duration>,
+    /// Bound of one attempt as a whole.
+    pub timeout: Duration,
+    /// Whether a failure is tried again at once.
+    pub retry: bool,
+    /// Where it runs.
+    pub location: LocationId,
+    /// What is run.
+    pub probe: Arc<dyn Probe>,
+    /// Its weight class.
+    pub weight: Weight,
+    /// Planned time of its last run that was recorded, before this process started.
+    pub last_planned_at: Option<Timestamp>,
+}
+
+/// Where results go. `deliver` waits while the receiver is full; what it took is the receiver's to keep.
+pub trait ResultSink: Send + Sync + 'static {
+    /// Hands over one result.
+    fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}

@@ -1,0 +1,35 @@
+//! Vigie, a self-hosted synthetic monitoring system.
+//!
+//! The modules in reading order, lowest floor first; `tests/architecture.rs` holds who may import whom.
+//!
+//! | Floor | Modules |
+//! |---|---|
+//! | 0 | [`model`] the words of the field and their rules, [`clock`] time as a trait |
+//! | 1 | [`judge`], [`schedule`] pure decisions; [`net`], [`wire`] sockets and protocols; [`telemetry`] logs and metrics |
+//! | 2 | [`probe`] one check of each kind; [`store`] what is kept |
+//! | 3 | [`engine`] attempts, retries, limits and the runner |
+//! | 4 | [`control`] use cases: provision monitors, ingest results, keep house |
+//! | 5 | [`api`], [`web`] what is served |
+//! | 6 | [`app`], [`cli`] wiring and words for people |
+
+pub mod clock;
+pub mod model;
+
+pub mod judge;
+pub mod net;
+pub mod schedule;
+pub mod telemetry;
+pub mod wire;
+
+pub mod probe;
+pub mod store;
+
+pub mod engine;
+
+pub mod control;
+
+pub mod api;
+pub mod web;
+
+pub mod app;
+pub mod cli;

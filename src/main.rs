@@ -1,0 +1,3 @@
+//! The `vigie` binary: parse, call, exit code.
+
+fn main() {}

@@ -1,0 +1,191 @@
+//! What failed: a closed kind, in which phase, by whose fault.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Phase, Status};
+
+/// Who has to act on a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fault {
+    /// The monitored service.
+    Target,
+    /// The way to it; judged like the target, since its users see the same.
+    Network,
+    /// Vigie or the host it runs on; makes the outcome unknown, never an error.
+    Ours,
+}
+
+macro_rules! failure_kinds {
+    ($($variant:ident = $label:literal, $fault:ident, $status:ident, $doc:literal;)+) => {
+        /// Every way in which an attempt can fail. The label is stable: metrics, API and alerts use it.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum FailureKind { $(#[doc = $doc] $variant),+ }
+
+        impl FailureKind {
+            /// Every kind.
+            pub const ALL: &[Self] = &[$(Self::$variant),+];
+
+            /// The stable word for this kind.
+            #[must_use]
+            pub const fn label(self) -> &'static str {
+                match self { $(Self::$variant => $label),+ }
+            }
+
+            /// Who has to act.
+            #[must_use]
+            pub const fn fault(self) -> Fault {
+                match self { $(Self::$variant => Fault::$fault),+ }
+            }
+
+            /// The status code of behaviour.md 3 that it leads to.
+            #[must_use]
+            pub const fn status(self) -> Status {
+                match self { $(Self::$variant => Status::$status),+ }
+            }
+
+            /// One sentence for people, without a full stop.
+            #[must_use]
+            pub const fn describe(self) -> &'static str {
+                match self { $(Self::$variant => $doc),+ }
+            }
+        }
+    };
+}
+
+failure_kinds! {
+    NameNotFound = "name_not_found", Target, UNRESOLVED, "the name does not exist";
+    NameWithoutAddress = "name_without_address", Target, UNRESOLVED, "the name has no address of a wanted family";
+    ResolverRefused = "resolver_refused", Target, UNRESOLVED, "the resolver answered with an error for this name";
+    NameUnanswered = "name_unanswered", Target, UNRESOLVED, "the resolver answers for other names but not for this one";
+    ResolverSilent = "resolver_silent", Ours, INTERNAL, "the location's own resolver does not answer";
+    EgressDenied = "egress_denied", Ours, CANNOT_RUN, "the egress policy of this location denies the address";
+    ConnectRefused = "connect_refused", Target, CONNECT_FAILED, "the target refused the connection";
+    ConnectReset = "connect_reset", Target, CONNECT_FAILED, "the target reset the connection while it was made";
+    Unreachable = "unreachable", Network, CONNECT_FAILED, "the network or host cannot be reached";
+    TimedOut = "timed_out", Target, TIMED_OUT, "the timeout passed";
+    NoSocket = "no_socket", Ours, INTERNAL, "this host has no socket or file descriptor left";
+    NoSourceAddress = "no_source_address", Ours, INTERNAL, "this host has no source address or port for the connection";
+    NoRoute = "no_route", Ours, INTERNAL, "this host has no route of its own to the address";
+    NoPermission = "no_permission", Ours, CANNOT_RUN, "this host does not permit what the check needs";
+    TlsHandshake = "tls_handshake", Target, INVALID_RESPONSE, "the TLS handshake failed";
+    TlsUnsupported = "tls_unsupported", Ours, CANNOT_RUN, "this build cannot speak the wanted TLS version";
+    CertificateExpired = "certificate_expired", Target, VALIDATION_FAILED, "the certificate has expired";
+    CertificateNotYetValid = "certificate_not_yet_valid", Target, INVALID_RESPONSE, "the certificate is not valid yet";
+    CertificateName = "certificate_name", Target, INVALID_RESPONSE, "the certificate is for another name";
+    CertificateIssuer = "certificate_issuer", Target, INVALID_RESPONSE, "the certificate has an unknown issuer";
+    CertificateInvalid = "certificate_invalid", Target, INVALID_RESPONSE, "the certificate cannot be used";
+    NoResponse = "no_response", Target, NO_RESPONSE, "the target closed the connection without data";
+    ResponseReset = "response_reset", Target, NO_RESPONSE, "the target reset the connection before it answered";
+    ResponseTruncated = "response_truncated", Target, INVALID_RESPONSE, "the answer ended before it was complete";
+    ResponseInvalid = "response_invalid", Target, INVALID_RESPONSE, "the answer breaks the protocol";
+    ResponseTooLarge = "response_too_large", Target, INVALID_RESPONSE, "the answer is larger than is read";
+    EncodingInvalid = "encoding_invalid", Target, INVALID_RESPONSE, "the body cannot be decoded";
+    RedirectInvalid = "redirect_invalid", Target, INVALID_RESPONSE, "the redirect cannot be followed";
+    RedirectLoop = "redirect_loop", Target, INVALID_RESPONSE, "the redirects do not end";
+    HttpStatus = "http_status", Target, HTTP_ERROR, "the HTTP status is an error";
+    HttpRedirectForbidden = "http_302", Target, HTTP_ERROR, "the monitor counts a 302 as an error";
+    LoginRefused = "login_refused", Target, VALIDATION_FAILED, "the login was refused";
+    KeywordMissing = "keyword_missing", Target, VALIDATION_FAILED, "the keyword was not found";
+    KeywordFound = "keyword_found", Target, VALIDATION_FAILED, "the keyword was found but must not be there";
+    AssertionFailed = "assertion_failed", Target, VALIDATION_FAILED, "an assertion does not hold";
+    DialogueUnexpected = "dialogue_unexpected", Target, INVALID_RESPONSE, "the target said something else than expected";
+    DnsRcode = "dns_rcode", Target, INVALID_RESPONSE, "the name server answered with an error";
+    DnsNoRecords = "dns_no_records", Target, INVALID_RESPONSE, "the name server answered without records";
+    DnsAnswerWrong = "dns_answer_wrong", Target, VALIDATION_FAILED, "the name server gave other records than expected";
+    PingLost = "ping_lost", Target, PING_FAILED, "too many echo requests were lost";
+    Unsupported = "unsupported", Ours, CANNOT_RUN, "this build has no probe for the type or option";
+    Cancelled = "cancelled", Ours, INTERNAL, "the check was cancelled";
+    Panicked = "panicked", Ours, INTERNAL, "the check ran into a defect of Vigie";
+    Internal = "internal", Ours, INTERNAL, "something went wrong inside Vigie";
+}
+
+impl Serialize for FailureKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.label())
+    }
+}
+
+impl<'de> Deserialize<'de> for FailureKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|kind| kind.label() == text)
+            .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no failure kind")))
+    }
+}
+
+/// Why an attempt failed. `detail` is one line for people; it never holds a secret or a body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The phase that it failed in.
+    pub phase: Phase,
+    /// What went wrong.
+    pub kind: FailureKind,
+    /// Who has to act; usually `kind.fault()`.
+    pub fault: Fault,
+    /// The particulars: address, header, rule, what the peer or the system said.
+    pub detail: String,
+}
+
+impl Failure {
+    /// A failure of `kind` in `phase`, by the fault that the kind implies.
+    pub fn new(phase: Phase, kind: FailureKind, detail: impl Into<String>) -> Self {
+        Self { phase, kind, fault: kind.fault(), detail: detail.into() }
+    }
+
+    /// The same failure laid at `fault`'s door, as when the own connectivity is gone.
+    #[must_use]
+    pub fn blamed_on(mut self, fault: Fault) -> Self {
+        self.fault = fault;
+        self
+    }
+
+    /// The status code: the kind's own, or 21 when a kind of the target's turned out to be ours.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        match (self.fault, self.kind.fault()) {
+            (Fault::Ours, Fault::Target | Fault::Network) => Status::INTERNAL,
+            _ => self.kind.status(),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind.describe())?;
+        if !self.detail.is_empty() {
+            write!(f, ": {}", self.detail)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_unique_and_faults_of_ours_never_carry_a_target_status() {
+        let mut labels: Vec<_> = FailureKind::ALL.iter().map(|kind| kind.label()).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        assert_eq!(labels.len(), FailureKind::ALL.len());
+        for kind in FailureKind::ALL.iter().filter(|kind| kind.fault() == Fault::Ours) {
+            assert!(matches!(kind.status(), Status::INTERNAL | Status::CANNOT_RUN), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_target_failure_that_is_blamed_on_us_turns_internal() {
+        let failure = Failure::new(Phase::Connect, FailureKind::Unreachable, "10.0.0.1:80");
+        assert_eq!(failure.status(), Status::CONNECT_FAILED);
+        assert_eq!(failure.blamed_on(Fault::Ours).status(), Status::INTERNAL);
+    }
+}

@@ -1,0 +1,25 @@
+//! The words of the field: monitors, runs, observations, verdicts, results. No I/O happens here.
+
+mod document;
+mod failure;
+mod id;
+mod kind;
+mod monitor;
+mod observation;
+mod phase;
+mod result;
+mod status;
+mod time;
+
+pub use document::Document;
+pub use failure::{Failure, FailureKind, Fault};
+pub use id::{CheckId, CustomerId, LocationId, MonitorId, Revision, RunId};
+pub use kind::MonitorType;
+pub use monitor::{Monitor, Origin};
+pub use observation::{
+    Certificate, DnsFacts, Facts, Hop, HttpFacts, Observation, PingFacts, TlsFacts, Warning, WarningKind,
+};
+pub use phase::{Phase, Phases};
+pub use result::{Attempt, CheckResult, MissedReason, MissedRuns, Verdict};
+pub use status::{Outcome, Status};
+pub use time::Timestamp;

@@ -1,0 +1,227 @@
+//! What a probe saw in one attempt. Always complete up to the phase that failed; failure is a field.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Failure, Phase, Phases, Status, Timestamp};
+
+/// What one attempt saw.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observation {
+    /// From the start of the attempt to its end.
+    pub total: Duration,
+    /// Durations by phase; over redirect hops, their sums.
+    pub phases: Phases,
+    /// The peer that was talked to last.
+    pub address: Option<SocketAddr>,
+    /// Why the attempt failed; `None` when it passed.
+    pub failure: Option<Failure>,
+    /// Reservations of an attempt that passed.
+    pub warnings: Vec<Warning>,
+    /// What was learned of the target.
+    pub facts: Facts,
+}
+
+impl Observation {
+    /// An attempt that failed with nothing learned.
+    #[must_use]
+    pub fn failed(failure: Failure) -> Self {
+        Self { failure: Some(failure), ..Self::default() }
+    }
+
+    /// Keeps the first failure; later ones are consequences of it.
+    pub fn fail(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+    }
+
+    /// Adds a reservation.
+    pub fn warn(&mut self, kind: WarningKind, detail: impl Into<String>) {
+        self.warnings.push(Warning { kind, detail: detail.into() });
+    }
+}
+
+/// Why an attempt passed with a reservation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarningKind {
+    /// A 3xx that was not followed (status 8).
+    RedirectNotFollowed,
+    /// The certificate expires within the settled number of days.
+    CertificateExpiring,
+    /// The peer offered less than what was asked for and the check went on; the outcome stays.
+    FellBack,
+    /// Something worth saying that leaves the outcome as it is.
+    Note,
+}
+
+impl WarningKind {
+    /// Whether it makes the outcome a warning.
+    #[must_use]
+    pub const fn counts(self) -> bool {
+        matches!(self, Self::RedirectNotFollowed | Self::CertificateExpiring)
+    }
+
+    /// The warning status that it leads to, when there is one in behaviour.md 3.
+    #[must_use]
+    pub const fn status(self) -> Option<Status> {
+        match self {
+            Self::RedirectNotFollowed => Some(Status::REDIRECTED),
+            _ => None,
+        }
+    }
+}
+
+/// A reservation of an attempt that passed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// What it is about.
+    pub kind: WarningKind,
+    /// One line for people.
+    pub detail: String,
+}
+
+/// What was learned of the target, by protocol. Flattened in JSON (behaviour.md 9 `facts`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// Of an HTTP exchange.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub http: Option<Box<HttpFacts>>,
+    /// Of a TLS session.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<Box<TlsFacts>>,
+    /// Of a name server's answer.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub dns: Option<Box<DnsFacts>>,
+    /// Of a series of echo requests.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub ping: Option<Box<PingFacts>>,
+    /// The addresses that the name resolved to, in the order in which they were tried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resolved: Vec<std::net::IpAddr>,
+}
+
+/// Of the last HTTP exchange of an attempt, with the redirects that led to it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HttpFacts {
+    /// Status code, such as 200.
+    pub http_status: u16,
+    /// `HTTP/1.0`, `HTTP/1.1` or `HTTP/2`.
+    pub http_version: String,
+    /// Reason phrase of HTTP/1, when there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_reason: Option<String>,
+    /// Bytes of the body as they came over the wire, before any decompression.
+    pub body_wire_bytes: u64,
+    /// Bytes of the body after decompression.
+    pub body_bytes: u64,
+    /// Media type and charset as the server said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_type: Option<String>,
+    /// The hops before the last exchange, first one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub redirects: Vec<Hop>,
+    /// The URL that was answered last, without credentials.
+    pub url: String,
+}
+
+/// One redirect that was followed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hop {
+    /// The URL that was asked, without credentials.
+    pub url: String,
+    /// The 3xx that it answered with.
+    pub http_status: u16,
+    /// The peer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<SocketAddr>,
+    /// Durations of this hop alone.
+    pub phases: Phases,
+}
+
+/// Of a TLS session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TlsFacts {
+    /// `TLSv1.2` or `TLSv1.3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls_version: Option<String>,
+    /// IANA name of the cipher suite.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls_cipher: Option<String>,
+    /// The chain as the peer sent it, its own certificate first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub certificates: Vec<Certificate>,
+}
+
+/// What a certificate says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Certificate {
+    /// Distinguished name, RFC 4514 style.
+    pub subject: String,
+    /// Distinguished name of the issuer.
+    pub issuer: String,
+    /// Names it is good for (DNS names and addresses of the subject alternative name).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// First instant of its life.
+    pub not_before: Timestamp,
+    /// Last instant of its life.
+    pub not_after: Timestamp,
+    /// SHA-256 of its DER form, in lower-case hexadecimal.
+    pub sha256: String,
+}
+
+/// Of a name server's answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DnsFacts {
+    /// The name that was asked for.
+    pub question: String,
+    /// The type that was asked for last.
+    pub record_type: String,
+    /// RFC 6895 name of the response code.
+    pub rcode: String,
+    /// Records of the answer section: type and value.
+    pub answers: Vec<String>,
+    /// `udp` or `tcp`.
+    pub transport: String,
+    /// Whether the server has authority over the name.
+    pub authoritative: bool,
+}
+
+/// Of a series of echo requests. Round trips in microseconds; none when all were lost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PingFacts {
+    /// Echo requests sent.
+    pub sent: u32,
+    /// Echo replies received in time.
+    pub received: u32,
+    /// Lost ones in percent of those sent.
+    pub loss_percent: f64,
+    /// Shortest round trip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_min_us: Option<u64>,
+    /// Mean round trip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_avg_us: Option<u64>,
+    /// Longest round trip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_max_us: Option<u64>,
+    /// Standard deviation of the round trips.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtt_stddev_us: Option<u64>,
+    /// `dgram` for the unprivileged socket, `raw` for the privileged one.
+    pub socket: String,
+}
+
+impl Failure {
+    /// The timeout passed in `phase`, after `after`.
+    #[must_use]
+    pub fn timed_out(phase: Phase, after: Duration) -> Self {
+        Self::new(
+            phase,
+            super::FailureKind::TimedOut,
+            format!("nothing more came within {} s, in phase {}", after.as_secs_f64(), phase.name()),
+        )
+    }
+}

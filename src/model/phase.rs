@@ -1,0 +1,154 @@
+//! Where the time of an attempt went.
+
+use std::time::Duration;
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+macro_rules! phases {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)?) => {
+        /// A part of an attempt, in the order in which they happen (behaviour.md 3).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Phase { $($(#[$doc])* $variant),+ }
+
+        impl Phase {
+            /// Every phase, in the order in which they happen.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// The word used in JSON (`<name>_us`), metrics and terminal output.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+
+            /// The key of this phase in JSON.
+            #[must_use]
+            pub const fn key(self) -> &'static str {
+                match self { $(Self::$variant => concat!($name, "_us")),+ }
+            }
+        }
+    };
+}
+
+phases! {
+    /// Before anything left the host: building the request, asking for a permit.
+    Prepare = "prepare",
+    /// Name to addresses.
+    Resolve = "resolve",
+    /// TCP handshake, or the first answer of a connectionless protocol.
+    Connect = "connect",
+    /// TLS handshake, certificate checks included.
+    Tls = "tls",
+    /// Until the last byte of the request was handed to the kernel.
+    Send = "send",
+    /// Until the first byte of the answer.
+    FirstByte = "first_byte",
+    /// From the first to the last byte of the answer.
+    Transfer = "transfer",
+    /// Rules on what was read: keyword, assertions, certificate dates.
+    Validate = "validate",
+}
+
+const COUNT: usize = Phase::ALL.len();
+const UNSET: u32 = u32::MAX;
+
+/// Durations by phase, each up to 71 minutes, in microseconds. A phase that was not reached has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phases([u32; COUNT]);
+
+impl Default for Phases {
+    fn default() -> Self {
+        Self([UNSET; COUNT])
+    }
+}
+
+impl Phases {
+    /// Sets the duration of `phase`.
+    pub fn set(&mut self, phase: Phase, took: Duration) {
+        self.0[phase as usize] = u32::try_from(took.as_micros()).unwrap_or(UNSET - 1).min(UNSET - 1);
+    }
+
+    /// Adds to the duration of `phase`, for a phase that comes in several pieces or hops.
+    pub fn add(&mut self, phase: Phase, took: Duration) {
+        self.set(phase, took + self.duration(phase).unwrap_or_default());
+    }
+
+    /// Adds every phase of `other`, as the totals over redirect hops need.
+    pub fn add_all(&mut self, other: &Self) {
+        for (phase, micros) in other.iter() {
+            self.add(phase, Duration::from_micros(u64::from(micros)));
+        }
+    }
+
+    /// Microseconds of `phase`, when it was reached.
+    #[must_use]
+    pub fn micros(&self, phase: Phase) -> Option<u32> {
+        Some(self.0[phase as usize]).filter(|&micros| micros != UNSET)
+    }
+
+    /// Duration of `phase`, when it was reached.
+    #[must_use]
+    pub fn duration(&self, phase: Phase) -> Option<Duration> {
+        self.micros(phase).map(|micros| Duration::from_micros(u64::from(micros)))
+    }
+
+    /// The phases that were reached, in their order, with their microseconds.
+    pub fn iter(&self) -> impl Iterator<Item = (Phase, u32)> + '_ {
+        Phase::ALL.into_iter().filter_map(|phase| self.micros(phase).map(|micros| (phase, micros)))
+    }
+}
+
+impl Serialize for Phases {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (phase, micros) in self.iter() {
+            map.serialize_entry(phase.key(), &micros)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Phases {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let map = std::collections::BTreeMap::<String, u32>::deserialize(deserializer)?;
+        let mut phases = Self::default();
+        for phase in Phase::ALL {
+            if let Some(&micros) = map.get(phase.key()) {
+                phases.set(phase, Duration::from_micros(u64::from(micros)));
+            }
+        }
+        Ok(phases)
+    }
+}
+
+impl Serialize for Phase {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Phase {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::ALL
+            .into_iter()
+            .find(|phase| phase.name() == text)
+            .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is no phase")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_survive_json_and_leave_out_what_was_not_reached() {
+        let mut phases = Phases::default();
+        phases.set(Phase::Resolve, Duration::from_micros(12));
+        phases.add(Phase::Connect, Duration::from_micros(30));
+        phases.add(Phase::Connect, Duration::from_micros(4));
+        let json = serde_json::to_string(&phases).unwrap();
+        assert_eq!(json, r#"{"resolve_us":12,"connect_us":34}"#);
+        assert_eq!(serde_json::from_str::<Phases>(&json).unwrap(), phases);
+    }
+}

@@ -1,0 +1,185 @@
+//! The record that is kept of a run at a location.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    CheckId, Facts, Failure, LocationId, MonitorId, MonitorType, Observation, Outcome, Phases, Revision,
+    RunId, Status, Timestamp, Warning,
+};
+
+/// What the attempts of a check mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What it came to.
+    pub outcome: Outcome,
+    /// 0 for ok and warning, else the deciding failure's code.
+    pub status: Status,
+    /// For warnings: the first attempt's code, or the code of the reservation.
+    pub warning_status: Option<Status>,
+    /// Why, in words, the deciding reason first.
+    pub reasons: Vec<String>,
+}
+
+/// One try of the probe (behaviour.md 3).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// 1, or 2 for the retry.
+    pub number: u8,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// How long it took, in microseconds.
+    pub total_us: u64,
+    /// Where the time went.
+    pub phases: Phases,
+    /// Why it failed; left out when it passed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<Failure>,
+    /// Reservations.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+impl Attempt {
+    /// The record of `observation`, made by attempt `number`.
+    #[must_use]
+    pub fn of(number: u8, started_at: Timestamp, observation: &Observation) -> Self {
+        Self {
+            number,
+            started_at,
+            total_us: micros(observation.total),
+            phases: observation.phases,
+            failure: observation.failure.clone(),
+            warnings: observation.warnings.clone(),
+        }
+    }
+}
+
+/// Why planned runs did not happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissedReason {
+    /// The previous run of the same monitor was still going.
+    StillRunning,
+    /// No place was free within the interval.
+    Overload,
+    /// The process was suspended or stopped by the system.
+    Paused,
+    /// The process was not running.
+    NotRunning,
+}
+
+impl MissedReason {
+    /// Every reason.
+    pub const ALL: [Self; 4] = [Self::StillRunning, Self::Overload, Self::Paused, Self::NotRunning];
+
+    /// The stable word, used by metrics.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::StillRunning => "still_running",
+            Self::Overload => "overload",
+            Self::Paused => "paused",
+            Self::NotRunning => "not_running",
+        }
+    }
+
+    /// One sentence for people.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::StillRunning => "the previous run was still going",
+            Self::Overload => "no place was free to run it within its interval",
+            Self::Paused => "Vigie was suspended when it was due",
+            Self::NotRunning => "Vigie was not running when it was due",
+        }
+    }
+}
+
+/// Consecutive runs of one monitor that did not happen, for one reason. Kept as one record so that
+/// a long stop costs one row per monitor; `CheckResult::planned_at` is the first of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissedRuns {
+    /// Why.
+    pub reason: MissedReason,
+    /// How many slots, at least 1.
+    pub slots: u32,
+    /// Planned time of the last of them.
+    pub last_planned_at: Timestamp,
+}
+
+/// The record of one check. Serializes as behaviour.md 9 shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// The key of this record.
+    pub check_id: CheckId,
+    /// The run that it belongs to.
+    pub run_id: RunId,
+    /// The monitor.
+    pub monitor_id: MonitorId,
+    /// Its name when the check ran.
+    pub monitor_name: Arc<str>,
+    /// Its version that ran.
+    pub revision: Revision,
+    /// Its type.
+    #[serde(rename = "type")]
+    pub kind: MonitorType,
+    /// Where the check ran.
+    pub location_id: LocationId,
+    /// When the run was due.
+    pub planned_at: Timestamp,
+    /// When the first attempt began; of a missed run, when that was found out.
+    pub started_at: Timestamp,
+    /// What it came to.
+    pub outcome: Outcome,
+    /// Status code.
+    pub status: Status,
+    /// Code of the reservation of a warning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning_status: Option<Status>,
+    /// The status code in words.
+    pub status_text: String,
+    /// Why, the deciding reason first.
+    pub reasons: Vec<String>,
+    /// From the start of the first attempt to the end of the last, in microseconds.
+    pub total_us: u64,
+    /// The peer of the last attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<SocketAddr>,
+    /// The tries, in their order; none for a run that did not happen.
+    pub attempts: Vec<Attempt>,
+    /// What the last attempt learned.
+    #[serde(default)]
+    pub facts: Facts,
+    /// Set when `outcome` is missed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missed: Option<MissedRuns>,
+}
+
+impl CheckResult {
+    /// The phases of the attempt that decided, the last one.
+    #[must_use]
+    pub fn phases(&self) -> Phases {
+        self.attempts.last().map(|attempt| attempt.phases).unwrap_or_default()
+    }
+
+    /// How many planned runs this record stands for.
+    #[must_use]
+    pub fn slots(&self) -> u32 {
+        self.missed.map_or(1, |missed| missed.slots)
+    }
+
+    /// How late the first attempt began; `None` for a run that did not happen.
+    #[must_use]
+    pub fn lateness(&self) -> Option<Duration> {
+        self.missed.is_none().then(|| self.started_at.since(self.planned_at))
+    }
+}
+
+/// Whole microseconds of `duration`, as far as they go.
+pub(crate) fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,90 @@
+//! One check of each kind. A probe sees; it opens what it needs through [`Net`], asks `judge` for the
+//! rules, and always comes back with an [`Observation`].
+
+use std::pin::Pin;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::model::{Document, MonitorType, Observation};
+use crate::net::{Deadline, Net};
+
+mod registry;
+
+pub use registry::{Descriptor, REGISTRY, build, descriptor};
+
+/// The future of one attempt.
+pub type Attempting<'a> = Pin<Box<dyn Future<Output = Observation> + Send + 'a>>;
+
+/// How much of the host one check takes; each class has a limit of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Weight {
+    /// Sockets and a little memory.
+    Light,
+    /// A browser.
+    Heavy,
+}
+
+impl Weight {
+    /// The stable word, used by metrics and settings.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Heavy => "heavy",
+        }
+    }
+}
+
+/// What an attempt may use.
+#[derive(Clone, Copy)]
+pub struct Context<'a> {
+    /// The network of this location.
+    pub net: &'a Net,
+    /// When the attempt has to be over. The engine enforces it too; a probe that keeps it reports better.
+    pub deadline: Deadline,
+    /// Set when the process shuts down or the monitor is gone.
+    pub cancel: &'a CancellationToken,
+    /// For wall time, as certificate dates need.
+    pub clock: &'a dyn Clock,
+}
+
+/// A checked monitor of one kind, ready to be attempted any number of times. Holds settings only.
+pub trait Probe: Send + Sync + 'static {
+    /// One attempt over cold connections. Never fails: what went wrong stands in the observation.
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a>;
+
+    /// The host that is asked, for the limit per target; `None` when there is no single one.
+    fn target(&self) -> Option<&str>;
+}
+
+/// What building a probe may need beside the document: values of the settings file.
+#[derive(Clone, Debug)]
+pub struct ProbeSettings {
+    /// Names behind `name_to_resolve_id`; entry 0 is `dns.default_name`.
+    pub dns_names: Vec<String>,
+    /// Days before a certificate's end at which `Expiring` warns.
+    pub certificate_days: u32,
+    /// Bytes of a body that are read at most, after decompression.
+    pub body_bytes: u64,
+    /// What checks call themselves in `User-Agent`.
+    pub user_agent: String,
+}
+
+impl Default for ProbeSettings {
+    fn default() -> Self {
+        Self {
+            dns_names: vec!["example.com".to_owned()],
+            certificate_days: 30,
+            body_bytes: 10 * 1024 * 1024,
+            user_agent: concat!("vigie/", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}
+
+/// Builds the probe of a validated document.
+pub type Build = fn(&Document, &ProbeSettings) -> Arc<dyn Probe>;
+
+/// The types that share what a descriptor says.
+pub type Kinds = &'static [MonitorType];

@@ -1,0 +1,50 @@
+//! The table of kinds: adding a kind is one line here.
+
+use std::sync::Arc;
+
+use super::{Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight};
+use crate::model::{Document, Failure, FailureKind, MonitorType, Observation, Phase};
+
+/// What the engine has to know of a kind before it runs one.
+#[derive(Clone, Copy)]
+pub struct Descriptor {
+    /// The monitor types that it serves.
+    pub kinds: Kinds,
+    /// How much of the host one check takes.
+    pub weight: Weight,
+    /// Makes a probe of a validated document.
+    pub build: Build,
+}
+
+/// Every kind that this build can probe.
+pub static REGISTRY: &[Descriptor] = &[];
+
+/// The descriptor of `kind`; `None` when this build has no probe for it.
+#[must_use]
+pub fn descriptor(kind: MonitorType) -> Option<&'static Descriptor> {
+    REGISTRY.iter().find(|descriptor| descriptor.kinds.contains(&kind))
+}
+
+/// The probe of `document`, with its weight. A kind without a probe in this build gets one whose
+/// checks say so: outcome unknown, status 95 (behaviour.md 4).
+#[must_use]
+pub fn build(document: &Document, settings: &ProbeSettings) -> (Arc<dyn Probe>, Weight) {
+    match descriptor(document.kind()) {
+        Some(descriptor) => ((descriptor.build)(document, settings), descriptor.weight),
+        None => (Arc::new(Absent(document.kind())), Weight::Light),
+    }
+}
+
+struct Absent(MonitorType);
+
+impl Probe for Absent {
+    fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
+        let failure =
+            Failure::new(Phase::Prepare, FailureKind::Unsupported, format!("no probe for type `{}`", self.0));
+        Box::pin(std::future::ready(Observation::failed(failure)))
+    }
+
+    fn target(&self) -> Option<&str> {
+        None
+    }
+}

@@ -1,0 +1,5 @@
+//! Logs and metrics.
+
+mod metrics;
+
+pub use metrics::Metrics;
