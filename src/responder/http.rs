@@ -20,6 +20,8 @@ use super::{Flaky, sockets};
 
 /// What `/` shows; monitors look for its words.
 const WELL: &str = "<!doctype html>\n<title>Vigie responder</title>\n<p>All is well on this watch.</p>\n";
+/// What `/flaky` shows while it fails.
+const ILL: &str = "<!doctype html>\n<title>Vigie responder</title>\n<p>This page fails now and then.</p>\n";
 /// A client that sends nothing is let go after this.
 const PATIENCE: Duration = Duration::from_mins(1);
 
@@ -38,12 +40,10 @@ impl Page {
 
     fn answer(self, path: &str) -> Response<Full<Bytes>> {
         match path {
-            "/" => page(StatusCode::OK, WELL),
-            "/flaky" if self.flaky.fails(self.started.elapsed()) => page(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "<p>This page fails now and then, as it should.</p>\n",
-            ),
-            "/flaky" => page(StatusCode::OK, WELL),
+            "/flaky" if self.flaky.fails(self.started.elapsed()) => {
+                page(StatusCode::INTERNAL_SERVER_ERROR, ILL)
+            }
+            "/" | "/flaky" => page(StatusCode::OK, WELL),
             "/redirect" => redirect(),
             other => {
                 let wanted = other.strip_prefix("/status/").and_then(|code| code.parse().ok());
