@@ -1,1 +1,6 @@
 //! judge
+
+pub mod certificate;
+pub mod charset;
+pub mod keyword;
+mod spaces;
