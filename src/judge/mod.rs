@@ -1,1 +1,5 @@
-//! judge
+//! Pure decisions about what was seen.
+
+mod verdict;
+
+pub use verdict::verdict;
