@@ -2,7 +2,7 @@
 
 mod document;
 mod failure;
-mod id;
+pub(crate) mod id;
 mod kind;
 mod monitor;
 mod observation;
