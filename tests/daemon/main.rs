@@ -1,0 +1,5 @@
+//! The daemon: metrics, logs, settings, pages, API, and the running process from outside.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod metrics;
+mod support;
