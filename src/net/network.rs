@@ -1,0 +1,109 @@
+//! Networks written as text, such as `10.0.0.0/8`.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+/// A block of addresses: those that share their first `prefix` bits (RFC 4632, RFC 4291 2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Network {
+    base: IpAddr,
+    prefix: u8,
+}
+
+/// Why a text is no network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NetworkError {
+    /// The part before the slash is no address.
+    #[error("`{0}` is no network: write an address with a prefix length, such as `10.0.0.0/8` or `fd00::/8`")]
+    Address(String),
+    /// The part after the slash is no length, or too long for the family.
+    #[error("`{text}` has no valid prefix length: it must be a number from 0 to {most}")]
+    Prefix {
+        /// What was given.
+        text: String,
+        /// The longest prefix of the family.
+        most: u8,
+    },
+    /// The address has bits below the prefix, so that it is unclear which network is meant.
+    #[error("`{text}` has bits set below its prefix length\nhint: did you mean `{meant}`?")]
+    HostBits {
+        /// What was given.
+        text: String,
+        /// The network that holds the address.
+        meant: Network,
+    },
+}
+
+impl Network {
+    /// The network of the `prefix` first bits of `address`, cut to what the family has.
+    #[must_use]
+    pub fn of(address: IpAddr, prefix: u8) -> Self {
+        let prefix = prefix.min(bits(address));
+        Self { base: masked(address, prefix), prefix }
+    }
+
+    /// The network of this address alone.
+    #[must_use]
+    pub fn host(address: IpAddr) -> Self {
+        Self::of(address, u8::MAX)
+    }
+
+    /// How many leading bits its addresses share.
+    #[must_use]
+    pub const fn prefix(&self) -> u8 {
+        self.prefix
+    }
+
+    /// Whether `address` lies in it. Families never mix.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        self.base.is_ipv4() == address.is_ipv4() && masked(address, self.prefix) == self.base
+    }
+}
+
+const fn bits(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+fn masked(address: IpAddr, prefix: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(v4) => {
+            let mask = u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0);
+            Ipv4Addr::from_bits(v4.to_bits() & mask).into()
+        }
+        IpAddr::V6(v6) => {
+            let mask = u128::MAX.checked_shl(128 - u32::from(prefix)).unwrap_or(0);
+            Ipv6Addr::from_bits(v6.to_bits() & mask).into()
+        }
+    }
+}
+
+impl FromStr for Network {
+    type Err = NetworkError;
+
+    /// Reads `address/prefix`; an address alone is the network of one.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
+        let address: IpAddr = address.parse().map_err(|_| NetworkError::Address(text.to_owned()))?;
+        let most = bits(address);
+        let Some(prefix) = prefix else { return Ok(Self::host(address)) };
+        let length = prefix
+            .parse::<u8>()
+            .ok()
+            .filter(|&length| length <= most && prefix.bytes().all(|b| b.is_ascii_digit()))
+            .ok_or_else(|| NetworkError::Prefix { text: text.to_owned(), most })?;
+        let network = Self::of(address, length);
+        if network.base == address {
+            Ok(network)
+        } else {
+            Err(NetworkError::HostBits { text: text.to_owned(), meant: network })
+        }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.base, self.prefix)
+    }
+}
