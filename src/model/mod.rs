@@ -2,17 +2,20 @@
 
 mod document;
 mod failure;
+mod fault;
 pub(crate) mod id;
 mod kind;
 mod monitor;
 mod observation;
 mod phase;
 mod result;
+pub mod source;
 mod status;
 mod time;
 
 pub use document::Document;
 pub use failure::{Failure, FailureKind, Fault};
+pub use fault::{FieldFault, MASK, Rule};
 pub use id::{CheckId, CustomerId, LocationId, MonitorId, Revision, RunId};
 pub use kind::MonitorType;
 pub use monitor::{Monitor, Origin};
