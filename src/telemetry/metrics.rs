@@ -1,51 +1,221 @@
 //! The catalogue of metrics.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::model::CheckResult;
+use prometheus_client::encoding::text;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+use super::labels::{
+    BuildLabels, CommitErrorLabels, FailureLabels, MissedLabels, PhaseLabels, ReloadLabels, ResultLabels,
+    TypeLabels, WeightLabels,
+};
+use super::process::ProcessCollector;
+use crate::model::{CheckResult, MissedReason};
+
+/// Bounds in seconds for what a network does: 100 µs to 60 s, about three a decade.
+const NETWORK_SECONDS: [f64; 15] =
+    [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
+/// Bounds in seconds for what the scheduler does; 50 ms is the goal of architecture.md 7.
+const LATENESS_SECONDS: [f64; 12] = [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 15.0, 60.0];
+/// Bounds in results for one commit.
+const COMMIT_RESULTS: [f64; 9] = [1.0, 5.0, 10.0, 50.0, 100.0, 250.0, 500.0, 1000.0, 5000.0];
+
+type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
+
+fn network_histogram() -> Histogram {
+    Histogram::new(NETWORK_SECONDS)
+}
 
 /// Every metric of the process. One instance a process (or test); cheap to share behind an `Arc`.
-#[derive(Debug, Default)]
-pub struct Metrics {}
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    results: Family<ResultLabels, Counter>,
+    retries: Family<TypeLabels, Counter>,
+    failures: Family<FailureLabels, Counter>,
+    phases: Histograms<PhaseLabels>,
+    durations: Histograms<TypeLabels>,
+    lateness: Histogram,
+    missed: Family<MissedLabels, Counter>,
+    queued: Gauge,
+    in_flight: Family<WeightLabels, Gauge>,
+    planned: Gauge,
+    ingest_queued: Gauge,
+    commit_results: Histogram,
+    commit_seconds: Histogram,
+    commit_errors: Family<CommitErrorLabels, Counter>,
+    reloads: Family<ReloadLabels, Counter>,
+    reload_taken: Gauge,
+    reload_taken_at: Gauge,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Metrics {
+    /// A catalogue of its own, every series at zero. Series with a small closed set of labels exist from
+    /// the start, so that a first failure shows as a rise and not as a new series.
+    #[must_use]
+    pub fn new() -> Self {
+        let metrics = Self {
+            registry: Registry::default(),
+            results: Family::default(),
+            retries: Family::default(),
+            failures: Family::default(),
+            phases: Family::new_with_constructor(network_histogram),
+            durations: Family::new_with_constructor(network_histogram),
+            lateness: Histogram::new(LATENESS_SECONDS),
+            missed: Family::default(),
+            queued: Gauge::default(),
+            in_flight: Family::default(),
+            planned: Gauge::default(),
+            ingest_queued: Gauge::default(),
+            commit_results: Histogram::new(COMMIT_RESULTS),
+            commit_seconds: Histogram::new(NETWORK_SECONDS),
+            commit_errors: Family::default(),
+            reloads: Family::default(),
+            reload_taken: Gauge::default(),
+            reload_taken_at: Gauge::default(),
+        };
+        for reason in MissedReason::ALL {
+            drop(metrics.missed.get_or_create(&MissedLabels { reason }));
+        }
+        for outcome in ["taken", "refused"] {
+            drop(metrics.reloads.get_or_create(&ReloadLabels { outcome }));
+        }
+        metrics.registered()
+    }
+
+    /// Names, help texts and units; the only place that has them.
+    fn registered(mut self) -> Self {
+        let r = &mut self.registry;
+        let version = env!("CARGO_PKG_VERSION");
+        r.register("vigie_build", "The running build", Info::new(BuildLabels { version }));
+        r.register("vigie_check_results", "Checks recorded, missed runs included", self.results.clone());
+        r.register("vigie_check_retries", "Second attempts made after a first failed", self.retries.clone());
+        r.register("vigie_attempt_failures", "Attempts that failed, by failure kind", self.failures.clone());
+        r.register("vigie_attempt_phase_seconds", "Time spent in each phase reached", self.phases.clone());
+        r.register("vigie_check_duration_seconds", "Time of a check, retry included", self.durations.clone());
+        let help = "How long after its planned time a check began";
+        r.register("vigie_check_lateness_seconds", help, self.lateness.clone());
+        r.register("vigie_missed_runs", "Planned runs that did not happen", self.missed.clone());
+        r.register("vigie_runs_queued", "Due runs that wait for a place", self.queued.clone());
+        r.register("vigie_checks_in_flight", "Checks that run now", self.in_flight.clone());
+        r.register("vigie_monitors_planned", "Monitors on the schedule", self.planned.clone());
+        r.register(
+            "vigie_ingest_queued_results",
+            "Results that wait for the store",
+            self.ingest_queued.clone(),
+        );
+        r.register("vigie_store_commit_results", "Results in one commit", self.commit_results.clone());
+        r.register("vigie_store_commit_seconds", "Time of one commit", self.commit_seconds.clone());
+        r.register("vigie_store_commit_errors", "Commits that failed", self.commit_errors.clone());
+        r.register("vigie_config_reloads", "Reloads of settings or monitor files", self.reloads.clone());
+        let help = "1 when the last reload was taken, 0 when it was refused";
+        r.register("vigie_config_last_reload_taken", help, self.reload_taken.clone());
+        let help = "When the running configuration was taken, Unix time";
+        r.register("vigie_config_taken_timestamp_seconds", help, self.reload_taken_at.clone());
+        r.register_collector(Box::new(ProcessCollector::started_now()));
+        self
+    }
+
+    /// All of it in the text format of `OpenMetrics` 1.0.
+    #[must_use]
+    pub fn encode(&self) -> String {
+        let mut out = String::with_capacity(16 * 1024);
+        match text::encode(&mut out, &self.registry) {
+            Ok(()) => out,
+            // Writing into a string cannot fail; an encoder that does leaves nothing to serve.
+            Err(std::fmt::Error) => String::new(),
+        }
+    }
+
     /// Counts a finished check: outcome, type, failure kind, phases, lateness, missed slots.
     pub fn result(&self, result: &CheckResult) {
-        let _ = result;
+        let r#type = result.kind;
+        let labels = ResultLabels { outcome: result.outcome, r#type };
+        self.results.get_or_create(&labels).inc();
+        if let Some(missed) = &result.missed {
+            let labels = MissedLabels { reason: missed.reason };
+            self.missed.get_or_create(&labels).inc_by(u64::from(missed.slots));
+            return;
+        }
+        if let Some(lateness) = result.lateness() {
+            self.lateness.observe(lateness.as_secs_f64());
+        }
+        if !result.attempts.is_empty() {
+            self.durations.get_or_create(&TypeLabels { r#type }).observe(seconds(result.total_us));
+        }
+        let retries = result.attempts.len().saturating_sub(1);
+        if retries > 0 {
+            self.retries.get_or_create(&TypeLabels { r#type }).inc_by(retries as u64);
+        }
+        for attempt in &result.attempts {
+            if let Some(failure) = &attempt.failure {
+                self.failures.get_or_create(&FailureLabels { kind: failure.kind }).inc();
+            }
+            for (phase, micros) in attempt.phases.iter() {
+                let labels = PhaseLabels { phase, r#type };
+                self.phases.get_or_create(&labels).observe(seconds(u64::from(micros)));
+            }
+        }
     }
 
     /// Runs that wait for a place.
     pub fn queue_depth(&self, runs: usize) {
-        let _ = runs;
+        self.queued.set(gauge(runs));
     }
 
     /// Checks that run now, by weight class.
     pub fn in_flight(&self, weight: &'static str, checks: usize) {
-        let _ = (weight, checks);
+        self.in_flight.get_or_create(&WeightLabels { weight }).set(gauge(checks));
     }
 
     /// Monitors that are planned.
     pub fn planned_monitors(&self, monitors: usize) {
-        let _ = monitors;
+        self.planned.set(gauge(monitors));
     }
 
     /// Results that wait for the store.
     pub fn ingest_queue_depth(&self, results: usize) {
-        let _ = results;
+        self.ingest_queued.set(gauge(results));
     }
 
     /// One commit of the store: how many results it took, how long it took.
     pub fn commit(&self, results: usize, took: Duration) {
-        let _ = (results, took);
+        self.commit_results.observe(results as f64);
+        self.commit_seconds.observe(took.as_secs_f64());
     }
 
     /// A commit that failed, by `StoreError::kind`.
     pub fn commit_failed(&self, kind: &'static str) {
-        let _ = kind;
+        self.commit_errors.get_or_create(&CommitErrorLabels { kind }).inc();
     }
 
-    /// A reload of the monitor files or settings: whether it was taken.
+    /// A reload of the monitor files or settings: whether it was taken. The first load counts too.
     pub fn reloaded(&self, taken: bool) {
-        let _ = taken;
+        let outcome = if taken { "taken" } else { "refused" };
+        self.reloads.get_or_create(&ReloadLabels { outcome }).inc();
+        self.reload_taken.set(i64::from(taken));
+        if taken {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            self.reload_taken_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+        }
     }
+}
+
+fn gauge(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn seconds(micros: u64) -> f64 {
+    Duration::from_micros(micros).as_secs_f64()
 }

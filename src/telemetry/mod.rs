@@ -1,5 +1,9 @@
 //! Logs and metrics.
 
+mod labels;
+mod logs;
 mod metrics;
+mod process;
 
+pub use logs::{FIELDS, LogFormat, LogOptions, LogSetupError, init_logs, parse_filter};
 pub use metrics::Metrics;

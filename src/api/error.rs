@@ -1,0 +1,61 @@
+//! The error body of version 3 (behaviour.md 1): `{"errors":[{"code":<http status>,"message":"<text>"}]}`.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::control::StoreError;
+
+/// Why a call was not answered; every offence has a message of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiError {
+    status: StatusCode,
+    messages: Vec<String>,
+}
+
+impl ApiError {
+    /// One message with its status.
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
+        Self { status, messages: vec![message.into()] }
+    }
+
+    /// 400, naming every offence.
+    #[must_use]
+    pub fn bad_request(messages: Vec<String>) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, messages }
+    }
+
+    /// 404 of behaviour.md 1.
+    #[must_use]
+    pub fn not_found() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "Record not found")
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        tracing::warn!(kind = error.kind(), error = %error, "cannot answer a call of the API");
+        if error.is_passing() || matches!(error, StoreError::Closed) {
+            Self::new(StatusCode::SERVICE_UNAVAILABLE, "The store is not available now; try again later")
+        } else {
+            Self::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "The store cannot be read; see the log of the server",
+            )
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let code = self.status.as_u16();
+        let errors: Vec<_> =
+            self.messages.iter().map(|message| json!({"code": code, "message": message})).collect();
+        let mut response = (self.status, Json(json!({"errors": errors}))).into_response();
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}

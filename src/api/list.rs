@@ -1,0 +1,85 @@
+//! The list shape of behaviour.md 1, sent in pieces so that a long list never stands in memory as a whole.
+
+use std::convert::Infallible;
+
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use futures::stream::{self, Stream, StreamExt};
+use serde::Serialize;
+use serde_json::json;
+
+use super::query::Window;
+
+/// What the caller may do with the listed records: 1 = view. The number is left open by behaviour.md.
+const ACL_VIEW: u8 = 1;
+
+/// Answers with a list of which `pieces` are consecutive parts; `count` is what matched before paging. A
+/// piece that fails cuts the answer off, so that it cannot be taken for the whole.
+pub(super) fn respond<E>(
+    count: u64,
+    window: Window,
+    pieces: impl Stream<Item = Result<Vec<u8>, E>> + Send + 'static,
+) -> Response
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let resultset = json!({"count": count, "limit": window.limit, "offset": window.offset});
+    let metadata = json!({"__permissions": {"acl": ACL_VIEW}, "resultset": resultset});
+    let head = format!(r#"{{"metadata":{metadata},"results":["#).into_bytes();
+    let mut first = true;
+    let pieces = pieces.filter(|piece| std::future::ready(!matches!(piece, Ok(bytes) if bytes.is_empty())));
+    let pieces = pieces.map(move |piece| {
+        let piece = piece?;
+        let separator = if std::mem::take(&mut first) { "" } else { "," };
+        Ok::<_, E>(Bytes::from([separator.as_bytes(), &piece].concat()))
+    });
+    let body = stream::once(std::future::ready(Ok(Bytes::from(head))))
+        .chain(pieces)
+        .chain(stream::once(std::future::ready(Ok(Bytes::from_static(b"]}")))));
+    ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(body)).into_response()
+}
+
+/// The records of one piece, separated by commas.
+pub(super) fn piece<T: Serialize>(records: impl IntoIterator<Item = T>) -> Vec<u8> {
+    let mut out = Vec::new();
+    for record in records {
+        if !out.is_empty() {
+            out.push(b',');
+        }
+        let before = out.len();
+        if let Err(error) = serde_json::to_writer(&mut out, &record) {
+            tracing::error!(error = %error, "a record cannot be written as JSON");
+            out.truncate(before.saturating_sub(1));
+        }
+    }
+    out
+}
+
+/// Cuts `0..length` after `offset` and at `limit`, in steps of at most `step`.
+pub(super) fn steps(length: usize, window: Window, step: usize) -> Vec<std::ops::Range<usize>> {
+    let as_index = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let start = as_index(window.offset.unwrap_or(0)).min(length);
+    let end = start.saturating_add(window.limit.map_or(usize::MAX, as_index)).min(length);
+    (start..end).step_by(step).map(|at| at..(at + step).min(end)).collect()
+}
+
+/// Pieces that cannot fail.
+pub(super) fn sure(pieces: impl Stream<Item = Vec<u8>>) -> impl Stream<Item = Result<Vec<u8>, Infallible>> {
+    pieces.map(Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_cut_into_steps() {
+        let window = |limit, offset| Window { limit, offset };
+        assert_eq!(steps(10, window(None, None), 4), [0..4, 4..8, 8..10]);
+        assert_eq!(steps(10, window(Some(3), Some(6)), 2), [6..8, 8..9]);
+        assert!(steps(10, window(Some(0), None), 2).is_empty());
+        assert!(steps(10, window(Some(5), Some(99)), 2).is_empty());
+        assert_eq!(steps(3, window(Some(u64::MAX), Some(1)), 1), [1..2, 2..3]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Query parameters: every offence is named, not only the first.
+
+use std::fmt::Display;
+
+use axum::http::Uri;
+
+use super::ApiError;
+use crate::model::Timestamp;
+
+/// The parameters of one call, with the offences found so far.
+pub(super) struct Query {
+    pairs: Vec<(String, String)>,
+    faults: Vec<String>,
+}
+
+impl Query {
+    /// The parameters of `uri`, of which only those in `known` may be there, each once.
+    pub(super) fn of(uri: &Uri, known: &[&str]) -> Self {
+        let mut query = Self { pairs: Vec::new(), faults: Vec::new() };
+        for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
+            if !known.contains(&&*name) {
+                query.faults.push(unknown(&name, known));
+            } else if query.pairs.iter().any(|(other, _)| *other == name) {
+                query.faults.push(format!("`{name}` is given twice"));
+            } else {
+                query.pairs.push((name.into_owned(), value.into_owned()));
+            }
+        }
+        query
+    }
+
+    /// The text of parameter `name`.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The value that `read` makes of parameter `name`; `rule` says what it takes.
+    pub(super) fn one<T>(
+        &mut self,
+        name: &str,
+        rule: impl Display,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Option<T> {
+        let text = self.text(name)?;
+        let value = read(text);
+        if value.is_none() {
+            let fault = format!("`{name}` must be {rule}, not `{}`", shown(text));
+            self.faults.push(fault);
+        }
+        value
+    }
+
+    /// The values of a comma-separated list; empty when the parameter is absent.
+    pub(super) fn many<T>(
+        &mut self,
+        name: &str,
+        rule: impl Display,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Vec<T> {
+        let list = |text: &str| text.split(',').map(str::trim).map(&read).collect::<Option<Vec<_>>>();
+        self.one(name, rule, list).unwrap_or_default()
+    }
+
+    /// `limit` and `offset` (behaviour.md 1).
+    pub(super) fn window(&mut self) -> Window {
+        let number = |text: &str| text.parse::<u64>().ok().filter(|&n| i64::try_from(n).is_ok());
+        let limit = self.one("limit", "a whole number from 0", number);
+        let offset = self.one("offset", "a whole number from 0", number);
+        Window { limit, offset }
+    }
+
+    /// Adds an offence.
+    pub(super) fn fault(&mut self, fault: impl Into<String>) {
+        self.faults.push(fault.into());
+    }
+
+    /// The end of reading: 400 when there was any offence.
+    pub(super) fn finish(self) -> Result<(), ApiError> {
+        if self.faults.is_empty() { Ok(()) } else { Err(ApiError::bad_request(self.faults)) }
+    }
+}
+
+/// The part of a list that is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Window {
+    /// At most so many; all when absent.
+    pub limit: Option<u64>,
+    /// After so many; 0 when absent.
+    pub offset: Option<u64>,
+}
+
+/// A time with zone (RFC 3339), or a window time without one, in UTC (behaviour.md 1).
+pub(super) fn time(text: &str) -> Option<Timestamp> {
+    Timestamp::parse(text).or_else(|| {
+        let local: jiff::civil::DateTime =
+            jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S", text).ok()?.to_datetime().ok()?;
+        let zoned = local.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+        Some(Timestamp::from_micros(zoned.timestamp().as_microsecond()))
+    })
+}
+
+fn unknown(name: &str, known: &[&str]) -> String {
+    let near =
+        known.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+    match near.filter(|near| strsim::jaro_winkler(near, name) > 0.8) {
+        Some(near) => format!("`{}` is no parameter; did you mean `{near}`?", shown(name)),
+        None => format!("`{}` is no parameter; there are {}", shown(name), words(known)),
+    }
+}
+
+/// `a`, `b` and `c`, for messages.
+pub(super) fn words<T: Display>(of: &[T]) -> String {
+    of.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// The first part of a text that came from outside.
+fn shown(text: &str) -> String {
+    let mut short: String = text.chars().take(60).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_with_and_without_a_zone() {
+        let noon = Timestamp::from_seconds(1_795_176_000);
+        assert_eq!(time("2026-11-20T12:00:00Z"), Some(noon));
+        assert_eq!(time("2026-11-20T14:00:00+02:00"), Some(noon));
+        assert_eq!(time("2026-11-20 12:00:00"), Some(noon));
+        for bad in ["", "yesterday", "2026-11-20", "2026-13-01 00:00:00", "2026-11-20 12:00"] {
+            assert_eq!(time(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn every_offence_is_named() {
+        let uri: Uri = "/x?limit=-1&ofset=2&offset=x&offset=3&type=".parse().unwrap();
+        let mut query = Query::of(&uri, &["limit", "offset", "type"]);
+        query.window();
+        query.many("type", "a number", |text| text.parse::<u8>().ok());
+        let error = format!("{:?}", query.finish().unwrap_err());
+        for part in [
+            "`limit` must be",
+            "did you mean `offset`?",
+            "`offset` is given twice",
+            "`offset` must be",
+            "`type` must be a number, not ``",
+        ] {
+            assert!(error.contains(part), "{part}: {error}");
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The reading side: what pages and API show of monitors and results.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use futures::future::try_join_all;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use crate::model::{CheckId, CheckResult, Monitor, MonitorId, MonitorType, Outcome};
+use crate::store::{MonitorState, Page, ResultFilter, ResultPage, Results, StoreError};
+
+/// For how long a board is shown again before it is read afresh.
+const BOARD_AGE: Duration = Duration::from_secs(1);
+
+/// Where a monitor stands, for people: an outcome, or why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// What its last run came to.
+    Ran(Outcome),
+    /// Planned, but no run was recorded yet.
+    Waiting,
+    /// `enabled` is false.
+    Disabled,
+}
+
+impl Standing {
+    /// Every standing, the one that needs a look first.
+    pub const ALL: [Self; 8] = [
+        Self::Ran(Outcome::Error),
+        Self::Ran(Outcome::Unknown),
+        Self::Ran(Outcome::Missed),
+        Self::Ran(Outcome::Warning),
+        Self::Waiting,
+        Self::Ran(Outcome::Ok),
+        Self::Ran(Outcome::Blackout),
+        Self::Disabled,
+    ];
+
+    /// The word that is shown.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ran(outcome) => outcome.name(),
+            Self::Waiting => "waiting",
+            Self::Disabled => "disabled",
+        }
+    }
+
+    /// The standing with this word.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|standing| standing.name() == name)
+    }
+
+    /// Its place in [`Self::ALL`].
+    fn rank(self) -> usize {
+        Self::ALL.iter().position(|&standing| standing == self).unwrap_or(usize::MAX)
+    }
+}
+
+/// One monitor with where it stands.
+#[derive(Clone, Debug)]
+pub struct BoardRow {
+    /// The monitor.
+    pub monitor: Monitor,
+    /// Of several locations, the state that needs a look most; `None` before the first run.
+    pub state: Option<MonitorState>,
+    /// Where it stands.
+    pub standing: Standing,
+    /// The last result behind `state`; filled for rows that are shown.
+    pub last: Option<CheckResult>,
+}
+
+/// Every monitor of the running set, those that need a look first, then by name.
+#[derive(Clone, Debug, Default)]
+pub struct Board {
+    rows: Vec<BoardRow>,
+}
+
+impl Board {
+    /// How many monitors stand where, in the order of [`Standing::ALL`].
+    #[must_use]
+    pub fn counts(&self) -> [(Standing, usize); 8] {
+        let mut counts = Standing::ALL.map(|standing| (standing, 0));
+        for row in &self.rows {
+            if let Some(count) = counts.get_mut(row.standing.rank()) {
+                count.1 += 1;
+            }
+        }
+        counts
+    }
+
+    /// How many monitors there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no monitor at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+/// Which rows are wanted; every part that is set narrows.
+#[derive(Clone, Debug, Default)]
+pub struct RowQuery {
+    /// Where they stand.
+    pub standing: Option<Standing>,
+    /// Their type.
+    pub kind: Option<MonitorType>,
+    /// Part of their name, in any case.
+    pub text: String,
+    /// At most so many.
+    pub limit: usize,
+    /// After so many.
+    pub offset: usize,
+}
+
+/// A window of the rows that match.
+#[derive(Clone, Debug)]
+pub struct RowPage {
+    /// How many match in all.
+    pub count: usize,
+    /// Those in the window, with their last results.
+    pub rows: Vec<BoardRow>,
+}
+
+/// Reads the running set of monitors and what was kept of their runs.
+pub struct View {
+    results: Arc<dyn Results>,
+    monitors: RwLock<Arc<Vec<Monitor>>>,
+    board: Mutex<Option<(Instant, Arc<Board>)>>,
+}
+
+impl View {
+    /// A view with no monitors yet.
+    #[must_use]
+    pub fn new(results: Arc<dyn Results>) -> Self {
+        Self { results, monitors: RwLock::default(), board: Mutex::new(None) }
+    }
+
+    /// Takes `monitors` as the running set from now on.
+    pub async fn show(&self, mut monitors: Vec<Monitor>) {
+        monitors.sort_unstable_by_key(|monitor| monitor.id);
+        *self.monitors.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(monitors);
+        *self.board.lock().await = None;
+    }
+
+    /// The running set, by id.
+    #[must_use]
+    pub fn monitors(&self) -> Arc<Vec<Monitor>> {
+        Arc::clone(&self.monitors.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// One monitor of the running set.
+    #[must_use]
+    pub fn monitor(&self, id: MonitorId) -> Option<Monitor> {
+        let monitors = self.monitors();
+        let at = monitors.binary_search_by_key(&id, |monitor| monitor.id).ok()?;
+        monitors.get(at).cloned()
+    }
+
+    /// Where every monitor stands, at most a second old.
+    pub async fn board(&self) -> Result<Arc<Board>, StoreError> {
+        let mut kept = self.board.lock().await;
+        if let Some((read_at, board)) = kept.as_ref()
+            && read_at.elapsed() < BOARD_AGE
+        {
+            return Ok(Arc::clone(board));
+        }
+        let board = Arc::new(board(&self.monitors(), self.results.states().await?));
+        *kept = Some((Instant::now(), Arc::clone(&board)));
+        Ok(board)
+    }
+
+    /// The rows of `board` that match, with their last results.
+    pub async fn rows(&self, board: &Board, query: &RowQuery) -> Result<RowPage, StoreError> {
+        let text = query.text.to_lowercase();
+        let matching = board.rows.iter().filter(|row| {
+            query.standing.is_none_or(|standing| row.standing == standing)
+                && query.kind.is_none_or(|kind| row.monitor.kind() == kind)
+                && (text.is_empty() || row.monitor.name().to_lowercase().contains(&text))
+        });
+        let count = matching.clone().count();
+        let wanted = matching.skip(query.offset).take(query.limit).cloned();
+        let rows = try_join_all(wanted.map(|row| self.with_last(row))).await?;
+        Ok(RowPage { count, rows })
+    }
+
+    async fn with_last(&self, mut row: BoardRow) -> Result<BoardRow, StoreError> {
+        if let Some(state) = &row.state {
+            row.last = self.results.result(state.check_id).await?;
+        }
+        Ok(row)
+    }
+
+    /// Results, newest first.
+    pub async fn results(&self, filter: ResultFilter, page: Page) -> Result<ResultPage, StoreError> {
+        self.results.results(filter, page).await
+    }
+
+    /// One result with its details.
+    pub async fn result(&self, id: CheckId) -> Result<Option<CheckResult>, StoreError> {
+        self.results.result(id).await
+    }
+}
+
+fn board(monitors: &[Monitor], states: Vec<MonitorState>) -> Board {
+    let mut worst: HashMap<MonitorId, MonitorState> = HashMap::with_capacity(states.len());
+    for state in states {
+        let rank = |state: &MonitorState| (Standing::Ran(state.outcome).rank(), Reverse(state.planned_at));
+        match worst.get(&state.monitor_id) {
+            Some(kept) if rank(kept) <= rank(&state) => {}
+            _ => drop(worst.insert(state.monitor_id, state)),
+        }
+    }
+    let row = |monitor: &Monitor| {
+        let state = worst.remove(&monitor.id);
+        let standing = match &state {
+            _ if !monitor.enabled() => Standing::Disabled,
+            Some(state) => Standing::Ran(state.outcome),
+            None => Standing::Waiting,
+        };
+        BoardRow { monitor: monitor.clone(), state, standing, last: None }
+    };
+    let mut rows: Vec<_> = monitors.iter().map(row).collect();
+    rows.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+    Board { rows }
+}
+
+fn sort_key(row: &BoardRow) -> (usize, &str, MonitorId) {
+    (row.standing.rank(), row.monitor.name(), row.monitor.id)
+}

@@ -1,0 +1,163 @@
+//! Log setup: text or JSON lines on standard error.
+
+use std::io::IsTerminal;
+use std::str::FromStr;
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+
+/// Every field name that a log line may carry, with what it means. Units stand in the name; secrets and
+/// bodies are never logged.
+pub const FIELDS: &[(&str, &str)] = &[
+    ("address", "socket address"),
+    ("added", "monitors that came with a reload"),
+    ("bytes", "size in bytes"),
+    ("changed", "monitors with a new version"),
+    ("check_id", "id of a check"),
+    ("error", "what went wrong, in words"),
+    ("fault", "one fault of a configuration file as file:line:column: message"),
+    ("faults", "number of faults"),
+    ("file", "path of a file"),
+    ("job", "name of a calendar job"),
+    ("kind", "stable word of an error kind"),
+    ("left", "checks that were still going"),
+    ("location_id", "id of a location"),
+    ("method", "HTTP method of a request to Vigie"),
+    ("monitor_id", "id of a monitor"),
+    ("monitors", "number of monitors"),
+    ("outcome", "outcome of a check"),
+    ("path", "path of a request to Vigie"),
+    ("removed", "monitors that went with a reload"),
+    ("results", "number of results"),
+    ("rows", "number of rows"),
+    ("setting", "name of a setting"),
+    ("signal", "name of a signal"),
+    ("status", "status code of an answer or a check"),
+    ("took_ms", "duration in milliseconds"),
+    ("type", "monitor type"),
+    ("unchanged", "monitors that a reload left alone"),
+    ("version", "version of Vigie"),
+];
+
+/// How a line looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people; colours only on a terminal.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl LogFormat {
+    /// Every format's word, as settings take it.
+    pub const NAMES: [&str; 2] = ["text", "json"];
+}
+
+impl FromStr for LogFormat {
+    type Err = LogSetupError;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        match word {
+            "text" => Ok(Self::Text),
+            "json" => Ok(Self::Json),
+            _ => Err(LogSetupError::Format(word.to_owned())),
+        }
+    }
+}
+
+/// What is logged, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogOptions {
+    /// How a line looks.
+    pub format: LogFormat,
+    /// A level (`info`), or levels by module (`info,vigie::net=debug`).
+    pub filter: String,
+}
+
+impl Default for LogOptions {
+    fn default() -> Self {
+        Self { format: LogFormat::Text, filter: "info".to_owned() }
+    }
+}
+
+/// Why logging cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum LogSetupError {
+    /// The format is none of those known.
+    #[error("`{0}` is no log format; use `text` or `json`")]
+    Format(String),
+    /// The filter cannot be read.
+    #[error(
+        "`{filter}` is no log level: {reason}; use `error`, `warn`, `info`, `debug` or `trace`, or levels by module such as `info,vigie::net=debug`"
+    )]
+    Filter {
+        /// The filter.
+        filter: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Something else in the process took the logs first.
+    #[error("logging is set up already: {0}")]
+    Taken(#[from] TryInitError),
+}
+
+/// Reads a level, or levels by module.
+pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
+    let known = ["off", "error", "warn", "info", "debug", "trace"];
+    let bad = |reason: &str| LogSetupError::Filter { filter: filter.to_owned(), reason: reason.to_owned() };
+    for part in filter.split(',').map(str::trim) {
+        // The library takes a misspelt level for the name of a module, and then logs nothing.
+        if !part.contains('=') && !known.contains(&part.to_ascii_lowercase().as_str()) {
+            return Err(bad(&format!("`{part}` is not a level")));
+        }
+    }
+    EnvFilter::try_new(filter).map_err(|error| bad(&error.to_string()))
+}
+
+/// Sends the logs of the whole process to standard error.
+pub fn init_logs(options: &LogOptions) -> Result<(), LogSetupError> {
+    let registry = tracing_subscriber::registry().with(parse_filter(&options.filter)?);
+    match options.format {
+        LogFormat::Text => {
+            let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+            registry.with(lines.with_target(false)).try_init()?;
+        }
+        LogFormat::Json => {
+            let lines =
+                fmt::layer().json().flatten_event(true).with_current_span(false).with_span_list(false);
+            registry.with(lines.with_writer(std::io::stderr)).try_init()?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_read_and_a_misspelt_one_is_named() {
+        for good in ["info", "warn,vigie::net=debug", "vigie=trace", "off", "INFO"] {
+            assert!(parse_filter(good).is_ok(), "{good}");
+        }
+        for bad in ["inof", "", "info,loud", "vigie=loud"] {
+            let error = parse_filter(bad).expect_err(bad).to_string();
+            assert!(error.contains(&format!("`{bad}`")) && error.contains("`debug`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_format_is_read_and_another_is_named() {
+        assert_eq!("json".parse::<LogFormat>().unwrap(), LogFormat::Json);
+        let error = "xml".parse::<LogFormat>().unwrap_err().to_string();
+        assert_eq!(error, "`xml` is no log format; use `text` or `json`");
+    }
+
+    #[test]
+    fn field_names_are_sorted_and_unique() {
+        assert!(FIELDS.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+}

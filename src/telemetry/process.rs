@@ -1,0 +1,62 @@
+//! What the process takes of its host, read when it is asked for. Names are those that every Prometheus
+//! client library uses.
+
+use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage};
+use nix::unistd::{SysconfVar, sysconf};
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::gauge::ConstGauge;
+
+/// Reads `/proc/self`; what the host does not tell is left out.
+#[derive(Debug)]
+pub(super) struct ProcessCollector {
+    started: f64,
+}
+
+impl ProcessCollector {
+    pub(super) fn started_now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { started: since.as_secs_f64() }
+    }
+}
+
+impl Collector for ProcessCollector {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> std::fmt::Result {
+        gauge(&mut encoder, "process_start_time_seconds", "Start of the process, Unix time", self.started)?;
+        if let Some(bytes) = resident_bytes() {
+            gauge(&mut encoder, "process_resident_memory_bytes", "Memory in use", bytes)?;
+        }
+        if let Ok(open) = fs::read_dir("/proc/self/fd") {
+            gauge(&mut encoder, "process_open_fds", "Open file descriptors", open.count() as f64)?;
+        }
+        if let Ok((soft, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
+            gauge(&mut encoder, "process_max_fds", "File descriptors that may be open", soft as f64)?;
+        }
+        if let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) {
+            let time = usage.user_time().tv_sec() as f64
+                + usage.system_time().tv_sec() as f64
+                + (usage.user_time().tv_usec() + usage.system_time().tv_usec()) as f64 / 1e6;
+            let counter = ConstCounter::new(time);
+            let kind = counter.metric_type();
+            let help = "Processor time used, user and system";
+            counter.encode(encoder.encode_descriptor("process_cpu_seconds", help, None, kind)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn gauge(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: f64) -> std::fmt::Result {
+    let gauge = ConstGauge::new(value);
+    gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)
+}
+
+fn resident_bytes() -> Option<f64> {
+    let text = fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
+    let page = sysconf(SysconfVar::PAGE_SIZE).ok()??;
+    Some(pages as f64 * page as f64)
+}

@@ -1,0 +1,59 @@
+//! The phase bar: where the time of an attempt went, to scale.
+
+use std::fmt::Write;
+
+use super::html::duration;
+use crate::model::Phases;
+
+/// Width of a whole bar in its own units.
+const WIDTH: f64 = 200.0;
+/// Phases above zero stay visible.
+const LEAST: f64 = 1.5;
+
+/// An SVG of `phases`, each with its name and duration as a tooltip; empty without any.
+pub(super) fn phase_bar(phases: &Phases) -> String {
+    let total: u64 = phases.iter().map(|(_, micros)| u64::from(micros)).sum();
+    if total == 0 {
+        return String::new();
+    }
+    let mut out =
+        String::from(r#"<svg class="bar" viewBox="0 0 200 12" preserveAspectRatio="none" role="img">"#);
+    let label = phases.iter().map(|(phase, micros)| format!("{} {}", phase.name(), duration(micros.into())));
+    let label = label.collect::<Vec<_>>().join(", ");
+    // Writing into a string cannot fail.
+    let _ = write!(out, "<title>{label}</title>");
+    let reached = phases.iter().filter(|&(_, micros)| micros > 0);
+    let widths: Vec<_> = reached
+        .map(|(phase, micros)| (phase, (f64::from(micros) / total as f64 * WIDTH).max(LEAST)))
+        .collect();
+    let scale = WIDTH / widths.iter().map(|(_, width)| width).sum::<f64>();
+    let mut x = 0.0;
+    for (phase, width) in widths {
+        let width = width * scale;
+        let name = phase.name();
+        let _ = write!(out, r#"<rect class="p-{name}" x="{x:.1}" width="{width:.1}" height="12"/>"#);
+        x += width;
+    }
+    out.push_str("</svg>");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::model::Phase;
+
+    #[test]
+    fn a_bar_is_to_scale_and_fills_its_width() {
+        let mut phases = Phases::default();
+        assert_eq!(phase_bar(&phases), "");
+        phases.set(Phase::Connect, Duration::from_millis(25));
+        phases.set(Phase::FirstByte, Duration::from_millis(75));
+        let bar = phase_bar(&phases);
+        assert!(bar.contains(r#"class="p-connect" x="0.0" width="50.0""#), "{bar}");
+        assert!(bar.contains(r#"class="p-first_byte" x="50.0" width="150.0""#), "{bar}");
+        assert!(bar.contains("<title>connect 25.0 ms, first_byte 75.0 ms</title>"), "{bar}");
+    }
+}

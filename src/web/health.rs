@@ -1,0 +1,38 @@
+//! For machines that watch: metrics, and whether the process lives and is ready.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+
+use super::Site;
+use crate::control::Condition;
+
+/// `GET /metrics` in the text format of `OpenMetrics` 1.0, which Prometheus reads.
+pub(super) async fn metrics(State(site): State<Site>) -> Response {
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(header::CONTENT_TYPE, kind)], site.metrics.encode()).into_response()
+}
+
+/// `GET /healthz`: 200 while the process makes progress, else 503; a restart is the remedy then.
+pub(super) async fn healthz(State(site): State<Site>) -> Response {
+    report(&site.vitals.alive())
+}
+
+/// `GET /readyz`: 200 when it can do its work, else 503 with the reasons.
+pub(super) async fn readyz(State(site): State<Site>) -> Response {
+    report(&[site.vitals.alive(), site.vitals.ready()].concat())
+}
+
+/// `{"status": "ok" | "failing", "checks": {name: "ok" | reason}}`
+fn report(conditions: &[Condition]) -> Response {
+    let holds = conditions.iter().all(|condition| condition.fault.is_none());
+    let (code, word) =
+        if holds { (StatusCode::OK, "ok") } else { (StatusCode::SERVICE_UNAVAILABLE, "failing") };
+    let checks: Map<String, Value> = conditions
+        .iter()
+        .map(|condition| (condition.name.to_owned(), json!(condition.fault.as_deref().unwrap_or("ok"))))
+        .collect();
+    (code, Json(json!({"status": word, "checks": checks}))).into_response()
+}

@@ -1,0 +1,122 @@
+//! Small pieces of HTML. Every text that comes from elsewhere goes through [`escape`].
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use axum::response::Html;
+
+use crate::model::Timestamp;
+
+/// `text` so that it is nothing but text, in an element or a quoted attribute.
+pub(super) fn escape(text: &str) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>', '"', '\'']) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A whole document; `body` is HTML, `title` is text. It asks for itself again every 10 seconds.
+pub(super) fn document(title: &str, body: &str) -> Html<String> {
+    let title = escape(title);
+    let version = env!("CARGO_PKG_VERSION");
+    Html(format!(
+        r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="10">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/style.css">
+</head>
+<body>
+<header><a class="brand" href="/"><img src="/icon.svg" alt="" width="26" height="26">Vigie</a></header>
+<main>
+{body}
+</main>
+<footer>Vigie {version} · times in UTC · refreshed every 10 s · <a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/api/v3/results?limit=20">results as JSON</a></footer>
+</body>
+</html>
+"#
+    ))
+}
+
+/// A document that only says something.
+pub(super) fn notice(title: &str, text: &str) -> Html<String> {
+    document(
+        &format!("{title} · Vigie"),
+        &format!(r#"<h1>{}</h1><p class="notice">{}</p>"#, escape(title), escape(text)),
+    )
+}
+
+/// `2026-11-20 12:00:00`, UTC.
+pub(super) fn time(at: Timestamp) -> String {
+    let whole = Timestamp::from_seconds(at.as_micros().div_euclid(1_000_000)).to_string();
+    whole.replace('T', " ").trim_end_matches('Z').to_owned()
+}
+
+/// A time with how long ago it was.
+pub(super) fn ago(at: Timestamp, now: Timestamp) -> String {
+    let exact = at.to_string();
+    let (exact, words) = (escape(&exact), span(now.since(at)));
+    format!(r#"<time datetime="{exact}" title="{exact}">{words} ago</time>"#)
+}
+
+/// The two largest units of a span: `3 d 4 h`, `12 min`, `7 s`.
+pub(super) fn span(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, _) => format!("{minutes} min"),
+        (0, _, _) => format!("{hours} h {minutes} min"),
+        _ => format!("{days} d {hours} h"),
+    }
+}
+
+/// Microseconds for people: `840 µs`, `12.3 ms`, `4.56 s`.
+pub(super) fn duration(micros: u64) -> String {
+    let value = micros as f64;
+    match micros {
+        0..1_000 => format!("{micros} µs"),
+        1_000..1_000_000 => format!("{:.1} ms", value / 1e3),
+        _ => format!("{:.2} s", value / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(escape("plain"), "plain");
+        assert_eq!(escape(r#"<a href="x" id='y'>&"#), "&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;");
+    }
+
+    #[test]
+    fn spans_and_durations_read_well() {
+        let spans = [(0, "0 s"), (59, "59 s"), (60, "1 min"), (3_660, "1 h 1 min"), (90_000, "1 d 1 h")];
+        for (seconds, text) in spans {
+            assert_eq!(span(Duration::from_secs(seconds)), text);
+        }
+        let durations = [(0, "0 µs"), (999, "999 µs"), (12_345, "12.3 ms"), (4_560_000, "4.56 s")];
+        for (micros, text) in durations {
+            assert_eq!(duration(micros), text);
+        }
+        assert_eq!(time(Timestamp::from_micros(1_795_176_000_999_999)), "2026-11-20 12:00:00");
+    }
+}

@@ -1,0 +1,122 @@
+//! The page of one monitor: what it is, and its last results.
+
+use std::fmt::Write;
+
+use axum::extract::{Path, State};
+use axum::response::{Html, IntoResponse, Response};
+
+use super::bar::phase_bar;
+use super::html::{ago, document, duration, escape, time};
+use super::status::reason;
+use super::{Site, not_found, store_unavailable};
+use crate::control::{Page, ResultFilter, ResultPage, StoreError};
+use crate::model::{CheckResult, Monitor, MonitorId, Origin, Timestamp};
+
+/// Results on the page.
+const SHOWN: u32 = 50;
+
+/// `GET /monitors/{id}`
+pub(super) async fn page(State(site): State<Site>, Path(id): Path<String>) -> Response {
+    let monitor = id.parse().ok().and_then(|id| site.view.monitor(MonitorId(id)));
+    let Some(monitor) = monitor else { return not_found("There is no monitor with this id") };
+    match render(&site, &monitor).await {
+        Ok(html) => html.into_response(),
+        Err(error) => store_unavailable(&error),
+    }
+}
+
+async fn render(site: &Site, monitor: &Monitor) -> Result<Html<String>, StoreError> {
+    let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
+    let page = site.view.results(filter, Page { limit: SHOWN, offset: 0 }).await?;
+    let name = escape(monitor.name());
+    let mut body = format!("<h1>{name}</h1>{}", facts(monitor));
+    body.push_str(&strip(&page));
+    body.push_str(&table(&page, site.clock.now()));
+    Ok(document(&format!("{} · Vigie", monitor.name()), &body))
+}
+
+fn facts(monitor: &Monitor) -> String {
+    let key = match &monitor.origin {
+        Origin::File { key } => key.to_string(),
+        Origin::Api => "–".to_owned(),
+    };
+    let retry =
+        if monitor.document.flag("retry_on_failure") { "a failure is tried again" } else { "no retry" };
+    let pairs = [
+        ("Id", monitor.id.to_string()),
+        ("Key", key),
+        ("Type", monitor.kind().to_string()),
+        ("Target", target(monitor)),
+        ("Every", format!("{} min", monitor.interval().as_secs() / 60)),
+        ("Timeout", format!("{} s, {retry}", monitor.timeout().as_secs())),
+        ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
+        ("Version", format!("{} of {} UTC", monitor.revision, time(monitor.modified_at))),
+        ("Note", monitor.document.text("note").unwrap_or_default().to_owned()),
+    ];
+    let mut out = String::from(r#"<dl class="facts">"#);
+    for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
+        let _ = write!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(value));
+    }
+    out.push_str("</dl>");
+    out
+}
+
+/// What is watched, without a login that stands in the URL.
+fn target(monitor: &Monitor) -> String {
+    if let Some(text) = monitor.document.text("url") {
+        let Ok(mut url) = url::Url::parse(text) else { return String::new() };
+        // Only a URL without a host refuses, and that one holds no login.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        return url.to_string();
+    }
+    let host = monitor.document.text("hostname").unwrap_or_default();
+    match monitor.document.number("port") {
+        0 => host.to_owned(),
+        port => format!("{host}:{port}"),
+    }
+}
+
+/// One small box a result, oldest first.
+fn strip(page: &ResultPage) -> String {
+    let mut out = String::from(r#"<div class="strip" aria-hidden="true">"#);
+    for result in page.results.iter().rev() {
+        let (word, at) = (result.outcome, time(result.planned_at));
+        let _ = write!(out, r#"<i class="s-{word}" title="{at} {word}"></i>"#);
+    }
+    out.push_str("</div>");
+    out
+}
+
+fn table(page: &ResultPage, now: Timestamp) -> String {
+    if page.results.is_empty() {
+        return r#"<p class="notice">No run was recorded yet.</p>"#.to_owned();
+    }
+    let mut out = format!(
+        r#"<h2>Last {} of {} results</h2><div class="scroll"><table><thead><tr><th>Outcome</th><th>Planned</th><th></th><th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
+        page.results.len(),
+        page.count
+    );
+    for result in &page.results {
+        out.push_str(&line(result, now));
+    }
+    out.push_str("</tbody></table></div>");
+    out
+}
+
+fn line(result: &CheckResult, now: Timestamp) -> String {
+    let (word, id) = (result.outcome, result.check_id);
+    let late = result.lateness().map(|late| duration(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
+    let total = if result.total_us > 0 { duration(result.total_us) } else { String::new() };
+    let reasons = if result.reasons.len() > 1 { result.reasons.join(" · ") } else { reason(result) };
+    let attempts = if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
+    format!(
+        r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/api/v3/results/{id}">{}</a></td><td>{}</td><td class="n">{}</td><td class="n">{total}</td><td>{}</td><td class="n">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
+        time(result.planned_at),
+        ago(result.planned_at, now),
+        late.unwrap_or_default(),
+        phase_bar(&result.phases()),
+        result.address.map(|address| address.to_string()).unwrap_or_default(),
+        escape(&reasons)
+    )
+}

@@ -1,0 +1,222 @@
+//! The status page: how many monitors stand where, and each of them, those that need a look first.
+
+use std::fmt::Write;
+
+use axum::extract::State;
+use axum::http::Uri;
+use axum::response::{Html, IntoResponse, Response};
+
+use super::bar::phase_bar;
+use super::html::{ago, document, duration, escape, span, time};
+use super::{Site, store_unavailable};
+use crate::control::{Board, BoardRow, RowPage, RowQuery, Standing, StoreError};
+use crate::model::{CheckResult, MonitorType, Timestamp};
+
+/// Monitors on one page.
+const PAGE: usize = 50;
+
+/// What the reader asked for. Words that mean nothing here are ignored: a page is not an API.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Wish {
+    standing: Option<Standing>,
+    kind: Option<MonitorType>,
+    text: String,
+    page: usize,
+}
+
+/// `GET /?standing=&type=&q=&page=`
+pub(super) async fn page(State(site): State<Site>, uri: Uri) -> Response {
+    match render(&site, Wish::read(&uri)).await {
+        Ok(html) => html.into_response(),
+        Err(error) => store_unavailable(&error),
+    }
+}
+
+async fn render(site: &Site, wish: Wish) -> Result<Html<String>, StoreError> {
+    let board = site.view.board().await?;
+    let query = RowQuery {
+        standing: wish.standing,
+        kind: wish.kind,
+        text: wish.text.clone(),
+        limit: PAGE,
+        offset: (wish.page - 1).saturating_mul(PAGE),
+    };
+    let rows = site.view.rows(&board, &query).await?;
+    let now = site.clock.now();
+    let failing = board.counts().iter().find(|(s, _)| s.name() == "error").map_or(0, |(_, count)| *count);
+    let title = if failing > 0 { format!("({failing}) Vigie") } else { "Vigie".to_owned() };
+    let mut body = format!("<h1>Monitors <small>{} UTC</small></h1>", time(now));
+    body.push_str(&tiles(&board, &wish));
+    body.push_str(&form(&wish));
+    body.push_str(&table(&board, &rows, now));
+    body.push_str(&pager(&wish, rows.count));
+    Ok(document(&title, &body))
+}
+
+impl Wish {
+    fn read(uri: &Uri) -> Self {
+        let mut wish = Self { page: 1, ..Self::default() };
+        for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
+            match &*name {
+                "standing" => wish.standing = Standing::from_name(&value),
+                "type" => wish.kind = MonitorType::from_name(&value),
+                "q" => wish.text = value.trim().chars().take(255).collect(),
+                "page" => wish.page = value.parse().unwrap_or(1).max(1),
+                _ => {}
+            }
+        }
+        wish
+    }
+
+    /// The address of this wish, ready for an attribute.
+    fn href(&self) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        let parts = [
+            ("standing", self.standing.map(|standing| standing.name().to_owned())),
+            ("type", self.kind.map(|kind| kind.name().to_owned())),
+            ("q", Some(self.text.clone()).filter(|text| !text.is_empty())),
+            ("page", Some(self.page.to_string()).filter(|_| self.page > 1)),
+        ];
+        for (name, value) in parts {
+            if let Some(value) = value {
+                query.append_pair(name, &value);
+            }
+        }
+        match query.finish() {
+            query if query.is_empty() => "/".to_owned(),
+            query => format!("/?{}", escape(&query)),
+        }
+    }
+}
+
+fn tiles(board: &Board, wish: &Wish) -> String {
+    let mut out = String::from(r#"<nav class="tiles">"#);
+    let mut tile = |standing: Option<Standing>, count: usize| {
+        let name = standing.map_or("all", Standing::name);
+        let current = if wish.standing == standing { r#" aria-current="page""# } else { "" };
+        let href = Wish { standing, page: 1, ..wish.clone() }.href();
+        let _ = write!(out, r#"<a class="tile s-{name}" href="{href}"{current}><b>{count}</b>{name}</a>"#);
+    };
+    tile(None, board.len());
+    for (standing, count) in board.counts() {
+        if count > 0 || wish.standing == Some(standing) {
+            tile(Some(standing), count);
+        }
+    }
+    out.push_str("</nav>");
+    out
+}
+
+fn form(wish: &Wish) -> String {
+    let mut out = String::from(r#"<form class="filter" action="/" method="get">"#);
+    if let Some(standing) = wish.standing {
+        let _ = write!(out, r#"<input type="hidden" name="standing" value="{}">"#, standing.name());
+    }
+    let text = escape(&wish.text);
+    let _ = write!(
+        out,
+        r#"<label>Name <input type="search" name="q" value="{text}" maxlength="255"></label> <label>Type <select name="type"><option value="">all</option>"#
+    );
+    for kind in MonitorType::ALL {
+        let selected = if wish.kind == Some(*kind) { " selected" } else { "" };
+        let _ = write!(out, "<option{selected}>{kind}</option>");
+    }
+    out.push_str("</select></label> <button>Show</button></form>");
+    out
+}
+
+fn table(board: &Board, page: &RowPage, now: Timestamp) -> String {
+    if board.is_empty() {
+        return r#"<p class="notice">There are no monitors yet. Put a file into the monitors folder; it is read as soon as it is there.</p>"#.to_owned();
+    }
+    if page.rows.is_empty() {
+        return r#"<p class="notice">No monitor fits. <a href="/">Show all</a></p>"#.to_owned();
+    }
+    let mut out = String::from(
+        r#"<div class="scroll"><table><thead><tr><th>State</th><th>Monitor</th><th>Type</th><th>Last run</th><th class="n">Duration</th><th>Phases</th><th>Reason</th><th>Since</th></tr></thead><tbody>"#,
+    );
+    for row in &page.rows {
+        out.push_str(&line(row, now));
+    }
+    out.push_str("</tbody></table></div>");
+    out
+}
+
+fn line(row: &BoardRow, now: Timestamp) -> String {
+    let (id, name, kind) = (row.monitor.id, escape(row.monitor.name()), row.monitor.kind());
+    let word = row.standing.name();
+    let mut out = format!(
+        r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
+    );
+    match &row.state {
+        Some(state) => {
+            let total = if state.total_us > 0 { duration(state.total_us) } else { String::new() };
+            let bar = row.last.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
+            let reason = row.last.as_ref().map_or_else(|| state.status.text().to_owned(), reason);
+            let (last, since) = (ago(state.planned_at, now), span(now.since(state.since)));
+            let _ = write!(
+                out,
+                r#"<td>{last}</td><td class="n">{total}</td><td>{bar}</td><td class="reason">{}</td><td>{since}</td></tr>"#,
+                escape(&reason)
+            );
+        }
+        None => out.push_str("<td>–</td><td></td><td></td><td></td><td></td></tr>"),
+    }
+    out
+}
+
+/// The deciding reason; nothing for a run that passed.
+pub(super) fn reason(result: &CheckResult) -> String {
+    match (result.reasons.first(), result.status.0, result.warning_status) {
+        (Some(reason), 0, None) => reason.clone(),
+        (Some(reason), 0, Some(status)) => format!("{status}: {reason}"),
+        (Some(reason), status, _) => format!("{status}: {reason}"),
+        (None, 0, None) => String::new(),
+        (None, 0, Some(status)) => format!("{status}: {}", status.text()),
+        (None, status, _) => format!("{status}: {}", result.status_text),
+    }
+}
+
+fn pager(wish: &Wish, count: usize) -> String {
+    let pages = count.div_ceil(PAGE).max(1);
+    if pages == 1 && wish.page == 1 {
+        return String::new();
+    }
+    let link = |page: usize, text: &str| {
+        let href = Wish { page, ..wish.clone() }.href();
+        format!(r#"<a href="{href}">{text}</a>"#)
+    };
+    let mut out = String::from(r#"<nav class="pager">"#);
+    if wish.page > 1 {
+        out.push_str(&link((wish.page - 1).min(pages), "← before"));
+    }
+    let _ = write!(out, "<span>page {} of {pages}, {count} monitors</span>", wish.page);
+    if wish.page < pages {
+        out.push_str(&link(wish.page + 1, "next →"));
+    }
+    out.push_str("</nav>");
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wish_survives_its_address() {
+        let address = "/?standing=error&type=website-ssl&q=a+%26+b&page=3";
+        let wish = Wish::read(&address.parse().unwrap());
+        assert_eq!((wish.text.as_str(), wish.page), ("a & b", 3));
+        assert_eq!(wish.href().replace("&amp;", "&"), address);
+        assert_eq!(Wish::read(&"/?page=0&standing=odd".parse().unwrap()).href(), "/");
+    }
+
+    #[test]
+    fn the_last_page_has_no_next() {
+        let wish = |page| Wish { page, ..Wish::default() };
+        assert_eq!(pager(&wish(1), PAGE), "");
+        assert!(pager(&wish(1), PAGE + 1).contains("/?page=2"));
+        assert!(!pager(&wish(2), PAGE + 1).contains("page=3"));
+        assert!(pager(&wish(900), PAGE + 1).contains("/?page=2"));
+    }
+}

@@ -1,0 +1,8 @@
+//! The daemon: metrics, logs, settings, pages, API, and the running process from outside.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod api;
+mod metrics;
+mod pages;
+mod support;
+mod unit_file;

@@ -1,0 +1,99 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use vigie::model::Outcome;
+use vigie::telemetry::Metrics;
+
+use crate::support::result;
+
+/// A catalogue in which every metric was touched.
+fn touched() -> Metrics {
+    let metrics = Metrics::new();
+    let mut retried = result(1, 0, Outcome::Error);
+    retried.attempts.push(retried.attempts[0].clone());
+    metrics.result(&retried);
+    metrics.result(&result(1, 1, Outcome::Ok));
+    metrics.result(&result(1, 2, Outcome::Missed));
+    metrics.queue_depth(4);
+    metrics.in_flight("light", 2);
+    metrics.planned_monitors(9);
+    metrics.ingest_queue_depth(1);
+    metrics.commit(500, Duration::from_millis(3));
+    metrics.commit_failed("full");
+    metrics.reloaded(true);
+    metrics
+}
+
+/// `name type labels` of every metric, sorted.
+fn catalogue(text: &str) -> String {
+    let mut types = BTreeMap::new();
+    let mut labels: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = rest.split_once(' ').unwrap();
+            types.insert(name, kind);
+        } else if !line.starts_with('#') {
+            let (series, inside) = line.split_once('{').map_or((line, ""), |(s, i)| (s, i));
+            let series = series.split(' ').next().unwrap();
+            let name =
+                types.keys().filter(|name| series.starts_with(**name)).max_by_key(|n| n.len()).unwrap();
+            let names = inside.split_once('}').map_or("", |(i, _)| i);
+            let names = names.split(',').filter_map(|pair| pair.split_once('=')).map(|(name, _)| name);
+            labels.entry(name).or_default().extend(names);
+        }
+    }
+    let line = |(name, kind): (&&str, &&str)| {
+        let labels = labels.get(*name).into_iter().flatten().copied().collect::<Vec<_>>().join(",");
+        format!("{name} {kind} {labels}").trim_end().to_owned()
+    };
+    types.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_metric_name_type_and_label_is_as_the_catalogue_says() {
+    insta::assert_snapshot!(catalogue(&touched().encode()));
+}
+
+#[test]
+fn a_result_is_counted_by_outcome_type_failure_phase_and_lateness() {
+    let text = touched().encode();
+    for line in [
+        r#"vigie_check_results_total{outcome="error",type="website"} 1"#,
+        r#"vigie_check_results_total{outcome="ok",type="website"} 1"#,
+        r#"vigie_check_results_total{outcome="missed",type="website"} 1"#,
+        r#"vigie_missed_runs_total{reason="overload"} 3"#,
+        r#"vigie_missed_runs_total{reason="paused"} 0"#,
+        r#"vigie_attempt_failures_total{kind="connect_refused"} 2"#,
+        r#"vigie_check_retries_total{type="website"} 1"#,
+        r#"vigie_attempt_phase_seconds_count{phase="connect",type="website"} 3"#,
+        r#"vigie_attempt_phase_seconds_count{phase="first_byte",type="website"} 1"#,
+        r#"vigie_check_duration_seconds_count{type="website"} 2"#,
+        r"vigie_check_lateness_seconds_sum 0.004",
+        r#"vigie_check_lateness_seconds_bucket{le="0.002"} 2"#,
+        r"vigie_runs_queued 4",
+        r#"vigie_checks_in_flight{weight="light"} 2"#,
+        r"vigie_monitors_planned 9",
+        r"vigie_ingest_queued_results 1",
+        r"vigie_store_commit_results_sum 500.0",
+        r#"vigie_store_commit_errors_total{kind="full"} 1"#,
+        r#"vigie_config_reloads_total{outcome="taken"} 1"#,
+        r#"vigie_config_reloads_total{outcome="refused"} 0"#,
+        r"vigie_config_last_reload_taken 1",
+    ] {
+        assert!(text.lines().any(|found| found == line), "`{line}` is not in\n{text}");
+    }
+    assert!(text.ends_with("# EOF\n"));
+}
+
+#[test]
+fn a_refused_reload_shows_and_keeps_the_time_of_the_one_that_was_taken() {
+    let metrics = Metrics::new();
+    metrics.reloaded(true);
+    let stamp = |text: &str| text.lines().find(|l| l.starts_with("vigie_config_taken_")).unwrap().to_owned();
+    let before = stamp(&metrics.encode());
+    metrics.reloaded(false);
+    let text = metrics.encode();
+    assert!(text.contains("\nvigie_config_last_reload_taken 0\n"));
+    assert_eq!(stamp(&text), before);
+    assert!(!before.ends_with(" 0"));
+}

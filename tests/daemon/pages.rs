@@ -1,0 +1,143 @@
+use std::sync::atomic::Ordering;
+
+use axum::http::Request;
+use serde_json::json;
+use vigie::model::Outcome;
+
+use crate::support::{Kept, monitor, result, served};
+
+fn at(body: &str, part: &str) -> usize {
+    body.find(part).unwrap_or_else(|| panic!("`{part}` is not in {body}"))
+}
+
+#[tokio::test]
+async fn the_status_page_shows_counts_and_puts_what_needs_a_look_first() {
+    let results = vec![result(1, 100, Outcome::Ok), result(2, 100, Outcome::Error)];
+    let mut off = monitor(4, "d off");
+    off.document = std::sync::Arc::new(vigie::model::Document::trusted(
+        vigie::model::MonitorType::Tcp,
+        serde_json::from_value(json!({"name": "d off", "enabled": false})).unwrap(),
+    ));
+    let monitors = vec![monitor(1, "a good"), monitor(2, "b bad"), monitor(3, "c new"), off];
+    let served = served(Kept::of(results), monitors).await;
+    let page = served.get("/").await;
+    assert_eq!(page.status, 200);
+    let body = &page.body;
+    let order: Vec<_> =
+        ["b bad", "c new", "a good", "d off"].map(|name| at(body, &format!(">{name}</a>"))).into();
+    assert!(order.is_sorted(), "{order:?}");
+    for part in [
+        "<title>(1) Vigie</title>",
+        "<b>4</b>all",
+        "<b>1</b>error",
+        "<b>1</b>ok",
+        "<b>1</b>waiting",
+        "<b>1</b>disabled",
+        "1: the target refused the connection",
+        "40.0 ms",
+        "20 min ago",
+        r#"class="p-connect""#,
+        r#"<meta http-equiv="refresh" content="10">"#,
+    ] {
+        at(body, part);
+    }
+    let errors = served.get("/?standing=error").await.body;
+    assert!(errors.contains(">b bad</a>") && !errors.contains(">a good</a>"));
+    let named = served.get("/?q=GOOD&type=website").await.body;
+    assert!(named.contains(">a good</a>") && !named.contains(">b bad</a>"));
+    assert!(served.get("/?q=nothing").await.body.contains("No monitor fits"));
+}
+
+#[tokio::test]
+async fn names_and_reasons_cannot_become_markup() {
+    let evil = r#"<script>alert("1")</script>"#;
+    let mut failed = result(1, 100, Outcome::Error);
+    failed.reasons = vec![evil.to_owned()];
+    let served = served(Kept::of(vec![failed]), vec![monitor(1, evil)]).await;
+    for path in ["/", "/monitors/1", "/?q=%22%3E%3Cscript%3E"] {
+        let body = served.get(path).await.body;
+        assert!(!body.contains("<script"), "{path}: {body}");
+    }
+    at(&served.get("/").await.body, "&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;");
+}
+
+#[tokio::test]
+async fn a_hundred_thousand_monitors_come_in_pages() {
+    let monitors = (1..=100_000).map(|id| monitor(id, &format!("monitor {id:06}"))).collect();
+    let served = served(Kept::default(), monitors).await;
+    let first = served.get("/").await.body;
+    assert_eq!(first.matches("<tr>").count(), 51);
+    at(&first, "page 1 of 2000, 100000 monitors");
+    let last = served.get("/?page=2000").await.body;
+    at(&last, "monitor 100000");
+    assert!(first.len() < 64 * 1024, "{}", first.len());
+}
+
+#[tokio::test]
+async fn the_monitor_page_shows_its_last_results_and_no_login() {
+    let results = (0..60).map(|minute| result(1, minute, Outcome::Ok)).collect();
+    let served = served(Kept::of(results), vec![monitor(1, "shop")]).await;
+    let page = served.get("/monitors/1").await;
+    assert_eq!(page.status, 200);
+    for part in ["Last 50 of 60 results", "http://127.0.0.1/", "key-1", "2026-01-01 00:59:00", "2.0 ms"] {
+        at(&page.body, part);
+    }
+    assert!(!page.body.contains("hunter2"));
+    assert_eq!(served.get("/monitors/2").await.status, 404);
+    assert_eq!(served.get("/monitors/x").await.status, 404);
+    assert_eq!(served.get("/nothing").await.status, 404);
+}
+
+#[tokio::test]
+async fn every_answer_carries_the_security_headers_and_loads_nothing_from_elsewhere() {
+    let served = served(Kept::default(), vec![monitor(1, "one")]).await;
+    for path in ["/", "/monitors/1", "/nothing", "/style.css", "/metrics", "/api/v3/monitors", "/healthz"] {
+        let answer = served.get(path).await;
+        let policy = answer.headers["content-security-policy"].to_str().unwrap();
+        assert!(policy.starts_with("default-src 'none'"), "{path}");
+        assert_eq!(answer.headers["x-content-type-options"], "nosniff", "{path}");
+        assert_eq!(answer.headers["x-frame-options"], "DENY", "{path}");
+        assert!(!answer.body.contains("https://") && !answer.body.contains("style="), "{path}");
+    }
+    let style = served.get("/style.css").await;
+    assert_eq!((style.status, &style.headers["cache-control"]), (200, &"max-age=300".parse().unwrap()));
+    assert_eq!(served.get("/").await.headers["cache-control"], "no-store");
+}
+
+#[tokio::test]
+async fn a_large_body_is_refused() {
+    let served = served(Kept::default(), vec![]).await;
+    let answer = served.call(Request::get("/").header("content-length", "70000"), "127.0.0.1:5").await;
+    assert_eq!(answer.status, 413);
+}
+
+#[tokio::test]
+async fn readiness_says_why_not_and_health_is_apart_from_it() {
+    let served = served(Kept::default(), vec![]).await;
+    assert_eq!(
+        served.get("/readyz").await.json(),
+        json!({"status": "ok", "checks": {"runner": "ok", "store": "ok"}})
+    );
+    *served.health.fault.lock().unwrap() = Some("the disk is full".to_owned());
+    let answer = served.get("/readyz").await;
+    assert_eq!(answer.status, 503);
+    assert_eq!(answer.json()["checks"]["store"], "the disk is full");
+    assert_eq!(served.get("/healthz").await.status, 200);
+}
+
+#[tokio::test]
+async fn metrics_are_served_as_openmetrics() {
+    let answer = served(Kept::default(), vec![]).await.get("/metrics").await;
+    let kind = answer.headers["content-type"].to_str().unwrap();
+    assert!(kind.starts_with("application/openmetrics-text; version=1.0.0"));
+    at(&answer.body, "vigie_build_info{version=");
+}
+
+#[tokio::test]
+async fn a_page_says_that_the_store_cannot_be_read() {
+    let served = served(Kept::default(), vec![monitor(1, "one")]).await;
+    served.kept.broken.store(true, Ordering::Relaxed);
+    let page = served.get("/").await;
+    assert_eq!(page.status, 503);
+    assert!(page.body.contains("cannot be read now") && !page.body.contains("file is gone"));
+}

@@ -1,0 +1,213 @@
+//! What several test modules share.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{HeaderMap, Request};
+use serde_json::{Value, json};
+use tower::ServiceExt;
+use vigie::api;
+use vigie::clock::FakeClock;
+use vigie::control::{Condition, View, Vitals};
+use vigie::model::{
+    Attempt, CheckId, CheckResult, CustomerId, Document, Facts, Failure, FailureKind, LocationId,
+    MissedReason, MissedRuns, Monitor, MonitorId, MonitorType, Origin, Outcome, Phase, Phases, Revision,
+    RunId, Status, Timestamp,
+};
+use vigie::store::{Answer, MonitorState, Page, ResultFilter, ResultPage, Results, Rollup, Span, StoreError};
+use vigie::telemetry::Metrics;
+use vigie::web::{self, Site};
+
+/// A result of `monitor` that came to `outcome`, planned `minute` minutes after the start of 2026.
+pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
+    let planned_at = Timestamp::from_seconds(1_767_225_600 + 60 * minute);
+    let run_id = RunId::of(MonitorId(monitor), planned_at);
+    let failed = matches!(outcome, Outcome::Error);
+    let status = if failed { Status::CONNECT_FAILED } else { Status::OK };
+    let missed = (outcome == Outcome::Missed).then_some(MissedRuns {
+        reason: MissedReason::Overload,
+        slots: 3,
+        last_planned_at: planned_at + Duration::from_mins(2),
+    });
+    CheckResult {
+        check_id: CheckId::of(run_id, LocationId(1)),
+        run_id,
+        monitor_id: MonitorId(monitor),
+        monitor_name: Arc::from(format!("monitor {monitor}")),
+        revision: Revision(1),
+        kind: MonitorType::Website,
+        location_id: LocationId(1),
+        planned_at,
+        started_at: planned_at + Duration::from_millis(2),
+        outcome,
+        status,
+        warning_status: None,
+        status_text: status.text().to_owned(),
+        reasons: if failed { vec!["the target refused the connection".to_owned()] } else { vec![] },
+        total_us: 40_000,
+        address: None,
+        attempts: if missed.is_some() { vec![] } else { vec![attempt(planned_at, failed)] },
+        facts: Facts::default(),
+        missed,
+    }
+}
+
+fn attempt(started_at: Timestamp, failed: bool) -> Attempt {
+    let mut phases = Phases::default();
+    phases.set(Phase::Resolve, Duration::from_millis(1));
+    phases.set(Phase::Connect, Duration::from_millis(9));
+    if !failed {
+        phases.set(Phase::FirstByte, Duration::from_millis(30));
+    }
+    let failure = failed.then(|| Failure::new(Phase::Connect, FailureKind::ConnectRefused, "127.0.0.1:9"));
+    Attempt { number: 1, started_at, total_us: 40_000, phases, failure, warnings: vec![] }
+}
+
+/// Results in memory, newest first; `broken` makes every call fail.
+#[derive(Default)]
+pub struct Kept {
+    pub results: Vec<CheckResult>,
+    pub states: Vec<MonitorState>,
+    pub broken: AtomicBool,
+}
+
+impl Kept {
+    pub fn of(results: Vec<CheckResult>) -> Self {
+        let mut states: BTreeMap<MonitorId, MonitorState> = BTreeMap::new();
+        for result in &results {
+            let state = MonitorState {
+                monitor_id: result.monitor_id,
+                location_id: result.location_id,
+                check_id: result.check_id,
+                planned_at: result.planned_at,
+                outcome: result.outcome,
+                status: result.status,
+                total_us: result.total_us,
+                since: result.planned_at,
+                streak: 1,
+            };
+            states.insert(result.monitor_id, state);
+        }
+        let mut results = results;
+        results.sort_by_key(|result| std::cmp::Reverse(result.planned_at));
+        Self { results, states: states.into_values().collect(), broken: AtomicBool::new(false) }
+    }
+
+    fn answer<'a, T: Send + 'a>(&self, answer: T) -> Answer<'a, T> {
+        let broken = self.broken.load(Ordering::Relaxed);
+        let answer = if broken { Err(StoreError::Unusable("file is gone".to_owned())) } else { Ok(answer) };
+        Box::pin(std::future::ready(answer))
+    }
+}
+
+impl Results for Kept {
+    fn results(&self, filter: ResultFilter, page: Page) -> Answer<'_, ResultPage> {
+        let fits = |result: &&CheckResult| {
+            (filter.monitors.is_empty() || filter.monitors.contains(&result.monitor_id))
+                && filter.location.is_none_or(|location| result.location_id == location)
+                && filter.from.is_none_or(|from| result.planned_at >= from)
+                && filter.thru.is_none_or(|thru| result.planned_at < thru)
+                && (filter.outcomes.is_empty() || filter.outcomes.contains(&result.outcome))
+        };
+        let matching = self.results.iter().filter(fits);
+        let count = matching.clone().count() as u64;
+        let offset = usize::try_from(page.offset).unwrap();
+        let results = matching.skip(offset).take(page.limit as usize).cloned().collect();
+        self.answer(ResultPage { count, results })
+    }
+
+    fn result(&self, id: CheckId) -> Answer<'_, Option<CheckResult>> {
+        self.answer(self.results.iter().find(|result| result.check_id == id).cloned())
+    }
+
+    fn states(&self) -> Answer<'_, Vec<MonitorState>> {
+        self.answer(self.states.clone())
+    }
+
+    fn rollups(&self, _: MonitorId, _: Span, _: Timestamp, _: Timestamp) -> Answer<'_, Vec<Rollup>> {
+        self.answer(vec![])
+    }
+}
+
+/// A website monitor of a file.
+pub fn monitor(id: i64, name: &str) -> Monitor {
+    let values = json!({"name": name, "url": "http://user:hunter2@127.0.0.1/", "interval": 5, "timeout": 30, "enabled": true});
+    let Value::Object(values) = values else { unreachable!() };
+    Monitor {
+        id: MonitorId(id),
+        customer: CustomerId(1),
+        origin: Origin::File { key: Arc::from(format!("key-{id}")) },
+        revision: Revision(1),
+        modified_at: Timestamp::from_seconds(1_767_225_600),
+        document: Arc::new(Document::trusted(MonitorType::Website, values)),
+    }
+}
+
+/// Conditions that a test sets.
+#[derive(Default)]
+pub struct Health {
+    pub fault: Mutex<Option<String>>,
+}
+
+impl Vitals for Health {
+    fn alive(&self) -> Vec<Condition> {
+        vec![Condition::holds("runner")]
+    }
+
+    fn ready(&self) -> Vec<Condition> {
+        vec![Condition { name: "store", fault: self.fault.lock().unwrap().clone() }]
+    }
+}
+
+/// The pages and the API over `kept` and `monitors`, as the daemon serves them.
+pub struct Served {
+    pub router: Router,
+    pub health: Arc<Health>,
+    pub kept: Arc<Kept>,
+}
+
+pub async fn served(kept: Kept, monitors: Vec<Monitor>) -> Served {
+    let kept = Arc::new(kept);
+    let view = Arc::new(View::new(kept.clone()));
+    view.show(monitors).await;
+    let health = Arc::new(Health::default());
+    let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(1_767_232_800)));
+    let site = Site { view: view.clone(), vitals: health.clone(), metrics: Arc::new(Metrics::new()), clock };
+    let router = web::guarded(web::router(site).nest("/api/v3", api::v3::router(view)));
+    Served { router, health, kept }
+}
+
+/// An answer as text.
+pub struct Answered {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl Answered {
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.body))
+    }
+}
+
+impl Served {
+    /// `GET path` from this host.
+    pub async fn get(&self, path: &str) -> Answered {
+        self.call(Request::get(path).header("host", "localhost:7979"), "127.0.0.1:5").await
+    }
+
+    pub async fn call(&self, request: axum::http::request::Builder, peer: &str) -> Answered {
+        let peer: SocketAddr = peer.parse().unwrap();
+        let request = request.extension(ConnectInfo(peer)).body(Body::empty()).unwrap();
+        let answer = self.router.clone().oneshot(request).await.unwrap();
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let body = axum::body::to_bytes(answer.into_body(), 64 << 20).await.unwrap();
+        Answered { status, headers, body: String::from_utf8(body.to_vec()).unwrap() }
+    }
+}
