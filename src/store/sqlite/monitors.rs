@@ -31,7 +31,7 @@ impl Put {
             kind: monitor.kind().name(),
             revision: monitor.revision.0,
             modified_at: monitor.modified_at.as_micros(),
-            document: monitor.document.to_json().to_string(),
+            document: serde_json::Value::Object(monitor.document.stored(crate::model::Secrets::Omitted)).to_string(),
         }
     }
 }
