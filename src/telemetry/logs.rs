@@ -11,8 +11,8 @@ use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 /// Every field name that a log line may carry, with what it means. Units stand in the name; secrets and
 /// bodies are never logged.
 pub const FIELDS: &[(&str, &str)] = &[
-    ("address", "socket address"),
     ("added", "monitors that came with a reload"),
+    ("address", "socket address"),
     ("bytes", "size in bytes"),
     ("changed", "monitors with a new version"),
     ("check_id", "id of a check"),
