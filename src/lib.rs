@@ -10,7 +10,7 @@
 //! | 3 | [`engine`] attempts, retries, limits and the runner |
 //! | 4 | [`control`] use cases: provision monitors, ingest results, keep house |
 //! | 5 | [`api`], [`web`] what is served |
-//! | 6 | [`app`], [`cli`] wiring and words for people |
+//! | 6 | [`app`], [`cli`] wiring and words for people; [`responder`] built-in targets for demo and load |
 
 pub mod clock;
 pub mod model;
@@ -33,3 +33,4 @@ pub mod web;
 
 pub mod app;
 pub mod cli;
+pub mod responder;

@@ -1,1 +1,9 @@
-//! judge
+//! Pure decisions about what was seen.
+
+pub mod certificate;
+pub mod charset;
+pub mod keyword;
+mod spaces;
+mod verdict;
+
+pub use verdict::verdict;

@@ -3,7 +3,10 @@
 mod document;
 mod failure;
 mod fault;
-mod id;
+pub mod field;
+pub mod format;
+pub(crate) mod id;
+pub mod intake;
 mod kind;
 mod monitor;
 mod observation;
@@ -11,9 +14,10 @@ mod phase;
 mod result;
 pub mod source;
 mod status;
+pub mod table;
 mod time;
 
-pub use document::Document;
+pub use document::{Document, Secrets};
 pub use failure::{Failure, FailureKind, Fault};
 pub use fault::{FieldFault, MASK, Rule};
 pub use fault::{nearest, shortened, shown};

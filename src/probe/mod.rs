@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::model::{Document, MonitorType, Observation};
 use crate::net::{Deadline, Net};
 
+mod http;
 mod registry;
 
 pub use registry::{Descriptor, REGISTRY, build, descriptor};

@@ -17,7 +17,11 @@ pub struct Descriptor {
 }
 
 /// Every kind that this build can probe.
-pub static REGISTRY: &[Descriptor] = &[];
+pub static REGISTRY: &[Descriptor] = &[Descriptor {
+    kinds: &[MonitorType::Website, MonitorType::WebsiteSsl],
+    weight: Weight::Light,
+    build: super::http::build,
+}];
 
 /// The descriptor of `kind`; `None` when this build has no probe for it.
 #[must_use]

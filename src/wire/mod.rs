@@ -1,1 +1,3 @@
 //! wire
+
+pub mod http;

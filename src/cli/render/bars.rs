@@ -1,0 +1,63 @@
+//! Phases as bars, each beginning where the one before it ended.
+
+use std::fmt::Write;
+
+use super::{Style, duration};
+use crate::model::Phases;
+
+/// Cells of the longest bar.
+const WIDTH: usize = 40;
+/// Parts of a cell, from one eighth to a full one.
+const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
+
+/// One line per phase that was reached, the first one `begun` microseconds after the start; `longest`
+/// microseconds fill the width.
+pub(super) fn draw(out: &mut String, phases: &Phases, mut begun: u64, longest: u64, style: Style) {
+    let longest = longest.max(begun + sum(phases)).max(1);
+    for (phase, micros) in phases.iter() {
+        let micros = u64::from(micros);
+        let (lead, bar) = bar(begun, micros, longest);
+        let (name, took) = (phase.name().replace('_', " "), duration(micros));
+        let _ = writeln!(out, "  {name:<11} {took:>9}  {}{}", style.dim(&lead), style.bar(&bar));
+        begun += micros;
+    }
+}
+
+/// Microseconds of all `phases` together.
+pub(super) fn sum(phases: &Phases) -> u64 {
+    phases.iter().map(|(_, micros)| u64::from(micros)).sum()
+}
+
+/// The dots before a bar and the bar itself; a phase that took any time shows at least an eighth.
+fn bar(begun: u64, micros: u64, longest: u64) -> (String, String) {
+    let cell =
+        |at: u64| usize::try_from(u128::from(at) * WIDTH as u128 / u128::from(longest)).unwrap_or(WIDTH);
+    let lead = cell(begun).min(WIDTH - 1);
+    let eighths = u128::from(micros) * (WIDTH * 8) as u128 / u128::from(longest);
+    let eighths = usize::try_from(eighths).unwrap_or(0).max(usize::from(micros > 0));
+    let eighths = eighths.min((WIDTH - lead) * 8);
+    let mut bar = EIGHTHS[7].to_string().repeat(eighths / 8);
+    if let Some(part) = (eighths % 8).checked_sub(1) {
+        bar.push(EIGHTHS[part]);
+    }
+    ("·".repeat(lead), bar)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_follow_each_other_and_fill_the_width_together() {
+        assert_eq!(bar(0, 100, 100), (String::new(), "█".repeat(40)));
+        assert_eq!(bar(50, 50, 100), ("·".repeat(20), "█".repeat(20)));
+        assert_eq!(bar(0, 0, 100), (String::new(), String::new()));
+        assert_eq!(bar(0, 1, 1_000_000), (String::new(), "▏".to_owned()));
+    }
+
+    #[test]
+    fn a_bar_at_the_very_end_stays_within_the_width() {
+        let (lead, bar) = bar(u64::MAX, u64::MAX, u64::MAX);
+        assert_eq!(lead.chars().count() + bar.chars().count(), WIDTH);
+    }
+}

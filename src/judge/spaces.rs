@@ -1,0 +1,137 @@
+//! White space in source text: what counts as it, and the folding of its runs.
+
+use std::borrow::Cow;
+
+/// Ways in which HTML source spells a no-break space.
+const ENTITIES: [&str; 4] = ["&nbsp;", "&#160;", "&#xa0;", "&#xA0;"];
+
+/// A piece of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    /// No white space.
+    Text(&'a str),
+    /// A run of white space without a line break.
+    Space,
+    /// A run of white space with a line break.
+    Break,
+}
+
+/// Folds every run of white space (no-break spaces included, as characters and as HTML entities) into one
+/// character: a line break when the run has one, else a space.
+pub(super) fn fold(text: &str) -> Cow<'_, str> {
+    let mut folded = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some((start, end, has_break)) = next_run(text, at) {
+        let with = if has_break { "\n" } else { " " };
+        if &text[start..end] != with {
+            if folded.is_empty() {
+                folded.reserve(text.len());
+            }
+            folded.push_str(&text[copied..start]);
+            folded.push_str(with);
+            copied = end;
+        }
+        at = end;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    folded.push_str(&text[copied..]);
+    Cow::Owned(folded)
+}
+
+/// Whether `text` has any white space.
+pub(super) fn has_any(text: &str) -> bool {
+    next_run(text, 0).is_some()
+}
+
+/// Splits `text` at its runs of white space.
+pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some((start, end, has_break)) = next_run(text, at) {
+        if at < start {
+            tokens.push(Token::Text(&text[at..start]));
+        }
+        tokens.push(if has_break { Token::Break } else { Token::Space });
+        at = end;
+    }
+    if at < text.len() {
+        tokens.push(Token::Text(&text[at..]));
+    }
+    tokens
+}
+
+/// The first run of white space at or after `from`: start, end, and whether a line break is in it.
+fn next_run(text: &str, from: usize) -> Option<(usize, usize, bool)> {
+    let bytes = text.as_bytes();
+    let mut start = from;
+    loop {
+        // Letters, digits and most of ASCII cannot begin white space: skip them without decoding.
+        start += bytes[start..].iter().position(|&byte| byte <= b' ' || byte == b'&' || byte >= 0xc2)?;
+        match white_at(&text[start..]) {
+            Some((length, is_break)) => {
+                let mut end = start + length;
+                let mut has_break = is_break;
+                while let Some((length, is_break)) = white_at(&text[end..]) {
+                    end += length;
+                    has_break |= is_break;
+                }
+                return Some((start, end, has_break));
+            }
+            None => start += text[start..].chars().next().map_or(1, char::len_utf8),
+        }
+    }
+}
+
+/// Length of the white space that `text` begins with, and whether it is a line break.
+fn white_at(text: &str) -> Option<(usize, bool)> {
+    match text.as_bytes().first()? {
+        b'&' => ENTITIES.iter().find(|entity| text.starts_with(**entity)).map(|entity| (entity.len(), false)),
+        _ => {
+            let first = text.chars().next()?;
+            let is_break = matches!(first, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
+            first.is_whitespace().then_some((first.len_utf8(), is_break))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_fold_into_one_space_or_one_line_break() {
+        for (text, folded) in [
+            ("", ""),
+            ("word", "word"),
+            ("a b", "a b"),
+            ("a  b", "a b"),
+            ("a\tb", "a b"),
+            ("a\u{a0}b", "a b"),
+            ("a&nbsp;&#160; &#xA0;b", "a b"),
+            ("a&nbspb", "a&nbspb"),
+            ("a\nb", "a\nb"),
+            ("a \r\n  b", "a\nb"),
+            ("a\u{2028}b", "a\nb"),
+            ("\u{3000}é\u{202f}", " é "),
+            ("é\u{301}ÿ€𝄞 ", "é\u{301}ÿ€𝄞 "),
+        ] {
+            assert_eq!(fold(text), folded, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_runs_is_not_copied() {
+        assert!(matches!(fold("one two\nthree"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn tokens_tell_spaces_from_breaks() {
+        assert_eq!(
+            tokens(" a\n\nb"),
+            [Token::Space, Token::Text("a"), Token::Break, Token::Text("b")]
+        );
+    }
+}

@@ -1,0 +1,82 @@
+//! The responder's own CA and the certificate of its HTTPS server, new with every start.
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, KeyUsagePurpose};
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+use rustls_pki_types::PrivateKeyDer;
+use tokio_rustls::TlsAcceptor;
+
+use crate::clock::{Clock, SystemClock};
+
+/// Life of both certificates, from a day ago on.
+const LIFE: Duration = Duration::from_hours(400 * 24);
+const A_DAY: Duration = Duration::from_hours(24);
+
+/// A CA and the TLS side of a server that it vouches for.
+pub(super) struct Authority {
+    ca_pem: String,
+    acceptor: TlsAcceptor,
+}
+
+impl Authority {
+    /// Makes a CA and a server certificate for `localhost` and `ips`.
+    pub(super) fn new(ips: &[IpAddr]) -> io::Result<Self> {
+        let ca = CertifiedIssuer::self_signed(ca_params(), new_key()?).map_err(io::Error::other)?;
+        let key = new_key()?;
+        let certificate =
+            server_params(ips).and_then(|params| params.signed_by(&key, &ca)).map_err(io::Error::other)?;
+        let key = PrivateKeyDer::try_from(key.serialize_der()).map_err(io::Error::other)?;
+        let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(io::Error::other)?
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone(), ca.der().clone()], key)
+            .map_err(io::Error::other)?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Self { ca_pem: ca.pem(), acceptor: TlsAcceptor::from(Arc::new(config)) })
+    }
+
+    /// The CA's certificate.
+    pub(super) fn ca_pem(&self) -> &str {
+        &self.ca_pem
+    }
+
+    /// The TLS side of the server.
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        self.acceptor.clone()
+    }
+}
+
+fn new_key() -> io::Result<KeyPair> {
+    KeyPair::generate().map_err(io::Error::other)
+}
+
+fn ca_params() -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, "Vigie responder CA");
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    live(&mut params);
+    params
+}
+
+fn server_params(ips: &[IpAddr]) -> Result<CertificateParams, rcgen::Error> {
+    let names: Vec<String> =
+        std::iter::once("localhost".to_owned()).chain(ips.iter().map(ToString::to_string)).collect();
+    let mut params = CertificateParams::new(names)?;
+    params.distinguished_name.push(DnType::CommonName, "Vigie responder");
+    live(&mut params);
+    Ok(params)
+}
+
+fn live(params: &mut CertificateParams) {
+    let now = Duration::from_micros(u64::try_from(SystemClock.now().as_micros()).unwrap_or_default());
+    let from = UNIX_EPOCH + now.saturating_sub(A_DAY);
+    params.not_before = from.into();
+    params.not_after = (from + LIFE).into();
+}

@@ -1,0 +1,92 @@
+//! The DNS target, over UDP and TCP (RFC 1035).
+
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use hickory_proto::op::{Message, MessageType, Metadata, ResponseCode};
+use hickory_proto::rr::{RData, Record, RecordType};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UdpSocket};
+use tokio_util::sync::CancellationToken;
+
+use super::sockets;
+
+/// A client that sends nothing is let go after this.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// Longest query that is read; a question fits into 300 bytes.
+const QUERY_BYTES: usize = 1024;
+const TTL: u32 = 60;
+
+/// Serves on `sockets` until `stop`; answers the first address.
+pub(super) fn serve(sockets: Vec<(TcpListener, UdpSocket)>, stop: &CancellationToken) -> SocketAddr {
+    let first = sockets.first().map(|(listener, _)| sockets::first_address(std::slice::from_ref(listener)));
+    for (listener, socket) in sockets {
+        sockets::accept(listener, stop, over_stream);
+        let stop = stop.clone();
+        tokio::spawn(async move { stop.run_until_cancelled(over_datagrams(socket)).await });
+    }
+    first.unwrap_or_else(sockets::nowhere)
+}
+
+async fn over_datagrams(socket: UdpSocket) {
+    let mut buffer = [0; QUERY_BYTES];
+    loop {
+        match socket.recv_from(&mut buffer).await {
+            Ok((read, client)) => {
+                if let Some(answer) = answer(&buffer[..read]) {
+                    // A lost answer is what UDP is like.
+                    let _ = socket.send_to(&answer, client).await;
+                }
+            }
+            Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    }
+}
+
+async fn over_stream(mut stream: TcpStream) {
+    while let Ok(Ok(true)) = tokio::time::timeout(PATIENCE, exchange(&mut stream)).await {}
+}
+
+/// One question over TCP, each message after its length in two bytes; false when nothing more comes.
+async fn exchange(stream: &mut TcpStream) -> io::Result<bool> {
+    let length = usize::from(stream.read_u16().await?);
+    if length > QUERY_BYTES {
+        return Ok(false);
+    }
+    let mut query = vec![0; length];
+    stream.read_exact(&mut query).await?;
+    let Some(answer) = answer(&query) else { return Ok(false) };
+    let mut framed = u16::try_from(answer.len()).map_err(io::Error::other)?.to_be_bytes().to_vec();
+    framed.extend(answer);
+    stream.write_all(&framed).await?;
+    Ok(true)
+}
+
+/// The answer to `query`; none to what is no query.
+fn answer(query: &[u8]) -> Option<Vec<u8>> {
+    let query = Message::from_vec(query).ok()?;
+    if query.metadata.message_type != MessageType::Query {
+        return None;
+    }
+    let mut response = Message::response(query.metadata.id, query.metadata.op_code);
+    response.metadata = Metadata::response_from_request(&query.metadata);
+    response.metadata.authoritative = true;
+    match query.queries.first() {
+        None => response.metadata.response_code = ResponseCode::FormErr,
+        Some(question) if question.name().iter().next() == Some(b"missing") => {
+            response.metadata.response_code = ResponseCode::NXDomain;
+        }
+        Some(question) => {
+            let data = match question.query_type() {
+                RecordType::A => Some(RData::A(Ipv4Addr::LOCALHOST.into())),
+                RecordType::AAAA => Some(RData::AAAA(Ipv6Addr::LOCALHOST.into())),
+                _ => None,
+            };
+            let record = data.map(|data| Record::from_rdata(question.name().clone(), TTL, data));
+            response.add_answers(record);
+        }
+    }
+    response.add_queries(query.queries);
+    response.to_vec().ok()
+}

@@ -1,0 +1,31 @@
+//! The TCP target: sends back what it gets, until the client closes or falls silent.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+use super::sockets;
+
+/// A client that sends nothing is let go after this.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Serves on `listeners` until `stop`; answers the first address.
+pub(super) fn serve(listeners: Vec<TcpListener>, stop: &CancellationToken) -> SocketAddr {
+    let first = sockets::first_address(&listeners);
+    for listener in listeners {
+        sockets::accept(listener, stop, echo);
+    }
+    first
+}
+
+async fn echo(mut stream: TcpStream) {
+    let mut buffer = [0; 512];
+    while let Ok(Ok(read @ 1..)) = tokio::time::timeout(PATIENCE, stream.read(&mut buffer)).await {
+        if stream.write_all(&buffer[..read]).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The HTTP and HTTPS target.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use super::{Flaky, sockets};
+
+/// What `/` shows; monitors look for its words.
+const WELL: &str = "<!doctype html>\n<title>Vigie responder</title>\n<p>All is well on this watch.</p>\n";
+/// What `/flaky` shows while it fails.
+const ILL: &str = "<!doctype html>\n<title>Vigie responder</title>\n<p>This page fails now and then.</p>\n";
+/// A client that sends nothing is let go after this.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// What every request is answered from.
+#[derive(Clone, Copy)]
+pub(super) struct Page {
+    flaky: Flaky,
+    started: Instant,
+}
+
+impl Page {
+    /// Pages whose flaky one counts from now.
+    pub(super) fn new(flaky: Flaky) -> Self {
+        Self { flaky, started: Instant::now() }
+    }
+
+    fn answer(self, path: &str) -> Response<Full<Bytes>> {
+        match path {
+            "/flaky" if self.flaky.fails(self.started.elapsed()) => {
+                page(StatusCode::INTERNAL_SERVER_ERROR, ILL)
+            }
+            "/" | "/flaky" => page(StatusCode::OK, WELL),
+            "/redirect" => redirect(),
+            other => {
+                let wanted = other.strip_prefix("/status/").and_then(|code| code.parse().ok());
+                page(wanted.unwrap_or(StatusCode::NOT_FOUND), "")
+            }
+        }
+    }
+}
+
+fn page(status: StatusCode, text: &'static str) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    let html = HeaderValue::from_static("text/html; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, html);
+    response
+}
+
+fn redirect() -> Response<Full<Bytes>> {
+    let mut response = page(StatusCode::FOUND, "");
+    response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/"));
+    response
+}
+
+/// Serves `page` on `listeners` until `stop`; with `tls`, over it. Answers the first address.
+pub(super) fn serve(
+    listeners: Vec<TcpListener>,
+    tls: Option<TlsAcceptor>,
+    page: Page,
+    stop: &CancellationToken,
+) -> SocketAddr {
+    let first = sockets::first_address(&listeners);
+    for listener in listeners {
+        let tls = tls.clone();
+        sockets::accept(listener, stop, move |stream| {
+            let tls = tls.clone();
+            async move {
+                match tls {
+                    None => talk(stream, page).await,
+                    Some(acceptor) => {
+                        if let Ok(Ok(stream)) = tokio::time::timeout(PATIENCE, acceptor.accept(stream)).await
+                        {
+                            talk(stream, page).await;
+                        }
+                    }
+                }
+            }
+        });
+    }
+    first
+}
+
+/// One connection; whatever breaks it is the client's affair.
+async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, page: Page) {
+    let service = service_fn(move |request: Request<Incoming>| {
+        let response = page.answer(request.uri().path());
+        std::future::ready(Ok::<_, Infallible>(response))
+    });
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+}

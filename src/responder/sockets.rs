@@ -1,0 +1,111 @@
+//! Listeners on free ports: the same port on each of several loopback addresses.
+
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UdpSocket};
+use tokio_util::sync::CancellationToken;
+
+/// How many connections may wait for an accept; load harnesses connect in bursts.
+const BACKLOG: u32 = 4096;
+/// Another process may own the same port on a further address; then the next free port is tried.
+const TRIES: usize = 16;
+
+/// The first `count` loopback addresses.
+pub(super) fn loopback(count: u8) -> Vec<IpAddr> {
+    (1..=count.clamp(1, 254)).map(|last| Ipv4Addr::new(127, 0, 0, last).into()).collect()
+}
+
+/// Stream listeners on one free port of all `ips`.
+pub(super) async fn streams(ips: &[IpAddr]) -> io::Result<Vec<TcpListener>> {
+    same_port(ips, listen)
+}
+
+/// A stream listener and a datagram socket on one free port of all `ips`.
+pub(super) async fn pairs(ips: &[IpAddr]) -> io::Result<Vec<(TcpListener, UdpSocket)>> {
+    same_port(ips, |address| {
+        let listener = listen(address)?;
+        let socket = std::net::UdpSocket::bind(listener.local_addr()?)?;
+        socket.set_nonblocking(true)?;
+        Ok((listener, UdpSocket::from_std(socket)?))
+    })
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+trait Bound {
+    fn port(&self) -> io::Result<u16>;
+}
+
+impl Bound for TcpListener {
+    fn port(&self) -> io::Result<u16> {
+        Ok(self.local_addr()?.port())
+    }
+}
+
+impl Bound for (TcpListener, UdpSocket) {
+    fn port(&self) -> io::Result<u16> {
+        self.0.port()
+    }
+}
+
+fn same_port<S: Bound>(ips: &[IpAddr], bind: impl Fn(SocketAddr) -> io::Result<S>) -> io::Result<Vec<S>> {
+    let mut last = io::Error::from(io::ErrorKind::InvalidInput);
+    for _ in 0..TRIES {
+        match bind_all(ips, &bind) {
+            Ok(bound) => return Ok(bound),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+fn bind_all<S: Bound>(ips: &[IpAddr], bind: impl Fn(SocketAddr) -> io::Result<S>) -> io::Result<Vec<S>> {
+    let mut port = 0;
+    let mut bound = Vec::with_capacity(ips.len());
+    for ip in ips {
+        let socket = bind(SocketAddr::new(*ip, port))?;
+        port = socket.port()?;
+        bound.push(socket);
+    }
+    Ok(bound)
+}
+
+/// Accepts from `listener` until `stop`, each connection in a task of its own that ends with `stop` too.
+pub(super) fn accept<F, R>(listener: TcpListener, stop: &CancellationToken, handle: F)
+where
+    F: Fn(TcpStream) -> R + Send + 'static,
+    R: Future<Output = ()> + Send + 'static,
+{
+    let stop = stop.clone();
+    tokio::spawn(async move {
+        while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
+            match accepted {
+                Ok((stream, _)) => {
+                    // The answers are small: none may wait for an acknowledgement.
+                    let _ = stream.set_nodelay(true);
+                    tokio::spawn(stop.clone().run_until_cancelled_owned(handle(stream)));
+                }
+                // Out of descriptors: others have to close first.
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+        }
+    });
+}
+
+/// The first address of `listeners`.
+pub(super) fn first_address(listeners: &[TcpListener]) -> SocketAddr {
+    listeners.first().and_then(|listener| listener.local_addr().ok()).unwrap_or_else(nowhere)
+}
+
+/// The address of a server without sockets, which [`loopback`] never makes.
+pub(super) fn nowhere() -> SocketAddr {
+    SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 0)
+}

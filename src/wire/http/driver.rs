@@ -1,0 +1,62 @@
+//! Polls hyper's connection in the task of whoever waits for it.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use hyper::rt::Executor;
+
+type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A connection and the tasks that it asked for; all of it ends when this is dropped.
+pub(super) struct Driver {
+    tasks: Vec<Task>,
+    wanted: Wanted,
+}
+
+/// Where hyper's HTTP/2 client leaves the tasks that it wants to have run.
+#[derive(Clone, Default)]
+pub(super) struct Wanted(Arc<Mutex<Vec<Task>>>);
+
+impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Wanted {
+    fn execute(&self, task: F) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Box::pin(task));
+    }
+}
+
+impl Driver {
+    /// Drives `connection` and what comes in over `wanted`. How the connection ends does not matter here:
+    /// whoever waits for the answer hears it too.
+    pub(super) fn new<C, T>(connection: C, wanted: Wanted) -> Self
+    where
+        C: Future<Output = T> + Send + 'static,
+    {
+        let connection = async move {
+            connection.await;
+        };
+        Self { tasks: vec![Box::pin(connection)], wanted }
+    }
+
+    /// Waits for `answer` and keeps the connection moving meanwhile.
+    pub(super) async fn drive<F: Future>(&mut self, answer: F) -> F::Output {
+        let mut answer = std::pin::pin!(answer);
+        poll_fn(|cx| {
+            self.poll(cx);
+            answer.as_mut().poll(cx)
+        })
+        .await
+    }
+
+    /// Moves everything on as far as it goes now.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
+        loop {
+            self.tasks.retain_mut(|task| task.as_mut().poll(cx) == Poll::Pending);
+            let mut wanted = self.wanted.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if wanted.is_empty() {
+                return;
+            }
+            self.tasks.append(&mut wanted);
+        }
+    }
+}

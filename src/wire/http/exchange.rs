@@ -1,0 +1,115 @@
+//! Sends one request and reads the head of its answer.
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode, Version};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
+use hyper::ext::ReasonPhrase;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout_at;
+
+use super::body::Body;
+use super::driver::{Driver, Wanted};
+use super::recorder::{Marks, Recorder};
+use super::{HEAD_BYTES, HEAD_FIELDS, fault};
+use crate::model::{Failure, Phases};
+use crate::net::Deadline;
+
+/// What is spoken on the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.0 or HTTP/1.1, as the request says.
+    Http1,
+    /// HTTP/2, from the first byte on.
+    Http2,
+}
+
+/// The head of an answer.
+#[derive(Debug)]
+pub struct Head {
+    /// Status code.
+    pub status: StatusCode,
+    /// Version that the peer answered in.
+    pub version: Version,
+    /// Reason phrase of HTTP/1; `None` when it is empty.
+    pub reason: Option<String>,
+    /// Header fields.
+    pub headers: HeaderMap,
+}
+
+/// Sends `request` over `stream` and waits for the head of the answer, at most until `deadline`. Informational
+/// answers are passed over. `phases` gets send and first_byte, up to the one that failed.
+///
+/// # Errors
+/// The failure, in the phase that it happened in.
+pub async fn open<S>(
+    stream: S,
+    protocol: Protocol,
+    request: Request<Full<Bytes>>,
+    deadline: Deadline,
+    phases: &mut Phases,
+) -> Result<(Head, Body), Failure>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let marks = Marks::start(protocol == Protocol::Http1);
+    let io = TokioIo::new(Recorder::new(stream, marks.clone()));
+    let work = async {
+        match protocol {
+            Protocol::Http1 => ask_http1(io, request).await,
+            Protocol::Http2 => ask_http2(io, request).await,
+        }
+    };
+    let outcome = match timeout_at(deadline.at, work).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) => Err(fault::of(&marks, &error)),
+        Err(_) => Err(Failure::timed_out(marks.phase(), deadline.timeout)),
+    };
+    if outcome.is_ok() {
+        marks.answered();
+    }
+    marks.settle(phases);
+    let (response, driver) = outcome?;
+    let (parts, incoming) = response.into_parts();
+    let reason = match parts.extensions.get::<ReasonPhrase>() {
+        Some(phrase) => Some(String::from_utf8_lossy(phrase.as_bytes()).into_owned()),
+        None if protocol == Protocol::Http1 => parts.status.canonical_reason().map(str::to_owned),
+        None => None,
+    };
+    let body = Body::new(incoming, driver, marks, &parts.headers);
+    let reason = reason.filter(|reason| !reason.is_empty());
+    Ok((Head { status: parts.status, version: parts.version, reason, headers: parts.headers }, body))
+}
+
+type Answer = (Response<Incoming>, Driver);
+
+async fn ask_http1<I>(io: I, request: Request<Full<Bytes>>) -> hyper::Result<Answer>
+where
+    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+{
+    let (mut sender, connection) = http1::Builder::new()
+        .max_header_size(HEAD_BYTES)
+        .max_headers(HEAD_FIELDS)
+        .title_case_headers(true)
+        .handshake(io)
+        .await?;
+    let mut driver = Driver::new(connection, Wanted::default());
+    let response = driver.drive(sender.send_request(request)).await?;
+    Ok((response, driver))
+}
+
+async fn ask_http2<I>(io: I, request: Request<Full<Bytes>>) -> hyper::Result<Answer>
+where
+    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+{
+    let wanted = Wanted::default();
+    let (mut sender, connection) = http2::Builder::new(wanted.clone())
+        .max_header_list_size(HEAD_BYTES as u32)
+        .handshake(io)
+        .await?;
+    let mut driver = Driver::new(connection, wanted);
+    let response = driver.drive(sender.send_request(request)).await?;
+    Ok((response, driver))
+}

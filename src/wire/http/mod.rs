@@ -1,0 +1,21 @@
+//! One HTTP exchange over a stream that somebody else opened (RFC 9110, 9112, 9113).
+//!
+//! hyper speaks the protocol; what it does is polled in the caller's task, so that dropping the exchange
+//! ends everything that belongs to it. A [`recorder`] between hyper and the stream notes when bytes moved.
+
+mod body;
+mod coding;
+mod driver;
+mod exchange;
+mod fault;
+mod recorder;
+
+pub use body::{Body, Content, Keep};
+pub use coding::ACCEPT_ENCODING;
+pub use exchange::{Head, Protocol, open};
+
+/// Bytes of a response head, status line included, that are read at most.
+pub const HEAD_BYTES: usize = 64 * 1024;
+
+/// Header fields of a response that are read at most.
+pub const HEAD_FIELDS: usize = 256;

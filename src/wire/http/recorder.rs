@@ -1,0 +1,210 @@
+//! A stream that notes when bytes moved and how it ended.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
+
+use crate::model::{Phase, Phases};
+
+/// How reading or writing came to an end.
+#[derive(Clone, Debug)]
+pub(super) enum End {
+    /// The peer closed its side.
+    Closed,
+    /// The system or TLS reported an error.
+    Failed {
+        /// Its kind.
+        kind: io::ErrorKind,
+        /// Its words.
+        words: String,
+        /// The peer refused the TLS session after the handshake, as servers do that miss a client certificate.
+        tls_alert: bool,
+    },
+}
+
+/// What was noted; shared by the stream, which hyper owns, and the exchange.
+#[derive(Clone, Debug)]
+pub(super) struct Marks(Arc<Mutex<Noted>>);
+
+#[derive(Debug)]
+struct Noted {
+    started: Instant,
+    /// The last write before anything was read.
+    wrote: Option<Instant>,
+    /// A write or flush waits for the peer to take bytes.
+    blocked: bool,
+    answered: Option<Instant>,
+    /// Whether the first byte read is the first of the answer; in HTTP/2 it is one of the settings.
+    answer_is_first: bool,
+    bytes_read: u64,
+    end: Option<End>,
+    reader: Option<Waker>,
+}
+
+impl Marks {
+    /// Notes of an exchange that starts now.
+    pub(super) fn start(answer_is_first: bool) -> Self {
+        Self(Arc::new(Mutex::new(Noted {
+            started: Instant::now(),
+            wrote: None,
+            blocked: false,
+            answered: None,
+            answer_is_first,
+            bytes_read: 0,
+            end: None,
+            reader: None,
+        })))
+    }
+
+    /// The head of the answer is there.
+    pub(super) fn answered(&self) {
+        self.lock().answered.get_or_insert_with(Instant::now);
+    }
+
+    /// How the stream ended, when it did.
+    pub(super) fn end(&self) -> Option<End> {
+        self.lock().end.clone()
+    }
+
+    /// Bytes read so far.
+    pub(super) fn bytes_read(&self) -> u64 {
+        self.lock().bytes_read
+    }
+
+    /// The phase that the exchange is in.
+    pub(super) fn phase(&self) -> Phase {
+        let noted = self.lock();
+        match (noted.answered, noted.wrote) {
+            (Some(_), _) => Phase::Transfer,
+            (None, Some(_)) if !noted.blocked => Phase::FirstByte,
+            _ => Phase::Send,
+        }
+    }
+
+    /// Sets the phases of the exchange as they stand now.
+    pub(super) fn settle(&self, phases: &mut Phases) {
+        let now = Instant::now();
+        let noted = self.lock();
+        let sent = noted.wrote.filter(|_| !noted.blocked || noted.answered.is_some());
+        phases.set(Phase::Send, sent.unwrap_or(now).duration_since(noted.started));
+        if let Some(sent) = sent {
+            phases.set(Phase::FirstByte, noted.answered.unwrap_or(now).duration_since(sent));
+        }
+        if let Some(answered) = noted.answered {
+            phases.set(Phase::Transfer, now.duration_since(answered));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Noted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The stream that hyper gets.
+pub(super) struct Recorder<S> {
+    inner: S,
+    marks: Marks,
+}
+
+impl<S> Recorder<S> {
+    pub(super) fn new(inner: S, marks: Marks) -> Self {
+        Self { inner, marks }
+    }
+}
+
+impl Noted {
+    fn failed(&mut self, error: &io::Error) {
+        let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        self.end.get_or_insert_with(|| End::Failed {
+            kind: error.kind(),
+            words: error.to_string(),
+            tls_alert: matches!(tls, Some(rustls::Error::AlertReceived(_))),
+        });
+    }
+
+    fn read(&mut self, bytes: usize) {
+        if bytes == 0 {
+            self.end.get_or_insert(End::Closed);
+            return;
+        }
+        self.bytes_read += bytes as u64;
+        if self.answer_is_first {
+            self.answered.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Takes the outcome of a write or flush; wakes the reader that waits for the first one.
+    fn written<T>(&mut self, outcome: &Poll<io::Result<T>>, is_write: bool) {
+        match outcome {
+            Poll::Pending => self.blocked = true,
+            Poll::Ready(Err(error)) => self.failed(error),
+            Poll::Ready(Ok(_)) => {
+                self.blocked = false;
+                if is_write && self.bytes_read == 0 {
+                    self.wrote = Some(Instant::now());
+                }
+            }
+        }
+        if self.wrote.is_some() || self.end.is_some() {
+            self.reader.take().into_iter().for_each(Waker::wake);
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Recorder<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        {
+            // A server may speak before it was asked. hyper takes that for a breach of the protocol, so
+            // nothing is read until the request is on its way.
+            let mut noted = self.marks.lock();
+            if noted.wrote.is_none() && noted.end.is_none() {
+                noted.reader = Some(cx.waker().clone());
+                return Poll::Pending;
+            }
+        }
+        let before = buf.filled().len();
+        let outcome = Pin::new(&mut self.inner).poll_read(cx, buf);
+        match &outcome {
+            Poll::Pending => {}
+            Poll::Ready(Ok(())) => self.marks.lock().read(buf.filled().len() - before),
+            Poll::Ready(Err(error)) => self.marks.lock().failed(error),
+        }
+        outcome
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let outcome = Pin::new(&mut self.inner).poll_write(cx, bytes);
+        self.marks.lock().written(&outcome, true);
+        outcome
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let outcome = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
+        self.marks.lock().written(&outcome, true);
+        outcome
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let outcome = Pin::new(&mut self.inner).poll_flush(cx);
+        self.marks.lock().written(&outcome, false);
+        outcome
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(cx)
+    }
+}

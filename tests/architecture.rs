@@ -1,0 +1,184 @@
+//! The rules of the code's shape, read from the sources: who may import whom, how long a file may be,
+//! that every module says what it is, that every kind has an example, that the README names what exists.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+#[path = "support/sources.rs"]
+mod sources;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use sources::{Source, root, sources};
+
+/// Every module and what it may import of this crate, lowest floor first. What a line leaves out is
+/// forbidden: sideways and upward imports alike.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("clock", &["model"]),
+    ("judge", &["model", "clock"]),
+    ("schedule", &["model", "clock"]),
+    ("telemetry", &["model", "clock"]),
+    ("net", &["model", "clock", "telemetry"]),
+    ("wire", &["model", "clock", "telemetry", "net"]),
+    ("probe", &["model", "clock", "judge", "schedule", "telemetry", "net", "wire"]),
+    ("store", &["model", "clock", "telemetry"]),
+    // The engine runs what the registry builds: the contract of `probe`, never one kind's own module.
+    ("engine", &["model", "clock", "judge", "schedule", "telemetry", "net", "wire", "probe"]),
+    ("control", &["model", "clock", "judge", "schedule", "telemetry", "store"]),
+    ("api", &["model", "clock", "schedule", "telemetry", "control"]),
+    ("web", &["model", "clock", "schedule", "telemetry", "control"]),
+    // The built-in targets of the demo and the load harness: they know nothing of monitoring.
+    ("responder", &["model", "clock"]),
+    ("app", ANYTHING),
+    ("cli", ANYTHING),
+    ("main", ANYTHING),
+];
+
+/// The top floor, where everything is wired.
+const ANYTHING: &[&str] = &[
+    "model",
+    "clock",
+    "judge",
+    "schedule",
+    "telemetry",
+    "net",
+    "wire",
+    "probe",
+    "store",
+    "engine",
+    "control",
+    "api",
+    "web",
+    "responder",
+    "app",
+    "cli",
+];
+
+/// Single imports beyond the table: (module, path that it may name, why).
+const EXCEPTIONS: &[(&str, &str, &str)] = &[];
+
+/// Crates and calls that only some modules may name.
+const ONLY_IN: &[(&str, &[&str])] = &[
+    ("rusqlite::", &["store"]),
+    ("axum::", &["api", "web", "app"]),
+    ("clap::", &["cli", "main"]),
+    ("anyhow::", &["app", "cli", "main"]),
+    ("SystemTime::now", &["clock"]),
+    ("prometheus_client::", &["telemetry"]),
+];
+
+#[test]
+fn modules_import_only_what_their_floor_allows() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        let module = source.module();
+        let Some((_, allowed)) = MAY_IMPORT.iter().find(|(name, _)| *name == module) else {
+            faults.push(format!("{}: module `{module}` stands on no floor of MAY_IMPORT", source.path));
+            continue;
+        };
+        for import in source.imports() {
+            let top = import.split("::").next().unwrap_or_default();
+            let known = MAY_IMPORT.iter().any(|(name, _)| *name == top);
+            let fine = top == module || allowed.contains(&top) || !known || excepted(module, &import);
+            if !fine {
+                faults.push(format!("{}: `{module}` must not import `crate::{import}`", source.path));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+fn excepted(module: &str, import: &str) -> bool {
+    EXCEPTIONS.iter().any(|(from, path, _)| *from == module && import.starts_with(path))
+}
+
+#[test]
+fn control_and_engine_know_contracts_only_never_what_stands_behind_them() {
+    for source in sources() {
+        for import in source.imports() {
+            let concrete = match source.module() {
+                "control" => import.starts_with("store::sqlite"),
+                "engine" => {
+                    import.starts_with("probe::")
+                        && import[7..].starts_with(char::is_lowercase)
+                        && !["probe::build", "probe::descriptor"].contains(&import.as_str())
+                }
+                _ => false,
+            };
+            assert!(!concrete, "{} names the concrete `crate::{import}`", source.path);
+        }
+    }
+}
+
+#[test]
+fn crates_that_belong_to_one_floor_stay_there() {
+    for source in sources() {
+        for (word, modules) in ONLY_IN {
+            let misplaced = source.code.contains(word) && !modules.contains(&source.module());
+            assert!(!misplaced, "{}: `{word}` belongs to {modules:?}", source.path);
+        }
+    }
+}
+
+#[test]
+fn the_table_of_floors_has_no_module_that_is_gone() {
+    let present: BTreeSet<_> = sources().iter().map(|source| source.module().to_owned()).collect();
+    for (module, _) in MAY_IMPORT {
+        assert!(present.contains(*module), "`{module}` of MAY_IMPORT has no source");
+    }
+}
+
+#[test]
+fn no_source_file_is_longer_than_500_lines() {
+    for source in sources() {
+        let lines = source.text.lines().count();
+        assert!(lines <= 500, "{} has {lines} lines: split it", source.path);
+    }
+}
+
+#[test]
+fn every_module_says_what_it_is() {
+    for source in sources() {
+        let first = source.text.lines().next().unwrap_or_default();
+        let words = first.trim_start_matches("//!").split_whitespace().count();
+        assert!(first.starts_with("//! ") && words >= 3, "{} does not begin with what it is", source.path);
+    }
+}
+
+#[test]
+fn every_path_that_the_readme_names_exists() {
+    let readme = fs::read_to_string(root().join("README.md")).expect("README.md");
+    let mut named = 0;
+    for path in named_paths(&readme) {
+        assert!(root().join(&path).exists(), "README.md names `{path}`, which does not exist");
+        named += 1;
+    }
+    assert!(named >= 10, "README.md names only {named} paths: is the search broken?");
+}
+
+/// Paths in back-ticks or links whose first part is a folder of this repository.
+fn named_paths(text: &str) -> Vec<String> {
+    const TOP: &[&str] = &["src/", "config/", "tests/", "benches/", "systemd/", ".ci/"];
+    const FILES: &[&str] = &["Cargo.toml", "deny.toml", "LICENSE", "README.md"];
+    text.split(|c: char| c.is_whitespace() || "`()[]|,;:".contains(c))
+        .map(|word| word.trim_end_matches(['.', '/']))
+        .filter(|word| TOP.iter().any(|top| word.starts_with(top)) || FILES.contains(word))
+        .filter(|word| !word.contains(['<', '*', '…', '$']))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn the_import_reader_sees_every_form() {
+    let source = Source::of(
+        "src/net/dial.rs",
+        "//! use crate::api::Comment;\nuse crate::{clock::Clock, model::{Phase, Status}};\n\
+         use crate::wire;\nfn f() { crate::store::open(); }\n// crate::engine::No\n",
+    );
+    let imports: Vec<_> = source.imports().into_iter().collect();
+    assert_eq!(imports, ["clock::Clock", "model", "store::open", "wire"]);
+    assert_eq!(source.module(), "net");
+    assert_eq!(Source::of("src/clock.rs", "//! A clock").module(), "clock");
+    assert!(Path::new(&root()).join("Cargo.toml").exists());
+}

@@ -1,0 +1,4 @@
+//! What people see in a terminal: the built binary and the words that it draws.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod render;

@@ -1,0 +1,231 @@
+//! Golden texts of check results.
+
+use std::time::Duration;
+
+use vigie::cli::render;
+use vigie::cli::style::Style;
+use vigie::model::*;
+
+/// A day before the end of the certificate's month.
+const AT: &str = "2026-11-20T08:00:00Z";
+
+fn at() -> Timestamp {
+    Timestamp::parse(AT).unwrap()
+}
+
+fn phases(pairs: &[(Phase, u64)]) -> Phases {
+    let mut phases = Phases::default();
+    for &(phase, micros) in pairs {
+        phases.set(phase, Duration::from_micros(micros));
+    }
+    phases
+}
+
+fn attempt(number: u8, phases: Phases, failure: Option<Failure>) -> Attempt {
+    let total_us = phases.iter().map(|(_, micros)| u64::from(micros)).sum();
+    Attempt { number, started_at: at(), total_us, phases, failure, warnings: Vec::new() }
+}
+
+fn result(kind: MonitorType, name: &str, outcome: Outcome, attempts: Vec<Attempt>) -> CheckResult {
+    let run_id = RunId::of(MonitorId(1), at());
+    let status = match (outcome, attempts.last().and_then(|attempt| attempt.failure.as_ref())) {
+        (Outcome::Error | Outcome::Unknown, Some(failure)) => failure.status(),
+        _ => Status::OK,
+    };
+    CheckResult {
+        check_id: CheckId::of(run_id, LocationId(1)),
+        run_id,
+        monitor_id: MonitorId(1),
+        monitor_name: name.into(),
+        revision: Revision(1),
+        kind,
+        location_id: LocationId(1),
+        planned_at: at(),
+        started_at: at(),
+        outcome,
+        status,
+        warning_status: None,
+        status_text: status.text().to_owned(),
+        reasons: attempts
+            .last()
+            .and_then(|a| a.failure.as_ref())
+            .map(ToString::to_string)
+            .into_iter()
+            .collect(),
+        total_us: attempts.iter().map(|attempt| attempt.total_us).sum(),
+        address: Some("192.0.2.7:443".parse().unwrap()),
+        attempts,
+        facts: Facts::default(),
+        missed: None,
+    }
+}
+
+fn certificate(subject: &str, not_after: &str) -> Certificate {
+    Certificate {
+        subject: subject.to_owned(),
+        issuer: "CN=Example Root".to_owned(),
+        names: vec!["www.example.test".to_owned(), "example.test".to_owned()],
+        not_before: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(),
+        not_after: Timestamp::parse(not_after).unwrap(),
+        sha256: "00".repeat(32),
+    }
+}
+
+const COLD: &[(Phase, u64)] = &[
+    (Phase::Resolve, 1_200),
+    (Phase::Connect, 8_400),
+    (Phase::Tls, 19_000),
+    (Phase::Send, 90),
+    (Phase::FirstByte, 31_000),
+    (Phase::Transfer, 4_300),
+];
+
+#[test]
+fn a_website_that_is_well() {
+    let mut shown = result(
+        MonitorType::WebsiteSsl,
+        "https://www.example.test/",
+        Outcome::Ok,
+        vec![attempt(1, phases(COLD), None)],
+    );
+    shown.facts.resolved = vec!["192.0.2.7".parse().unwrap(), "2001:db8::7".parse().unwrap()];
+    shown.facts.http = Some(Box::new(HttpFacts {
+        http_status: 200,
+        http_version: "HTTP/1.1".into(),
+        http_reason: Some("OK".into()),
+        body_wire_bytes: 5_120,
+        body_bytes: 23_456,
+        content_type: Some("text/html; charset=utf-8".into()),
+        redirects: Vec::new(),
+        url: "https://www.example.test/".into(),
+    }));
+    shown.facts.tls = Some(Box::new(TlsFacts {
+        tls_version: Some("TLSv1.3".into()),
+        tls_cipher: Some("TLS13_AES_256_GCM_SHA384".into()),
+        certificates: vec![
+            certificate("CN=www.example.test", "2026-12-20T09:00:00Z"),
+            certificate("CN=Example Root", "2026-11-21T09:00:00Z"),
+        ],
+    }));
+    insta::assert_snapshot!(render::check(&shown, Style::PLAIN));
+}
+
+#[test]
+fn a_website_that_failed_twice_shows_both_attempts() {
+    let refused = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "192.0.2.7:443");
+    let broken = Failure::new(Phase::FirstByte, FailureKind::HttpStatus, "503 Service Unavailable");
+    let shown = result(
+        MonitorType::Website,
+        "shop",
+        Outcome::Error,
+        vec![
+            attempt(1, phases(&COLD[..2]), Some(refused)),
+            attempt(2, phases(&[COLD[0], COLD[1], COLD[3], COLD[4]]), Some(broken)),
+        ],
+    );
+    insta::assert_snapshot!(render::check(&shown, Style::PLAIN));
+}
+
+#[test]
+fn a_redirect_is_drawn_hop_by_hop_and_a_warning_says_after_what() {
+    let first = phases(&[(Phase::Connect, 2_000), (Phase::Send, 10), (Phase::FirstByte, 6_000)]);
+    let mut whole = phases(&COLD[1..]);
+    whole.add_all(&first);
+    let timed_out = Failure::timed_out(Phase::Connect, Duration::from_secs(5));
+    let mut shown = result(
+        MonitorType::Website,
+        "moved",
+        Outcome::Warning,
+        vec![attempt(1, Phases::default(), Some(timed_out)), attempt(2, whole, None)],
+    );
+    shown.warning_status = Some(Status::TIMED_OUT);
+    shown.reasons = vec!["the first attempt failed: the timeout passed".into()];
+    shown.attempts[1]
+        .warnings
+        .push(Warning { kind: WarningKind::FellBack, detail: "the server chose `HTTP/1.1`".into() });
+    shown.facts.http = Some(Box::new(HttpFacts {
+        http_status: 204,
+        http_version: "HTTP/1.1".into(),
+        redirects: vec![Hop {
+            url: "http://example.test/".into(),
+            http_status: 301,
+            address: Some("192.0.2.7:80".parse().unwrap()),
+            phases: first,
+        }],
+        url: "https://www.example.test/".into(),
+        ..HttpFacts::default()
+    }));
+    insta::assert_snapshot!(render::check(&shown, Style::PLAIN));
+}
+
+#[test]
+fn an_expired_certificate_says_when() {
+    let failure = Failure::new(Phase::Tls, FailureKind::CertificateExpired, "on 2026-11-01");
+    let mut shown = result(
+        MonitorType::WebsiteSsl,
+        "old",
+        Outcome::Error,
+        vec![attempt(1, phases(&COLD[..3]), Some(failure))],
+    );
+    shown.facts.tls = Some(Box::new(TlsFacts {
+        certificates: vec![certificate("CN=www.example.test", "2026-11-01T00:00:00Z")],
+        ..TlsFacts::default()
+    }));
+    insta::assert_snapshot!(render::check(&shown, Style::PLAIN));
+}
+
+#[test]
+fn ping_and_name_server_show_their_own_facts() {
+    let mut ping = result(
+        MonitorType::Ping,
+        "router",
+        Outcome::Ok,
+        vec![attempt(1, phases(&[(Phase::Resolve, 100), (Phase::FirstByte, 4_004_000)]), None)],
+    );
+    ping.address = Some("192.0.2.1:0".parse().unwrap());
+    ping.facts.ping = Some(Box::new(PingFacts {
+        sent: 5,
+        received: 4,
+        loss_percent: 20.0,
+        rtt_min_us: Some(41),
+        rtt_avg_us: Some(1_250),
+        rtt_max_us: Some(18_000),
+        rtt_stddev_us: Some(12),
+        socket: "dgram".into(),
+    }));
+    let mut dns = result(
+        MonitorType::NameServer,
+        "ns1.example.test",
+        Outcome::Ok,
+        vec![attempt(1, phases(&[(Phase::Send, 30), (Phase::FirstByte, 700)]), None)],
+    );
+    dns.facts.dns = Some(Box::new(DnsFacts {
+        question: "example.com".into(),
+        record_type: "A".into(),
+        rcode: "NOERROR".into(),
+        answers: vec!["A 192.0.2.10".into(), "A 192.0.2.11".into()],
+        transport: "udp".into(),
+        authoritative: true,
+    }));
+    let both = [ping, dns].map(|shown| render::check(&shown, Style::PLAIN)).join("----\n");
+    insta::assert_snapshot!(both);
+}
+
+#[test]
+fn colour_only_adds_to_the_plain_text() {
+    let failure = Failure::new(Phase::Prepare, FailureKind::EgressDenied, "169.254.169.254");
+    let shown = result(
+        MonitorType::Tcp,
+        "meta",
+        Outcome::Unknown,
+        vec![attempt(1, Phases::default(), Some(failure))],
+    );
+    let painted = render::check(&shown, Style::painted());
+    let mut bare = painted.clone();
+    while let Some(start) = bare.find('\x1b') {
+        let end = start + bare[start..].find('m').unwrap();
+        bare.replace_range(start..=end, "");
+    }
+    assert_ne!(painted, bare);
+    assert_eq!(bare, render::check(&shown, Style::PLAIN));
+}
