@@ -19,7 +19,7 @@ mod time;
 
 pub use document::{Document, Secrets};
 pub use failure::{Failure, FailureKind, Fault};
-pub use fault::{FieldFault, MASK, Rule};
+pub use fault::{FieldFault, MASK, Rule, nearest};
 pub use id::{CheckId, CustomerId, LocationId, MonitorId, Revision, RunId};
 pub use kind::MonitorType;
 pub use monitor::{Monitor, Origin};
