@@ -85,7 +85,7 @@ impl RunId {
     /// The id of the run of `monitor` that was planned at `planned_at`.
     #[must_use]
     pub fn of(monitor: MonitorId, planned_at: Timestamp) -> Self {
-        Self(mix(mix(0x7669_6769, monitor.0), planned_at.as_micros()))
+        Self(mix(mix(SEED, monitor.0), planned_at.as_micros()))
     }
 }
 
@@ -95,7 +95,18 @@ impl CheckId {
     pub fn of(run: RunId, location: LocationId) -> Self {
         Self(mix(run.0, location.0))
     }
+
+    /// When the run of `monitor` with this id at `location` was planned: undoes [`RunId::of`] and
+    /// [`CheckId::of`]. Any time at all when the id belongs to another monitor or location.
+    #[must_use]
+    pub fn planned_at(self, monitor: MonitorId, location: LocationId) -> Timestamp {
+        let run = unmix(self.0) ^ location.0.cast_unsigned();
+        Timestamp::from_micros((unmix(run) ^ mix(SEED, monitor.0)).cast_signed())
+    }
 }
+
+/// Where run ids start from.
+const SEED: u64 = 0x7669_6769;
 
 /// Folds `word` into `seed` with the finalizer of `SplitMix64`; stable over versions and machines.
 #[must_use]
@@ -106,9 +117,27 @@ pub(crate) fn mix(seed: u64, word: i64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// `seed ^ word` of the [`mix`] that gave `mixed`: its steps backwards, with the inverse factors.
+fn unmix(mixed: u64) -> u64 {
+    let mut z = mixed ^ (mixed >> 31) ^ (mixed >> 62);
+    z = z.wrapping_mul(0x3196_42b2_d24d_8ec3);
+    z = (z ^ (z >> 27) ^ (z >> 54)).wrapping_mul(0x96de_1b17_3f11_9089);
+    (z ^ (z >> 30) ^ (z >> 60)).wrapping_sub(0x9e37_79b9_7f4a_7c15)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn the_planned_time_comes_back_out_of_a_check_id(monitor: i64, at: i64, location: i64) {
+            let (monitor, location) = (MonitorId(monitor), LocationId(location));
+            let at = Timestamp::from_micros(at);
+            let id = CheckId::of(RunId::of(monitor, at), location);
+            proptest::prop_assert_eq!(id.planned_at(monitor, location), at);
+        }
+    }
 
     #[test]
     fn ids_of_a_run_are_stable_over_versions() {

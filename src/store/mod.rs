@@ -7,11 +7,15 @@ use crate::model::{
     CheckId, CheckResult, CustomerId, LocationId, Monitor, MonitorId, Outcome, Status, Timestamp,
 };
 
+mod sqlite;
+
+pub use sqlite::{SKETCH_ERROR, SqliteSettings, SqliteStore, Synchronous};
+
 /// The future of one call.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// Why the store could not do it.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     /// The disk or quota is full; worth trying again once there is room.
     #[error("the disk is full: {0}; free space or move the data folder, nothing was lost so far")]
@@ -30,6 +34,9 @@ pub enum StoreError {
         /// Newest version that this build knows.
         known: i64,
     },
+    /// The query took longer than the settings allow.
+    #[error("the query took too long; ask for a shorter time or fewer monitors")]
+    Slow,
     /// The store is shutting down.
     #[error("the store is closed")]
     Closed,
@@ -44,6 +51,7 @@ impl StoreError {
             Self::Locked(_) => "locked",
             Self::Unusable(_) => "unusable",
             Self::TooNew { .. } => "too_new",
+            Self::Slow => "slow",
             Self::Closed => "closed",
         }
     }
@@ -58,7 +66,7 @@ impl StoreError {
 /// What one transaction takes.
 #[derive(Debug, Default, Clone)]
 pub struct Commit {
-    /// Results. A real result replaces a missed one of the same check id; any other repeat is dropped.
+    /// Results; their ids are those that [`CheckId::of`] gives. A real result replaces a missed one of the same check id; any other repeat is dropped.
     pub results: Vec<CheckResult>,
     /// States that follow from them.
     pub states: Vec<MonitorState>,

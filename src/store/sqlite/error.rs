@@ -1,0 +1,65 @@
+//! What SQLite says, as what an operator can act on.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+use crate::store::StoreError;
+
+/// Tells errors of one database file.
+#[derive(Clone, Debug)]
+pub(super) struct Told {
+    path: PathBuf,
+}
+
+impl Told {
+    pub(super) fn about(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    /// The error of the store that `error` means.
+    pub(super) fn of(&self, error: &rusqlite::Error) -> StoreError {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => StoreError::Full(self.at(error)),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                StoreError::Locked(format!("{}; stop the other program that has it open", self.at(error)))
+            }
+            Some(ErrorCode::OperationInterrupted) => StoreError::Slow,
+            Some(ErrorCode::DatabaseCorrupt) => self.unusable(&format!(
+                "it is damaged ({error}); restore a copy, or move it away to start with an empty one"
+            )),
+            Some(ErrorCode::NotADatabase) => {
+                self.unusable("it is no SQLite database, or damaged; name another file or move it away")
+            }
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => self.unusable(
+                &format!("{error}; give the user that runs vigie the right to write the file and its folder"),
+            ),
+            Some(ErrorCode::SystemIoFailure) => {
+                self.unusable(&format!("{error}; look at the disk and the system's log"))
+            }
+            _ => self.unusable(&error.to_string()),
+        }
+    }
+
+    /// The error of the store that the system's `error` means.
+    pub(super) fn of_io(&self, doing: &str, error: &std::io::Error) -> StoreError {
+        match error.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                StoreError::Full(format!("`{}`: {error}", self.path.display()))
+            }
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => self.unusable(
+                &format!("{doing}: {error}; give the user that runs vigie the right to write the folder"),
+            ),
+            _ => self.unusable(&format!("{doing}: {error}")),
+        }
+    }
+
+    /// Cannot be read or written at all, for the reason `why`.
+    pub(super) fn unusable(&self, why: &str) -> StoreError {
+        StoreError::Unusable(format!("`{}`: {why}", self.path.display()))
+    }
+
+    fn at(&self, error: &rusqlite::Error) -> String {
+        format!("`{}`: {error}", self.path.display())
+    }
+}

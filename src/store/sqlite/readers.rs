@@ -1,0 +1,104 @@
+//! The threads that read, each with a connection of its own. A query ends when its time is up or when
+//! nobody waits for it any more.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::store::StoreError;
+
+use super::error::Told;
+use super::{SqliteSettings, open};
+
+type Query = Box<dyn FnOnce(&Connection, &Told, Duration) + Send>;
+type Queries = Arc<Mutex<mpsc::Receiver<Query>>>;
+
+/// Steps of SQLite's virtual machine between two looks at the time.
+const STEPS: i32 = 20_000;
+
+/// The door to the reading threads.
+pub(super) struct Readers {
+    queries: Mutex<Option<mpsc::Sender<Query>>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Readers {
+    /// Starts the threads.
+    pub(super) fn start(path: &Path, settings: &SqliteSettings, told: &Told) -> Result<Self, StoreError> {
+        let (sender, receiver) = mpsc::channel(settings.queue.max(1));
+        let queries: Queries = Arc::new(Mutex::new(receiver));
+        let mut threads = Vec::new();
+        for at in 0..settings.readers.max(1) {
+            let conn = open::reader(path, settings, told)?;
+            let (queries, told, limit) = (Arc::clone(&queries), told.clone(), settings.query_timeout);
+            let failed = told.clone();
+            let thread = std::thread::Builder::new()
+                .name(format!("vigie-read-{at}"))
+                .spawn(move || {
+                    while let Some(query) = next(&queries) {
+                        query(&conn, &told, limit);
+                    }
+                })
+                .map_err(|e| failed.of_io("cannot start a reading thread", &e))?;
+            threads.push(thread);
+        }
+        Ok(Self { queries: Mutex::new(Some(sender)), threads: Mutex::new(threads) })
+    }
+
+    /// Runs `work` on a connection as soon as one is free.
+    ///
+    /// # Errors
+    /// [`StoreError::Slow`] when it takes longer than the settings allow.
+    pub(super) async fn call<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    {
+        let sender =
+            self.queries.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(StoreError::Closed)?;
+        let (reply, answer) = oneshot::channel();
+        let query: Query = Box::new(move |conn, told, limit| answer_with(conn, told, limit, work, reply));
+        sender.send(query).await.map_err(|_| StoreError::Closed)?;
+        drop(sender);
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Takes no more queries; answers with the threads, which end after what they have.
+    pub(super) fn stop(&self) -> Vec<JoinHandle<()>> {
+        drop(self.queries.lock().unwrap_or_else(PoisonError::into_inner).take());
+        std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn next(queries: &Queries) -> Option<Query> {
+    queries.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv()
+}
+
+fn answer_with<T, F>(
+    conn: &Connection,
+    told: &Told,
+    limit: Duration,
+    work: F,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+) where
+    F: FnOnce(&Connection) -> rusqlite::Result<T>,
+    T: Send + 'static,
+{
+    let until = Instant::now() + limit;
+    let reply = Arc::new(reply);
+    let waited_for = Arc::clone(&reply);
+    let outcome = conn
+        .progress_handler(STEPS, Some(move || Instant::now() > until || waited_for.is_closed()))
+        .and_then(|()| work(conn));
+    // Drops the handler's hold on `reply`.
+    let cleared = conn.progress_handler(0, None::<fn() -> bool>);
+    let outcome = outcome.and_then(|value| cleared.map(|()| value)).map_err(|e| told.of(&e));
+    if let Ok(reply) = Arc::try_unwrap(reply) {
+        // A caller that went away does not want to know.
+        let _ = reply.send(outcome);
+    }
+}

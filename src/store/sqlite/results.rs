@@ -1,0 +1,233 @@
+//! Reads results and states.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+
+use crate::model::{
+    Attempt, CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType,
+    Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+};
+use crate::store::{MonitorState, Page, ResultFilter, ResultPage};
+
+use super::row::{Details, unpack};
+
+/// The wide row of a key; columns as [`result`] reads them.
+const WIDE: &str = "
+    SELECT r.planned_at, r.monitor_id, r.location_id, r.outcome, r.status, r.warning_status, r.started_after,
+        r.total_us, r.prepare_us, r.resolve_us, r.connect_us, r.tls_us, r.send_us, r.first_byte_us,
+        r.transfer_us, r.validate_us, r.body_wire_bytes, r.body_bytes, r.address, r.revision, r.attempts,
+        r.missed_reason, r.missed_slots, r.last_planned_at, label.text, facts.text, chain.text, details.body
+    FROM results AS r
+    LEFT JOIN shared AS label ON label.id = r.label
+    LEFT JOIN shared AS facts ON facts.id = r.facts
+    LEFT JOIN shared AS chain ON chain.id = r.chain
+    LEFT JOIN details ON details.failed = (r.outcome <> 0) AND details.planned_at = r.planned_at
+        AND details.monitor_id = r.monitor_id AND details.location_id = r.location_id
+    WHERE r.planned_at = ?1 AND r.monitor_id = ?2 AND r.location_id = ?3";
+
+type Key = (i64, i64, i64);
+
+/// The results in `page` of those that match, newest first, and how many do.
+pub(super) fn page(conn: &Connection, filter: &ResultFilter, page: Page) -> rusqlite::Result<ResultPage> {
+    // Count and page have to be of one state of the database.
+    let tx = conn.unchecked_transaction()?;
+    let (conditions, mut values) = conditions(filter);
+    let count = tx
+        .prepare_cached(&format!("SELECT count(*) FROM results WHERE {conditions}"))?
+        .query_row(params_from_iter(&values), |row| row.get(0))?;
+    values.push(Value::from(page.limit));
+    values.push(Value::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
+    // Keys first, out of the index alone where that is possible; then the wide rows of one page.
+    let keys: Vec<Key> = tx
+        .prepare_cached(&format!(
+            "SELECT planned_at, monitor_id, location_id FROM results WHERE {conditions}
+             ORDER BY planned_at DESC, monitor_id DESC, location_id DESC LIMIT ? OFFSET ?"
+        ))?
+        .query_map(params_from_iter(&values), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<Result<_, _>>()?;
+    let results = keys.into_iter().filter_map(|key| one(&tx, key).transpose()).collect::<Result<_, _>>()?;
+    Ok(ResultPage { count, results })
+}
+
+fn conditions(filter: &ResultFilter) -> (String, Vec<Value>) {
+    let mut conditions = vec!["1".to_owned()];
+    let mut values = Vec::new();
+    match filter.monitors.as_slice() {
+        [] => {}
+        [only] => {
+            conditions.push("monitor_id = ?".to_owned());
+            values.push(Value::from(only.0));
+        }
+        several => {
+            conditions.push("monitor_id IN (SELECT value FROM json_each(?))".to_owned());
+            let ids: Vec<i64> = several.iter().map(|id| id.0).collect();
+            values.push(Value::from(serde_json::Value::from(ids).to_string()));
+        }
+    }
+    let bounds = [
+        ("location_id = ?", filter.location.map(|id| id.0)),
+        ("planned_at >= ?", filter.from.map(Timestamp::as_micros)),
+        ("planned_at < ?", filter.thru.map(Timestamp::as_micros)),
+    ];
+    for (condition, value) in bounds {
+        if let Some(value) = value {
+            conditions.push(condition.to_owned());
+            values.push(Value::from(value));
+        }
+    }
+    if !filter.outcomes.is_empty() {
+        // Codes are ours, not a user's text.
+        let codes: Vec<String> = filter.outcomes.iter().map(|outcome| outcome.code().to_string()).collect();
+        conditions.push(format!("outcome IN ({})", codes.join(", ")));
+        if !filter.outcomes.contains(&Outcome::Ok) {
+            // Lets the index of results that are not ok be used.
+            conditions.push("outcome <> 0".to_owned());
+        }
+    }
+    (conditions.join(" AND "), values)
+}
+
+/// The result with this id. The id is a hash that can be undone when monitor and location are known:
+/// each pair that ever had results gives one candidate time, and a wrong pair gives one at which
+/// nothing was planned.
+pub(super) fn by_id(conn: &Connection, id: CheckId) -> rusqlite::Result<Option<CheckResult>> {
+    let tx = conn.unchecked_transaction()?;
+    let bounds: (Option<i64>, Option<i64>) = tx
+        .prepare_cached(
+            "SELECT (SELECT min(planned_at) FROM results), (SELECT max(planned_at) FROM results)",
+        )?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (Some(first), Some(last)) = bounds else { return Ok(None) };
+    let mut statement = tx.prepare_cached("SELECT monitor_id, location_id FROM places")?;
+    let mut pairs = statement.query([])?;
+    while let Some(row) = pairs.next()? {
+        let (monitor, location) = (row.get(0)?, row.get(1)?);
+        let planned_at = id.planned_at(MonitorId(monitor), LocationId(location)).as_micros();
+        if (first..=last).contains(&planned_at)
+            && let Some(result) = one(&tx, (planned_at, monitor, location))?
+        {
+            return Ok(Some(result));
+        }
+    }
+    Ok(None)
+}
+
+fn one(conn: &Connection, (planned_at, monitor, location): Key) -> rusqlite::Result<Option<CheckResult>> {
+    conn.prepare_cached(WIDE)?.query_row([planned_at, monitor, location], result).optional()
+}
+
+fn result(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
+    let planned_at = Timestamp::from_micros(row.get(0)?);
+    let (monitor_id, location_id) = (MonitorId(row.get(1)?), LocationId(row.get(2)?));
+    let run_id = RunId::of(monitor_id, planned_at);
+    let status = Status(row.get(4)?);
+    let started_at = Timestamp::from_micros(planned_at.as_micros().saturating_add(row.get(6)?));
+    let total_us = row.get(7)?;
+    let details: Details = json(row, 27)?.unwrap_or_default();
+    let label: Option<String> = row.get(24)?;
+    let (kind, name) = label.as_deref().and_then(|label| label.split_once(' ')).unwrap_or_default();
+    Ok(CheckResult {
+        check_id: CheckId::of(run_id, location_id),
+        run_id,
+        monitor_id,
+        monitor_name: Arc::from(name),
+        revision: Revision(row.get(19)?),
+        kind: MonitorType::from_name(kind).unwrap_or(MonitorType::Website),
+        location_id,
+        planned_at,
+        started_at,
+        outcome: Outcome::from_code(row.get(3)?).unwrap_or(Outcome::Unknown),
+        status,
+        warning_status: row.get::<_, Option<u16>>(5)?.map(Status),
+        status_text: details.status_text.unwrap_or_else(|| status.text().to_owned()),
+        reasons: details.reasons,
+        total_us,
+        address: address(row)?,
+        attempts: match details.attempts {
+            Some(attempts) => attempts,
+            None => rest_of_attempts(row, started_at, total_us)?,
+        },
+        facts: facts(row, details.facts)?,
+        missed: missed(row)?,
+    })
+}
+
+fn address(row: &Row<'_>) -> rusqlite::Result<Option<SocketAddr>> {
+    Ok(row.get_ref(18)?.as_blob_or_null().ok().flatten().and_then(unpack))
+}
+
+/// The only attempt, or what is left of the deciding one when its details are gone.
+fn rest_of_attempts(row: &Row<'_>, started_at: Timestamp, total_us: u64) -> rusqlite::Result<Vec<Attempt>> {
+    let number: u8 = row.get(20)?;
+    if number == 0 {
+        return Ok(Vec::new());
+    }
+    let mut phases = Phases::default();
+    for (column, phase) in (8..).zip(Phase::ALL) {
+        if let Some(micros) = row.get::<_, Option<u32>>(column)? {
+            phases.set(phase, Duration::from_micros(u64::from(micros)));
+        }
+    }
+    Ok(vec![Attempt { number, started_at, total_us, phases, failure: None, warnings: Vec::new() }])
+}
+
+fn facts(row: &Row<'_>, own: Option<Facts>) -> rusqlite::Result<Facts> {
+    let mut facts = match own {
+        Some(facts) => facts,
+        None => json(row, 25)?.unwrap_or_default(),
+    };
+    // A flattened part without any required field reads as present: undo that.
+    if facts.tls.as_deref() == Some(&TlsFacts::default()) {
+        facts.tls = None;
+    }
+    if let Some(certificates) = json(row, 26)? {
+        facts.tls.get_or_insert_default().certificates = certificates;
+    }
+    if let (Some(http), Some(wire), Some(body)) = (&mut facts.http, row.get(16)?, row.get(17)?) {
+        (http.body_wire_bytes, http.body_bytes) = (wire, body);
+    }
+    Ok(facts)
+}
+
+fn missed(row: &Row<'_>) -> rusqlite::Result<Option<MissedRuns>> {
+    let Some(slots) = row.get(22)? else { return Ok(None) };
+    let reason: Option<usize> = row.get(21)?;
+    Ok(Some(MissedRuns {
+        reason: reason.and_then(|at| MissedReason::ALL.get(at).copied()).unwrap_or(MissedReason::NotRunning),
+        slots,
+        last_planned_at: Timestamp::from_micros(row.get(23)?),
+    }))
+}
+
+/// The JSON in a column; `None` where there is none, or it is of a form that this build does not know.
+fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+    Ok(row.get_ref(column)?.as_str_or_null().ok().flatten().and_then(|text| serde_json::from_str(text).ok()))
+}
+
+/// Where every monitor that was not removed stands.
+pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<MonitorState>> {
+    conn.prepare_cached(
+        "SELECT monitor_id, location_id, check_id, planned_at, outcome, status, total_us, since, streak
+         FROM states AS s WHERE NOT EXISTS
+             (SELECT 1 FROM monitors AS m WHERE m.id = s.monitor_id AND m.removed_at IS NOT NULL)
+         ORDER BY monitor_id, location_id",
+    )?
+    .query_map(params![], |row| {
+        Ok(MonitorState {
+            monitor_id: MonitorId(row.get(0)?),
+            location_id: LocationId(row.get(1)?),
+            check_id: CheckId(row.get::<_, i64>(2)?.cast_unsigned()),
+            planned_at: Timestamp::from_micros(row.get(3)?),
+            outcome: Outcome::from_code(row.get(4)?).unwrap_or(Outcome::Unknown),
+            status: Status(row.get(5)?),
+            total_us: row.get(6)?,
+            since: Timestamp::from_micros(row.get(7)?),
+            streak: row.get(8)?,
+        })
+    })?
+    .collect()
+}

@@ -1,0 +1,70 @@
+//! Which rollups have to be written, again or for the first time.
+
+use rusqlite::{Connection, params};
+
+use crate::store::Span;
+
+use super::super::row::Row;
+use super::{code, width};
+
+/// Stands for all monitors in the table `late`.
+pub(super) const WHOLE: i64 = i64::MIN;
+
+/// Hours that one series of missed runs makes late at most: a year and a month.
+const HOURS: i64 = 24 * 396;
+
+/// Until when hours are rolled up. What comes in later than that makes its hour late.
+pub(in super::super) struct RolledUntil {
+    hour: i64,
+    sources_from: i64,
+}
+
+impl RolledUntil {
+    pub(in super::super) fn read(conn: &Connection) -> rusqlite::Result<Self> {
+        let (hour, sources_from) = reach(conn, Span::Hour)?;
+        Ok(Self { hour, sources_from })
+    }
+
+    /// Notes the hours of `row`, when they were rolled up before. Hours whose results are partly gone
+    /// stay as they are.
+    pub(in super::super) fn mark(&self, conn: &Connection, row: &Row) -> rusqlite::Result<()> {
+        let width = width(Span::Hour);
+        let last = row.missed.map_or(row.planned_at, |missed| missed.last_planned_at.max(row.planned_at));
+        if row.planned_at >= self.hour {
+            return Ok(());
+        }
+        let earliest = self.sources_from.max(self.hour.saturating_sub(HOURS * width));
+        let mut hour = start(Span::Hour, row.planned_at).max(start(Span::Hour, earliest));
+        while hour <= last && hour < self.hour {
+            if hour >= earliest {
+                mark(conn, Span::Hour, hour, row.monitor_id, row.location_id)?;
+            }
+            hour += width;
+        }
+        Ok(())
+    }
+}
+
+/// Until when `span` is rolled up, and since when that which it is made of is complete.
+pub(in super::super) fn reach(conn: &Connection, span: Span) -> rusqlite::Result<(i64, i64)> {
+    conn.prepare_cached("SELECT rolled_until, sources_from FROM spans WHERE span = ?1")?
+        .query_row([code(span)], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Notes one rollup as late.
+pub(super) fn mark(
+    conn: &Connection,
+    span: Span,
+    at: i64,
+    monitor: i64,
+    location: i64,
+) -> rusqlite::Result<()> {
+    conn.prepare_cached("INSERT INTO late VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING")?
+        .execute(params![code(span), at, monitor, location])?;
+    Ok(())
+}
+
+/// Start of the hour or day that `at` lies in.
+pub(in super::super) fn start(span: Span, at: i64) -> i64 {
+    at.saturating_sub(at.rem_euclid(width(span)))
+}

@@ -1,0 +1,86 @@
+//! What many results have in common, kept once: texts, and places (a monitor at a location).
+
+use std::collections::{HashMap, HashSet};
+
+use aws_lc_rs::digest;
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// Texts whose ids are remembered; beyond, the memory starts over.
+const REMEMBERED: usize = 200_000;
+/// Microseconds that `last_used` may lie behind.
+const DAY: i64 = 86_400_000_000;
+
+/// A text with the hash that it is found by.
+#[derive(Clone, Debug)]
+pub(super) struct Text {
+    hash: [u8; 16],
+    text: String,
+}
+
+impl Text {
+    pub(super) fn of(text: String) -> Self {
+        let mut hash = [0; 16];
+        hash.copy_from_slice(&digest::digest(&digest::SHA256, text.as_bytes()).as_ref()[..16]);
+        Self { hash, text }
+    }
+}
+
+/// Places that are remembered; beyond, the memory starts over.
+const PLACES: usize = 4_000_000;
+
+/// The ids of the texts that were used of late, and the places.
+#[derive(Default)]
+pub(super) struct Shared {
+    known: HashMap<[u8; 16], (i64, i64)>,
+    places: HashSet<(i64, i64)>,
+}
+
+impl Shared {
+    /// The id of `text`, which a result planned at `at` uses.
+    pub(super) fn id(&mut self, conn: &Connection, text: &Text, at: i64) -> rusqlite::Result<i64> {
+        if let Some(&(id, used)) = self.known.get(&text.hash)
+            && at < used.saturating_add(DAY)
+        {
+            return Ok(id);
+        }
+        let id = store(conn, text, at)?;
+        if self.known.len() >= REMEMBERED {
+            self.known.clear();
+        }
+        self.known.insert(text.hash, (id, at));
+        Ok(id)
+    }
+
+    /// Notes that `monitor` has a result at `location`.
+    pub(super) fn place(&mut self, conn: &Connection, monitor: i64, location: i64) -> rusqlite::Result<()> {
+        if self.places.contains(&(monitor, location)) {
+            return Ok(());
+        }
+        conn.prepare_cached("INSERT INTO places VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
+            .execute([monitor, location])?;
+        if self.places.len() >= PLACES {
+            self.places.clear();
+        }
+        self.places.insert((monitor, location));
+        Ok(())
+    }
+
+    /// Forgets all, after a transaction was taken back or rows were removed.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+        self.places.clear();
+    }
+}
+
+fn store(conn: &Connection, text: &Text, at: i64) -> rusqlite::Result<i64> {
+    let known: Option<i64> = conn
+        .prepare_cached("UPDATE shared SET last_used = max(last_used, ?2) WHERE hash = ?1 RETURNING id")?
+        .query_row(params![text.hash, at], |row| row.get(0))
+        .optional()?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    conn.prepare_cached("INSERT INTO shared (hash, last_used, text) VALUES (?1, ?2, ?3)")?
+        .execute(params![text.hash, at, text.text])?;
+    Ok(conn.last_insert_rowid())
+}

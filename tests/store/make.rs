@@ -1,0 +1,172 @@
+//! Stores, results and monitors to test with.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use vigie::model::{
+    Attempt, Certificate, CheckId, CheckResult, Facts, Failure, FailureKind, HttpFacts, LocationId,
+    MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, PingFacts, Revision, RunId,
+    Status, Timestamp, TlsFacts, Warning, WarningKind,
+};
+use vigie::store::{Commit, Ingest, Page, ResultFilter, Results, SqliteSettings, SqliteStore};
+
+pub const HOME: LocationId = LocationId(1);
+/// 2026-03-01T00:00:00Z, the start of a day.
+pub const DAY: i64 = 1_772_323_200;
+pub const MINUTE: i64 = 60;
+pub const HOUR: i64 = 3600;
+
+pub fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_seconds(DAY + seconds)
+}
+
+pub fn sqlite(folder: &Path) -> SqliteStore {
+    SqliteStore::open(&folder.join("vigie.db"), &SqliteSettings::default()).unwrap()
+}
+
+/// The file is whole, by SQLite's own word.
+pub fn assert_whole(folder: &Path) {
+    let conn = rusqlite::Connection::open(folder.join("vigie.db")).unwrap();
+    let said: String = conn.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(said, "ok");
+}
+
+pub fn phases(of: &[(Phase, u64)]) -> Phases {
+    let mut phases = Phases::default();
+    for &(phase, micros) in of {
+        phases.set(phase, std::time::Duration::from_micros(micros));
+    }
+    phases
+}
+
+/// An ok check of a TCP monitor that took `total_us`.
+pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
+    let run_id = RunId::of(MonitorId(monitor), planned_at);
+    let started_at = planned_at + std::time::Duration::from_micros(1234);
+    CheckResult {
+        check_id: CheckId::of(run_id, HOME),
+        run_id,
+        monitor_id: MonitorId(monitor),
+        monitor_name: Arc::from(format!("Shop front {monitor}")),
+        revision: Revision(3),
+        kind: MonitorType::Tcp,
+        location_id: HOME,
+        planned_at,
+        started_at,
+        outcome: Outcome::Ok,
+        status: Status::OK,
+        warning_status: None,
+        status_text: Status::OK.text().to_owned(),
+        reasons: Vec::new(),
+        total_us,
+        address: Some("127.0.0.1:443".parse().unwrap()),
+        attempts: vec![Attempt {
+            number: 1,
+            started_at,
+            total_us,
+            phases: phases(&[(Phase::Prepare, 3), (Phase::Connect, total_us)]),
+            failure: None,
+            warnings: Vec::new(),
+        }],
+        facts: Facts::default(),
+        missed: None,
+    }
+}
+
+/// A failed check with two attempts.
+pub fn error(monitor: i64, planned_at: Timestamp) -> CheckResult {
+    let mut result = ok(monitor, planned_at, 2_000_000);
+    let failure = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "127.0.0.1:443 refused");
+    result.outcome = Outcome::Error;
+    result.status = Status::CONNECT_FAILED;
+    result.status_text = Status::CONNECT_FAILED.text().to_owned();
+    result.reasons = vec![failure.to_string(), "twice".to_owned()];
+    let mut first = result.attempts.remove(0);
+    first.failure = Some(failure);
+    let second =
+        Attempt { number: 2, started_at: planned_at + std::time::Duration::from_secs(1), ..first.clone() };
+    result.attempts = vec![first, second];
+    result
+}
+
+/// A warning of an HTTPS check with a redirect and a chain of certificates.
+pub fn warning(monitor: i64, planned_at: Timestamp) -> CheckResult {
+    let mut result = ok(monitor, planned_at, 80_000);
+    result.kind = MonitorType::Website;
+    result.outcome = Outcome::Warning;
+    result.warning_status = Some(Status::REDIRECTED);
+    result.status_text = "ok, but redirected".to_owned();
+    result.address = Some("[2001:db8::7]:8443".parse().unwrap());
+    result.attempts[0].warnings =
+        vec![Warning { kind: WarningKind::RedirectNotFollowed, detail: "to `/login`".to_owned() }];
+    result.facts = https();
+    result
+}
+
+/// Facts of an HTTPS exchange, the same from run to run but for the sizes.
+pub fn https() -> Facts {
+    let certificate = |name: &str| Certificate {
+        subject: format!("CN={name}"),
+        issuer: "CN=Test CA".to_owned(),
+        names: vec![name.to_owned()],
+        not_before: at(0),
+        not_after: at(90 * 24 * HOUR),
+        sha256: "ab".repeat(32),
+    };
+    Facts {
+        http: Some(Box::new(HttpFacts {
+            http_status: 200,
+            http_version: "HTTP/2".to_owned(),
+            http_reason: None,
+            body_wire_bytes: 1200,
+            body_bytes: 5300,
+            content_type: Some("text/html; charset=utf-8".to_owned()),
+            redirects: Vec::new(),
+            url: "https://shop.test/".to_owned(),
+        })),
+        tls: Some(Box::new(TlsFacts {
+            tls_version: Some("TLSv1.3".to_owned()),
+            tls_cipher: Some("TLS13_AES_256_GCM_SHA384".to_owned()),
+            certificates: vec![certificate("shop.test"), certificate("Test CA")],
+        })),
+        resolved: vec!["2001:db8::7".parse().unwrap(), "192.0.2.7".parse().unwrap()],
+        ..Facts::default()
+    }
+}
+
+pub fn ping(monitor: i64, planned_at: Timestamp) -> CheckResult {
+    let mut result = ok(monitor, planned_at, 4_000_900);
+    result.kind = MonitorType::Ping;
+    result.facts.ping = Some(Box::new(PingFacts {
+        sent: 5,
+        received: 4,
+        loss_percent: 20.0,
+        rtt_min_us: Some(80),
+        rtt_avg_us: Some(120),
+        rtt_max_us: Some(300),
+        rtt_stddev_us: Some(12),
+        socket: "raw".to_owned(),
+    }));
+    result
+}
+
+/// `slots` missed runs, `step` seconds apart.
+pub fn missed(monitor: i64, planned_at: Timestamp, slots: u32, step: u64) -> CheckResult {
+    let mut result = ok(monitor, planned_at, 0);
+    let last_planned_at = planned_at + std::time::Duration::from_secs(step * u64::from(slots - 1));
+    result.outcome = Outcome::Missed;
+    result.started_at = last_planned_at + std::time::Duration::from_secs(step);
+    result.address = None;
+    result.attempts.clear();
+    result.reasons = vec![MissedReason::Paused.describe().to_owned()];
+    result.missed = Some(MissedRuns { reason: MissedReason::Paused, slots, last_planned_at });
+    result
+}
+
+pub async fn keep(store: &impl Ingest, results: Vec<CheckResult>) {
+    store.commit(Commit { results, ..Commit::default() }).await.unwrap();
+}
+
+pub async fn all(store: &impl Results) -> Vec<CheckResult> {
+    store.results(ResultFilter::default(), Page { limit: 100_000, offset: 0 }).await.unwrap().results
+}

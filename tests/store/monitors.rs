@@ -1,0 +1,90 @@
+//! Monitors.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use vigie::model::{CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Revision};
+use vigie::store::{Commit, MonitorState};
+
+use crate::make::{at, ok};
+use crate::suite::Store;
+
+pub fn monitor(id: MonitorId, key: Option<&str>, revision: i64, host: &str) -> Monitor {
+    let serde_json::Value::Object(values) =
+        json!({"name": format!("Host {host}"), "hostname": host, "port": 25})
+    else {
+        unreachable!()
+    };
+    Monitor {
+        id,
+        customer: CustomerId(1),
+        origin: key.map_or(Origin::Api, |key| Origin::File { key: key.into() }),
+        revision: Revision(revision),
+        modified_at: at(revision),
+        document: Arc::new(Document::trusted(MonitorType::Tcp, values)),
+    }
+}
+
+fn keys(of: &[&str]) -> Vec<String> {
+    of.iter().map(|&key| key.to_owned()).collect()
+}
+
+pub async fn monitors_come_back_in_their_newest_version(store: &impl Store) {
+    let ids = store.ids_for(CustomerId(1), keys(&["a", "b"])).await.unwrap();
+    assert!(store.monitors().await.unwrap().is_empty(), "an id alone is no monitor");
+    let a = monitor(ids[0], Some("a"), 1, "one.test");
+    let b = monitor(ids[1], Some("b"), 1, "two.test");
+    let api = monitor(MonitorId(900), None, 1, "three.test");
+    store.change(vec![a.clone(), b.clone(), api.clone()], vec![]).await.unwrap();
+    assert_eq!(store.monitors().await.unwrap(), [a.clone(), b, api.clone()]);
+    let newer = monitor(ids[1], Some("b"), 2, "zwei.test");
+    store.change(vec![newer.clone()], vec![api.id]).await.unwrap();
+    assert_eq!(store.monitors().await.unwrap(), [a, newer]);
+}
+
+pub async fn keys_keep_their_ids_also_when_they_come_back(store: &impl Store) {
+    let first = store.ids_for(CustomerId(1), keys(&["a", "b", "a"])).await.unwrap();
+    assert_eq!(first[0], first[2]);
+    assert_ne!(first[0], first[1]);
+    store.change(vec![monitor(first[0], Some("a"), 1, "x.test")], vec![]).await.unwrap();
+    store.change(vec![], vec![first[0]]).await.unwrap();
+    assert!(store.monitors().await.unwrap().is_empty());
+    let again = store.ids_for(CustomerId(1), keys(&["c", "a"])).await.unwrap();
+    assert_eq!(again[1], first[0]);
+    assert!(!first.contains(&again[0]));
+    let other = store.ids_for(CustomerId(2), keys(&["a"])).await.unwrap();
+    assert_ne!(other[0], first[0], "keys of another customer are others");
+    let back = monitor(first[0], Some("a"), 2, "y.test");
+    store.change(vec![back.clone()], vec![]).await.unwrap();
+    assert_eq!(store.monitors().await.unwrap(), [back]);
+}
+
+pub async fn removed_monitors_take_their_states_along(store: &impl Store) {
+    let ids = store.ids_for(CustomerId(1), keys(&["a", "b"])).await.unwrap();
+    let puts = ids.iter().map(|&id| monitor(id, Some("k"), 1, "x.test"));
+    let puts = puts.zip(["a", "b"]).map(|(mut m, key)| {
+        m.origin = Origin::File { key: key.into() };
+        m
+    });
+    store.change(puts.collect(), vec![]).await.unwrap();
+    let state = |id: MonitorId| {
+        let result = ok(id.0, at(0), 1);
+        MonitorState {
+            monitor_id: id,
+            location_id: result.location_id,
+            check_id: result.check_id,
+            planned_at: result.planned_at,
+            outcome: result.outcome,
+            status: result.status,
+            total_us: 1,
+            since: at(0),
+            streak: 1,
+        }
+    };
+    let states = vec![state(ids[0]), state(ids[1])];
+    store.commit(Commit { states: states.clone(), ..Commit::default() }).await.unwrap();
+    store.change(vec![], vec![ids[0]]).await.unwrap();
+    // A check that was still running reports after the removal.
+    store.commit(Commit { states: vec![state(ids[0])], ..Commit::default() }).await.unwrap();
+    assert_eq!(store.states().await.unwrap(), [state(ids[1])]);
+}

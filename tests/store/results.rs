@@ -1,0 +1,208 @@
+//! Results, states and retention.
+
+use std::time::Duration;
+
+use vigie::model::{CheckId, CheckResult, Facts, LocationId, MonitorId, Outcome, Phases, Timestamp};
+use vigie::store::{Commit, MonitorState, OutboxMessage, Page, ResultFilter, Retention};
+
+use crate::make::{HOUR, MINUTE, all, at, error, keep, missed, ok, ping, warning};
+use crate::suite::Store;
+
+pub async fn a_result_comes_back_as_it_was_given(store: &impl Store) {
+    let mut blackout = ok(6, at(60), 0);
+    blackout.outcome = Outcome::Blackout;
+    blackout.attempts.clear();
+    blackout.facts = Facts::default();
+    let mut early = ok(8, at(60), 77);
+    early.started_at = early.planned_at - Duration::from_secs(2);
+    early.address = None;
+    let mut unnamed = warning(9, at(61));
+    unnamed.monitor_name = "".into();
+    unnamed.facts.tls = None;
+    let given = vec![
+        ok(1, at(60), 900),
+        error(2, at(60)),
+        warning(3, at(60)),
+        ping(4, at(60)),
+        missed(5, at(60), 12, 60),
+        blackout,
+        early,
+        unnamed,
+    ];
+    keep(store, given.clone()).await;
+
+    for result in &given {
+        assert_eq!(store.result(result.check_id).await.unwrap().as_ref(), Some(result));
+    }
+    let mut listed = all(store).await;
+    listed.sort_by_key(|result| result.monitor_id);
+    assert_eq!(listed, given);
+    assert_eq!(store.result(CheckId(12)).await.unwrap(), None);
+}
+
+pub async fn a_real_result_replaces_a_missed_one_and_other_repeats_are_dropped(store: &impl Store) {
+    let (real, other) = (warning(1, at(0)), ok(1, at(0), 5));
+    keep(store, vec![missed(1, at(0), 1, 60)]).await;
+    keep(store, vec![real.clone()]).await;
+    assert_eq!(all(store).await, [real.clone()]);
+    keep(store, vec![other.clone(), missed(1, at(0), 1, 60)]).await;
+    assert_eq!(all(store).await, [real.clone()]);
+
+    // In one commit as well, in either order.
+    let (a, b) = (ok(2, at(0), 7), ok(3, at(0), 8));
+    keep(store, vec![missed(2, at(0), 1, 60), a.clone(), b.clone(), missed(3, at(0), 1, 60)]).await;
+    assert_eq!(all(store).await, [b, a, real]);
+}
+
+pub async fn a_real_result_takes_the_first_of_a_series_of_missed_runs_and_leaves_the_rest(
+    store: &impl Store,
+) {
+    keep(store, vec![missed(1, at(0), 10, 60)]).await;
+    keep(store, vec![ok(1, at(0), 5)]).await;
+    let left = all(store).await;
+    let summary: Vec<_> = left.iter().map(|r| (r.planned_at, r.outcome, r.slots())).collect();
+    assert_eq!(summary, [(at(MINUTE), Outcome::Missed, 9), (at(0), Outcome::Ok, 1)]);
+    assert_eq!(left[0].missed.unwrap().last_planned_at, at(9 * MINUTE));
+    assert_eq!(left[0].reasons, missed(1, at(0), 1, 60).reasons);
+    assert_eq!(store.result(left[0].check_id).await.unwrap().as_ref(), Some(&left[0]));
+
+    keep(store, vec![ok(1, at(MINUTE), 6)]).await;
+    let slots: u32 = all(store).await.iter().map(CheckResult::slots).sum();
+    assert_eq!(slots, 10);
+}
+
+pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
+    let mut given = Vec::new();
+    for minute in 0..50 {
+        for monitor in 1..=4 {
+            let planned_at = at(minute * MINUTE + monitor);
+            let mut result = if (minute + monitor) % 10 == 0 {
+                error(monitor, planned_at)
+            } else {
+                ok(monitor, planned_at, 1000)
+            };
+            if monitor == 4 {
+                result.location_id = LocationId(2);
+                result.check_id = CheckId::of(result.run_id, LocationId(2));
+            }
+            given.push(result);
+        }
+    }
+    keep(store, given.clone()).await;
+    given.sort_by_key(|result| std::cmp::Reverse((result.planned_at, result.monitor_id)));
+
+    let id = MonitorId;
+    let filters = [
+        ResultFilter::default(),
+        ResultFilter { monitors: vec![id(2)], ..Default::default() },
+        ResultFilter { monitors: vec![id(1), id(4)], ..Default::default() },
+        ResultFilter { monitors: vec![id(99)], ..Default::default() },
+        ResultFilter { location: Some(LocationId(2)), ..Default::default() },
+        ResultFilter { from: Some(at(600)), thru: Some(at(1201)), ..Default::default() },
+        ResultFilter { outcomes: vec![Outcome::Error], ..Default::default() },
+        ResultFilter { outcomes: vec![Outcome::Ok, Outcome::Missed], ..Default::default() },
+        ResultFilter {
+            monitors: vec![id(1), id(2), id(3)],
+            location: Some(LocationId(1)),
+            from: Some(at(61)),
+            thru: Some(at(2000)),
+            outcomes: vec![Outcome::Error, Outcome::Unknown],
+        },
+    ];
+    for filter in filters {
+        let want: Vec<_> = given.iter().filter(|result| matches(&filter, result)).cloned().collect();
+        let found = store.results(filter.clone(), Page { limit: 1000, offset: 0 }).await.unwrap();
+        assert_eq!((found.count, &found.results), (want.len() as u64, &want), "{filter:?}");
+        let window = store.results(filter.clone(), Page { limit: 7, offset: 5 }).await.unwrap();
+        assert_eq!(window.count, want.len() as u64, "{filter:?}");
+        let rest: Vec<_> = want.into_iter().skip(5).take(7).collect();
+        assert_eq!(window.results, rest, "{filter:?}");
+    }
+}
+
+fn matches(filter: &ResultFilter, result: &CheckResult) -> bool {
+    (filter.monitors.is_empty() || filter.monitors.contains(&result.monitor_id))
+        && filter.location.is_none_or(|location| location == result.location_id)
+        && filter.from.is_none_or(|from| result.planned_at >= from)
+        && filter.thru.is_none_or(|thru| result.planned_at < thru)
+        && (filter.outcomes.is_empty() || filter.outcomes.contains(&result.outcome))
+}
+
+fn state(monitor: i64, planned_at: Timestamp, streak: u32) -> MonitorState {
+    let result = error(monitor, planned_at);
+    MonitorState {
+        monitor_id: result.monitor_id,
+        location_id: result.location_id,
+        check_id: result.check_id,
+        planned_at,
+        outcome: result.outcome,
+        status: result.status,
+        total_us: result.total_us,
+        since: at(0),
+        streak,
+    }
+}
+
+pub async fn states_are_replaced_and_outbox_keys_taken_once(store: &impl Store) {
+    let message = |key: &str| OutboxMessage {
+        key: key.to_owned(),
+        topic: "alert".to_owned(),
+        payload: "{}".to_owned(),
+        created_at: at(1),
+    };
+    let first = Commit {
+        results: vec![error(1, at(0)), ok(2, at(0), 1)],
+        states: vec![state(1, at(0), 1), state(2, at(0), 1)],
+        outbox: vec![message("a"), message("b"), message("a")],
+    };
+    store.commit(first).await.unwrap();
+    let second =
+        Commit { states: vec![state(1, at(60), 2)], outbox: vec![message("b")], ..Commit::default() };
+    store.commit(second).await.unwrap();
+    assert_eq!(store.states().await.unwrap(), [state(1, at(60), 2), state(2, at(0), 1)]);
+    assert_eq!(all(store).await.len(), 2);
+}
+
+pub async fn retention_removes_each_kind_of_data_at_its_time(store: &impl Store) {
+    const DAYS: u64 = 86_400;
+    let days = |n: u64| Duration::from_secs(n * DAYS);
+    let retention = Retention {
+        results: days(30),
+        details_ok: days(2),
+        details_failed: days(10),
+        hourly: days(60),
+        daily: days(90),
+    };
+    let now = at(100 * 24 * HOUR);
+    let ages = [1_u64, 5, 20, 40, 70, 95];
+    for age in ages {
+        let planned_at = now - days(age);
+        let batch = (0..300).flat_map(|i| {
+            let planned_at = planned_at + Duration::from_secs(i);
+            [ping(1, planned_at), error(2, planned_at), ok(3, planned_at, 10)]
+        });
+        keep(store, batch.collect()).await;
+    }
+    store.roll_up(now).await.unwrap();
+    assert!(store.retain(retention.clone(), now).await.unwrap() > 2000);
+    assert_eq!(store.retain(retention.clone(), now).await.unwrap(), 0);
+
+    let kept = all(store).await;
+    assert_eq!(kept.len(), 3 * 300 * 3, "results younger than 30 days");
+    for result in kept {
+        let age = now.since(result.planned_at);
+        assert_ne!(result.phases(), Phases::default(), "phases stay when details go");
+        let details = match result.outcome {
+            Outcome::Error => result.reasons == error(2, result.planned_at).reasons,
+            _ if result.monitor_id == MonitorId(1) => result.facts.ping.is_some(),
+            _ => continue,
+        };
+        let limit = if result.outcome == Outcome::Error { days(10) } else { days(2) };
+        assert_eq!(details, age < limit, "{age:?} {}", result.outcome);
+    }
+    for (span, ages) in [(vigie::store::Span::Hour, 4), (vigie::store::Span::Day, 5)] {
+        let rollups = store.rollups(MonitorId(2), span, at(-1), now).await.unwrap();
+        assert_eq!(rollups.len(), ages, "{span:?}");
+        assert!(rollups.iter().all(|rollup| rollup.runs[2] == 300));
+    }
+}

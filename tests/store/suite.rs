@@ -1,0 +1,45 @@
+//! Runs the suite over each store.
+
+use vigie::store::{Housekeeping, Ingest, Monitors, Results};
+
+/// All that a store does.
+pub trait Store: Ingest + Monitors + Results + Housekeeping {}
+impl<T: Ingest + Monitors + Results + Housekeeping> Store for T {}
+
+/// Makes a test of each function of the suite, over a new and empty store.
+macro_rules! over_sqlite {
+    ($($module:ident: $($name:ident),+ $(,)?;)+) => {
+        mod sqlite {
+            $(mod $module {
+                $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $name() {
+                    let folder = tempfile::tempdir().unwrap();
+                    let store = crate::make::sqlite(folder.path());
+                    crate::$module::$name(&store).await;
+                    store.close().await;
+                    crate::make::assert_whole(folder.path());
+                })+
+            })+
+        }
+    };
+}
+
+over_sqlite! {
+    results:
+        a_result_comes_back_as_it_was_given,
+        a_real_result_replaces_a_missed_one_and_other_repeats_are_dropped,
+        a_real_result_takes_the_first_of_a_series_of_missed_runs_and_leaves_the_rest,
+        filters_narrow_and_pages_are_newest_first,
+        states_are_replaced_and_outbox_keys_taken_once,
+        retention_removes_each_kind_of_data_at_its_time;
+    rollups:
+        hours_and_days_count_by_outcome_and_keep_percentiles,
+        a_late_result_rolls_its_hour_and_day_up_again,
+        missed_runs_count_in_the_hours_that_they_were_due_in,
+        results_that_came_after_retention_leave_older_rollups_alone,
+        any_order_of_results_and_calls_gives_the_same_rollups;
+    monitors:
+        monitors_come_back_in_their_newest_version,
+        keys_keep_their_ids_also_when_they_come_back,
+        removed_monitors_take_their_states_along;
+}
