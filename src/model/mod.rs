@@ -19,8 +19,7 @@ mod time;
 
 pub use document::{Document, Secrets};
 pub use failure::{Failure, FailureKind, Fault};
-pub use fault::{FieldFault, MASK, Rule};
-pub use fault::{nearest, shortened, shown};
+pub use fault::{FieldFault, MASK, Rule, nearest, shortened, shown};
 pub use id::{CheckId, CustomerId, LocationId, MonitorId, Revision, RunId};
 pub use kind::MonitorType;
 pub use monitor::{Monitor, Origin};
