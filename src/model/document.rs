@@ -55,12 +55,6 @@ impl Document {
         self.kind
     }
 
-    /// The fields that were set, as one JSON object.
-    #[must_use]
-    pub fn to_json(&self) -> Value {
-        Value::Object(self.values.clone())
-    }
-
     /// The value set for `field`, or its default; `None` where there is neither.
     #[must_use]
     pub fn value(&self, field: &str) -> Option<&Value> {
