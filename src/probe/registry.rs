@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, ping, tcp};
+use super::{Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, http, ping, tcp};
 use crate::model::{Document, Failure, FailureKind, MonitorType, Observation, Phase};
 
 /// What the engine has to know of a kind before it runs one.
@@ -18,6 +18,11 @@ pub struct Descriptor {
 
 /// Every kind that this build can probe.
 pub static REGISTRY: &[Descriptor] = &[
+    Descriptor {
+        kinds: &[MonitorType::Website, MonitorType::WebsiteSsl],
+        weight: Weight::Light,
+        build: http::build,
+    },
     Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
     Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
     Descriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },

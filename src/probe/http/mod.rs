@@ -1,0 +1,81 @@
+//! `website` and `website-ssl`: one request, its redirects, and the rules on the answer (behaviour.md 4).
+
+mod login;
+mod options;
+mod redirect;
+mod request;
+mod visit;
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::{Attempting, Context, Probe, ProbeSettings};
+use crate::model::{Document, Failure, FailureKind, Observation, Phase};
+use options::Options;
+use visit::Visit;
+
+/// Builds the probe of a `website` or `website-ssl` monitor. A document that breaks a rule of the field
+/// table gives a probe whose checks say so.
+#[must_use]
+pub fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
+    match Options::of(document, settings) {
+        Ok(options) => Arc::new(Website { options }),
+        Err(unusable) => Arc::new(unusable),
+    }
+}
+
+struct Website {
+    options: Options,
+}
+
+impl Website {
+    async fn run(&self, cx: Context<'_>) -> Observation {
+        let started = Instant::now();
+        let mut visit = Visit::new(&self.options, cx);
+        let outcome = tokio::select! {
+            biased;
+            outcome = visit.run() => outcome,
+            () = cx.cancel.cancelled() => Err(visit_cancelled()),
+        };
+        let mut observation = visit.into_observation();
+        if let Err(failure) = outcome {
+            observation.fail(failure);
+        }
+        observation.total = started.elapsed();
+        observation
+    }
+}
+
+fn visit_cancelled() -> Failure {
+    Failure::new(Phase::Prepare, FailureKind::Cancelled, "stopped before its end")
+}
+
+impl Probe for Website {
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+        Box::pin(self.run(cx))
+    }
+
+    fn target(&self) -> Option<&str> {
+        self.options.url.host_str()
+    }
+}
+
+/// A monitor whose document cannot be probed.
+#[derive(Debug)]
+struct Unusable {
+    field: &'static str,
+    reason: String,
+}
+
+impl Probe for Unusable {
+    fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
+        let detail = format!("`{}` cannot be used: {}", self.field, self.reason);
+        let failure = Failure::new(Phase::Prepare, FailureKind::Internal, detail);
+        Box::pin(std::future::ready(Observation::failed(failure)))
+    }
+
+    fn target(&self) -> Option<&str> {
+        None
+    }
+}

@@ -1,0 +1,83 @@
+//! From fields to options.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::model::MonitorType;
+
+fn options(fields: Value) -> Result<Options, String> {
+    let mut values = json!({"url": "http://example.test/a?b#c"});
+    let fields = fields.as_object().unwrap().clone();
+    values.as_object_mut().unwrap().extend(fields);
+    let Value::Object(values) = values else { unreachable!() };
+    let document = Document::trusted(MonitorType::Website, values);
+    Options::of(&document, &ProbeSettings::default()).map_err(|u| format!("{}: {}", u.field, u.reason))
+}
+
+#[test]
+fn the_url_loses_credentials_and_fragment_and_takes_the_port() {
+    let options = options(json!({"url": "http://me:secret@example.test:81/a?b#c", "port": 8080})).unwrap();
+    assert_eq!(options.url.as_str(), "http://example.test:8080/a?b");
+    assert!(options.login.is_some());
+    assert!(!format!("{options:?}").contains("secret"));
+}
+
+#[test]
+fn requests_say_what_the_fields_ask_for() {
+    let headers = |fields| options(fields).unwrap().headers;
+    assert_eq!(headers(json!({}))[CACHE_CONTROL], "no-cache");
+    assert!(!headers(json!({"http_caching": "Enabled"})).contains_key(CACHE_CONTROL));
+    assert!(!headers(json!({})).contains_key(CONTENT_TYPE));
+    assert_eq!(headers(json!({"http_method": "POST"}))[CONTENT_TYPE], "application/x-www-form-urlencoded");
+    assert_eq!(headers(json!({"http_method": "POST", "post_content_type": "a/b"}))[CONTENT_TYPE], "a/b");
+    assert!(!headers(json!({"http_version": "2"})).contains_key(CONNECTION));
+    let own = json!({"http_headers": [
+        {"name": "user-agent", "value": "mine"}, {"name": "X-A", "value": "1"}, {"name": "x-a", "value": "2"},
+    ]});
+    let own = headers(own);
+    assert_eq!(own.get_all(USER_AGENT).iter().count(), 1);
+    assert_eq!(own[USER_AGENT], "mine");
+    assert_eq!(own.get_all("x-a").iter().collect::<Vec<_>>(), ["1", "2"]);
+}
+
+#[test]
+fn an_address_pins_only_when_names_are_not_resolved() {
+    let pinned = |fields| options(fields).unwrap().pinned;
+    assert_eq!(pinned(json!({"ip_address": "::1", "resolve_dns": false})), Some("::1".parse().unwrap()));
+    assert_eq!(pinned(json!({"ip_address": "::1", "resolve_dns": true})), None);
+    assert_eq!(pinned(json!({"ip_address": "", "resolve_dns": false})), None);
+}
+
+#[test]
+fn options_without_an_engine_are_named() {
+    let notes = |fields| options(fields).unwrap().notes.len();
+    assert_eq!(notes(json!({})), 0);
+    assert_eq!(notes(json!({"interval_fullpage": -1})), 0);
+    assert_eq!(
+        notes(json!({"interval_fullpage": 60, "notify_on_content_change": true, "proxy_id": 3})),
+        3
+    );
+}
+
+#[test]
+fn what_cannot_be_used_names_its_field() {
+    for (fields, field) in [
+        (json!({"url": null}), "url"),
+        (json!({"url": "no url"}), "url"),
+        (json!({"url": "ftp://a/"}), "url"),
+        (json!({"port": 0}), "port"),
+        (json!({"port": 65536}), "port"),
+        (json!({"http_method": "PUT"}), "http_method"),
+        (json!({"http_version": "3"}), "http_version"),
+        (json!({"ip_address": "x", "resolve_dns": false}), "ip_address"),
+        (json!({"ipv6_enabled": "Maybe"}), "ipv6_enabled"),
+        (json!({"http_method": "POST", "post_content_type": "a\nb"}), "post_content_type"),
+        (json!({"http_headers": [{"name": "Host", "value": "x"}]}), "http_headers"),
+        (json!({"http_headers": [{"name": "a b", "value": "x"}]}), "http_headers"),
+        (json!({"http_headers": [{"name": "x", "value": "a\r\nb: c"}]}), "http_headers"),
+        (json!({"keyword_string": "(", "keyword_match_type": "Regular Expression"}), "keyword_string"),
+    ] {
+        let error = options(fields.clone()).unwrap_err();
+        assert!(error.starts_with(field), "{fields}: {error}");
+    }
+}
