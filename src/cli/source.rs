@@ -7,10 +7,13 @@ use serde::Deserialize;
 use super::output::WrongUse;
 use super::remote::{self, List, Server};
 use crate::model::{CheckResult, Monitor, MonitorId, MonitorType, nearest};
-use crate::store::{Monitors, Page, ResultFilter, ResultPage, Results};
+use crate::store::{Page, ResultFilter, ResultPage, SqliteReader, SqliteSettings};
 
 /// Where a server listens when nothing else is said.
 const LOCAL_SERVER: &str = "http://127.0.0.1:7979";
+
+/// Name of the database in a data folder.
+const DATABASE: &str = "vigie.db";
 
 /// Options of the commands that read.
 #[derive(Clone, Debug, clap::Args)]
@@ -29,6 +32,7 @@ pub(super) struct SourceArgs {
 /// An open source.
 pub(super) enum Source {
     Server(Box<Server>),
+    File(SqliteReader),
 }
 
 /// What a list of monitors shows of one.
@@ -58,6 +62,10 @@ impl From<&Monitor> for MonitorRow {
 impl SourceArgs {
     /// Opens what the options name.
     pub(super) async fn open(&self) -> anyhow::Result<Source> {
+        if let Some(folder) = &self.data {
+            let settings = SqliteSettings { readers: 1, ..SqliteSettings::default() };
+            return Ok(Source::File(SqliteReader::open(&folder.join(DATABASE), &settings)?));
+        }
         let token = match &self.token_file {
             Some(file) => Some(remote::token_from(file)?),
             None => std::env::var("VIGIE_TOKEN").ok(),
@@ -71,6 +79,7 @@ impl Source {
     /// Results, newest first.
     pub(super) async fn results(&mut self, filter: ResultFilter, page: Page) -> anyhow::Result<ResultPage> {
         match self {
+            Self::File(reader) => Ok(reader.results(filter, page).await?),
             Self::Server(server) => {
                 let list: List<CheckResult> = server.read("results", &query_of(&filter, page)).await?;
                 Ok(ResultPage { count: list.count(), results: list.results })
@@ -80,7 +89,8 @@ impl Source {
 
     /// All monitors, by id.
     pub(super) async fn monitors(&mut self) -> anyhow::Result<Vec<MonitorRow>> {
-        let mut rows = match self {
+        let mut rows: Vec<MonitorRow> = match self {
+            Self::File(reader) => reader.monitors().await?.iter().map(MonitorRow::from).collect(),
             Self::Server(server) => server.read::<List<MonitorRow>>("monitors", &[]).await?.results,
         };
         rows.sort_by_key(|row| row.id);
