@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::kind::server;
+use super::kind::{clock_time, server};
 use super::read::Values;
 use super::table::SETTINGS;
+use crate::model::accept::Plan;
 use crate::model::source::{Node, Place};
 use crate::model::{FieldFault, LocationId, MonitorType, Rule, nearest};
 use crate::net::{EgressPolicy, NameServers, NetConfig, Pem, Roots, Source, Trust};
@@ -71,10 +72,8 @@ pub struct StoreSettings {
     pub full_sync: bool,
     /// How long data are kept.
     pub retention: Retention,
-    /// When figures are made.
-    pub rollup_at: String,
-    /// When old data are removed.
-    pub retention_at: String,
+    /// When old data are removed: hour and minute of the day, UTC.
+    pub retention_at: (u8, u8),
 }
 
 /// This monitoring location (interface.md 2.3).
@@ -86,21 +85,6 @@ pub struct LocationSettings {
     pub name: String,
     /// Its region code.
     pub region: i64,
-}
-
-/// A billing plan with its limits; `None` and empty mean no limit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Its code.
-    pub code: String,
-    /// Types that it permits.
-    pub types: Vec<MonitorType>,
-    /// Least interval in minutes.
-    pub least_interval: Option<i64>,
-    /// Number of monitors.
-    pub monitors: Option<i64>,
-    /// Locations of one monitor.
-    pub locations: Option<i64>,
 }
 
 /// Every setting has a value here: the one that was set, or its default.
@@ -142,8 +126,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
                 hourly: days(&read, "store.keep_hourly_days"),
                 daily: days(&read, "store.keep_daily_days"),
             },
-            rollup_at: read.text("store.rollup_at"),
-            retention_at: read.text("store.retention_at"),
+            retention_at: clock_time(&read.text("store.retention_at")).unwrap_or((3, 17)),
         },
         location: LocationSettings {
             id: LocationId(read.number("location.id")),
@@ -318,12 +301,14 @@ impl Reader<'_> {
                 let path = format!("plans[{at}].types");
                 self.fault(Rule::Choice, &path, item.place, format!("`{word}` is no monitor type{near}"));
             }
+            let most = |name: &str| number(name).and_then(|most| usize::try_from(most).ok());
             plans.push(Plan {
                 code: entry.get("code").and_then(Node::as_text).unwrap_or_default().to_owned(),
                 types,
-                least_interval: number("least_interval"),
-                monitors: number("monitors"),
-                locations: number("locations"),
+                least_interval: number("least_interval").unwrap_or(1),
+                most_monitors: most("monitors"),
+                monitors: 0,
+                most_locations: most("locations"),
             });
         }
         plans

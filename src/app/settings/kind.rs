@@ -46,8 +46,8 @@ pub enum Kind {
     Network,
     /// A log level, or levels by module.
     LogFilter,
-    /// Six fields of a calendar expression: second, minute, hour, day of the month, month, day of the week.
-    Cron,
+    /// A time of day.
+    ClockTime,
     /// A list.
     List(&'static Kind),
     /// A list of maps.
@@ -76,7 +76,7 @@ impl Kind {
                 "`error`, `warn`, `info`, `debug` or `trace`, or levels by module such as `info,vigie::net=debug`"
                     .to_owned()
             }
-            Self::Cron => "six fields `second minute hour day month weekday`, such as `0 30 3 * * *`".to_owned(),
+            Self::ClockTime => "a time `hh:mm` of 24 hours".to_owned(),
             Self::List(_) => "a list".to_owned(),
             Self::Entries(_) => "a list of maps".to_owned(),
         }
@@ -104,7 +104,7 @@ impl Kind {
             Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
             Self::Network => text.parse::<Network>().is_ok(),
             Self::LogFilter => parse_filter(text).is_ok(),
-            Self::Cron => is_cron(text),
+            Self::ClockTime => clock_time(text).is_some(),
             Self::Flag | Self::Int { .. } | Self::List(_) | Self::Entries(_) => false,
         }
     }
@@ -133,25 +133,15 @@ pub fn server(text: &str) -> Option<SocketAddr> {
     text.parse().ok().or_else(|| Some(SocketAddr::new(bare.parse().ok()?, 53)))
 }
 
-/// Whether `text` has six fields with values that a calendar has.
-fn is_cron(text: &str) -> bool {
-    let bounds = [(0, 59), (0, 59), (0, 23), (1, 31), (1, 12), (0, 7)];
-    let fields: Vec<_> = text.split_whitespace().collect();
-    fields.len() == bounds.len()
-        && fields.iter().zip(bounds).all(|(field, bounds)| is_cron_field(field, bounds))
-}
-
-fn is_cron_field(field: &str, (least, most): (u8, u8)) -> bool {
-    let number = |text: &str| text.parse::<u8>().ok().filter(|n| (least..=most).contains(n));
-    field.split(',').all(|part| {
-        let (range, step) = part.split_once('/').unwrap_or((part, "1"));
-        let in_range = range == "*"
-            || match range.split_once('-') {
-                Some((from, to)) => matches!((number(from), number(to)), (Some(a), Some(b)) if a <= b),
-                None => number(range).is_some(),
-            };
-        in_range && step.parse::<u8>().is_ok_and(|step| step > 0)
-    })
+/// Reads `hh:mm`.
+#[must_use]
+pub fn clock_time(text: &str) -> Option<(u8, u8)> {
+    let (hour, minute) = text.split_once(':')?;
+    let two = |text: &str, below: u8| {
+        let digits = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<u8>().ok().filter(|&number| digits && number < below)
+    };
+    Some((two(hour, 24)?, two(minute, 60)?))
 }
 
 #[cfg(test)]
@@ -175,11 +165,7 @@ mod tests {
             (Kind::Ipv6, &["::1"], &["192.0.2.1"]),
             (Kind::Network, &["10.0.0.0/8", "fd00::/8"], &["10.0.0.1/8", "10.0.0.0/33", "all"]),
             (Kind::LogFilter, &["info", "warn,vigie=debug"], &["loud", ""]),
-            (
-                Kind::Cron,
-                &["0 5 * * * *", "0 0,30 1-5 * * */2"],
-                &["5 * * * *", "60 * * * * *", "a b c d e f", "0 0 5-1 * * *", "*/0 * * * * *"],
-            ),
+            (Kind::ClockTime, &["00:00", "23:59"], &["24:00", "3:17", "03:60", "03:17:00", "+3:17"]),
             (Kind::Choice(&["a", "b"]), &["a"], &["c", "A"]),
         ];
         for (kind, good, bad) in cases {
