@@ -69,6 +69,13 @@ pub(super) struct ReloadLabels {
     pub outcome: &'static str,
 }
 
+/// A turn of a calendar job (`control::Chore::label`), and how it went: done, failed, skipped.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct JobLabels {
+    pub job: &'static str,
+    pub outcome: &'static str,
+}
+
 /// The build.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct BuildLabels {

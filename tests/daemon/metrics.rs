@@ -20,6 +20,7 @@ fn touched() -> Metrics {
     metrics.ingest_queue_depth(1);
     metrics.commit(500, Duration::from_millis(3));
     metrics.commit_failed("full");
+    metrics.housekeeping("roll_up", "done");
     metrics.reloaded(true);
     metrics
 }
@@ -76,6 +77,7 @@ fn a_result_is_counted_by_outcome_type_failure_phase_and_lateness() {
         r"vigie_ingest_queued_results 1",
         r"vigie_store_commit_results_sum 500.0",
         r#"vigie_store_commit_errors_total{kind="full"} 1"#,
+        r#"vigie_housekeeping_runs_total{job="roll_up",outcome="done"} 1"#,
         r#"vigie_config_reloads_total{outcome="taken"} 1"#,
         r#"vigie_config_reloads_total{outcome="refused"} 0"#,
         r"vigie_config_last_reload_taken 1",

@@ -178,7 +178,8 @@ fn headers(
         let default = "application/x-www-form-urlencoded";
         let kind = document.text("post_content_type").filter(|kind| !kind.is_empty()).unwrap_or(default);
         let kind = HeaderValue::from_str(kind);
-        headers.insert(CONTENT_TYPE, kind.map_err(|_| unusable("post_content_type", "it is no header value"))?);
+        headers
+            .insert(CONTENT_TYPE, kind.map_err(|_| unusable("post_content_type", "it is no header value"))?);
     }
     add_own(document, &mut headers)?;
     Ok(headers)
@@ -195,8 +196,9 @@ fn add_own(document: &Document, headers: &mut HeaderMap) -> Result<(), Unusable>
             .filter(|name| !belongs_to_the_exchange(name))
             .ok_or_else(|| unusable("http_headers", format!("`{name}` cannot be set")))?;
         // The value may be a secret: it is not shown.
-        let value = HeaderValue::from_str(value)
-            .map_err(|_| unusable("http_headers", format!("the value of `{name}` has a character that is not allowed")))?;
+        let value = HeaderValue::from_str(value).map_err(|_| {
+            unusable("http_headers", format!("the value of `{name}` has a character that is not allowed"))
+        })?;
         if set.contains(&name) {
             headers.append(name, value);
         } else {
@@ -210,8 +212,15 @@ fn add_own(document: &Document, headers: &mut HeaderMap) -> Result<(), Unusable>
 /// Fields that frame the message or belong to the connection (RFC 9110 7.6.1), and `Host`.
 fn belongs_to_the_exchange(name: &HeaderName) -> bool {
     const NAMES: [&str; 9] = [
-        "host", "content-length", "connection", "keep-alive", "proxy-connection", "te", "trailer",
-        "transfer-encoding", "upgrade",
+        "host",
+        "content-length",
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
     ];
     NAMES.contains(&name.as_str())
 }
@@ -228,9 +237,7 @@ fn notes(document: &Document) -> Vec<String> {
     if document.number("proxy_id") != 0 {
         idle.push("proxy_id");
     }
-    idle.into_iter()
-        .map(|field| format!("`{field}` is set, but this build does not act on it"))
-        .collect()
+    idle.into_iter().map(|field| format!("`{field}` is set, but this build does not act on it")).collect()
 }
 
 #[cfg(test)]

@@ -53,10 +53,7 @@ fn options_without_an_engine_are_named() {
     let notes = |fields| options(fields).unwrap().notes.len();
     assert_eq!(notes(json!({})), 0);
     assert_eq!(notes(json!({"interval_fullpage": -1})), 0);
-    assert_eq!(
-        notes(json!({"interval_fullpage": 60, "notify_on_content_change": true, "proxy_id": 3})),
-        3
-    );
+    assert_eq!(notes(json!({"interval_fullpage": 60, "notify_on_content_change": true, "proxy_id": 3})), 3);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! One request of a visit.
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderValue, PROXY_AUTHORIZATION};
+use http::header::{
+    AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderValue, PROXY_AUTHORIZATION,
+};
 use http::{Method, Request, Uri, Version};
 use http_body_util::Full;
 use url::{Position, Url};

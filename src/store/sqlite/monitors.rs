@@ -6,7 +6,9 @@ use rusqlite::{Connection, Row, params};
 use serde_json::Value;
 
 use crate::clock::{Clock, SystemClock};
-use crate::model::{CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Revision, Timestamp};
+use crate::model::{
+    CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Revision, Secrets, Timestamp,
+};
 
 /// A monitor, ready to be written.
 pub(super) struct Put {
@@ -31,7 +33,7 @@ impl Put {
             kind: monitor.kind().name(),
             revision: monitor.revision.0,
             modified_at: monitor.modified_at.as_micros(),
-            document: serde_json::Value::Object(monitor.document.stored(crate::model::Secrets::Omitted)).to_string(),
+            document: serde_json::Value::Object(monitor.document.stored(Secrets::Omitted)).to_string(),
         }
     }
 }

@@ -17,7 +17,7 @@ const CHUNK: i64 = 1000;
 /// Free pages that one transaction gives back.
 const PAGES: i64 = 1000;
 /// Shared texts live on for as long as `last_used` may lie behind, twice.
-const GRACE: Duration = Duration::from_secs(2 * 86_400);
+const GRACE: Duration = Duration::from_hours(48);
 
 /// Removes what is older than `retention` says; answers how many rows went.
 pub(super) async fn retain(

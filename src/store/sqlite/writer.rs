@@ -159,7 +159,9 @@ impl Desk {
         match outcome.map_err(|e| self.told.of(&e)) {
             Ok(()) => batch.into_iter().for_each(|job| job.answer(Ok(()))),
             Err(error) if batch.len() == 1 || matches!(error, StoreError::Locked(_)) => {
-                batch.into_iter().for_each(|job| job.answer(Err(error.clone())));
+                for job in batch {
+                    job.answer(Err(error.clone()));
+                }
             }
             Err(_) => {
                 for job in batch {

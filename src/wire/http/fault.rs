@@ -35,7 +35,8 @@ fn ended(marks: &Marks, end: &End) -> Failure {
         End::Failed { kind: Io::UnexpectedEof, .. } => {
             (FailureKind::ResponseTruncated, format!("closed after {bytes} bytes, without the end of TLS"))
         }
-        End::Failed { kind: Io::ConnectionReset | Io::ConnectionAborted | Io::BrokenPipe, .. } => match bytes {
+        End::Failed { kind: Io::ConnectionReset | Io::ConnectionAborted | Io::BrokenPipe, .. } => match bytes
+        {
             0 => (FailureKind::ResponseReset, "reset before the first byte".to_owned()),
             _ => (FailureKind::ResponseTruncated, format!("reset after {bytes} bytes")),
         },

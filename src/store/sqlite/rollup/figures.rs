@@ -112,7 +112,9 @@ mod tests {
             let mut day = Figures::default();
             for part in &parts {
                 let mut hour = Figures::default();
-                part.iter().for_each(|&total| hour.add(Outcome::Ok, 1, total));
+                for &total in part {
+                    hour.add(Outcome::Ok, 1, total);
+                }
                 let bytes = hour.blob().unwrap();
                 hour.sketch = Some(DDSketch::from_java_bytes(&bytes).unwrap());
                 day.merge(&hour);
