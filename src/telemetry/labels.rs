@@ -69,6 +69,13 @@ pub(super) struct ReloadLabels {
     pub outcome: &'static str,
 }
 
+/// How a job of the calendar ended: `done`, `failed`, or `skipped` while the last one was at work.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct HousekeepingLabels {
+    pub job: &'static str,
+    pub outcome: &'static str,
+}
+
 /// The build.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct BuildLabels {

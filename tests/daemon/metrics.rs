@@ -20,6 +20,7 @@ fn touched() -> Metrics {
     metrics.ingest_queue_depth(1);
     metrics.commit(500, Duration::from_millis(3));
     metrics.commit_failed("full");
+    metrics.housekeeping("roll_up", "done");
     metrics.reloaded(true);
     metrics
 }
