@@ -128,8 +128,16 @@ mod tests {
         ),
         (b"<!-- <meta charset=koi8-r> -->\xd0\xb4", None, "<!-- <meta charset=koi8-r> -->д"),
         (b"<meta charset=utf-16>\xd0\xb4", None, "<meta charset=utf-16>д"),
-        (b"<meta name=charset content=x><meta charset=koi8-r>\xc4", None, "<meta name=charset content=x><meta charset=koi8-r>д"),
-        (b"<?xml version='1.0' encoding='EUC-JP'?>\xa4\xa2", None, "<?xml version='1.0' encoding='EUC-JP'?>あ"),
+        (
+            b"<meta name=charset content=x><meta charset=koi8-r>\xc4",
+            None,
+            "<meta name=charset content=x><meta charset=koi8-r>д",
+        ),
+        (
+            b"<?xml version='1.0' encoding='EUC-JP'?>\xa4\xa2",
+            None,
+            "<?xml version='1.0' encoding='EUC-JP'?>あ",
+        ),
         (b"<?xml version='1.0'?>\xc3\xa9", None, "<?xml version='1.0'?>é"),
         (b"\xb4\xeb", Some("text/plain; charset=gbk"), "措"),
         (b"<meta charset=", None, "<meta charset="),

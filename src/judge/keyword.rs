@@ -70,7 +70,9 @@ impl KeywordRule {
     /// [`KeywordError`] when the pattern is no regular expression, or one that takes too much room.
     pub fn compile(self) -> Result<Keyword, KeywordError> {
         let source = match self.matching {
-            Matching::PlainText if self.normalize_spaces => regex_syntax::escape(&spaces::fold(&self.pattern)),
+            Matching::PlainText if self.normalize_spaces => {
+                regex_syntax::escape(&spaces::fold(&self.pattern))
+            }
             Matching::PlainText => regex_syntax::escape(&self.pattern),
             Matching::RegularExpression => self.pattern.clone(),
         };
@@ -168,7 +170,9 @@ fn with_spaces(rule: &KeywordRule, tree: &Hir) -> Hir {
         }),
         HirKind::Capture(capture) => with_spaces(rule, &capture.sub),
         HirKind::Concat(parts) => Hir::concat(parts.iter().map(|part| with_spaces(rule, part)).collect()),
-        HirKind::Alternation(parts) => Hir::alternation(parts.iter().map(|part| with_spaces(rule, part)).collect()),
+        HirKind::Alternation(parts) => {
+            Hir::alternation(parts.iter().map(|part| with_spaces(rule, part)).collect())
+        }
         HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) => tree.clone(),
     }
 }

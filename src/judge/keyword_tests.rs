@@ -104,7 +104,10 @@ fn a_pattern_that_cannot_be_used_is_refused() {
     let deep = format!("{}a{}", "(".repeat(100), ")".repeat(100));
     for pattern in ["(", "[z-a]", "a{9999999}", "(?=a)", r"(\w{200}){200}", r"\1", &deep] {
         let error = rule(pattern, "crwls").compile().unwrap_err().to_string();
-        assert!(!error.is_empty() && !error.contains('\n') && !error.starts_with("error"), "{pattern}: {error}");
+        assert!(
+            !error.is_empty() && !error.contains('\n') && !error.starts_with("error"),
+            "{pattern}: {error}"
+        );
     }
 }
 
@@ -153,7 +156,8 @@ fn ends(rule: &KeywordRule, pattern: &[char], text: &[char], at: usize) -> Vec<u
     let Some(&here) = text.get(at) else { return Vec::new() };
     let same = first == here || !rule.match_case && first.to_lowercase().eq(here.to_lowercase());
     let is_space = first == ' ' || rule.normalize_spaces && first == '\n';
-    let wraps = rule.line_wrap && is_space && (matches!(here, '\n' | '\r') || rule.normalize_spaces && here == ' ');
+    let wraps =
+        rule.line_wrap && is_space && (matches!(here, '\n' | '\r') || rule.normalize_spaces && here == ' ');
     let mut found = Vec::new();
     if same || wraps {
         found.extend(ends(rule, rest, text, at + 1));

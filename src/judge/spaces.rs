@@ -129,9 +129,6 @@ mod tests {
 
     #[test]
     fn tokens_tell_spaces_from_breaks() {
-        assert_eq!(
-            tokens(" a\n\nb"),
-            [Token::Space, Token::Text("a"), Token::Break, Token::Text("b")]
-        );
+        assert_eq!(tokens(" a\n\nb"), [Token::Space, Token::Text("a"), Token::Break, Token::Text("b")]);
     }
 }

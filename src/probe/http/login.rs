@@ -2,8 +2,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use http::header::{HeaderValue, WWW_AUTHENTICATE};
 use http::HeaderMap;
+use http::header::{HeaderValue, WWW_AUTHENTICATE};
 use url::{Origin, Url};
 
 use crate::model::{Document, Failure, FailureKind, Phase};
@@ -52,7 +52,8 @@ impl Login {
         if offered.is_empty() || offered.iter().any(|scheme| scheme == "basic") {
             return Ok(self.basic.clone());
         }
-        let detail = format!("the server asks for a `{}` login, this build answers `basic`", offered.join("` or `"));
+        let detail =
+            format!("the server asks for a `{}` login, this build answers `basic`", offered.join("` or `"));
         Err(Failure::new(Phase::Validate, FailureKind::Unsupported, detail))
     }
 }
@@ -122,7 +123,14 @@ mod tests {
 
     #[test]
     fn credentials_of_a_url_are_unescaped() {
-        for (escaped, plain) in [("a%40b", "a@b"), ("a+b", "a+b"), ("p%26q=", "p&q="), ("100%", "100%"), ("%C3%A9", "é"), ("", "")] {
+        for (escaped, plain) in [
+            ("a%40b", "a@b"),
+            ("a+b", "a+b"),
+            ("p%26q=", "p&q="),
+            ("100%", "100%"),
+            ("%C3%A9", "é"),
+            ("", ""),
+        ] {
             assert_eq!(unescaped(escaped), plain.as_bytes(), "{escaped}");
         }
     }

@@ -26,7 +26,8 @@ pub(super) struct Options {
     pub(super) method: Method,
     pub(super) version: Version,
     pub(super) body: Bytes,
-    /// Header fields of every request; `Host` stands first and is set for each one.
+    /// Header fields of every request; `Host` stands first and is set for each one. HTTP/2 goes without
+    /// those of the connection.
     pub(super) headers: HeaderMap,
     pub(super) login: Option<Login>,
     /// Address of the first host, when its name is not to be resolved.
@@ -58,7 +59,7 @@ impl Options {
         };
         let version = version(document)?;
         Ok(Self {
-            headers: headers(document, settings, &method, version)?,
+            headers: headers(document, settings, &method)?,
             pinned: pinned(document)?,
             family: family(document)?,
             follows: document.flag("http_follow_redirects"),
@@ -155,21 +156,14 @@ fn keyword(document: &Document) -> Result<Option<Keyword>, Unusable> {
     keyword.map_err(|error| unusable("keyword_string", error.to_string()))
 }
 
-fn headers(
-    document: &Document,
-    settings: &ProbeSettings,
-    method: &Method,
-    version: Version,
-) -> Result<HeaderMap, Unusable> {
+fn headers(document: &Document, settings: &ProbeSettings, method: &Method) -> Result<HeaderMap, Unusable> {
     let agent = HeaderValue::from_str(&settings.user_agent);
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(HOST, HeaderValue::from_static(""));
     headers.insert(USER_AGENT, agent.map_err(|_| unusable("user_agent", "it is no header value"))?);
     headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(wire::ACCEPT_ENCODING));
-    if version != Version::HTTP_2 {
-        headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    }
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
     if document.text("http_caching") != Some("Enabled") {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
@@ -178,7 +172,8 @@ fn headers(
         let default = "application/x-www-form-urlencoded";
         let kind = document.text("post_content_type").filter(|kind| !kind.is_empty()).unwrap_or(default);
         let kind = HeaderValue::from_str(kind);
-        headers.insert(CONTENT_TYPE, kind.map_err(|_| unusable("post_content_type", "it is no header value"))?);
+        headers
+            .insert(CONTENT_TYPE, kind.map_err(|_| unusable("post_content_type", "it is no header value"))?);
     }
     add_own(document, &mut headers)?;
     Ok(headers)
@@ -195,8 +190,9 @@ fn add_own(document: &Document, headers: &mut HeaderMap) -> Result<(), Unusable>
             .filter(|name| !belongs_to_the_exchange(name))
             .ok_or_else(|| unusable("http_headers", format!("`{name}` cannot be set")))?;
         // The value may be a secret: it is not shown.
-        let value = HeaderValue::from_str(value)
-            .map_err(|_| unusable("http_headers", format!("the value of `{name}` has a character that is not allowed")))?;
+        let value = HeaderValue::from_str(value).map_err(|_| {
+            unusable("http_headers", format!("the value of `{name}` has a character that is not allowed"))
+        })?;
         if set.contains(&name) {
             headers.append(name, value);
         } else {
@@ -210,8 +206,15 @@ fn add_own(document: &Document, headers: &mut HeaderMap) -> Result<(), Unusable>
 /// Fields that frame the message or belong to the connection (RFC 9110 7.6.1), and `Host`.
 fn belongs_to_the_exchange(name: &HeaderName) -> bool {
     const NAMES: [&str; 9] = [
-        "host", "content-length", "connection", "keep-alive", "proxy-connection", "te", "trailer",
-        "transfer-encoding", "upgrade",
+        "host",
+        "content-length",
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
     ];
     NAMES.contains(&name.as_str())
 }
@@ -228,9 +231,7 @@ fn notes(document: &Document) -> Vec<String> {
     if document.number("proxy_id") != 0 {
         idle.push("proxy_id");
     }
-    idle.into_iter()
-        .map(|field| format!("`{field}` is set, but this build does not act on it"))
-        .collect()
+    idle.into_iter().map(|field| format!("`{field}` is set, but this build does not act on it")).collect()
 }
 
 #[cfg(test)]

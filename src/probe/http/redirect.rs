@@ -27,9 +27,8 @@ pub(super) fn target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Res
     };
     let location = headers.get(LOCATION).ok_or_else(|| invalid("has no `Location`".to_owned()))?;
     let location = String::from_utf8_lossy(location.as_bytes());
-    let mut to = from
-        .join(&location)
-        .map_err(|error| invalid(format!("has a `Location` that is no URL: {error}")))?;
+    let mut to =
+        from.join(&location).map_err(|error| invalid(format!("has a `Location` that is no URL: {error}")))?;
     if !matches!(to.scheme(), "http" | "https") || to.host_str().is_none_or(str::is_empty) {
         return Err(invalid(format!("leads to `{}:`, which is not followed", to.scheme())));
     }

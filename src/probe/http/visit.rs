@@ -116,7 +116,12 @@ impl<'a> Visit<'a> {
         self.exchange(stream, protocol, version).await
     }
 
-    async fn exchange<S>(&mut self, stream: S, protocol: Protocol, version: Version) -> Result<(Head, Body), Failure>
+    async fn exchange<S>(
+        &mut self,
+        stream: S,
+        protocol: Protocol,
+        version: Version,
+    ) -> Result<(Head, Body), Failure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {

@@ -116,7 +116,11 @@ impl Body {
 }
 
 fn too_large(limit: u64) -> Failure {
-    Failure::new(Phase::Transfer, FailureKind::ResponseTooLarge, format!("the body has more than {limit} bytes"))
+    Failure::new(
+        Phase::Transfer,
+        FailureKind::ResponseTooLarge,
+        format!("the body has more than {limit} bytes"),
+    )
 }
 
 async fn copy(source: &mut Source, content: &mut Content, keep: Keep, limit: u64) -> io::Result<()> {
@@ -205,7 +209,11 @@ impl AsyncBufRead for Source {
 }
 
 impl AsyncRead for Source {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let bytes = ready!(self.as_mut().poll_fill_buf(cx))?;
         let count = bytes.len().min(buf.remaining());
         buf.put_slice(&bytes[..count]);

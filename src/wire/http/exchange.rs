@@ -106,10 +106,8 @@ where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
     let wanted = Wanted::default();
-    let (mut sender, connection) = http2::Builder::new(wanted.clone())
-        .max_header_list_size(HEAD_BYTES as u32)
-        .handshake(io)
-        .await?;
+    let (mut sender, connection) =
+        http2::Builder::new(wanted.clone()).max_header_list_size(HEAD_BYTES as u32).handshake(io).await?;
     let mut driver = Driver::new(connection, wanted);
     let response = driver.drive(sender.send_request(request)).await?;
     Ok((response, driver))

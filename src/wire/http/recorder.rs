@@ -164,7 +164,11 @@ impl Noted {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Recorder<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         {
             // A server may speak before it was asked. hyper takes that for a breach of the protocol, so
             // nothing is read until the request is on its way.
