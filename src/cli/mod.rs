@@ -16,6 +16,7 @@ mod remote;
 pub mod render;
 mod responder;
 mod results;
+mod serve;
 mod source;
 pub mod style;
 mod table;
@@ -50,6 +51,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Serve(serve::Args),
     Results(results::Args),
     Monitors(monitors::Args),
     Fields(fields::Args),
@@ -80,6 +82,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Serve(args) => serve::run(args),
         Command::Results(args) => results::run(args),
         Command::Monitors(args) => monitors::run(args),
         Command::Fields(args) => fields::run(args),

@@ -26,6 +26,11 @@ pub static REGISTRY: &[Descriptor] = &[
     Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
     Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
     Descriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
+    Descriptor {
+        kinds: &[MonitorType::Website, MonitorType::WebsiteSsl],
+        weight: Weight::Light,
+        build: http::build,
+    },
 ];
 
 /// The descriptor of `kind`; `None` when this build has no probe for it.

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::model::{
-    CheckId, CheckResult, CustomerId, LocationId, Monitor, MonitorId, Outcome, Status, Timestamp,
+    CheckId, CheckResult, CustomerId, LocationId, Monitor, MonitorId, Outcome, Revision, Status, Timestamp,
 };
 
 mod sqlite;
@@ -198,6 +198,9 @@ pub trait Monitors: Send + Sync + 'static {
     /// The ids that belong to the keys of `customer`'s monitor files, given to new ones in order; a key
     /// that comes back gets its old id.
     fn ids_for(&self, customer: CustomerId, keys: Vec<String>) -> Answer<'_, Vec<MonitorId>>;
+
+    /// The newest revision of each of `ids`, of removed monitors as well; 0 for one that had none.
+    fn last_revisions(&self, ids: Vec<MonitorId>) -> Answer<'_, Vec<Revision>>;
 
     /// Stores new versions and removes monitors, all or nothing.
     fn change(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> Answer<'_, ()>;

@@ -1,4 +1,11 @@
 //! The field table, its forms and the monitor files.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod files;
+mod forms;
+mod memory;
+mod pins;
+mod rules;
 mod source;
+mod support;
+mod table;

@@ -48,14 +48,24 @@ fn keyword(text: &str) -> Value {
 async fn every_coding_is_undone() {
     let plain = "where is the needle in this hay? ".repeat(4000);
     for (coding, name) in [
-        ("gzip", "gzip"), ("x-gzip", "X-GZIP"), ("zlib", "deflate"), ("raw", "deflate"), ("br", "br"),
-        ("zstd", "zstd"), ("plain", "identity"), ("plain", ""),
+        ("gzip", "gzip"),
+        ("x-gzip", "X-GZIP"),
+        ("zlib", "deflate"),
+        ("raw", "deflate"),
+        ("br", "br"),
+        ("zstd", "zstd"),
+        ("plain", "identity"),
+        ("plain", ""),
     ] {
         let body = coded(coding, plain.as_bytes()).await;
         let seen = seen(&format!("Content-Encoding: {name}\r\n"), &body, keyword("needle")).await;
         Passes.compare(&seen).unwrap_or_else(|difference| panic!("{coding}: {difference}"));
         let facts = seen.facts.http.unwrap();
-        assert_eq!((facts.body_wire_bytes, facts.body_bytes), (body.len() as u64, plain.len() as u64), "{coding}");
+        assert_eq!(
+            (facts.body_wire_bytes, facts.body_bytes),
+            (body.len() as u64, plain.len() as u64),
+            "{coding}"
+        );
     }
 }
 
@@ -63,7 +73,8 @@ async fn every_coding_is_undone() {
 async fn codings_on_top_of_each_other_are_undone_in_turn() {
     let inner = coded("gzip", b"the needle").await;
     let body = coded("br", &coded("zlib", &inner).await).await;
-    expect(Passes, "Content-Encoding: gzip, deflate\r\nContent-Encoding: br\r\n", &body, keyword("needle")).await;
+    expect(Passes, "Content-Encoding: gzip, deflate\r\nContent-Encoding: br\r\n", &body, keyword("needle"))
+        .await;
     let five = Fails(3, Kind::EncodingInvalid, TRANSFER);
     expect(five, "Content-Encoding: gzip, gzip, gzip, gzip, gzip\r\n", &body, json!({})).await;
 }
@@ -126,7 +137,13 @@ async fn a_bomb_is_too_large_and_costs_no_memory() {
         };
         let (before, _) = memory();
         let too_large = Fails(3, Kind::ResponseTooLarge, TRANSFER);
-        expect(too_large, &format!("Content-Encoding: {name}\r\n"), &bomb[..bomb.len().min(1_000_000)], keyword("x")).await;
+        expect(
+            too_large,
+            &format!("Content-Encoding: {name}\r\n"),
+            &bomb[..bomb.len().min(1_000_000)],
+            keyword("x"),
+        )
+        .await;
         let (_, most) = memory();
         assert!(most < before + 64 * 1024 * 1024, "{coding}: {before} before, {most} at most");
         // A bomb in a bomb: the outer stage may not fill memory, nor keep the thread, either.

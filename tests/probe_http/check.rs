@@ -51,6 +51,11 @@ impl Check {
         self
     }
 
+    /// Whether the fields say that the target stalls; no field of a monitor.
+    pub fn stalls(&self) -> bool {
+        self.fields.get("stalls").is_some_and(|stalls| stalls == &Value::Bool(true))
+    }
+
     pub async fn run(&self) -> Observation {
         self.run_until(&CancellationToken::new()).await
     }
@@ -93,7 +98,9 @@ impl Expect {
         let reached = match failure.map(|f| f.phase) {
             // A failing phase has a duration, too. A denied address is refused before anything is tried.
             _ if failure.is_some_and(|f| f.kind == FailureKind::EgressDenied) => true,
-            Some(phase) if (Phase::Resolve..Phase::Validate).contains(&phase) => seen.phases.micros(phase).is_some(),
+            Some(phase) if (Phase::Resolve..Phase::Validate).contains(&phase) => {
+                seen.phases.micros(phase).is_some()
+            }
             Some(_) => true,
             None => seen.phases.micros(Phase::Transfer).is_some(),
         };

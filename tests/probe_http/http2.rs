@@ -1,1 +1,168 @@
+//! HTTP/2: by prior knowledge and by ALPN, fall back, and peers that break it.
 
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls::version::TLS13;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use vigie::model::FailureKind as Kind;
+use vigie::model::{Phase, WarningKind};
+
+use crate::check::Check;
+use crate::check::Expect::{Fails, Passes, Warns};
+use crate::server::{Act, Server, answers, page, send};
+use crate::tls::{acceptor, pem};
+use crate::tls_server::{Authority, config};
+
+/// A page of `bytes` bytes; a redirect at `/old`; an error at `/broken`; what was asked at `/echo`.
+async fn serve<S>(stream: S, bytes: usize)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| async move {
+        let uri = request.uri();
+        let response = match uri.path() {
+            "/old" => hyper::Response::builder().status(302).header("location", "/new").body(Bytes::new()),
+            "/broken" => hyper::Response::builder().status(503).body(Bytes::new()),
+            "/echo" => {
+                let banned = ["connection", "host", "transfer-encoding"];
+                let bad = banned.iter().filter(|name| request.headers().contains_key(**name)).count();
+                let text = format!("{} {} {bad} banned", request.method(), uri.path());
+                hyper::Response::builder().body(text.into())
+            }
+            _ => hyper::Response::builder().body(vec![b'x'; bytes].into()),
+        };
+        Ok::<_, Infallible>(response.unwrap().map(Full::new))
+    });
+    let server = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+    let _ = server.serve_connection(TokioIo::new(stream), service).await;
+}
+
+async fn start(bytes: usize, tls: Option<TlsAcceptor>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((tcp, _)) = listener.accept().await {
+            match tls.clone() {
+                None => drop(tokio::spawn(serve(tcp, bytes))),
+                Some(tls) => drop(tokio::spawn(async move {
+                    if let Ok(stream) = tls.accept(tcp).await {
+                        serve(stream, bytes).await;
+                    }
+                })),
+            }
+        }
+    });
+    address
+}
+
+fn check(url: &str) -> Check {
+    Check::of(url).with(json!({"http_version": "2"}))
+}
+
+#[tokio::test]
+async fn prior_knowledge_over_http() {
+    let server = start(300_000, None).await;
+    let seen = check(&format!("http://{server}/")).run().await;
+    Passes.compare(&seen).unwrap();
+    for phase in [Phase::Send, Phase::FirstByte, Phase::Transfer] {
+        assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
+    }
+    let facts = seen.facts.http.unwrap();
+    assert_eq!((facts.http_version.as_str(), facts.body_bytes, facts.http_reason), ("HTTP/2", 300_000, None));
+}
+
+#[tokio::test]
+async fn redirects_errors_and_posts() {
+    let server = start(1, None).await;
+    let seen = check(&format!("http://{server}/old")).run().await;
+    Passes.compare(&seen).unwrap();
+    assert_eq!(seen.facts.http.unwrap().redirects.len(), 1);
+    let seen = check(&format!("http://{server}/broken")).run().await;
+    Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&seen).unwrap();
+    let post = json!({"http_method": "POST", "post_body": "a=b", "keyword_string": "POST /echo 0 banned"});
+    Passes.compare(&check(&format!("http://{server}/echo")).with(post).run().await).unwrap();
+}
+
+#[tokio::test]
+async fn alpn_over_https_and_the_fall_back_to_1_1() {
+    let ca = Authority::new("test CA");
+    let own = ca.issue(&["127.0.0.1"], (2020, 2090));
+    let mut speaks_2 = config(&own, &[&TLS13], None);
+    speaks_2.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let address = start(10, Some(TlsAcceptor::from(Arc::new(speaks_2)))).await;
+    let mut two = check(&format!("https://{address}/"));
+    two.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    let seen = two.run().await;
+    Passes.compare(&seen).unwrap();
+    assert_eq!(seen.facts.http.unwrap().http_version, "HTTP/2");
+    let old = Server::tls(acceptor(config(&own, &[&TLS13], None)), vec![answers(page("x"))]).await;
+    let mut one = check(&format!("https://{}/", old.address));
+    one.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    let seen = one.run().await;
+    Passes.compare(&seen).unwrap();
+    Warns(WarningKind::FellBack).compare(&seen).unwrap();
+    assert_eq!(seen.facts.http.unwrap().http_version, "HTTP/1.1");
+    assert!(old.requests()[0].contains("\r\nConnection: close\r\n"), "{:?}", old.requests());
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_too_large() {
+    let server = start(3 * 1024 * 1024, None).await;
+    let seen = check(&format!("http://{server}/")).run().await;
+    Fails(3, Kind::ResponseTooLarge, Some(Phase::Transfer)).compare(&seen).unwrap();
+}
+
+#[tokio::test]
+async fn peers_that_break_http_2() {
+    let settings = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+    let goaway = b"\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02";
+    let reset = b"\x00\x00\x04\x03\x00\x00\x00\x00\x01\x00\x00\x00\x07";
+    let ping = b"\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa";
+    // HEADERS with an index that no table has.
+    let headers = b"\x00\x00\x01\x01\x04\x00\x00\x00\x01\xff";
+    for (name, script, kinds) in [
+        ("HTTP/1.1 instead", answers(page("x")), &[Kind::ResponseInvalid][..]),
+        ("closed", vec![Act::Request], &[Kind::NoResponse]),
+        ("reset", vec![Act::Request, Act::Reset], &[Kind::ResponseReset]),
+        ("closed after settings", vec![Act::Request, send(settings)], &[Kind::ResponseTruncated]),
+        (
+            "going away",
+            vec![Act::Request, send(settings), send(goaway)],
+            &[Kind::ResponseInvalid, Kind::ResponseTruncated],
+        ),
+        (
+            "stream reset",
+            vec![Act::Request, send(settings), send(reset), Act::Stall],
+            &[Kind::ResponseInvalid],
+        ),
+        (
+            "headers that cannot be read",
+            vec![Act::Request, send(settings), send(headers), Act::Stall],
+            &[Kind::ResponseInvalid],
+        ),
+        ("stalled", vec![Act::Request, send(settings), Act::Stall], &[Kind::TimedOut]),
+        (
+            "pings without end",
+            vec![Act::Request, send(settings), Act::Endless(ping.repeat(100))],
+            &[Kind::ResponseTooLarge, Kind::ResponseInvalid],
+        ),
+    ] {
+        let server = Server::start(vec![script]).await;
+        let mut check = check(&server.url("/"));
+        if kinds == [Kind::TimedOut] {
+            check.timeout = std::time::Duration::from_millis(400);
+        }
+        let seen = check.run().await;
+        let failure = seen.failure.as_ref().unwrap_or_else(|| panic!("{name}: {seen:#?}"));
+        assert!(kinds.contains(&failure.kind), "{name}: {seen:#?}");
+    }
+}

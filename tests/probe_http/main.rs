@@ -11,3 +11,6 @@ mod requests;
 mod server;
 mod table;
 mod tls;
+#[allow(dead_code, reason = "other tests use the rest of it")]
+#[path = "../support/tls_server.rs"]
+mod tls_server;

@@ -1,1 +1,173 @@
+//! The probe against a real nginx.
 
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use vigie::model::FailureKind as Kind;
+use vigie::model::{Observation, Phase, WarningKind};
+
+use crate::check::Check;
+use crate::check::Expect::{self, Fails, Passes, Warns};
+use crate::tls::pem;
+use crate::tls_server::Authority;
+
+struct Nginx {
+    process: Child,
+    ca: Authority,
+    plain: u16,
+    secure: u16,
+    http2: u16,
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A port that nobody listens on now.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+impl Nginx {
+    /// Starts one; `None` when there is none on this machine, which only a developer's may lack.
+    fn start() -> Option<Self> {
+        let program = ["/usr/sbin/nginx", "/usr/bin/nginx"]
+            .into_iter()
+            .find(|path| std::path::Path::new(path).exists());
+        let Some(program) = program else {
+            assert!(
+                std::env::var("CI").is_err(),
+                "nginx is missing: install it with `apt-get install nginx`"
+            );
+            #[expect(clippy::print_stderr, reason = "a test that lacks its server says so")]
+            {
+                eprintln!("skipped: 1 test, nginx is missing");
+            }
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let ca = Authority::new("test CA");
+        let own = ca.issue(&["127.0.0.1", "localhost"], (2020, 2090));
+        let (plain, secure, http2) = (free_port(), free_port(), free_port());
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("certificate.pem", &own.certificate);
+        write("key.pem", &own.key);
+        write("passwords", "me:{PLAIN}secret\n");
+        write("page.html", &"<p>a page for the needle</p>\n".repeat(500));
+        write("nginx.conf", &configuration(&folder.path().display().to_string(), plain, secure, http2));
+        let process = Command::new(program)
+            .arg("-c")
+            .arg(folder.path().join("nginx.conf"))
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let nginx = Self { process, ca, plain, secure, http2, _folder: folder };
+        let until = Instant::now() + Duration::from_secs(20);
+        while std::net::TcpStream::connect(("127.0.0.1", secure)).is_err() {
+            assert!(Instant::now() < until, "nginx does not start");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Some(nginx)
+    }
+
+    async fn check(&self, url: String, fields: Value) -> Observation {
+        let mut check = Check::of(&url).with(fields);
+        check.config.trust.authorities = vec![pem("test CA", self.ca.pem())];
+        check.run().await
+    }
+}
+
+fn configuration(folder: &str, plain: u16, secure: u16, http2: u16) -> String {
+    let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let paths = kinds.map(|kind| format!("{kind}_temp_path {folder}/{kind};")).concat();
+    format!(
+        "daemon off; master_process off; pid {folder}/pid; error_log /dev/null;
+         events {{ }}
+         http {{
+           {paths} access_log off; root {folder}; gzip on; gzip_min_length 1; gzip_http_version 1.0;
+           types {{ text/html html; }}
+           server {{
+             listen 127.0.0.1:{plain};
+             listen 127.0.0.1:{secure} ssl http2;
+             listen 127.0.0.1:{http2} http2;
+             ssl_certificate {folder}/certificate.pem; ssl_certificate_key {folder}/key.pem;
+             location = /old {{ return 301 /page.html; }}
+             location = /loop {{ return 302 /loop; }}
+             location = /broken {{ return 503; }}
+             location = /drop {{ return 444; }}
+             location = /private {{ auth_basic inner; auth_basic_user_file {folder}/passwords; try_files /page.html =404; }}
+             location = /posted {{ if ($request_method != POST) {{ return 405; }} return 200 \"$content_type\"; }}
+           }}
+         }}"
+    )
+}
+
+#[tokio::test]
+async fn a_real_nginx_is_understood() {
+    let Some(nginx) = Nginx::start() else { return };
+    let plain = |path: &str| format!("http://127.0.0.1:{}{path}", nginx.plain);
+    let secure = |path: &str| format!("https://127.0.0.1:{}{path}", nginx.secure);
+    let needle = || json!({"keyword_string": "the needle"});
+    let refused = Fails(5, Kind::LoginRefused, Some(Phase::Validate));
+    let cases: Vec<(String, Value, Expect)> = vec![
+        (plain("/page.html"), needle(), Passes),
+        (
+            plain("/page.html"),
+            json!({"keyword_string": "no such thing"}),
+            Fails(5, Kind::KeywordMissing, None),
+        ),
+        (plain("/page.html"), json!({"http_version": "1.0", "keyword_string": "the needle"}), Passes),
+        (plain("/page.html"), json!({"http_method": "HEAD"}), Passes),
+        (plain("/missing"), json!({}), Fails(7, Kind::HttpStatus, None)),
+        (plain("/old"), needle(), Passes),
+        (plain("/old"), json!({"http_follow_redirects": false}), Warns(WarningKind::RedirectNotFollowed)),
+        (plain("/loop"), json!({}), Fails(3, Kind::RedirectLoop, None)),
+        (plain("/broken"), json!({}), Fails(7, Kind::HttpStatus, None)),
+        (plain("/drop"), json!({}), Fails(6, Kind::NoResponse, Some(Phase::FirstByte))),
+        (plain("/private"), json!({}), Fails(7, Kind::HttpStatus, None)),
+        (plain("/private"), json!({"realm_userid": "me", "realm_password": "secret"}), Passes),
+        (plain("/private"), json!({"realm_userid": "me", "realm_password": "wrong"}), refused),
+        (
+            plain("/posted"),
+            json!({"http_method": "POST", "post_body": "a=b", "keyword_string": "application/x-www-form-urlencoded"}),
+            Passes,
+        ),
+        (secure("/page.html"), needle(), Passes),
+        (secure("/page.html"), json!({"http_version": "2", "keyword_string": "the needle"}), Passes),
+        (
+            secure("/private"),
+            json!({"http_version": "2", "realm_userid": "me", "realm_password": "secret"}),
+            Passes,
+        ),
+        (secure("/page.html"), json!({"use_ssl_version": "12"}), Passes),
+        (
+            format!("http://127.0.0.1:{}/page.html", nginx.http2),
+            json!({"http_version": "2", "keyword_string": "the needle"}),
+            Passes,
+        ),
+        (
+            format!("http://127.0.0.1:{}/page.html", nginx.http2),
+            json!({}),
+            Fails(3, Kind::ResponseInvalid, None),
+        ),
+        (format!("http://127.0.0.1:{}/page.html", nginx.secure), json!({}), Fails(7, Kind::HttpStatus, None)),
+        (
+            format!("https://127.0.0.1:{}/page.html", nginx.plain),
+            json!({}),
+            Fails(3, Kind::TlsHandshake, Some(Phase::Tls)),
+        ),
+    ];
+    for (url, fields, expected) in cases {
+        let seen = nginx.check(url.clone(), fields.clone()).await;
+        expected.compare(&seen).unwrap_or_else(|difference| panic!("{url} {fields}: {difference}"));
+        if let Some(facts) = seen.facts.http.as_ref().filter(|facts| facts.url.ends_with("/page.html")) {
+            let zipped = facts.body_wire_bytes > 0 && facts.body_wire_bytes < facts.body_bytes;
+            assert!(zipped || facts.body_bytes == 0 || facts.http_status != 200, "{url}: {facts:?}");
+        }
+    }
+}

@@ -32,7 +32,10 @@ async fn another_host_that_asks_for_a_login_gets_none() {
     let asks = "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n";
     let other = Server::bind("127.0.0.2:0", vec![answers(asks)], None).await;
     let first = Server::start(vec![answers(redirect(302, &other.url("/")))]).await;
-    let seen = Check::of(&first.url("/")).with(json!({"realm_userid": "me", "realm_password": "secret"})).run().await;
+    let seen = Check::of(&first.url("/"))
+        .with(json!({"realm_userid": "me", "realm_password": "secret"}))
+        .run()
+        .await;
     Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&seen).unwrap();
     assert_eq!(other.requests().len(), 1);
 }
@@ -40,7 +43,8 @@ async fn another_host_that_asks_for_a_login_gets_none() {
 #[tokio::test]
 async fn a_pinned_address_keeps_the_name_and_serves_the_first_host_alone() {
     let other = Server::bind("127.0.0.2:0", vec![answers(page("x"))], None).await;
-    let first = Server::start(vec![answers(redirect(302, "/again")), answers(redirect(302, &other.url("/")))]).await;
+    let first =
+        Server::start(vec![answers(redirect(302, "/again")), answers(redirect(302, &other.url("/")))]).await;
     let url = format!("http://no-such-name.invalid:{}/", first.address.port());
     let fields = json!({"resolve_dns": false, "ip_address": "127.0.0.1"});
     let seen = Check::of(&url).with(fields).run().await;
@@ -85,7 +89,9 @@ async fn the_egress_policy_holds_for_the_first_hop_and_for_redirects() {
         let mut check = Check::of(&url);
         check.config.egress = denied.clone();
         let seen = check.run().await;
-        Fails(95, Kind::EgressDenied, Some(Phase::Connect)).compare(&seen).unwrap_or_else(|_| panic!("{seen:#?}"));
+        Fails(95, Kind::EgressDenied, Some(Phase::Connect))
+            .compare(&seen)
+            .unwrap_or_else(|_| panic!("{seen:#?}"));
     }
     assert!(other.requests().is_empty());
 }

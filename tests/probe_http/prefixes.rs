@@ -10,7 +10,8 @@ use crate::check::Check;
 use crate::server::{Act, Server, send};
 
 const LENGTH: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\nhello needle";
-const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nhello \r\n6\r\nneedle\r\n0\r\n\r\n";
+const CHUNKED: &[u8] =
+    b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nhello \r\n6\r\nneedle\r\n0\r\n\r\n";
 
 async fn broken_off(answer: &[u8], at: usize, end: &Act) -> Observation {
     let server = Server::start(vec![vec![Act::Request, send(&answer[..at]), end.clone()]]).await;

@@ -50,7 +50,10 @@ async fn fields_of_the_monitor_shape_the_request() {
     assert!(old.starts_with("GET /a/b?c=d HTTP/1.0\r\nHost: "), "{old}");
     let head = first(json!({"http_method": "HEAD"})).await;
     assert!(head.starts_with("HEAD /a/b?c=d HTTP/1.1\r\n"), "{head}");
-    let own = first(json!({"http_headers": [{"name": "X-Own", "value": "yes"}, {"name": "Accept", "value": "text/css"}]})).await;
+    let own = first(
+        json!({"http_headers": [{"name": "X-Own", "value": "yes"}, {"name": "Accept", "value": "text/css"}]}),
+    )
+    .await;
     assert_eq!((field(&own, "X-Own"), field(&own, "Accept")), (Some("yes"), Some("text/css")));
 }
 
@@ -60,7 +63,9 @@ async fn a_post_carries_its_body() {
     assert!(post.starts_with("POST ") && post.ends_with("\r\n\r\né=1"), "{post}");
     assert_eq!(field(&post, "Content-Length"), Some("4"));
     assert_eq!(field(&post, "Content-Type"), Some("application/x-www-form-urlencoded"));
-    let json = first(json!({"http_method": "POST", "post_body": "{}", "post_content_type": "application/json"})).await;
+    let json =
+        first(json!({"http_method": "POST", "post_body": "{}", "post_content_type": "application/json"}))
+            .await;
     assert_eq!(field(&json, "Content-Type"), Some("application/json"));
     let empty = first(json!({"http_method": "POST"})).await;
     assert_eq!(field(&empty, "Content-Length"), Some("0"));
@@ -75,7 +80,11 @@ async fn redirects_change_the_method_as_browsers_do() {
         let fields = json!({"http_method": "POST", "post_body": "a=b"});
         let (requests, seen) = requests(scripts, "/a/b", fields).await;
         Passes.compare(&seen).unwrap();
-        assert!(requests[1].starts_with(&format!("{method} /a/next?q HTTP/1.1\r\n")), "{status}: {}", requests[1]);
+        assert!(
+            requests[1].starts_with(&format!("{method} /a/next?q HTTP/1.1\r\n")),
+            "{status}: {}",
+            requests[1]
+        );
         assert_eq!(requests[1].ends_with("a=b"), method == "POST", "{status}");
         assert_eq!(field(&requests[1], "Content-Type").is_some(), method == "POST", "{status}");
         let facts = seen.facts.http.unwrap();
@@ -119,7 +128,8 @@ async fn a_gate_that_needs_its_cookie_opens() {
 async fn a_login_is_sent_when_asked_for_and_then_kept() {
     let asks = "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"a\", Basic realm=\"b\"\r\nContent-Length: 0\r\n\r\n";
     let scripts = vec![answers(asks), answers(redirect(302, "/in")), answers(page("x"))];
-    let (requests, seen) = requests(scripts, "/", json!({"realm_userid": "me", "realm_password": "pä:ss"})).await;
+    let (requests, seen) =
+        requests(scripts, "/", json!({"realm_userid": "me", "realm_password": "pä:ss"})).await;
     Passes.compare(&seen).unwrap();
     let sent: Vec<_> = requests.iter().map(|request| field(request, "Authorization")).collect();
     assert_eq!(sent, [None, Some("Basic bWU6cMOkOnNz"), Some("Basic bWU6cMOkOnNz")]);
@@ -135,9 +145,9 @@ async fn nothing_can_be_smuggled_in_by_a_location() {
         assert!(requests[1].starts_with("GET /x"), "{}", requests[1]);
         assert_eq!(requests[1].lines().next().unwrap().split(' ').count(), 3, "{}", requests[1]);
     }
-    let (requests, seen) = self::requests(
-        vec![answers(redirect(302, "/x\tX-Evil: 1")), answers(page("x"))], "/", json!({}),
-    ).await;
+    let (requests, seen) =
+        self::requests(vec![answers(redirect(302, "/x\tX-Evil: 1")), answers(page("x"))], "/", json!({}))
+            .await;
     Passes.compare(&seen).unwrap();
     assert!(requests[1].starts_with("GET /xX-Evil:%201 HTTP/1.1\r\n"), "{}", requests[1]);
 }
@@ -147,7 +157,8 @@ async fn options_without_an_engine_are_said_in_the_result() {
     let fields = json!({"interval_fullpage": 60, "proxy_id": 4, "notify_on_content_change": true});
     let (_, seen) = requests(vec![answers(page("x"))], "/", fields).await;
     Passes.compare(&seen).unwrap();
-    let notes: Vec<_> = seen.warnings.iter().filter(|w| w.kind == WarningKind::Note).map(|w| &w.detail).collect();
+    let notes: Vec<_> =
+        seen.warnings.iter().filter(|w| w.kind == WarningKind::Note).map(|w| &w.detail).collect();
     assert_eq!(notes.len(), 3, "{notes:?}");
 }
 

@@ -1,1 +1,290 @@
+//! TLS: certificates of every kind, handshakes that go wrong, and answers that end inside of TLS.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::version::{TLS12, TLS13};
+use rustls::{ServerConfig, SupportedProtocolVersion};
+use serde_json::{Value, json};
+use tokio_rustls::TlsAcceptor;
+use vigie::model::FailureKind as Kind;
+use vigie::model::{Observation, Phase, Timestamp, WarningKind};
+use vigie::net::Pem;
+
+use crate::check::Check;
+use crate::check::Expect::{self, Fails, Passes, Warns};
+use crate::server::{Act, Server, answers, page, redirect, send};
+use crate::tls_server::{Authority, Identity, config, self_signed};
+
+const TLS: Option<Phase> = Some(Phase::Tls);
+const BOTH: &[&SupportedProtocolVersion] = &[&TLS13, &TLS12];
+const ONLY_13: &[&SupportedProtocolVersion] = &[&TLS13];
+const VALID: (i32, i32) = (2020, 2090);
+const OURS: &[&str] = &["localhost", "127.0.0.1"];
+
+pub fn pem(label: &str, text: String) -> Pem {
+    Pem { label: label.to_owned(), text: text.into_bytes() }
+}
+
+pub fn acceptor(config: ServerConfig) -> TlsAcceptor {
+    TlsAcceptor::from(Arc::new(config))
+}
+
+fn https(server: &Server) -> String {
+    format!("https://{}/", server.address)
+}
+
+/// Checks a server that shows `identity` and plays `script`; `ca` is trusted.
+async fn seen(ca: &Authority, config: ServerConfig, script: Vec<Act>, fields: Value) -> Observation {
+    let server = Server::tls(acceptor(config), vec![script]).await;
+    let mut check = Check::of(&https(&server)).with(fields);
+    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    if check.stalls() {
+        check.timeout = Duration::from_millis(400);
+    }
+    check.run().await
+}
+
+async fn shows(ca: &Authority, identity: &Identity, fields: Value) -> Observation {
+    seen(ca, config(identity, BOTH, None), answers(page("hello")), fields).await
+}
+
+fn compare(name: &str, expected: Expect, seen: &Observation) {
+    expected.compare(seen).unwrap_or_else(|difference| panic!("{name}: {difference}"));
+}
+
+#[tokio::test]
+async fn a_good_certificate_is_accepted_and_its_facts_are_kept() {
+    let ca = Authority::new("test CA");
+    let seen = shows(&ca, &ca.issue(OURS, VALID), json!({})).await;
+    compare("good", Passes, &seen);
+    let facts = seen.facts.tls.as_ref().unwrap();
+    assert_eq!(facts.tls_version.as_deref(), Some("TLSv1.3"));
+    assert!(facts.tls_cipher.is_some());
+    assert_eq!(facts.certificates[0].names.len(), 2);
+    for phase in [Phase::Resolve, Phase::Connect, Phase::Tls, Phase::Send, Phase::FirstByte, Phase::Transfer]
+    {
+        assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_bad_certificate_fails_by_its_kind() {
+    let ca = Authority::new("test CA");
+    let other_ca = Authority::new("another CA");
+    for (name, identity, status, kind) in [
+        ("expired", ca.issue(OURS, (2000, 2010)), 5, Kind::CertificateExpired),
+        ("not yet valid", ca.issue(OURS, (2085, 2090)), 3, Kind::CertificateNotYetValid),
+        ("another name", ca.issue(&["example.test"], VALID), 3, Kind::CertificateName),
+        ("unknown issuer", other_ca.issue(OURS, VALID), 3, Kind::CertificateIssuer),
+        ("self-signed", self_signed(OURS, false), 3, Kind::CertificateIssuer),
+        ("self-signed authority", self_signed(OURS, true), 3, Kind::CertificateIssuer),
+    ] {
+        let refused = shows(&ca, &identity, json!({})).await;
+        compare(name, Fails(status, kind, TLS), &refused);
+        assert!(!refused.facts.tls.unwrap().certificates.is_empty(), "{name}");
+        // Without verification all of them pass, and their facts are kept.
+        let taken = shows(&ca, &identity, json!({"verify_certificate": false})).await;
+        compare(name, Passes, &taken);
+        assert!(!taken.facts.tls.unwrap().certificates.is_empty(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn dates_are_judged_as_the_monitor_asks() {
+    let ca = Authority::new("test CA");
+    let expired = ca.issue(OURS, (2000, 2010));
+    let unverified = |rule: &str| json!({"verify_certificate": false, "check_ssl_expiration_dates": rule});
+    let failure = Fails(5, Kind::CertificateExpired, Some(Phase::Validate));
+    compare("disabled", Passes, &shows(&ca, &expired, unverified("Disabled")).await);
+    compare("expired", failure, &shows(&ca, &expired, unverified("Expired")).await);
+    compare("expiring", failure, &shows(&ca, &expired, unverified("Expiring")).await);
+    let good = ca.issue(OURS, VALID);
+    let server = Server::tls(acceptor(config(&good, BOTH, None)), vec![answers(page("x"))]).await;
+    for (rule, days, expected) in [
+        ("Expiring", 30, Passes),
+        ("Expiring", 100 * 366, Warns(WarningKind::CertificateExpiring)),
+        ("Expired", 100 * 366, Passes),
+        ("Disabled", 100 * 366, Passes),
+    ] {
+        let mut check = Check::of(&https(&server)).with(json!({"check_ssl_expiration_dates": rule}));
+        check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+        check.settings.certificate_days = days;
+        let seen = check.run().await;
+        compare(rule, expected, &seen);
+        assert!(seen.facts.tls.unwrap().certificates[0].not_after > Timestamp::from_seconds(3_000_000_000));
+    }
+}
+
+#[tokio::test]
+async fn a_private_ca_is_named_by_its_id() {
+    let (ca, other) = (Authority::new("private CA"), Authority::new("another CA"));
+    let good = ca.issue(OURS, VALID);
+    let server = Server::tls(acceptor(config(&good, BOTH, None)), vec![answers(page("x"))]).await;
+    for (id, expected) in
+        [(7, Passes), (8, Fails(3, Kind::CertificateIssuer, TLS)), (9, Fails(95, Kind::NotConfigured, TLS))]
+    {
+        let mut check = Check::of(&https(&server)).with(json!({"ca_cert_id": id}));
+        check.config.trust.named_authorities =
+            [(7, pem("private", ca.pem())), (8, pem("another", other.pem()))].into();
+        let seen = check.run().await;
+        assert!(matches!(expected, Fails(95, ..)) || expected.compare(&seen).is_ok(), "{id}: {seen:#?}");
+        assert_eq!(
+            seen.failure.as_ref().map_or(0, |f| f.status().0),
+            match expected {
+                Fails(code, ..) => code,
+                _ => 0,
+            }
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_wants_a_client_certificate_gets_it() {
+    let ca = Authority::new("test CA");
+    let (own, client) = (ca.issue(OURS, VALID), ca.issue(&["client.test"], VALID));
+    for versions in [&[&TLS13][..], &[&TLS12]] {
+        let server = Server::tls(acceptor(config(&own, versions, Some(&ca))), vec![answers(page("x"))]).await;
+        for (fields, passes) in [
+            (json!({}), false),
+            (json!({"ssl_cert_id": 3, "use_client_ssl_cert": false}), false),
+            (json!({"ssl_cert_id": 3, "use_client_ssl_cert": true}), true),
+        ] {
+            let mut check = Check::of(&https(&server)).with(fields);
+            check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+            check.config.trust.client_certificates = [(3, pem("client", client.pem()))].into();
+            let seen = check.run().await;
+            // TLS 1.3 refuses after the handshake, so that the refusal comes instead of an answer.
+            let expected = if passes { Passes } else { Fails(3, Kind::TlsHandshake, None) };
+            compare(&format!("{versions:?}"), expected, &seen);
+        }
+    }
+}
+
+#[tokio::test]
+async fn versions_are_pinned() {
+    let ca = Authority::new("test CA");
+    let own = ca.issue(OURS, VALID);
+    let run = |versions, pin: &str| {
+        seen(&ca, config(&own, versions, None), answers(page("x")), json!({"use_ssl_version": pin}))
+    };
+    let seen = run(BOTH, "12").await;
+    compare("12", Passes, &seen);
+    assert_eq!(seen.facts.tls.unwrap().tls_version.as_deref(), Some("TLSv1.2"));
+    compare("only 1.3", Fails(3, Kind::TlsHandshake, TLS), &run(ONLY_13, "12").await);
+    for pin in ["2", "3", "10", "11"] {
+        let seen = run(BOTH, pin).await;
+        assert_eq!(
+            seen.failure.as_ref().map(|f| (f.kind, f.status().0)),
+            Some((Kind::TlsUnsupported, 95)),
+            "{seen:#?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn handshakes_that_go_wrong() {
+    let handshake = Fails(3, Kind::TlsHandshake, TLS);
+    let stall = Fails(2, Kind::TimedOut, TLS);
+    let hello = b"\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03";
+    for (name, script, expected) in [
+        ("garbage", vec![send("garbage, and more garbage\r\n"), Act::Stall], Some(handshake)),
+        (
+            "plain HTTP",
+            vec![send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"), Act::Stall],
+            Some(handshake),
+        ),
+        ("an alert", vec![send(b"\x15\x03\x03\x00\x02\x02\x28"), Act::Stall], Some(handshake)),
+        ("closes at once", vec![], None),
+        ("closes in its hello", vec![send(hello)], None),
+        ("resets in its hello", vec![send(hello), Act::Reset], None),
+        ("stalls at once", vec![Act::Stall], Some(stall)),
+        ("stalls in its hello", vec![send(hello), Act::Stall], Some(stall)),
+        (
+            "a hello without end",
+            vec![send(b"\x16\x03\x03\x40\x00\x02\xff\xff\xff"), Act::Endless(vec![0; 4096])],
+            Some(handshake),
+        ),
+    ] {
+        let server = Server::start(vec![script]).await;
+        let mut check = Check::of(&https(&server));
+        if matches!(expected, Some(Fails(2, ..))) {
+            check.timeout = Duration::from_millis(400);
+        }
+        let seen = check.run().await;
+        if let Some(expected) = expected {
+            compare(name, expected, &seen);
+            continue;
+        }
+        // An end in the handshake: which of the kinds depends on what the system tells first.
+        let failure = seen.failure.as_ref().unwrap_or_else(|| panic!("{name}: {seen:#?}"));
+        let kinds = [Kind::TlsHandshake, Kind::NoResponse, Kind::ResponseReset, Kind::ResponseTruncated];
+        assert!(kinds.contains(&failure.kind) && failure.phase == Phase::Tls, "{name}: {seen:#?}");
+    }
+}
+
+#[tokio::test]
+async fn answers_that_end_inside_of_tls() {
+    let ca = Authority::new("test CA");
+    let own = ca.issue(OURS, VALID);
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf";
+    let open = "HTTP/1.1 200 OK\r\n\r\nhalf";
+    let (first, transfer) = (Some(Phase::FirstByte), Some(Phase::Transfer));
+    for (name, script, expected) in [
+        ("closed by TLS", vec![Act::Request], Fails(6, Kind::NoResponse, first)),
+        ("cut", vec![Act::Request, Act::Cut], Fails(6, Kind::NoResponse, first)),
+        ("reset", vec![Act::Request, Act::Reset], Fails(6, Kind::ResponseReset, first)),
+        ("stalled", vec![Act::Request, Act::Stall], Fails(2, Kind::TimedOut, first)),
+        ("closed in the body", vec![Act::Request, send(head)], Fails(3, Kind::ResponseTruncated, transfer)),
+        (
+            "cut in the body",
+            vec![Act::Request, send(head), Act::Cut],
+            Fails(3, Kind::ResponseTruncated, transfer),
+        ),
+        ("a body ended by TLS", vec![Act::Request, send(open)], Passes),
+        (
+            "a body cut off",
+            vec![Act::Request, send(open), Act::Cut],
+            Fails(3, Kind::ResponseTruncated, transfer),
+        ),
+        ("whole, then cut", vec![Act::Request, send(page("x")), Act::Cut], Passes),
+        ("nonsense", answers("nonsense"), Fails(3, Kind::ResponseInvalid, transfer)),
+        (
+            "an error",
+            answers("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n"),
+            Fails(7, Kind::HttpStatus, Some(Phase::Validate)),
+        ),
+    ] {
+        let fields = json!({"stalls": matches!(expected, Fails(2, ..))});
+        compare(name, expected, &seen(&ca, config(&own, BOTH, None), script, fields).await);
+    }
+}
+
+#[tokio::test]
+async fn redirects_change_between_http_and_https() {
+    let ca = Authority::new("test CA");
+    let own = ca.issue(OURS, VALID);
+    let plain = Server::start(vec![answers(page("x"))]).await;
+    let script = answers(redirect(302, &plain.url("/")));
+    let down = seen(&ca, config(&own, BOTH, None), script, json!({})).await;
+    compare("https to http", Passes, &down);
+    assert!(down.facts.tls.is_some());
+    let secure = Server::tls(acceptor(config(&own, BOTH, None)), vec![answers(page("x"))]).await;
+    let first = Server::start(vec![answers(redirect(301, &https(&secure)))]).await;
+    let mut check = Check::of(&first.url("/"));
+    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    let up = check.run().await;
+    compare("http to https", Passes, &up);
+    assert!(up.facts.tls.is_some());
+}
+
+#[tokio::test]
+async fn a_pinned_address_keeps_the_name_of_the_certificate() {
+    let ca = Authority::new("test CA");
+    let named = ca.issue(&["shop.example.test"], VALID);
+    let server = Server::tls(acceptor(config(&named, BOTH, None)), vec![answers(page("x"))]).await;
+    let url = format!("https://shop.example.test:{}/", server.address.port());
+    let mut check = Check::of(&url).with(json!({"resolve_dns": false, "ip_address": "127.0.0.1"}));
+    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    compare("pinned", Passes, &check.run().await);
+}

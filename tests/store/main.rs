@@ -1,8 +1,13 @@
-//! The store: one suite over its traits, and what is SQLite's own.
+//! The store: one suite over its traits, what is SQLite's own, and the use cases of control over it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod faults;
+mod household;
+mod ingestor;
+mod killed;
 mod make;
 mod monitors;
+mod provisioning;
 mod results;
 mod rollups;
 mod suite;

@@ -79,7 +79,7 @@ pub fn error(monitor: i64, planned_at: Timestamp) -> CheckResult {
     let failure = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "127.0.0.1:443 refused");
     result.outcome = Outcome::Error;
     result.status = Status::CONNECT_FAILED;
-    result.status_text = Status::CONNECT_FAILED.text().to_owned();
+    result.status_text = Status::CONNECT_FAILED.text().into();
     result.reasons = vec![failure.to_string(), "twice".to_owned()];
     let mut first = result.attempts.remove(0);
     first.failure = Some(failure);
@@ -95,7 +95,7 @@ pub fn warning(monitor: i64, planned_at: Timestamp) -> CheckResult {
     result.kind = MonitorType::Website;
     result.outcome = Outcome::Warning;
     result.warning_status = Some(Status::REDIRECTED);
-    result.status_text = "ok, but redirected".to_owned();
+    result.status_text = "ok, but redirected".into();
     result.address = Some("[2001:db8::7]:8443".parse().unwrap());
     result.attempts[0].warnings =
         vec![Warning { kind: WarningKind::RedirectNotFollowed, detail: "to `/login`".to_owned() }];

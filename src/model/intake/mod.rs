@@ -118,14 +118,13 @@ impl<'a> Intake<'a> {
         let Some(field) = field else { return self.other_entry(table, name, place, node, path, found) };
         let ignored = match field.access {
             Access::Open => field.legacy == Legacy::Hidden && self.form == Form::Legacy,
-            Access::Echo => true,
             Access::ReadOnlyInV3 => self.form == Form::V3,
             Access::ReadOnly if self.form == Form::File => {
                 let message = format!("`{path}` is set by Vigie");
                 let fault = FieldFault::new(Rule::ReadOnly, path, place, message).given(shown(node));
                 return self.faults.push(fault.hint("remove it"));
             }
-            Access::ReadOnly => true,
+            Access::ReadOnly | Access::Echo => true,
         };
         if ignored {
             return;

@@ -26,7 +26,8 @@ pub(super) struct Options {
     pub(super) method: Method,
     pub(super) version: Version,
     pub(super) body: Bytes,
-    /// Header fields of every request; `Host` stands first and is set for each one.
+    /// Header fields of every request; `Host` stands first and is set for each one. HTTP/2 goes without
+    /// those of the connection.
     pub(super) headers: HeaderMap,
     pub(super) login: Option<Login>,
     /// Address of the first host, when its name is not to be resolved.
@@ -58,7 +59,7 @@ impl Options {
         };
         let version = version(document)?;
         Ok(Self {
-            headers: headers(document, settings, &method, version)?,
+            headers: headers(document, settings, &method)?,
             pinned: pinned(document)?,
             family: family(document)?,
             follows: document.flag("http_follow_redirects"),
@@ -155,21 +156,14 @@ fn keyword(document: &Document) -> Result<Option<Keyword>, Unusable> {
     keyword.map_err(|error| unusable("keyword_string", error.to_string()))
 }
 
-fn headers(
-    document: &Document,
-    settings: &ProbeSettings,
-    method: &Method,
-    version: Version,
-) -> Result<HeaderMap, Unusable> {
+fn headers(document: &Document, settings: &ProbeSettings, method: &Method) -> Result<HeaderMap, Unusable> {
     let agent = HeaderValue::from_str(&settings.user_agent);
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(HOST, HeaderValue::from_static(""));
     headers.insert(USER_AGENT, agent.map_err(|_| unusable("user_agent", "it is no header value"))?);
     headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(wire::ACCEPT_ENCODING));
-    if version != Version::HTTP_2 {
-        headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    }
+    headers.insert(CONNECTION, HeaderValue::from_static("close"));
     if document.text("http_caching") != Some("Enabled") {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));

@@ -30,7 +30,6 @@ fn requests_say_what_the_fields_ask_for() {
     assert!(!headers(json!({})).contains_key(CONTENT_TYPE));
     assert_eq!(headers(json!({"http_method": "POST"}))[CONTENT_TYPE], "application/x-www-form-urlencoded");
     assert_eq!(headers(json!({"http_method": "POST", "post_content_type": "a/b"}))[CONTENT_TYPE], "a/b");
-    assert!(!headers(json!({"http_version": "2"})).contains_key(CONNECTION));
     let own = json!({"http_headers": [
         {"name": "user-agent", "value": "mine"}, {"name": "X-A", "value": "1"}, {"name": "x-a", "value": "2"},
     ]});

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::header::{
-    AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderValue, PROXY_AUTHORIZATION,
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderValue, PROXY_AUTHORIZATION,
 };
 use http::{Method, Request, Uri, Version};
 use http_body_util::Full;
@@ -34,7 +34,9 @@ impl Ask<'_> {
         let headers = request.headers_mut();
         headers.clone_from(&options.headers);
         if self.version == Version::HTTP_2 {
+            // RFC 9113 8.2.2 forbids the fields of a connection; the pseudo fields name the host.
             headers.remove(HOST);
+            headers.remove(CONNECTION);
         } else {
             let host = &self.url[Position::BeforeHost..Position::AfterPort];
             headers.insert(HOST, HeaderValue::from_str(host).map_err(|_| self.unaskable())?);

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub use reader::SqliteReader;
 pub use rollup::SKETCH_ERROR;
 
-use crate::model::{CheckId, CheckResult, CustomerId, Monitor, MonitorId, Timestamp};
+use crate::model::{CheckId, CheckResult, CustomerId, Monitor, MonitorId, Revision, Timestamp};
 
 use super::{
     Answer, Commit, Housekeeping, Ingest, MonitorState, Monitors, Page, ResultFilter, ResultPage, Results,
@@ -158,6 +158,10 @@ impl Monitors for SqliteStore {
 
     fn ids_for(&self, customer: CustomerId, keys: Vec<String>) -> Answer<'_, Vec<MonitorId>> {
         Box::pin(self.writer.call(move |writing| monitors::ids(writing.conn, customer.0, &keys)))
+    }
+
+    fn last_revisions(&self, ids: Vec<MonitorId>) -> Answer<'_, Vec<Revision>> {
+        Box::pin(self.readers.call(move |conn| monitors::last_revisions(conn, &ids)))
     }
 
     fn change(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> Answer<'_, ()> {

@@ -86,6 +86,15 @@ pub(super) fn ids(conn: &Connection, customer: i64, keys: &[String]) -> rusqlite
     Ok(ids)
 }
 
+/// The newest revision of each, 0 where there is none.
+pub(super) fn last_revisions(conn: &Connection, ids: &[MonitorId]) -> rusqlite::Result<Vec<Revision>> {
+    let mut find = conn.prepare_cached("SELECT ifnull(revision, 0) FROM monitors WHERE id = ?1")?;
+    ids.iter()
+        .map(|id| find.query_map([id.0], |row| row.get(0))?.next().transpose())
+        .map(|found| found.map(|revision| Revision(revision.unwrap_or(0))))
+        .collect()
+}
+
 /// Stores new versions and removes monitors. The states of removed ones go, their results stay.
 pub(super) fn change(conn: &Connection, puts: &[Put], removed: &[MonitorId]) -> rusqlite::Result<()> {
     let mut put = conn.prepare_cached(

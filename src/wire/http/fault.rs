@@ -31,9 +31,10 @@ fn ended(marks: &Marks, end: &End) -> Failure {
         End::Closed | End::Failed { kind: Io::UnexpectedEof, .. } if bytes == 0 => {
             (FailureKind::NoResponse, "closed before the first byte".to_owned())
         }
-        End::Flooded => {
-            (FailureKind::ResponseTooLarge, format!("{PREAMBLE_BYTES} bytes came without the head of an answer"))
-        }
+        End::Flooded => (
+            FailureKind::ResponseTooLarge,
+            format!("{PREAMBLE_BYTES} bytes came without the head of an answer"),
+        ),
         End::Closed => (FailureKind::ResponseTruncated, format!("closed after {bytes} bytes")),
         End::Failed { kind: Io::UnexpectedEof, .. } => {
             (FailureKind::ResponseTruncated, format!("closed after {bytes} bytes, without the end of TLS"))

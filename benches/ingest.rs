@@ -1,0 +1,133 @@
+//! Results into SQLite: the whole way from `take` to the commit, for each level of safety and kind of
+//! result. `cargo bench --bench ingest`; elements per second are results per second.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use vigie::control::{IngestSettings, Ingestor};
+use vigie::model::{
+    Attempt, Certificate, CheckId, CheckResult, Facts, HttpFacts, LocationId, MonitorId, MonitorType,
+    Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+};
+use vigie::store::{SqliteSettings, SqliteStore, Synchronous};
+use vigie::telemetry::Metrics;
+
+/// Each has one run a minute; slots are spread over the minute as a hash would.
+const MONITORS: i64 = 100_000;
+/// 2026-03-01T00:00:00Z.
+const START: i64 = 1_772_323_200_000_000;
+
+/// The `n`th result of all monitors, in the order in which they come due.
+fn result(n: i64, facts: &Facts) -> CheckResult {
+    let (round, slot) = (n / MONITORS, n % MONITORS);
+    // Steps of a number without a common factor with the monitors: each once a round, in scattered order.
+    let monitor_id = MonitorId(slot * 38_317 % MONITORS + 1);
+    let planned_at = Timestamp::from_micros(START + round * 60_000_000 + slot * 600);
+    let run_id = RunId::of(monitor_id, planned_at);
+    let started_at = planned_at + Duration::from_micros(300);
+    let total_us = 900 + n.unsigned_abs() % 7000;
+    let mut phases = Phases::default();
+    for phase in [Phase::Prepare, Phase::Resolve, Phase::Connect, Phase::Validate] {
+        phases.set(phase, Duration::from_micros(total_us / 4));
+    }
+    CheckResult {
+        check_id: CheckId::of(run_id, LocationId(1)),
+        run_id,
+        monitor_id,
+        monitor_name: Arc::from(format!("Shop front number {monitor_id}")),
+        revision: Revision(1),
+        kind: if facts.http.is_some() { MonitorType::Website } else { MonitorType::Tcp },
+        location_id: LocationId(1),
+        planned_at,
+        started_at,
+        outcome: Outcome::Ok,
+        status: Status::OK,
+        warning_status: None,
+        status_text: Status::OK.text().to_owned(),
+        reasons: Vec::new(),
+        total_us,
+        address: Some(([192, 0, 2, 7], 443).into()),
+        attempts: vec![Attempt {
+            number: 1,
+            started_at,
+            total_us,
+            phases,
+            failure: None,
+            warnings: Vec::new(),
+        }],
+        facts: facts.clone(),
+        missed: None,
+    }
+}
+
+fn https() -> Facts {
+    let certificate = |subject: &str| Certificate {
+        subject: format!("CN={subject}, O=Example Trust Services, C=US"),
+        issuer: "CN=Example Issuing CA 2, O=Example Trust Services, C=US".to_owned(),
+        names: vec![subject.to_owned(), format!("www.{subject}")],
+        not_before: Timestamp::from_micros(START),
+        not_after: Timestamp::from_micros(START + 7_776_000_000_000),
+        sha256: "ab".repeat(32),
+    };
+    Facts {
+        http: Some(Box::new(HttpFacts {
+            http_status: 200,
+            http_version: "HTTP/1.1".to_owned(),
+            http_reason: Some("OK".to_owned()),
+            body_wire_bytes: 18_233,
+            body_bytes: 81_002,
+            content_type: Some("text/html; charset=utf-8".to_owned()),
+            redirects: Vec::new(),
+            url: "https://shop.test/front".to_owned(),
+        })),
+        tls: Some(Box::new(TlsFacts {
+            tls_version: Some("TLSv1.3".to_owned()),
+            tls_cipher: Some("TLS13_AES_256_GCM_SHA384".to_owned()),
+            certificates: vec![certificate("shop.test"), certificate("Example Issuing CA 2")],
+        })),
+        resolved: vec![[192, 0, 2, 7].into()],
+        ..Facts::default()
+    }
+}
+
+/// Stores `count` results and answers how long that took, until the last one was committed.
+fn run(runtime: &tokio::runtime::Runtime, synchronous: Synchronous, facts: &Facts, count: i64) -> Duration {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let settings = SqliteSettings { synchronous, ..SqliteSettings::default() };
+    let store = Arc::new(SqliteStore::open(&folder.path().join("vigie.db"), &settings).unwrap());
+    let results: Vec<_> = (0..count).map(|n| result(n, facts)).collect();
+    let took = runtime.block_on(async {
+        let metrics = Arc::new(Metrics::new());
+        let ingestor = Ingestor::start(store.clone(), metrics, Vec::new(), IngestSettings::default());
+        let began = Instant::now();
+        for result in results {
+            ingestor.take(black_box(result)).await;
+        }
+        assert_eq!(ingestor.drain(Duration::from_mins(10)).await, 0);
+        began.elapsed()
+    });
+    runtime.block_on(store.close());
+    took
+}
+
+fn ingest(c: &mut Criterion) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let mut group = c.benchmark_group("ingest");
+    group.sample_size(10);
+    let count = 300_000;
+    group.throughput(Throughput::Elements(300_000));
+    for (kind, facts) in [("tcp", Facts::default()), ("https", https())] {
+        for synchronous in [Synchronous::Normal, Synchronous::Full] {
+            group.bench_function(BenchmarkId::new(kind, format!("{synchronous:?}")), |b| {
+                b.iter_custom(|times| (0..times).map(|_| run(&runtime, synchronous, &facts, count)).sum());
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, ingest);
+criterion_main!(benches);

@@ -1,0 +1,220 @@
+//! Takes results, works out the states that follow, and keeps both in one commit, however long the store
+//! is in trouble.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::health::Condition;
+use super::state::next_state;
+use crate::model::{CheckResult, LocationId, MonitorId};
+use crate::store::{Commit, Ingest, MonitorState, StoreError};
+use crate::telemetry::Metrics;
+
+/// How much is held and how trouble is met.
+#[derive(Clone, Copy, Debug)]
+pub struct IngestSettings {
+    /// Results that wait in memory; then [`Ingestor::take`] waits.
+    pub queue: usize,
+    /// Results in one commit at most.
+    pub batch: usize,
+    /// First pause after a commit failed; it doubles from try to try.
+    pub pause: Duration,
+    /// Longest such pause.
+    pub longest_pause: Duration,
+    /// How long trouble that may pass by itself (disk full, database locked) lasts before
+    /// [`Ingestor::condition`] reports it.
+    pub patience: Duration,
+}
+
+impl Default for IngestSettings {
+    fn default() -> Self {
+        Self {
+            queue: 20_000,
+            batch: 2_000,
+            pause: Duration::from_millis(100),
+            longest_pause: Duration::from_secs(5),
+            patience: Duration::from_secs(30),
+        }
+    }
+}
+
+/// The way of results into the store. Results that wait while a commit is under way make up the next
+/// one; nothing waits for company.
+pub struct Ingestor {
+    queue: Mutex<Option<mpsc::Sender<CheckResult>>>,
+    desk: Arc<Desk>,
+    task: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Desk {
+    store: Arc<dyn Ingest>,
+    metrics: Arc<Metrics>,
+    settings: IngestSettings,
+    states: Mutex<HashMap<(MonitorId, LocationId), MonitorState>>,
+    trouble: Mutex<Option<Trouble>>,
+    /// Results that were taken and are not kept yet.
+    held: AtomicUsize,
+}
+
+/// Why commits fail at present.
+struct Trouble {
+    error: StoreError,
+    since: Instant,
+}
+
+impl Ingestor {
+    /// Starts taking results. `states` are those that the store had at the start.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    #[must_use]
+    pub fn start(
+        store: Arc<dyn Ingest>,
+        metrics: Arc<Metrics>,
+        states: Vec<MonitorState>,
+        settings: IngestSettings,
+    ) -> Self {
+        let (sender, results) = mpsc::channel(settings.queue.max(1));
+        let states = states.into_iter().map(|state| ((state.monitor_id, state.location_id), state)).collect();
+        let desk = Arc::new(Desk {
+            store,
+            metrics,
+            settings,
+            states: Mutex::new(states),
+            trouble: Mutex::new(None),
+            held: AtomicUsize::new(0),
+        });
+        let task = tokio::spawn(Arc::clone(&desk).work(results));
+        Self { queue: Mutex::new(Some(sender)), desk, task: Mutex::new(Some(task)) }
+    }
+
+    /// Takes one result; waits while the queue is full. From then on it is this side's to keep.
+    pub async fn take(&self, result: CheckResult) {
+        let Some(queue) = locked(&self.queue).clone() else {
+            tracing::error!(check_id = %result.check_id, "a result came after the end and is lost");
+            return;
+        };
+        // Fails only when the task ended, which is when the store was closed: that was told there.
+        if let Ok(place) = queue.reserve().await {
+            self.desk.held.fetch_add(1, Ordering::AcqRel);
+            place.send(result);
+        }
+    }
+
+    /// Forgets the states of removed monitors, so that one that comes back starts anew.
+    pub fn forget(&self, removed: &[MonitorId]) {
+        locked(&self.desk.states).retain(|(monitor, _), _| !removed.contains(monitor));
+    }
+
+    /// Whether results can be kept; for `/readyz`.
+    #[must_use]
+    pub fn condition(&self) -> Condition {
+        match &*locked(&self.desk.trouble) {
+            Some(Trouble { error, since })
+                if !error.is_passing() || since.elapsed() >= self.desk.settings.patience =>
+            {
+                Condition::broken("ingest", error.to_string())
+            }
+            _ => Condition::holds("ingest"),
+        }
+    }
+
+    /// Takes no more and keeps what it has; answers how many results could not be kept `within` that
+    /// time. The source of results has to be at rest before.
+    pub async fn drain(&self, within: Duration) -> usize {
+        drop(locked(&self.queue).take());
+        let Some(mut task) = locked(&self.task).take() else { return 0 };
+        if tokio::time::timeout(within, &mut task).await.is_err() {
+            task.abort();
+        }
+        let lost = self.desk.held.load(Ordering::Acquire);
+        if lost > 0 {
+            tracing::error!(results = lost, "the store did not take all results; they are lost");
+        }
+        lost
+    }
+}
+
+impl Desk {
+    async fn work(self: Arc<Self>, mut results: mpsc::Receiver<CheckResult>) {
+        let batch = self.settings.batch.max(1);
+        let mut taken = Vec::with_capacity(batch);
+        while results.recv_many(&mut taken, batch).await > 0 {
+            let count = taken.len();
+            self.metrics.ingest_queue_depth(self.held.load(Ordering::Relaxed));
+            let commit = self.commit_of(std::mem::take(&mut taken));
+            if !self.keep(commit).await {
+                return;
+            }
+            let left = self.held.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
+            self.metrics.ingest_queue_depth(left);
+        }
+    }
+
+    /// The results with the states that follow from them, each place's last one.
+    fn commit_of(&self, results: Vec<CheckResult>) -> Commit {
+        let mut states = locked(&self.states);
+        let mut changed = HashMap::new();
+        for result in &results {
+            let place = (result.monitor_id, result.location_id);
+            if let Some(state) = next_state(states.get(&place), result) {
+                states.insert(place, state.clone());
+                changed.insert(place, state);
+            }
+        }
+        Commit { results, states: changed.into_values().collect(), outbox: Vec::new() }
+    }
+
+    /// Commits until it succeeds; `false` when the store was closed.
+    async fn keep(&self, commit: Commit) -> bool {
+        let mut pause = self.settings.pause;
+        loop {
+            let began = Instant::now();
+            match self.store.commit(commit.clone()).await {
+                Ok(()) => {
+                    self.metrics.commit(commit.results.len(), began.elapsed());
+                    self.recover();
+                    return true;
+                }
+                Err(StoreError::Closed) => {
+                    tracing::error!(
+                        results = commit.results.len(),
+                        "the store was closed before its results came"
+                    );
+                    return false;
+                }
+                Err(error) => self.worry(error, commit.results.len()),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(self.settings.longest_pause);
+        }
+    }
+
+    /// Says so once per change, not per try.
+    fn worry(&self, error: StoreError, results: usize) {
+        self.metrics.commit_failed(error.kind());
+        let mut trouble = locked(&self.trouble);
+        if trouble.as_ref().is_some_and(|before| before.error.kind() == error.kind()) {
+            return;
+        }
+        tracing::error!(error_kind = error.kind(), results, "results cannot be kept, trying again: {error}");
+        let since = trouble.take().map_or_else(Instant::now, |before| before.since);
+        *trouble = Some(Trouble { error, since });
+    }
+
+    fn recover(&self) {
+        if let Some(trouble) = locked(&self.trouble).take() {
+            let seconds = trouble.since.elapsed().as_secs_f64();
+            tracing::info!(duration_s = seconds, "results are kept again, none was lost");
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,485 @@
+//! Rules over several fields: a good and a bad case each, with the message of the bad one.
+
+use serde_json::{Value, json};
+use vigie::model::MonitorType as T;
+use vigie::model::accept::{Plan, Surroundings};
+use vigie::model::intake::Form;
+
+use crate::support::{changed, document, made, minimal, with};
+
+fn around() -> Surroundings<'static> {
+    Surroundings {
+        locations: Some(&[1, 2, 3]),
+        default_locations: &[1, 2, 3],
+        certificates: Some(&[7]),
+        authorities: Some(&[8]),
+        proxies: Some(&[9]),
+        dns_names: Some(2),
+        ..Surroundings::default()
+    }
+}
+
+/// Faults of the least `kind` body with `more`, each as `path: message | hint`.
+fn faults(kind: T, form: Form, more: Value, around: &Surroundings<'_>) -> Vec<String> {
+    match made(kind, form, with(minimal(kind), more), around) {
+        Ok(_) => Vec::new(),
+        Err(faults) => faults
+            .iter()
+            .map(|fault| {
+                let hint = fault.hint.as_ref().map(|hint| format!(" | {hint}")).unwrap_or_default();
+                format!("{}: {}{hint}", fault.path, fault.message)
+            })
+            .collect(),
+    }
+}
+
+/// `good` is accepted, `bad` is refused with exactly `message`.
+fn rule(kind: T, good: Value, bad: Value, message: &str) {
+    assert_eq!(faults(kind, Form::V3, good, &around()), Vec::<String>::new(), "{kind}");
+    assert_eq!(faults(kind, Form::V3, bad, &around()), [message], "{kind}");
+}
+
+#[test]
+fn the_scheme_fits_the_type() {
+    rule(
+        T::Website,
+        json!({"url": "http://a/"}),
+        json!({"url": "https://a/"}),
+        "url: `url` of a `website` monitor must start with `http://`, not `https://` | type `website-ssl` is for such URLs",
+    );
+    rule(
+        T::WebsiteSsl,
+        json!({"url": "https://a/"}),
+        json!({"url": "http://a/"}),
+        "url: `url` of a `website-ssl` monitor must start with `https://`, not `http://` | type `website` is for such URLs",
+    );
+    let mixed = json!([{"url": "http://a/", "step_name": "1"}, {"url": "https://a/", "step_name": "2"}]);
+    assert!(faults(T::WebsiteApi, Form::V3, json!({"api_steps": mixed}), &around()).is_empty());
+}
+
+#[test]
+fn a_name_that_is_not_resolved_needs_an_address() {
+    for kind in [T::Tcp, T::Ping, T::NameServer, T::EmailImap, T::EmailPop, T::EmailSmtp, T::Ftp, T::FtpSsl] {
+        rule(
+            kind,
+            json!({"resolve_dns": false, "ipv4": "192.0.2.1"}),
+            json!({"resolve_dns": false}),
+            "ipv4: `ipv4` is required when `resolve_dns` is false and the host is a name",
+        );
+        assert!(
+            faults(kind, Form::V3, json!({"resolve_dns": false, "hostname": "192.0.2.1"}), &around())
+                .is_empty()
+        );
+    }
+    rule(
+        T::Website,
+        json!({"resolve_dns": false, "ip_address": "2001:db8::1"}),
+        json!({"resolve_dns": false}),
+        "ip_address: `ip_address` is required when `resolve_dns` is false and the host is a name",
+    );
+    assert!(
+        faults(T::Website, Form::V3, json!({"resolve_dns": false, "url": "http://[::1]/"}), &around())
+            .is_empty()
+    );
+    let bad = json!({"resolve_dns": false, "hostname": "smtps://a.example:465"});
+    assert_eq!(faults(T::EmailSmtp, Form::V3, bad, &around()).len(), 1);
+}
+
+#[test]
+fn a_client_certificate_that_is_shown_is_named_and_known() {
+    for kind in [T::WebsiteSsl, T::WebsiteSslApi, T::FtpSsl, T::BrowserScript] {
+        rule(
+            kind,
+            json!({"use_client_ssl_cert": true, "ssl_cert_id": 7}),
+            json!({"use_client_ssl_cert": true}),
+            "ssl_cert_id: `ssl_cert_id` is required when `use_client_ssl_cert` is true",
+        );
+        rule(
+            kind,
+            json!({"ssl_cert_id": 7}),
+            json!({"ssl_cert_id": 6}),
+            "ssl_cert_id: `ssl_cert_id`: there is no client certificate `6`",
+        );
+        rule(
+            kind,
+            json!({"ca_cert_id": 8}),
+            json!({"ca_cert_id": 6}),
+            "ca_cert_id: `ca_cert_id`: there is no certificate authority `6`",
+        );
+    }
+    rule(
+        T::Website,
+        json!({"proxy_id": 9}),
+        json!({"proxy_id": 6}),
+        "proxy_id: `proxy_id`: there is no proxy `6`",
+    );
+}
+
+#[test]
+fn the_pool_of_locations_holds_what_is_asked_of_it() {
+    rule(
+        T::Ping,
+        json!({"home_location": 3}),
+        json!({"home_location": 4}),
+        "home_location: `home_location` must be one of the monitor's locations, not `4` | they are 1, 2, 3",
+    );
+    rule(
+        T::Ping,
+        json!({"home_location": 2, "locations": [{"id": 2}]}),
+        json!({"home_location": 1, "locations": [{"id": 2}]}),
+        "home_location: `home_location` must be one of the monitor's locations, not `1` | they are 2",
+    );
+    rule(
+        T::Ping,
+        json!({"locations": [{"id": 1}, {"id": 3, "name": "Paris", "region": 2}]}),
+        json!({"locations": [{"id": 1}, {"id": 4}]}),
+        "locations[1].id: `locations[1].id`: there is no location `4`",
+    );
+    rule(
+        T::Ping,
+        json!({"locations": []}),
+        json!({"locations": [{"id": 1}, {"id": 1}]}),
+        "locations[1].id: `locations[1].id`: location `1` is in the list already",
+    );
+    for mode in ["Round Robin", "SLA (MultiPOP)"] {
+        rule(
+            T::Ping,
+            json!({"mode": mode, "locations": [{"id": 1}, {"id": 2}]}),
+            json!({"mode": mode, "locations": [{"id": 1}]}),
+            &format!("mode: `mode` `{mode}` needs at least 2 locations, and there is 1"),
+        );
+    }
+    rule(
+        T::Ping,
+        json!({"mode": "Global Notify", "rotate_locations": true}),
+        json!({"mode": "Primary", "rotate_locations": true}),
+        "rotate_locations: `rotate_locations`: mode `Primary` has no rotation",
+    );
+}
+
+#[test]
+fn the_count_of_locations_is_0_in_version_3_and_within_the_pool_elsewhere() {
+    let count = |form, count| faults(T::Ping, form, json!({"monitor_location_count": count}), &around());
+    assert!(count(Form::V3, 0).is_empty());
+    assert_eq!(count(Form::V3, 2), ["monitor_location_count: `monitor_location_count` must be `0`, not `2`"]);
+    for form in [Form::File, Form::Legacy] {
+        assert!(count(form, 3).is_empty());
+        let wanted = "monitor_location_count: `monitor_location_count` must be at most 3, the number of locations, not `4`";
+        assert_eq!(count(form, 4), [wanted]);
+    }
+    let body = with(minimal(T::Ping), json!({"monitor_location_count": 2}));
+    let old = made(T::Ping, Form::File, body, &around()).unwrap().document;
+    assert!(
+        changed(&old, Form::V3, json!({"monitor_location_count": 2})).is_ok(),
+        "what is stored may be sent back"
+    );
+    assert!(changed(&old, Form::V3, json!({"monitor_location_count": 1})).is_err());
+}
+
+#[test]
+fn steps_or_one_request_but_not_both() {
+    let bare = json!({"name": "n", "billing_plancode": "p"});
+    let one = with(bare.clone(), json!({"url": "https://a/", "http_method": "HEAD", "assertions": []}));
+    assert!(made(T::WebsiteApi, Form::V3, one, &around()).is_ok());
+    let faults_of_none = made(T::WebsiteApi, Form::V3, bare, &around()).unwrap_err();
+    assert_eq!(faults_of_none.len(), 1);
+    assert_eq!(faults_of_none[0].message, "`api_steps` is required");
+    for (field, value) in [("url", json!("http://a/")), ("http_method", json!("GET"))] {
+        let found = faults(T::WebsiteApi, Form::V3, json!({field: value}), &around());
+        assert_eq!(found, [format!("{field}: `{field}` and `api_steps` do not go together")]);
+    }
+}
+
+/// Rules of one step of an API monitor.
+fn step_rule(good: Value, bad: Value, message: &str) {
+    let steps =
+        |more: Value| json!({"api_steps": [with(json!({"url": "http://a/", "step_name": "s"}), more)]});
+    rule(T::WebsiteApi, steps(good), steps(bad), message);
+}
+
+#[test]
+fn a_step_is_whole() {
+    step_rule(
+        json!({"http_method": "CUSTOM", "custom_method": "PURGE"}),
+        json!({"http_method": "CUSTOM"}),
+        "api_steps[0].custom_method: `api_steps[0].custom_method` is required with `http_method` CUSTOM",
+    );
+    step_rule(
+        json!({"http_method": "POST"}),
+        json!({"http_method": "POST", "custom_method": "PURGE"}),
+        "api_steps[0].custom_method: `api_steps[0].custom_method` needs `http_method` CUSTOM",
+    );
+    step_rule(
+        json!({"head": {"headers": [{"name": "X-A", "value": "1"}]}, "post": null}),
+        json!({"head": {"headers": [{"name": "Transfer-Encoding", "value": "chunked"}]}}),
+        "api_steps[0].head.headers[0].name: `api_steps[0].head.headers[0].name` must be the name of a header that a check does not set itself, not `Transfer-Encoding`",
+    );
+    let twice = json!([{"url": "http://a/", "step_name": "s", "step_number": 1}, {"url": "http://a/", "step_name": "t", "step_number": 1}]);
+    assert_eq!(
+        faults(T::WebsiteApi, Form::V3, json!({"api_steps": twice}), &around()),
+        ["api_steps[1].step_number: `api_steps[1].step_number`: there is a step `1` already"]
+    );
+}
+
+#[test]
+fn names_of_variables_are_unique_in_the_monitor() {
+    let step = |names: &[&str]| {
+        let variables: Vec<_> = names.iter().map(|name| json!({"name": name, "property": "$.a"})).collect();
+        json!({"url": "http://a/", "step_name": "s", "variables": variables})
+    };
+    rule(
+        T::WebsiteApi,
+        json!({"api_steps": [step(&["a", "b"]), step(&["c"])]}),
+        json!({"api_steps": [step(&["a", "b"]), step(&["b"])]}),
+        "api_steps[1].variables[0].name: `api_steps[1].variables[0].name`: a variable `b` is in this monitor already",
+    );
+}
+
+#[test]
+fn assertions_compare_what_their_source_has() {
+    let all = [
+        "equals",
+        "does not equal",
+        "less than or equal",
+        "contains",
+        "does not contain",
+        "count",
+        "exists",
+        "does not exist",
+        "regular expression includes",
+        "regular expression excludes",
+    ];
+    let allowed: [(&str, &[usize]); 6] = [
+        ("Response", &[0, 1, 3, 4, 8, 9]),
+        ("JSON Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        ("XML Response", &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        ("Timeout", &[2]),
+        ("Status Code", &[0, 1]),
+        ("Header", &[0, 1, 3, 4, 6, 7, 8, 9]),
+    ];
+    for (source, indexes) in allowed {
+        for (index, comparison) in all.iter().enumerate() {
+            let value = if source == "Status Code" { "200" } else { "1" };
+            let assertion =
+                json!({"source": source, "comparison": comparison, "property": "p", "value": value});
+            let steps =
+                json!({"api_steps": [{"url": "http://a/", "step_name": "s", "assertions": [assertion]}]});
+            let found = faults(T::WebsiteApi, Form::V3, steps, &around());
+            assert_eq!(found.is_empty(), indexes.contains(&index), "{source} {comparison}: {found:?}");
+            if let [fault] = found.as_slice() {
+                let message = format!("`{comparison}` does not go with source `{source}`");
+                assert!(fault.contains(&message), "{fault}");
+            }
+        }
+    }
+}
+
+#[test]
+fn values_of_assertions_can_be_compared() {
+    let assertion = |source: &str, comparison: &str, property: &str, value: &str| json!({"assertions": [{"source": source, "comparison": comparison, "property": property, "value": value}]});
+    let at = "api_steps[0].assertions[0]";
+    let good_and_bad = [
+        ("Timeout", "less than or equal", "", "2.125", "2.1250", "value", "must be seconds, not `2.1250`"),
+        ("Timeout", "less than or equal", "", "2", "-2", "value", "must be seconds, not `-2`"),
+        (
+            "Status Code",
+            "equals",
+            "",
+            "200, 301-308,4xx",
+            "2x",
+            "value",
+            "must be status codes such as `200`, `200-299` or `2xx`, with commas between them, not `2x`",
+        ),
+        ("JSON Response", "count", "$.a", "3", "-3", "value", "must be a number of nodes, not `-3`"),
+        ("JSON Response", "less than or equal", "$.a", "-3.5", "x", "value", "must be a number, not `x`"),
+        (
+            "Response",
+            "regular expression includes",
+            "",
+            "a|b",
+            "a(",
+            "value",
+            "is no regular expression: unclosed group",
+        ),
+    ];
+    for (source, comparison, property, good, bad, part, message) in good_and_bad {
+        step_rule(
+            assertion(source, comparison, property, good),
+            assertion(source, comparison, property, bad),
+            &format!("{at}.{part}: `{at}.{part}` {message}"),
+        );
+    }
+    step_rule(
+        assertion("Header", "exists", "ETag", "1"),
+        assertion("Header", "exists", "", "1"),
+        &format!("{at}.property: `{at}.property` is required with source `Header`"),
+    );
+}
+
+#[test]
+fn bodies_keywords_scripts_and_dialogues() {
+    rule(
+        T::Website,
+        json!({"http_method": "POST", "post_body": "a"}),
+        json!({"post_body": "a"}),
+        "post_body: `post_body` needs `http_method` POST, which is GET",
+    );
+    rule(
+        T::Website,
+        json!({"http_headers": [{"name": "Accept", "value": "*/*"}]}),
+        json!({"http_headers": [{"name": "Host", "value": "b"}]}),
+        "http_headers[0].name: `http_headers[0].name` must be the name of a header that a check does not set itself, not `Host`",
+    );
+    for kind in [T::Website, T::WebsiteSsl, T::BrowserScript] {
+        rule(
+            kind,
+            json!({"keyword_string": "a(b", "keyword_match_type": "Plain Text"}),
+            json!({"keyword_string": "a(b", "keyword_match_type": "Regular Expression"}),
+            "keyword_string: `keyword_string` is no regular expression: unclosed group",
+        );
+    }
+    rule(
+        T::BrowserScript,
+        json!({"url": null, "script": "<script/>"}),
+        json!({"url": null}),
+        "script: `script` or `url` is required",
+    );
+    rule(
+        T::SecurityScan,
+        json!({"url": null, "hostname": "h"}),
+        json!({"url": null}),
+        "hostname: `hostname` or `url` is required",
+    );
+    rule(
+        T::Tcp,
+        json!({"dialogue": [{"send": "a"}, {"expect": "b.*"}]}),
+        json!({"dialogue": [{"send": "a"}, {}]}),
+        "dialogue[1]: `dialogue[1]` needs `send`, `expect` or both",
+    );
+    rule(
+        T::Tcp,
+        json!({"dialogue": [{"expect": "^220 "}]}),
+        json!({"dialogue": [{"expect": "("}]}),
+        "dialogue[0].expect: `dialogue[0].expect` is no regular expression: unclosed group",
+    );
+    rule(
+        T::HostAgent,
+        json!({"thresholds": [{"metric": "load", "error": 4.5}]}),
+        json!({"thresholds": [{"metric": "load"}]}),
+        "thresholds[0]: `thresholds[0]` needs `warning`, `error` or both",
+    );
+    rule(
+        T::NameServer,
+        json!({"name_to_resolve_id": 1}),
+        json!({"name_to_resolve_id": 2}),
+        "name_to_resolve_id: `name_to_resolve_id`: the settings have no name `2` | add it to `dns.names`, or set `name_to_resolve`",
+    );
+    let named = json!({"name_to_resolve_id": 2, "name_to_resolve": "a.example"});
+    assert!(faults(T::NameServer, Form::V3, named, &around()).is_empty());
+}
+
+#[test]
+fn a_plan_holds_its_limits() {
+    let plan = Plan {
+        code: "small".to_owned(),
+        types: vec![T::Ping],
+        least_interval: 10,
+        most_monitors: Some(5),
+        monitors: 4,
+        most_locations: Some(1),
+    };
+    let full = Plan { code: "full".to_owned(), monitors: 5, types: Vec::new(), ..plan.clone() };
+    let plans = [plan, full];
+    let around = Surroundings { plans: Some(&plans), ..Surroundings::default() };
+    let small = |more: Value| with(json!({"billing_plancode": "small", "interval": 10}), more);
+    assert!(faults(T::Ping, Form::V3, small(json!({})), &around).is_empty());
+    let cases = [
+        (
+            T::Ping,
+            small(json!({"billing_plancode": "big"})),
+            "billing_plancode: `billing_plancode`: there is no plan `big` | the plans are `small`, `full`",
+        ),
+        (
+            T::Ftp,
+            small(json!({})),
+            "billing_plancode: `billing_plancode`: plan `small` is not for type `ftp`",
+        ),
+        (
+            T::Ping,
+            small(json!({"interval": 6})),
+            "interval: `interval` must be at least 10 under plan `small`, not `6`",
+        ),
+        (
+            T::Ping,
+            small(json!({"locations": [{"id": 1}, {"id": 2}]})),
+            "locations: `locations` must be at most 1 under plan `small`, not 2",
+        ),
+        (
+            T::Ping,
+            small(json!({"billing_plancode": "full"})),
+            "billing_plancode: `billing_plancode`: plan `full` is full with 5 monitors",
+        ),
+    ];
+    for (kind, body, message) in cases {
+        assert_eq!(faults(kind, Form::V3, body, &around), [message]);
+    }
+}
+
+#[test]
+fn only_admins_change_the_steps_that_a_script_may_have() {
+    let around = Surroundings { no_admin: true, ..Surroundings::default() };
+    let found = |more| faults(T::BrowserScript, Form::V3, more, &around);
+    assert!(found(json!({"transaction_steps_allowed": 50})).is_empty());
+    assert_eq!(
+        found(json!({"transaction_steps_allowed": 60})),
+        ["transaction_steps_allowed: `transaction_steps_allowed` is for admins to change; it is `50`"]
+    );
+}
+
+#[test]
+fn a_type_never_changes() {
+    assert!(faults(T::Ping, Form::V3, json!({"type": "ping"}), &around()).is_empty());
+    let wanted = "type: `type` must be `ping`, not `tcp`";
+    assert_eq!(faults(T::Ping, Form::V3, json!({"type": "tcp"}), &around()), [wanted]);
+    assert!(changed(&document(T::Ping, json!({})), Form::V3, json!({"type": "tcp"})).is_err());
+}
+
+#[test]
+fn rules_rest_when_their_fields_are_faulty_by_themselves() {
+    let body = json!({"url": 5, "interval": 7, "keyword_match_type": "Regex", "keyword_string": "("});
+    let found = faults(T::BrowserScript, Form::V3, body, &around());
+    assert_eq!(found.len(), 3, "{found:#?}");
+}
+
+#[test]
+fn warnings_come_with_what_is_accepted() {
+    let warned = |kind: T, more: Value, around: &Surroundings<'_>| {
+        made(kind, Form::V3, with(minimal(kind), more), around).unwrap().warnings
+    };
+    let plain = around();
+    assert!(warned(T::Ping, json!({}), &plain).is_empty());
+    assert_eq!(
+        warned(T::Ping, json!({"ipv4": "192.0.2.1"}), &plain),
+        ["`ipv4` is not used: `resolve_dns` is true, so the name is resolved"]
+    );
+    assert!(warned(T::Ping, json!({"ipv4": "192.0.2.1", "resolve_dns": false}), &plain).is_empty());
+    assert!(warned(T::Ping, json!({"interval": 1, "timeout": 30}), &plain).is_empty());
+    assert_eq!(
+        warned(T::Ping, json!({"interval": 1, "timeout": 45}), &plain),
+        ["2 attempts may take 90 s, longer than the interval of 60 s: runs are skipped then"]
+    );
+    assert!(
+        warned(T::Ping, json!({"interval": 1, "timeout": 45, "retry_on_failure": false}), &plain).is_empty()
+    );
+    let spoken = Surroundings { spoken_versions: Some(&["", "12"]), probed: Some(&[T::FtpSsl]), ..around() };
+    assert!(warned(T::FtpSsl, json!({"use_ssl_version": 12}), &spoken).is_empty());
+    assert_eq!(
+        warned(T::FtpSsl, json!({"use_ssl_version": "10"}), &spoken),
+        ["`use_ssl_version` `10` cannot be spoken by this build: checks end as unknown, status 95"]
+    );
+    assert_eq!(warned(T::FtpSsl, json!({"use_ssl_version": "2"}), &plain).len(), 1);
+    assert_eq!(
+        warned(T::Ping, json!({}), &spoken),
+        ["this build has no probe for type `ping`: checks end as unknown, status 95"]
+    );
+}

@@ -1,0 +1,107 @@
+//! Bodies to start from, and short ways to the model's doors.
+
+use serde_json::{Value, json};
+use vigie::model::accept::{Accepted, Surroundings, create, patch};
+use vigie::model::field::{Field, Kind};
+use vigie::model::format::Format;
+use vigie::model::intake::Form;
+use vigie::model::source::Node;
+use vigie::model::{Document, FieldFault, MonitorType};
+
+/// The least body that a monitor of `kind` can be made of.
+pub fn minimal(kind: MonitorType) -> Value {
+    let own = match kind {
+        MonitorType::Website => json!({"url": "http://a.example/"}),
+        MonitorType::WebsiteSsl | MonitorType::BrowserScript | MonitorType::SecurityScan => {
+            json!({"url": "https://a.example/"})
+        }
+        MonitorType::WebsiteApi | MonitorType::WebsiteSslApi => {
+            json!({"api_steps": [{"url": "http://a.example/", "step_name": "s"}]})
+        }
+        MonitorType::Tcp => json!({"hostname": "a.example", "port": 80}),
+        MonitorType::EmailRoundTrip => {
+            json!({"smtp_hostname": "a.example", "pop3_hostname": "a.example", "email": "a@a.example"})
+        }
+        MonitorType::Api => json!({"script": "<a/>", "test_suite": "s", "test_case": "c"}),
+        MonitorType::CollectionApi => json!({"script": "{}"}),
+        MonitorType::Selenium => json!({"script": "aGk="}),
+        MonitorType::HostAgent => json!({"host_id": "h"}),
+        MonitorType::MobileCloud | MonitorType::MobileLab => {
+            json!({"hostname": "a.example", "api_key": "k", "run_configuration": "{}"})
+        }
+        _ => json!({"hostname": "a.example"}),
+    };
+    with(json!({"name": "n", "billing_plancode": "p"}), own)
+}
+
+/// `body` with the fields of `more`.
+pub fn with(mut body: Value, more: Value) -> Value {
+    let Value::Object(more) = more else { panic!("{more}") };
+    body.as_object_mut().unwrap().extend(more);
+    body
+}
+
+pub fn made(
+    kind: MonitorType,
+    form: Form,
+    body: Value,
+    around: &Surroundings<'_>,
+) -> Result<Accepted, Vec<FieldFault>> {
+    create(kind, form, &Node::from(body), around)
+}
+
+/// A document that has to be accepted.
+pub fn document(kind: MonitorType, more: Value) -> Document {
+    let body = with(minimal(kind), more);
+    made(kind, Form::V3, body.clone(), &Surroundings::default())
+        .unwrap_or_else(|faults| panic!("{kind} {body}: {faults:#?}"))
+        .document
+}
+
+pub fn changed(old: &Document, form: Form, body: Value) -> Result<Accepted, Vec<FieldFault>> {
+    patch(old, form, &Node::from(body), &Surroundings::default())
+}
+
+/// A text in `format`, and one that is not.
+pub fn texts(format: Format) -> (&'static str, Option<&'static str>) {
+    match format {
+        Format::Any => ("x", None),
+        Format::Ipv4 => ("192.0.2.1", Some("192.0.2.256")),
+        Format::Ip => ("2001:db8::1", Some("2001:db8:::1")),
+        Format::HttpUrl | Format::HttpUrlTemplate => ("http://a.example/", Some("gopher://a.example/")),
+        Format::Host => ("a.example", Some("a b")),
+        Format::Service(_) => ("a.example:2525", Some("gopher://a.example")),
+        Format::Email => ("a@a.example", Some("a.example")),
+        Format::Identifier => ("a_1", Some("1_a")),
+        Format::Token => ("PURGE", Some("PU RGE")),
+        Format::HeaderName => ("X-A", Some("Content-Length")),
+        Format::HeaderValue => ("x", Some("x\r\ny")),
+        Format::Json => ("{}", Some("{")),
+        Format::Xml => ("<a/>", Some("{}")),
+        Format::Base64 => ("aGk=", Some("!")),
+        Format::ClockTime => ("23:59", Some("24:00")),
+        Format::LocalTime => ("2026-01-31 00:00:00", Some("2026-01-32 00:00:00")),
+    }
+}
+
+/// A value that fits `kind`.
+pub fn sample(kind: &Kind) -> Value {
+    match kind {
+        Kind::Flag => json!(true),
+        Kind::Int { min, .. } => json!(min),
+        Kind::IntOf(choices) => json!(choices[0]),
+        Kind::Number { .. } => json!(0.5),
+        Kind::Text { format, .. } => json!(texts(*format).0),
+        Kind::TextOf(choices) => json!(choices[0]),
+        Kind::List { of, .. } => json!([sample(of)]),
+        Kind::Object(table) => {
+            let required = |field: &&&'static Field| field.required;
+            table
+                .fields()
+                .iter()
+                .filter(required)
+                .map(|field| (field.name.to_owned(), sample(&field.kind)))
+                .collect()
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Every field of every table against its kind and bounds: at, below and above.
+
+use serde_json::{Value, json};
+use vigie::model::field::{Access, Field, Kind};
+use vigie::model::intake::{Form, Intake, no_secrets};
+use vigie::model::schema::{components, reference};
+use vigie::model::source::Node;
+use vigie::model::table::{self, Table};
+use vigie::model::{FieldFault, MonitorType, Rule};
+
+use crate::support::{sample, texts};
+
+/// Characters and entries up to which lengths are tried.
+const TRIED: usize = 1_000_000;
+
+/// Every table there is: types, inputs and the sub-objects of both.
+fn tables() -> Vec<&'static Table> {
+    let kinds = MonitorType::ALL.iter().map(|kind| table::of(*kind));
+    let mut all: Vec<&'static Table> = kinds.chain(table::account::INPUTS.iter().copied()).collect();
+    let mut next = 0;
+    while next < all.len() {
+        for field in all[next].fields() {
+            let part = match field.kind {
+                Kind::Object(part) => Some(part),
+                Kind::List { of: Kind::Object(part), .. } => Some(*part),
+                _ => None,
+            };
+            if let Some(part) = part.filter(|part| !all.iter().any(|known| known.name == part.name)) {
+                all.push(part);
+            }
+        }
+        next += 1;
+    }
+    all
+}
+
+fn read(
+    table: &'static Table,
+    form: Form,
+    body: Value,
+    complete: bool,
+) -> (serde_json::Map<String, Value>, Vec<FieldFault>) {
+    let mut intake = Intake::new(form, &no_secrets);
+    let values = intake.fields(table, &Node::from(body), &[], complete);
+    (values, intake.faults)
+}
+
+/// Values for `field`, each with the rule that it breaks.
+fn cases(field: &Field) -> Vec<(Value, Option<Rule>)> {
+    let mut cases = vec![(sample(&field.kind), None)];
+    match field.kind {
+        Kind::Flag => cases.extend([
+            (json!(false), None),
+            (json!("yes"), Some(Rule::Type)),
+            (json!(1), Some(Rule::Type)),
+            (json!({}), Some(Rule::Type)),
+        ]),
+        Kind::Int { min, max } => {
+            cases.extend([(json!(max), None), (json!("x"), Some(Rule::Type)), (json!([]), Some(Rule::Type))]);
+            cases.extend(min.checked_sub(1).map(|below| (json!(below), Some(Rule::Range))));
+            cases.extend(max.checked_add(1).map(|above| (json!(above), Some(Rule::Range))));
+        }
+        Kind::IntOf(choices) => {
+            cases.extend(choices.iter().map(|choice| (json!(choice), None)));
+            let above = choices.iter().max().unwrap() + 1;
+            cases.extend([(json!(above), Some(Rule::Choice)), (json!("x"), Some(Rule::Type))]);
+        }
+        Kind::Number { .. } => cases.extend([(json!(-7), None), (json!("x"), Some(Rule::Type))]),
+        Kind::Text { min, max, format } => {
+            cases.extend(texts(format).1.map(|bad| (json!(bad), Some(Rule::Format))));
+            cases.extend([(json!(5), Some(Rule::Type)), (json!(["x"]), Some(Rule::Type))]);
+            if max < TRIED {
+                cases.push((json!("ü".repeat(max + 1)), Some(Rule::Length)));
+                if texts(format).1.is_none() {
+                    cases.push((json!("ü".repeat(max)), None));
+                }
+            }
+            if min > 0 {
+                cases.push((json!(""), Some(Rule::Length)));
+            }
+        }
+        Kind::TextOf(choices) => {
+            cases.extend(choices.iter().map(|choice| (json!(choice), None)));
+            cases.extend([(json!("no such word"), Some(Rule::Choice)), (json!({}), Some(Rule::Type))]);
+        }
+        Kind::List { of, min, max } => {
+            cases.extend([(json!("x"), Some(Rule::Type)), (json!({}), Some(Rule::Type))]);
+            cases.push((Value::from(vec![sample(of); max]), None));
+            cases.push((Value::from(vec![sample(of); max + 1]), Some(Rule::Length)));
+            cases.push((json!([]), (min > 0).then_some(Rule::Length)));
+        }
+        Kind::Object(_) => cases.extend([(json!(5), Some(Rule::Type)), (json!([]), Some(Rule::Type))]),
+    }
+    cases
+}
+
+fn abridged(value: &Value) -> String {
+    value.to_string().chars().take(80).collect()
+}
+
+#[test]
+fn every_field_takes_what_is_within_its_bounds_and_refuses_what_is_not() {
+    let mut tried = 0;
+    for table in tables() {
+        for field in table.fields().iter().filter(|field| field.access == Access::Open) {
+            for (value, broken) in cases(field) {
+                tried += 1;
+                let what = format!("{}.{} = {}", table.name, field.name, abridged(&value));
+                let (values, faults) = read(table, Form::V3, json!({field.name: value.clone()}), false);
+                let Some(rule) = broken else {
+                    assert!(faults.is_empty(), "{what}: {faults:?}");
+                    assert!(values.contains_key(field.name), "{what} is lost");
+                    continue;
+                };
+                let [fault] = faults.as_slice() else { panic!("{what}: {faults:?}") };
+                assert_eq!((fault.rule, fault.path.as_str()), (rule, field.name), "{what}");
+                names_field_and_value(fault, field, &value, &what);
+            }
+        }
+    }
+    assert!(tried > 4000, "{tried} cases");
+}
+
+/// The message names the field; the value given is told, unless it is a secret.
+fn names_field_and_value(fault: &FieldFault, field: &Field, value: &Value, what: &str) {
+    assert!(fault.message.contains(&format!("`{}`", field.name)), "{what}: {fault}");
+    assert!(!fault.message.ends_with('.'), "{what}: {fault}");
+    let given = fault.given.as_deref().unwrap_or_else(|| panic!("{what}: no value given"));
+    match value {
+        Value::String(_) | Value::Number(_) if field.secret && fault.rule != Rule::Length => {
+            assert_eq!(given, "********", "{what}");
+        }
+        Value::String(text) if !field.secret && text.len() < 40 && !text.contains('\n') => {
+            assert_eq!(given, text);
+        }
+        Value::Number(number) if !field.secret => assert_eq!(given, number.to_string(), "{what}"),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_required_field_is_missed_and_no_other() {
+    for table in tables() {
+        let (_, faults) = read(table, Form::V3, json!({}), true);
+        let missed: Vec<_> = faults.iter().map(|fault| fault.path.clone()).collect();
+        let required: Vec<_> =
+            table.fields().iter().filter(|field| field.required).map(|field| field.name).collect();
+        assert_eq!(missed, required, "{}", table.name);
+        assert!(faults.iter().all(|fault| fault.rule == Rule::Missing));
+    }
+}
+
+#[test]
+fn a_required_field_cannot_be_unset() {
+    for table in tables() {
+        for field in table.fields().iter().filter(|field| field.required) {
+            let (_, faults) = read(table, Form::V3, json!({field.name: null}), false);
+            assert_eq!(
+                faults.iter().map(|fault| fault.rule).collect::<Vec<_>>(),
+                [Rule::Missing],
+                "{}",
+                field.name
+            );
+        }
+    }
+}
+
+#[test]
+fn what_vigie_sets_is_ignored_in_a_body_and_a_fault_in_a_file() {
+    for table in tables() {
+        for field in table.fields().iter().filter(|field| field.access == Access::ReadOnly) {
+            let (values, faults) = read(table, Form::V3, json!({field.name: "whatever"}), false);
+            assert!(values.is_empty() && faults.is_empty(), "{}.{}", table.name, field.name);
+            let (_, faults) = read(table, Form::File, json!({field.name: "whatever"}), false);
+            assert_eq!(faults.iter().map(|fault| fault.rule).collect::<Vec<_>>(), [Rule::ReadOnly]);
+        }
+    }
+}
+
+#[test]
+fn every_default_is_within_the_bounds_of_its_field() {
+    for table in tables() {
+        for field in table.fields() {
+            let Some(default) = field.default_value() else { continue };
+            let (_, faults) = read(table, Form::Legacy, json!({field.name: default}), false);
+            assert!(faults.is_empty(), "{}.{}: {faults:?}", table.name, field.name);
+        }
+    }
+}
+
+#[test]
+fn every_secret_hides_its_value_in_messages() {
+    for table in tables() {
+        for field in table.fields().iter().filter(|field| field.secret) {
+            let (_, faults) = read(table, Form::V3, json!({field.name: "s3cr3t".repeat(20_000)}), false);
+            assert!(faults.iter().all(|fault| !format!("{fault:?}").contains("s3cr3t")), "{}", field.name);
+            let (_, faults) = read(table, Form::V3, json!({field.name: 987_654}), false);
+            assert!(!format!("{faults:?}").contains("987654"), "{}: {faults:?}", field.name);
+        }
+    }
+}
+
+#[test]
+fn an_unknown_field_is_a_fault_with_the_nearest_name() {
+    for table in tables() {
+        for field in table.fields() {
+            let misspelt = format!("{}x", field.name);
+            if table.field(&misspelt).is_some() {
+                continue;
+            }
+            let (_, faults) = read(table, Form::V3, json!({misspelt.clone(): 1}), false);
+            let [fault] = faults.as_slice() else { panic!("{faults:?}") };
+            assert_eq!(fault.rule, Rule::Unknown);
+            assert_eq!(fault.hint, Some(format!("did you mean `{}`?", field.name)), "{misspelt}");
+        }
+    }
+}
+
+#[test]
+fn the_schema_has_every_field_with_its_bounds() {
+    let components = components();
+    for table in tables() {
+        let schema = &components[table.name];
+        let properties = schema["properties"].as_object().unwrap();
+        assert_eq!(properties.len(), table.fields().len(), "{}", table.name);
+        for field in table.fields() {
+            let property = &properties[field.name];
+            assert_eq!(property["description"], field.about);
+            match field.kind {
+                Kind::Int { min, .. } if min > i64::MIN => assert_eq!(property["minimum"], min),
+                Kind::IntOf(choices) => assert_eq!(property["enum"], json!(choices)),
+                Kind::TextOf(choices) => assert_eq!(property["enum"], json!(choices)),
+                Kind::Text { max, .. } => assert_eq!(property["maxLength"], max),
+                Kind::List { max, .. } => assert_eq!(property["maxItems"], max),
+                Kind::Object(part) => {
+                    assert_eq!(property["$ref"], format!("#/components/schemas/{}", part.name));
+                }
+                Kind::Flag | Kind::Number { .. } | Kind::Int { .. } => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn every_reference_in_the_schema_leads_somewhere() {
+    fn references(value: &Value, found: &mut Vec<String>) {
+        match value {
+            Value::Object(entries) => {
+                found.extend(entries.get("$ref").and_then(Value::as_str).map(str::to_owned));
+                entries.values().for_each(|value| references(value, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+            _ => {}
+        }
+    }
+    let components = components();
+    let mut found = Vec::new();
+    components.values().for_each(|schema| references(schema, &mut found));
+    assert!(found.len() > 40);
+    for reference in found {
+        let name = reference.strip_prefix("#/components/schemas/").unwrap();
+        assert!(components.contains_key(name), "{name}");
+    }
+}
+
+#[test]
+fn the_reference_of_a_type_has_every_field_that_can_be_set() {
+    for kind in MonitorType::ALL {
+        let text = reference(*kind);
+        for field in table::of(*kind).fields() {
+            let row = format!("| `{}`", field.name);
+            assert_eq!(text.contains(&row), field.is_settable(), "{kind}.{}", field.name);
+        }
+    }
+}
+
+#[test]
+fn every_line_of_docs_is_one_sentence_without_a_full_stop() {
+    for table in tables() {
+        for about in table.fields().iter().map(|field| field.about).chain([table.about]) {
+            assert!(!about.is_empty() && !about.ends_with('.') && !about.contains('\n'), "{about}");
+        }
+    }
+}

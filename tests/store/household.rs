@@ -1,0 +1,67 @@
+//! Calendar jobs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use vigie::clock::FakeClock;
+use vigie::control::{Chore, Household, Housekeeper, TimeOfDay};
+use vigie::model::Timestamp;
+use vigie::store::{Answer, Housekeeping, Retention, StoreError};
+use vigie::telemetry::Metrics;
+
+use crate::make::at;
+
+#[derive(Default)]
+struct Counting {
+    rolled_at: AtomicU64,
+    retained: AtomicU64,
+}
+
+impl Housekeeping for Counting {
+    fn roll_up(&self, now: Timestamp) -> Answer<'_, u64> {
+        self.rolled_at.store(now.as_micros().unsigned_abs(), Ordering::Relaxed);
+        Box::pin(std::future::ready(Ok(3)))
+    }
+
+    fn retain(&self, retention: Retention, _: Timestamp) -> Answer<'_, u64> {
+        self.retained.store(retention.results.as_secs(), Ordering::Relaxed);
+        Box::pin(std::future::ready(Err(StoreError::Full("`vigie.db`".to_owned()))))
+    }
+}
+
+fn household(store: Arc<Counting>) -> (Household, Arc<Metrics>) {
+    let metrics = Arc::new(Metrics::new());
+    let day = Duration::from_hours(24);
+    let retention = Retention {
+        results: day * 30,
+        details_ok: day,
+        details_failed: day * 7,
+        hourly: day * 90,
+        daily: day * 900,
+    };
+    let clock = Arc::new(FakeClock::at(at(77)));
+    (Household { store, metrics: metrics.clone(), clock, retention }, metrics)
+}
+
+#[tokio::test]
+async fn a_job_does_its_work_at_the_clocks_time_and_is_counted() {
+    let store = Arc::new(Counting::default());
+    let (household, metrics) = household(store.clone());
+    assert_eq!(household.run(Chore::RollUp).await, Ok(3));
+    assert_eq!(store.rolled_at.load(Ordering::Relaxed), at(77).as_micros().unsigned_abs());
+    assert!(household.run(Chore::Retain).await.is_err());
+    assert_eq!(store.retained.load(Ordering::Relaxed), 30 * 86_400);
+    let text = metrics.encode();
+    assert!(text.contains(r#"vigie_housekeeping_jobs_total{job="roll_up",outcome="done"} 1"#), "{text}");
+    assert!(text.contains(r#"vigie_housekeeping_jobs_total{job="retain",outcome="failed"} 1"#), "{text}");
+}
+
+#[tokio::test]
+async fn the_calendar_starts_and_stops_and_refuses_what_is_no_time_of_day() {
+    let (household, _) = household(Arc::default());
+    let housekeeper =
+        Housekeeper::start(household.clone(), TimeOfDay { hour: 23, minute: 59 }).await.unwrap();
+    housekeeper.stop().await.unwrap();
+    assert!(Housekeeper::start(household, TimeOfDay { hour: 24, minute: 0 }).await.is_err());
+}

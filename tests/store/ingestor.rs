@@ -1,0 +1,174 @@
+//! The way of results into the store: states, batches, trouble and the end.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use vigie::control::{IngestSettings, Ingestor, next_state};
+use vigie::model::{CheckResult, MonitorId, Outcome, Timestamp};
+use vigie::store::{Answer, Commit, Ingest, MonitorState, Results, StoreError};
+use vigie::telemetry::Metrics;
+
+use crate::make::{all, at, error, missed, ok, sqlite};
+
+/// A store that fails as told and remembers what it took.
+struct Moody {
+    moods: Mutex<VecDeque<StoreError>>,
+    taken: Mutex<Vec<Commit>>,
+    /// One permit per commit.
+    gate: tokio::sync::Semaphore,
+}
+
+impl Moody {
+    fn with(moods: impl IntoIterator<Item = StoreError>) -> Arc<Self> {
+        Arc::new(Self {
+            moods: Mutex::new(moods.into_iter().collect()),
+            taken: Mutex::default(),
+            gate: tokio::sync::Semaphore::new(0),
+        })
+    }
+}
+
+impl Ingest for Moody {
+    fn commit(&self, commit: Commit) -> Answer<'_, ()> {
+        Box::pin(async move {
+            self.gate.acquire().await.unwrap().forget();
+            if let Some(error) = self.moods.lock().unwrap().pop_front() {
+                return Err(error);
+            }
+            self.taken.lock().unwrap().push(commit);
+            Ok(())
+        })
+    }
+}
+
+fn start(store: Arc<dyn Ingest>, settings: IngestSettings) -> (Ingestor, Arc<Metrics>) {
+    let metrics = Arc::new(Metrics::new());
+    (Ingestor::start(store, metrics.clone(), vec![], settings), metrics)
+}
+
+#[tokio::test]
+async fn results_and_states_reach_the_store_in_one_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(sqlite(folder.path()));
+    let before = next_state(None, &error(1, at(-60))).unwrap();
+    let metrics = Arc::new(Metrics::new());
+    let ingestor = Ingestor::start(store.clone(), metrics, vec![before], IngestSettings::default());
+    for minute in 0..50 {
+        ingestor.take(error(1, at(minute * 60))).await;
+        ingestor.take(ok(2, at(minute * 60), 10)).await;
+    }
+    assert_eq!(ingestor.drain(Duration::from_secs(20)).await, 0);
+    assert_eq!(all(&*store).await.len(), 100);
+    let states = store.states().await.unwrap();
+    assert_eq!(states.len(), 2);
+    assert_eq!((states[0].since, states[0].streak, states[0].planned_at), (at(-60), 51, at(49 * 60)));
+    assert_eq!((states[1].since, states[1].streak, states[1].outcome), (at(0), 50, Outcome::Ok));
+}
+
+#[test]
+fn states_follow_results() {
+    type Seen = (Timestamp, Timestamp, Outcome, u32);
+    let cases: [(&str, Vec<CheckResult>, Seen); 7] = [
+        ("the first", vec![ok(1, at(0), 1)], (at(0), at(0), Outcome::Ok, 1)),
+        ("a series", vec![ok(1, at(0), 1), ok(1, at(60), 1)], (at(0), at(60), Outcome::Ok, 2)),
+        ("a change", vec![ok(1, at(0), 1), error(1, at(60))], (at(60), at(60), Outcome::Error, 1)),
+        ("late news", vec![ok(1, at(60), 1), error(1, at(0))], (at(60), at(60), Outcome::Ok, 1)),
+        ("a repeat", vec![ok(1, at(60), 1), ok(1, at(60), 1)], (at(60), at(60), Outcome::Ok, 1)),
+        (
+            "missed runs",
+            vec![missed(1, at(0), 5, 60), missed(1, at(300), 2, 60)],
+            (at(0), at(360), Outcome::Missed, 7),
+        ),
+        (
+            "a real one for the missed one",
+            vec![missed(1, at(0), 1, 60), ok(1, at(0), 4)],
+            (at(0), at(0), Outcome::Ok, 1),
+        ),
+    ];
+    for (name, results, want) in cases {
+        let mut state: Option<MonitorState> = None;
+        for result in &results {
+            state = next_state(state.as_ref(), result).or(state);
+        }
+        let state = state.unwrap();
+        assert_eq!((state.since, state.planned_at, state.outcome, state.streak), want, "{name}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn trouble_is_met_with_patience_and_nothing_is_lost() {
+    let full = || StoreError::Full("`vigie.db`".to_owned());
+    let store = Moody::with(vec![full(); 40]);
+    store.gate.add_permits(1000);
+    let (ingestor, metrics) = start(store.clone(), IngestSettings::default());
+    ingestor.take(ok(1, at(0), 1)).await;
+    ingestor.take(ok(1, at(60), 1)).await;
+    assert!(ingestor.condition().fault.is_none());
+    assert_eq!(ingestor.drain(Duration::from_hours(1)).await, 0);
+    let taken = store.taken.lock().unwrap();
+    assert_eq!(taken.iter().map(|commit| commit.results.len()).sum::<usize>(), 2);
+    assert!(metrics.encode().contains("vigie_store_commit_errors_total{kind=\"full\"} 40"));
+    assert!(ingestor.condition().fault.is_none(), "it recovered");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unusable_store_makes_it_unhealthy_until_it_works_again() {
+    let store = Moody::with([StoreError::Unusable("`vigie.db` is damaged".to_owned())]);
+    let (ingestor, _) = start(store.clone(), IngestSettings::default());
+    ingestor.take(ok(1, at(0), 1)).await;
+    store.gate.add_permits(1);
+    while ingestor.condition().fault.is_none() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert!(ingestor.condition().fault.unwrap().contains("damaged"));
+    store.gate.add_permits(1);
+    while ingestor.condition().fault.is_some() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(store.taken.lock().unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_memory_that_waiting_results_take_is_bounded() {
+    let store = Moody::with([]);
+    let settings = IngestSettings { queue: 3, batch: 2, ..IngestSettings::default() };
+    let (ingestor, _) = start(store.clone(), settings);
+    let ingestor = Arc::new(ingestor);
+    let mut taken = 0;
+    while tokio::time::timeout(Duration::from_secs(1), ingestor.take(ok(1, at(taken), 1))).await.is_ok() {
+        taken += 1;
+        assert!(taken < 100, "take never waits");
+    }
+    assert!((3..=5).contains(&taken), "{taken} taken: a queue of 3 and one batch of at most 2");
+    store.gate.add_permits(1000);
+    assert_eq!(ingestor.drain(Duration::from_mins(1)).await, 0);
+    let kept: usize = store.taken.lock().unwrap().iter().map(|commit| commit.results.len()).sum();
+    assert_eq!(i64::try_from(kept).unwrap(), taken);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_stays_in_trouble_is_left_after_the_limit_and_the_loss_is_told() {
+    let store = Moody::with(std::iter::repeat_n(StoreError::Locked("held".to_owned()), 10_000));
+    store.gate.add_permits(10_000);
+    let (ingestor, _) = start(store, IngestSettings::default());
+    for second in 0..7 {
+        ingestor.take(ok(1, at(second), 1)).await;
+    }
+    assert_eq!(ingestor.drain(Duration::from_secs(10)).await, 7);
+}
+
+#[tokio::test]
+async fn a_forgotten_monitor_starts_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(sqlite(folder.path()));
+    let (ingestor, _) = start(store.clone(), IngestSettings::default());
+    ingestor.take(ok(1, at(0), 1)).await;
+    while all(&*store).await.is_empty() {
+        tokio::task::yield_now().await;
+    }
+    ingestor.forget(&[MonitorId(1)]);
+    ingestor.take(ok(1, at(60), 1)).await;
+    ingestor.drain(Duration::from_secs(20)).await;
+    assert_eq!(store.states().await.unwrap()[0].streak, 1);
+}

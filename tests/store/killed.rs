@@ -1,0 +1,114 @@
+//! A process that is killed at any moment loses nothing that it was told is kept.
+
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use vigie::model::MonitorId;
+use vigie::store::{Commit, Ingest, MonitorState, Results};
+
+use crate::make::{all, assert_whole, at, error, missed, ok, sqlite};
+
+const FOLDER: &str = "VIGIE_TEST_KILL_FOLDER";
+const ROUND: &str = "VIGIE_TEST_KILL_ROUND";
+const WRITERS: i64 = 4;
+
+/// Entered by the test below in a process of its own; does nothing in the ordinary run of the tests.
+#[test]
+fn child() {
+    let Some(folder) = std::env::var_os(FOLDER) else { return };
+    let round: i64 = std::env::var(ROUND).unwrap().parse().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let store = std::sync::Arc::new(sqlite(Path::new(&folder)));
+    let writers = (1..=WRITERS).map(|monitor| runtime.spawn(write(store.clone(), monitor, round)));
+    let writers: Vec<_> = writers.collect();
+    for writer in writers {
+        runtime.block_on(writer).unwrap();
+    }
+}
+
+/// Commits without end, and says which after each answer.
+async fn write(store: std::sync::Arc<impl Ingest>, monitor: i64, round: i64) {
+    for n in 0.. {
+        let planned_at = at(round * 1_000_000 + n);
+        let result = match n % 3 {
+            0 => ok(monitor, planned_at, 5),
+            1 => error(monitor, planned_at),
+            _ => missed(monitor, planned_at, 1, 1),
+        };
+        let state = MonitorState {
+            monitor_id: result.monitor_id,
+            location_id: result.location_id,
+            check_id: result.check_id,
+            planned_at,
+            outcome: result.outcome,
+            status: result.status,
+            total_us: 0,
+            since: planned_at,
+            streak: 1,
+        };
+        let commit = Commit { results: vec![result], states: vec![state], outbox: vec![] };
+        store.commit(commit).await.unwrap();
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "\nkept {monitor} {}", planned_at.as_micros()).unwrap();
+        out.flush().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_is_killed_loses_no_acknowledged_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let rounds = if std::env::var_os("VIGIE_FULL").is_some() { 100 } else { 5 };
+    let mut kept = BTreeSet::new();
+    for round in 0..rounds {
+        let acknowledged = kill_one(folder.path(), round);
+        assert!(!acknowledged.is_empty(), "the child said something before it was killed");
+        kept.extend(acknowledged);
+
+        let store = sqlite(folder.path());
+        let found: BTreeSet<_> =
+            all(&store).await.iter().map(|r| (r.monitor_id.0, r.planned_at.as_micros())).collect();
+        let lost: Vec<_> = kept.difference(&found).collect();
+        assert!(lost.is_empty(), "round {round}: {} acknowledged results are lost: {lost:?}", lost.len());
+        for state in store.states().await.unwrap() {
+            // State and result are of one transaction.
+            let newest = found.iter().rfind(|(monitor, _)| MonitorId(*monitor) == state.monitor_id).unwrap();
+            assert_eq!(state.planned_at.as_micros(), newest.1);
+        }
+        store.close().await;
+        assert_whole(folder.path());
+    }
+    println!("{rounds} kills, {} results acknowledged, none lost", kept.len());
+}
+
+/// Starts the child, kills it at a random moment, answers what it acknowledged.
+fn kill_one(folder: &Path, round: i64) -> Vec<(i64, i64)> {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["killed::child", "--exact", "--nocapture", "--test-threads=1"])
+        .env(FOLDER, folder)
+        .env(ROUND, round.to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = lines.by_ref().map(Result::unwrap).find(|line| line.starts_with("kept ")).unwrap();
+    let killer = std::thread::spawn(move || {
+        // No wait for something to happen: the moment itself is what is tried.
+        std::thread::sleep(Duration::from_micros(RandomState::new().hash_one(0) % 300_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    });
+    let mut texts = vec![first];
+    texts.extend(lines.map_while(Result::ok));
+    killer.join().unwrap();
+    texts.iter().filter_map(|line| parse(line)).collect()
+}
+
+/// A whole line; the last one may have been cut short by the kill, so it has to have all its digits.
+fn parse(line: &str) -> Option<(i64, i64)> {
+    let (monitor, micros) = line.strip_prefix("kept ")?.split_once(' ')?;
+    Some((monitor.parse().ok()?, micros.parse().ok().filter(|_| micros.len() == 16)?))
+}
