@@ -1,22 +1,52 @@
-//! The validated fields of one monitor.
+//! The validated fields of one monitor, small in memory.
 
 use serde_json::{Map, Value};
 
 use super::MonitorType;
+use super::fault::MASK;
+use super::field::{Access, Field, Kind};
+use super::table::{self, Table};
 
 /// The fields of a monitor as its author set them, checked against the field table. Fields that were
-/// not set answer with the default of the table.
+/// not set answer with the default of the table. Only what differs from the default takes memory.
 #[derive(Clone, PartialEq)]
 pub struct Document {
     kind: MonitorType,
-    values: Map<String, Value>,
+    /// Sorted by the position of the field in the table of `kind`.
+    entries: Box<[Entry]>,
+}
+
+/// A value that differs from the default of its field.
+#[derive(Clone)]
+enum Entry {
+    /// One of the few values of its field, shared by all documents.
+    Known(u16, &'static Value),
+    Own(u16, Box<Value>),
+}
+
+/// What happens to secrets in what is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Secrets {
+    /// They show as `********`: for everything that leaves the process.
+    Masked,
+    /// They are left out: for the store, where they stay with their source.
+    Omitted,
+    /// They stand there: for sealing, and for the probe.
+    Revealed,
 }
 
 impl Document {
-    /// Takes `values` as they are. Only for values that were checked before, such as those from the store.
+    /// Takes `values` as they are, in their version 3 form. Only for values that were checked before, such
+    /// as those from the store; what the table does not know is left out.
     #[must_use]
     pub fn trusted(kind: MonitorType, values: Map<String, Value>) -> Self {
-        Self { kind, values }
+        let table = table::of(kind);
+        let mut entries: Vec<Entry> = values
+            .into_iter()
+            .filter_map(|(name, value)| Entry::of(table, table.position(&name)?, value))
+            .collect();
+        entries.sort_by_key(Entry::position);
+        Self { kind, entries: entries.into_boxed_slice() }
     }
 
     /// The type that the fields belong to.
@@ -28,7 +58,15 @@ impl Document {
     /// The value set for `field`, or its default; `None` where there is neither.
     #[must_use]
     pub fn value(&self, field: &str) -> Option<&Value> {
-        self.values.get(field).filter(|value| !value.is_null())
+        let table = table::of(self.kind);
+        let position = table.position(field)?;
+        self.entry(position).or_else(|| table.default_at(position))
+    }
+
+    /// Whether `field` was set to something else than its default.
+    #[must_use]
+    pub fn is_set(&self, field: &str) -> bool {
+        table::of(self.kind).position(field).is_some_and(|position| self.entry(position).is_some())
     }
 
     /// A text; `None` when it is neither set nor has a default.
@@ -54,10 +92,115 @@ impl Document {
     pub fn list(&self, field: &str) -> &[Value] {
         self.value(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
+
+    /// The values that differ from their defaults, in the order of the table: what the store keeps and
+    /// [`Document::trusted`] takes.
+    #[must_use]
+    pub fn stored(&self, secrets: Secrets) -> Map<String, Value> {
+        let fields = table::of(self.kind).fields();
+        self.entries
+            .iter()
+            .filter_map(|entry| {
+                let field = fields[entry.position()];
+                Some((field.name.to_owned(), covered(field, entry.value().clone(), secrets)?))
+            })
+            .collect()
+    }
+
+    /// Every field that has a value, defaults included, in the order of the table and in version 3 form.
+    /// Fields that Vigie sets are not among them, but for those that follow from the others.
+    #[must_use]
+    pub fn to_json(&self, secrets: Secrets) -> Map<String, Value> {
+        let table = table::of(self.kind);
+        table
+            .fields()
+            .iter()
+            .enumerate()
+            .filter_map(|(position, field)| {
+                let value = self.entry(position).or_else(|| table.default_at(position))?;
+                Some((field.name.to_owned(), covered(field, value.clone(), secrets)?))
+            })
+            .collect()
+    }
+
+    fn entry(&self, position: usize) -> Option<&Value> {
+        let found = self.entries.binary_search_by_key(&position, Entry::position);
+        found.ok().map(|at| self.entries[at].value())
+    }
 }
 
+impl Entry {
+    /// `None` for nulls, defaults and what is not an author's to set.
+    fn of(table: &'static Table, position: usize, value: Value) -> Option<Self> {
+        let field = table.fields()[position];
+        let settable = matches!(field.access, Access::Open | Access::ReadOnlyInV3);
+        if !settable || value.is_null() || table.default_at(position) == Some(&value) {
+            return None;
+        }
+        let at = u16::try_from(position).ok()?;
+        Some(match table.known_at(position, &value) {
+            Some(known) => Self::Known(at, known),
+            None => Self::Own(at, Box::new(value)),
+        })
+    }
+
+    fn position(&self) -> usize {
+        match self {
+            Self::Known(position, _) | Self::Own(position, _) => usize::from(*position),
+        }
+    }
+
+    fn value(&self) -> &Value {
+        match self {
+            Self::Known(_, value) => value,
+            Self::Own(_, value) => value,
+        }
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.position() == other.position() && self.value() == other.value()
+    }
+}
+
+/// `value` with its secrets treated as `secrets` says; `None` when nothing of it is left.
+pub(super) fn covered(field: &Field, value: Value, secrets: Secrets) -> Option<Value> {
+    if secrets == Secrets::Revealed {
+        return Some(value);
+    }
+    if field.secret {
+        let set = value.as_str().is_none_or(|text| !text.is_empty());
+        return match secrets {
+            Secrets::Masked if set => Some(Value::from(MASK)),
+            Secrets::Masked => Some(value),
+            _ => None,
+        };
+    }
+    Some(covered_inside(&field.kind, value, secrets))
+}
+
+fn covered_inside(kind: &Kind, value: Value, secrets: Secrets) -> Value {
+    match (kind, value) {
+        (Kind::List { of, .. }, Value::Array(items)) if matches!(of, Kind::Object(_)) => {
+            items.into_iter().map(|item| covered_inside(of, item, secrets)).collect()
+        }
+        (Kind::Object(table), Value::Object(entries)) => entries
+            .into_iter()
+            .filter_map(|(name, value)| match table.field(&name) {
+                Some(field) => covered(field, value, secrets).map(|value| (name, value)),
+                None => Some((name, value)),
+            })
+            .collect(),
+        (_, value) => value,
+    }
+}
+
+/// Shows no value: some are secrets, and all are long.
 impl std::fmt::Debug for Document {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Document").field("kind", &self.kind).finish_non_exhaustive()
+        let fields = table::of(self.kind).fields();
+        let names: Vec<_> = self.entries.iter().map(|entry| fields[entry.position()].name).collect();
+        f.debug_struct("Document").field("kind", &self.kind).field("set", &names).finish()
     }
 }

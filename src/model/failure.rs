@@ -97,6 +97,7 @@ failure_kinds! {
     DnsAnswerWrong = "dns_answer_wrong", Target, VALIDATION_FAILED, "the name server gave other records than expected";
     PingLost = "ping_lost", Target, PING_FAILED, "too many echo requests were lost";
     Unsupported = "unsupported", Ours, CANNOT_RUN, "this build has no probe for the type or option";
+    NotConfigured = "not_configured", Ours, CANNOT_RUN, "this location lacks what the monitor names";
     Cancelled = "cancelled", Ours, INTERNAL, "the check was cancelled";
     Panicked = "panicked", Ours, INTERNAL, "the check ran into a defect of Vigie";
     Internal = "internal", Ours, INTERNAL, "something went wrong inside Vigie";

@@ -1,18 +1,28 @@
 //! The words of the field: monitors, runs, observations, verdicts, results. No I/O happens here.
 
+pub mod accept;
 mod document;
 mod failure;
+mod fault;
+pub mod field;
+pub mod format;
 pub(crate) mod id;
+pub mod intake;
 mod kind;
+pub mod legacy;
 mod monitor;
 mod observation;
 mod phase;
 mod result;
+mod rules;
+pub mod source;
 mod status;
+pub mod table;
 mod time;
 
-pub use document::Document;
+pub use document::{Document, Secrets};
 pub use failure::{Failure, FailureKind, Fault};
+pub use fault::{FieldFault, MASK, Rule};
 pub use id::{CheckId, CustomerId, LocationId, MonitorId, Revision, RunId};
 pub use kind::MonitorType;
 pub use monitor::{Monitor, Origin};

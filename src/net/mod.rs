@@ -3,76 +3,121 @@
 //! Nothing here knows a monitor or judges what it sees. A [`Net`] is the immutable network
 //! configuration of one location; every attempt opens cold connections of its own through it.
 
-use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
+mod deadline;
+mod dial;
+mod echo;
+mod egress;
+mod endpoint;
+mod exchange;
+mod network;
+mod resolve;
+mod socket;
+mod timed;
+mod tls;
 
-use tokio::time::Instant;
+pub use deadline::Deadline;
+pub use dial::{STAGGER, close_at_once};
+pub use echo::{EchoReply, EchoSocket, EchoWait};
+pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
+pub use endpoint::{Endpoint, Family, Trace};
+pub use exchange::{closed, exchange_failure, read_line, read_more, read_to, write_all};
+pub use network::{Network, NetworkError};
+pub use resolve::NameServers;
+pub use socket::Source;
+pub use timed::{Marks, Timed};
+pub use tls::{Pem, Roots, TlsOptions, TlsVersions, Trust, warm_up};
+pub use tokio_rustls::client::TlsStream;
 
-use crate::model::{Phases, TlsFacts};
-
-/// When an attempt has to be over.
-#[derive(Clone, Copy, Debug)]
-pub struct Deadline {
-    /// The instant itself.
-    pub at: Instant,
-    /// The timeout that it came from, for messages.
-    pub timeout: Duration,
-}
-
-impl Deadline {
-    /// The deadline that lies `timeout` from now.
-    #[must_use]
-    pub fn within(timeout: Duration) -> Self {
-        Self { at: Instant::now() + timeout, timeout }
-    }
-
-    /// Time that is left; zero when it has passed.
-    #[must_use]
-    pub fn left(&self) -> Duration {
-        self.at.saturating_duration_since(Instant::now())
-    }
-}
-
-/// Which address families are tried, and in which order (fields.md 3 `ipv6_enabled`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Family {
-    /// Both, as the resolver orders them, raced (RFC 8305).
-    #[default]
-    Any,
-    /// IPv4 only.
-    V4Only,
-    /// IPv6 first, then IPv4.
-    V6Preferred,
-    /// IPv6 only; without an address of it the name does not resolve (51).
-    V6Only,
-}
-
-/// A host and port to open a connection to.
+/// The network of one location, as settings describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Endpoint {
-    /// Host name or address literal (an IPv6 one without brackets).
-    pub host: Box<str>,
-    /// Port.
-    pub port: u16,
-    /// Address to use instead of resolving `host` (`resolve_dns` false).
-    pub pinned: Option<IpAddr>,
-    /// Families to try.
-    pub family: Family,
+pub struct NetConfig {
+    /// Who is asked for names.
+    pub name_servers: NameServers,
+    /// Name whose NS records are asked for when the resolver is silent about a target. The root needs
+    /// nobody else's name, and every resolver has it at hand.
+    pub control_name: String,
+    /// Which addresses may be talked to.
+    pub egress: EgressPolicy,
+    /// Where connections leave this host.
+    pub source: Source,
+    /// Who vouches for servers.
+    pub trust: Trust,
 }
 
-/// What was seen on the way; filled even when the way ended early.
-#[derive(Clone, Debug, Default)]
-pub struct Trace {
-    /// Resolve, connect and tls, as far as they were reached.
-    pub phases: Phases,
-    /// The peer that was connected, or tried last.
-    pub address: Option<SocketAddr>,
-    /// Every address that the name resolved to, in the order of trial.
-    pub resolved: Vec<IpAddr>,
-    /// The TLS session, when there was one; filled even when the certificate was refused.
-    pub tls: Option<Box<TlsFacts>>,
+impl Default for NetConfig {
+    fn default() -> Self {
+        Self {
+            name_servers: NameServers::default(),
+            control_name: ".".to_owned(),
+            egress: EgressPolicy::default(),
+            source: Source::default(),
+            trust: Trust::default(),
+        }
+    }
 }
 
-/// The network of one location.
+/// Why a network cannot be used as configured.
+#[derive(Debug, thiserror::Error)]
+pub enum NetError {
+    /// A certificate or key cannot be used.
+    #[error("`{label}` cannot be used: {detail}")]
+    Pem {
+        /// Where it came from.
+        label: String,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// The resolver cannot be set up.
+    #[error("the resolver cannot be set up: {0}")]
+    Resolver(String),
+    /// TLS cannot be set up.
+    #[error("TLS cannot be set up: {0}")]
+    Tls(String),
+}
+
+impl NetError {
+    /// The stable word for this kind of error.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Pem { .. } => "pem",
+            Self::Resolver(_) => "resolver",
+            Self::Tls(_) => "tls",
+        }
+    }
+}
+
+/// The network of one location. Immutable: made anew when settings change.
 #[derive(Debug)]
-pub struct Net {}
+pub struct Net {
+    names: resolve::Names,
+    egress: EgressPolicy,
+    source: Source,
+    tls: tls::Tls,
+    echo: echo::Echoes,
+}
+
+impl Net {
+    /// Reads the system's resolver configuration and certificates where `config` asks for them.
+    pub fn new(config: &NetConfig) -> Result<Self, NetError> {
+        Ok(Self {
+            names: resolve::Names::new(&config.name_servers, &config.control_name)?,
+            egress: config.egress.clone(),
+            source: config.source.clone(),
+            tls: tls::Tls::new(&config.trust)?,
+            echo: echo::Echoes::default(),
+        })
+    }
+
+    /// Which addresses may be talked to.
+    #[must_use]
+    pub fn egress(&self) -> &EgressPolicy {
+        &self.egress
+    }
+
+    /// Where connections leave this host.
+    #[must_use]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+}

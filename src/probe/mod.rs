@@ -10,7 +10,11 @@ use crate::clock::Clock;
 use crate::model::{Document, MonitorType, Observation};
 use crate::net::{Deadline, Net};
 
+mod dns;
+mod ping;
 mod registry;
+mod target;
+mod tcp;
 
 pub use registry::{Descriptor, REGISTRY, build, descriptor};
 

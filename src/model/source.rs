@@ -1,0 +1,316 @@
+//! The located tree: what a YAML or JSON text says, with the line and column of every key and value.
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+use serde_saphyr::Spanned;
+
+/// Depth of lists and maps that is read at most.
+pub const MAX_DEPTH: usize = 24;
+
+/// Bytes of one text that are read at most.
+pub const MAX_BYTES: usize = 256 * 1024 * 1024;
+
+/// Where something stands in its text, counted from 1; 0 where it is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl Place {
+    /// Whether the place is known.
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        self.line > 0
+    }
+}
+
+/// A value and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// The value.
+    pub value: NodeValue,
+    /// Where it starts.
+    pub place: Place,
+}
+
+/// What a node holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NodeValue {
+    /// `null`, `~` or nothing.
+    Null,
+    /// `true` or `false`; `yes`, `on` and `y` are text.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number with a fraction, or too large for a whole one.
+    Float(f64),
+    /// A text.
+    Text(String),
+    /// Entries in order.
+    List(Vec<Node>),
+    /// Entries in order; a key that stands there twice is kept twice.
+    Map(Vec<(Key, Node)>),
+}
+
+/// A key of a map and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The key.
+    pub name: String,
+    /// Where it starts.
+    pub place: Place,
+}
+
+/// Why a text could not be read at all.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SyntaxError {
+    /// Where reading stopped.
+    pub place: Place,
+    /// What is wrong there, without a full stop.
+    pub message: String,
+}
+
+impl Node {
+    /// Reads YAML 1.2 (and so JSON): one document, at most [`MAX_DEPTH`] deep and [`MAX_BYTES`] long,
+    /// with aliases that expand within limits.
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        if text.len() > MAX_BYTES {
+            let message = format!("the file is larger than {} MiB", MAX_BYTES / 1024 / 1024);
+            return Err(SyntaxError { place: Place::default(), message });
+        }
+        serde_saphyr::from_str_with_options(text, options()).map_err(|error| syntax_error(&error))
+    }
+
+    /// The value under `name`; the last one when it stands there twice.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Self> {
+        self.entries().iter().rev().find(|(key, _)| key.name == name).map(|(_, node)| node)
+    }
+
+    /// The place of the value at `path`, such as `api_steps[0].url`, or of the nearest one around it.
+    #[must_use]
+    pub fn place_of(&self, path: &str) -> Place {
+        let mut node = self;
+        for part in path.split(['.', '[']).filter(|part| !part.is_empty()) {
+            let inner = match part.strip_suffix(']') {
+                Some(index) => index.parse::<usize>().ok().and_then(|index| node.items().get(index)),
+                None => node.get(part),
+            };
+            match inner {
+                Some(inner) => node = inner,
+                None => break,
+            }
+        }
+        node.place
+    }
+
+    /// The entries of a map; none for anything else.
+    #[must_use]
+    pub fn entries(&self) -> &[(Key, Self)] {
+        match &self.value {
+            NodeValue::Map(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// The entries of a list; none for anything else.
+    #[must_use]
+    pub fn items(&self) -> &[Self] {
+        match &self.value {
+            NodeValue::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    /// The text of a text.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            NodeValue::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether it is null.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.value == NodeValue::Null
+    }
+
+    /// The same without places.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        match &self.value {
+            NodeValue::Null => Value::Null,
+            NodeValue::Bool(flag) => Value::Bool(*flag),
+            NodeValue::Int(number) => Value::from(*number),
+            NodeValue::Float(number) => Value::from(*number),
+            NodeValue::Text(text) => Value::String(text.clone()),
+            NodeValue::List(items) => items.iter().map(Self::to_json).collect(),
+            NodeValue::Map(entries) => {
+                entries.iter().map(|(key, node)| (key.name.clone(), node.to_json())).collect()
+            }
+        }
+    }
+}
+
+impl From<Value> for Node {
+    fn from(value: Value) -> Self {
+        let value = match value {
+            Value::Null => NodeValue::Null,
+            Value::Bool(flag) => NodeValue::Bool(flag),
+            Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+                (Some(whole), _) => NodeValue::Int(whole),
+                (None, float) => NodeValue::Float(float.unwrap_or(f64::NAN)),
+            },
+            Value::String(text) => NodeValue::Text(text),
+            Value::Array(items) => NodeValue::List(items.into_iter().map(Self::from).collect()),
+            Value::Object(entries) => NodeValue::Map(
+                entries
+                    .into_iter()
+                    .map(|(name, value)| (Key { name, place: Place::default() }, Self::from(value)))
+                    .collect(),
+            ),
+        };
+        Self { value, place: Place::default() }
+    }
+}
+
+/// Limits far above what 100,000 monitors in one file need, and far below what hurts: an alias may not
+/// multiply what the text holds.
+fn options() -> serde_saphyr::Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_reader_input_bytes: Some(MAX_BYTES),
+            max_depth: MAX_DEPTH,
+            flow_nesting_limit: MAX_DEPTH,
+            max_events: 64_000_000,
+            max_nodes: 32_000_000,
+            max_aliases: 100_000,
+            max_recorded_anchor_events: 200_000,
+            max_total_scalar_bytes: MAX_BYTES,
+        },
+        alias_limits: serde_saphyr::alias_limits! {
+            max_total_replayed_events: 200_000,
+            max_replay_stack_depth: 16,
+            max_alias_expansions_per_anchor: 100_000,
+        },
+        duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins,
+        strict_booleans: true,
+        with_snippet: false,
+    }
+}
+
+fn syntax_error(error: &serde_saphyr::Error) -> SyntaxError {
+    let place = error.location().map(place).unwrap_or_default();
+    SyntaxError { place, message: syntax_message(error.without_snippet()) }
+}
+
+/// The parser's own words, but for the limits and for what it says to programmers.
+fn syntax_message(error: &serde_saphyr::Error) -> String {
+    if matches!(error, serde_saphyr::Error::MultipleDocuments { .. }) {
+        return "a second document starts here; a file holds one".to_owned();
+    }
+    let text = error.to_string();
+    let text = text.split(" at line ").next().unwrap_or_default().trim_end_matches('.');
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if says(&["recursion limit", "Depth {"]) {
+        format!("lists and maps are nested more than {MAX_DEPTH} deep")
+    } else if says(&["Anchor", "Aliases {", "alias replay", "alias expansion"]) {
+        "anchors and aliases expand to more than is read".to_owned()
+    } else if says(&["budget breached"]) {
+        "the text holds more than is read".to_owned()
+    } else {
+        text.to_owned()
+    }
+}
+
+fn place(location: serde_saphyr::Location) -> Place {
+    let bounded = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    Place { line: bounded(location.line()), column: bounded(location.column()) }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let spanned = Spanned::<NodeValue>::deserialize(deserializer)?;
+        Ok(Self { place: place(spanned.referenced), value: spanned.value })
+    }
+}
+
+impl<'de> Deserialize<'de> for NodeValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NodeVisitor)
+    }
+}
+
+struct NodeVisitor;
+
+impl<'de> Visitor<'de> for NodeVisitor {
+    type Value = NodeValue;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<NodeValue, E> {
+        Ok(NodeValue::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<NodeValue, E> {
+        Ok(NodeValue::Null)
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<NodeValue, E> {
+        Ok(NodeValue::Bool(flag))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<NodeValue, E> {
+        Ok(NodeValue::Int(number))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<NodeValue, E> {
+        Ok(i64::try_from(number).map_or(NodeValue::Float(number as f64), NodeValue::Int))
+    }
+
+    fn visit_i128<E>(self, number: i128) -> Result<NodeValue, E> {
+        Ok(i64::try_from(number).map_or(NodeValue::Float(number as f64), NodeValue::Int))
+    }
+
+    fn visit_u128<E>(self, number: u128) -> Result<NodeValue, E> {
+        Ok(i64::try_from(number).map_or(NodeValue::Float(number as f64), NodeValue::Int))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<NodeValue, E> {
+        Ok(NodeValue::Float(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<NodeValue, E> {
+        Ok(NodeValue::Text(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<NodeValue, E> {
+        Ok(NodeValue::Text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<NodeValue, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element::<Node>()? {
+            items.push(item);
+        }
+        Ok(NodeValue::List(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<NodeValue, A::Error> {
+        let mut entries = Vec::new();
+        while let Some((key, node)) = access.next_entry::<Spanned<String>, Node>()? {
+            entries.push((Key { place: place(key.referenced), name: key.value }, node));
+        }
+        Ok(NodeValue::Map(entries))
+    }
+}

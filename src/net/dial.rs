@@ -1,0 +1,160 @@
+//! TCP connections: egress policy, happy eyeballs (RFC 8305), and whose fault a failure is.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use tokio::net::{TcpStream, UdpSocket};
+use tokio::time::Instant;
+
+use super::{Deadline, Endpoint, Net, Trace, socket};
+use crate::model::{Failure, FailureKind, Fault, Phase};
+
+/// Time that an address has for itself before the next one is tried beside it (RFC 8305 8).
+pub const STAGGER: Duration = Duration::from_millis(250);
+
+impl Net {
+    /// A TCP connection to `to`: resolved, held to the egress policy, every address tried in order, each
+    /// [`STAGGER`] after the one before or as soon as that failed; the first that stands wins. The
+    /// connection is cold and has `TCP_NODELAY` set.
+    pub async fn connect(
+        &self,
+        to: &Endpoint,
+        deadline: Deadline,
+        trace: &mut Trace,
+    ) -> Result<TcpStream, Failure> {
+        let addresses = self.resolve(to, deadline, trace).await?;
+        self.connect_any(&addresses, to.port, deadline, trace).await
+    }
+
+    /// A TCP connection to `port` of one of `addresses`, which were resolved before. See [`Self::connect`].
+    pub async fn connect_any(
+        &self,
+        addresses: &[IpAddr],
+        port: u16,
+        deadline: Deadline,
+        trace: &mut Trace,
+    ) -> Result<TcpStream, Failure> {
+        let allowed = self.permitted(addresses, trace)?;
+        let started = Instant::now();
+        let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
+        let outcome = race(self, &targets, deadline, trace).await;
+        trace.phases.add(Phase::Connect, started.elapsed());
+        outcome
+    }
+
+    /// Those of `addresses` that the egress policy allows; a failure (95) that names the rule and the
+    /// address when it allows none.
+    pub fn permitted(&self, addresses: &[IpAddr], trace: &mut Trace) -> Result<Vec<IpAddr>, Failure> {
+        let mut denials = Vec::new();
+        let mut allowed = Vec::with_capacity(addresses.len());
+        for &address in addresses {
+            match self.egress.check(address) {
+                Ok(()) => allowed.push(address),
+                Err(denied) => denials.push(denied),
+            }
+        }
+        if allowed.is_empty() {
+            trace.address = denials.first().map(|denied| SocketAddr::new(denied.address, 0));
+            let detail = denials.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            return Err(Failure::new(Phase::Connect, FailureKind::EgressDenied, detail));
+        }
+        Ok(allowed)
+    }
+
+    /// A UDP socket that talks to `to` alone, from a random port. The caller has asked
+    /// [`Self::permitted`].
+    pub fn udp(&self, to: SocketAddr) -> Result<UdpSocket, Failure> {
+        socket::udp(&self.source, to)
+            .and_then(UdpSocket::from_std)
+            .map_err(|error| self.dial_failure(to, &error))
+    }
+
+    /// What a failed `socket`, `bind` or `connect` towards `to` means, and whose fault it is.
+    #[must_use]
+    pub fn dial_failure(&self, to: SocketAddr, error: &io::Error) -> Failure {
+        let unrouted = || socket::own_route(&self.source, to).is_err();
+        let kind = match socket::kind_of(error) {
+            Some(FailureKind::Unreachable) if unrouted() => FailureKind::NoRoute,
+            Some(kind) => kind,
+            None => FailureKind::Internal,
+        };
+        Failure::new(Phase::Connect, kind, format!("{to}: {error}"))
+    }
+
+    async fn dial(&self, to: SocketAddr) -> (SocketAddr, io::Result<TcpStream>) {
+        let connected = async { socket::tcp(&self.source, to)?.connect(to).await };
+        (to, connected.await)
+    }
+}
+
+/// Closes `stream` with a reset instead of a farewell: no `TIME_WAIT` stays behind on this host or on a
+/// NAT gateway between, and the target is done at once. Only for connections whose data, if any, has
+/// been read.
+pub fn close_at_once(stream: TcpStream) {
+    // On failure the usual close follows.
+    let _ = stream.set_zero_linger();
+}
+
+async fn race(
+    net: &Net,
+    targets: &[SocketAddr],
+    deadline: Deadline,
+    trace: &mut Trace,
+) -> Result<TcpStream, Failure> {
+    let mut waiting = targets.iter().copied();
+    let mut trying = FuturesUnordered::new();
+    let mut failures: Vec<Failure> = Vec::new();
+    let mut next_at = Instant::now();
+    loop {
+        if trying.is_empty() || next_at <= Instant::now() {
+            if let Some(target) = waiting.next() {
+                trace.address = Some(target);
+                trying.push(net.dial(target));
+                next_at = Instant::now() + STAGGER;
+            } else if trying.is_empty() {
+                return Err(decisive(failures));
+            }
+        }
+        let wake = if waiting.len() > 0 { next_at.min(deadline.at) } else { deadline.at };
+        match tokio::time::timeout_at(wake, trying.next()).await {
+            Ok(Some((target, Ok(stream)))) => {
+                trace.address = Some(target);
+                return Ok(stream);
+            }
+            Ok(Some((target, Err(error)))) => {
+                failures.push(net.dial_failure(target, &error));
+                next_at = Instant::now();
+            }
+            Err(_) if deadline.passed() => return Err(too_late(targets, failures, deadline)),
+            Ok(None) | Err(_) => {}
+        }
+    }
+}
+
+/// Of several failures the one that says most: one of the target's before one of the network's before
+/// one of ours, since another address showed that the way was there. The others stand in its detail.
+fn decisive(mut failures: Vec<Failure>) -> Failure {
+    failures.sort_by_key(|failure| match failure.fault {
+        Fault::Target => 0,
+        Fault::Network => 1,
+        Fault::Ours => 2,
+    });
+    let details = failures.iter().map(|failure| failure.detail.as_str()).collect::<Vec<_>>().join("; ");
+    match failures.into_iter().next() {
+        Some(first) => Failure { detail: details, ..first },
+        None => Failure::new(Phase::Connect, FailureKind::Internal, "there was no address to connect to"),
+    }
+}
+
+fn too_late(targets: &[SocketAddr], failures: Vec<Failure>, deadline: Deadline) -> Failure {
+    let mut failure = deadline.missed(Phase::Connect);
+    let tried = targets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    failure.detail = format!("{}; addresses: {tried}", failure.detail);
+    for other in failures {
+        failure.detail = format!("{}; {}", failure.detail, other.detail);
+    }
+    failure
+}

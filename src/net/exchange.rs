@@ -1,0 +1,106 @@
+//! Bounded reading and writing within a deadline, and what an I/O error of a peer means.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use super::Deadline;
+use crate::model::{Failure, FailureKind, Phase};
+
+/// Reads once and appends to `buffer`, which never grows over `limit` bytes. Returns how many bytes came;
+/// 0 means that the peer closed. A full buffer is [`FailureKind::ResponseTooLarge`].
+pub async fn read_more<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    buffer: &mut Vec<u8>,
+    limit: usize,
+    deadline: Deadline,
+    phase: Phase,
+) -> Result<usize, Failure> {
+    let room = limit.saturating_sub(buffer.len());
+    if room == 0 {
+        let detail = format!("more than {limit} bytes came");
+        return Err(Failure::new(phase, FailureKind::ResponseTooLarge, detail));
+    }
+    let mut part = stream.take(room as u64);
+    deadline.hold(phase, part.read_buf(buffer)).await?.map_err(|error| exchange_failure(phase, &error))
+}
+
+/// Reads until `buffer` holds exactly `length` bytes. A peer that closes before that is
+/// [`FailureKind::ResponseTruncated`], or [`FailureKind::NoResponse`] when not one byte came.
+pub async fn read_to<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    buffer: &mut Vec<u8>,
+    length: usize,
+    deadline: Deadline,
+    phase: Phase,
+) -> Result<(), Failure> {
+    while buffer.len() < length {
+        if read_more(stream, buffer, length, deadline, phase).await? == 0 {
+            return Err(closed(phase, buffer.len()));
+        }
+    }
+    Ok(())
+}
+
+/// Reads a line that ends in LF, takes it out of `buffer` and returns it without its CR LF. What came
+/// after it stays in `buffer`. The line may have `limit` bytes at most.
+pub async fn read_line<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    buffer: &mut Vec<u8>,
+    limit: usize,
+    deadline: Deadline,
+    phase: Phase,
+) -> Result<Vec<u8>, Failure> {
+    let mut seen = 0;
+    loop {
+        if let Some(end) = buffer[seen..].iter().position(|&byte| byte == b'\n').map(|at| seen + at) {
+            let mut line: Vec<u8> = buffer.drain(..=end).collect();
+            line.pop();
+            line.pop_if(|last| *last == b'\r');
+            return Ok(line);
+        }
+        seen = buffer.len();
+        if read_more(stream, buffer, limit, deadline, phase).await? == 0 {
+            return Err(closed(phase, buffer.len()));
+        }
+    }
+}
+
+/// Writes all of `bytes` and flushes.
+pub async fn write_all<S: AsyncWrite + Unpin>(
+    stream: &mut S,
+    bytes: &[u8],
+    deadline: Deadline,
+) -> Result<(), Failure> {
+    let work = async {
+        stream.write_all(bytes).await?;
+        stream.flush().await
+    };
+    deadline.hold(Phase::Send, work).await?.map_err(|error| exchange_failure(Phase::Send, &error))
+}
+
+/// The failure of a peer that closed after `bytes` bytes of an answer.
+#[must_use]
+pub fn closed(phase: Phase, bytes: usize) -> Failure {
+    if bytes == 0 {
+        Failure::new(phase, FailureKind::NoResponse, "")
+    } else {
+        Failure::new(phase, FailureKind::ResponseTruncated, format!("closed after {bytes} bytes"))
+    }
+}
+
+/// What an I/O error during an exchange means, once the connection stood.
+#[must_use]
+pub fn exchange_failure(phase: Phase, error: &io::Error) -> Failure {
+    use io::ErrorKind as Io;
+    let kind = match error.kind() {
+        Io::ConnectionReset | Io::ConnectionAborted | Io::BrokenPipe => FailureKind::ResponseReset,
+        Io::UnexpectedEof => FailureKind::ResponseTruncated,
+        Io::TimedOut => FailureKind::TimedOut,
+        Io::HostUnreachable | Io::NetworkUnreachable => FailureKind::Unreachable,
+        Io::InvalidData => FailureKind::ResponseInvalid,
+        Io::OutOfMemory => FailureKind::NoSocket,
+        _ => FailureKind::Internal,
+    };
+    Failure::new(phase, kind, error.to_string())
+}

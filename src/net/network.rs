@@ -1,0 +1,170 @@
+//! Networks written as text, such as `10.0.0.0/8`.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::str::FromStr;
+
+/// A block of addresses: those that share their first `prefix` bits (RFC 4632, RFC 4291 2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Network {
+    base: IpAddr,
+    prefix: u8,
+}
+
+/// Why a text is no network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NetworkError {
+    /// The part before the slash is no address.
+    #[error("`{0}` is no network: write an address with a prefix length, such as `10.0.0.0/8` or `fd00::/8`")]
+    Address(String),
+    /// The part after the slash is no length, or too long for the family.
+    #[error("`{text}` has no valid prefix length: it must be a number from 0 to {most}")]
+    Prefix {
+        /// What was given.
+        text: String,
+        /// The longest prefix of the family.
+        most: u8,
+    },
+    /// The address has bits below the prefix, so that it is unclear which network is meant.
+    #[error("`{text}` has bits set below its prefix length\nhint: did you mean `{meant}`?")]
+    HostBits {
+        /// What was given.
+        text: String,
+        /// The network that holds the address.
+        meant: Network,
+    },
+}
+
+impl Network {
+    /// The network of the `prefix` first bits of `address`, cut to what the family has.
+    #[must_use]
+    pub fn of(address: IpAddr, prefix: u8) -> Self {
+        let prefix = prefix.min(bits(address));
+        Self { base: masked(address, prefix), prefix }
+    }
+
+    /// The network of this address alone.
+    #[must_use]
+    pub fn host(address: IpAddr) -> Self {
+        Self::of(address, u8::MAX)
+    }
+
+    /// How many leading bits its addresses share.
+    #[must_use]
+    pub const fn prefix(&self) -> u8 {
+        self.prefix
+    }
+
+    /// Whether `address` lies in it. Families never mix.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        self.base.is_ipv4() == address.is_ipv4() && masked(address, self.prefix) == self.base
+    }
+}
+
+const fn bits(address: IpAddr) -> u8 {
+    if address.is_ipv4() { 32 } else { 128 }
+}
+
+fn masked(address: IpAddr, prefix: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(v4) => {
+            let mask = u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or(0);
+            Ipv4Addr::from_bits(v4.to_bits() & mask).into()
+        }
+        IpAddr::V6(v6) => {
+            let mask = u128::MAX.checked_shl(128 - u32::from(prefix)).unwrap_or(0);
+            Ipv6Addr::from_bits(v6.to_bits() & mask).into()
+        }
+    }
+}
+
+impl FromStr for Network {
+    type Err = NetworkError;
+
+    /// Reads `address/prefix`; an address alone is the network of one.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (address, prefix) = text.split_once('/').map_or((text, None), |(a, p)| (a, Some(p)));
+        let address: IpAddr = address.parse().map_err(|_| NetworkError::Address(text.to_owned()))?;
+        let most = bits(address);
+        let Some(prefix) = prefix else { return Ok(Self::host(address)) };
+        let length = prefix
+            .parse::<u8>()
+            .ok()
+            .filter(|&length| length <= most && prefix.bytes().all(|b| b.is_ascii_digit()))
+            .ok_or_else(|| NetworkError::Prefix { text: text.to_owned(), most })?;
+        let network = Self::of(address, length);
+        if network.base == address {
+            Ok(network)
+        } else {
+            Err(NetworkError::HostBits { text: text.to_owned(), meant: network })
+        }
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.base, self.prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_read_or_refused_with_a_reason() {
+        let good = [
+            ("10.0.0.0/8", "10.0.0.0/8"),
+            ("0.0.0.0/0", "0.0.0.0/0"),
+            ("192.0.2.7", "192.0.2.7/32"),
+            ("fe80::/10", "fe80::/10"),
+            ("::/0", "::/0"),
+            ("2001:db8::1", "2001:db8::1/128"),
+        ];
+        for (text, shown) in good {
+            assert_eq!(text.parse::<Network>().unwrap().to_string(), shown);
+        }
+        let bad = [
+            ("", "is no network"),
+            ("example.com", "is no network"),
+            ("10.0.0/8", "is no network"),
+            ("[fe80::]/10", "is no network"),
+            ("10.0.0.0/33", "from 0 to 32"),
+            ("10.0.0.0/", "from 0 to 32"),
+            ("10.0.0.0/+8", "from 0 to 32"),
+            ("10.0.0.0/8/8", "from 0 to 32"),
+            ("fe80::/129", "from 0 to 128"),
+            ("10.0.0.1/8", "did you mean `10.0.0.0/8`?"),
+            ("fe80::1/10", "did you mean `fe80::/10`?"),
+        ];
+        for (text, reason) in bad {
+            let error = text.parse::<Network>().unwrap_err().to_string();
+            assert!(error.contains(reason) && error.contains(text), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_network_survives_its_text_and_holds_what_it_was_made_of(bits: u128, low: u32, prefix in 0_u8..=128, six: bool) {
+            let address: IpAddr = if six {
+                Ipv6Addr::from_bits(bits).into()
+            } else {
+                Ipv4Addr::from_bits(low).into()
+            };
+            let network = Network::of(address, prefix);
+            prop_assert!(network.contains(address));
+            prop_assert_eq!(network.to_string().parse::<Network>(), Ok(network));
+        }
+
+        #[test]
+        fn an_address_lies_in_a_network_when_the_leading_bits_agree(a: u32, b: u32, prefix in 0_u8..=32) {
+            let agree = (a ^ b).leading_zeros() >= u32::from(prefix);
+            let network = Network::of(Ipv4Addr::from_bits(a).into(), prefix);
+            prop_assert_eq!(network.contains(Ipv4Addr::from_bits(b).into()), agree);
+            prop_assert!(!network.contains(Ipv4Addr::from_bits(b).to_ipv6_mapped().into()));
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! A stream that notes when bytes went through it, and how many.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
+
+/// Wraps a stream and notes into [`Marks`]. Put it around the TLS stream to see plain bytes, or around
+/// the TCP stream to see those on the wire.
+#[derive(Debug)]
+pub struct Timed<S> {
+    inner: S,
+    marks: Marks,
+}
+
+impl<S> Timed<S> {
+    /// Notes what goes through `inner`, from now on.
+    #[must_use]
+    pub fn new(inner: S) -> Self {
+        Self { inner, marks: Marks::default() }
+    }
+
+    /// A handle on the notes that stays readable after the stream was given away.
+    #[must_use]
+    pub fn marks(&self) -> Marks {
+        self.marks.clone()
+    }
+
+    /// The stream inside.
+    pub fn get_ref(&self) -> &S {
+        &self.inner
+    }
+
+    /// The stream inside, without its notes.
+    pub fn into_inner(self) -> S {
+        self.inner
+    }
+}
+
+/// When bytes passed a [`Timed`] stream, and how many. Cheap to clone; all clones see the same.
+#[derive(Clone, Debug)]
+pub struct Marks {
+    start: Instant,
+    noted: Arc<Noted>,
+}
+
+/// Nanoseconds after `start`, plus one; 0 means that it did not happen.
+#[derive(Debug, Default)]
+struct Noted {
+    first_write: AtomicU64,
+    last_write: AtomicU64,
+    first_read: AtomicU64,
+    last_read: AtomicU64,
+    written: AtomicU64,
+    read: AtomicU64,
+}
+
+impl Default for Marks {
+    fn default() -> Self {
+        Self { start: Instant::now(), noted: Arc::default() }
+    }
+}
+
+impl Marks {
+    /// When the first bytes were taken by the inner stream.
+    #[must_use]
+    pub fn first_write(&self) -> Option<Instant> {
+        self.at(&self.noted.first_write)
+    }
+
+    /// When the last bytes so far were taken by the inner stream.
+    #[must_use]
+    pub fn last_write(&self) -> Option<Instant> {
+        self.at(&self.noted.last_write)
+    }
+
+    /// When the first bytes came.
+    #[must_use]
+    pub fn first_read(&self) -> Option<Instant> {
+        self.at(&self.noted.first_read)
+    }
+
+    /// When the last bytes so far came.
+    #[must_use]
+    pub fn last_read(&self) -> Option<Instant> {
+        self.at(&self.noted.last_read)
+    }
+
+    /// Bytes written so far.
+    #[must_use]
+    pub fn bytes_written(&self) -> u64 {
+        self.noted.written.load(Ordering::Relaxed)
+    }
+
+    /// Bytes read so far.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.noted.read.load(Ordering::Relaxed)
+    }
+
+    /// Forgets all moments and counts, for the next exchange over the same stream.
+    pub fn reset(&self) {
+        let n = &self.noted;
+        for mark in [&n.first_write, &n.last_write, &n.first_read, &n.last_read, &n.written, &n.read] {
+            mark.store(0, Ordering::Relaxed);
+        }
+    }
+
+    fn at(&self, mark: &AtomicU64) -> Option<Instant> {
+        match mark.load(Ordering::Relaxed) {
+            0 => None,
+            nanos => Some(self.start + Duration::from_nanos(nanos - 1)),
+        }
+    }
+
+    fn note(&self, first: &AtomicU64, last: &AtomicU64, count: &AtomicU64, bytes: usize) {
+        let nanos = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX - 1) + 1;
+        if first.load(Ordering::Relaxed) == 0 {
+            first.store(nanos, Ordering::Relaxed);
+        }
+        last.store(nanos, Ordering::Relaxed);
+        count.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    fn wrote(&self, bytes: usize) {
+        let n = &self.noted;
+        self.note(&n.first_write, &n.last_write, &n.written, bytes);
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Timed<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(cx, buffer))?;
+        let bytes = buffer.filled().len() - before;
+        if bytes > 0 {
+            let n = &self.marks.noted;
+            self.marks.note(&n.first_read, &n.last_read, &n.read, bytes);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Timed<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let taken = ready!(Pin::new(&mut self.inner).poll_write(cx, bytes))?;
+        self.marks.wrote(taken);
+        Poll::Ready(Ok(taken))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let taken = ready!(Pin::new(&mut self.inner).poll_write_vectored(cx, slices))?;
+        self.marks.wrote(taken);
+        Poll::Ready(Ok(taken))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(cx)
+    }
+}

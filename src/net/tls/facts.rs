@@ -1,0 +1,76 @@
+//! What a certificate says of itself, and the names of versions and suites.
+
+use std::net::IpAddr;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use rustls_pki_types::CertificateDer;
+use x509_parser::extensions::GeneralName;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+use crate::model::{Certificate, Timestamp};
+
+/// How many certificates of a chain are kept; a peer may send any number.
+const CHAIN: usize = 10;
+/// How many names of one certificate are kept.
+const NAMES: usize = 100;
+
+/// The facts of `chain`, in its order. A certificate that cannot be read is told by its fingerprint.
+pub(super) fn certificates(chain: &[CertificateDer<'static>]) -> Vec<Certificate> {
+    chain.iter().take(CHAIN).map(|der| certificate(der)).collect()
+}
+
+fn certificate(der: &[u8]) -> Certificate {
+    let sha256 = fingerprint(der);
+    let Ok((_, parsed)) = X509Certificate::from_der(der) else {
+        return Certificate {
+            subject: "unreadable certificate".to_owned(),
+            issuer: String::new(),
+            names: Vec::new(),
+            not_before: Timestamp::default(),
+            not_after: Timestamp::default(),
+            sha256,
+        };
+    };
+    Certificate {
+        subject: parsed.subject().to_string(),
+        issuer: parsed.issuer().to_string(),
+        names: names(&parsed),
+        not_before: Timestamp::from_seconds(parsed.validity().not_before.timestamp()),
+        not_after: Timestamp::from_seconds(parsed.validity().not_after.timestamp()),
+        sha256,
+    }
+}
+
+fn names(certificate: &X509Certificate<'_>) -> Vec<String> {
+    let Ok(Some(extension)) = certificate.subject_alternative_name() else { return Vec::new() };
+    let text = |name: &GeneralName<'_>| match name {
+        GeneralName::DNSName(name) => Some((*name).to_owned()),
+        GeneralName::IPAddress(bytes) => address(bytes).map(|address| address.to_string()),
+        _ => None,
+    };
+    extension.value.general_names.iter().filter_map(text).take(NAMES).collect()
+}
+
+fn address(bytes: &[u8]) -> Option<IpAddr> {
+    <[u8; 4]>::try_from(bytes)
+        .map(IpAddr::from)
+        .or_else(|_| <[u8; 16]>::try_from(bytes).map(IpAddr::from))
+        .ok()
+}
+
+fn fingerprint(der: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let hash = digest(&SHA256, der);
+    let digits = hash.as_ref().iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+}
+
+/// The usual spelling of a version: `TLSv1.3`, where rustls says `TLSv1_3`.
+pub(super) fn version(name: &str) -> String {
+    name.replace('_', ".")
+}
+
+/// The IANA name of a suite: `TLS_AES_256_GCM_SHA384`, where rustls says `TLS13_AES_256_GCM_SHA384`.
+pub(super) fn cipher(name: &str) -> String {
+    name.strip_prefix("TLS13_").map_or_else(|| name.to_owned(), |suite| format!("TLS_{suite}"))
+}

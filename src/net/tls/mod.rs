@@ -1,0 +1,188 @@
+//! TLS over any stream: cold sessions, shared trust, facts kept even of what was refused.
+
+mod facts;
+mod fault;
+mod trust;
+mod verify;
+
+use std::sync::Arc;
+
+use rustls::ClientConfig;
+use rustls::client::Resumption;
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls_pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+pub(super) use trust::Trusted;
+pub use trust::{Pem, Roots, Trust};
+
+use super::{Deadline, Net, NetError, Trace};
+use crate::model::{Failure, FailureKind, Phase, TlsFacts};
+use verify::Recorder;
+
+/// Versions of TLS that a handshake offers (interface.md 2.2 `use_ssl_version`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TlsVersions {
+    /// TLS 1.3 and 1.2, the best that both sides speak.
+    #[default]
+    Best,
+    /// TLS 1.2 alone.
+    Only12,
+    /// A version that this build cannot speak; the text names it. Every handshake is
+    /// [`FailureKind::TlsUnsupported`].
+    Unsupported(&'static str),
+}
+
+impl TlsVersions {
+    /// The versions that the field's value stands for: empty, `2`, `3`, `10`, `11` or `12`.
+    #[must_use]
+    pub fn of_field(value: &str) -> Self {
+        match value {
+            "" => Self::Best,
+            "12" => Self::Only12,
+            "2" => Self::Unsupported("SSL 2.0"),
+            "3" => Self::Unsupported("SSL 3.0"),
+            "10" => Self::Unsupported("TLS 1.0"),
+            "11" => Self::Unsupported("TLS 1.1"),
+            _ => Self::Unsupported("an unlisted version"),
+        }
+    }
+}
+
+/// What one handshake asks for.
+#[derive(Clone, Debug)]
+pub struct TlsOptions {
+    /// Versions to offer.
+    pub versions: TlsVersions,
+    /// Application protocols to offer (RFC 7301), the preferred one first; none = no ALPN.
+    pub alpn: Vec<Vec<u8>>,
+    /// Whether the certificate must be valid. Its facts are kept either way.
+    pub verify: bool,
+    /// Id of a CA that is trusted beside those of the location (fields.md 2 `ca_cert_id`).
+    pub ca: Option<i64>,
+    /// Id of the client certificate to show when the server asks for one (`ssl_cert_id`).
+    pub client_certificate: Option<i64>,
+}
+
+impl Default for TlsOptions {
+    fn default() -> Self {
+        Self {
+            versions: TlsVersions::Best,
+            alpn: Vec::new(),
+            verify: true,
+            ca: None,
+            client_certificate: None,
+        }
+    }
+}
+
+/// The trust of a location, ready to use: parsing some hundred root certificates costs more than a
+/// handshake, so it is done once.
+#[derive(Debug)]
+pub(super) struct Tls {
+    trusted: Trusted,
+    best: ClientConfig,
+    only12: ClientConfig,
+}
+
+impl Tls {
+    pub(super) fn new(trust: &Trust) -> Result<Self, NetError> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let trusted = Trusted::new(trust, &provider)?;
+        let best = template(&provider, &trusted, &[&rustls::version::TLS13, &rustls::version::TLS12])?;
+        let only12 = template(&provider, &trusted, &[&rustls::version::TLS12])?;
+        Ok(Self { trusted, best, only12 })
+    }
+
+    /// A configuration of its own for one handshake: nothing of an earlier session is in it.
+    fn config(&self, options: &TlsOptions, recorder: Arc<Recorder>) -> Result<ClientConfig, Failure> {
+        let mut config = match options.versions {
+            TlsVersions::Best => self.best.clone(),
+            TlsVersions::Only12 => self.only12.clone(),
+            TlsVersions::Unsupported(version) => {
+                let detail =
+                    format!("`use_ssl_version` asks for {version}; this build speaks TLS 1.2 and 1.3");
+                return Err(Failure::new(Phase::Tls, FailureKind::TlsUnsupported, detail));
+            }
+        };
+        config.dangerous().set_certificate_verifier(recorder);
+        config.alpn_protocols.clone_from(&options.alpn);
+        if let Some(id) = options.client_certificate {
+            config.client_auth_cert_resolver = self.trusted.client_certificate(id)?;
+        }
+        Ok(config)
+    }
+}
+
+fn template(
+    provider: &Arc<CryptoProvider>,
+    trusted: &Trusted,
+    versions: &[&'static rustls::SupportedProtocolVersion],
+) -> Result<ClientConfig, NetError> {
+    let mut config = ClientConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(versions)
+        .map_err(|error| NetError::Tls(error.to_string()))?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Recorder::new(trusted.of_location(), true)))
+        .with_no_client_auth();
+    config.resumption = Resumption::disabled();
+    Ok(config)
+}
+
+impl Net {
+    /// Speaks TLS over `stream` with the server called `server_name`, a host name (sent as SNI) or an
+    /// address. `trace.tls` is filled as far as the handshake came, also when the certificate was refused.
+    pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: S,
+        server_name: &str,
+        options: &TlsOptions,
+        deadline: Deadline,
+        trace: &mut Trace,
+    ) -> Result<TlsStream<S>, Failure> {
+        let started = Instant::now();
+        let name = named(server_name)?;
+        let recorder = Arc::new(Recorder::new(self.tls.trusted.with_ca(options.ca)?, options.verify));
+        let config = Arc::new(self.tls.config(options, recorder.clone())?);
+        let outcome = deadline.hold(Phase::Tls, TlsConnector::from(config).connect(name, stream)).await;
+        trace.phases.add(Phase::Tls, started.elapsed());
+        let certificates = facts::certificates(recorder.chain());
+        let mut facts = TlsFacts { certificates, ..TlsFacts::default() };
+        if let Ok(Ok(stream)) = &outcome {
+            let session = stream.get_ref().1;
+            facts.tls_version = session.protocol_version().and_then(|v| v.as_str()).map(facts::version);
+            facts.tls_cipher =
+                session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()).map(facts::cipher);
+        }
+        let outcome = outcome.and_then(|done| {
+            done.map_err(|error| fault::handshake_failure(&error, server_name, &facts.certificates))
+        });
+        if outcome.is_ok() || !facts.certificates.is_empty() {
+            trace.tls = Some(Box::new(facts));
+        }
+        outcome
+    }
+}
+
+fn named(server_name: &str) -> Result<ServerName<'static>, Failure> {
+    let bare = server_name.strip_suffix('.').unwrap_or(server_name);
+    ServerName::try_from(bare.to_owned()).map_err(|_| {
+        let detail = format!("`{server_name}` is no name that a certificate can be for");
+        Failure::new(Phase::Tls, FailureKind::CertificateName, detail)
+    })
+}
+
+/// Draws the first random number and makes the first key of the process. Left to the first handshake,
+/// that would add some 26 ms to it, which would look like the target's.
+pub fn warm_up() {
+    let provider = aws_lc_rs::default_provider();
+    let mut seed = [0; 32];
+    // A failure shows again, with its reason, in the first handshake.
+    let _ = provider.secure_random.fill(&mut seed);
+    for group in &provider.kx_groups {
+        let _ = group.start();
+    }
+}

@@ -1,0 +1,171 @@
+//! Whom a location trusts: parsed once, shared by all handshakes.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::RootCertStore;
+use rustls::client::{ResolvesClientCert, WebPkiServerVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+
+use super::NetError;
+use crate::model::{Failure, FailureKind, Phase};
+
+/// PEM text with the name under which messages speak of it, such as its path.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Pem {
+    /// Where it came from.
+    pub label: String,
+    /// The text: certificates, and for a client certificate its private key too.
+    pub text: Vec<u8>,
+}
+
+impl Pem {
+    /// Reads the file at `path`.
+    pub fn read(path: &Path) -> io::Result<Self> {
+        Ok(Self { label: path.display().to_string(), text: std::fs::read(path)? })
+    }
+}
+
+impl std::fmt::Debug for Pem {
+    /// Leaves out the text, which may hold a key.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pem").field("label", &self.label).finish_non_exhaustive()
+    }
+}
+
+/// The public certificate authorities that are trusted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Roots {
+    /// Those of the operating system; those of Mozilla, as built in, when it has none.
+    #[default]
+    System,
+    /// None: only what is configured.
+    None,
+}
+
+/// Whom a location trusts, and what it can show of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// The public ones.
+    pub roots: Roots,
+    /// Further CAs, for every handshake. A server certificate that stands here itself is trusted as it is.
+    pub authorities: Vec<Pem>,
+    /// CAs that a monitor names by id (`ca_cert_id`), beside the others.
+    pub named_authorities: BTreeMap<i64, Pem>,
+    /// Client certificates with their keys, by id (`ssl_cert_id`).
+    pub client_certificates: BTreeMap<i64, Pem>,
+}
+
+/// Who may vouch for a server.
+#[derive(Debug)]
+pub(super) struct Anchors {
+    /// Chains up to a CA; `None` when there is no CA at all.
+    pub(super) verifier: Option<Arc<WebPkiServerVerifier>>,
+    /// Certificates trusted as they are.
+    pub(super) pinned: Vec<CertificateDer<'static>>,
+    pub(super) provider: Arc<CryptoProvider>,
+}
+
+/// The parsed form of [`Trust`].
+#[derive(Debug)]
+pub(in crate::net) struct Trusted {
+    location: Arc<Anchors>,
+    named: BTreeMap<i64, Arc<Anchors>>,
+    clients: BTreeMap<i64, Arc<dyn ResolvesClientCert>>,
+}
+
+impl Trusted {
+    pub(super) fn new(trust: &Trust, provider: &Arc<CryptoProvider>) -> Result<Self, NetError> {
+        let roots = match trust.roots {
+            Roots::System => system_roots(),
+            Roots::None => RootCertStore::empty(),
+        };
+        let mut pinned = Vec::new();
+        for pem in &trust.authorities {
+            pinned.extend(authorities(pem)?);
+        }
+        let location = anchors(roots.clone(), &pinned, provider)?;
+        let mut named = BTreeMap::new();
+        for (&id, pem) in &trust.named_authorities {
+            let with: Vec<_> = pinned.iter().cloned().chain(authorities(pem)?).collect();
+            named.insert(id, Arc::new(anchors(roots.clone(), &with, provider)?));
+        }
+        let mut clients = BTreeMap::new();
+        for (&id, pem) in &trust.client_certificates {
+            clients.insert(id, client(pem, provider)?);
+        }
+        Ok(Self { location: Arc::new(location), named, clients })
+    }
+
+    pub(super) fn of_location(&self) -> Arc<Anchors> {
+        self.location.clone()
+    }
+
+    pub(super) fn with_ca(&self, id: Option<i64>) -> Result<Arc<Anchors>, Failure> {
+        let Some(id) = id else { return Ok(self.location.clone()) };
+        self.named.get(&id).cloned().ok_or_else(|| absent("ca_cert_id", id))
+    }
+
+    pub(super) fn client_certificate(&self, id: i64) -> Result<Arc<dyn ResolvesClientCert>, Failure> {
+        self.clients.get(&id).cloned().ok_or_else(|| absent("ssl_cert_id", id))
+    }
+}
+
+fn absent(field: &str, id: i64) -> Failure {
+    let detail = format!("`{field}` {id} is not among the certificates of this location");
+    Failure::new(Phase::Tls, FailureKind::NotConfigured, detail)
+}
+
+fn system_roots() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    // Single files that cannot be read or parsed are left out, as other programs do.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    }
+    roots
+}
+
+fn anchors(
+    mut roots: RootCertStore,
+    extra: &[CertificateDer<'static>],
+    provider: &Arc<CryptoProvider>,
+) -> Result<Anchors, NetError> {
+    roots.add_parsable_certificates(extra.iter().cloned());
+    let verifier = if roots.is_empty() {
+        None
+    } else {
+        let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone());
+        Some(builder.build().map_err(|error| NetError::Tls(error.to_string()))?)
+    };
+    Ok(Anchors { verifier, pinned: extra.to_vec(), provider: provider.clone() })
+}
+
+fn authorities(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetError> {
+    let fault = |detail: String| NetError::Pem { label: pem.label.clone(), detail };
+    let found = CertificateDer::pem_slice_iter(&pem.text)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| fault(error.to_string()))?;
+    if found.is_empty() {
+        return Err(fault("there is no `BEGIN CERTIFICATE` in it".to_owned()));
+    }
+    let (_, unusable) = RootCertStore::empty().add_parsable_certificates(found.iter().cloned());
+    if unusable > 0 {
+        return Err(fault(format!("{unusable} of its {} certificates cannot be read", found.len())));
+    }
+    Ok(found)
+}
+
+fn client(pem: &Pem, provider: &CryptoProvider) -> Result<Arc<dyn ResolvesClientCert>, NetError> {
+    let fault = |detail: String| NetError::Pem { label: pem.label.clone(), detail };
+    let chain = authorities(pem)?;
+    let key = PrivateKeyDer::from_pem_slice(&pem.text)
+        .map_err(|error| fault(format!("there is no private key in it that can be read: {error}")))?;
+    let certified = CertifiedKey::from_der(chain, key, provider).map_err(|error| fault(error.to_string()))?;
+    Ok(Arc::new(SingleCertAndKey::from(certified)))
+}

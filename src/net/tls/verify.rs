@@ -1,0 +1,100 @@
+//! The verifier of one handshake: keeps the chain, then lets the location's trust decide.
+
+use std::sync::{Arc, OnceLock};
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::verify_server_name;
+use rustls::crypto::{verify_tls12_signature, verify_tls13_signature};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+use super::trust::Anchors;
+
+/// Keeps what the server showed. Signatures are checked even when the certificate is not: they are no
+/// question of trust but of the protocol.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    anchors: Arc<Anchors>,
+    verify: bool,
+    chain: OnceLock<Vec<CertificateDer<'static>>>,
+}
+
+impl Recorder {
+    pub(super) fn new(anchors: Arc<Anchors>, verify: bool) -> Self {
+        Self { anchors, verify, chain: OnceLock::new() }
+    }
+
+    /// The chain as the server sent it; empty when the handshake did not come so far.
+    pub(super) fn chain(&self) -> &[CertificateDer<'static>] {
+        self.chain.get().map_or(&[], Vec::as_slice)
+    }
+}
+
+impl ServerCertVerifier for Recorder {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let shown = std::iter::once(end_entity).chain(intermediates);
+        self.chain.get_or_init(|| shown.map(|der| der.clone().into_owned()).collect());
+        if !self.verify {
+            return Ok(ServerCertVerified::assertion());
+        }
+        if self.anchors.pinned.iter().any(|pinned| pinned == end_entity) {
+            return pinned(end_entity, server_name, now);
+        }
+        match &self.anchors.verifier {
+            Some(by) => by.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now),
+            None => Err(CertificateError::UnknownIssuer.into()),
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.anchors.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, cert, dss, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.anchors.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, cert, dss, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.anchors.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// A certificate that is itself configured as trusted, as self-signed ones of a private network are.
+/// Nobody has to vouch for it, also not when it calls itself a CA; dates and names still count.
+fn pinned(
+    der: &CertificateDer<'_>,
+    name: &ServerName<'_>,
+    now: UnixTime,
+) -> Result<ServerCertVerified, Error> {
+    let (_, parsed) = X509Certificate::from_der(der).map_err(|_| CertificateError::BadEncoding)?;
+    let now = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+    if now > parsed.validity().not_after.timestamp() {
+        return Err(CertificateError::Expired.into());
+    }
+    if now < parsed.validity().not_before.timestamp() {
+        return Err(CertificateError::NotValidYet.into());
+    }
+    verify_server_name(&ParsedCertificate::try_from(der)?, name)?;
+    Ok(ServerCertVerified::assertion())
+}
