@@ -1,4 +1,4 @@
-//! judge
+//! Pure decisions about what was seen.
 
 pub mod certificate;
 pub mod charset;
