@@ -128,7 +128,7 @@ impl Acceptance<'_> {
         if faults.is_empty() {
             return Ok(Accepted { warnings: rules::warnings(&judged), document });
         }
-        faults.sort_by_key(|fault| fault.place);
+        faults.sort_by_key(|fault| (fault.place, fault.rule != Rule::Missing));
         Err(faults)
     }
 

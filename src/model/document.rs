@@ -108,7 +108,7 @@ impl Document {
     }
 
     /// Every field that has a value, defaults included, in the order of the table and in version 3 form.
-    /// Fields that Vigie sets are not among them, but for those that follow from the others.
+    /// Of the fields that Vigie sets, those are among them that follow from the others (fields.md 3).
     #[must_use]
     pub fn to_json(&self, secrets: Secrets) -> Map<String, Value> {
         let table = table::of(self.kind);
@@ -117,10 +117,28 @@ impl Document {
             .iter()
             .enumerate()
             .filter_map(|(position, field)| {
-                let value = self.entry(position).or_else(|| table.default_at(position))?;
-                Some((field.name.to_owned(), covered(field, value.clone(), secrets)?))
+                let value = match self.entry(position).or_else(|| table.default_at(position)) {
+                    Some(value) => value.clone(),
+                    None => Value::Bool(self.follows(field.name)?),
+                };
+                Some((field.name.to_owned(), covered(field, value, secrets)?))
             })
             .collect()
+    }
+
+    /// The value of a field that Vigie sets and that follows from the others.
+    fn follows(&self, name: &str) -> Option<bool> {
+        match name {
+            "monitor_uses_own_locations" => Some(!self.list("locations").is_empty()),
+            "has_capture" => {
+                let level = self.value("capture").and_then(|capture| capture.get("level"));
+                Some(level.and_then(Value::as_str) != Some("Disabled"))
+            }
+            "has_content_views" => Some(!self.list("content_views").is_empty()),
+            "has_user_experience" => Some(self.flag("user_experience_enabled")),
+            "has_multipop" => Some(self.text("mode") == Some("SLA (MultiPOP)")),
+            _ => None,
+        }
     }
 
     fn entry(&self, position: usize) -> Option<&Value> {

@@ -1,1 +1,441 @@
-//! x
+//! The forms of version 3 and of the legacy API, and what a change keeps.
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use vigie::model::accept::Surroundings;
+use vigie::model::field::{Access, Field, Kind};
+use vigie::model::intake::Form;
+use vigie::model::source::Node;
+use vigie::model::table::{self, Table};
+use vigie::model::{Document, FieldFault, MonitorType, Secrets, legacy};
+
+use crate::support::{changed, document, made, minimal, sample, texts, with};
+
+fn legacy_made(body: Value) -> Result<Document, Vec<FieldFault>> {
+    let node = Node::from(body.clone());
+    let kind = legacy::type_to_create(&node).unwrap();
+    made(kind, Form::Legacy, body, &Surroundings { default_locations: &[1, 2, 3], ..Surroundings::default() })
+        .map(|accepted| accepted.document)
+}
+
+/// Statuses and messages of the legacy API for a body.
+fn legacy_refused(body: Value) -> Vec<(u16, String)> {
+    legacy_made(body).unwrap_err().iter().map(FieldFault::legacy).collect()
+}
+
+#[test]
+fn the_minimal_legacy_bodies_are_accepted() {
+    for body in [
+        json!({"billing_plancode": "p", "site_type": "website", "name": "n", "url": "http://a/", "interval": 5, "enabled": "y"}),
+        json!({"billing_plancode": "p", "site_type": "browserscript", "browser_type": "FF", "name": "n", "script": "<s/>", "interval": 5, "enabled": "n"}),
+        json!({"billing_plancode": "p", "site_type": "apiproject", "name": "n", "script": "<s/>", "test_suite": "s", "test_case": "c", "interval": "5", "enabled": "y"}),
+    ] {
+        let accepted = legacy_made(body.clone()).unwrap_or_else(|faults| panic!("{body}: {faults:?}"));
+        assert_eq!(accepted.flag("enabled"), body["enabled"] == "y");
+        assert_eq!(accepted.number("interval"), 5);
+    }
+}
+
+#[test]
+fn legacy_codes_are_read() {
+    let site = legacy_made(json!({
+        "billing_plancode": 7, "site_type": "website", "name": "n", "url": "http://a/", "interval": "10",
+        "mode": "S", "http_method": "p", "resolve_dns": "", "http_302_is_error": "y", "keyword_match_invert": "Enabled",
+        "keyword_match_type": "RegularExpression", "keyword_string": "a.b", "check_ssl_expiration_dates": "Expiring",
+        "locations": [{"id": "1"}, {"id": 2}], "home_location": "2", "monitor_location_count": "2", "port": "",
+        "smtp_hostname": "does not apply", "nonsense": {"a": 1}, "id": "5", "rotate_locations": "y",
+    }))
+    .unwrap();
+    assert_eq!(site.text("billing_plancode"), Some("7"));
+    assert_eq!(site.text("mode"), Some("SLA (MultiPOP)"));
+    assert_eq!(site.text("http_method"), Some("POST"));
+    assert_eq!(site.text("keyword_match_type"), Some("Regular Expression"));
+    assert_eq!(site.number("home_location"), 2);
+    assert_eq!(site.list("locations"), [json!({"id": 1}), json!({"id": 2})]);
+    assert!(site.flag("keyword_match_invert") && site.flag("http_302_is_error") && site.flag("resolve_dns"));
+    assert!(!site.flag("rotate_locations"), "2 of 2 is no rotation");
+    assert!(site.value("port").is_none());
+}
+
+#[test]
+fn every_code_of_the_legacy_api_goes_both_ways() {
+    let cases = [
+        (
+            MonitorType::Ping,
+            "mode",
+            &["P", "G", "V", "R", "S"][..],
+            &["Primary", "Global Notify", "Global Verify", "Round Robin", "SLA (MultiPOP)"][..],
+        ),
+        (MonitorType::Website, "http_method", &["g", "p", "h"], &["GET", "POST", "HEAD"]),
+        (
+            MonitorType::BrowserScript,
+            "browser_type",
+            &["FF", "CH", "IE"],
+            &["Firefox", "Google Chrome", "Internet Explorer"],
+        ),
+        (MonitorType::Website, "http_caching", &["Disabled", "Enabled"], &["Disabled", "Enabled"]),
+        (
+            MonitorType::Website,
+            "check_ssl_expiration_dates",
+            &["Disabled", "Expired", "Expiring"],
+            &["Disabled", "Expired", "Expiring"],
+        ),
+        (
+            MonitorType::Website,
+            "keyword_match_type",
+            &["Plain Text", "Regular Expression"],
+            &["Plain Text", "Regular Expression"],
+        ),
+    ];
+    for (kind, field, codes, words) in cases {
+        for (code, word) in codes.iter().zip(words) {
+            let body = with(minimal(kind), json!({field: code, "site_type": kind.name()}));
+            let document = legacy_made(body).unwrap();
+            assert_eq!(document.text(field), Some(*word), "{field} {code}");
+            assert_eq!(legacy::record(&document, Secrets::Masked)[field], json!(code));
+        }
+    }
+}
+
+#[test]
+fn capture_level_is_the_index_of_the_level() {
+    let levels = [
+        "Disabled",
+        "Error Only",
+        "All Actions on Error",
+        "All Actions",
+        "All Events on Error",
+        "All Events",
+    ];
+    for (index, level) in levels.iter().enumerate() {
+        for code in [json!(index), json!(index.to_string())] {
+            let body = with(
+                minimal(MonitorType::BrowserScript),
+                json!({"capture_level": code, "site_type": "browserscript"}),
+            );
+            let document = legacy_made(body).unwrap();
+            let wanted = json!({"level": level, "mimetype": "image/jpeg", "headers": true, "images": true, "sources": true});
+            assert_eq!(document.value("capture"), Some(&wanted));
+            assert_eq!(legacy::record(&document, Secrets::Masked)["capture_level"], json!(index.to_string()));
+        }
+    }
+    let body =
+        with(minimal(MonitorType::BrowserScript), json!({"capture_level": 6, "site_type": "browserscript"}));
+    assert_eq!(legacy_refused(body), [(66, "Invalid capture_level".to_owned())]);
+}
+
+#[test]
+fn a_count_below_the_pool_is_rotation_in_the_legacy_api() {
+    let rotates = |count: i64, locations: Value| {
+        let more = json!({"site_type": "ping", "monitor_location_count": count, "locations": locations});
+        legacy_made(with(minimal(MonitorType::Ping), more)).unwrap().flag("rotate_locations")
+    };
+    let own = json!([{"id": 1}, {"id": 2}]);
+    assert_eq!([0, 1, 2].map(|count| rotates(count, own.clone())), [false, true, false]);
+    assert_eq!([0, 1, 2, 3].map(|count| rotates(count, json!([]))), [false, true, true, false]);
+    let rotated = |mode: &str| {
+        let document = document(MonitorType::Ping, json!({"mode": mode, "rotate_locations": true}));
+        legacy::record(&document, Secrets::Masked)["monitor_location_count"].clone()
+    };
+    assert_eq!(
+        [rotated("Global Verify"), rotated("Round Robin"), rotated("SLA (MultiPOP)")],
+        ["1", "2", "2"]
+    );
+}
+
+#[test]
+fn a_legacy_record_is_all_text_and_names_its_type() {
+    for kind in MonitorType::ALL {
+        let record = legacy::record(&document(*kind, json!({})), Secrets::Masked);
+        assert_eq!(record["site_type"], legacy::type_name(*kind));
+        all_text(&Value::Object(record.clone()));
+        assert_eq!((&record["enabled"], &record["home_location"]), (&json!("y"), &json!("")), "{kind}");
+        assert!(!record.contains_key("rotate_locations"));
+    }
+}
+
+fn all_text(value: &Value) {
+    match value {
+        Value::String(_) => {}
+        Value::Array(items) => items.iter().for_each(all_text),
+        Value::Object(entries) => entries.values().for_each(all_text),
+        other => panic!("{other} is no text"),
+    }
+}
+
+#[test]
+fn the_legacy_api_says_why_it_refuses() {
+    let refused = |body: Value| legacy::type_to_create(&Node::from(body)).unwrap_err();
+    assert_eq!(refused(json!({})), (64, "Missing site_type".to_owned()));
+    assert_eq!(refused(json!({"site_type": ""})), (64, "Missing site_type".to_owned()));
+    assert_eq!(refused(json!({"site_type": "webseite"})), (66, "Invalid site_type".to_owned()));
+    for kind in ["mobilelab", "selenium"] {
+        assert_eq!(refused(json!({"site_type": kind})), (65, "Invalid device.".to_owned()));
+    }
+    let body = json!({"site_type": "tcp", "name": "n", "billing_plancode": "p", "port": "0"});
+    assert_eq!(legacy_refused(body), [(64, "Missing hostname".to_owned()), (66, "Invalid port".to_owned())]);
+    let body =
+        with(minimal(MonitorType::Ping), json!({"site_type": "ping", "interval": "7", "enabled": "maybe"}));
+    assert_eq!(
+        legacy_refused(body),
+        [(66, "Invalid interval".to_owned()), (66, "Invalid enabled".to_owned())]
+    );
+}
+
+#[test]
+fn the_further_names_of_types_are_known() {
+    assert_eq!(legacy::type_of("transaction"), Some(MonitorType::WebsiteApi));
+    assert_eq!(legacy::type_of("transaction-ssl"), Some(MonitorType::WebsiteSslApi));
+    assert_eq!(legacy::type_of("apiproject"), Some(MonitorType::Api));
+    assert_eq!(legacy::type_of("collection-api"), None);
+    for kind in MonitorType::ALL.iter().filter(|kind| legacy::can_create(**kind)) {
+        assert_eq!(legacy::type_of(legacy::type_name(*kind)), Some(*kind));
+    }
+}
+
+#[test]
+fn lenient_inputs_are_taken() {
+    let site = document(
+        MonitorType::WebsiteSsl,
+        json!({"use_ssl_version": 12, "port": "", "id": 9, "access_type": "Edit"}),
+    );
+    assert_eq!(site.text("use_ssl_version"), Some("12"));
+    assert!(site.value("port").is_none() && site.value("id").is_none());
+    for hostname in ["smtps://a.example:465", "a.example:25", "[2001:db8::1]:25"] {
+        assert_eq!(
+            document(MonitorType::EmailSmtp, json!({"hostname": hostname})).text("hostname"),
+            Some(hostname)
+        );
+    }
+    let yaml =
+        Node::parse("url: http://a/\nname: n\nbilling_plancode: p\nhttp_version: 1.0\nuse_ssl_version: 12\n")
+            .unwrap();
+    let around = Surroundings::default();
+    let site =
+        vigie::model::accept::create(MonitorType::Website, Form::File, &yaml, &around).unwrap().document;
+    assert_eq!(site.text("http_version"), Some("1.0"));
+}
+
+#[test]
+fn defaults_answer_for_what_is_not_set() {
+    let ping = document(MonitorType::Ping, json!({}));
+    assert_eq!((ping.number("interval"), ping.number("timeout"), ping.number("ping_count")), (5, 30, 5));
+    assert!(ping.flag("enabled") && ping.flag("retry_on_failure") && !ping.flag("rotate_locations"));
+    assert_eq!(ping.text("mode"), Some("Global Verify"));
+    assert!(ping.value("home_location").is_none() && ping.list("locations").is_empty());
+    assert_eq!((ping.number("no such field"), ping.text("no such field")), (0, None));
+    let page = document(MonitorType::BrowserScript, json!({"capture": {"level": "All Events"}}));
+    assert_eq!(page.value("capture").unwrap()["mimetype"], "image/jpeg");
+}
+
+#[test]
+fn what_follows_from_other_fields_is_shown_in_version_3() {
+    let shown = |more: Value| document(MonitorType::BrowserScript, more).to_json(Secrets::Masked);
+    let plain = shown(json!({}));
+    let all = shown(json!({
+        "locations": [{"id": 1}, {"id": 2}], "mode": "SLA (MultiPOP)", "user_experience_enabled": true,
+        "capture": {"level": "Disabled"},
+        "content_views": [{"id": 1, "notify_on_error": true, "inherit_global_errors": false}],
+    }));
+    for (field, without, with) in [
+        ("monitor_uses_own_locations", false, true),
+        ("has_multipop", false, true),
+        ("has_user_experience", false, true),
+        ("has_content_views", false, true),
+        ("has_capture", true, false),
+    ] {
+        assert_eq!((&plain[field], &all[field]), (&json!(without), &json!(with)), "{field}");
+    }
+}
+
+#[test]
+fn a_change_keeps_what_it_does_not_name() {
+    let old = document(
+        MonitorType::BrowserScript,
+        json!({"note": "x", "timeout": 60, "capture": {"headers": false}, "locations": [{"id": 1}, {"id": 2}]}),
+    );
+    let body = json!({"timeout": 45, "capture": {"level": "All Events"}, "locations": [{"id": 3}]});
+    let new = changed(&old, Form::V3, body).unwrap().document;
+    assert_eq!((new.text("note"), new.number("timeout")), (Some("x"), 45));
+    assert_eq!(new.list("locations"), [json!({"id": 3})]);
+    let capture = new.value("capture").unwrap();
+    assert_eq!((&capture["level"], &capture["headers"]), (&json!("All Events"), &json!(false)));
+    let new = changed(&new, Form::V3, json!({"note": null, "timeout": null})).unwrap().document;
+    assert_eq!((new.text("note"), new.number("timeout")), (None, 30));
+    assert!(changed(&new, Form::V3, json!({"name": null})).is_err());
+    assert_eq!(changed(&new, Form::V3, json!({})).unwrap().document, new);
+}
+
+#[test]
+fn a_mask_that_comes_back_leaves_the_secret() {
+    let steps = json!([
+        {"url": "http://a/", "step_name": "1", "step_number": 1, "head": {"http_basic_auth_password": "one"}},
+        {"url": "http://a/", "step_name": "2", "step_number": 2, "head": {"http_basic_auth_password": "two"}},
+    ]);
+    let old = document(MonitorType::WebsiteApi, json!({"api_steps": steps}));
+    let mut shown = old.to_json(Secrets::Masked);
+    assert!(!Value::Object(shown.clone()).to_string().contains("two"));
+    assert_eq!(changed(&old, Form::V3, Value::Object(shown.clone())).unwrap().document, old);
+    shown["api_steps"].as_array_mut().unwrap().remove(0);
+    let new = changed(&old, Form::V3, json!({"api_steps": shown["api_steps"]})).unwrap().document;
+    assert_eq!(new.list("api_steps")[0]["head"]["http_basic_auth_password"], "two");
+    let faults = changed(
+        &old,
+        Form::V3,
+        json!({"api_steps": [
+            {"url": "http://a/", "step_name": "3", "step_number": 3, "head": {"bearer_token": "********"}}
+        ]}),
+    )
+    .unwrap_err();
+    assert_eq!(
+        faults[0].message,
+        "`api_steps[0].head.bearer_token` is masked, and there is no value that it could stand for"
+    );
+    let body = with(minimal(MonitorType::EmailPop), json!({"pop_password": "********"}));
+    assert_eq!(made(MonitorType::EmailPop, Form::V3, body, &Surroundings::default()).unwrap_err().len(), 1);
+}
+
+#[test]
+fn what_is_shown_in_version_3_can_be_sent_back() {
+    for kind in MonitorType::ALL {
+        let old = document(*kind, json!({"note": "x"}));
+        let shown = Value::Object(old.to_json(Secrets::Masked));
+        assert_eq!(changed(&old, Form::V3, shown).unwrap().document, old, "{kind}");
+    }
+}
+
+/// Some value of `kind`, in version 3 form.
+fn any_value(kind: Kind) -> BoxedStrategy<Value> {
+    match kind {
+        Kind::Flag => any::<bool>().prop_map(Value::from).boxed(),
+        Kind::Int { min, max } => (min..=max.min(min.max(0) + 1000)).prop_map(Value::from).boxed(),
+        Kind::IntOf(choices) => proptest::sample::select(choices).prop_map(Value::from).boxed(),
+        Kind::TextOf(choices) => proptest::sample::select(choices).prop_map(Value::from).boxed(),
+        Kind::Text { max, format, .. } if texts(format).1.is_none() => {
+            proptest::collection::vec(any::<char>(), 1..=max.min(20))
+                .prop_map(|chars| Value::from(chars.into_iter().collect::<String>()))
+                .prop_filter("a mask is no value", |value| value != "********")
+                .boxed()
+        }
+        Kind::List { of, .. } => {
+            proptest::collection::vec(any_value(*of), 0..3).prop_map(Value::from).boxed()
+        }
+        kind => Just(sample(&kind)).boxed(),
+    }
+}
+
+/// Fields whose values hang together, so that chance does not hit what is allowed.
+const TIED: &[&str] = &[
+    "locations",
+    "home_location",
+    "monitor_location_count",
+    "rotate_locations",
+    "mode",
+    "resolve_dns",
+    "url",
+    "http_method",
+    "post_body",
+    "api_steps",
+    "assertions",
+    "keyword_match_type",
+    "use_client_ssl_cert",
+    "thresholds",
+    "dialogue",
+    "hostname",
+    "script",
+    "pop3_hostname",
+    "smtp_hostname",
+    "content_views",
+];
+
+fn any_fields(table: &'static Table) -> impl Strategy<Value = Map<String, Value>> {
+    let free: Vec<&'static Field> = table
+        .fields()
+        .iter()
+        .copied()
+        .filter(|field| field.access == Access::Open && !TIED.contains(&field.name))
+        .collect();
+    let count = free.len();
+    proptest::sample::subsequence(free, 0..=count).prop_flat_map(|fields| {
+        fields
+            .into_iter()
+            .map(|field| any_value(field.kind).prop_map(move |value| (field.name.to_owned(), value)))
+            .collect::<Vec<_>>()
+            .prop_map(|entries| entries.into_iter().collect::<Map<_, _>>())
+    })
+}
+
+fn any_document() -> impl Strategy<Value = Document> {
+    proptest::sample::select(MonitorType::ALL).prop_flat_map(|kind| {
+        any_fields(table::of(kind)).prop_map(move |fields| document(kind, Value::Object(fields)))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn version_3_to_legacy_and_back_is_the_same(document in any_document()) {
+        let kind = document.kind();
+        let record = Value::Object(legacy::record(&document, Secrets::Revealed));
+        let back = made(kind, Form::Legacy, record.clone(), &Surroundings::default());
+        if legacy::type_of(legacy::type_name(kind)) == Some(kind) {
+            let back = back.map_err(|faults| TestCaseError::fail(format!("{record}: {faults:?}")))?;
+            prop_assert_eq!(back.document.to_json(Secrets::Revealed), document.to_json(Secrets::Revealed));
+        }
+    }
+
+    #[test]
+    fn what_is_stored_loads_as_it_was(document in any_document()) {
+        let text = serde_json::to_string(&document.stored(Secrets::Revealed)).unwrap();
+        let again = Document::trusted(document.kind(), serde_json::from_str(&text).unwrap());
+        prop_assert_eq!(again, document);
+    }
+
+    #[test]
+    fn no_text_makes_reading_panic(text in "\\PC{0,200}") {
+        let _ = Node::parse(&text);
+        let files = [("a.yaml".to_owned(), format!("- key: k\n  type: website\n  {text}\n"))];
+        let found = vigie::model::monitor_file::check_files(
+            &files,
+            &Surroundings::default(),
+            &vigie::model::intake::no_secrets,
+        );
+        prop_assert!(!found.is_empty());
+    }
+
+    #[test]
+    fn no_tree_makes_reading_panic(kind in proptest::sample::select(MonitorType::ALL), body in any_tree()) {
+        for form in [Form::V3, Form::Legacy, Form::File] {
+            let _ = made(kind, form, body.clone(), &Surroundings::default());
+        }
+    }
+}
+
+/// Trees whose keys are often real ones.
+fn any_tree() -> impl Strategy<Value = Value> {
+    let names: Vec<&'static str> = MonitorType::ALL
+        .iter()
+        .flat_map(|kind| table::of(*kind).fields())
+        .map(|field| field.name)
+        .chain(["head", "headers", "level", "capture_level", "id", "name", "value", "source", "comparison"])
+        .collect();
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        "\\PC{0,12}".prop_map(Value::from),
+        Just(json!("********")),
+    ];
+    leaf.prop_recursive(4, 40, 6, move |inner| {
+        let entry = (proptest::sample::select(names.clone()), inner.clone());
+        prop_oneof![
+            proptest::collection::vec(inner, 0..4).prop_map(Value::from),
+            proptest::collection::vec(entry, 0..6).prop_map(|entries| entries
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect()),
+        ]
+    })
+}

@@ -1,1 +1,86 @@
-//! x
+//! What documents weigh, and how fast they load.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use vigie::model::{Document, MonitorType, Secrets};
+
+use crate::support::document;
+
+/// Bytes that a value takes on the heap, with the rounding and the header of the usual allocators.
+fn heap(value: &Value) -> usize {
+    let block = |bytes: usize| if bytes == 0 { 0 } else { bytes.div_ceil(16) * 16 + 16 };
+    match value {
+        Value::String(text) => block(text.capacity()),
+        Value::Array(items) => {
+            block(items.capacity() * size_of::<Value>()) + items.iter().map(heap).sum::<usize>()
+        }
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(name, value)| block(name.capacity()) + size_of::<Value>() + 32 + 16 + heap(value))
+            .sum(),
+        _ => 0,
+    }
+}
+
+/// Bytes of a document: itself, its entries, and the values that no other document shares.
+fn weight(document: &Document) -> usize {
+    let stored = document.stored(Secrets::Revealed);
+    let own = |value: &Value| !value.is_boolean() && !stored_is_shared(document, value);
+    let entries = stored.len() * 16 + 16;
+    let values: usize =
+        stored.values().filter(|value| own(value)).map(|value| size_of::<Value>() + 16 + heap(value)).sum();
+    size_of::<Document>() + entries + values
+}
+
+/// Choices are shared: no document holds a copy of its own.
+fn stored_is_shared(document: &Document, value: &Value) -> bool {
+    let other = Document::trusted(document.kind(), document.stored(Secrets::Revealed));
+    document
+        .stored(Secrets::Revealed)
+        .iter()
+        .filter(|(_, stored)| *stored == value)
+        .any(|(name, _)| std::ptr::eq(document.value(name).unwrap(), other.value(name).unwrap()))
+}
+
+#[test]
+fn an_idle_monitor_stays_far_below_2_kilobytes() {
+    let website = document(
+        MonitorType::Website,
+        json!({
+            "name": "The start page of the shop in the second data centre",
+            "url": "http://shop.dc2.example.com/start/index.html?probe=vigie",
+            "billing_plancode": "standard",
+            "interval": 1, "timeout": 10, "mode": "Primary", "enabled": false, "http_version": "2",
+            "keyword_string": "Welcome to our shop", "home_location": 1, "note": "see the runbook, page 12",
+        }),
+    );
+    let tcp = document(MonitorType::Tcp, json!({"interval": 1}));
+    assert!(weight(&website) < 1300, "{}", weight(&website));
+    assert!(weight(&tcp) < 700, "{}", weight(&tcp));
+}
+
+#[test]
+fn values_of_few_choices_are_shared_by_all_documents() {
+    let one = document(MonitorType::Tcp, json!({"interval": 1, "enabled": false, "mode": "Primary"}));
+    let two = document(MonitorType::Tcp, json!({"interval": 1, "enabled": false, "mode": "Primary"}));
+    for field in ["interval", "enabled", "mode"] {
+        assert!(std::ptr::eq(one.value(field).unwrap(), two.value(field).unwrap()), "{field}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_stored_documents_load_fast() {
+    let text =
+        serde_json::to_string(&document(MonitorType::Tcp, json!({"interval": 1})).stored(Secrets::Omitted));
+    let text = text.unwrap();
+    let started = Instant::now();
+    let all: Vec<_> = (0..100_000)
+        .map(|_| Document::trusted(MonitorType::Tcp, serde_json::from_str(&text).unwrap()))
+        .collect();
+    let took = started.elapsed();
+    assert_eq!(all.last().unwrap().number("interval"), 1);
+    println!("{took:?}");
+    let bound = if cfg!(debug_assertions) { 60 } else { 1 };
+    assert!(took.as_secs() < bound, "{took:?}");
+}

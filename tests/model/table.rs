@@ -131,7 +131,7 @@ fn names_field_and_value(fault: &FieldFault, field: &Field, value: &Value, what:
             assert_eq!(given, "********", "{what}");
         }
         Value::String(text) if !field.secret && text.len() < 40 && !text.contains('\n') => {
-            assert_eq!(given, text)
+            assert_eq!(given, text);
         }
         Value::Number(number) if !field.secret => assert_eq!(given, number.to_string(), "{what}"),
         _ => {}

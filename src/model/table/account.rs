@@ -3,8 +3,11 @@
 use super::super::field::{Field, Kind, Preset};
 use super::super::format::Format;
 use super::Table;
+use super::parts::{CUSTOM_PROPERTY, LOCATION};
 use super::shared::{ID, INTERVALS, MODES, RUNNING, TIMEOUTS, reported};
 
+static PROPERTIES: Kind = Kind::Object(&CUSTOM_PROPERTY);
+static LOCATIONS: Kind = Kind::Object(&LOCATION);
 const ACTIONS: Kind = Kind::TextOf(&["append", "replace"]);
 const DAY: Kind = Kind::Int { min: 1, max: 7 };
 const CLOCK: Kind = Kind::Text { min: 0, max: 5, format: Format::ClockTime };
@@ -100,6 +103,8 @@ static ALL_REQUIRED: &[Field] = &[
     Field::new("allow_internal_testing", Kind::Flag, "Permits checks outside of the schedule").required(),
     Field::new("traceroute_on_error", Kind::Flag, "A traceroute on errors").required(),
     Field::new("timeout", Kind::IntOf(TIMEOUTS), "Seconds of one attempt").required(),
+    Field::new("custom_properties", Kind::List { of: &PROPERTIES, min: 0, max: 100 }, "Values of properties"),
+    Field::new("locations", Kind::List { of: &LOCATIONS, min: 0, max: 1000 }, "Locations"),
 ];
 
 /// Monitor bulk edit (interface.md 2.5).

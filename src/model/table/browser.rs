@@ -4,7 +4,9 @@ use super::super::field::{Access, Field, Kind, Legacy, Preset};
 use super::super::format::Format;
 use super::Table;
 use super::parts::{CAPTURE, CONTENT_VIEW};
-use super::shared::{FULL_PAGE, IDENTITY, IPV6, KEYWORD, REPORTED, RUNNING, TLS, TRUST, reported};
+use super::shared::{
+    CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY, IPV6, KEYWORD, REPORTED, RUNNING, TRUST, reported,
+};
 use super::web::MAX_URL;
 
 /// Characters of a script (fields.md 2).
@@ -76,5 +78,17 @@ static PLAYED: &[Field] = &[
 pub static SCRIPT: Table = Table::new(
     "browserscript",
     "A script played in a browser",
-    &[IDENTITY, PLAYBACK, CAPTURING, RUNNING, KEYWORD, FULL_PAGE, TLS, TRUST, IPV6, PLAYED, REPORTED],
+    &[
+        IDENTITY,
+        PLAYBACK,
+        CAPTURING,
+        RUNNING,
+        KEYWORD,
+        FULL_PAGE,
+        CLIENT_CERTIFICATE,
+        TRUST,
+        IPV6,
+        PLAYED,
+        REPORTED,
+    ],
 );

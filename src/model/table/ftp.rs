@@ -3,7 +3,9 @@
 use super::super::field::{Field, Preset};
 use super::super::format::Format;
 use super::Table;
-use super::shared::{IDENTITY, IPV4_ADDRESS, PORT, REPORTED, RUNNING, TLS, TRUST};
+use super::shared::{
+    CLIENT_CERTIFICATE, IDENTITY, IPV4_ADDRESS, PORT, REPORTED, RUNNING, SSL_VERSION, TRUST,
+};
 
 /// Schemes of an FTP host.
 pub const FTP_SCHEMES: &[&str] = &["ftp", "ftps"];
@@ -23,5 +25,5 @@ pub static FTP: Table =
 pub static FTP_SSL: Table = Table::new(
     "ftp-ssl",
     "An FTP session over TLS",
-    &[IDENTITY, OWN, PORT, IPV4_ADDRESS, TLS, TRUST, RUNNING, REPORTED],
+    &[IDENTITY, OWN, PORT, IPV4_ADDRESS, CLIENT_CERTIFICATE, SSL_VERSION, TRUST, RUNNING, REPORTED],
 );

@@ -100,18 +100,20 @@ pub static TRUST: &[Field] = &[
 /// TLS versions that can be pinned; 2 and 3 are SSL, 10 to 12 TLS 1.0 to 1.2 (interface.md 2.2).
 pub const SSL_VERSIONS: &[&str] = &["", "2", "3", "10", "11", "12"];
 
-/// Client certificate and version of TLS (interface.md 2.2, FTPS).
-pub static TLS: &[Field] = &[
+/// Client certificate (interface.md 2.2, FTPS and browserscript).
+pub static CLIENT_CERTIFICATE: &[Field] = &[
     Field::new("ssl_cert_id", ID, "Client certificate that is shown"),
     Field::text("ssl_cert_format", 32, "Format of that certificate").read_only(),
     Field::text("ssl_cert_name", 255, "Name of that certificate").read_only(),
     Field::flag("use_client_ssl_cert", false, "Whether the client certificate is shown"),
-    Field::choice(
-        "use_ssl_version",
-        SSL_VERSIONS,
-        "The one version to speak; empty is the best of 1.2 and 1.3",
-    ),
 ];
+
+/// Version of TLS (interface.md 2.2, FTPS).
+pub static SSL_VERSION: &[Field] = &[Field::choice(
+    "use_ssl_version",
+    SSL_VERSIONS,
+    "The one version to speak; empty is the best of 1.2 and 1.3",
+)];
 
 /// The keyword (behaviour.md 4; interface.md 2.2, browserscript).
 pub static KEYWORD: &[Field] = &[

@@ -4,7 +4,7 @@ use super::super::field::{Field, Kind, Legacy, Preset};
 use super::super::format::Format;
 use super::Table;
 use super::parts::ASSERTION;
-use super::shared::{IDENTITY, IPV6, PROXY, REPORTED, RUNNING, TLS, TRUST};
+use super::shared::{CLIENT_CERTIFICATE, IDENTITY, IPV6, PROXY, REPORTED, RUNNING, SSL_VERSION, TRUST};
 use super::web::{HEADERS, MAX_BODY, MAX_URL};
 
 static STEPS: Kind = Kind::Object(&API_STEP);
@@ -84,7 +84,8 @@ static REQUESTS: &[Field] = &[
     Field::new("assertions", Kind::List { of: &ASSERTIONS, min: 0, max: 100 }, "What has to hold for it"),
 ];
 
-static GROUPS: &[&[Field]] = &[IDENTITY, REQUESTS, RUNNING, TLS, TRUST, IPV6, PROXY, REPORTED];
+static GROUPS: &[&[Field]] =
+    &[IDENTITY, REQUESTS, RUNNING, CLIENT_CERTIFICATE, SSL_VERSION, TRUST, IPV6, PROXY, REPORTED];
 
 /// `website-api`.
 pub static WEBSITE_API: Table = Table::new("website-api", "HTTP requests one after another", GROUPS);

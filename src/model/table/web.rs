@@ -4,7 +4,10 @@ use super::super::field::{Field, Kind, Legacy, Preset};
 use super::super::format::Format;
 use super::Table;
 use super::parts::HEADER;
-use super::shared::{FULL_PAGE, IDENTITY, IPV6, KEYWORD, PORT, PROXY, REPORTED, RUNNING, TLS, TRUST};
+use super::shared::{
+    CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY, IPV6, KEYWORD, PORT, PROXY, REPORTED, RUNNING, SSL_VERSION,
+    TRUST,
+};
 
 /// Characters of a URL (interface.md 8).
 pub const MAX_URL: usize = 65535;
@@ -42,8 +45,20 @@ static REQUEST: &[Field] = &[
     Field::text("realm_password", 255, "Password for HTTP authentication").secret(),
 ];
 
-static GROUPS: &[&[Field]] =
-    &[IDENTITY, REQUEST, PORT, RUNNING, KEYWORD, FULL_PAGE, TLS, TRUST, IPV6, PROXY, REPORTED];
+static GROUPS: &[&[Field]] = &[
+    IDENTITY,
+    REQUEST,
+    PORT,
+    RUNNING,
+    KEYWORD,
+    FULL_PAGE,
+    CLIENT_CERTIFICATE,
+    SSL_VERSION,
+    TRUST,
+    IPV6,
+    PROXY,
+    REPORTED,
+];
 
 /// `website`.
 pub static WEBSITE: Table = Table::new("website", "One HTTP request", GROUPS);
