@@ -8,6 +8,22 @@ use std::time::Duration;
 use crate::model::{CheckResult, LocationId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::probe::{Probe, Weight};
 
+mod agenda;
+mod attempt;
+mod backlog;
+mod check;
+mod gate;
+mod handle;
+mod pulse;
+mod runner;
+
+pub use attempt::{Place, attempt};
+pub use check::check;
+pub use gate::Limits;
+pub use handle::{Change, OrderError, RunnerHandle, Snapshot, Stopped};
+pub use pulse::Pulse;
+pub use runner::start;
+
 /// One monitor as an agent runs it.
 #[derive(Clone)]
 pub struct Assignment {
@@ -33,7 +49,8 @@ pub struct Assignment {
     pub probe: Arc<dyn Probe>,
     /// Its weight class.
     pub weight: Weight,
-    /// Planned time of its last run that was recorded, before this process started.
+    /// Planned time of its last run that was recorded, before this process started: the runs from there to
+    /// now are recorded as missed. `None` for a new monitor and for one that was disabled meanwhile.
     pub last_planned_at: Option<Timestamp>,
 }
 

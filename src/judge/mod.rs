@@ -4,3 +4,6 @@ pub mod certificate;
 pub mod charset;
 pub mod keyword;
 mod spaces;
+mod verdict;
+
+pub use verdict::verdict;

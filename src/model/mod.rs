@@ -7,7 +7,7 @@ mod failure;
 mod fault;
 pub mod field;
 pub mod format;
-mod id;
+pub(crate) mod id;
 pub mod intake;
 mod kind;
 pub mod legacy;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use regex::bytes::Regex;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -13,8 +14,9 @@ use crate::model::{Document, Failure, FailureKind, Observation, Phase};
 use crate::net::{Endpoint, TlsOptions, Trace, close_at_once, read_more, write_all};
 use crate::wire::starttls::{self, Upgrade};
 
-/// Bytes that one step of a dialogue reads at most.
-const DIALOGUE_BYTES: usize = 64 * 1024;
+/// Bytes that one step of a dialogue reads at most. All of them are searched again with every piece that
+/// comes, so that a peer that sends byte by byte decides how much work this is.
+const DIALOGUE_BYTES: usize = 16 * 1024;
 
 /// Whether and how the connection is encrypted (fields.md 2, tcp `tls`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +26,12 @@ enum Encryption {
     Upgraded(Upgrade),
 }
 
-/// One step of a dialogue. Texts are sent and looked for as they are; nothing is added to them.
+/// One step of a dialogue. What is sent goes out as it is, nothing is added to it; what is expected is a
+/// regular expression that has to match somewhere in what came since the last match.
 #[derive(Debug)]
 struct Step {
     send: Option<Box<str>>,
-    expect: Option<Box<str>>,
+    expect: Option<Regex>,
 }
 
 #[derive(Debug)]
@@ -56,7 +59,9 @@ pub(super) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
 
 fn step(value: &Value) -> Step {
     let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    Step { send: text("send").map(Into::into), expect: text("expect").map(Into::into) }
+    // A checked document holds none that does not compile.
+    let expect = text("expect").and_then(|pattern| Regex::new(pattern).ok());
+    Step { send: text("send").map(Into::into), expect }
 }
 
 impl Probe for TcpProbe {
@@ -119,9 +124,9 @@ impl TcpProbe {
                 trace.phases.add(Phase::Send, started.elapsed());
                 sent?;
             }
-            if let Some(text) = &step.expect {
+            if let Some(pattern) = &step.expect {
                 let started = Instant::now();
-                let found = hear(stream, &mut heard, text, cx, phase, index + 1).await;
+                let found = hear(stream, &mut heard, pattern, cx, phase, index + 1).await;
                 trace.phases.add(phase, started.elapsed());
                 found?;
                 phase = Phase::Transfer;
@@ -131,47 +136,38 @@ impl TcpProbe {
     }
 }
 
-/// Reads until `heard` holds `text`, and takes it and what came before it out of `heard`. When the peer
-/// said something else until it closed or the time was over, that is what went wrong, not the time.
+/// Reads until `pattern` matches in `heard`, and takes the match and what came before it out of `heard`.
+/// When the peer said something else until it closed or the time was over, that is what went wrong, not
+/// the time.
 async fn hear<S: AsyncRead + Unpin>(
     stream: &mut S,
     heard: &mut Vec<u8>,
-    text: &str,
+    pattern: &Regex,
     cx: Context<'_>,
     phase: Phase,
     number: usize,
 ) -> Result<(), Failure> {
-    let mut searched = 0;
     loop {
-        if let Some(end) = find(&heard[searched..], text.as_bytes()).map(|at| searched + at) {
+        if let Some(end) = pattern.find(heard).map(|found| found.end()) {
             heard.drain(..end);
             return Ok(());
         }
-        searched = heard.len().saturating_sub(text.len());
         let more = read_more(stream, heard, DIALOGUE_BYTES, cx.deadline, phase).await;
         match more {
             Ok(0) if heard.is_empty() => return Err(crate::net::closed(phase, 0)),
-            Ok(0) => return Err(unexpected(phase, number, text, heard)),
+            Ok(0) => return Err(unexpected(phase, number, pattern, heard)),
             Ok(_) => {}
             Err(failure) if failure.kind == FailureKind::TimedOut && !heard.is_empty() => {
-                return Err(unexpected(phase, number, text, heard));
+                return Err(unexpected(phase, number, pattern, heard));
             }
             Err(failure) => return Err(failure),
         }
     }
 }
 
-/// Where `needle` ends in `hay`.
-fn find(hay: &[u8], needle: &[u8]) -> Option<usize> {
-    hay.windows(needle.len()).position(|window| window == needle).map(|at| at + needle.len())
-}
-
-fn unexpected(phase: Phase, number: usize, text: &str, heard: &[u8]) -> Failure {
+fn unexpected(phase: Phase, number: usize, pattern: &Regex, heard: &[u8]) -> Failure {
     let start = &heard[..heard.len().min(80)];
-    let detail = format!(
-        "step {number} expects `{}`, the target said `{}`",
-        text.escape_debug(),
-        start.escape_ascii()
-    );
+    let said = start.escape_ascii();
+    let detail = format!("step {number} expects `{pattern}`, the target said `{said}`");
     Failure::new(phase, FailureKind::DialogueUnexpected, detail)
 }

@@ -1,1 +1,10 @@
-//! schedule
+//! When monitors run: the slot grid of one monitor, what to do after a pause, and the one timer queue.
+//! Pure: time comes in as an argument.
+
+mod catch_up;
+mod slots;
+mod timer_queue;
+
+pub use catch_up::{CatchUp, MissedSlots, NextRun, ORDINARY_LATENESS};
+pub use slots::Slots;
+pub use timer_queue::TimerQueue;

@@ -109,9 +109,7 @@ impl Answer {
     #[must_use]
     pub fn answers(&self, kind: RecordType) -> bool {
         let has = |wanted| self.records.iter().any(|record| record.record_type() == wanted);
-        has(kind)
-            || (kind == RecordType::ANY && !self.records.is_empty())
-            || (!self.recursive && has(RecordType::CNAME))
+        has(kind) || (!self.recursive && has(RecordType::CNAME))
     }
 
     /// The records as `TYPE value`, at most `most` of them.

@@ -1,0 +1,112 @@
+//! One attempt: bounded in time, cancellable, its panics contained.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{Assignment, Pulse};
+use crate::clock::Clock;
+use crate::model::{Failure, FailureKind, Fault, Observation, Phase, Timestamp};
+use crate::net::{Deadline, Net};
+use crate::probe::Context;
+
+/// Where attempts are made.
+#[derive(Clone)]
+pub struct Place {
+    /// The network of this location.
+    pub net: Arc<Net>,
+    /// For wall time.
+    pub clock: Arc<dyn Clock>,
+    /// Tells whether this process stood still; `None` where nobody beats it, as on a terminal.
+    pub pulse: Option<Arc<Pulse>>,
+}
+
+/// Makes one attempt of `assignment`. It ends at its timeout even when the probe does not keep it, and at
+/// once when `cancel` is set; a panic of the probe becomes a failure of ours.
+///
+/// A failure while this process stood still says nothing of the target and is laid at our door: peers give
+/// up on a connection that nobody reads, and timeouts run out unwatched.
+pub async fn attempt(assignment: &Assignment, place: &Place, cancel: &CancellationToken) -> Observation {
+    let (began, started_at) = (Instant::now(), place.clock.now());
+    let deadline = Deadline { at: began + assignment.timeout, timeout: assignment.timeout };
+    let bounded = AssertUnwindSafe(bounded(assignment, place, cancel, deadline));
+    let mut observation = match bounded.catch_unwind().await {
+        Ok(observation) => observation,
+        Err(payload) => panicked(assignment, payload.as_ref()),
+    };
+    let total = began.elapsed();
+    if observation.total.is_zero() {
+        observation.total = total;
+    }
+    if let Some(failure) = observation.failure.take() {
+        let stood_still = total > assignment.timeout + OVERDUE || place.stood_still_since(started_at);
+        observation.failure = Some(if stood_still { excuse(failure) } else { failure });
+    }
+    observation
+}
+
+/// What a probe that keeps its deadline gets to report on it, before the engine ends the attempt itself.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// An attempt that ended this much after its timeout was not watched: the process stood still.
+const OVERDUE: Duration = Duration::from_secs(2);
+
+impl Place {
+    fn stood_still_since(&self, start: Timestamp) -> bool {
+        self.pulse.as_ref().is_some_and(|pulse| pulse.stood_still(start, self.clock.now()))
+    }
+}
+
+async fn bounded(
+    assignment: &Assignment,
+    place: &Place,
+    cancel: &CancellationToken,
+    deadline: Deadline,
+) -> Observation {
+    let cx = Context { net: &place.net, deadline, cancel, clock: place.clock.as_ref() };
+    tokio::select! {
+        biased;
+        // The probe first: what it reports itself, on time or on being cancelled, says more.
+        ended = tokio::time::timeout_at(deadline.at + GRACE, assignment.probe.attempt(cx)) => {
+            ended.unwrap_or_else(|_| Observation::failed(overran(deadline.timeout)))
+        }
+        () = cancel.cancelled() => Observation::failed(Failure::new(
+            Phase::Prepare,
+            FailureKind::Cancelled,
+            "Vigie is shutting down, or the monitor was removed",
+        )),
+    }
+}
+
+fn overran(timeout: Duration) -> Failure {
+    let detail = format!("the attempt did not end within {} s", timeout.as_secs_f64());
+    Failure::new(Phase::Prepare, FailureKind::TimedOut, detail)
+}
+
+fn panicked(assignment: &Assignment, payload: &(dyn Any + Send)) -> Observation {
+    let message = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no message");
+    tracing::error!(
+        monitor_id = assignment.monitor_id.0,
+        kind = assignment.kind.name(),
+        panic = message,
+        "a probe panicked; this is a defect of Vigie"
+    );
+    // The message may hold anything, so it stays in the log.
+    Observation::failed(Failure::new(Phase::Prepare, FailureKind::Panicked, "the log has the particulars"))
+}
+
+fn excuse(mut failure: Failure) -> Failure {
+    if failure.fault != Fault::Ours {
+        failure.detail.push_str("; Vigie itself stood still meanwhile");
+    }
+    failure.blamed_on(Fault::Ours)
+}

@@ -1,0 +1,187 @@
+//! The one timer queue: a binary heap with lazy deletion.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::model::Timestamp;
+
+/// One timer for each index: setting it again replaces what was set. 20 bytes an index, plus as much again
+/// at most for entries that were replaced and not reached yet.
+#[derive(Debug, Default)]
+pub struct TimerQueue {
+    heap: BinaryHeap<Reverse<Entry>>,
+    /// By index. Odd while its timer is set; an entry of another generation is stale.
+    generations: Vec<u32>,
+    set: usize,
+}
+
+/// Ordered by time, then by index: the order of a heap must not depend on how it came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    at: Timestamp,
+    index: u32,
+    generation: u32,
+}
+
+/// Below this many entries stale ones are not worth a sweep.
+const SWEEP_FROM: usize = 1024;
+
+impl TimerQueue {
+    /// An empty queue.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many timers are set.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.set
+    }
+
+    /// Whether no timer is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.set == 0
+    }
+
+    /// Entries held, stale ones included; at most twice `len` and a constant.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Sets the timer of `index` to `at`.
+    pub fn set(&mut self, index: u32, at: Timestamp) {
+        let slot = index as usize;
+        if slot >= self.generations.len() {
+            self.generations.resize(slot + 1, 0);
+        }
+        let generation = &mut self.generations[slot];
+        if is_set(*generation) {
+            *generation = generation.wrapping_add(2);
+        } else {
+            *generation = generation.wrapping_add(1);
+            self.set += 1;
+        }
+        self.heap.push(Reverse(Entry { at, index, generation: *generation }));
+        self.sweep();
+    }
+
+    /// Unsets the timer of `index`, when it is set.
+    pub fn unset(&mut self, index: u32) {
+        if let Some(generation) = self.generations.get_mut(index as usize).filter(|g| is_set(**g)) {
+            *generation = generation.wrapping_add(1);
+            self.set -= 1;
+            self.sweep();
+        }
+    }
+
+    /// The time of the timer that ends next.
+    pub fn next_at(&mut self) -> Option<Timestamp> {
+        self.drop_stale();
+        self.heap.peek().map(|Reverse(entry)| entry.at)
+    }
+
+    /// Takes one index whose time is not after `now`, oldest first; its timer is unset by that.
+    pub fn pop_due(&mut self, now: Timestamp) -> Option<u32> {
+        if self.next_at()? > now {
+            return None;
+        }
+        let Reverse(entry) = self.heap.pop()?;
+        self.generations[entry.index as usize] = entry.generation.wrapping_add(1);
+        self.set -= 1;
+        Some(entry.index)
+    }
+
+    fn is_live(generations: &[u32], entry: &Entry) -> bool {
+        generations[entry.index as usize] == entry.generation
+    }
+
+    fn drop_stale(&mut self) {
+        while let Some(Reverse(entry)) = self.heap.peek() {
+            if Self::is_live(&self.generations, entry) {
+                return;
+            }
+            self.heap.pop();
+        }
+    }
+
+    /// Sweeps out stale entries once they are more than the live ones: constant cost per call on average.
+    fn sweep(&mut self) {
+        if self.heap.len() > SWEEP_FROM.max(2 * self.set) {
+            let generations = &self.generations;
+            self.heap.retain(|Reverse(entry)| Self::is_live(generations, entry));
+            self.heap.shrink_to(2 * self.set);
+        }
+    }
+}
+
+fn is_set(generation: u32) -> bool {
+    generation % 2 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(micros: i64) -> Timestamp {
+        Timestamp::from_micros(micros)
+    }
+
+    #[test]
+    fn a_timer_that_was_set_again_fires_once_at_its_new_time() {
+        let mut queue = TimerQueue::new();
+        queue.set(3, at(10));
+        queue.set(3, at(20));
+        assert_eq!((queue.len(), queue.pop_due(at(19))), (1, None));
+        assert_eq!((queue.pop_due(at(20)), queue.pop_due(at(99))), (Some(3), None));
+    }
+
+    #[test]
+    fn replaced_entries_never_outnumber_the_live_ones_for_long() {
+        let mut queue = TimerQueue::new();
+        for round in 0..50 {
+            for index in 0..2000 {
+                queue.set(index, at(round * 1000 + i64::from(index)));
+                assert!(queue.held() <= 1 + SWEEP_FROM.max(2 * queue.len()));
+            }
+        }
+        for index in 0..2000 {
+            queue.unset(index);
+        }
+        assert!(queue.is_empty() && queue.held() <= SWEEP_FROM);
+        assert_eq!(queue.next_at(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn it_behaves_like_a_sorted_map(acts in prop::collection::vec((0_u8..4, 0_u32..8, 0_i64..50), 1..300)) {
+            let (mut queue, mut model) = (TimerQueue::new(), BTreeMap::<u32, i64>::new());
+            for (act, index, time) in acts {
+                match act {
+                    0 | 1 => {
+                        queue.set(index, at(time));
+                        model.insert(index, time);
+                    }
+                    2 => {
+                        queue.unset(index);
+                        model.remove(&index);
+                    }
+                    _ => {
+                        let first = model.iter().map(|(&i, &t)| (t, i)).min().filter(|(t, _)| *t <= time);
+                        let expected = first.map(|(_, i)| i);
+                        prop_assert_eq!(queue.pop_due(at(time)), expected);
+                        expected.map(|i| model.remove(&i));
+                    }
+                }
+                prop_assert_eq!(queue.len(), model.len());
+                prop_assert_eq!(queue.next_at(), model.values().min().map(|&t| at(t)));
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `name-server`: questions to name servers of every temper.
+
+use std::time::Duration;
+
+use hickory_proto::op::ResponseCode;
+use hickory_proto::rr::RecordType;
+use serde_json::{Value, json};
+use vigie::model::{FailureKind, MonitorType, Observation, Phase, Status};
+use vigie::net::EgressPolicy;
+
+use crate::name_server::{NameServer, Reply, alias, v4, v6};
+use crate::{SOON, attempt, kind_of, net, net_with};
+
+fn script(name: &str, kind: RecordType) -> Reply {
+    let six = kind == RecordType::AAAA;
+    match (name, six) {
+        ("default.test", _) => Reply::Records(vec![v4("192.0.2.10")]),
+        ("second.test", _) => Reply::Records(vec![v4("192.0.2.20"), v4("192.0.2.21")]),
+        ("six.test", true) => Reply::Records(vec![v6("2001:db8::6")]),
+        ("six.test" | "empty.test", _) => Reply::Records(Vec::new()),
+        ("alias.test", _) => Reply::Records(vec![alias("elsewhere.test.")]),
+        ("dangling.test", _) => Reply::Recursive(vec![alias("gone.test.")]),
+        ("followed.test", _) => Reply::Recursive(vec![alias("a.test."), v4("192.0.2.30")]),
+        ("long.test", _) => Reply::LongFor((0..200).map(|n| v4(&format!("192.0.2.{n}"))).collect()),
+        ("half.test", _) => Reply::Half,
+        ("servfail.test", _) => Reply::Code(ResponseCode::ServFail),
+        ("refused.test", _) => Reply::Code(ResponseCode::Refused),
+        ("silent.test", _) => Reply::Silence,
+        ("wrong-id.test", _) => Reply::WrongId,
+        ("wrong-question.test", _) => Reply::WrongQuestion,
+        ("rubbish.test", _) => Reply::Rubbish,
+        ("noise.test", _) => Reply::After(b"x".to_vec(), vec![v4("192.0.2.1")]),
+        ("forged.test", _) => Reply::After(vec![0; 60], vec![v4("192.0.2.1")]),
+        _ => Reply::Code(ResponseCode::NXDomain),
+    }
+}
+
+async fn check(server: &NameServer, more: Value, timeout: Duration) -> Observation {
+    let mut fields = json!({"hostname": server.at.ip().to_string(), "port": server.at.port()});
+    fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    attempt(&net(), MonitorType::NameServer, fields, timeout).await
+}
+
+#[tokio::test]
+async fn an_answer_is_kept_with_what_the_server_said_of_itself() {
+    for ip in ["127.0.0.1", "::1"] {
+        let server = NameServer::start(ip, script).await;
+        for (transport, phases) in [
+            ("udp", &[Phase::Resolve, Phase::Connect][..]),
+            ("tcp", &[Phase::Resolve, Phase::Connect, Phase::Send, Phase::FirstByte, Phase::Transfer]),
+        ] {
+            let fields = json!({"name_to_resolve": "second.test", "transport": transport});
+            let seen = check(&server, fields, SOON).await;
+            assert_eq!(seen.failure, None);
+            assert_eq!((seen.address, seen.warnings.len()), (Some(server.at), 0));
+            let facts = seen.facts.dns.unwrap();
+            assert_eq!(facts.answers, ["A 192.0.2.20", "A 192.0.2.21"]);
+            assert_eq!((facts.question.as_str(), facts.record_type.as_str()), ("second.test.", "A"));
+            assert_eq!((facts.rcode.as_str(), facts.transport.as_str()), ("NOERROR", transport));
+            assert!(facts.authoritative);
+            assert_eq!(seen.phases.iter().map(|(phase, _)| phase).collect::<Vec<_>>(), phases);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_name_comes_from_the_monitor_or_from_the_settings() {
+    let server = NameServer::start("127.0.0.1", script).await;
+    let cases = [
+        (json!({}), "default.test."),
+        (json!({"name_to_resolve": "", "name_to_resolve_id": 1}), "second.test."),
+        (json!({"name_to_resolve": "six.test", "name_to_resolve_id": 1}), "six.test."),
+    ];
+    for (fields, question) in cases {
+        let seen = check(&server, fields, SOON).await;
+        assert_eq!(seen.failure, None);
+        assert_eq!(seen.facts.dns.unwrap().question, question);
+    }
+    let seen = check(&server, json!({"name_to_resolve_id": 7}), SOON).await;
+    assert_eq!(kind_of(&seen), Some(FailureKind::NotConfigured));
+}
+
+#[tokio::test]
+async fn every_answer_is_judged_by_its_kind() {
+    let server = NameServer::start("127.0.0.1", script).await;
+    let cases = [
+        ("six.test", None, "AAAA", "udp"),
+        ("alias.test", None, "A", "udp"),
+        ("followed.test", None, "A", "udp"),
+        ("long.test", None, "A", "tcp"),
+        ("noise.test", None, "A", "udp"),
+        ("forged.test", None, "A", "udp"),
+        ("empty.test", Some(FailureKind::DnsNoRecords), "AAAA", "udp"),
+        ("dangling.test", Some(FailureKind::DnsNoRecords), "AAAA", "udp"),
+        ("gone.test", Some(FailureKind::DnsRcode), "A", "udp"),
+        ("servfail.test", Some(FailureKind::DnsRcode), "A", "udp"),
+        ("refused.test", Some(FailureKind::DnsRcode), "A", "udp"),
+        ("rubbish.test", Some(FailureKind::ResponseInvalid), "A", "udp"),
+        ("half.test", Some(FailureKind::ResponseTruncated), "A", "tcp"),
+    ];
+    for (name, kind, record_type, transport) in cases {
+        let seen = check(&server, json!({"name_to_resolve": name}), SOON).await;
+        assert_eq!(kind_of(&seen), kind, "{name}: {:?}", seen.failure);
+        if let Some(failure) = seen.failure {
+            assert_eq!(failure.status(), Status::INVALID_RESPONSE, "{name}");
+        }
+        let facts = seen.facts.dns.unwrap();
+        assert_eq!(
+            (facts.record_type.as_str(), facts.transport.as_str()),
+            (record_type, transport),
+            "{name}"
+        );
+    }
+    let seen = check(&server, json!({"name_to_resolve": "gone.test"}), SOON).await;
+    assert!(seen.failure.unwrap().detail.contains("NXDOMAIN"));
+    assert_eq!(seen.facts.dns.unwrap().rcode, "NXDOMAIN");
+    let seen = check(&server, json!({"name_to_resolve": "long.test"}), SOON).await;
+    assert_eq!(seen.facts.dns.unwrap().answers.len(), 100, "what is kept is bounded");
+}
+
+#[tokio::test]
+async fn what_does_not_answer_the_question_is_passed_over_until_the_time_is_up() {
+    let server = NameServer::start("127.0.0.1", script).await;
+    for (name, strays) in [("silent.test", false), ("wrong-id.test", true), ("wrong-question.test", true)] {
+        let seen = check(&server, json!({"name_to_resolve": name}), Duration::from_millis(700)).await;
+        let failure = seen.failure.unwrap();
+        assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::TimedOut), "{name}");
+        assert_eq!(failure.detail.contains("did not answer it"), strays, "{failure}");
+        assert!(seen.total >= Duration::from_millis(690), "{:?}", seen.total);
+    }
+}
+
+#[tokio::test]
+async fn a_lost_question_is_sent_again_and_that_is_told() {
+    let calls = std::sync::atomic::AtomicUsize::new(0);
+    let server = NameServer::start("127.0.0.1", move |_, _| {
+        match calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+            0 => Reply::Silence,
+            _ => Reply::Records(vec![v4("192.0.2.1")]),
+        }
+    })
+    .await;
+    let seen = check(&server, json!({}), Duration::from_secs(4)).await;
+    assert_eq!((seen.failure, server.questions()), (None, 2));
+    assert!(seen.warnings[0].detail.contains("2 times"));
+    assert!(!seen.warnings[0].kind.counts(), "the outcome stays ok");
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_refuses() {
+    let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for transport in ["udp", "tcp"] {
+        let fields = json!({"hostname": "127.0.0.1", "port": closed.port(), "transport": transport});
+        let seen = attempt(&net(), MonitorType::NameServer, fields, SOON).await;
+        let failure = seen.failure.unwrap();
+        assert_eq!(
+            (failure.phase, failure.kind),
+            (Phase::Connect, FailureKind::ConnectRefused),
+            "{transport}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn expected_answers_must_be_among_those_given() {
+    let server = NameServer::start("127.0.0.1", script).await;
+    let cases = [
+        ("second.test", "A", json!(["192.0.2.21"]), true),
+        ("second.test", "A", json!(["192.0.2.21", "192.0.2.20"]), true),
+        ("second.test", "A", json!(["192.0.2.21", "192.0.2.99"]), false),
+        ("alias.test", "CNAME", json!(["ELSEWHERE.test"]), true),
+        ("alias.test", "cname", json!(["other.test."]), false),
+    ];
+    for (name, record_type, expected, passes) in cases {
+        let fields =
+            json!({"name_to_resolve": name, "record_type": record_type, "expected_answers": expected});
+        let seen = check(&server, fields.clone(), SOON).await;
+        assert_eq!(seen.failure.is_none(), passes, "{fields}: {:?}", seen.failure);
+        if let Some(failure) = seen.failure {
+            assert_eq!((failure.phase, failure.kind), (Phase::Validate, FailureKind::DnsAnswerWrong));
+            assert_eq!(failure.status(), Status::VALIDATION_FAILED);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_this_build_cannot_ask_is_said_and_is_never_the_servers_fault() {
+    let server = NameServer::start("127.0.0.1", script).await;
+    for fields in
+        [json!({"transport": "tls"}), json!({"transport": "https"}), json!({"require_dnssec": true})]
+    {
+        let failure = check(&server, fields.clone(), SOON).await.failure.unwrap();
+        assert_eq!(
+            (failure.kind, failure.status()),
+            (FailureKind::Unsupported, Status::CANNOT_RUN),
+            "{fields}"
+        );
+        let field = fields.as_object().unwrap().keys().next().unwrap().clone();
+        assert!(failure.detail.contains(&field), "{failure}");
+    }
+    assert_eq!(server.questions(), 0);
+}
+
+#[tokio::test]
+async fn the_egress_policy_holds_for_name_servers_too() {
+    let server = NameServer::start("127.0.0.1", script).await;
+    let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
+    for transport in ["udp", "tcp"] {
+        let fields = json!({"hostname": "127.0.0.1", "port": server.at.port(), "transport": transport});
+        let seen = attempt(&strict, MonitorType::NameServer, fields, SOON).await;
+        assert_eq!(kind_of(&seen), Some(FailureKind::EgressDenied));
+    }
+    assert_eq!(server.questions(), 0);
+}

@@ -1,0 +1,141 @@
+//! `ping` over loopback, and in network namespaces where the host permits less or loses packets.
+
+use std::time::Duration;
+
+use serde_json::json;
+use vigie::model::{FailureKind, Fault, MonitorType, Phase, Status};
+use vigie::net::{EchoReply, EgressPolicy};
+
+use crate::namespace::inside;
+use crate::{SOON, attempt, kind_of, net, net_with};
+
+const QUICK: Duration = Duration::from_millis(1000);
+
+#[tokio::test]
+async fn a_host_that_answers_passes_over_both_families() {
+    let net = net();
+    for host in ["127.0.0.1", "::1", "localhost"] {
+        let seen = attempt(&net, MonitorType::Ping, json!({"hostname": host}), QUICK).await;
+        assert_eq!(seen.failure, None, "{host}");
+        let facts = seen.facts.ping.unwrap();
+        assert_eq!((facts.sent, facts.received), (5, 5), "{host}");
+        assert!(facts.loss_percent.abs() < f64::EPSILON);
+        assert!(facts.rtt_min_us <= facts.rtt_avg_us && facts.rtt_avg_us <= facts.rtt_max_us);
+        assert!(facts.rtt_min_us.is_some() && facts.rtt_stddev_us.is_some());
+        assert!(facts.socket == "raw" || facts.socket == "dgram");
+        assert!(seen.phases.micros(Phase::Connect).is_some());
+        assert!(seen.total >= Duration::from_millis(700), "spread over the timeout: {:?}", seen.total);
+    }
+}
+
+#[tokio::test]
+async fn count_and_size_are_those_of_the_monitor() {
+    let net = net();
+    for (count, size) in [(1, 8), (3, 1400), (2, 20_000)] {
+        let fields = json!({"hostname": "127.0.0.1", "ping_count": count, "ping_size": size});
+        let seen = attempt(&net, MonitorType::Ping, fields, QUICK).await;
+        assert_eq!(seen.failure, None);
+        let facts = seen.facts.ping.unwrap();
+        assert_eq!((facts.sent, facts.received), (count, count));
+    }
+}
+
+#[tokio::test]
+async fn a_burst_over_one_socket_loses_nothing() {
+    let net = net();
+    for ip in ["127.0.0.1", "::1"] {
+        let ip = ip.parse().unwrap();
+        let socket = net.echo(ip).await.unwrap();
+        let mut waits = Vec::new();
+        for _ in 0..1000 {
+            waits.push(socket.send(ip, 56).await.unwrap());
+        }
+        for wait in waits {
+            let reply = tokio::time::timeout(SOON, wait.reply()).await.expect("no reply was lost");
+            assert!(matches!(reply, Some(EchoReply::After(_))));
+        }
+    }
+}
+
+#[tokio::test]
+async fn checks_of_one_host_at_one_time_do_not_take_each_others_replies() {
+    let net = net();
+    let checks = (0..50).map(|_| attempt(&net, MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK));
+    for seen in futures::future::join_all(checks).await {
+        assert_eq!(seen.facts.ping.unwrap().received, 5);
+    }
+}
+
+#[tokio::test]
+async fn a_denied_address_is_not_pinged() {
+    let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
+    let seen = attempt(&strict, MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK).await;
+    assert_eq!((kind_of(&seen), seen.facts.ping), (Some(FailureKind::EgressDenied), None));
+}
+
+#[tokio::test]
+async fn silence_is_loss_and_the_threshold_decides() {
+    // A blackhole of its own: an address of loopback whose packets are dropped.
+    let setup = "ip link set lo up; ip route add local 192.0.2.0/24 dev lo; \
+                 sysctl -qw net.ipv4.icmp_echo_ignore_all=1";
+    if !inside("ping::silence_is_loss_and_the_threshold_decides", setup, "") {
+        return;
+    }
+    let net = net();
+    for threshold in [100, 1] {
+        let fields = json!({"hostname": "192.0.2.1", "ping_count": 2, "loss_threshold": threshold});
+        let seen = attempt(&net, MonitorType::Ping, fields, QUICK).await;
+        let failure = seen.failure.unwrap();
+        assert_eq!((failure.kind, failure.status()), (FailureKind::PingLost, Status::PING_FAILED));
+        assert!(failure.detail.contains("2 of 2"), "{failure}");
+        let facts = seen.facts.ping.unwrap();
+        assert_eq!((facts.sent, facts.received, facts.rtt_avg_us), (2, 0, None));
+    }
+}
+
+#[tokio::test]
+async fn the_unprivileged_socket_is_taken_where_the_host_permits_it() {
+    let setup = "ip link set lo up; sysctl -qw net.ipv4.ping_group_range='0 0'";
+    if !inside(
+        "ping::the_unprivileged_socket_is_taken_where_the_host_permits_it",
+        setup,
+        "setpriv --bounding-set=-net_raw",
+    ) {
+        return;
+    }
+    let net = net();
+    for host in ["127.0.0.1", "::1"] {
+        let seen = attempt(&net, MonitorType::Ping, json!({"hostname": host}), QUICK).await;
+        assert_eq!(seen.failure, None, "{host}");
+        assert_eq!(seen.facts.ping.unwrap().socket, "dgram");
+    }
+}
+
+#[tokio::test]
+async fn without_permission_it_says_what_to_do() {
+    if !inside(
+        "ping::without_permission_it_says_what_to_do",
+        "ip link set lo up",
+        "setpriv --bounding-set=-net_raw",
+    ) {
+        return;
+    }
+    let seen = attempt(&net(), MonitorType::Ping, json!({"hostname": "127.0.0.1"}), QUICK).await;
+    let failure = seen.failure.unwrap();
+    assert_eq!((failure.kind, failure.fault), (FailureKind::NoPermission, Fault::Ours));
+    assert_eq!(failure.status(), Status::CANNOT_RUN);
+    for word in ["net.ipv4.ping_group_range", "CAP_NET_RAW"] {
+        assert!(failure.detail.contains(word), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn a_missing_route_is_our_own_fault() {
+    if !inside("ping::a_missing_route_is_our_own_fault", "ip link set lo up", "") {
+        return;
+    }
+    for host in ["192.0.2.1", "2001:db8::1"] {
+        let seen = attempt(&net(), MonitorType::Ping, json!({"hostname": host}), QUICK).await;
+        assert_eq!(kind_of(&seen), Some(FailureKind::NoRoute), "{host}: {:?}", seen.failure);
+    }
+}

@@ -1,0 +1,324 @@
+//! `tcp`: handshakes, encryption and dialogues.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::version::{TLS12, TLS13};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use vigie::model::{FailureKind, MonitorType, Observation, Phase, Status};
+use vigie::net::{EgressPolicy, Net, Pem};
+
+use crate::tls_server::{Authority, config, serve};
+use crate::{SOON, attempt, kind_of, net, net_with};
+
+/// One act of a scripted server.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Say(&'static str),
+    Hear(&'static str),
+    /// Goes on with TLS, then waits for the peer to leave.
+    Tls,
+    Reset,
+    Stall,
+}
+use Act::{Hear, Reset, Say, Stall, Tls};
+
+/// Plays `acts` to everyone who connects, then closes.
+async fn stage(acts: &'static [Act], tls: Option<TlsAcceptor>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let tls = tls.clone();
+            tokio::spawn(async move {
+                for act in acts {
+                    match act {
+                        Say(text) => stream.write_all(text.as_bytes()).await.unwrap(),
+                        Hear(text) => {
+                            let mut heard = vec![0; text.len()];
+                            if stream.read_exact(&mut heard).await.is_err() {
+                                return;
+                            }
+                            assert_eq!(String::from_utf8_lossy(&heard), *text);
+                        }
+                        Tls => {
+                            let acceptor = tls.clone().unwrap();
+                            if let Ok(mut stream) = acceptor.accept(stream).await {
+                                let _ = stream.read_to_end(&mut Vec::new()).await;
+                            }
+                            return;
+                        }
+                        Reset => return stream.set_zero_linger().unwrap(),
+                        Stall => std::future::pending().await,
+                    }
+                }
+            });
+        }
+    });
+    at
+}
+
+async fn check(net: &Net, at: SocketAddr, more: Value, timeout: Duration) -> Observation {
+    let mut fields = json!({"hostname": at.ip().to_string(), "port": at.port()});
+    fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    attempt(net, MonitorType::Tcp, fields, timeout).await
+}
+
+#[tokio::test]
+async fn a_listening_port_passes_over_both_families() {
+    for ip in ["127.0.0.1", "::1"] {
+        let listener = TcpListener::bind((ip, 0)).await.unwrap();
+        let at = listener.local_addr().unwrap();
+        let seen = check(&net(), at, json!({}), SOON).await;
+        assert_eq!(seen.failure, None);
+        assert_eq!((seen.address, seen.facts.resolved.as_slice()), (Some(at), [at.ip()].as_slice()));
+        let phases: Vec<Phase> = seen.phases.iter().map(|(phase, _)| phase).collect();
+        assert_eq!(phases, [Phase::Resolve, Phase::Connect]);
+        assert!(seen.total >= seen.phases.duration(Phase::Connect).unwrap());
+    }
+}
+
+#[tokio::test]
+async fn the_pinned_address_counts_only_without_resolving() {
+    let listener = TcpListener::bind("127.0.0.5:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let fields = |resolve: bool| json!({"hostname": "localhost", "port": port, "ipv4": "127.0.0.5", "resolve_dns": resolve});
+    let pinned = attempt(&net(), MonitorType::Tcp, fields(false), SOON).await;
+    assert_eq!((pinned.failure, pinned.address), (None, Some(listener.local_addr().unwrap())));
+    let named = attempt(&net(), MonitorType::Tcp, fields(true), SOON).await;
+    assert_eq!(kind_of(&named), Some(FailureKind::ConnectRefused), "the name wins");
+}
+
+#[tokio::test]
+async fn a_closed_port_and_a_denied_address_fail_each_in_its_way() {
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let seen = check(&net(), closed, json!({}), SOON).await;
+    let failure = seen.failure.unwrap();
+    assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::ConnectRefused));
+    assert_eq!((failure.status(), seen.address), (Status::CONNECT_FAILED, Some(closed)));
+    assert!(seen.phases.micros(Phase::Connect).is_some());
+    let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.1"]).unwrap());
+    let seen = check(&strict, closed, json!({}), SOON).await;
+    assert_eq!(kind_of(&seen), Some(FailureKind::EgressDenied));
+}
+
+#[tokio::test]
+async fn many_checks_of_one_port_leave_nothing_behind() {
+    let listener = TcpListener::bind("127.0.0.77:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    let accepting = tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            drop(stream);
+        }
+    });
+    let net = net();
+    for _ in 0..300 {
+        assert_eq!(check(&net, at, json!({}), SOON).await.failure, None);
+    }
+    accepting.abort();
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let here = format!("4D00007F:{:04X}", at.port());
+    let waiting = |line: &&str| line.contains(&here) && line.split_whitespace().nth(3) == Some("06");
+    assert_eq!(table.lines().filter(waiting).count(), 0, "no connection waits");
+}
+
+#[tokio::test]
+async fn a_dialogue_is_held_step_by_step() {
+    let at = stage(
+        &[
+            Say("220 ready\r\n"),
+            Hear("HELO\r\n"),
+            Say("25"),
+            Say("0 ok\r\n250 more\r\n"),
+            Hear("QUIT\r\n"),
+            Say("221 bye\r\n"),
+        ],
+        None,
+    )
+    .await;
+    let dialogue = json!([
+        {"expect": "^220 "},
+        {"send": "HELO\r\n", "expect": "250 [a-z]+\r\n"},
+        {"expect": "^250 more"},
+        {"send": "QUIT\r\n", "expect": "(?m)^221"},
+    ]);
+    let seen = check(&net(), at, json!({"dialogue": dialogue}), SOON).await;
+    assert_eq!(seen.failure, None);
+    for phase in [Phase::Connect, Phase::Send, Phase::FirstByte, Phase::Transfer] {
+        assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_dialogue_that_goes_wrong_tells_how() {
+    const LONG: &str =
+        "............................................................................................";
+    let cases: &[(&'static [Act], FailureKind, Status)] = &[
+        (&[Say("500 no\r\n")], FailureKind::DialogueUnexpected, Status::INVALID_RESPONSE),
+        (&[Say("500 no\r\n"), Stall], FailureKind::DialogueUnexpected, Status::INVALID_RESPONSE),
+        (&[Stall], FailureKind::TimedOut, Status::TIMED_OUT),
+        (&[], FailureKind::NoResponse, Status::NO_RESPONSE),
+        (&[Reset], FailureKind::ResponseReset, Status::NO_RESPONSE),
+        (
+            &[Say("2"), Say("1"), Say("\u{0}\u{1b}[2J"), Say(LONG)],
+            FailureKind::DialogueUnexpected,
+            Status::INVALID_RESPONSE,
+        ),
+    ];
+    for (acts, kind, status) in cases {
+        let at = stage(acts, None).await;
+        let seen =
+            check(&net(), at, json!({"dialogue": [{"expect": "220 "}]}), Duration::from_millis(600)).await;
+        let failure = seen.failure.unwrap();
+        assert_eq!((failure.phase, failure.kind), (Phase::FirstByte, *kind), "{acts:?}: {failure}");
+        assert_eq!(failure.status(), *status);
+        assert!(seen.phases.micros(Phase::FirstByte).is_some());
+        assert!(!failure.detail.contains('\u{1b}') && failure.detail.len() < 300, "{failure:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_talker_without_end_is_cut_off() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        while stream.write_all(&[b'x'; 4096]).await.is_ok() {}
+    });
+    let seen = check(&net(), at, json!({"dialogue": [{"expect": "never"}]}), SOON).await;
+    assert_eq!(kind_of(&seen), Some(FailureKind::ResponseTooLarge));
+}
+
+#[tokio::test]
+async fn implicit_tls_keeps_the_certificate_and_speaks_inside() {
+    let authority = Authority::new("test authority");
+    let good = authority.issue(&["127.0.0.1"], (2020, 2090));
+    let expired = authority.issue(&["127.0.0.1"], (2010, 2020));
+    let trusting = net_with(|config| {
+        config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
+    });
+    let at = serve("127.0.0.1", config(&good, &[&TLS13, &TLS12], None)).await;
+    let fields = json!({"tls": "implicit", "dialogue": [{"expect": "hello"}]});
+    let seen = check(&trusting, at, fields.clone(), SOON).await;
+    assert_eq!(seen.failure, None);
+    assert_eq!(seen.facts.tls.unwrap().certificates[0].names, ["127.0.0.1"]);
+    assert!(seen.phases.micros(Phase::Tls).is_some());
+
+    let seen = check(&net(), at, fields.clone(), SOON).await;
+    assert_eq!(kind_of(&seen), Some(FailureKind::CertificateIssuer));
+    assert!(seen.facts.tls.is_some(), "facts are kept of what was refused");
+    let lax = json!({"tls": "implicit", "verify_certificate": false});
+    assert_eq!(check(&net(), at, lax, SOON).await.failure, None);
+    assert_eq!(
+        kind_of(&check(&net(), at, json!({"tls": "implicit", "ca_cert_id": 9}), SOON).await),
+        Some(FailureKind::NotConfigured)
+    );
+
+    let at = serve("127.0.0.1", config(&expired, &[&TLS13], None)).await;
+    let failure = check(&trusting, at, fields, SOON).await.failure.unwrap();
+    assert_eq!(
+        (failure.kind, failure.status()),
+        (FailureKind::CertificateExpired, Status::VALIDATION_FAILED)
+    );
+}
+
+#[tokio::test]
+async fn starttls_is_asked_for_in_the_words_of_each_protocol() {
+    let authority = Authority::new("test authority");
+    let good = authority.issue(&["127.0.0.1"], (2020, 2090));
+    let acceptor = TlsAcceptor::from(Arc::new(config(&good, &[&TLS13, &TLS12], None)));
+    let trusting = net_with(|config| {
+        config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
+    });
+    let unexpected = Some(FailureKind::DialogueUnexpected);
+    let cases: &[(&str, &'static [Act], Option<FailureKind>)] = &[
+        (
+            "smtp",
+            &[
+                Say("220-hi\r\n220 there\r\n"),
+                Hear("EHLO localhost\r\n"),
+                Say("250-me\r\n250-starttls\r\n250 SIZE\r\n"),
+                Hear("STARTTLS\r\n"),
+                Say("220 go\r\n"),
+                Tls,
+            ],
+            None,
+        ),
+        (
+            "smtp",
+            &[
+                Say("220 hi\r\n"),
+                Hear("EHLO localhost\r\n"),
+                Say("250 STARTTLS\r\n"),
+                Hear("STARTTLS\r\n"),
+                Say("454 not now\r\n"),
+                Stall,
+            ],
+            unexpected,
+        ),
+        (
+            "smtp",
+            &[Say("220 hi\r\n"), Hear("EHLO localhost\r\n"), Say("250-me\r\n250 SIZE\r\n"), Stall],
+            unexpected,
+        ),
+        ("smtp", &[Say("554 go away\r\n"), Stall], unexpected),
+        (
+            "smtp",
+            &[
+                Say("220 hi\r\n"),
+                Hear("EHLO localhost\r\n"),
+                Say("250 STARTTLS\r\n"),
+                Hear("STARTTLS\r\n"),
+                Say("220 go\r\nEVIL\r\n"),
+                Tls,
+            ],
+            unexpected,
+        ),
+        ("smtp", &[], Some(FailureKind::NoResponse)),
+        ("smtp", &[Stall], Some(FailureKind::TimedOut)),
+        (
+            "imap",
+            &[Say("* OK hi\r\n"), Hear("a STARTTLS\r\n"), Say("* CAPABILITY X\r\na OK go\r\n"), Tls],
+            None,
+        ),
+        ("imap", &[Say("* OK hi\r\n"), Hear("a STARTTLS\r\n"), Say("a BAD what\r\n"), Stall], unexpected),
+        ("imap", &[Say("* BYE\r\n"), Stall], unexpected),
+        ("pop3", &[Say("+OK hi\r\n"), Hear("STLS\r\n"), Say("+OK\r\n"), Tls], None),
+        ("pop3", &[Say("+OK hi\r\n"), Hear("STLS\r\n"), Say("-ERR\r\n"), Stall], unexpected),
+        ("ftp", &[Say("220 hi\r\n"), Hear("AUTH TLS\r\n"), Say("234 go\r\n"), Tls], None),
+        ("ftp", &[Say("220 hi\r\n"), Hear("AUTH TLS\r\n"), Say("502 no\r\n"), Stall], unexpected),
+        ("postgres", &[Hear("\u{0}\u{0}\u{0}\u{8}\u{4}"), Say("N"), Stall], unexpected),
+    ];
+    for (protocol, acts, wanted) in cases {
+        let at = stage(acts, Some(acceptor.clone())).await;
+        let fields = json!({"tls": format!("starttls-{protocol}")});
+        let seen = check(&trusting, at, fields, Duration::from_millis(1500)).await;
+        assert_eq!(kind_of(&seen), *wanted, "{protocol} {acts:?}: {:?}", seen.failure);
+        assert_eq!(seen.facts.tls.is_some(), wanted.is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_postgres_server_is_asked_with_its_own_request() {
+    let authority = Authority::new("test authority");
+    let good = authority.issue(&["127.0.0.1"], (2020, 2090));
+    let acceptor = TlsAcceptor::from(Arc::new(config(&good, &[&TLS13], None)));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = [0; 8];
+        stream.read_exact(&mut request).await.unwrap();
+        // Length 8, then 80877103 (PostgreSQL 55.7, SSLRequest).
+        assert_eq!((request[3], u32::from_be_bytes(request[4..].try_into().unwrap())), (8, 80_877_103));
+        stream.write_all(b"S").await.unwrap();
+        let _ = acceptor.accept(stream).await.unwrap().read_u8().await;
+    });
+    let fields = json!({"tls": "starttls-postgres", "verify_certificate": false});
+    let seen = check(&net(), at, fields, SOON).await;
+    assert_eq!(seen.failure, None);
+}
