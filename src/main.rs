@@ -1,3 +1,7 @@
 //! The `vigie` binary: parse, call, exit code.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    vigie::cli::run(std::env::args_os())
+}

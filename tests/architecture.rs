@@ -64,7 +64,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("axum::", &["api", "web", "app"]),
     ("clap::", &["cli", "main"]),
     ("anyhow::", &["app", "cli", "main"]),
-    ("SystemTime::now", &["clock"]),
+    ("SystemTime::now", &["clock", "telemetry"]),
     ("prometheus_client::", &["telemetry"]),
 ];
 

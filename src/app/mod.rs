@@ -1,1 +1,3 @@
-//! app
+//! Settings, wiring and shutdown: the only place that knows every concrete type.
+
+pub mod settings;

@@ -1,4 +1,109 @@
 //! The command line: one file per sub-command, words for people, exit codes.
+//!
+//! | Code | `check` | other commands |
+//! |---|---|---|
+//! | 0 | ok | done |
+//! | 1 | warning | it did not work; `config check` found faults |
+//! | 2 | error | wrong use |
+//! | 3 | unknown, or wrong use | – |
 
+mod fields;
+mod kinds;
+mod moment;
+mod monitors;
+mod output;
+mod remote;
 pub mod render;
+mod responder;
+mod results;
+mod source;
 pub mod style;
+mod table;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+/// Wrong use of any command but `check`.
+const WRONG_USE: u8 = 2;
+/// Wrong use of `check`, whose 2 means that the target failed.
+const WRONG_CHECK: u8 = 3;
+
+/// Self-hosted synthetic monitoring: scheduled checks, verified failures, kept evidence
+#[derive(Debug, Parser)]
+#[command(name = "vigie", version, arg_required_else_help = true, max_term_width = 110, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  vigie serve --demo                          look around: built-in targets and monitors, no network needed
+  vigie check website https://example.com/    check something now, with phases, certificate and reasons
+  vigie fields website                        every field of a type, with its rule and default
+  vigie config check                          find the faults of all monitor files
+
+`vigie help COMMAND` shows the options and examples of a command.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Results(results::Args),
+    Monitors(monitors::Args),
+    Fields(fields::Args),
+    #[command(hide = true)]
+    Responder(responder::Args),
+}
+
+/// Runs the command line `args`, program name first, and answers its exit code.
+#[must_use]
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let wrong_use = if args.get(1).is_some_and(|word| word == "check") { WRONG_CHECK } else { WRONG_USE };
+    let outcome = match Cli::try_parse_from(&args) {
+        Ok(cli) => dispatch(cli.command),
+        Err(refusal) => {
+            // Nothing is left to do when even this cannot be written.
+            let _ = refusal.print();
+            let asked = matches!(refusal.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return if asked { ExitCode::SUCCESS } else { ExitCode::from(wrong_use) };
+        }
+    };
+    outcome.unwrap_or_else(|error| {
+        output::complain(&error);
+        let wrong = error.is::<output::WrongUse>() || wrong_use == WRONG_CHECK;
+        ExitCode::from(if wrong { wrong_use } else { 1 })
+    })
+}
+
+fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Results(args) => results::run(args),
+        Command::Monitors(args) => monitors::run(args),
+        Command::Fields(args) => fields::run(args),
+        Command::Responder(args) => responder::run(args),
+    }
+}
+
+/// A runtime for one command: all on this thread, or on one thread per core.
+fn runtime(threads: bool) -> anyhow::Result<tokio::runtime::Runtime> {
+    let mut builder = if threads {
+        tokio::runtime::Builder::new_multi_thread()
+    } else {
+        tokio::runtime::Builder::new_current_thread()
+    };
+    Ok(builder.enable_all().build()?)
+}
+
+/// Lets this process open as many descriptors as the system allows it.
+fn raise_descriptor_limit() {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
+        && soft < hard
+    {
+        // Refused only where a policy of the host stands against it; the old limit holds then.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
+}

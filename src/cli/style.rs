@@ -27,6 +27,12 @@ impl Style {
         Self { colour: true }
     }
 
+    /// Whether it paints.
+    #[must_use]
+    pub const fn is_painted(self) -> bool {
+        self.colour
+    }
+
     /// Words that stand out.
     #[must_use]
     pub fn bold(self, text: &str) -> String {

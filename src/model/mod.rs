@@ -1,5 +1,6 @@
 //! The words of the field: monitors, runs, observations, verdicts, results. No I/O happens here.
 
+pub mod accept;
 mod document;
 mod failure;
 mod fault;
@@ -8,10 +9,12 @@ pub mod format;
 pub(crate) mod id;
 pub mod intake;
 mod kind;
+pub mod legacy;
 mod monitor;
 mod observation;
 mod phase;
 mod result;
+mod rules;
 pub mod source;
 mod status;
 pub mod table;
@@ -19,7 +22,7 @@ mod time;
 
 pub use document::{Document, Secrets};
 pub use failure::{Failure, FailureKind, Fault};
-pub use fault::{FieldFault, MASK, Rule};
+pub use fault::{FieldFault, MASK, Rule, nearest, shortened, shown};
 pub use id::{CheckId, CustomerId, LocationId, MonitorId, Revision, RunId};
 pub use kind::MonitorType;
 pub use monitor::{Monitor, Origin};

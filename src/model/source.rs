@@ -93,6 +93,23 @@ impl Node {
         self.entries().iter().rev().find(|(key, _)| key.name == name).map(|(_, node)| node)
     }
 
+    /// The place of the value at `path`, such as `api_steps[0].url`, or of the nearest one around it.
+    #[must_use]
+    pub fn place_of(&self, path: &str) -> Place {
+        let mut node = self;
+        for part in path.split(['.', '[']).filter(|part| !part.is_empty()) {
+            let inner = match part.strip_suffix(']') {
+                Some(index) => index.parse::<usize>().ok().and_then(|index| node.items().get(index)),
+                None => node.get(part),
+            };
+            match inner {
+                Some(inner) => node = inner,
+                None => break,
+            }
+        }
+        node.place
+    }
+
     /// The entries of a map; none for anything else.
     #[must_use]
     pub fn entries(&self) -> &[(Key, Self)] {

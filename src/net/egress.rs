@@ -19,16 +19,19 @@ pub const DENIED_BY_DEFAULT: &[&str] = &[
     "168.63.129.16/32",
 ];
 
-/// Allow and deny rules over addresses. The rule with the longest prefix wins, of two equally long ones
-/// the deny rule; an address without a rule is allowed. So `deny 0.0.0.0/0` with `allow 10.0.0.0/8` leaves
+/// Allow and deny rules over addresses. The rule with the longest prefix wins; of equally long ones a
+/// configured deny rule before an allow rule, and that before a built-in one. An address without a rule
+/// is allowed. So `deny 0.0.0.0/0` with `allow 10.0.0.0/8` leaves
 /// only the latter, and `allow 169.254.7.0/24` opens a part of what is denied by default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EgressPolicy {
     rules: Vec<(Network, Verdict)>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// In the order in which equally long rules give way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
+    BuiltInDeny,
     Allow,
     Deny,
 }
@@ -60,9 +63,10 @@ impl EgressPolicy {
     #[must_use]
     pub fn new(allow: &[Network], deny: &[Network]) -> Self {
         let built_in = DENIED_BY_DEFAULT.iter().filter_map(|text| text.parse().ok());
-        let denied = built_in.chain(deny.iter().copied()).map(|network| (network, Verdict::Deny));
+        let built_in = built_in.map(|network| (network, Verdict::BuiltInDeny));
+        let denied = deny.iter().map(|network| (*network, Verdict::Deny));
         let allowed = allow.iter().map(|network| (*network, Verdict::Allow));
-        Self { rules: denied.chain(allowed).collect() }
+        Self { rules: built_in.chain(denied).chain(allowed).collect() }
     }
 
     /// [`Self::new`] from texts such as `10.0.0.0/8`. Fails with every text that is no network.
@@ -90,8 +94,8 @@ impl EgressPolicy {
                 .rules
                 .iter()
                 .filter(|(network, _)| network.contains(form))
-                .max_by_key(|(network, verdict)| (network.prefix(), *verdict == Verdict::Deny));
-            if let Some(&(rule, Verdict::Deny)) = decided {
+                .max_by_key(|(network, verdict)| (network.prefix(), *verdict));
+            if let Some(&(rule, Verdict::Deny | Verdict::BuiltInDeny)) = decided {
                 return Err(Denied { address, rule });
             }
         }
@@ -124,5 +128,123 @@ fn inner_v4(v6: Ipv6Addr) -> Option<Ipv4Addr> {
         | [0x64, 0xff9b, 1, _, _, _, high, low]
         | [0x2002, high, low, ..] => Some(pair(high, low)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn every_built_in_rule_is_a_network() {
+        let rules = EgressPolicy::default().rules.len();
+        assert_eq!(rules, DENIED_BY_DEFAULT.len());
+    }
+
+    #[test]
+    fn the_default_denies_link_local_and_metadata_in_every_spelling() {
+        let policy = EgressPolicy::default();
+        let denied = [
+            "169.254.0.1",
+            "169.254.169.254",
+            "fe80::1",
+            "febf:ffff::1",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+            "100.100.100.200",
+            "168.63.129.16",
+            "192.0.0.192",
+            "::ffff:169.254.169.254",
+            "64:ff9b::169.254.169.254",
+            "64:ff9b:1::168.63.129.16",
+            "2002:a9fe:a9fe::1",
+            "2002:a9fe:a9fe:1234:5678::",
+            "::ffff:168.63.129.16",
+        ];
+        for address in denied {
+            let denial = policy.check(ip(address)).unwrap_err();
+            assert_eq!(denial.address, ip(address));
+            assert!(denial.to_string().contains(&ip(address).to_string()), "{denial}");
+        }
+        for address in
+            ["127.0.0.1", "::1", "10.0.0.1", "192.0.2.1", "2001:db8::1", "fec0::1", "fd00:ec2::253"]
+        {
+            assert_eq!(policy.check(ip(address)), Ok(()), "{address}");
+        }
+    }
+
+    #[test]
+    fn the_longest_prefix_decides_and_deny_wins_a_tie() {
+        let policy = EgressPolicy::parse(
+            &["10.0.0.0/8", "169.254.7.0/24", "192.0.2.0/24", "168.63.129.16"],
+            &["0.0.0.0/0", "10.9.0.0/16", "192.0.2.0/24"],
+        )
+        .unwrap();
+        let cases = [
+            ("10.1.2.3", true),
+            ("10.9.2.3", false),
+            ("169.254.7.7", true),
+            ("169.254.8.7", false),
+            ("168.63.129.16", true),
+            ("192.0.2.1", false),
+            ("8.8.8.8", false),
+            ("::ffff:8.8.8.8", false),
+            ("2001:db8::1", true),
+        ];
+        for (address, allowed) in cases {
+            assert_eq!(policy.check(ip(address)).is_ok(), allowed, "{address}");
+        }
+        let rule = policy.check(ip("10.9.2.3")).unwrap_err().rule.to_string();
+        assert_eq!(rule, "10.9.0.0/16");
+    }
+
+    #[test]
+    fn the_unspecified_address_is_loopback() {
+        let policy = EgressPolicy::parse(&[], &["127.0.0.0/8", "::1/128"]).unwrap();
+        for address in ["0.0.0.0", "::", "127.1.2.3", "::1", "::ffff:0.0.0.0"] {
+            assert!(policy.check(ip(address)).is_err(), "{address}");
+        }
+    }
+
+    #[test]
+    fn all_faults_of_both_lists_are_told() {
+        let faults = EgressPolicy::parse(&["10.0.0.1/8", "ok"], &["fe80::/200", "10.0.0.0/8"]).unwrap_err();
+        assert_eq!(faults.len(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn no_spelling_of_a_denied_address_gets_through(bits: u32, rest: [u16; 3], prefix in 0_u8..=32) {
+            let v4 = Ipv4Addr::from_bits(bits);
+            let policy = EgressPolicy::new(&[], &[Network::of(v4.into(), prefix)]);
+            let [a, b, c, d] = v4.octets().map(u16::from);
+            let (first, second) = (a << 8 | b, c << 8 | d);
+            let [w, x, y] = rest;
+            let spellings = [
+                IpAddr::V4(v4),
+                v4.to_ipv6_mapped().into(),
+                Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, first, second).into(),
+                Ipv6Addr::new(0x64, 0xff9b, 1, w, x, y, first, second).into(),
+                Ipv6Addr::new(0x2002, first, second, w, x, y, w, x).into(),
+            ];
+            for spelling in spellings {
+                prop_assert!(policy.check(spelling).is_err(), "{}", spelling);
+                if !v4.is_unspecified() {
+                    prop_assert_eq!(canonical(spelling), IpAddr::V4(v4));
+                }
+            }
+        }
+
+        #[test]
+        fn canonical_form_is_its_own(bits: u128) {
+            let once = canonical(Ipv6Addr::from_bits(bits).into());
+            prop_assert_eq!(canonical(once), once);
+        }
     }
 }

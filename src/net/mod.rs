@@ -5,6 +5,7 @@
 
 mod deadline;
 mod dial;
+mod echo;
 mod egress;
 mod endpoint;
 mod exchange;
@@ -16,6 +17,7 @@ mod tls;
 
 pub use deadline::Deadline;
 pub use dial::{STAGGER, close_at_once};
+pub use echo::{EchoReply, EchoSocket, EchoWait};
 pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
 pub use endpoint::{Endpoint, Family, Trace};
 pub use exchange::{closed, exchange_failure, read_line, read_more, read_to, write_all};
@@ -92,6 +94,7 @@ pub struct Net {
     egress: EgressPolicy,
     source: Source,
     tls: tls::Tls,
+    echo: echo::Echoes,
 }
 
 impl Net {
@@ -102,6 +105,7 @@ impl Net {
             egress: config.egress.clone(),
             source: config.source.clone(),
             tls: tls::Tls::new(&config.trust)?,
+            echo: echo::Echoes::default(),
         })
     }
 

@@ -107,3 +107,64 @@ impl fmt::Display for Network {
         write!(f, "{}/{}", self.base, self.prefix)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_read_or_refused_with_a_reason() {
+        let good = [
+            ("10.0.0.0/8", "10.0.0.0/8"),
+            ("0.0.0.0/0", "0.0.0.0/0"),
+            ("192.0.2.7", "192.0.2.7/32"),
+            ("fe80::/10", "fe80::/10"),
+            ("::/0", "::/0"),
+            ("2001:db8::1", "2001:db8::1/128"),
+        ];
+        for (text, shown) in good {
+            assert_eq!(text.parse::<Network>().unwrap().to_string(), shown);
+        }
+        let bad = [
+            ("", "is no network"),
+            ("example.com", "is no network"),
+            ("10.0.0/8", "is no network"),
+            ("[fe80::]/10", "is no network"),
+            ("10.0.0.0/33", "from 0 to 32"),
+            ("10.0.0.0/", "from 0 to 32"),
+            ("10.0.0.0/+8", "from 0 to 32"),
+            ("10.0.0.0/8/8", "from 0 to 32"),
+            ("fe80::/129", "from 0 to 128"),
+            ("10.0.0.1/8", "did you mean `10.0.0.0/8`?"),
+            ("fe80::1/10", "did you mean `fe80::/10`?"),
+        ];
+        for (text, reason) in bad {
+            let error = text.parse::<Network>().unwrap_err().to_string();
+            assert!(error.contains(reason) && error.contains(text), "{text}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_network_survives_its_text_and_holds_what_it_was_made_of(bits: u128, low: u32, prefix in 0_u8..=128, six: bool) {
+            let address: IpAddr = if six {
+                Ipv6Addr::from_bits(bits).into()
+            } else {
+                Ipv4Addr::from_bits(low).into()
+            };
+            let network = Network::of(address, prefix);
+            prop_assert!(network.contains(address));
+            prop_assert_eq!(network.to_string().parse::<Network>(), Ok(network));
+        }
+
+        #[test]
+        fn an_address_lies_in_a_network_when_the_leading_bits_agree(a: u32, b: u32, prefix in 0_u8..=32) {
+            let agree = (a ^ b).leading_zeros() >= u32::from(prefix);
+            let network = Network::of(Ipv4Addr::from_bits(a).into(), prefix);
+            prop_assert_eq!(network.contains(Ipv4Addr::from_bits(b).into()), agree);
+            prop_assert!(!network.contains(Ipv4Addr::from_bits(b).to_ipv6_mapped().into()));
+        }
+    }
+}

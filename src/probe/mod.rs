@@ -10,8 +10,12 @@ use crate::clock::Clock;
 use crate::model::{Document, MonitorType, Observation};
 use crate::net::{Deadline, Net};
 
+mod dns;
 mod http;
+mod ping;
 mod registry;
+mod target;
+mod tcp;
 
 pub use registry::{Descriptor, REGISTRY, build, descriptor};
 

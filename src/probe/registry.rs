@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight};
+use super::{Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, http, ping, tcp};
 use crate::model::{Document, Failure, FailureKind, MonitorType, Observation, Phase};
 
 /// What the engine has to know of a kind before it runs one.
@@ -17,11 +17,16 @@ pub struct Descriptor {
 }
 
 /// Every kind that this build can probe.
-pub static REGISTRY: &[Descriptor] = &[Descriptor {
-    kinds: &[MonitorType::Website, MonitorType::WebsiteSsl],
-    weight: Weight::Light,
-    build: super::http::build,
-}];
+pub static REGISTRY: &[Descriptor] = &[
+    Descriptor {
+        kinds: &[MonitorType::Website, MonitorType::WebsiteSsl],
+        weight: Weight::Light,
+        build: http::build,
+    },
+    Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
+    Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
+    Descriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
+];
 
 /// The descriptor of `kind`; `None` when this build has no probe for it.
 #[must_use]

@@ -9,7 +9,7 @@ use crate::model::{
 
 mod sqlite;
 
-pub use sqlite::{SKETCH_ERROR, SqliteSettings, SqliteStore, Synchronous};
+pub use sqlite::{SKETCH_ERROR, SqliteReader, SqliteSettings, SqliteStore, Synchronous};
 
 /// The future of one call.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

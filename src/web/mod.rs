@@ -59,7 +59,7 @@ fn not_found(what: &str) -> Response {
 }
 
 fn store_unavailable(error: &StoreError) -> Response {
-    tracing::warn!(kind = error.kind(), error = %error, "cannot show a page");
+    tracing::warn!(error_kind = error.kind(), error = %error, "cannot show a page");
     let what =
         "The store cannot be read now. The log of the server says why; this page tries again by itself.";
     (StatusCode::SERVICE_UNAVAILABLE, html::notice("Results are not available", what)).into_response()

@@ -115,6 +115,12 @@ async fn monitors_are_listed_by_type_and_shown_one_by_one() {
     assert_eq!(body["metadata"]["resultset"]["count"], 2);
     assert_eq!(body["results"][0]["id"], 1);
     assert_eq!(body["results"][0]["type"], "website");
+    assert_eq!((&body["results"][0]["name"], &body["results"][0]["interval"]), (&json!("one"), &json!(5)));
+    assert_eq!(body["results"][0]["http_method"], "GET", "a default shows");
+    assert_eq!(body["results"][0]["access_type"], "View");
+    let selected = served.get("/api/v3/monitors?select=id,name,colour").await.json();
+    assert_eq!(selected["results"][0], json!({"id": 1, "name": "one"}));
+    assert_eq!(served.get("/api/v3/monitors?select=").await.json()["results"], json!([{}, {}]));
     assert_eq!(served.get("/api/v3/monitors?type=tcp").await.json()["results"], json!([]));
     assert_eq!(served.get("/api/v3/monitors?type=web").await.status, 400);
     assert_eq!(served.get("/api/v3/monitors/2").await.json()["id"], 2);

@@ -4,5 +4,6 @@
 mod api;
 mod metrics;
 mod pages;
+mod settings;
 mod support;
 mod unit_file;

@@ -1,46 +1,234 @@
 //! Dialling: refusals, black holes, families, policy, and whose fault it is.
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::{Duration, Instant};
 
-use tokio::net::TcpListener;
-use vigie::model::{FailureKind, Phase};
-use vigie::net::{Deadline, Endpoint, Net, NetConfig, Roots, Trace, Trust};
+use socket2::{Domain, Socket, Type};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use vigie::model::{FailureKind, Fault, Phase, Status};
+use vigie::net::{EgressPolicy, Endpoint, STAGGER, Source, Trace, close_at_once};
 
-fn net() -> Net {
-    let trust = Trust { roots: Roots::None, ..Trust::default() };
-    Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
+use crate::namespace::inside;
+use crate::{net, net_with, soon, within};
+
+async fn listen(ip: &str, port: u16) -> TcpListener {
+    TcpListener::bind((ip, port)).await.unwrap()
 }
 
-fn soon() -> Deadline {
-    Deadline::within(Duration::from_secs(5))
+fn ips(texts: &[&str]) -> Vec<IpAddr> {
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+/// A port that takes no more connections and answers nothing: its queue is full and nobody accepts.
+struct BlackHole {
+    at: SocketAddr,
+    _listener: Socket,
+    _queued: Vec<TcpStream>,
+}
+
+async fn black_hole(ip: &str, port: u16) -> BlackHole {
+    let listener =
+        Socket::new(Domain::for_address((ip.parse::<IpAddr>().unwrap(), 0).into()), Type::STREAM, None)
+            .unwrap();
+    listener.bind(&SocketAddr::new(ip.parse().unwrap(), port).into()).unwrap();
+    listener.listen(0).unwrap();
+    let at = listener.local_addr().unwrap().as_socket().unwrap();
+    let mut queued = Vec::new();
+    while let Ok(stream) = tokio::time::timeout(Duration::from_millis(100), TcpStream::connect(at)).await {
+        queued.push(stream.unwrap());
+        assert!(queued.len() < 20, "the queue of a listener does not fill");
+    }
+    BlackHole { at, _listener: listener, _queued: queued }
 }
 
 #[tokio::test]
 async fn a_listening_port_is_connected_and_its_phases_are_kept() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let at = listener.local_addr().unwrap();
-    let mut trace = Trace::default();
-    let to = Endpoint::new("localhost", at.port());
-    let way = tokio::spawn(async move {
-        let stream = net().connect(&to, soon(), &mut trace).await.unwrap();
-        (stream, trace)
-    });
-    let (stream, trace) = way.await.unwrap();
-    assert!(stream.nodelay().unwrap());
-    assert_eq!(trace.address, Some(at));
-    assert!(trace.resolved.contains(&Ipv4Addr::LOCALHOST.into()));
-    assert!(trace.phases.micros(Phase::Resolve).is_some());
-    assert!(trace.phases.micros(Phase::Connect).is_some());
-    assert!(trace.phases.micros(Phase::Tls).is_none());
+    for (ip, host) in
+        [("127.0.0.1", "localhost"), ("::1", "[::1]"), ("::1", "::1"), ("127.0.0.1", "127.0.0.1")]
+    {
+        let listener = listen(ip, 0).await;
+        let at = listener.local_addr().unwrap();
+        let to = Endpoint::new(host, at.port());
+        // In a task of its own, as the engine runs it: the way has to be `Send`.
+        let way = tokio::spawn(async move {
+            let mut trace = Trace::default();
+            (net().connect(&to, soon(), &mut trace).await, trace)
+        });
+        let (stream, trace) = way.await.unwrap();
+        assert!(stream.unwrap().nodelay().unwrap(), "{host}");
+        assert_eq!(trace.address, Some(at), "{host}");
+        assert!(trace.resolved.contains(&at.ip()), "{host}");
+        assert!(trace.phases.micros(Phase::Resolve).is_some());
+        assert!(trace.phases.micros(Phase::Connect).is_some());
+        assert!(trace.phases.micros(Phase::Tls).is_none());
+    }
 }
 
 #[tokio::test]
-async fn a_closed_port_is_refused_by_the_target() {
-    let at: SocketAddr = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+async fn a_closed_port_is_refused_by_the_target_over_both_families() {
+    for ip in ["127.0.0.1", "::1"] {
+        let at = listen(ip, 0).await.local_addr().unwrap();
+        let mut trace = Trace::default();
+        let failure = net().connect(&Endpoint::new(ip, at.port()), soon(), &mut trace).await.unwrap_err();
+        assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::ConnectRefused));
+        assert!(failure.detail.contains(&at.to_string()), "{}", failure.detail);
+        assert_eq!((trace.address, trace.resolved.as_slice()), (Some(at), [at.ip()].as_slice()));
+        assert!(trace.phases.micros(Phase::Connect).is_some(), "the phase that failed has its time");
+    }
+}
+
+#[tokio::test]
+async fn a_pinned_address_is_used_without_asking_for_the_name() {
+    let listener = listen("127.0.0.3", 0).await;
+    let mut to = Endpoint::new("no-such-name.invalid", listener.local_addr().unwrap().port());
+    to.pinned = Some(Ipv4Addr::new(127, 0, 0, 3).into());
     let mut trace = Trace::default();
+    net().connect(&to, soon(), &mut trace).await.unwrap();
+    assert_eq!(trace.address, Some(listener.local_addr().unwrap()));
+}
+
+#[tokio::test]
+async fn an_address_that_does_not_answer_is_overtaken_by_the_next_one() {
+    let hole = black_hole("127.0.0.1", 0).await;
+    let listener = listen("127.0.0.2", hole.at.port()).await;
+    let mut trace = Trace::default();
+    let started = Instant::now();
+    let order = ips(&["127.0.0.1", "127.0.0.2"]);
+    let stream = net().connect_any(&order, hole.at.port(), soon(), &mut trace).await.unwrap();
+    assert_eq!(stream.peer_addr().unwrap(), listener.local_addr().unwrap());
+    assert_eq!(trace.address, Some(listener.local_addr().unwrap()));
+    assert!(started.elapsed() >= STAGGER && started.elapsed() < STAGGER * 8, "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn an_address_that_refuses_is_followed_by_the_next_one_at_once() {
+    let listener = listen("127.0.0.4", 0).await;
+    let port = listener.local_addr().unwrap().port();
+    let order = ips(&["::1", "127.0.0.2", "127.0.0.3", "127.0.0.4"]);
+    let started = Instant::now();
+    let stream = net().connect_any(&order, port, soon(), &mut Trace::default()).await.unwrap();
+    assert_eq!(stream.peer_addr().unwrap().ip(), order[3]);
+    assert!(started.elapsed() < STAGGER, "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn silence_of_all_addresses_is_a_timeout_in_connect() {
+    let hole = black_hole("127.0.0.1", 0).await;
+    let (_second, _third) =
+        (black_hole("127.0.0.2", hole.at.port()).await, black_hole("::1", hole.at.port()).await);
+    let mut trace = Trace::default();
+    let order = ips(&["::1", "127.0.0.1", "127.0.0.2"]);
+    let started = Instant::now();
+    let failure = net().connect_any(&order, hole.at.port(), within(700), &mut trace).await.unwrap_err();
+    assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::TimedOut));
+    assert_eq!(failure.status(), Status::TIMED_OUT);
+    assert!(failure.detail.contains("127.0.0.2"), "every address is named: {}", failure.detail);
+    assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
+    assert!(trace.phases.micros(Phase::Connect).unwrap() >= 690_000);
+}
+
+#[tokio::test]
+async fn what_the_policy_denies_is_not_dialled_and_is_our_own_doing() {
+    let listener = listen("127.0.0.1", 0).await;
+    let port = listener.local_addr().unwrap().port();
+    let net = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
+    for host in ["127.0.0.1", "::ffff:127.0.0.1", "0.0.0.0", "64:ff9b::127.0.0.1"] {
+        let failure =
+            net.connect(&Endpoint::new(host, port), soon(), &mut Trace::default()).await.unwrap_err();
+        assert_eq!((failure.kind, failure.fault), (FailureKind::EgressDenied, Fault::Ours), "{host}");
+        assert_eq!(failure.status(), Status::CANNOT_RUN);
+        assert!(failure.detail.contains("`127.0.0.0/8`"), "{}", failure.detail);
+    }
+    let reachable = listen("::1", port).await;
+    let order = ips(&["127.0.0.1", "::1"]);
+    let stream = net.connect_any(&order, port, soon(), &mut Trace::default()).await.unwrap();
+    assert_eq!(stream.peer_addr().unwrap(), reachable.local_addr().unwrap());
+}
+
+#[tokio::test]
+async fn connections_leave_from_the_source_address_of_their_family() {
+    let source =
+        Source { v4: Some(Ipv4Addr::new(127, 0, 0, 9)), v6: Some(Ipv6Addr::LOCALHOST), interface: None };
+    let net = net_with(|config| config.source = source);
+    for (ip, from) in [("127.0.0.1", "127.0.0.9"), ("::1", "::1")] {
+        let listener = listen(ip, 0).await;
+        let to = Endpoint::new(ip, listener.local_addr().unwrap().port());
+        let _stream = net.connect(&to, soon(), &mut Trace::default()).await.unwrap();
+        let (_, peer) = listener.accept().await.unwrap();
+        assert_eq!(peer.ip(), from.parse::<IpAddr>().unwrap());
+    }
+}
+
+#[tokio::test]
+async fn what_this_host_lacks_is_our_own_fault() {
+    let elsewhere = Source { v4: Some(Ipv4Addr::new(192, 0, 2, 1)), ..Source::default() };
+    let no_interface = Source { interface: Some("no-such-if0".to_owned()), ..Source::default() };
+    // The kernel lets no packet leave with this address; nothing is sent.
+    let loopback = Source { v4: Some(Ipv4Addr::LOCALHOST), ..Source::default() };
+    let cases = [
+        (elsewhere, "127.0.0.1", FailureKind::NoSourceAddress),
+        (no_interface, "127.0.0.1", FailureKind::NoSourceAddress),
+        (loopback, "192.0.2.1", FailureKind::NoRoute),
+    ];
+    for (source, ip, kind) in cases {
+        let net = net_with(|config| config.source = source.clone());
+        let failure =
+            net.connect(&Endpoint::new(ip, 9), within(3000), &mut Trace::default()).await.unwrap_err();
+        assert_eq!((failure.kind, failure.fault), (kind, Fault::Ours), "{source:?}: {failure}");
+        assert_eq!(failure.status(), Status::INTERNAL);
+    }
+}
+
+#[tokio::test]
+async fn a_target_fault_says_more_than_one_of_ours() {
+    let source = Source { v6: Some("2001:db8::1".parse().unwrap()), ..Source::default() };
+    let net = net_with(|config| config.source = source);
+    let port = listen("127.0.0.1", 0).await.local_addr().unwrap().port();
     let failure =
-        net().connect(&Endpoint::new("127.0.0.1", at.port()), soon(), &mut trace).await.unwrap_err();
-    assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::ConnectRefused));
-    assert_eq!(trace.address, Some(at));
+        net.connect_any(&ips(&["::1", "127.0.0.1"]), port, soon(), &mut Trace::default()).await.unwrap_err();
+    assert_eq!((failure.kind, failure.fault), (FailureKind::ConnectRefused, Fault::Target));
+    assert!(failure.detail.contains("[::1]"), "the other one is told too: {}", failure.detail);
+}
+
+#[tokio::test]
+async fn an_icmp_error_of_the_network_is_not_a_missing_route_of_ours() {
+    let unreachable = std::io::Error::from_raw_os_error(nix::errno::Errno::EHOSTUNREACH as i32);
+    let at = "127.0.0.1:80".parse().unwrap();
+    let failure = net().dial_failure(at, &unreachable);
+    assert_eq!((failure.kind, failure.fault), (FailureKind::Unreachable, Fault::Network));
+}
+
+#[tokio::test]
+async fn without_a_route_of_its_own_a_host_knows_nothing_of_the_target() {
+    if !inside(
+        "connect::without_a_route_of_its_own_a_host_knows_nothing_of_the_target",
+        "ip link set lo up",
+        "",
+    ) {
+        return;
+    }
+    for ip in ["192.0.2.1", "2001:db8::1"] {
+        let failure = net().connect(&Endpoint::new(ip, 9), soon(), &mut Trace::default()).await.unwrap_err();
+        assert_eq!((failure.kind, failure.fault), (FailureKind::NoRoute, Fault::Ours), "{failure}");
+        assert_eq!(failure.status(), Status::INTERNAL);
+    }
+}
+
+#[tokio::test]
+async fn closing_at_once_resets_and_leaves_no_time_wait() {
+    let listener = listen("127.0.0.1", 0).await;
+    let at = listener.local_addr().unwrap();
+    let stream =
+        net().connect(&Endpoint::new("127.0.0.1", at.port()), soon(), &mut Trace::default()).await.unwrap();
+    let from = stream.local_addr().unwrap();
+    let (mut peer, _) = listener.accept().await.unwrap();
+    close_at_once(stream);
+    let error = peer.read_u8().await.unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
+    // In TIME_WAIT the same pair of addresses could not be connected again.
+    let again = socket2::Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    again.bind(&from.into()).unwrap();
+    again.connect(&at.into()).unwrap();
+    peer.shutdown().await.ok();
 }

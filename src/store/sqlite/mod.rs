@@ -4,6 +4,7 @@ mod error;
 mod ingest;
 mod monitors;
 mod open;
+mod reader;
 mod readers;
 mod results;
 mod retain;
@@ -16,6 +17,7 @@ mod writer;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub use reader::SqliteReader;
 pub use rollup::SKETCH_ERROR;
 
 use crate::model::{CheckId, CheckResult, CustomerId, Monitor, MonitorId, Revision, Timestamp};

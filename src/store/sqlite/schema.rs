@@ -31,6 +31,25 @@ pub(super) fn migrate(conn: &mut Connection, told: &Told) -> Result<(), StoreErr
     Ok(())
 }
 
+/// Whether the file can be read as it is.
+///
+/// # Errors
+/// As [`migrate`], and [`StoreError::Unusable`] for a file of an older version, which only the writing
+/// process brings up.
+pub(super) fn is_current(conn: &Connection, told: &Told) -> Result<(), StoreError> {
+    let version = number(conn, "user_version").map_err(|e| told.of(&e))?;
+    let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
+    refuse_foreign(conn, told)?;
+    match version {
+        newer if newer > known => Err(StoreError::TooNew { found: newer, known }),
+        older if older < known => {
+            Err(told
+                .unusable("it is of an older version; start `vigie serve` on it once, which brings it up"))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn refuse_foreign(conn: &Connection, told: &Told) -> Result<(), StoreError> {
     let application = number(conn, "application_id").map_err(|e| told.of(&e))?;
     let tables: i64 = conn

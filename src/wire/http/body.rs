@@ -21,6 +21,8 @@ use crate::net::Deadline;
 const STEP_BYTES: usize = 16 * 1024;
 /// Steps after which other tasks get a turn; decoding from memory never waits by itself.
 const STEPS_PER_TURN: u32 = 16;
+/// Chunks after which other tasks get a turn; a chunk can be one byte.
+const CHUNKS_PER_TURN: u32 = 256;
 /// What encoding may add to a body that cannot be made smaller, in bytes.
 const CODING_OVERHEAD: u64 = 64 * 1024;
 
@@ -122,11 +124,11 @@ fn too_large(limit: u64) -> Failure {
 }
 
 async fn copy(source: &mut Source, content: &mut Content, keep: Keep, limit: u64) -> io::Result<()> {
-    loop {
+    for number in 1_u32.. {
         let bytes = source.fill_buf().await?;
         let count = bytes.len();
         if count == 0 {
-            return Ok(());
+            break;
         }
         content.body_bytes += count as u64;
         if content.body_bytes > limit {
@@ -136,7 +138,11 @@ async fn copy(source: &mut Source, content: &mut Content, keep: Keep, limit: u64
             content.bytes.extend_from_slice(bytes);
         }
         source.consume(count);
+        if number.is_multiple_of(CHUNKS_PER_TURN) {
+            tokio::task::yield_now().await;
+        }
     }
+    Ok(())
 }
 
 async fn decode(mut decoder: coding::Decoder<'_>, content: &mut Content, keep: Keep) -> io::Result<()> {

@@ -90,6 +90,7 @@ where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
     let (mut sender, connection) = http1::Builder::new()
+        .max_buf_size(HEAD_BYTES)
         .max_header_size(HEAD_BYTES)
         .max_headers(HEAD_FIELDS)
         .title_case_headers(true)

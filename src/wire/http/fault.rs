@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::ErrorKind as Io;
 
 use super::recorder::{End, Marks};
-use super::{HEAD_BYTES, HEAD_FIELDS};
+use super::{HEAD_BYTES, HEAD_FIELDS, PREAMBLE_BYTES};
 use crate::model::{Failure, FailureKind};
 
 /// The failure behind `error`. A breach of the protocol is told before the end of the stream, since a
@@ -30,6 +30,9 @@ fn ended(marks: &Marks, end: &End) -> Failure {
         End::Failed { words, tls_alert: true, .. } => (FailureKind::TlsHandshake, words.clone()),
         End::Closed | End::Failed { kind: Io::UnexpectedEof, .. } if bytes == 0 => {
             (FailureKind::NoResponse, "closed before the first byte".to_owned())
+        }
+        End::Flooded => {
+            (FailureKind::ResponseTooLarge, format!("{PREAMBLE_BYTES} bytes came without the head of an answer"))
         }
         End::Closed => (FailureKind::ResponseTruncated, format!("closed after {bytes} bytes")),
         End::Failed { kind: Io::UnexpectedEof, .. } => {

@@ -19,3 +19,7 @@ pub const HEAD_BYTES: usize = 64 * 1024;
 
 /// Header fields of a response that are read at most.
 pub const HEAD_FIELDS: usize = 256;
+
+/// Bytes that are read at most before the head of the answer is complete: informational answers, and in
+/// HTTP/2 the frames of the connection.
+const PREAMBLE_BYTES: u64 = 256 * 1024;

@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
+use super::PREAMBLE_BYTES;
 use crate::model::{Phase, Phases};
 
 /// How reading or writing came to an end.
@@ -15,6 +16,8 @@ use crate::model::{Phase, Phases};
 pub(super) enum End {
     /// The peer closed its side.
     Closed,
+    /// It sent more than [`PREAMBLE_BYTES`] before the head of its answer was complete.
+    Flooded,
     /// The system or TLS reported an error.
     Failed {
         /// Its kind.
@@ -38,6 +41,8 @@ struct Noted {
     /// A write or flush waits for the peer to take bytes.
     blocked: bool,
     answered: Option<Instant>,
+    /// The head of the answer is complete.
+    has_head: bool,
     /// Whether the first byte read is the first of the answer; in HTTP/2 it is one of the settings.
     answer_is_first: bool,
     bytes_read: u64,
@@ -53,6 +58,7 @@ impl Marks {
             wrote: None,
             blocked: false,
             answered: None,
+            has_head: false,
             answer_is_first,
             bytes_read: 0,
             end: None,
@@ -62,7 +68,9 @@ impl Marks {
 
     /// The head of the answer is there.
     pub(super) fn answered(&self) {
-        self.lock().answered.get_or_insert_with(Instant::now);
+        let mut noted = self.lock();
+        noted.has_head = true;
+        noted.answered.get_or_insert_with(Instant::now);
     }
 
     /// How the stream ended, when it did.
@@ -168,6 +176,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Recorder<S> {
             if noted.wrote.is_none() && noted.end.is_none() {
                 noted.reader = Some(cx.waker().clone());
                 return Poll::Pending;
+            }
+            // Informational answers without end would keep hyper busy, and the thread with it.
+            if !noted.has_head && noted.bytes_read >= PREAMBLE_BYTES {
+                noted.end.get_or_insert(End::Flooded);
+                return Poll::Ready(Err(io::ErrorKind::FileTooLarge.into()));
             }
         }
         let before = buf.filled().len();

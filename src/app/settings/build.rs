@@ -1,0 +1,330 @@
+//! From checked values to what the parts of the process take.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::kind::{clock_time, server};
+use super::read::Values;
+use super::table::SETTINGS;
+use crate::model::accept::Plan;
+use crate::model::source::{Node, Place};
+use crate::model::{FieldFault, LocationId, MonitorType, Rule, nearest};
+use crate::net::{EgressPolicy, NameServers, NetConfig, Pem, Roots, Source, Trust};
+use crate::probe::ProbeSettings;
+use crate::store::Retention;
+use crate::telemetry::{LogFormat, LogOptions};
+
+/// Settings of the process, checked.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where pages, API and metrics are served.
+    pub listen: SocketAddr,
+    /// Folder of the database.
+    pub data: PathBuf,
+    /// Folders and files of monitors.
+    pub monitors: Vec<PathBuf>,
+    /// Whether somebody named them, so that a missing one is a fault.
+    pub monitors_named: bool,
+    /// Billing plans; none means that any code goes.
+    pub plans: Vec<Plan>,
+    /// Logs.
+    pub log: LogOptions,
+    /// Checks at once: total, light, heavy, per target, waiting.
+    pub engine: EngineSettings,
+    /// The database.
+    pub store: StoreSettings,
+    /// This location.
+    pub location: LocationSettings,
+    /// Its network.
+    pub net: NetConfig,
+    /// What checks have in common.
+    pub probe: ProbeSettings,
+    /// Every value, for comparison.
+    pub(super) raw: BTreeMap<&'static str, Value>,
+}
+
+/// How much runs at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineSettings {
+    /// Checks at once.
+    pub total: usize,
+    /// Light ones among them.
+    pub light: usize,
+    /// Heavy ones among them.
+    pub heavy: usize,
+    /// Checks that ask one target at once.
+    pub per_target: usize,
+    /// Checks that wait.
+    pub queue: usize,
+    /// How long running checks get to end at shutdown.
+    pub drain: Duration,
+}
+
+/// How the database is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreSettings {
+    /// Whether every commit waits for the disk itself.
+    pub full_sync: bool,
+    /// How long data are kept.
+    pub retention: Retention,
+    /// When old data are removed: hour and minute of the day, UTC.
+    pub retention_at: (u8, u8),
+}
+
+/// This monitoring location (interface.md 2.3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocationSettings {
+    /// Its number.
+    pub id: LocationId,
+    /// Its name.
+    pub name: String,
+    /// Its region code.
+    pub region: i64,
+}
+
+/// Every setting has a value here: the one that was set, or its default.
+struct Reader<'a> {
+    values: Values,
+    file: Option<&'a Arc<str>>,
+    faults: &'a mut Vec<FieldFault>,
+}
+
+pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<FieldFault>) -> Settings {
+    let monitors_named = values.contains_key("monitors");
+    let mut read = Reader { values, file, faults };
+    let days = |read: &Reader<'_>, path| Duration::from_secs(86_400 * read.number(path).unsigned_abs());
+    Settings {
+        // Values that were not set are those of the table, which a test holds to their kinds.
+        listen: read.text("listen").parse().unwrap_or(SocketAddr::from(([127, 0, 0, 1], 7979))),
+        data: read.text("data").into(),
+        monitors: read.texts("monitors").into_iter().map(PathBuf::from).collect(),
+        monitors_named,
+        plans: read.plans(),
+        log: LogOptions {
+            format: read.text("log.format").parse().unwrap_or(LogFormat::Text),
+            filter: read.text("log.level"),
+        },
+        engine: EngineSettings {
+            total: read.count("engine.total"),
+            light: read.count("engine.light"),
+            heavy: read.count("engine.heavy"),
+            per_target: read.count("engine.per_target"),
+            queue: read.count("engine.queue"),
+            drain: Duration::from_secs(read.number("engine.drain_seconds").unsigned_abs()),
+        },
+        store: StoreSettings {
+            full_sync: read.text("store.synchronous") == "full",
+            retention: Retention {
+                results: days(&read, "store.keep_results_days"),
+                details_ok: days(&read, "store.keep_details_ok_days"),
+                details_failed: days(&read, "store.keep_details_failed_days"),
+                hourly: days(&read, "store.keep_hourly_days"),
+                daily: days(&read, "store.keep_daily_days"),
+            },
+            retention_at: clock_time(&read.text("store.retention_at")).unwrap_or((3, 17)),
+        },
+        location: LocationSettings {
+            id: LocationId(read.number("location.id")),
+            name: read.text("location.name"),
+            region: read.number("location.region"),
+        },
+        net: read.net(),
+        probe: read.probe(),
+        raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
+    }
+}
+
+impl Reader<'_> {
+    fn node(&self, path: &str) -> &Node {
+        self.values.get(path).or_else(|| defaults().get(path)).unwrap_or_else(|| null())
+    }
+
+    fn text(&self, path: &str) -> String {
+        self.node(path).as_text().unwrap_or_default().to_owned()
+    }
+
+    fn optional(&self, path: &str) -> Option<String> {
+        self.node(path).as_text().map(str::to_owned)
+    }
+
+    fn texts(&self, path: &str) -> Vec<String> {
+        self.node(path).items().iter().filter_map(Node::as_text).map(str::to_owned).collect()
+    }
+
+    fn number(&self, path: &str) -> i64 {
+        self.node(path).to_json().as_i64().unwrap_or_default()
+    }
+
+    fn count(&self, path: &str) -> usize {
+        usize::try_from(self.number(path)).unwrap_or(usize::MAX)
+    }
+
+    fn fault(&mut self, rule: Rule, path: &str, place: Place, message: String) {
+        let fault = FieldFault::new(rule, path, place, message);
+        self.faults.push(match self.file {
+            Some(file) if place.is_known() => fault.in_file(file),
+            _ => fault,
+        });
+    }
+
+    fn net(&mut self) -> NetConfig {
+        let servers = self.texts("location.name_servers");
+        let servers: Vec<_> = servers.iter().filter_map(|text| server(text)).collect();
+        // Each network was checked by itself; together they cannot fail.
+        let egress =
+            EgressPolicy::parse(&self.texts("location.egress_allow"), &self.texts("location.egress_deny"));
+        NetConfig {
+            name_servers: if servers.is_empty() {
+                NameServers::System
+            } else {
+                NameServers::Explicit(servers)
+            },
+            control_name: self.text("location.control_name"),
+            egress: egress.unwrap_or_default(),
+            source: Source {
+                v4: self.optional("location.source_ipv4").and_then(|text| text.parse().ok()),
+                v6: self.optional("location.source_ipv6").and_then(|text| text.parse().ok()),
+                interface: self.optional("location.interface"),
+            },
+            trust: self.trust(),
+        }
+    }
+
+    fn trust(&mut self) -> Trust {
+        let system = self.node("tls.system_roots").to_json() == Value::Bool(true);
+        let mut trust = Trust { roots: if system { Roots::System } else { Roots::None }, ..Trust::default() };
+        for (at, item) in self.node("tls.ca_files").clone().items().iter().enumerate() {
+            trust.authorities.extend(self.pem(&format!("tls.ca_files[{at}]"), item));
+        }
+        for (at, entry) in self.entries("certificates") {
+            let path = format!("certificates[{at}]");
+            let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
+            let pem = |read: &mut Self, name: &str| {
+                entry
+                    .get(name)
+                    .map(|node| (format!("{path}.{name}"), node))
+                    .and_then(|(path, node)| read.pem(&path, node))
+            };
+            match (entry.get("ca_file"), entry.get("cert_file"), entry.get("key_file")) {
+                (Some(_), None, None) => {
+                    if let Some(ca) = pem(self, "ca_file") {
+                        trust.named_authorities.insert(id, ca);
+                    }
+                }
+                (None, Some(_), Some(_)) => {
+                    if let (Some(mut certificate), Some(key)) =
+                        (pem(self, "cert_file"), pem(self, "key_file"))
+                    {
+                        certificate.text.push(b'\n');
+                        certificate.text.extend(key.text);
+                        trust.client_certificates.insert(id, certificate);
+                    }
+                }
+                _ => {
+                    let message = format!("`{path}` needs either `ca_file`, or `cert_file` and `key_file`");
+                    self.fault(Rule::Conflict, &path, entry.place, message);
+                }
+            }
+        }
+        trust
+    }
+
+    fn pem(&mut self, path: &str, node: &Node) -> Option<Pem> {
+        let file = node.as_text().unwrap_or_default();
+        match Pem::read(Path::new(file)) {
+            Ok(pem) => Some(pem),
+            Err(error) => {
+                let message = format!("`{path}`: the file `{file}` cannot be read: {error}");
+                self.fault(Rule::Conflict, path, node.place, message);
+                None
+            }
+        }
+    }
+
+    /// The entries of a list of maps; an id or code that stands there twice is a fault.
+    fn entries(&mut self, path: &str) -> Vec<(usize, Node)> {
+        let node = self.node(path).clone();
+        let mut seen = BTreeSet::new();
+        for (at, item) in node.items().iter().enumerate() {
+            let name = if path == "plans" { "code" } else { "id" };
+            let Some(key) = item.get(name) else { continue };
+            if !seen.insert(key.to_json().to_string()) {
+                let inner = format!("{path}[{at}].{name}");
+                self.fault(Rule::Duplicate, &inner, key.place, format!("`{inner}` stands there twice"));
+            }
+        }
+        node.items().iter().cloned().enumerate().collect()
+    }
+
+    fn probe(&mut self) -> ProbeSettings {
+        let mut names = vec![self.text("dns.default_name")];
+        for (at, entry) in self.entries("dns.names") {
+            let id = entry.get("id").and_then(|id| id.to_json().as_i64()).unwrap_or_default();
+            let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
+            if let Ok(id @ 1..=1000) = usize::try_from(id) {
+                names.resize(names.len().max(id + 1), String::new());
+                names[id] = name;
+                continue;
+            }
+            let path = format!("dns.names[{at}].id");
+            let message = format!("`{path}` must be a whole number from 1 to 1000, not `{id}`");
+            self.fault(Rule::Range, &path, entry.place, message);
+        }
+        let standard = ProbeSettings::default();
+        ProbeSettings {
+            dns_names: names,
+            certificate_days: u32::try_from(self.number("checks.certificate_days"))
+                .unwrap_or(standard.certificate_days),
+            body_bytes: self.number("checks.body_bytes").unsigned_abs(),
+            user_agent: self.optional("checks.user_agent").unwrap_or(standard.user_agent),
+        }
+    }
+
+    fn plans(&mut self) -> Vec<Plan> {
+        let mut plans = Vec::new();
+        for (at, entry) in self.entries("plans") {
+            let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
+            let mut types = Vec::new();
+            for item in entry.get("types").map(Node::items).unwrap_or_default() {
+                let word = item.as_text().unwrap_or_default();
+                if let Some(kind) = MonitorType::from_name(word) {
+                    types.push(kind);
+                    continue;
+                }
+                let near = nearest(word, MonitorType::ALL.iter().map(|kind| kind.name()));
+                let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+                let path = format!("plans[{at}].types");
+                self.fault(Rule::Choice, &path, item.place, format!("`{word}` is no monitor type{near}"));
+            }
+            let most = |name: &str| number(name).and_then(|most| usize::try_from(most).ok());
+            plans.push(Plan {
+                code: entry.get("code").and_then(Node::as_text).unwrap_or_default().to_owned(),
+                types,
+                least_interval: number("least_interval").unwrap_or(1),
+                most_monitors: most("monitors"),
+                monitors: 0,
+                most_locations: most("locations"),
+            });
+        }
+        plans
+    }
+}
+
+/// The defaults of the table.
+fn defaults() -> &'static Values {
+    static DEFAULTS: OnceLock<Values> = OnceLock::new();
+    DEFAULTS.get_or_init(|| {
+        let parse = |default: &str| Node::parse(default).unwrap_or_else(|_| null().clone());
+        SETTINGS.iter().map(|setting| (setting.path, parse(setting.default))).collect()
+    })
+}
+
+fn null() -> &'static Node {
+    static NULL: OnceLock<Node> = OnceLock::new();
+    NULL.get_or_init(|| Node::from(Value::Null))
+}

@@ -1,0 +1,42 @@
+//! The settings table as a file: every setting with its default.
+
+use std::fmt::Write;
+
+use super::table::{SECTIONS, SETTINGS};
+
+const HEAD: &str = "\
+# The settings of `vigie serve`, each with its default: leave out what you do not change.
+#
+# A flag (--listen, --data, --monitors) beats an environment variable, which beats this file. The variable of a
+# setting is VIGIE_ and its path in capitals: VIGIE_LISTEN, VIGIE_LOG_FORMAT, VIGIE_ENGINE_TOTAL; lists are
+# separated by commas. Paths count from the working directory. An unknown key is an error.
+# Changes of settings marked (live) are taken while Vigie runs; for the others the log asks for a restart.
+";
+
+/// The text of config/vigie.yaml.
+#[must_use]
+pub fn render() -> String {
+    let mut out = String::from(HEAD);
+    for (section, about) in SECTIONS {
+        if !section.is_empty() {
+            // Writing into a string cannot fail.
+            let _ = write!(out, "\n# {about}\n{section}:");
+        }
+        for setting in SETTINGS {
+            let (of, name) = setting.path.split_once('.').unwrap_or(("", setting.path));
+            if of != *section {
+                continue;
+            }
+            let indent = if section.is_empty() { "" } else { "  " };
+            let live = if setting.live { " (live)" } else { "" };
+            out.push('\n');
+            let lines = setting.about.lines().count();
+            for (number, line) in setting.about.lines().enumerate() {
+                let mark = if number + 1 == lines { live } else { "" };
+                let _ = writeln!(out, "{indent}# {line}{mark}");
+            }
+            let _ = writeln!(out, "{indent}{name}: {}", setting.default);
+        }
+    }
+    out
+}

@@ -1,0 +1,169 @@
+//! Every setting, declared once: name, kind, default and docs. The file config/vigie.yaml, the names of the
+//! environment variables and every message derive from it.
+
+use super::kind::{Kind, Part};
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Its place in the file: `section.name`, or the name alone at the top.
+    pub path: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Its value when nobody sets it, as YAML; `null` for none.
+    pub default: &'static str,
+    /// What it does, for people; lines of the file.
+    pub about: &'static str,
+    /// Whether a change is taken while Vigie runs.
+    pub live: bool,
+}
+
+impl Setting {
+    const fn new(path: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Self {
+        Self { path, kind, default, about, live: false }
+    }
+
+    const fn live(mut self) -> Self {
+        self.live = true;
+        self
+    }
+
+    /// Its environment variable, `VIGIE_` and the path; none for lists of maps.
+    #[must_use]
+    pub fn variable(&self) -> Option<String> {
+        let name = || format!("VIGIE_{}", self.path.replace('.', "_").to_uppercase());
+        (!matches!(self.kind, Kind::Entries(_))).then(name)
+    }
+}
+
+const fn count(min: i64, max: i64) -> Kind {
+    Kind::Int { min, max }
+}
+
+const fn part(name: &'static str, kind: Kind, required: bool) -> Part {
+    Part { name, kind, required }
+}
+
+const ID: Kind = count(1, i64::MAX);
+const DAYS: Kind = count(1, 36_500);
+
+static CERTIFICATE: &[Part] = &[
+    part("id", ID, true),
+    part("name", Kind::Text, true),
+    part("ca_file", Kind::Text, false),
+    part("cert_file", Kind::Text, false),
+    part("key_file", Kind::Text, false),
+];
+static DNS_NAME: &[Part] = &[part("id", ID, true), part("name", Kind::Text, true)];
+static PLAN: &[Part] = &[
+    part("code", Kind::Text, true),
+    part("types", Kind::List(&Kind::Text), false),
+    part("least_interval", count(1, 120), false),
+    part("monitors", count(0, i64::MAX), false),
+    part("locations", count(1, i64::MAX), false),
+];
+
+/// Sections with what they are about, in the order of the file. `""` is the top.
+pub static SECTIONS: &[(&str, &str)] = &[
+    ("", ""),
+    ("log", "Logs go to standard error."),
+    ("engine", "How much runs at once. What finds no place within its interval is recorded as missed."),
+    ("store", "The database, `vigie.db` in the data folder (SQLite)."),
+    ("location", "This monitoring location."),
+    ("tls", "Whom checks trust."),
+    ("dns", "Name-server monitors."),
+    ("checks", "What checks have in common."),
+];
+
+/// Every setting, in the order of the file.
+pub static SETTINGS: &[Setting] = &[
+    Setting::new(
+        "listen",
+        Kind::Listen,
+        "127.0.0.1:7979",
+        "Where the status page, the API and /metrics are served. Port 0 picks a free one and the log says which.\nThere are no accounts yet: on any other address than loopback, the page and the metrics are open to\neverybody who can reach it. The API answers to this host only.",
+    ),
+    Setting::new("data", Kind::Text, "vigie-data", "Folder for the database. It is made when it is missing."),
+    Setting::new(
+        "monitors",
+        Kind::List(&Kind::Text),
+        "[vigie-monitors]",
+        "Folders of monitor files (*.yaml, *.yml, *.json), or single files. Changes are taken as they happen.",
+    )
+    .live(),
+    Setting::new(
+        "certificates",
+        Kind::Entries(CERTIFICATE),
+        "[]",
+        "Certificates that monitors name by id: `ca_cert_id` a private CA (ca_file), `ssl_cert_id` a client\ncertificate (cert_file with its chain, and key_file). All files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
+    ),
+    Setting::new(
+        "plans",
+        Kind::Entries(PLAN),
+        "[]",
+        "Billing plans. When there are any, the `billing_plancode` of every monitor has to be one of them, and is\nheld to its limits: types, least interval in minutes, number of monitors, locations of one monitor.\nExample: [{code: basic, types: [website, tcp], least_interval: 5, monitors: 100, locations: 1}]",
+    )
+    .live(),
+    Setting::new("log.format", Kind::Choice(&crate::telemetry::LogFormat::NAMES), "text", "`text` for people, `json` for machines."),
+    Setting::new("log.level", Kind::LogFilter, "info", "error, warn, info, debug or trace, or levels by module: `info,vigie::net=debug`."),
+    Setting::new("engine.total", count(1, 1_000_000), "2000", "Checks that run at once."),
+    Setting::new("engine.light", count(1, 1_000_000), "2000", "Light ones (sockets only) among them."),
+    Setting::new("engine.heavy", count(1, 1_000), "2", "Heavy ones (browsers) among them."),
+    Setting::new("engine.per_target", count(1, 1_000_000), "100", "Checks that ask one target host at once."),
+    Setting::new("engine.queue", count(1, 10_000_000), "100000", "Due checks that wait for a place."),
+    Setting::new(
+        "engine.drain_seconds",
+        count(0, 3_600),
+        "30",
+        "After SIGTERM, running checks get so long to end; what still runs then is recorded as unknown.",
+    ),
+    Setting::new(
+        "store.synchronous",
+        Kind::Choice(&["normal", "full"]),
+        "normal",
+        "`normal`: a killed process loses nothing, a power cut may lose the last commits. `full`: neither does.",
+    ),
+    Setting::new("store.keep_results_days", DAYS, "90", "How long single results are kept."),
+    Setting::new("store.keep_details_ok_days", DAYS, "7", "How long details (attempts, phases, facts) of ok results are kept."),
+    Setting::new("store.keep_details_failed_days", DAYS, "90", "How long details of all other results are kept."),
+    Setting::new("store.keep_hourly_days", DAYS, "400", "How long hourly figures are kept."),
+    Setting::new("store.keep_daily_days", DAYS, "1830", "How long daily figures are kept."),
+    Setting::new("store.retention_at", Kind::ClockTime, "\"03:17\"", "When old data are removed each day, UTC."),
+    Setting::new("location.id", ID, "1", "Its number; monitors name it in `home_location` and `locations`."),
+    Setting::new("location.name", Kind::Text, "local", "Its name, for people."),
+    Setting::new("location.region", count(0, i64::MAX), "0", "Its region code; verification prefers another region."),
+    Setting::new("location.source_ipv4", Kind::Ipv4, "null", "Source address of IPv4 connections; null leaves it to the routing table."),
+    Setting::new("location.source_ipv6", Kind::Ipv6, "null", "Source address of IPv6 connections."),
+    Setting::new("location.interface", Kind::Text, "null", "Network interface that checks leave through (needs CAP_NET_RAW on old kernels)."),
+    Setting::new(
+        "location.name_servers",
+        Kind::List(&Kind::Server),
+        "[]",
+        "Name servers that checks ask, in this order; none means those of /etc/resolv.conf.",
+    ),
+    Setting::new(
+        "location.control_name",
+        Kind::Text,
+        "\".\"",
+        "A name that is asked for when the resolver is silent about a target: answered, the target is at fault,\nelse the resolver.",
+    ),
+    Setting::new(
+        "location.egress_allow",
+        Kind::List(&Kind::Network),
+        "[]",
+        "Networks that checks may talk to; the rule with the longest prefix decides.",
+    ),
+    Setting::new(
+        "location.egress_deny",
+        Kind::List(&Kind::Network),
+        "[]",
+        "Networks that checks may not talk to, beside link-local ones and the metadata addresses of clouds.",
+    ),
+    Setting::new("tls.system_roots", Kind::Flag, "true", "Whether the CAs of the operating system are trusted."),
+    Setting::new("tls.ca_files", Kind::List(&Kind::Text), "[]", "PEM files of further CAs that every check trusts."),
+    Setting::new("dns.default_name", Kind::Text, "example.com", "The name behind `name_to_resolve_id: 0`.").live(),
+    Setting::new("dns.names", Kind::Entries(DNS_NAME), "[]", "Names behind further ids. Example: [{id: 1, name: www.example.org}]").live(),
+    Setting::new("checks.certificate_days", count(1, 3_650), "30", "Days before a certificate's end at which `Expiring` warns.").live(),
+    Setting::new("checks.body_bytes", count(1_024, 1_073_741_824), "10485760", "Bytes of a body that are read at most, after decompression.").live(),
+    Setting::new("checks.user_agent", Kind::Text, "null", "What checks call themselves in `User-Agent`; null means `vigie/` and the version.").live(),
+];

@@ -1,0 +1,127 @@
+//! `vigie fields`: the reference of monitor types and their fields, from the field table.
+
+use std::process::ExitCode;
+
+use comfy_table::Cell;
+use serde_json::Value;
+
+use super::style::Style;
+use super::{output, table};
+use crate::model::field::{Field, Kind, Preset};
+use crate::model::table::{self as tables, Table};
+use crate::model::{MonitorType, nearest};
+use crate::probe;
+
+/// Show the fields of a monitor type: name, rule, default, meaning
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie fields                        all types
+  vigie fields website                all fields of the type
+  vigie fields website keyword_string one field in full")]
+pub(super) struct Args {
+    /// The monitor type; without it, all types are listed
+    #[arg(value_parser = super::kinds::parse)]
+    kind: Option<MonitorType>,
+    /// One field of it
+    #[arg(requires = "kind")]
+    field: Option<String>,
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let style = Style::of_stdout();
+    let text = match (args.kind, &args.field) {
+        (None, _) => kinds(style),
+        (Some(kind), None) => fields(tables::of(kind), style),
+        (Some(kind), Some(name)) => one(kind, name, style)?,
+    };
+    output::say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every type, and whether this build can check it.
+fn kinds(style: Style) -> String {
+    let rows = MonitorType::ALL.iter().map(|&kind| {
+        let checked = if probe::descriptor(kind).is_some() { "checked" } else { "stored only" };
+        vec![Cell::new(kind), Cell::new(checked), Cell::new(tables::of(kind).about)]
+    });
+    table::table(&["type", "this build", "what"], rows.collect(), style)
+}
+
+/// Every field of `of` that people may set, those that must be set first.
+fn fields(of: &Table, style: Style) -> String {
+    let mut settable: Vec<&Field> = of.fields().iter().copied().filter(|field| field.is_settable()).collect();
+    settable.sort_by_key(|field| !field.required);
+    let rows = settable.iter().map(|field| {
+        vec![
+            Cell::new(field.name),
+            Cell::new(field.kind.wanted()),
+            Cell::new(default(field)),
+            Cell::new(field.about),
+        ]
+    });
+    format!(
+        "{}\n\n{}",
+        of.about,
+        table::table(&["field", "rule", "default", "meaning"], rows.collect(), style)
+    )
+}
+
+fn default(field: &Field) -> String {
+    match (field.default_value(), field.default) {
+        _ if field.required => "required".to_owned(),
+        (_, Preset::Object | Preset::EmptyList | Preset::Text("")) | (None, _) => String::new(),
+        (Some(Value::String(text)), _) => format!("`{text}`"),
+        (Some(value), _) => value.to_string(),
+    }
+}
+
+/// One field with all that is known of it.
+fn one(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
+    let of = tables::of(kind);
+    let field = of.field(name).ok_or_else(|| unknown(kind, name))?;
+    let mut lines = vec![
+        format!("{}: {}", style.bold(field.name), field.about),
+        format!("  rule     {}", field.kind.wanted()),
+    ];
+    match default(field).as_str() {
+        "" => {}
+        default => lines.push(format!("  default  {default}")),
+    }
+    if field.secret {
+        lines.push(
+            "  secret   shown as `********`; in files also `<field>_file` and `<field>_env`".to_owned(),
+        );
+    }
+    if !field.is_settable() {
+        lines.push("  set by   Vigie alone".to_owned());
+    }
+    if field.extension {
+        lines.push("  note     an extension beyond the interface of the hosted service".to_owned());
+    }
+    let mut text = lines.join("\n") + "\n";
+    if let Some(inner) = entries(&field.kind) {
+        text.push('\n');
+        text.push_str(&fields(inner, style));
+    }
+    Ok(text)
+}
+
+/// The fields of the map, or of each map in the list, that a field holds.
+fn entries(kind: &Kind) -> Option<&'static Table> {
+    match kind {
+        Kind::Object(table) => Some(table),
+        Kind::List { of, .. } => entries(of),
+        _ => None,
+    }
+}
+
+/// The words for a field that `kind` does not have.
+pub(super) fn unknown(kind: MonitorType, name: &str) -> anyhow::Error {
+    let known = tables::of(kind).fields().iter().map(|field| field.name);
+    let hint = nearest(name, known).map_or_else(
+        || format!("`vigie fields {kind}` lists them"),
+        |near| format!("did you mean `{near}`?"),
+    );
+    output::WrongUse::new(format!("`{name}` is no field of type `{kind}`"), Some(hint))
+}

@@ -1,0 +1,66 @@
+//! Counts what happens in the measured window.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use hdrhistogram::Histogram;
+
+use crate::model::{CheckResult, Outcome, Timestamp};
+
+/// Longest lateness that is told apart: an hour, in microseconds.
+const LONGEST_US: u64 = 3_600_000_000;
+
+/// Counts of the runs that were planned within a window.
+pub(super) struct Tally {
+    window: Range<Timestamp>,
+    counts: Mutex<Counts>,
+}
+
+/// What was counted.
+#[derive(Clone)]
+pub(super) struct Counts {
+    /// Runs that happened.
+    pub(super) checks: u64,
+    /// Of these, the ones that did not come to ok.
+    pub(super) not_ok: u64,
+    /// Runs that did not happen.
+    pub(super) missed: u64,
+    /// Start lateness of those that did, in microseconds.
+    pub(super) lateness_us: Histogram<u64>,
+    /// The first reason of a run that was not ok.
+    pub(super) first_reason: Option<String>,
+}
+
+impl Tally {
+    /// Nothing counted yet; only runs planned within `window` will be.
+    pub(super) fn over(window: Range<Timestamp>) -> anyhow::Result<Self> {
+        let lateness_us = Histogram::new_with_bounds(1, LONGEST_US, 3)?;
+        let counts = Counts { checks: 0, not_ok: 0, missed: 0, lateness_us, first_reason: None };
+        Ok(Self { window, counts: Mutex::new(counts) })
+    }
+
+    /// Counts `result`.
+    pub(super) fn count(&self, result: &CheckResult) {
+        if !self.window.contains(&result.planned_at) {
+            return;
+        }
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(lateness) = result.lateness() else {
+            counts.missed += u64::from(result.slots());
+            return;
+        };
+        counts.checks += 1;
+        counts.lateness_us.saturating_record(u64::try_from(lateness.as_micros()).unwrap_or(LONGEST_US));
+        if result.outcome != Outcome::Ok {
+            counts.not_ok += 1;
+            if counts.first_reason.is_none() {
+                counts.first_reason = result.reasons.first().cloned();
+            }
+        }
+    }
+
+    /// The counts so far.
+    pub(super) fn counts(&self) -> Counts {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,75 @@
+//! The targets of a load run: the built-in responder in a child process, so that its work is not counted
+//! with that of the pipeline.
+
+use std::process::Stdio;
+
+use anyhow::{Context, bail};
+use serde_json::{Map, Value, json};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::cli::responder::Greeting;
+use crate::model::MonitorType;
+use crate::responder::{Addresses, spread_address};
+
+/// Addresses that each target listens on: connections to one address and port share 28,000 local ports.
+const SPREAD: u8 = 16;
+
+/// A running responder; it ends with this.
+pub(super) struct Targets {
+    addresses: Addresses,
+    ca_pem: String,
+    // Its standard input is held open by the child handle; dropping it tells the child to end.
+    _child: Child,
+}
+
+impl Targets {
+    /// Starts this very binary as a responder and waits until it listens.
+    pub(super) async fn start() -> anyhow::Result<Self> {
+        let program = std::env::current_exe().context("the path of this program is unknown")?;
+        let mut child = Command::new(program)
+            .args(["responder", "--spread", &SPREAD.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .context("the built-in targets cannot be started")?;
+        let Some(stdout) = child.stdout.take() else { bail!("the built-in targets have no output") };
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line).await?;
+        let greeting: Greeting =
+            serde_json::from_str(&line).context("the built-in targets did not say where they listen")?;
+        Ok(Self { addresses: greeting.addresses, ca_pem: greeting.ca_pem, _child: child })
+    }
+
+    /// The CA that the HTTPS target's certificate comes from, as PEM.
+    pub(super) fn ca_pem(&self) -> &str {
+        &self.ca_pem
+    }
+
+    /// The fields of the `index`th monitor of `kind`; `None` for a type without a built-in target.
+    pub(super) fn fields(&self, kind: MonitorType, index: usize) -> Option<Map<String, Value>> {
+        let at = |first| spread_address(first, index, SPREAD);
+        let own = match kind {
+            MonitorType::Website => json!({"url": format!("http://{}/", at(self.addresses.http))}),
+            MonitorType::WebsiteSsl => json!({"url": format!("https://{}/", at(self.addresses.https))}),
+            MonitorType::Tcp => host_and_port(at(self.addresses.tcp)),
+            MonitorType::Ping => json!({"hostname": at(self.addresses.tcp).ip()}),
+            MonitorType::NameServer => {
+                let mut fields = host_and_port(at(self.addresses.dns));
+                fields["name_to_resolve"] = json!("www.example.test");
+                fields
+            }
+            _ => return None,
+        };
+        let Value::Object(mut fields) = own else { return None };
+        fields.insert("type".to_owned(), json!(kind));
+        fields.insert("name".to_owned(), json!(format!("load {index}")));
+        fields.insert("billing_plancode".to_owned(), json!("load"));
+        Some(fields)
+    }
+}
+
+fn host_and_port(address: std::net::SocketAddr) -> Value {
+    json!({"hostname": address.ip(), "port": address.port()})
+}

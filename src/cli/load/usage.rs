@@ -1,0 +1,45 @@
+//! What this process takes of its host.
+
+use std::fs;
+use std::time::Duration;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+use nix::unistd::{SysconfVar, sysconf};
+
+/// Processor time of this process so far, user and system together.
+pub(super) fn cpu() -> Duration {
+    let spent = |time: TimeVal| {
+        let seconds = u64::try_from(time.tv_sec()).unwrap_or_default();
+        let micros = u64::try_from(time.tv_usec()).unwrap_or_default();
+        Duration::from_secs(seconds) + Duration::from_micros(micros)
+    };
+    getrusage(UsageWho::RUSAGE_SELF)
+        .map(|usage| spent(usage.user_time()) + spent(usage.system_time()))
+        .unwrap_or_default()
+}
+
+/// Resident memory of this process in bytes; 0 where `/proc` does not tell.
+pub(super) fn resident_bytes() -> u64 {
+    let pages = fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok())
+        .unwrap_or_default();
+    let page = sysconf(SysconfVar::PAGE_SIZE).ok().flatten().and_then(|size| u64::try_from(size).ok());
+    pages * page.unwrap_or(4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_running_process_takes_memory_and_time() {
+        assert!(resident_bytes() > 1024 * 1024);
+        let before = cpu();
+        while cpu() == before {
+            std::hint::black_box((0..10_000_u64).sum::<u64>());
+        }
+        assert!(cpu() > before);
+    }
+}

@@ -1,0 +1,114 @@
+//! `vigie monitors`: what is watched, and where it stands.
+
+use std::process::ExitCode;
+
+use comfy_table::Cell;
+use serde::Serialize;
+
+use super::output;
+use super::source::{MonitorRow, Source, SourceArgs};
+use super::style::Style;
+use super::table;
+use crate::model::{CheckResult, MonitorType, Outcome, Status, Timestamp};
+use crate::store::{Page, ResultFilter};
+
+/// List the monitors with their last outcome
+///
+/// Reads a running server, or with `--data` the database of one that may be stopped.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie monitors                         all of the server on this host
+  vigie monitors --type website --json   of one type, for other programs
+  vigie monitors --data /var/lib/vigie   without a server")]
+pub(super) struct Args {
+    /// Only of this type
+    #[arg(long = "type", value_name = "TYPE", value_parser = super::kinds::parse)]
+    kind: Option<MonitorType>,
+    /// Show at most so many
+    #[arg(long, default_value_t = 50)]
+    limit: usize,
+    /// Leave out so many
+    #[arg(long, default_value_t = 0)]
+    offset: usize,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+/// A monitor and its last result.
+#[derive(Debug, Serialize)]
+struct Standing {
+    #[serde(flatten)]
+    monitor: MonitorRow,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<Last>,
+}
+
+#[derive(Debug, Serialize)]
+struct Last {
+    planned_at: Timestamp,
+    outcome: Outcome,
+    status: Status,
+    status_text: String,
+}
+
+impl From<CheckResult> for Last {
+    fn from(result: CheckResult) -> Self {
+        let CheckResult { planned_at, outcome, status, status_text, .. } = result;
+        Self { planned_at, outcome, status, status_text }
+    }
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    super::runtime(false)?.block_on(async {
+        let mut source = args.source.open().await?;
+        let mut monitors = source.monitors().await?;
+        monitors.retain(|row| args.kind.is_none_or(|kind| row.kind == kind));
+        let count = monitors.len();
+        let mut shown = Vec::new();
+        for monitor in monitors.into_iter().skip(args.offset).take(args.limit) {
+            let last = last(&mut source, &monitor).await?;
+            shown.push(Standing { monitor, last });
+        }
+        let text = if args.json {
+            serde_json::to_string_pretty(&shown)?
+        } else {
+            let style = Style::of_stdout();
+            format!("{}{}", listed(&shown, style), style.dim(&format!("{} of {count} monitors", shown.len())))
+        };
+        output::say(&format!("{text}\n"))?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+async fn last(source: &mut Source, monitor: &MonitorRow) -> anyhow::Result<Option<Last>> {
+    let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
+    let page = source.results(filter, Page { limit: 1, offset: 0 }).await?;
+    Ok(page.results.into_iter().next().map(Last::from))
+}
+
+/// `shown` as a table; empty for none.
+fn listed(shown: &[Standing], style: Style) -> String {
+    if shown.is_empty() {
+        return String::new();
+    }
+    let rows = shown.iter().map(|Standing { monitor, last }| {
+        let outcome = match last {
+            _ if !monitor.enabled => Cell::new("disabled"),
+            None => Cell::new("no run yet"),
+            Some(last) => table::outcome(last.outcome, style),
+        };
+        vec![
+            Cell::new(monitor.id),
+            Cell::new(&monitor.name),
+            Cell::new(monitor.kind),
+            Cell::new(format!("{} min", monitor.interval)),
+            outcome,
+            last.as_ref().map_or_else(|| Cell::new(""), |last| table::time(last.planned_at)),
+        ]
+    });
+    table::table(&["id", "name", "type", "interval", "outcome", "last run (UTC)"], rows.collect(), style)
+}

@@ -1,0 +1,63 @@
+//! What goes to standard output and standard error.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+/// The command was asked for something that cannot be: the words say what and how to put it right.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct WrongUse(pub(super) String);
+
+impl WrongUse {
+    /// What is wrong, with a hint on a line of its own when there is one.
+    pub(super) fn new(what: impl Into<String>, hint: Option<String>) -> anyhow::Error {
+        let mut words = what.into();
+        if let Some(hint) = hint {
+            let _ = write!(words, "\nhint: {hint}");
+        }
+        Self(words).into()
+    }
+}
+
+/// Writes `text` to standard output. A reader that has gone away, such as `head`, is no failure.
+pub(super) fn say(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Writes `error`, what caused it, and the hint that its words end with.
+pub(super) fn complain(error: &anyhow::Error) {
+    // There is nobody left to tell when standard error is closed.
+    let _ = io::stderr().lock().write_all(complaint(error).as_bytes());
+}
+
+fn complaint(error: &anyhow::Error) -> String {
+    let words = error.to_string();
+    let (what, hint) =
+        words.split_once("\nhint: ").map_or((words.as_str(), None), |(what, hint)| (what, Some(hint)));
+    let mut text = format!("error: {what}\n");
+    for cause in error.chain().skip(1) {
+        let _ = writeln!(text, "  because: {cause}");
+    }
+    if let Some(hint) = hint {
+        let _ = writeln!(text, "hint: {hint}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_complaint_says_what_then_why_then_what_to_do() {
+        let cause = io::Error::other("connection refused");
+        let error = anyhow::Error::new(cause).context("no server can be reached\nhint: start one");
+        let expected = "error: no server can be reached\n  because: connection refused\nhint: start one\n";
+        assert_eq!(complaint(&error), expected);
+        assert_eq!(complaint(&WrongUse::new("`x` is unknown", None)), "error: `x` is unknown\n");
+    }
+}

@@ -1,0 +1,41 @@
+//! `vigie responder`: the built-in targets in a process of their own, for `vigie load`.
+
+use std::io::Read;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+
+use super::output;
+use crate::responder::{Addresses, Responder, ResponderConfig};
+
+/// Start the built-in targets on loopback, print where they listen as one line of JSON, and run until
+/// standard input ends
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Listen on so many addresses from 127.0.0.1 on
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=254))]
+    spread: u8,
+}
+
+/// The line that is printed.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Greeting {
+    /// Where the targets listen.
+    pub(super) addresses: Addresses,
+    /// Certificate of the CA behind HTTPS.
+    pub(super) ca_pem: String,
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    super::raise_descriptor_limit();
+    super::runtime(true)?.block_on(async {
+        let config = ResponderConfig { spread: args.spread, ..ResponderConfig::default() };
+        let responder = Responder::start(config).await.context("the built-in targets cannot start")?;
+        let greeting = Greeting { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };
+        output::say(&format!("{}\n", serde_json::to_string(&greeting)?))?;
+        // Whoever started this holds the other end: when it ends, for whatever reason, so does this.
+        let _ = tokio::task::spawn_blocking(|| std::io::stdin().read(&mut [0; 1])).await;
+        Ok(ExitCode::SUCCESS)
+    })
+}

@@ -1,0 +1,111 @@
+//! `vigie results`: what checks came to.
+
+use std::process::ExitCode;
+
+use comfy_table::{Cell, CellAlignment};
+
+use super::moment::Moment;
+use super::output;
+use super::render::duration;
+use super::source::SourceArgs;
+use super::style::Style;
+use super::table;
+use crate::clock::{Clock, SystemClock};
+use crate::model::{CheckResult, Outcome};
+use crate::store::{Page, ResultFilter};
+
+/// Show what checks came to, newest first
+///
+/// Reads a running server, or with `--data` the database of one that may be stopped.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie results                              the newest of all monitors
+  vigie results shop --from 2h               of the monitor `shop`, planned within the last two hours
+  vigie results --outcome error --limit 100  failures only
+  vigie results --data /var/lib/vigie        without a server
+  vigie results --json | jq '.[].total_us'   for other programs")]
+pub(super) struct Args {
+    /// Only of this monitor: its id or its name
+    monitor: Option<String>,
+    /// Only with this outcome; several with commas
+    #[arg(long, value_name = "OUTCOME", value_delimiter = ',', value_parser = outcome)]
+    outcome: Vec<Outcome>,
+    /// Only planned at or after: a time, a day, or an age such as `2h`
+    #[arg(long, value_name = "WHEN", value_parser = Moment::parse)]
+    from: Option<Moment>,
+    /// Only planned before: a time, a day, or an age such as `2h`
+    #[arg(long, value_name = "WHEN", value_parser = Moment::parse)]
+    thru: Option<Moment>,
+    /// Show at most so many
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
+    /// Leave out so many of the newest
+    #[arg(long, default_value_t = 0)]
+    offset: u64,
+    /// Print a JSON array of results
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    super::runtime(false)?.block_on(async {
+        let mut source = args.source.open().await?;
+        let monitors = match &args.monitor {
+            Some(word) => vec![source.monitor(word).await?.id],
+            None => Vec::new(),
+        };
+        let now = SystemClock.now();
+        let filter = ResultFilter {
+            monitors,
+            location: None,
+            from: args.from.map(|moment| moment.seen_from(now)),
+            thru: args.thru.map(|moment| moment.seen_from(now)),
+            outcomes: args.outcome,
+        };
+        let page = source.results(filter, Page { limit: args.limit, offset: args.offset }).await?;
+        if args.json {
+            output::say(&format!("{}\n", serde_json::to_string_pretty(&page.results)?))?;
+        } else {
+            let mut text = listed(&page.results, Style::of_stdout());
+            let shown = page.results.len();
+            text.push_str(&Style::of_stdout().dim(&format!("{shown} of {} results", page.count)));
+            output::say(&format!("{text}\n"))?;
+        }
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn outcome(word: &str) -> Result<Outcome, String> {
+    let words = Outcome::ALL.map(Outcome::name).join("`, `");
+    Outcome::from_name(word).ok_or_else(|| format!("an outcome is one of `{words}`"))
+}
+
+/// `results` as a table; empty for none.
+fn listed(results: &[CheckResult], style: Style) -> String {
+    if results.is_empty() {
+        return String::new();
+    }
+    let rows = results.iter().map(|result| {
+        let took = if result.attempts.is_empty() { String::new() } else { duration(result.total_us) };
+        vec![
+            table::time(result.planned_at),
+            Cell::new(&result.monitor_name),
+            Cell::new(result.kind),
+            table::outcome(result.outcome, style),
+            Cell::new(took).set_alignment(CellAlignment::Right),
+            Cell::new(why(result)),
+        ]
+    });
+    table::table(&["planned (UTC)", "monitor", "type", "outcome", "took", "why"], rows.collect(), style)
+}
+
+/// The deciding reason; of missed runs also how many.
+fn why(result: &CheckResult) -> String {
+    match result.missed {
+        Some(missed) => format!("{} missed: {}", missed.slots, missed.reason.describe()),
+        None => result.reasons.first().cloned().unwrap_or_default(),
+    }
+}

@@ -1,0 +1,128 @@
+//! Where `results` and `monitors` read from: a running server or a data folder.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::output::WrongUse;
+use super::remote::{self, List, Server};
+use crate::model::{CheckResult, Monitor, MonitorId, MonitorType, nearest};
+use crate::store::{Page, ResultFilter, ResultPage, SqliteReader, SqliteSettings};
+
+/// Where a server listens when nothing else is said.
+const LOCAL_SERVER: &str = "http://127.0.0.1:7979";
+
+/// Name of the database in a data folder.
+const DATABASE: &str = "vigie.db";
+
+/// Options of the commands that read.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct SourceArgs {
+    /// Read from the server at URL [default: http://127.0.0.1:7979]
+    #[arg(long, value_name = "URL", env = "VIGIE_SERVER")]
+    server: Option<String>,
+    /// Authenticate with the token in FILE; the variable `VIGIE_TOKEN` holds one too
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Read the database in the data folder DIR instead, whether a server runs or not; nothing is written
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["server", "token_file"])]
+    data: Option<PathBuf>,
+}
+
+/// An open source.
+pub(super) enum Source {
+    Server(Box<Server>),
+    File(SqliteReader),
+}
+
+/// What a list of monitors shows of one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
+pub(super) struct MonitorRow {
+    pub(super) id: MonitorId,
+    pub(super) name: String,
+    #[serde(rename = "type")]
+    pub(super) kind: MonitorType,
+    /// In minutes (interface.md 2.1).
+    pub(super) interval: u64,
+    pub(super) enabled: bool,
+}
+
+impl From<&Monitor> for MonitorRow {
+    fn from(monitor: &Monitor) -> Self {
+        Self {
+            id: monitor.id,
+            name: monitor.name().to_owned(),
+            kind: monitor.kind(),
+            interval: monitor.interval().as_secs() / 60,
+            enabled: monitor.enabled(),
+        }
+    }
+}
+
+impl SourceArgs {
+    /// Opens what the options name.
+    pub(super) async fn open(&self) -> anyhow::Result<Source> {
+        if let Some(folder) = &self.data {
+            let settings = SqliteSettings { readers: 1, ..SqliteSettings::default() };
+            return Ok(Source::File(SqliteReader::open(&folder.join(DATABASE), &settings)?));
+        }
+        let token = match &self.token_file {
+            Some(file) => Some(remote::token_from(file)?),
+            None => std::env::var("VIGIE_TOKEN").ok(),
+        };
+        let url = self.server.as_deref().unwrap_or(LOCAL_SERVER);
+        Ok(Source::Server(Box::new(Server::connect(url, token).await?)))
+    }
+}
+
+impl Source {
+    /// Results, newest first.
+    pub(super) async fn results(&mut self, filter: ResultFilter, page: Page) -> anyhow::Result<ResultPage> {
+        match self {
+            Self::File(reader) => Ok(reader.results(filter, page).await?),
+            Self::Server(server) => {
+                let list: List<CheckResult> = server.read("results", &query_of(&filter, page)).await?;
+                Ok(ResultPage { count: list.count(), results: list.results })
+            }
+        }
+    }
+
+    /// All monitors, by id.
+    pub(super) async fn monitors(&mut self) -> anyhow::Result<Vec<MonitorRow>> {
+        let mut rows: Vec<MonitorRow> = match self {
+            Self::File(reader) => reader.monitors().await?.iter().map(MonitorRow::from).collect(),
+            Self::Server(server) => server.read::<List<MonitorRow>>("monitors", &[]).await?.results,
+        };
+        rows.sort_by_key(|row| row.id);
+        Ok(rows)
+    }
+
+    /// The monitor that `word` names: its id or its name.
+    pub(super) async fn monitor(&mut self, word: &str) -> anyhow::Result<MonitorRow> {
+        let rows = self.monitors().await?;
+        let id = word.parse().map(MonitorId).ok();
+        if let Some(row) = rows.iter().find(|row| Some(row.id) == id || row.name == word) {
+            return Ok(row.clone());
+        }
+        let hint = nearest(word, rows.iter().map(|row| row.name.as_str()))
+            .map(|name| format!("did you mean `{name}`?"))
+            .unwrap_or_else(|| "`vigie monitors` lists them".to_owned());
+        Err(WrongUse::new(format!("there is no monitor with the id or name `{word}`"), Some(hint)))
+    }
+}
+
+/// The query of `filter` and `page` for `GET /results` (behaviour.md 1).
+fn query_of(filter: &ResultFilter, page: Page) -> Vec<(&'static str, String)> {
+    let mut query = vec![("limit", page.limit.to_string()), ("offset", page.offset.to_string())];
+    let mut add = |name, value: Option<String>| query.extend(value.map(|value| (name, value)));
+    add("monitor_id", joined(&filter.monitors));
+    add("location_id", filter.location.map(|id| id.to_string()));
+    add("from", filter.from.map(|time| time.to_string()));
+    add("thru", filter.thru.map(|time| time.to_string()));
+    add("outcome", joined(&filter.outcomes));
+    query
+}
+
+fn joined<T: ToString>(values: &[T]) -> Option<String> {
+    (!values.is_empty()).then(|| values.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+}

@@ -1,0 +1,63 @@
+//! Lists as tables without borders, columns aligned.
+
+use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+
+use super::style::Style;
+use crate::model::Outcome;
+
+/// A table of `rows` under `heads`, each line without trailing spaces; a terminal's width is kept to.
+pub(super) fn table(heads: &[&str], rows: Vec<Vec<Cell>>, style: Style) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(heads.iter().map(|head| head.to_uppercase()));
+    table.add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    if style.is_painted() {
+        table.enforce_styling();
+    }
+    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}
+
+/// A cell with the word of `outcome`, in its colour when `style` paints.
+pub(super) fn outcome(outcome: Outcome, style: Style) -> Cell {
+    let cell = Cell::new(outcome.name());
+    if !style.is_painted() {
+        return cell;
+    }
+    cell.add_attribute(Attribute::Bold).fg(match outcome {
+        Outcome::Ok => Color::Green,
+        Outcome::Warning => Color::Yellow,
+        Outcome::Error => Color::Red,
+        Outcome::Unknown => Color::Magenta,
+        Outcome::Missed | Outcome::Blackout => Color::Blue,
+    })
+}
+
+/// A time without its fraction, as tables show it.
+pub(super) fn time(at: crate::model::Timestamp) -> Cell {
+    Cell::new(at.to_string().chars().take(19).collect::<String>().replace('T', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_and_lines_have_no_tail() {
+        let rows = vec![
+            vec![Cell::new("1"), outcome(Outcome::Ok, Style::PLAIN)],
+            vec![Cell::new("1000"), Cell::new("")],
+        ];
+        assert_eq!(table(&["id", "outcome"], rows, Style::PLAIN), "ID    OUTCOME\n1     ok\n1000\n");
+    }
+
+    #[test]
+    fn outcomes_are_painted_only_by_a_style_that_paints() {
+        let rows = || vec![vec![outcome(Outcome::Error, Style::painted())]];
+        assert!(table(&["outcome"], rows(), Style::painted()).contains("\x1b["));
+        let plain = vec![vec![outcome(Outcome::Error, Style::PLAIN)]];
+        assert!(!table(&["outcome"], plain, Style::PLAIN).contains('\x1b'));
+    }
+}

@@ -1,0 +1,97 @@
+//! The pool of locations, and how many of it a run uses (behaviour.md 1 and 5, fields.md 3).
+
+use serde_json::Value;
+
+use super::super::intake::Form;
+use super::super::table::mobile;
+use super::Bench;
+
+pub(super) fn check(bench: &mut Bench<'_>) {
+    if !bench.sound(&["locations"]) {
+        return;
+    }
+    let mode = bench.document().text("mode").unwrap_or_default();
+    if mobile::MODES.contains(&mode) {
+        return;
+    }
+    known(bench);
+    home(bench);
+    if bench.sound(&["mode"]) {
+        enough(bench, mode);
+        rotation(bench, mode);
+    }
+    count(bench);
+}
+
+/// The monitor's own locations, or else the account's; empty when neither is known.
+fn pool(bench: &Bench<'_>) -> Vec<i64> {
+    let id = |location: &Value| location.get("id").and_then(Value::as_i64);
+    let own: Vec<i64> = bench.document().list("locations").iter().filter_map(id).collect();
+    if own.is_empty() { bench.around().default_locations.to_vec() } else { own }
+}
+
+fn known(bench: &mut Bench<'_>) {
+    let own: Vec<_> = bench.document().list("locations").iter().map(|at| at.get("id").cloned()).collect();
+    for (index, id) in own.iter().enumerate() {
+        let Some(id) = id.as_ref().and_then(Value::as_i64) else { continue };
+        let path = format!("locations[{index}].id");
+        if bench.around().locations.is_some_and(|known| !known.contains(&id)) {
+            bench.conflict(&path, format!("`{path}`: there is no location `{id}`"));
+        }
+        if own[..index].iter().flatten().any(|earlier| earlier.as_i64() == Some(id)) {
+            bench.conflict(&path, format!("`{path}`: location `{id}` is in the list already"));
+        }
+    }
+}
+
+fn home(bench: &mut Bench<'_>) {
+    let home = bench.document().number("home_location");
+    let pool = pool(bench);
+    if home != 0 && !pool.is_empty() && !pool.contains(&home) && bench.sound(&["home_location"]) {
+        bench.conflict_with_hint(
+            "home_location",
+            format!("`home_location` must be one of the monitor's locations, not `{home}`"),
+            format!("they are {}", listed(&pool)),
+        );
+    }
+}
+
+fn enough(bench: &mut Bench<'_>, mode: &str) {
+    let pool = pool(bench);
+    if matches!(mode, "Round Robin" | "SLA (MultiPOP)") && pool.len() == 1 {
+        bench.conflict("mode", format!("`mode` `{mode}` needs at least 2 locations, and there is 1"));
+    }
+}
+
+fn rotation(bench: &mut Bench<'_>, mode: &str) {
+    if mode == "Primary" && bench.document().flag("rotate_locations") && bench.sound(&["rotate_locations"]) {
+        let field =
+            if bench.judged.form == Form::Legacy { "monitor_location_count" } else { "rotate_locations" };
+        bench.conflict(field, format!("`{field}`: mode `Primary` has no rotation"));
+    }
+}
+
+/// Version 3 takes 0 and what is stored now; the other forms up to the size of the pool.
+fn count(bench: &mut Bench<'_>) {
+    let count = bench.document().number("monitor_location_count");
+    if count == 0 || !bench.sound(&["monitor_location_count"]) {
+        return;
+    }
+    let stored = bench.judged.old.map_or(0, |old| old.number("monitor_location_count"));
+    let pool = pool(bench).len();
+    if bench.judged.form == Form::V3 {
+        if count != stored {
+            let message = format!("`monitor_location_count` must be `0`, not `{count}`");
+            bench.conflict("monitor_location_count", message);
+        }
+    } else if pool > 0 && usize::try_from(count).is_ok_and(|count| count > pool) {
+        let message = format!(
+            "`monitor_location_count` must be at most {pool}, the number of locations, not `{count}`"
+        );
+        bench.conflict("monitor_location_count", message);
+    }
+}
+
+fn listed(ids: &[i64]) -> String {
+    ids.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")
+}

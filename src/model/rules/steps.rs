@@ -1,0 +1,170 @@
+//! API steps: their forms, variables and assertions (interface.md 2.3, fields.md 2 and 4).
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::super::fault::Rule;
+use super::{Bench, regex_problem};
+
+pub(super) fn check(bench: &mut Bench<'_>) {
+    if !bench.has("api_steps") {
+        return;
+    }
+    let document = bench.document();
+    form(bench);
+    assertions(bench, "assertions", document.list("assertions"));
+    let mut variables = HashSet::new();
+    let mut numbers = HashSet::new();
+    for (index, step) in document.list("api_steps").iter().enumerate() {
+        let path = format!("api_steps[{index}]");
+        method(bench, &path, step);
+        number(bench, &path, step, &mut numbers);
+        assertions(bench, &format!("{path}.assertions"), entries(step, "assertions"));
+        for (at, variable) in entries(step, "variables").iter().enumerate() {
+            let path = format!("{path}.variables[{at}].name");
+            let name = variable.get("name").and_then(Value::as_str).unwrap_or_default();
+            if !variables.insert(name) {
+                let message = format!("`{path}`: a variable `{name}` is in this monitor already");
+                bench.fault(Rule::Duplicate, &path, message);
+            }
+        }
+    }
+}
+
+/// Either steps, or the one-request form.
+fn form(bench: &mut Bench<'_>) {
+    let document = bench.document();
+    let stepped = !document.list("api_steps").is_empty();
+    if !stepped && document.text("url").is_none() && bench.sound(&["api_steps", "url"]) {
+        bench.fault(Rule::Missing, "api_steps", "`api_steps` is required".to_owned()).hint =
+            Some("a single request may also be given as `url`, `http_method` and `assertions`".to_owned());
+    }
+    for field in ["url", "http_method", "assertions"] {
+        if stepped && document.is_set(field) {
+            bench.conflict(field, format!("`{field}` and `api_steps` do not go together"));
+        }
+    }
+}
+
+fn method(bench: &mut Bench<'_>, path: &str, step: &Value) {
+    let custom = step.get("http_method").and_then(Value::as_str) == Some("CUSTOM");
+    let path = format!("{path}.custom_method");
+    match (custom, step.get("custom_method").is_some()) {
+        (true, false) => {
+            bench.fault(Rule::Missing, &path, format!("`{path}` is required with `http_method` CUSTOM"));
+        }
+        (false, true) => bench.conflict(&path, format!("`{path}` needs `http_method` CUSTOM")),
+        _ => {}
+    }
+}
+
+fn number(bench: &mut Bench<'_>, path: &str, step: &Value, numbers: &mut HashSet<i64>) {
+    let Some(number) = step.get("step_number").and_then(Value::as_i64) else { return };
+    if !numbers.insert(number) {
+        let path = format!("{path}.step_number");
+        bench.fault(Rule::Duplicate, &path, format!("`{path}`: there is a step `{number}` already"));
+    }
+}
+
+fn entries<'v>(step: &'v Value, name: &str) -> &'v [Value] {
+    step.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn assertions(bench: &mut Bench<'_>, path: &str, assertions: &[Value]) {
+    for (index, assertion) in assertions.iter().enumerate() {
+        let path = format!("{path}[{index}]");
+        let part = |name: &str| assertion.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (source, comparison) = (part("source"), part("comparison"));
+        if !allowed(source).contains(&comparison) {
+            bench.conflict_with_hint(
+                &format!("{path}.comparison"),
+                format!("`{path}.comparison` `{comparison}` does not go with source `{source}`"),
+                format!("`{source}` goes with {}", quoted(allowed(source))),
+            );
+            continue;
+        }
+        if matches!(source, "JSON Response" | "XML Response" | "Header") && part("property").is_empty() {
+            let path = format!("{path}.property");
+            bench.fault(Rule::Missing, &path, format!("`{path}` is required with source `{source}`"));
+        }
+        value(bench, &format!("{path}.value"), source, comparison, part("value"));
+    }
+}
+
+/// What the value has to be for its comparison.
+fn value(bench: &mut Bench<'_>, path: &str, source: &str, comparison: &str, value: &str) {
+    let problem = match (source, comparison) {
+        (_, "regular expression includes" | "regular expression excludes") => {
+            regex_problem(value).map(|problem| format!("is no regular expression: {problem}"))
+        }
+        ("Timeout", _) if !is_seconds(value) => Some(format!("must be seconds, not `{value}`")),
+        ("Status Code", _) if !value.split(',').all(is_status) => Some(format!(
+            "must be status codes such as `200`, `200-299` or `2xx`, with commas between them, not `{value}`"
+        )),
+        (_, "count") if value.parse::<u64>().is_err() => {
+            Some(format!("must be a number of nodes, not `{value}`"))
+        }
+        (_, "less than or equal") if value.trim().parse::<f64>().is_err() => {
+            Some(format!("must be a number, not `{value}`"))
+        }
+        _ => None,
+    };
+    if let Some(problem) = problem {
+        bench.fault(Rule::Format, path, format!("`{path}` {problem}"));
+    }
+}
+
+/// Seconds with up to 3 decimals (behaviour.md 4).
+fn is_seconds(value: &str) -> bool {
+    let decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let digits = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    digits && decimals <= 3 && value.parse::<f64>().is_ok()
+}
+
+/// `200`, `200-299` or `2xx` (behaviour.md 4).
+fn is_status(part: &str) -> bool {
+    let code = |text: &str| text.parse::<u16>().ok().filter(|code| (100..=999).contains(code));
+    let part = part.trim();
+    match part.split_once('-') {
+        Some((from, thru)) => code(from).zip(code(thru)).is_some_and(|(from, thru)| from <= thru),
+        None => code(part).is_some() || is_class(part),
+    }
+}
+
+fn is_class(part: &str) -> bool {
+    let bytes = part.as_bytes();
+    bytes.len() == 3 && bytes[0].is_ascii_digit() && bytes[0] != b'0' && part[1..].eq_ignore_ascii_case("xx")
+}
+
+/// The comparisons that go with a source (fields.md 4).
+#[must_use]
+fn allowed(source: &str) -> &'static [&'static str] {
+    match source {
+        "Response" => &[
+            "equals",
+            "does not equal",
+            "contains",
+            "does not contain",
+            "regular expression includes",
+            "regular expression excludes",
+        ],
+        "Timeout" => &["less than or equal"],
+        "Status Code" => &["equals", "does not equal"],
+        "Header" => &[
+            "equals",
+            "does not equal",
+            "contains",
+            "does not contain",
+            "exists",
+            "does not exist",
+            "regular expression includes",
+            "regular expression excludes",
+        ],
+        _ => super::super::table::parts::COMPARISONS,
+    }
+}
+
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,45 @@
+//! What an author should know of a document that is accepted (fields.md 2, behaviour.md 3 and 4).
+
+use super::Judged;
+
+/// One sentence each.
+pub(crate) fn warnings(judged: &Judged<'_>) -> Vec<String> {
+    [unused_address(judged), outlasts(judged), unspoken(judged), unprobed(judged)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn unused_address(judged: &Judged<'_>) -> Option<String> {
+    let document = judged.document;
+    let field = ["ipv4", "ip_address"].into_iter().find(|field| document.text(field).is_some())?;
+    let unused = document.flag("resolve_dns");
+    unused.then(|| format!("`{field}` is not used: `resolve_dns` is true, so the name is resolved"))
+}
+
+fn outlasts(judged: &Judged<'_>) -> Option<String> {
+    let document = judged.document;
+    let attempts = if document.flag("retry_on_failure") { 2 } else { 1 };
+    let (longest, interval) = (attempts * document.number("timeout"), 60 * document.number("interval"));
+    (longest > interval).then(|| {
+        format!(
+            "{attempts} attempts may take {longest} s, longer than the interval of {interval} s: runs are skipped then"
+        )
+    })
+}
+
+fn unspoken(judged: &Judged<'_>) -> Option<String> {
+    let version = judged.document.text("use_ssl_version").filter(|version| !version.is_empty())?;
+    let spoken = judged.around.spoken_versions.is_none_or(|spoken| spoken.contains(&version));
+    (version == "2" || !spoken).then(|| {
+        format!(
+            "`use_ssl_version` `{version}` cannot be spoken by this build: checks end as unknown, status 95"
+        )
+    })
+}
+
+fn unprobed(judged: &Judged<'_>) -> Option<String> {
+    let kind = judged.document.kind();
+    let probed = judged.around.probed?.contains(&kind);
+    (!probed).then(|| format!("this build has no probe for type `{kind}`: checks end as unknown, status 95"))
+}

@@ -1,0 +1,150 @@
+//! `ping`: a series of ICMP echo requests (behaviour.md 4).
+
+mod figures;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::target::{endpoint, observed};
+use super::{Attempting, Context, Probe, ProbeSettings};
+use crate::model::{Document, Failure, FailureKind, Observation, Phase, PingFacts};
+use crate::net::{EchoReply, EchoSocket, Endpoint, Trace};
+use figures::Figures;
+
+/// Requests of a series that says nothing else.
+const COUNT: u32 = 5;
+/// Payload of a request that says nothing else, as `ping` sends it.
+const SIZE: usize = 56;
+/// Largest payload that an IPv4 packet holds.
+const MOST: usize = 65_507;
+/// Time between two requests, when the timeout leaves so much.
+const PACE: Duration = Duration::from_secs(1);
+/// Least wait for the reply to the last request, when others came; the deadline bounds it too.
+const LINGER: Duration = Duration::from_secs(1);
+/// Wait for the reply to the last request, when none came so far.
+const LONG_LINGER: Duration = Duration::from_secs(5);
+
+#[derive(Debug)]
+struct PingProbe {
+    target: Endpoint,
+    count: u32,
+    size: usize,
+    /// Loss in percent from which on the check fails.
+    threshold: f64,
+}
+
+/// The probe of a checked `ping` monitor.
+pub(super) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
+    let number = |field: &str| document.value(field).and_then(Value::as_u64);
+    let count = number("ping_count").and_then(|count| u32::try_from(count).ok()).unwrap_or(COUNT);
+    let size = number("ping_size").and_then(|size| usize::try_from(size).ok()).unwrap_or(SIZE);
+    let threshold = document.value("loss_threshold").and_then(Value::as_f64).unwrap_or(100.0);
+    Arc::new(PingProbe {
+        target: endpoint(document, 0),
+        count: count.clamp(1, 20),
+        size: size.min(MOST),
+        // 0 would fail a series without loss; it stands for any loss at all.
+        threshold: threshold.clamp(f64::MIN_POSITIVE, 100.0),
+    })
+}
+
+impl Probe for PingProbe {
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+        Box::pin(self.run(cx))
+    }
+
+    fn target(&self) -> Option<&str> {
+        Some(&self.target.host)
+    }
+}
+
+impl PingProbe {
+    async fn run(&self, cx: Context<'_>) -> Observation {
+        let started = Instant::now();
+        let mut trace = Trace::default();
+        let mut facts = None;
+        let outcome = self.go(cx, &mut trace, &mut facts).await;
+        // A port says nothing here; 0 stands for none.
+        let mut observation = observed(started, trace, outcome);
+        observation.facts.ping = facts.map(Box::new);
+        observation
+    }
+
+    async fn go(
+        &self,
+        cx: Context<'_>,
+        trace: &mut Trace,
+        facts: &mut Option<PingFacts>,
+    ) -> Result<(), Failure> {
+        let addresses = cx.net.resolve(&self.target, cx.deadline, trace).await?;
+        let allowed = cx.net.permitted(&addresses, trace)?;
+        // As `ping` does: the first address that this host has a route to.
+        let routed = |ip: &&IpAddr| cx.net.udp((**ip, 9).into()).is_ok();
+        let to = *allowed.iter().find(routed).unwrap_or(&allowed[0]);
+        trace.address = Some((to, 0).into());
+        let socket = cx.net.echo(to).await?;
+        let mut figures = Figures::default();
+        let outcome = self.series(cx, socket, to, &mut figures).await;
+        if let Some(first) = figures.first() {
+            trace.phases.set(Phase::Connect, first);
+        }
+        *facts = (figures.sent() > 0).then(|| figures.facts(socket.kind()));
+        outcome?;
+        if figures.loss_percent() < self.threshold {
+            return Ok(());
+        }
+        let mut detail = format!("{to}: {} of {} requests had no reply", figures.lost(), figures.sent());
+        if let Some((kind, code)) = figures.error() {
+            detail = format!("{detail}; an ICMP error of type {kind}, code {code} came");
+        }
+        Err(Failure::new(Phase::Connect, FailureKind::PingLost, detail))
+    }
+
+    /// Sends the requests at their pace and waits for the replies, until all came or time is over.
+    async fn series(
+        &self,
+        cx: Context<'_>,
+        socket: &EchoSocket,
+        to: IpAddr,
+        figures: &mut Figures,
+    ) -> Result<(), Failure> {
+        let pace = PACE.min(cx.deadline.left() / self.count);
+        let mut waiting = FuturesUnordered::new();
+        let mut next_at = Instant::now();
+        loop {
+            if figures.sent() < self.count && next_at <= Instant::now() {
+                let sent = socket.send(to, self.size).await;
+                waiting.push(sent.map_err(|error| cx.net.echo_failure(to, &error))?.reply());
+                figures.note_sent();
+                next_at += pace;
+            }
+            let all_sent = figures.sent() == self.count;
+            if all_sent && waiting.is_empty() {
+                return Ok(());
+            }
+            let until = if all_sent { next_at - pace + linger(figures) } else { next_at };
+            match tokio::time::timeout_at(until.min(cx.deadline.at), waiting.next()).await {
+                Ok(Some(Some(EchoReply::After(took)))) => figures.note_reply(took),
+                Ok(Some(Some(EchoReply::Error { kind, code }))) => figures.note_error(kind, code),
+                Ok(Some(None)) => return Err(socket_gone(to)),
+                Ok(None) => tokio::time::sleep_until(next_at.min(cx.deadline.at)).await,
+                Err(_) if all_sent || cx.deadline.passed() => return Ok(()),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+fn linger(figures: &Figures) -> Duration {
+    figures.longest().map_or(LONG_LINGER, |longest| LINGER.max(longest * 2))
+}
+
+fn socket_gone(to: IpAddr) -> Failure {
+    Failure::new(Phase::Connect, FailureKind::Internal, format!("{to}: the socket for echo requests is gone"))
+}

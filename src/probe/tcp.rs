@@ -1,0 +1,177 @@
+//! `tcp`: a TCP handshake, and with the extensions of fields.md 2 also TLS and a dialogue.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use super::target::{endpoint, is_on, observed};
+use super::{Attempting, Context, Probe, ProbeSettings};
+use crate::model::{Document, Failure, FailureKind, Observation, Phase};
+use crate::net::{Endpoint, TlsOptions, Trace, close_at_once, read_more, write_all};
+use crate::wire::starttls::{self, Upgrade};
+
+/// Bytes that one step of a dialogue reads at most.
+const DIALOGUE_BYTES: usize = 64 * 1024;
+
+/// Whether and how the connection is encrypted (fields.md 2, tcp `tls`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encryption {
+    None,
+    Implicit,
+    Upgraded(Upgrade),
+}
+
+/// One step of a dialogue. Texts are sent and looked for as they are; nothing is added to them.
+#[derive(Debug)]
+struct Step {
+    send: Option<Box<str>>,
+    expect: Option<Box<str>>,
+}
+
+#[derive(Debug)]
+struct TcpProbe {
+    target: Endpoint,
+    encryption: Encryption,
+    options: TlsOptions,
+    dialogue: Vec<Step>,
+}
+
+/// The probe of a checked `tcp` monitor.
+pub(super) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
+    let encryption = match document.text("tls").unwrap_or("none") {
+        "implicit" => Encryption::Implicit,
+        other => Upgrade::of_field(other).map_or(Encryption::None, Encryption::Upgraded),
+    };
+    let options = TlsOptions {
+        verify: is_on(document, "verify_certificate"),
+        ca: document.value("ca_cert_id").and_then(Value::as_i64),
+        ..TlsOptions::default()
+    };
+    let dialogue = document.list("dialogue").iter().map(step).collect();
+    Arc::new(TcpProbe { target: endpoint(document, 0), encryption, options, dialogue })
+}
+
+fn step(value: &Value) -> Step {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    Step { send: text("send").map(Into::into), expect: text("expect").map(Into::into) }
+}
+
+impl Probe for TcpProbe {
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+        Box::pin(self.run(cx))
+    }
+
+    fn target(&self) -> Option<&str> {
+        Some(&self.target.host)
+    }
+}
+
+impl TcpProbe {
+    async fn run(&self, cx: Context<'_>) -> Observation {
+        let started = Instant::now();
+        let mut trace = Trace::default();
+        let outcome = self.go(cx, &mut trace).await;
+        observed(started, trace, outcome)
+    }
+
+    async fn go(&self, cx: Context<'_>, trace: &mut Trace) -> Result<(), Failure> {
+        let mut stream = cx.net.connect(&self.target, cx.deadline, trace).await?;
+        if let Encryption::Upgraded(upgrade) = self.encryption {
+            starttls::request(&mut stream, upgrade, cx.deadline).await?;
+        }
+        if self.encryption == Encryption::None {
+            self.talk(&mut stream, cx, trace).await?;
+            self.leave(stream);
+            return Ok(());
+        }
+        let host = &self.target.host;
+        let mut stream = cx.net.handshake(stream, host, &self.options, cx.deadline, trace).await?;
+        self.talk(&mut stream, cx, trace).await?;
+        // The check has what it wanted; a peer that is slow to say farewell does not change it.
+        let _ = cx.deadline.hold(Phase::Tls, stream.shutdown()).await;
+        Ok(())
+    }
+
+    /// A bare handshake ends with a reset. At the rate of many checks a second against few targets an
+    /// orderly close would leave a `TIME_WAIT` for each, a minute long, on this host and on every NAT
+    /// gateway on the way; with a dialogue the peer gets an orderly end instead.
+    fn leave(&self, stream: TcpStream) {
+        if self.dialogue.is_empty() {
+            close_at_once(stream);
+        }
+    }
+
+    async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: &mut S,
+        cx: Context<'_>,
+        trace: &mut Trace,
+    ) -> Result<(), Failure> {
+        let mut heard = Vec::new();
+        let mut phase = Phase::FirstByte;
+        for (index, step) in self.dialogue.iter().enumerate() {
+            if let Some(text) = &step.send {
+                let started = Instant::now();
+                let sent = write_all(stream, text.as_bytes(), cx.deadline).await;
+                trace.phases.add(Phase::Send, started.elapsed());
+                sent?;
+            }
+            if let Some(text) = &step.expect {
+                let started = Instant::now();
+                let found = hear(stream, &mut heard, text, cx, phase, index + 1).await;
+                trace.phases.add(phase, started.elapsed());
+                found?;
+                phase = Phase::Transfer;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads until `heard` holds `text`, and takes it and what came before it out of `heard`. When the peer
+/// said something else until it closed or the time was over, that is what went wrong, not the time.
+async fn hear<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    heard: &mut Vec<u8>,
+    text: &str,
+    cx: Context<'_>,
+    phase: Phase,
+    number: usize,
+) -> Result<(), Failure> {
+    let mut searched = 0;
+    loop {
+        if let Some(end) = find(&heard[searched..], text.as_bytes()).map(|at| searched + at) {
+            heard.drain(..end);
+            return Ok(());
+        }
+        searched = heard.len().saturating_sub(text.len());
+        let more = read_more(stream, heard, DIALOGUE_BYTES, cx.deadline, phase).await;
+        match more {
+            Ok(0) if heard.is_empty() => return Err(crate::net::closed(phase, 0)),
+            Ok(0) => return Err(unexpected(phase, number, text, heard)),
+            Ok(_) => {}
+            Err(failure) if failure.kind == FailureKind::TimedOut && !heard.is_empty() => {
+                return Err(unexpected(phase, number, text, heard));
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+}
+
+/// Where `needle` ends in `hay`.
+fn find(hay: &[u8], needle: &[u8]) -> Option<usize> {
+    hay.windows(needle.len()).position(|window| window == needle).map(|at| at + needle.len())
+}
+
+fn unexpected(phase: Phase, number: usize, text: &str, heard: &[u8]) -> Failure {
+    let start = &heard[..heard.len().min(80)];
+    let detail = format!(
+        "step {number} expects `{}`, the target said `{}`",
+        text.escape_debug(),
+        start.escape_ascii()
+    );
+    Failure::new(phase, FailureKind::DialogueUnexpected, detail)
+}

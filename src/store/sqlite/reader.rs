@@ -1,0 +1,47 @@
+//! Reads a database beside the process that writes it, or without one.
+
+use std::path::Path;
+
+use crate::model::Monitor;
+use crate::store::{Page, ResultFilter, ResultPage, StoreError};
+
+use super::error::Told;
+use super::readers::Readers;
+use super::{SqliteSettings, join, monitors, open, results, schema};
+
+/// A database that is only read. Takes no lock, so that a running server is not in the way.
+pub struct SqliteReader {
+    readers: Readers,
+}
+
+impl SqliteReader {
+    /// Opens the database at `path`. Blocks.
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`] when there is none, when it may not be read, or when it is of an older
+    /// Vigie and was not brought up to this version yet; [`StoreError::TooNew`] for one of a newer Vigie.
+    pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
+        let told = Told::about(path);
+        if !path.exists() {
+            return Err(told.unusable("there is no such file"));
+        }
+        schema::is_current(&open::reader(path, settings, &told)?, &told)?;
+        Ok(Self { readers: Readers::start(path, settings, &told)? })
+    }
+
+    /// All monitors that were not removed.
+    pub async fn monitors(&self) -> Result<Vec<Monitor>, StoreError> {
+        Ok(self.readers.call(monitors::all).await?.0)
+    }
+
+    /// Results, newest first.
+    pub async fn results(&self, filter: ResultFilter, page: Page) -> Result<ResultPage, StoreError> {
+        self.readers.call(move |conn| results::page(conn, &filter, page)).await
+    }
+}
+
+impl Drop for SqliteReader {
+    fn drop(&mut self) {
+        join(self.readers.stop());
+    }
+}

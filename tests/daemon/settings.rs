@@ -1,0 +1,168 @@
+use std::path::PathBuf;
+use std::time::Duration;
+
+use vigie::app::settings::{SETTINGS, Setting, Settings, Sources, render};
+use vigie::model::{LocationId, MonitorType};
+use vigie::net::NameServers;
+
+const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/vigie.yaml");
+
+fn load(text: &str) -> Result<Settings, Vec<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("vigie.yaml");
+    std::fs::write(&file, text).unwrap();
+    let sources = Sources { file: Some(file.clone()), ..Sources::default() };
+    let strip =
+        |fault: &vigie::model::FieldFault| fault.to_string().replace(&file.display().to_string(), "F");
+    Settings::load(&sources).map_err(|faults| faults.iter().map(strip).collect())
+}
+
+#[test]
+fn the_shipped_file_is_the_table_with_every_default() {
+    if std::env::var_os("VIGIE_RENDER_SETTINGS").is_some() {
+        std::fs::write(SHIPPED, render()).unwrap();
+    }
+    let shipped = std::fs::read_to_string(SHIPPED).unwrap();
+    assert!(
+        shipped == render(),
+        "config/vigie.yaml differs; write it with VIGIE_RENDER_SETTINGS=1 cargo test shipped"
+    );
+    let sources = Sources { file: Some(SHIPPED.into()), ..Sources::default() };
+    let (shipped, bare) = (Settings::load(&sources).unwrap(), Settings::load(&Sources::default()).unwrap());
+    assert!(shipped.differences(&bare).is_empty());
+}
+
+#[test]
+fn every_setting_is_documented_and_has_a_variable_of_its_own() {
+    let mut variables: Vec<_> = SETTINGS.iter().filter_map(Setting::variable).collect();
+    let count = variables.len();
+    variables.sort();
+    variables.dedup();
+    assert_eq!(variables.len(), count);
+    for setting in SETTINGS {
+        assert!(setting.about.len() > 15, "{}", setting.path);
+        assert!(setting.about.lines().all(|line| line.len() < 110), "{}", setting.path);
+    }
+}
+
+#[test]
+fn settings_become_what_the_parts_take() {
+    let settings = load(
+        "listen: '[::1]:0'\nengine: {drain_seconds: 5, per_target: 7}\nstore: {synchronous: full, keep_results_days: 2}\n\
+         location: {id: 4, region: 9, name_servers: [192.0.2.1, '[::1]:5353'], egress_deny: [10.0.0.0/8], source_ipv4: 127.0.0.2}\n\
+         dns: {default_name: a.test, names: [{id: 2, name: b.test}]}\nchecks: {user_agent: me/1}\n\
+         plans: [{code: basic, types: [tcp], least_interval: 5}]\ntls: {system_roots: false}\n",
+    )
+    .unwrap();
+    assert_eq!(settings.listen, "[::1]:0".parse().unwrap());
+    assert_eq!((settings.engine.drain, settings.engine.per_target), (Duration::from_secs(5), 7));
+    assert_eq!(settings.store.retention.results, Duration::from_hours(48));
+    assert!(settings.store.full_sync);
+    assert_eq!((settings.location.id, settings.location.region), (LocationId(4), 9));
+    let servers = ["192.0.2.1:53".parse().unwrap(), "[::1]:5353".parse().unwrap()];
+    assert_eq!(settings.net.name_servers, NameServers::Explicit(servers.to_vec()));
+    assert!(settings.net.egress.check("10.1.1.1".parse().unwrap()).is_err());
+    assert_eq!(settings.net.source.v4, Some("127.0.0.2".parse().unwrap()));
+    assert_eq!(settings.net.trust.roots, vigie::net::Roots::None);
+    assert_eq!(settings.probe.dns_names, ["a.test", "", "b.test"]);
+    assert_eq!(settings.probe.user_agent, "me/1");
+    assert_eq!(settings.plans[0].types, [MonitorType::Tcp]);
+}
+
+#[test]
+fn every_fault_is_found_at_once_with_its_place_and_remedy() {
+    let faults = load(
+        "lissten: 127.0.0.1:1\nlisten: localhost\nengine:\n  total: 0\n  light: many\n  light: 3\n  listen: x\n\
+         store: [1]\nlog: {format: xml, level: loud}\nlocation:\n  egress_deny: [10.0.0.1/8]\n\
+         certificates:\n  - {id: 1, name: a}\n  - {id: 1, nam: b, ca_file: /nonexistent.pem}\nplans: [{code: a, types: [tcpp]}]\n",
+    )
+    .unwrap_err();
+    let expected = [
+        "F:1:1: `lissten` is no setting\n  hint: did you mean `listen`?",
+        "F:2:9: `listen` must be an address with a port, such as `127.0.0.1:7979` or `[::1]:7979`, not `localhost`",
+        "F:4:10: `engine.total` must be a whole number from 1 to 1000000, not `0`",
+        "F:5:10: `engine.light` must be a whole number from 1 to 1000000, not `many`",
+        "F:6:3: `engine.light` stands there twice",
+        "F:7:3: `engine.listen` is no setting\n  hint: did you mean `listen`?",
+        "F:8:8: `store` must be a map of settings, not `a list`",
+        "F:9:15: `log.format` must be one of `text`, `json`, not `xml`",
+        "F:9:27: `log.level` must be `error`, `warn`, `info`, `debug` or `trace`, or levels by module such as `info,vigie::net=debug`, not `loud`",
+        "F:11:17: `location.egress_deny[0]` must be a network, such as `10.0.0.0/8` or `fd00::/8`, not `10.0.0.1/8`",
+        "F:14:13: `certificates[1].nam` is no setting\n  hint: did you mean `name`?",
+        "F:14:5: `certificates[1].name` is missing",
+        "F:15:27: `tcpp` is no monitor type; did you mean `tcp`?",
+    ];
+    for fault in &expected {
+        assert!(faults.iter().any(|found| found == fault), "{fault}\nis not among\n{}", faults.join("\n"));
+    }
+    assert_eq!(faults.len(), expected.len(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn certificates_that_cannot_be_used_are_named() {
+    let faults = load(
+        "certificates:\n  - {id: 1, name: a}\n  - {id: 1, name: b, ca_file: /nonexistent/ca.pem}\ndns: {names: [{id: 5000, name: x}]}\ntls: {ca_files: [/nonexistent/x.pem]}\n",
+    )
+    .unwrap_err();
+    for part in [
+        "F:2:5: `certificates[0]` needs either `ca_file`, or `cert_file` and `key_file`",
+        "F:3:10: `certificates[1].id` stands there twice",
+        "`certificates[1].ca_file`: the file `/nonexistent/ca.pem` cannot be read: No such file",
+        "`tls.ca_files[0]`: the file `/nonexistent/x.pem` cannot be read",
+        "`dns.names[0].id` must be a whole number from 1 to 1000, not `5000`",
+    ] {
+        assert!(
+            faults.iter().any(|found| found.contains(part)),
+            "{part}\nis not among\n{}",
+            faults.join("\n")
+        );
+    }
+}
+
+#[test]
+fn a_flag_beats_the_environment_which_beats_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("s.yaml");
+    std::fs::write(&file, "listen: 127.0.0.1:1\ndata: from-file\nmonitors: [f]\n").unwrap();
+    let mut sources = Sources { file: Some(file), ..Sources::default() };
+    let listen = |sources: &Sources| Settings::load(sources).unwrap().listen.port();
+    assert_eq!(listen(&sources), 1);
+    sources.environment = vec![
+        ("VIGIE_LISTEN".to_owned(), "127.0.0.1:2".to_owned()),
+        ("VIGIE_MONITORS".to_owned(), "a, b".to_owned()),
+        ("VIGIE_ENGINE_TOTAL".to_owned(), "9".to_owned()),
+        ("VIGIE_LISTENN".to_owned(), "x".to_owned()),
+        ("VIGIE_TOKEN".to_owned(), "x".to_owned()),
+    ];
+    assert_eq!(listen(&sources), 2);
+    sources.flags = vec![("listen", "127.0.0.1:3".to_owned())];
+    let settings = Settings::load(&sources).unwrap();
+    assert_eq!((settings.listen.port(), settings.engine.total), (3, 9));
+    assert_eq!(settings.data, PathBuf::from("from-file"));
+    assert_eq!(settings.monitors, [PathBuf::from("a"), PathBuf::from("b")]);
+    assert_eq!(sources.strangers(), [("VIGIE_LISTENN".to_owned(), Some("VIGIE_LISTEN".to_owned()))]);
+    sources.flags = vec![("listen", "nowhere".to_owned())];
+    let fault = Settings::load(&sources).unwrap_err()[0].to_string();
+    assert!(fault.starts_with("`--listen` must be an address"), "{fault}");
+    sources.environment = vec![("VIGIE_ENGINE_TOTAL".to_owned(), "lots".to_owned())];
+    sources.flags.clear();
+    let fault = Settings::load(&sources).unwrap_err()[0].to_string();
+    assert!(fault.starts_with("`VIGIE_ENGINE_TOTAL` must be a whole number"), "{fault}");
+}
+
+#[test]
+fn a_file_that_is_not_there_or_no_yaml_is_said_with_its_name() {
+    let sources = Sources { file: Some("/nonexistent/vigie.yaml".into()), ..Sources::default() };
+    let faults = Settings::load(&sources).unwrap_err();
+    assert!(faults[0].to_string().starts_with("/nonexistent/vigie.yaml: cannot be read: No such file"));
+    let fault = load("listen: [1\n").unwrap_err();
+    assert!(fault[0].starts_with("F:"), "{fault:?}");
+    assert!(load("").is_ok());
+}
+
+#[test]
+fn only_what_changed_differs_and_says_whether_it_is_taken_live() {
+    let (old, new) = (load("").unwrap(), load("listen: 127.0.0.1:1\ndns: {default_name: x.test}\n").unwrap());
+    let found: Vec<_> = old.differences(&new).iter().map(|s| (s.path, s.live)).collect();
+    assert_eq!(found, [("listen", false), ("dns.default_name", true)]);
+}

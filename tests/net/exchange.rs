@@ -1,0 +1,76 @@
+//! Bounded reads, lines, and the notes of a timed stream.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+use vigie::model::{FailureKind, Phase};
+use vigie::net::{Timed, read_line, read_more, read_to, write_all};
+
+use crate::{soon, within};
+
+const PHASE: Phase = Phase::FirstByte;
+
+#[tokio::test]
+async fn reading_stops_at_the_limit() {
+    let (mut near, mut far) = duplex(1024);
+    far.write_all(&[7; 100]).await.unwrap();
+    let mut buffer = Vec::new();
+    while buffer.len() < 64 {
+        read_more(&mut near, &mut buffer, 64, soon(), PHASE).await.unwrap();
+    }
+    assert_eq!(buffer.len(), 64);
+    let failure = read_more(&mut near, &mut buffer, 64, soon(), PHASE).await.unwrap_err();
+    assert_eq!((failure.phase, failure.kind), (PHASE, FailureKind::ResponseTooLarge));
+}
+
+#[tokio::test]
+async fn lines_are_taken_one_by_one_and_the_rest_is_kept() {
+    let (mut near, mut far) = duplex(1024);
+    far.write_all(b"one\r\ntwo\n\r\nrest").await.unwrap();
+    drop(far);
+    let mut buffer = Vec::new();
+    for wanted in ["one", "two", ""] {
+        let line = read_line(&mut near, &mut buffer, 100, soon(), PHASE).await.unwrap();
+        assert_eq!(line, wanted.as_bytes());
+    }
+    let failure = read_line(&mut near, &mut buffer, 100, soon(), PHASE).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::ResponseTruncated);
+    assert_eq!(buffer, b"rest");
+}
+
+#[tokio::test]
+async fn a_line_without_end_a_close_and_silence_are_told_apart() {
+    let (mut near, mut far) = duplex(1024);
+    far.write_all(&[b'x'; 200]).await.unwrap();
+    let failure = read_line(&mut near, &mut Vec::new(), 100, soon(), PHASE).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::ResponseTooLarge);
+
+    let (mut near, far) = duplex(1024);
+    drop(far);
+    let failure = read_to(&mut near, &mut Vec::new(), 2, soon(), PHASE).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NoResponse);
+
+    let (mut near, mut far) = duplex(1024);
+    far.write_all(b"x").await.unwrap();
+    let failure = read_to(&mut near, &mut Vec::new(), 2, within(50), PHASE).await.unwrap_err();
+    assert_eq!((failure.phase, failure.kind), (PHASE, FailureKind::TimedOut));
+
+    let (mut near, _far) = duplex(8);
+    let failure = write_all(&mut near, &[0; 100], within(50)).await.unwrap_err();
+    assert_eq!((failure.phase, failure.kind), (Phase::Send, FailureKind::TimedOut));
+}
+
+#[tokio::test]
+async fn a_timed_stream_notes_moments_and_counts() {
+    let (near, mut far) = duplex(1024);
+    let mut stream = Timed::new(near);
+    let marks = stream.marks();
+    assert_eq!((marks.first_write(), marks.first_read(), marks.bytes_read()), (None, None, 0));
+    stream.write_all(b"question").await.unwrap();
+    far.write_all(b"answer").await.unwrap();
+    let mut answer = [0; 6];
+    stream.read_exact(&mut answer).await.unwrap();
+    assert_eq!((marks.bytes_written(), marks.bytes_read()), (8, 6));
+    assert!(marks.first_write().unwrap() <= marks.last_write().unwrap());
+    assert!(marks.last_write().unwrap() <= marks.first_read().unwrap());
+    marks.reset();
+    assert_eq!((marks.first_write(), marks.last_read(), marks.bytes_written()), (None, None, 0));
+}

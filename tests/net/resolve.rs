@@ -1,0 +1,164 @@
+//! Names to addresses, with name servers of every temper.
+
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use hickory_proto::op::ResponseCode;
+use hickory_proto::rr::RecordType;
+use vigie::model::{Failure, FailureKind, Fault, Phase, Status};
+use vigie::net::{Deadline, Endpoint, Family, NameServers, Net, Trace};
+
+use crate::name_server::{NameServer, Reply, v4, v6};
+use crate::{net, net_with, soon, within};
+
+async fn asking(server: &NameServer) -> Net {
+    let at = server.at;
+    net_with(|config| config.name_servers = NameServers::Explicit(vec![at]))
+}
+
+async fn resolve(net: &Net, host: &str, family: Family, deadline: Deadline) -> Result<Vec<IpAddr>, Failure> {
+    let mut trace = Trace::default();
+    let to = Endpoint { family, ..Endpoint::new(host, 80) };
+    let found = net.resolve(&to, deadline, &mut trace).await;
+    assert!(trace.phases.micros(Phase::Resolve).is_some(), "the phase always has its time");
+    assert_eq!(found.clone().unwrap_or_default(), trace.resolved);
+    found
+}
+
+fn script(name: &str, kind: RecordType) -> Reply {
+    let six = kind == RecordType::AAAA;
+    match (name, six) {
+        ("both.test", true) => Reply::Records(vec![v6("::1"), v6("::2")]),
+        ("both.test", false) => Reply::Records(vec![v4("127.0.0.1"), v4("127.0.0.2"), v4("127.0.0.3")]),
+        ("four.test" | "half-broken.test" | "half-silent.test", false) => {
+            Reply::Records(vec![v4("127.0.0.1")])
+        }
+        ("six.test", true) => Reply::Records(vec![v6("::1")]),
+        ("half-broken.test" | "broken.test", _) => Reply::Code(ResponseCode::ServFail),
+        ("refused.test", _) => Reply::Code(ResponseCode::Refused),
+        ("half-silent.test" | "silent.test", _) => Reply::Silence,
+        ("wrong-id.test", _) => Reply::WrongId,
+        ("long.test", false) => Reply::LongFor((1..=60).map(|n| v4(&format!("127.0.1.{n}"))).collect()),
+        ("" | "four.test" | "six.test" | "empty.test" | "long.test", _) => Reply::Records(Vec::new()),
+        _ => Reply::Code(ResponseCode::NXDomain),
+    }
+}
+
+#[tokio::test]
+async fn families_are_asked_for_as_wanted_and_taken_in_turns() {
+    let server = NameServer::start("127.0.0.1", script).await;
+    let net = asking(&server).await;
+    let cases = [
+        ("both.test", Family::Any, "::1 127.0.0.1 ::2 127.0.0.2 127.0.0.3"),
+        ("both.test", Family::V6Preferred, "::1 ::2 127.0.0.1 127.0.0.2 127.0.0.3"),
+        ("both.test", Family::V4Only, "127.0.0.1 127.0.0.2 127.0.0.3"),
+        ("both.test", Family::V6Only, "::1 ::2"),
+        ("four.test", Family::Any, "127.0.0.1"),
+        ("six.test", Family::V6Preferred, "::1"),
+        ("half-broken.test", Family::Any, "127.0.0.1"),
+        ("half-silent.test", Family::Any, "127.0.0.1"),
+        ("localhost", Family::V4Only, "127.0.0.1"),
+        ("localhost", Family::V6Only, "::1"),
+        ("127.0.0.7", Family::Any, "127.0.0.7"),
+        ("::7", Family::V6Only, "::7"),
+    ];
+    for (host, family, wanted) in cases {
+        let found = resolve(&net, host, family, soon()).await.unwrap();
+        let found = found.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+        assert_eq!(found, wanted, "{host} {family:?}");
+    }
+    assert_eq!(
+        resolve(&net, "long.test", Family::Any, soon()).await.unwrap().len(),
+        60,
+        "asked again over TCP"
+    );
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_name_has_a_kind_of_its_own() {
+    let server = NameServer::start("::1", script).await;
+    let net = asking(&server).await;
+    let cases = [
+        ("gone.test", Family::Any, FailureKind::NameNotFound),
+        ("bad..name", Family::Any, FailureKind::NameNotFound),
+        ("empty.test", Family::Any, FailureKind::NameWithoutAddress),
+        ("four.test", Family::V6Only, FailureKind::NameWithoutAddress),
+        ("six.test", Family::V4Only, FailureKind::NameWithoutAddress),
+        ("127.0.0.1", Family::V6Only, FailureKind::NameWithoutAddress),
+        ("broken.test", Family::Any, FailureKind::ResolverRefused),
+        ("refused.test", Family::V4Only, FailureKind::ResolverRefused),
+        ("silent.test", Family::Any, FailureKind::NameUnanswered),
+        ("wrong-id.test", Family::V4Only, FailureKind::NameUnanswered),
+    ];
+    for (host, family, kind) in cases {
+        let started = Instant::now();
+        let failure = resolve(&net, host, family, within(1500)).await.unwrap_err();
+        assert_eq!((failure.phase, failure.kind), (Phase::Resolve, kind), "{host}: {failure}");
+        assert_eq!((failure.fault, failure.status()), (Fault::Target, Status::UNRESOLVED), "{host}");
+        assert!(failure.detail.contains(host), "{failure}");
+        assert!(started.elapsed() < Duration::from_millis(1900), "{host}: {:?}", started.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn a_resolver_that_is_silent_about_everything_is_our_own_trouble() {
+    let silent = NameServer::start("127.0.0.1", |_, _| Reply::Silence).await;
+    let net = asking(&silent).await;
+    let started = Instant::now();
+    let failure = resolve(&net, "a.test", Family::Any, within(1200)).await.unwrap_err();
+    assert_eq!((failure.kind, failure.fault), (FailureKind::ResolverSilent, Fault::Ours), "{failure}");
+    assert_eq!(failure.status(), Status::INTERNAL);
+    assert!(silent.questions() >= 3, "two families and the control name were asked for");
+    assert!(started.elapsed() < Duration::from_millis(1600), "{:?}", started.elapsed());
+
+    let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let net = net_with(|config| config.name_servers = NameServers::Explicit(vec![closed]));
+    let failure = resolve(&net, "a.test", Family::Any, within(1200)).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::ResolverSilent, "{failure}");
+
+    let net = net_with(|config| config.name_servers = NameServers::Explicit(Vec::new()));
+    let failure = resolve(&net, "a.test", Family::Any, soon()).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::ResolverSilent, "{failure}");
+}
+
+#[tokio::test]
+async fn the_control_name_is_the_one_that_is_configured() {
+    let server = NameServer::start("127.0.0.1", |name, _| match name {
+        "control.test" => Reply::Code(ResponseCode::NXDomain),
+        _ => Reply::Silence,
+    })
+    .await;
+    let at = server.at;
+    let net = net_with(|config| {
+        config.name_servers = NameServers::Explicit(vec![at]);
+        config.control_name = "control.test.".to_owned();
+    });
+    let failure = resolve(&net, "a.test", Family::Any, within(1200)).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NameUnanswered, "any answer shows that it lives: {failure}");
+}
+
+#[tokio::test]
+async fn every_test_asks_afresh() {
+    let server = NameServer::start("127.0.0.1", script).await;
+    let net = asking(&server).await;
+    for round in 1..=3 {
+        resolve(&net, "four.test", Family::V4Only, soon()).await.unwrap();
+        assert_eq!(server.questions(), round);
+    }
+}
+
+#[tokio::test]
+async fn a_second_name_server_steps_in_for_a_dead_one() {
+    let (dead, alive) = (
+        NameServer::start("127.0.0.1", |_, _| Reply::Silence).await,
+        NameServer::start("127.0.0.1", script).await,
+    );
+    let servers = vec![dead.at, alive.at];
+    let net = net_with(|config| config.name_servers = NameServers::Explicit(servers));
+    assert_eq!(resolve(&net, "four.test", Family::Any, within(3000)).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_system_name_needs_no_name_server() {
+    assert!(!resolve(&net(), "localhost", Family::Any, soon()).await.unwrap().is_empty());
+}

@@ -1,0 +1,268 @@
+//! Handshakes with servers that show certificates of every kind, and with some that do not speak TLS.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use rustls::version::{TLS12, TLS13};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use vigie::model::{Failure, FailureKind, Phase, Status};
+use vigie::net::{
+    Deadline, Net, NetConfig, NetError, Pem, Roots, TlsOptions, TlsStream, TlsVersions, Trace, Trust, warm_up,
+};
+
+use crate::tls_server::{Authority, Identity, config, self_signed, serve};
+use crate::{net_with, soon, within};
+
+fn pem(label: &str, text: String) -> Pem {
+    Pem { label: label.to_owned(), text: text.into_bytes() }
+}
+
+fn trusting(authority: &Authority) -> Net {
+    net_with(|config| config.trust.authorities = vec![pem("ca", authority.pem())])
+}
+
+async fn shake(
+    net: &Net,
+    at: SocketAddr,
+    name: &str,
+    options: &TlsOptions,
+    deadline: Deadline,
+) -> (Result<TlsStream<TcpStream>, Failure>, Trace) {
+    let mut trace = Trace::default();
+    let stream = TcpStream::connect(at).await.unwrap();
+    let outcome = net.handshake(stream, name, options, deadline, &mut trace).await;
+    assert!(trace.phases.micros(Phase::Tls).is_some());
+    (outcome, trace)
+}
+
+async fn both(identity: &Identity) -> SocketAddr {
+    serve("127.0.0.1", config(identity, &[&TLS13, &TLS12], None)).await
+}
+
+const VALID: (i32, i32) = (2020, 2090);
+
+#[tokio::test]
+async fn a_good_certificate_is_taken_and_its_facts_are_kept() {
+    warm_up();
+    let authority = Authority::new("test authority");
+    let identity = authority.issue(&["good.test", "127.0.0.1", "::1"], VALID);
+    let at = both(&identity).await;
+    let net = trusting(&authority);
+    for name in ["good.test", "GOOD.test", "good.test.", "127.0.0.1", "::1"] {
+        let (outcome, trace) = shake(&net, at, name, &TlsOptions::default(), soon()).await;
+        let mut hello = String::new();
+        outcome.unwrap().read_to_string(&mut hello).await.unwrap();
+        assert_eq!(hello, "hello\r\n");
+        let facts = trace.tls.unwrap();
+        assert_eq!(facts.tls_version.as_deref(), Some("TLSv1.3"));
+        assert!(facts.tls_cipher.unwrap().starts_with("TLS_AES_"));
+        let [certificate] = facts.certificates.as_slice() else { panic!("one certificate was shown") };
+        assert_eq!(certificate.subject, "CN=leaf");
+        assert_eq!(certificate.issuer, "CN=test authority");
+        assert_eq!(certificate.names, ["good.test", "127.0.0.1", "::1"]);
+        assert_eq!(certificate.not_before.to_string(), "2020-01-01T00:00:00Z");
+        assert_eq!(certificate.not_after.to_string(), "2090-01-01T00:00:00Z");
+        assert_eq!(certificate.sha256.len(), 64);
+    }
+}
+
+#[tokio::test]
+async fn each_fault_of_a_certificate_has_its_kind_and_the_facts_are_kept() {
+    let (authority, stranger) = (Authority::new("test authority"), Authority::new("stranger"));
+    let name = &["good.test"];
+    let cases = [
+        (
+            authority.issue(name, (2010, 2020)),
+            "good.test",
+            FailureKind::CertificateExpired,
+            "2020-01-01T00:00:00Z",
+        ),
+        (authority.issue(name, (2080, 2090)), "good.test", FailureKind::CertificateNotYetValid, "2080-01-01"),
+        (authority.issue(name, VALID), "other.test", FailureKind::CertificateName, "good.test"),
+        (authority.issue(name, VALID), "127.0.0.1", FailureKind::CertificateName, "good.test"),
+        (stranger.issue(name, VALID), "good.test", FailureKind::CertificateIssuer, "CN=stranger"),
+        (self_signed(name, false), "good.test", FailureKind::CertificateIssuer, "self-signed"),
+        (self_signed(name, true), "good.test", FailureKind::CertificateIssuer, "self-signed"),
+    ];
+    let net = trusting(&authority);
+    for (identity, asked, kind, told) in cases {
+        for version in [&TLS12, &TLS13] {
+            let at = serve("127.0.0.1", config(&identity, &[version], None)).await;
+            let (outcome, trace) = shake(&net, at, asked, &TlsOptions::default(), soon()).await;
+            let failure = outcome.unwrap_err();
+            assert_eq!((failure.phase, failure.kind), (Phase::Tls, kind), "{failure}");
+            assert!(failure.detail.contains(told), "{failure}");
+            let expired = kind == FailureKind::CertificateExpired;
+            let status = if expired { Status::VALIDATION_FAILED } else { Status::INVALID_RESPONSE };
+            assert_eq!(failure.status(), status);
+            assert_eq!(trace.tls.unwrap().certificates.len(), 1, "{kind:?}");
+            let lax = TlsOptions { verify: false, ..TlsOptions::default() };
+            let (outcome, trace) = shake(&net, at, asked, &lax, soon()).await;
+            assert!(outcome.is_ok(), "not verified: {kind:?}");
+            assert_eq!(trace.tls.unwrap().certificates.len(), 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_self_signed_certificate_that_is_configured_is_trusted_for_its_name() {
+    for authority in [false, true] {
+        let identity = self_signed(&["own.test"], authority);
+        let at = both(&identity).await;
+        let net =
+            net_with(|config| config.trust.authorities = vec![pem("own", identity.certificate.clone())]);
+        let (outcome, _) = shake(&net, at, "own.test", &TlsOptions::default(), soon()).await;
+        assert!(outcome.is_ok(), "{:?}", outcome.err());
+        let (outcome, _) = shake(&net, at, "other.test", &TlsOptions::default(), soon()).await;
+        assert_eq!(outcome.unwrap_err().kind, FailureKind::CertificateName);
+    }
+}
+
+#[tokio::test]
+async fn authorities_and_client_certificates_are_chosen_by_id() {
+    let (private, clients) = (Authority::new("private"), Authority::new("clients"));
+    let server = private.issue(&["good.test"], VALID);
+    let client = clients.issue(&["client.test"], VALID);
+    let at = serve("::1", config(&server, &[&TLS12], Some(&clients))).await;
+    let net = net_with(|config| {
+        config.trust.named_authorities = BTreeMap::from([(7, pem("private", private.pem()))]);
+        config.trust.client_certificates = BTreeMap::from([(3, pem("client", client.pem()))]);
+    });
+    let options = |ca, client_certificate| TlsOptions { ca, client_certificate, ..TlsOptions::default() };
+    let cases = [
+        (options(Some(7), Some(3)), None),
+        (options(None, Some(3)), Some(FailureKind::CertificateIssuer)),
+        (options(Some(8), Some(3)), Some(FailureKind::NotConfigured)),
+        (options(Some(7), Some(4)), Some(FailureKind::NotConfigured)),
+        (options(Some(7), None), Some(FailureKind::TlsHandshake)),
+    ];
+    for (options, kind) in cases {
+        let stream = TcpStream::connect(at).await.unwrap();
+        let outcome = net.handshake(stream, "good.test", &options, soon(), &mut Trace::default()).await;
+        assert_eq!(outcome.err().map(|failure| failure.kind), kind, "{options:?}");
+    }
+}
+
+#[tokio::test]
+async fn versions_are_offered_as_the_field_says() {
+    let authority = Authority::new("test authority");
+    let identity = authority.issue(&["good.test"], VALID);
+    let (old, new) = (
+        serve("127.0.0.1", config(&identity, &[&TLS12], None)).await,
+        serve("127.0.0.1", config(&identity, &[&TLS13], None)).await,
+    );
+    let net = trusting(&authority);
+    let handshake = FailureKind::TlsHandshake;
+    let unsupported = FailureKind::TlsUnsupported;
+    let cases = [
+        ("", old, Ok("TLSv1.2")),
+        ("", new, Ok("TLSv1.3")),
+        ("12", old, Ok("TLSv1.2")),
+        ("12", new, Err(handshake)),
+        ("2", old, Err(unsupported)),
+        ("3", old, Err(unsupported)),
+        ("10", new, Err(unsupported)),
+        ("11", new, Err(unsupported)),
+    ];
+    for (field, at, wanted) in cases {
+        let options = TlsOptions { versions: TlsVersions::of_field(field), ..TlsOptions::default() };
+        let mut trace = Trace::default();
+        let stream = TcpStream::connect(at).await.unwrap();
+        let outcome = net.handshake(stream, "good.test", &options, soon(), &mut trace).await;
+        match wanted {
+            Ok(version) => {
+                outcome.unwrap();
+                assert_eq!(trace.tls.unwrap().tls_version.as_deref(), Some(version), "`{field}`");
+            }
+            Err(kind) => {
+                let failure = outcome.unwrap_err();
+                assert_eq!((failure.phase, failure.kind), (Phase::Tls, kind), "`{field}`: {failure}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn application_protocols_are_negotiated() {
+    let authority = Authority::new("test authority");
+    let identity = authority.issue(&["good.test"], VALID);
+    let mut server = config(&identity, &[&TLS13], None);
+    server.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    let at = serve("127.0.0.1", server).await;
+    let net = trusting(&authority);
+    let offering = |alpn: &[&str]| TlsOptions {
+        alpn: alpn.iter().map(|name| name.as_bytes().to_vec()).collect(),
+        ..TlsOptions::default()
+    };
+    let (outcome, _) = shake(&net, at, "good.test", &offering(&["h2", "http/1.1"]), soon()).await;
+    assert_eq!(outcome.unwrap().get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
+    let (outcome, _) = shake(&net, at, "good.test", &offering(&[]), soon()).await;
+    assert_eq!(outcome.unwrap().get_ref().1.alpn_protocol(), None);
+    let (outcome, _) = shake(&net, at, "good.test", &offering(&["smtp"]), soon()).await;
+    assert_eq!(outcome.unwrap_err().kind, FailureKind::TlsHandshake);
+}
+
+#[tokio::test]
+async fn sessions_are_never_resumed() {
+    let authority = Authority::new("test authority");
+    let at = both(&authority.issue(&["good.test"], VALID)).await;
+    let net = trusting(&authority);
+    for _ in 0..3 {
+        let (outcome, _) = shake(&net, at, "good.test", &TlsOptions::default(), soon()).await;
+        let mut stream = outcome.unwrap();
+        // Tickets come behind the handshake.
+        stream.read_to_end(&mut Vec::new()).await.unwrap();
+        assert_eq!(stream.get_ref().1.handshake_kind(), Some(rustls::HandshakeKind::Full));
+    }
+}
+
+#[tokio::test]
+async fn servers_that_do_not_speak_tls_fail_the_handshake_in_time() {
+    let net = net_with(|_| {});
+    for (what, bytes) in
+        [("closes", &b""[..]), ("talks HTTP", b"HTTP/1.1 400 Bad Request\r\n\r\n"), ("rubbish", &[0xff; 40])]
+    {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut hello = [0; 8192];
+            let _ = stream.read(&mut hello).await;
+            stream.write_all(bytes).await.unwrap();
+        });
+        let (outcome, trace) = shake(&net, at, "good.test", &TlsOptions::default(), soon()).await;
+        assert_eq!(outcome.unwrap_err().kind, FailureKind::TlsHandshake, "{what}");
+        assert_eq!(trace.tls, None);
+    }
+    let stalled = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let started = Instant::now();
+    let at = stalled.local_addr().unwrap();
+    let (outcome, _) = shake(&net, at, "good.test", &TlsOptions::default(), within(300)).await;
+    let failure = outcome.unwrap_err();
+    assert_eq!((failure.phase, failure.kind), (Phase::Tls, FailureKind::TimedOut));
+    assert!(started.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn unusable_pem_is_refused_by_name() {
+    let identity = self_signed(&["a.test"], false);
+    let refused = |change: &dyn Fn(&mut Trust)| {
+        let mut trust = Trust { roots: Roots::None, ..Trust::default() };
+        change(&mut trust);
+        let error = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap_err();
+        assert!(matches!(error, NetError::Pem { .. }) && error.to_string().contains("`the-file`"), "{error}");
+        error.to_string()
+    };
+    let empty = refused(&|trust| trust.authorities = vec![pem("the-file", String::new())]);
+    assert!(empty.contains("BEGIN CERTIFICATE"), "{empty}");
+    let garbled = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".to_owned();
+    refused(&|trust| trust.named_authorities = BTreeMap::from([(1, pem("the-file", garbled.clone()))]));
+    let keyless = BTreeMap::from([(1, pem("the-file", identity.certificate.clone()))]);
+    let told = refused(&|trust| trust.client_certificates.clone_from(&keyless));
+    assert!(told.contains("private key"), "{told}");
+    let other = self_signed(&["b.test"], false);
+    let mixed = BTreeMap::from([(1, pem("the-file", format!("{}{}", identity.certificate, other.key)))]);
+    refused(&|trust| trust.client_certificates.clone_from(&mixed));
+}

@@ -1,0 +1,102 @@
+//! Runs one attempt and compares it with what is expected.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use vigie::clock::SystemClock;
+use vigie::model::{Document, FailureKind, MonitorType, Observation, Phase, WarningKind};
+use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::probe::{Context, ProbeSettings};
+
+pub struct Check {
+    fields: Map<String, Value>,
+    pub timeout: Duration,
+    pub settings: ProbeSettings,
+    pub config: NetConfig,
+}
+
+impl Check {
+    /// A check of `url` with the defaults of every field.
+    pub fn of(url: &str) -> Self {
+        let fields = json!({
+            "url": url, "http_method": "GET", "http_version": "1.1", "resolve_dns": true,
+            "http_follow_redirects": true, "http_302_is_error": false, "http_401_is_error": true,
+            "http_caching": "Disabled", "check_ssl_expiration_dates": "Disabled",
+            "verify_certificate": true, "use_client_ssl_cert": false, "use_ssl_version": "",
+            "ipv6_enabled": "Disabled", "interval_fullpage": -1, "keyword_string": "",
+            "keyword_match_type": "Plain Text", "keyword_match_invert": false,
+            "keyword_match_case": true, "keyword_match_whole_word": true,
+            "keyword_allow_line_wrap": true, "keyword_normalize_spaces": true,
+        });
+        let Value::Object(fields) = fields else { unreachable!() };
+        let trust = Trust { roots: Roots::None, ..Trust::default() };
+        Self {
+            fields,
+            timeout: Duration::from_secs(20),
+            settings: ProbeSettings { body_bytes: 1024 * 1024, ..ProbeSettings::default() },
+            config: NetConfig { trust, ..NetConfig::default() },
+        }
+    }
+
+    pub fn with(mut self, fields: Value) -> Self {
+        let Value::Object(fields) = fields else { panic!("fields are an object") };
+        self.fields.extend(fields);
+        self
+    }
+
+    pub fn within(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    pub async fn run(&self) -> Observation {
+        self.run_until(&CancellationToken::new()).await
+    }
+
+    pub async fn run_until(&self, cancel: &CancellationToken) -> Observation {
+        let https = self.fields["url"].as_str().is_some_and(|url| url.starts_with("https:"));
+        let kind = if https { MonitorType::WebsiteSsl } else { MonitorType::Website };
+        let document = Document::trusted(kind, self.fields.clone());
+        let (probe, _) = vigie::probe::build(&document, &self.settings);
+        let net = Net::new(&self.config).unwrap();
+        let started = Instant::now();
+        let deadline = Deadline::within(self.timeout);
+        let observation = probe.attempt(Context { net: &net, deadline, cancel, clock: &SystemClock }).await;
+        let slack = Duration::from_secs(5);
+        assert!(started.elapsed() < self.timeout + slack, "over its timeout: {:?}", started.elapsed());
+        observation
+    }
+}
+
+/// What a table expects of an attempt.
+#[derive(Clone, Copy, Debug)]
+pub enum Expect {
+    Passes,
+    Warns(WarningKind),
+    /// Status code, kind, phase; no phase where the system may notice in one or the other.
+    Fails(u16, FailureKind, Option<Phase>),
+}
+
+impl Expect {
+    /// Says how `seen` differs.
+    pub fn compare(self, seen: &Observation) -> Result<(), String> {
+        let failure = seen.failure.as_ref();
+        let fits = match self {
+            Self::Passes => failure.is_none() && !seen.warnings.iter().any(|w| w.kind.counts()),
+            Self::Warns(kind) => failure.is_none() && seen.warnings.iter().any(|w| w.kind == kind),
+            Self::Fails(status, kind, phase) => failure.is_some_and(|f| {
+                f.status().0 == status && f.kind == kind && phase.is_none_or(|phase| phase == f.phase)
+            }),
+        };
+        let reached = match failure.map(|f| f.phase) {
+            // A failing phase has a duration, too. A denied address is refused before anything is tried.
+            _ if failure.is_some_and(|f| f.kind == FailureKind::EgressDenied) => true,
+            Some(phase) if (Phase::Resolve..Phase::Validate).contains(&phase) => seen.phases.micros(phase).is_some(),
+            Some(_) => true,
+            None => seen.phases.micros(Phase::Transfer).is_some(),
+        };
+        if fits && reached { Ok(()) } else { Err(format!("expected {self:?}, saw {seen:#?}")) }
+    }
+}

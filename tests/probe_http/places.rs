@@ -1,0 +1,101 @@
+//! Where requests go: other hosts, pinned addresses, families, egress.
+
+use serde_json::json;
+use vigie::model::FailureKind as Kind;
+use vigie::model::Phase;
+use vigie::net::EgressPolicy;
+
+use crate::check::Check;
+use crate::check::Expect::{Fails, Passes};
+use crate::server::{Server, answers, page, redirect};
+
+#[tokio::test]
+async fn secrets_stay_with_the_first_host() {
+    let other = Server::bind("127.0.0.2:0", vec![answers(page("x"))], None).await;
+    let asks = "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\nContent-Length: 0\r\nSet-Cookie: a=1\r\n\r\n";
+    let first = Server::start(vec![answers(asks), answers(redirect(307, &other.url("/other")))]).await;
+    let fields = json!({
+        "realm_userid": "me", "realm_password": "secret",
+        "http_headers": [{"name": "X-Shown", "value": "1"}, {"name": "Cookie", "value": "b=2"}],
+    });
+    let seen = Check::of(&first.url("/")).with(fields).run().await;
+    Passes.compare(&seen).unwrap();
+    let request = &other.requests()[0];
+    assert!(!request.contains("Authorization") && !request.contains("Cookie"), "{request}");
+    assert!(request.contains("X-Shown: 1"), "{request}");
+    assert!(first.requests()[1].contains("Authorization: Basic bWU6c2VjcmV0"));
+    assert_eq!(seen.address, Some(other.address));
+}
+
+#[tokio::test]
+async fn another_host_that_asks_for_a_login_gets_none() {
+    let asks = "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n";
+    let other = Server::bind("127.0.0.2:0", vec![answers(asks)], None).await;
+    let first = Server::start(vec![answers(redirect(302, &other.url("/")))]).await;
+    let seen = Check::of(&first.url("/")).with(json!({"realm_userid": "me", "realm_password": "secret"})).run().await;
+    Fails(7, Kind::HttpStatus, Some(Phase::Validate)).compare(&seen).unwrap();
+    assert_eq!(other.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_pinned_address_keeps_the_name_and_serves_the_first_host_alone() {
+    let other = Server::bind("127.0.0.2:0", vec![answers(page("x"))], None).await;
+    let first = Server::start(vec![answers(redirect(302, "/again")), answers(redirect(302, &other.url("/")))]).await;
+    let url = format!("http://no-such-name.invalid:{}/", first.address.port());
+    let fields = json!({"resolve_dns": false, "ip_address": "127.0.0.1"});
+    let seen = Check::of(&url).with(fields).run().await;
+    Passes.compare(&seen).unwrap();
+    let host = format!("Host: no-such-name.invalid:{}\r\n", first.address.port());
+    assert!(first.requests().iter().all(|request| request.contains(&host)), "{:?}", first.requests());
+    assert_eq!(first.requests().len(), 2);
+    assert_eq!(seen.address, Some(other.address));
+}
+
+#[tokio::test]
+async fn the_port_of_the_monitor_wins() {
+    let server = Server::start(vec![answers(page("x"))]).await;
+    let check = Check::of("http://127.0.0.1:1/").with(json!({"port": server.address.port()}));
+    Passes.compare(&check.run().await).unwrap();
+}
+
+#[tokio::test]
+async fn ipv6_that_was_written_down_is_used() {
+    let server = Server::bind("[::1]:0", vec![answers(page("x"))], None).await;
+    let seen = Check::of(&server.url("/")).run().await;
+    Passes.compare(&seen).unwrap();
+    assert!(server.requests()[0].contains(&format!("Host: [::1]:{}\r\n", server.address.port())));
+    let url = format!("http://localhost:{}/", server.address.port());
+    let fields = json!({"resolve_dns": false, "ip_address": "::1"});
+    Passes.compare(&Check::of(&url).with(fields).run().await).unwrap();
+}
+
+#[tokio::test]
+async fn enforced_ipv6_refuses_an_ipv4_target() {
+    let server = Server::start(vec![answers(page("x"))]).await;
+    let seen = Check::of(&server.url("/")).with(json!({"ipv6_enabled": "Enforced"})).run().await;
+    Fails(51, Kind::NameWithoutAddress, Some(Phase::Resolve)).compare(&seen).unwrap();
+}
+
+#[tokio::test]
+async fn the_egress_policy_holds_for_the_first_hop_and_for_redirects() {
+    let denied = EgressPolicy::parse(&[] as &[&str], &["127.0.0.2/32"]).unwrap();
+    let other = Server::bind("127.0.0.2:0", vec![answers(page("x"))], None).await;
+    let first = Server::start(vec![answers(redirect(302, &other.url("/")))]).await;
+    for url in [other.url("/"), first.url("/")] {
+        let mut check = Check::of(&url);
+        check.config.egress = denied.clone();
+        let seen = check.run().await;
+        Fails(95, Kind::EgressDenied, Some(Phase::Connect)).compare(&seen).unwrap_or_else(|_| panic!("{seen:#?}"));
+    }
+    assert!(other.requests().is_empty());
+}
+
+#[tokio::test]
+async fn every_address_of_a_name_is_kept() {
+    let server = Server::start(vec![answers(page("x"))]).await;
+    let url = format!("http://localhost:{}/", server.address.port());
+    let seen = Check::of(&url).run().await;
+    Passes.compare(&seen).unwrap();
+    assert!(seen.facts.resolved.contains(&server.address.ip()), "{:?}", seen.facts.resolved);
+    assert_eq!(seen.address, Some(server.address));
+}

@@ -1,0 +1,82 @@
+//! A good answer that breaks off at any byte: the attempt always ends in time, with a sensible status.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use serde_json::json;
+use vigie::model::{FailureKind, Observation, Phase};
+
+use crate::check::Check;
+use crate::server::{Act, Server, send};
+
+const LENGTH: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\nhello needle";
+const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nhello \r\n6\r\nneedle\r\n0\r\n\r\n";
+
+async fn broken_off(answer: &[u8], at: usize, end: &Act) -> Observation {
+    let server = Server::start(vec![vec![Act::Request, send(&answer[..at]), end.clone()]]).await;
+    let timeout = Duration::from_millis(if matches!(end, Act::Stall) { 250 } else { 20_000 });
+    Check::of(&server.url("/")).with(json!({"keyword_string": "needle"})).within(timeout).run().await
+}
+
+/// Breaks `answer` off at every byte, `broken` ones of which are not complete.
+async fn at_every_byte(answer: &'static [u8], end: Act, judge: fn(&Observation, usize) -> bool) {
+    let offsets = futures::stream::iter(0..=answer.len());
+    let seen: Vec<_> = offsets
+        .map(|at| {
+            let end = end.clone();
+            async move { (at, tokio::spawn(async move { broken_off(answer, at, &end).await }).await.unwrap()) }
+        })
+        .buffer_unordered(16)
+        .collect()
+        .await;
+    assert_eq!(seen.len(), answer.len() + 1);
+    for (at, seen) in seen {
+        assert!(judge(&seen, at), "at byte {at} of {}, {end:?}: {seen:#?}", answer.len());
+    }
+}
+
+fn failed(seen: &Observation, kinds: &[FailureKind], phase: Phase) -> bool {
+    seen.failure.as_ref().is_some_and(|f| kinds.contains(&f.kind) && f.phase == phase)
+        && seen.phases.micros(phase).is_some()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_close_at_every_byte() {
+    for answer in [LENGTH, CHUNKED] {
+        at_every_byte(answer, Act::Cut, |seen, at| match at {
+            0 => failed(seen, &[FailureKind::NoResponse], Phase::FirstByte),
+            _ => seen.failure.is_none() || failed(seen, &[FailureKind::ResponseTruncated], Phase::Transfer),
+        })
+        .await;
+    }
+    at_every_byte(LENGTH, Act::Cut, |seen, at| seen.failure.is_none() == (at == LENGTH.len())).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stall_at_every_byte() {
+    at_every_byte(LENGTH, Act::Stall, |seen, at| match at {
+        0 => failed(seen, &[FailureKind::TimedOut], Phase::FirstByte),
+        _ if at == LENGTH.len() => seen.failure.is_none(),
+        _ => failed(seen, &[FailureKind::TimedOut], Phase::Transfer),
+    })
+    .await;
+    at_every_byte(CHUNKED, Act::Stall, |seen, at| match at {
+        0 => failed(seen, &[FailureKind::TimedOut], Phase::FirstByte),
+        _ => seen.failure.is_none() == (at == CHUNKED.len()),
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reset_at_every_byte() {
+    // A reset may overtake the bytes before it: what was read then counts.
+    for answer in [LENGTH, CHUNKED] {
+        at_every_byte(answer, Act::Reset, move |seen, _| {
+            seen.failure.as_ref().is_none_or(|f| {
+                [FailureKind::ResponseReset, FailureKind::ResponseTruncated].contains(&f.kind)
+                    && matches!(f.phase, Phase::FirstByte | Phase::Transfer)
+            })
+        })
+        .await;
+    }
+}

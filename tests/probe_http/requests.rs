@@ -1,0 +1,161 @@
+//! What goes out: request lines, header fields, bodies, cookies and logins.
+
+use serde_json::{Value, json};
+use vigie::model::{Observation, WarningKind};
+
+use crate::check::Check;
+use crate::check::Expect::{Passes, Warns};
+use crate::server::{Act, Server, answers, page, redirect};
+
+async fn requests(scripts: Vec<Vec<Act>>, path: &str, fields: Value) -> (Vec<String>, Observation) {
+    let server = Server::start(scripts).await;
+    let seen = Check::of(&server.url(path)).with(fields).run().await;
+    (server.requests(), seen)
+}
+
+async fn first(fields: Value) -> String {
+    let (requests, seen) = requests(vec![answers(page("x"))], "/a/b?c=d#e", fields).await;
+    Passes.compare(&seen).unwrap();
+    requests[0].clone()
+}
+
+fn field<'a>(request: &'a str, name: &str) -> Option<&'a str> {
+    request.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+}
+
+#[tokio::test]
+async fn a_plain_request_says_who_asks_and_wants_no_cache() {
+    let request = first(json!({})).await;
+    assert!(request.starts_with("GET /a/b?c=d HTTP/1.1\r\nHost: 127.0.0.1:"), "{request}");
+    for (name, value) in [
+        ("User-Agent", concat!("vigie/", env!("CARGO_PKG_VERSION"))),
+        ("Accept", "*/*"),
+        ("Accept-Encoding", "gzip, deflate, br, zstd"),
+        ("Connection", "close"),
+        ("Cache-Control", "no-cache"),
+        ("Pragma", "no-cache"),
+    ] {
+        assert_eq!(field(&request, name), Some(value), "{name}");
+    }
+    for absent in ["Cookie", "Authorization", "Content-Type", "Content-Length", "Transfer-Encoding"] {
+        assert_eq!(field(&request, absent), None, "{absent}");
+    }
+}
+
+#[tokio::test]
+async fn fields_of_the_monitor_shape_the_request() {
+    let cached = first(json!({"http_caching": "Enabled"})).await;
+    assert_eq!(field(&cached, "Cache-Control"), None);
+    let old = first(json!({"http_version": "1.0"})).await;
+    assert!(old.starts_with("GET /a/b?c=d HTTP/1.0\r\nHost: "), "{old}");
+    let head = first(json!({"http_method": "HEAD"})).await;
+    assert!(head.starts_with("HEAD /a/b?c=d HTTP/1.1\r\n"), "{head}");
+    let own = first(json!({"http_headers": [{"name": "X-Own", "value": "yes"}, {"name": "Accept", "value": "text/css"}]})).await;
+    assert_eq!((field(&own, "X-Own"), field(&own, "Accept")), (Some("yes"), Some("text/css")));
+}
+
+#[tokio::test]
+async fn a_post_carries_its_body() {
+    let post = first(json!({"http_method": "POST", "post_body": "é=1"})).await;
+    assert!(post.starts_with("POST ") && post.ends_with("\r\n\r\né=1"), "{post}");
+    assert_eq!(field(&post, "Content-Length"), Some("4"));
+    assert_eq!(field(&post, "Content-Type"), Some("application/x-www-form-urlencoded"));
+    let json = first(json!({"http_method": "POST", "post_body": "{}", "post_content_type": "application/json"})).await;
+    assert_eq!(field(&json, "Content-Type"), Some("application/json"));
+    let empty = first(json!({"http_method": "POST"})).await;
+    assert_eq!(field(&empty, "Content-Length"), Some("0"));
+    let large = first(json!({"http_method": "POST", "post_body": "x".repeat(65_535)})).await;
+    assert!(large.ends_with(&"x".repeat(65_535)));
+}
+
+#[tokio::test]
+async fn redirects_change_the_method_as_browsers_do() {
+    for (status, method) in [(301, "GET"), (302, "GET"), (303, "GET"), (307, "POST"), (308, "POST")] {
+        let scripts = vec![answers(redirect(status, "next?q")), answers(page("x"))];
+        let fields = json!({"http_method": "POST", "post_body": "a=b"});
+        let (requests, seen) = requests(scripts, "/a/b", fields).await;
+        Passes.compare(&seen).unwrap();
+        assert!(requests[1].starts_with(&format!("{method} /a/next?q HTTP/1.1\r\n")), "{status}: {}", requests[1]);
+        assert_eq!(requests[1].ends_with("a=b"), method == "POST", "{status}");
+        assert_eq!(field(&requests[1], "Content-Type").is_some(), method == "POST", "{status}");
+        let facts = seen.facts.http.unwrap();
+        assert_eq!(facts.redirects.len(), 1);
+        assert_eq!(facts.redirects[0].http_status, status);
+        assert!(facts.url.ends_with("/a/next?q"));
+    }
+}
+
+#[tokio::test]
+async fn phases_are_kept_per_hop_and_summed() {
+    let (_, seen) = requests(vec![answers(redirect(302, "/b")), answers(page("x"))], "/a", json!({})).await;
+    let hop = &seen.facts.http.as_ref().unwrap().redirects[0];
+    assert!(hop.address.is_some());
+    for (phase, micros) in hop.phases.iter() {
+        assert!(seen.phases.micros(phase).unwrap() >= micros, "{phase:?}");
+    }
+    assert!(seen.phases.iter().map(|(_, micros)| u128::from(micros)).sum::<u128>() <= seen.total.as_micros());
+}
+
+#[tokio::test]
+async fn cookies_are_kept_within_the_check() {
+    let set = "HTTP/1.1 302 Go\r\nLocation: /next\r\nContent-Length: 0\r\n\
+               Set-Cookie: a=1; Path=/\r\nSet-Cookie: b=2; Path=/elsewhere\r\nSet-Cookie: c=3; Path=/; Secure\r\n\
+               Set-Cookie: d=4; Domain=example.test\r\nSet-Cookie: e=5; Max-Age=0\r\nSet-Cookie: nonsense\r\n\r\n";
+    let (requests, _) = requests(vec![answers(set), answers(page("x"))], "/", json!({})).await;
+    assert_eq!(field(&requests[0], "Cookie"), None);
+    // Loopback counts as a safe place, so that `Secure` does not keep the third back.
+    assert_eq!(field(&requests[1], "Cookie"), Some("a=1; c=3"));
+}
+
+#[tokio::test]
+async fn a_gate_that_needs_its_cookie_opens() {
+    let set = "HTTP/1.1 302 Go\r\nLocation: /\r\nContent-Length: 0\r\nSet-Cookie: pass=1\r\n\r\n";
+    let (requests, seen) = requests(vec![answers(set), answers(page("x"))], "/", json!({})).await;
+    Passes.compare(&seen).unwrap();
+    assert_eq!(field(&requests[1], "Cookie"), Some("pass=1"));
+}
+
+#[tokio::test]
+async fn a_login_is_sent_when_asked_for_and_then_kept() {
+    let asks = "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"a\", Basic realm=\"b\"\r\nContent-Length: 0\r\n\r\n";
+    let scripts = vec![answers(asks), answers(redirect(302, "/in")), answers(page("x"))];
+    let (requests, seen) = requests(scripts, "/", json!({"realm_userid": "me", "realm_password": "pä:ss"})).await;
+    Passes.compare(&seen).unwrap();
+    let sent: Vec<_> = requests.iter().map(|request| field(request, "Authorization")).collect();
+    assert_eq!(sent, [None, Some("Basic bWU6cMOkOnNz"), Some("Basic bWU6cMOkOnNz")]);
+    assert_eq!(seen.facts.http.unwrap().redirects.len(), 1);
+}
+
+#[tokio::test]
+async fn nothing_can_be_smuggled_in_by_a_location() {
+    let evil = answers(redirect(302, "/x\u{1}y%0d%0aX-Evil:%201 z"));
+    let (requests, seen) = requests(vec![evil, answers(page("x"))], "/", json!({})).await;
+    if seen.failure.is_none() {
+        assert_eq!(field(&requests[1], "X-Evil"), None, "{}", requests[1]);
+        assert!(requests[1].starts_with("GET /x"), "{}", requests[1]);
+        assert_eq!(requests[1].lines().next().unwrap().split(' ').count(), 3, "{}", requests[1]);
+    }
+    let (requests, seen) = self::requests(
+        vec![answers(redirect(302, "/x\tX-Evil: 1")), answers(page("x"))], "/", json!({}),
+    ).await;
+    Passes.compare(&seen).unwrap();
+    assert!(requests[1].starts_with("GET /xX-Evil:%201 HTTP/1.1\r\n"), "{}", requests[1]);
+}
+
+#[tokio::test]
+async fn options_without_an_engine_are_said_in_the_result() {
+    let fields = json!({"interval_fullpage": 60, "proxy_id": 4, "notify_on_content_change": true});
+    let (_, seen) = requests(vec![answers(page("x"))], "/", fields).await;
+    Passes.compare(&seen).unwrap();
+    let notes: Vec<_> = seen.warnings.iter().filter(|w| w.kind == WarningKind::Note).map(|w| &w.detail).collect();
+    assert_eq!(notes.len(), 3, "{notes:?}");
+}
+
+#[tokio::test]
+async fn a_redirect_that_is_not_followed_is_still_read() {
+    let fields = json!({"http_follow_redirects": false, "keyword_string": "moved"});
+    let answer = "HTTP/1.1 302 Go\r\nLocation: /x\r\nContent-Length: 5\r\n\r\nmoved";
+    let (requests, seen) = requests(vec![answers(answer)], "/", fields).await;
+    Warns(WarningKind::RedirectNotFollowed).compare(&seen).unwrap();
+    assert_eq!(requests.len(), 1);
+}

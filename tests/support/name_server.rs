@@ -1,0 +1,169 @@
+//! A name server on loopback that does what a script says, over UDP and TCP.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hickory_proto::op::{Message, MessageType, Query, ResponseCode};
+use hickory_proto::rr::rdata::{A, AAAA, CNAME};
+use hickory_proto::rr::{Name, RData, Record, RecordType};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, UdpSocket};
+
+/// What the server does with one question.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// Answers with these records.
+    Records(Vec<RData>),
+    /// Answers with these records, as a server that asks others.
+    Recursive(Vec<RData>),
+    /// Answers with a response code and nothing else.
+    Code(ResponseCode),
+    /// Answers over UDP that the answer is too long, over TCP with these records.
+    LongFor(Vec<RData>),
+    /// Says nothing; over TCP closes.
+    Silence,
+    /// Answers with another id.
+    WrongId,
+    /// Answers another question.
+    WrongQuestion,
+    /// Sends the right header and then rubbish.
+    Rubbish,
+    /// First these bytes, then the records.
+    After(Vec<u8>, Vec<RData>),
+    /// Half of a message over TCP.
+    Half,
+}
+
+pub struct NameServer {
+    pub at: SocketAddr,
+    questions: Arc<AtomicUsize>,
+}
+
+impl NameServer {
+    /// A server on `ip` whose answers `script` makes of the name (lower case, without the last dot) and type.
+    pub async fn start<F>(ip: &str, script: F) -> Self
+    where
+        F: Fn(&str, RecordType) -> Reply + Send + Sync + 'static,
+    {
+        let (tcp, udp) = loop {
+            let tcp = TcpListener::bind((ip, 0)).await.unwrap();
+            // The port may be taken for UDP.
+            if let Ok(udp) = UdpSocket::bind(tcp.local_addr().unwrap()).await {
+                break (tcp, udp);
+            }
+        };
+        let at = tcp.local_addr().unwrap();
+        let questions = Arc::new(AtomicUsize::new(0));
+        let script = Arc::new(script);
+        tokio::spawn(serve_udp(udp, script.clone(), questions.clone()));
+        tokio::spawn(serve_tcp(tcp, script));
+        Self { at, questions }
+    }
+
+    /// How many datagrams came so far.
+    pub fn questions(&self) -> usize {
+        self.questions.load(Ordering::SeqCst)
+    }
+}
+
+type Script = Arc<dyn Fn(&str, RecordType) -> Reply + Send + Sync>;
+
+async fn serve_udp(socket: UdpSocket, script: Script, questions: Arc<AtomicUsize>) {
+    let mut buffer = [0; 4096];
+    while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
+        questions.fetch_add(1, Ordering::SeqCst);
+        let query = Message::from_vec(&buffer[..length]).unwrap();
+        for datagram in datagrams(&query, &asked(&script, &query)) {
+            socket.send_to(&datagram, from).await.unwrap();
+        }
+    }
+}
+
+async fn serve_tcp(listener: TcpListener, script: Script) {
+    while let Ok((mut stream, _)) = listener.accept().await {
+        let length = stream.read_u16().await.unwrap();
+        let mut bytes = vec![0; usize::from(length)];
+        stream.read_exact(&mut bytes).await.unwrap();
+        let query = Message::from_vec(&bytes).unwrap();
+        let reply = asked(&script, &query);
+        let messages = match &reply {
+            Reply::LongFor(records) => vec![answer(&query, records, ResponseCode::NoError).to_vec().unwrap()],
+            Reply::Half => {
+                stream.write_all(&[1, 0, 7, 7, 7]).await.unwrap();
+                continue;
+            }
+            other => datagrams(&query, other),
+        };
+        for message in messages {
+            stream.write_u16(u16::try_from(message.len()).unwrap()).await.unwrap();
+            stream.write_all(&message).await.unwrap();
+        }
+    }
+}
+
+fn asked(script: &Script, query: &Message) -> Reply {
+    let question = &query.queries[0];
+    let name = question.name().to_string().to_ascii_lowercase();
+    script(name.trim_end_matches('.'), question.query_type())
+}
+
+fn datagrams(query: &Message, reply: &Reply) -> Vec<Vec<u8>> {
+    let bytes = |message: Message| message.to_vec().unwrap();
+    let fine = ResponseCode::NoError;
+    match reply {
+        Reply::Records(records) => vec![bytes(answer(query, records, fine))],
+        Reply::Recursive(records) => {
+            let mut message = answer(query, records, fine);
+            message.metadata.recursion_available = true;
+            vec![bytes(message)]
+        }
+        Reply::Code(code) => vec![bytes(answer(query, &[], *code))],
+        Reply::LongFor(_) | Reply::Half => {
+            let mut message = answer(query, &[], fine);
+            message.metadata.truncation = true;
+            vec![bytes(message)]
+        }
+        Reply::Silence => Vec::new(),
+        Reply::WrongId => {
+            let mut message = answer(query, &[v4("192.0.2.66")], fine);
+            message.metadata.id ^= 1;
+            vec![bytes(message)]
+        }
+        Reply::WrongQuestion => {
+            let mut message = answer(query, &[v4("192.0.2.66")], fine);
+            message.queries = vec![Query::query(Name::from_ascii("other.test.").unwrap(), RecordType::A)];
+            vec![bytes(message)]
+        }
+        Reply::Rubbish => {
+            let mut whole = bytes(answer(query, &[v4("192.0.2.1")], fine));
+            whole.truncate(whole.len() - 3);
+            vec![whole]
+        }
+        Reply::After(first, records) => vec![first.clone(), bytes(answer(query, records, fine))],
+    }
+}
+
+fn answer(query: &Message, records: &[RData], code: ResponseCode) -> Message {
+    let mut message = Message::new(query.metadata.id, MessageType::Response, query.metadata.op_code);
+    message.metadata.response_code = code;
+    message.metadata.authoritative = true;
+    message.add_queries(query.queries.clone());
+    let name = query.queries[0].name().clone();
+    message.add_answers(records.iter().map(|data| Record::from_rdata(name.clone(), 60, data.clone())));
+    message
+}
+
+pub fn v4(text: &str) -> RData {
+    let IpAddr::V4(ip) = text.parse().unwrap() else { panic!("{text} is not IPv4") };
+    RData::A(A(ip))
+}
+
+pub fn v6(text: &str) -> RData {
+    let IpAddr::V6(ip) = text.parse().unwrap() else { panic!("{text} is not IPv6") };
+    RData::AAAA(AAAA(ip))
+}
+
+pub fn alias(text: &str) -> RData {
+    RData::CNAME(CNAME(Name::from_ascii(text).unwrap()))
+}
