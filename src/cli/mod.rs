@@ -7,8 +7,10 @@
 //! | 2 | error | wrong use |
 //! | 3 | unknown, or wrong use | – |
 
+mod check;
 mod fields;
 mod kinds;
+mod load;
 mod moment;
 mod monitors;
 mod output;
@@ -16,6 +18,8 @@ mod remote;
 pub mod render;
 mod responder;
 mod results;
+mod secrets;
+mod settings;
 mod source;
 pub mod style;
 mod table;
@@ -50,9 +54,11 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Check(check::Args),
     Results(results::Args),
     Monitors(monitors::Args),
     Fields(fields::Args),
+    Load(load::Args),
     #[command(hide = true)]
     Responder(responder::Args),
 }
@@ -73,16 +79,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     outcome.unwrap_or_else(|error| {
         output::complain(&error);
-        let wrong = error.is::<output::WrongUse>() || wrong_use == WRONG_CHECK;
+        let wrong =
+            error.is::<output::WrongUse>() || error.is::<output::Faults>() || wrong_use == WRONG_CHECK;
         ExitCode::from(if wrong { wrong_use } else { 1 })
     })
 }
 
 fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Check(args) => check::run(args),
         Command::Results(args) => results::run(args),
         Command::Monitors(args) => monitors::run(args),
         Command::Fields(args) => fields::run(args),
+        Command::Load(args) => load::run(args),
         Command::Responder(args) => responder::run(args),
     }
 }
