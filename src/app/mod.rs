@@ -1,3 +1,19 @@
 //! Settings, wiring and shutdown: the only place that knows every concrete type.
 
+mod boot;
+mod demo;
+mod files;
+mod reload;
+mod secrets;
+mod server;
+mod service;
 pub mod settings;
+mod signals;
+mod surroundings;
+mod vitals;
+mod watch;
+
+pub use boot::{ServeOptions, serve};
+pub use files::{MONITOR_FILES, read_monitors};
+pub use secrets::read_secret;
+pub use surroundings::Known;

@@ -18,8 +18,7 @@ mod remote;
 pub mod render;
 mod responder;
 mod results;
-mod secrets;
-mod settings;
+mod serve;
 mod source;
 pub mod style;
 mod table;
@@ -54,7 +53,7 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Check(check::Args),
+    Serve(serve::Args),
     Results(results::Args),
     Monitors(monitors::Args),
     Fields(fields::Args),
@@ -87,7 +86,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Check(args) => check::run(args),
+        Command::Serve(args) => serve::run(args),
         Command::Results(args) => results::run(args),
         Command::Monitors(args) => monitors::run(args),
         Command::Fields(args) => fields::run(args),

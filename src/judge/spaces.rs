@@ -87,14 +87,12 @@ fn next_run(text: &str, from: usize) -> Option<(usize, usize, bool)> {
 
 /// Length of the white space that `text` begins with, and whether it is a line break.
 fn white_at(text: &str) -> Option<(usize, bool)> {
-    match text.as_bytes().first()? {
-        b'&' => ENTITIES.iter().find(|entity| text.starts_with(**entity)).map(|entity| (entity.len(), false)),
-        _ => {
-            let first = text.chars().next()?;
-            let is_break = matches!(first, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
-            first.is_whitespace().then_some((first.len_utf8(), is_break))
-        }
+    if text.as_bytes().first()? == &b'&' {
+        return ENTITIES.iter().find(|entity| text.starts_with(**entity)).map(|entity| (entity.len(), false));
     }
+    let first = text.chars().next()?;
+    let is_break = matches!(first, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    first.is_whitespace().then_some((first.len_utf8(), is_break))
 }
 
 #[cfg(test)]

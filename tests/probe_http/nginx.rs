@@ -44,7 +44,10 @@ impl Nginx {
                 std::env::var("CI").is_err(),
                 "nginx is missing: install it with `apt-get install nginx`"
             );
-            eprintln!("skipped: 1 test, nginx is missing");
+            #[expect(clippy::print_stderr, reason = "a test that lacks its server says so")]
+            {
+                eprintln!("skipped: 1 test, nginx is missing");
+            }
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
@@ -80,10 +83,8 @@ impl Nginx {
 }
 
 fn configuration(folder: &str, plain: u16, secure: u16, http2: u16) -> String {
-    let paths: String = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-        .iter()
-        .map(|kind| format!("{kind}_temp_path {folder}/{kind};\n"))
-        .collect();
+    let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+    let paths = kinds.map(|kind| format!("{kind}_temp_path {folder}/{kind};")).concat();
     format!(
         "daemon off; master_process off; pid {folder}/pid; error_log /dev/null;
          events {{ }}

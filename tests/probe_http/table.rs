@@ -65,8 +65,13 @@ fn too_large() -> Expect {
     Fails(3, Kind::ResponseTooLarge, TRANSFER)
 }
 
+/// Header lines, `count` of them.
+fn fields(count: usize) -> String {
+    (0..count).map(|n| format!("X-Field-{n}: {n}\r\n")).collect::<Vec<_>>().concat()
+}
+
 fn good_answers() -> Vec<Case> {
-    let many: String = (0..120).map(|n| format!("X-Field-{n}: {n}\r\n")).collect();
+    let many = fields(120);
     let wide = format!("X-Wide: {}\r\n", "w".repeat(60_000));
     vec![
         case("content length", answers(page("hello")), Passes),
@@ -181,7 +186,7 @@ fn endings() -> Vec<Case> {
 }
 
 fn floods() -> Vec<Case> {
-    let many: String = (0..400).map(|n| format!("X-Field-{n}: {n}\r\n")).collect();
+    let many = fields(400);
     let endless =
         |head: &str, more: &str| vec![Act::Request, send(head), Act::Endless(more.repeat(1000).into_bytes())];
     vec![
@@ -428,4 +433,49 @@ async fn a_cancelled_attempt_ends_at_once_and_is_ours() {
     });
     Fails(21, Kind::Cancelled, None).compare(&seen).unwrap();
     assert!(seen.total < Duration::from_secs(5), "{:?}", seen.total);
+}
+
+/// Sockets that this process has open.
+fn sockets() -> usize {
+    let open = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(Result::ok);
+    open.filter(|fd| {
+        std::fs::read_link(fd.path()).is_ok_and(|to| to.to_string_lossy().starts_with("socket:"))
+    })
+    .count()
+}
+
+#[test]
+fn nothing_is_left_behind_by_attempts_that_end_early() {
+    // In a process of its own: the tests beside this one open sockets, too.
+    let own = "table::nothing_is_left_behind_by_attempts_that_end_early";
+    if std::env::var_os("VIGIE_TEST_ALONE").is_none() {
+        let program = std::env::current_exe().unwrap();
+        let status = std::process::Command::new(program)
+            .args(["--exact", own])
+            .env("VIGIE_TEST_ALONE", "1")
+            .stdout(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        assert!(status.success());
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let server =
+            Server::start(vec![vec![Act::Request, send("HTTP/1.1 200 OK\r\n\r\nhalf"), Act::Stall]]).await;
+        // The runtime's own and the listener.
+        let before = sockets();
+        for version in ["1.1", "2"] {
+            let check = Check::of(&server.url("/")).within(Duration::from_millis(50));
+            let seen = check.with(json!({"http_version": version})).run().await;
+            assert!(seen.failure.is_some());
+        }
+        // The accepting task stays; the server's ends close when it sees that ours are gone.
+        let until = tokio::time::Instant::now() + Duration::from_secs(10);
+        let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+        while sockets() > before || tasks() > 1 {
+            assert!(tokio::time::Instant::now() < until, "{} sockets, {} tasks are left", sockets(), tasks());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    });
 }

@@ -26,9 +26,11 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// Folder of the database.
     pub data: PathBuf,
+    /// Whether somebody named another than the default.
+    pub data_named: bool,
     /// Folders and files of monitors.
     pub monitors: Vec<PathBuf>,
-    /// Whether somebody named them, so that a missing one is a fault.
+    /// Whether somebody named others than the default, so that a missing one is a fault.
     pub monitors_named: bool,
     /// Billing plans; none means that any code goes.
     pub plans: Vec<Plan>,
@@ -95,7 +97,8 @@ struct Reader<'a> {
 }
 
 pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<FieldFault>) -> Settings {
-    let monitors_named = values.contains_key("monitors");
+    let named = |path: &str| values.get(path).is_some_and(|value| defaults().get(path).map(Node::to_json) != Some(value.to_json()));
+    let (data_named, monitors_named) = (named("data"), named("monitors"));
     let mut read = Reader { values, file, faults };
     let days = |read: &Reader<'_>, path| Duration::from_secs(86_400 * read.number(path).unsigned_abs());
     Settings {
@@ -103,6 +106,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
         listen: read.text("listen").parse().unwrap_or(SocketAddr::from(([127, 0, 0, 1], 7979))),
         data: read.text("data").into(),
         monitors: read.texts("monitors").into_iter().map(PathBuf::from).collect(),
+        data_named,
         monitors_named,
         plans: read.plans(),
         log: LogOptions {

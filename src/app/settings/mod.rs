@@ -96,6 +96,20 @@ impl Settings {
         Self::load(&sources).err().unwrap_or_default()
     }
 
+    /// Takes everything that a running process cannot change from `old`.
+    pub fn keep_fixed(&mut self, old: &Self) {
+        let new = std::mem::replace(self, old.clone());
+        self.monitors = new.monitors;
+        self.monitors_named = new.monitors_named;
+        self.plans = new.plans;
+        self.probe = new.probe;
+        for setting in SETTINGS.iter().filter(|setting| setting.live) {
+            if let Some(value) = new.raw.get(setting.path) {
+                self.raw.insert(setting.path, value.clone());
+            }
+        }
+    }
+
     /// Paths of the settings that differ between `self` and `other`.
     #[must_use]
     pub fn differences(&self, other: &Self) -> Vec<&'static Setting> {

@@ -160,11 +160,9 @@ impl<'a> Visit<'a> {
         match self.options.expiry.judge(tls, self.cx.clock.now()) {
             None => {}
             Some(Expiry::Expired(failure)) => self.observation.fail(failure),
-            Some(Expiry::Expiring(line)) => {
-                if !self.observation.warnings.iter().any(|warning| warning.detail == line) {
-                    self.observation.warn(WarningKind::CertificateExpiring, line);
-                }
-            }
+            // Hops of one host show the same certificate: once is enough.
+            Some(Expiry::Expiring(line)) if self.observation.warnings.iter().any(|w| w.detail == line) => {}
+            Some(Expiry::Expiring(line)) => self.observation.warn(WarningKind::CertificateExpiring, line),
         }
     }
 

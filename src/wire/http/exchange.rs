@@ -40,7 +40,7 @@ pub struct Head {
 }
 
 /// Sends `request` over `stream` and waits for the head of the answer, at most until `deadline`. Informational
-/// answers are passed over. `phases` gets send and first_byte, up to the one that failed.
+/// answers are passed over. `phases` gets `send` and `first_byte`, up to the one that failed.
 ///
 /// # Errors
 /// The failure, in the phase that it happened in.
@@ -90,8 +90,8 @@ where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
     let (mut sender, connection) = http1::Builder::new()
-        .max_buf_size(HEAD_BYTES)
-        .max_header_size(HEAD_BYTES)
+        .max_buf_size(HEAD_BYTES as usize)
+        .max_header_size(HEAD_BYTES as usize)
         .max_headers(HEAD_FIELDS)
         .title_case_headers(true)
         .handshake(io)
@@ -107,7 +107,7 @@ where
 {
     let wanted = Wanted::default();
     let (mut sender, connection) =
-        http2::Builder::new(wanted.clone()).max_header_list_size(HEAD_BYTES as u32).handshake(io).await?;
+        http2::Builder::new(wanted.clone()).max_header_list_size(HEAD_BYTES).handshake(io).await?;
     let mut driver = Driver::new(connection, wanted);
     let response = driver.drive(sender.send_request(request)).await?;
     Ok((response, driver))

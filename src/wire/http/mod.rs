@@ -15,7 +15,7 @@ pub use coding::ACCEPT_ENCODING;
 pub use exchange::{Head, Protocol, open};
 
 /// Bytes of a response head, status line included, that are read at most.
-pub const HEAD_BYTES: usize = 64 * 1024;
+pub const HEAD_BYTES: u32 = 64 * 1024;
 
 /// Header fields of a response that are read at most.
 pub const HEAD_FIELDS: usize = 256;

@@ -1,0 +1,47 @@
+//! Keyword evaluation: what one check spends on the rule, by size of the page and form of the pattern.
+#![allow(clippy::expect_used, missing_docs)]
+
+use std::hint::black_box;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use vigie::judge::keyword::{KeywordRule, Matching};
+
+fn rule(pattern: &str, matching: Matching, match_case: bool) -> KeywordRule {
+    KeywordRule {
+        pattern: pattern.to_owned(),
+        matching,
+        invert: false,
+        match_case,
+        whole_word: true,
+        line_wrap: true,
+        normalize_spaces: true,
+    }
+}
+
+/// HTML-like source text of `bytes` bytes with the words of the patterns nearly in it.
+fn page(bytes: usize) -> String {
+    let line = "  <li class=\"item\"><a href=\"/shop/42\">Café crème,\n      in stocks since 2019</a></li>\n";
+    line.repeat(bytes / line.len() + 1)
+}
+
+fn keyword(c: &mut Criterion) {
+    let rules = [
+        ("word", rule("stock", Matching::PlainText, true)),
+        ("words", rule("in stock", Matching::PlainText, true)),
+        ("words, any case", rule("in stock", Matching::PlainText, false)),
+        ("expression", rule(r"in stock since \d{4}", Matching::RegularExpression, true)),
+    ];
+    for bytes in [16 * 1024, 1024 * 1024, 10 * 1024 * 1024] {
+        let text = page(bytes);
+        let mut group = c.benchmark_group(format!("keyword in {} KiB", bytes / 1024));
+        group.throughput(Throughput::Bytes(text.len() as u64)).sample_size(10);
+        for (name, rule) in &rules {
+            let keyword = rule.clone().compile().expect("the pattern is good");
+            group.bench_function(*name, |b| b.iter(|| keyword.is_in(black_box(&text))));
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, keyword);
+criterion_main!(benches);

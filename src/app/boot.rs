@@ -1,0 +1,286 @@
+//! `vigie serve`: from settings to a running process, and its end.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio_util::sync::CancellationToken;
+
+use super::demo::Demo;
+use super::reload::{Doors, RunningSet, refused};
+use super::settings::{EngineSettings, Settings, Sources};
+use super::signals::{Signals, Wish};
+use super::vitals::{Heart, WatchedIngest};
+use super::watch::{self, Watch};
+use super::{server, service};
+use crate::clock::{Clock, SystemClock};
+use crate::control::{Household, Housekeeper, IngestSettings, Ingestor, TimeOfDay, View};
+use crate::engine::{Limits, Place, ResultSink, RunnerHandle};
+use crate::model::{CheckResult, FieldFault};
+use crate::net::Net;
+use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
+use crate::telemetry::{Metrics, init_logs};
+use crate::web::{self, Site};
+use crate::{api, engine};
+
+/// Name of the database in the data folder.
+const DATABASE: &str = "vigie.db";
+/// Time that the store gets to take the last results.
+const LAST_COMMITS: Duration = Duration::from_secs(30);
+/// Exit code after a second signal.
+const AT_ONCE: i32 = 130;
+
+/// What the command line says.
+#[derive(Clone, Debug, Default)]
+pub struct ServeOptions {
+    /// The settings file.
+    pub config: Option<PathBuf>,
+    /// Setting `data`.
+    pub data: Option<PathBuf>,
+    /// Setting `monitors`.
+    pub monitors: Vec<PathBuf>,
+    /// Setting `listen`.
+    pub listen: Option<String>,
+    /// Whether built-in targets and their monitors are added.
+    pub demo: bool,
+}
+
+/// Runs until a signal ends it.
+///
+/// # Errors
+/// When something in the way of a start has to be put right by a person; the message says what.
+pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
+    // A second provider can only be another part of this process: then TLS works as well.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let sources = options.sources();
+    let settings = Settings::load(&sources).map_err(|faults| refused(&faults))?;
+    init_logs(&settings.log)?;
+    crate::net::warm_up();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(run(sources, settings, options.demo))
+}
+
+impl ServeOptions {
+    fn sources(&self) -> Sources {
+        let text = |path: &PathBuf| path.display().to_string();
+        let mut flags = Vec::new();
+        flags.extend(self.data.as_ref().map(|path| ("data", text(path))));
+        flags.extend(self.listen.clone().map(|listen| ("listen", listen)));
+        if !self.monitors.is_empty() {
+            let all: Vec<_> = self.monitors.iter().map(text).collect();
+            flags.push(("monitors", all.join(",")));
+        }
+        Sources { file: self.config.clone(), environment: Vec::new(), flags }.with_environment()
+    }
+}
+
+/// Where settings come from, with what the demo adds.
+struct Origin {
+    sources: Sources,
+    demo: Option<Demo>,
+}
+
+impl Origin {
+    fn settings(&self) -> Result<Settings, Vec<FieldFault>> {
+        Settings::load(&self.sources).map(|settings| self.adorned(settings))
+    }
+
+    fn adorned(&self, mut settings: Settings) -> Settings {
+        if let Some(demo) = &self.demo {
+            demo.adorn(&mut settings);
+        }
+        settings
+    }
+}
+
+async fn run(sources: Sources, settings: Settings, demo: bool) -> anyhow::Result<()> {
+    let mut signals = Signals::take()?;
+    let demo = if demo { Some(Demo::start().await?) } else { None };
+    let origin = Origin { sources, demo };
+    let settings = origin.adorned(settings);
+    tell(&origin, &settings);
+    let listener = server::bind(settings.listen).await?;
+    let address = listener.local_addr()?;
+    let parts = Parts::start(&settings).await?;
+    let stop = CancellationToken::new();
+    let served = tokio::spawn(server::serve(listener, parts.router(), stop.clone()));
+    let beating = {
+        let (heart, runner) = (Arc::clone(&parts.heart), parts.runner.clone());
+        let (results, stop): (Arc<dyn Results>, _) = (parts.store.clone(), stop.clone());
+        tokio::spawn(async move { heart.beat(runner, results, stop).await })
+    };
+    let drain = settings.engine.drain;
+    let outcome = match parts.running_set(settings).await {
+        Ok(mut set) => {
+            parts.heart.loaded();
+            tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at http://{address}/");
+            service::ready(&format!("Serving at http://{address}/"));
+            let signal = attend(&origin, &mut set, &mut signals).await;
+            tracing::info!(signal, "shutting down; running checks get {} s to end", drain.as_secs());
+            Ok(())
+        }
+        Err(error) => Err(error),
+    };
+    service::stopping(drain + LAST_COMMITS + Duration::from_secs(10));
+    tokio::spawn(async move {
+        let signal = signals.stop_again().await;
+        tracing::warn!(signal, "a second signal: ending at once");
+        std::process::exit(AT_ONCE);
+    });
+    let lost = parts.end(drain).await;
+    stop.cancel();
+    // They end by `stop`; a panic in them was told when it happened.
+    let _ = tokio::join!(served, beating);
+    parts.store.close().await;
+    drop(origin);
+    outcome?;
+    anyhow::ensure!(lost == 0, "{lost} results could not be kept");
+    tracing::info!("ended, no result was lost");
+    Ok(())
+}
+
+/// Reloads on SIGHUP and when files change, until a signal asks for the end; answers its name.
+async fn attend(origin: &Origin, set: &mut RunningSet, signals: &mut Signals) -> &'static str {
+    let mut watch = Watch::default();
+    watch.take(watched(origin, set).await);
+    loop {
+        let asked = tokio::select! {
+            wish = signals.next() => match wish {
+                Wish::Stop(name) => return name,
+                Wish::Reload => true,
+            },
+            () = tokio::time::sleep(watch::LOOK) => false,
+        };
+        let now = watched(origin, set).await;
+        if !asked && !watch.look(now.clone()) {
+            continue;
+        }
+        service::reloading();
+        let taken = set.reload(origin.settings()).await;
+        service::ready(if taken { "Serving" } else { "Serving; the last reload was refused, see the log" });
+        // The fingerprint from before reading: what changed since then is seen by the next looks. When the
+        // places to look at changed, those of the new settings count.
+        let places_changed = now.keys().ne(watched(origin, set).await.keys());
+        watch.take(if places_changed && taken { watched(origin, set).await } else { now });
+    }
+}
+
+async fn watched(origin: &Origin, set: &RunningSet) -> super::files::Fingerprint {
+    watch::current(origin.sources.file.clone(), set.settings().monitors.clone()).await
+}
+
+fn tell(origin: &Origin, settings: &Settings) {
+    for (name, near) in origin.sources.strangers() {
+        let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        tracing::warn!(setting = name, "the environment variable is no setting{hint}");
+    }
+    if !settings.listen.ip().is_loopback() {
+        let address = settings.listen;
+        tracing::warn!(address = %address, "status page and metrics are open to everybody who reaches this address");
+    }
+    for folder in settings.monitors.iter().filter(|folder| !settings.monitors_named && !folder.exists()) {
+        tracing::warn!(file = %folder.display(), "there is no monitors folder yet; make it, or name another with --monitors");
+    }
+}
+
+/// The parts of the process, wired.
+struct Parts {
+    store: Arc<SqliteStore>,
+    ingestor: Arc<Ingestor>,
+    runner: RunnerHandle,
+    housekeeper: std::sync::Mutex<Option<Housekeeper>>,
+    view: Arc<View>,
+    heart: Arc<Heart>,
+    metrics: Arc<Metrics>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Parts {
+    async fn start(settings: &Settings) -> anyhow::Result<Self> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let metrics = Arc::new(Metrics::new());
+        let net = Arc::new(Net::new(&settings.net)?);
+        let store = Arc::new(open(settings).await?);
+        let commits = Arc::new(WatchedIngest::new(store.clone()));
+        let states = store.states().await?;
+        let ingestor =
+            Arc::new(Ingestor::start(commits.clone(), Arc::clone(&metrics), states, IngestSettings::default()));
+        let place = Place { net, clock: Arc::clone(&clock), pulse: None };
+        let sink = Arc::new(Sink(Arc::clone(&ingestor)));
+        let runner = engine::start(limits(&settings.engine), place, sink, Arc::clone(&metrics));
+        let household = Household {
+            store: store.clone(),
+            metrics: Arc::clone(&metrics),
+            clock: Arc::clone(&clock),
+            retention: settings.store.retention.clone(),
+        };
+        let (hour, minute) = settings.store.retention_at;
+        let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;
+        let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
+        let view = Arc::new(View::new(store.clone()));
+        let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits));
+        let housekeeper = std::sync::Mutex::new(Some(housekeeper));
+        Ok(Self { store, ingestor, runner, housekeeper, view, heart, metrics, clock })
+    }
+
+    fn router(&self) -> axum::Router {
+        let site = Site {
+            view: Arc::clone(&self.view),
+            vitals: self.heart.clone(),
+            metrics: Arc::clone(&self.metrics),
+            clock: Arc::clone(&self.clock),
+        };
+        let api = api::v3::router(Arc::clone(&self.view));
+        web::guarded(web::router(site).nest("/api/v3", api))
+    }
+
+    async fn running_set(&self, settings: Settings) -> anyhow::Result<RunningSet> {
+        let doors = Doors {
+            monitors: self.store.clone(),
+            results: self.store.clone(),
+            ingestor: Arc::clone(&self.ingestor),
+            runner: self.runner.clone(),
+            view: Arc::clone(&self.view),
+            metrics: Arc::clone(&self.metrics),
+            clock: Arc::clone(&self.clock),
+        };
+        RunningSet::start(doors, settings).await
+    }
+
+    /// Lets running checks end within `drain` and keeps every result; answers how many were lost.
+    async fn end(&self, drain: Duration) -> usize {
+        self.heart.drain();
+        let housekeeper = self.housekeeper.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(housekeeper) = housekeeper
+            && let Err(error) = housekeeper.stop().await
+        {
+            tracing::warn!(error = %error, "the calendar jobs did not stop");
+        }
+        self.runner.shutdown(drain).await;
+        self.ingestor.drain(LAST_COMMITS).await
+    }
+}
+
+async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {
+    let path = settings.data.join(DATABASE);
+    let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
+    let sqlite = SqliteSettings { synchronous, ..SqliteSettings::default() };
+    let shown = path.display().to_string();
+    let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
+    opened.with_context(|| format!("cannot open the database `{shown}`"))
+}
+
+fn limits(engine: &EngineSettings) -> Limits {
+    let EngineSettings { total, light, heavy, per_target, queue, drain: _ } = *engine;
+    Limits { total, light, heavy, per_target, queue }
+}
+
+/// Hands results to the store's side.
+struct Sink(Arc<Ingestor>);
+
+impl ResultSink for Sink {
+    fn deliver(&self, result: CheckResult) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.0.take(result))
+    }
+}

@@ -1,0 +1,100 @@
+//! `vigie serve --demo`: built-in targets on loopback, and monitors that watch them.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use super::settings::Settings;
+use crate::net::Pem;
+use crate::responder::{Addresses, Responder, ResponderConfig};
+
+const MONITORS: &str = include_str!("../../config/demo/monitors.yaml");
+
+/// The running targets with a folder of their own, which goes with them.
+pub(super) struct Demo {
+    responder: Responder,
+    folder: PathBuf,
+}
+
+impl Demo {
+    /// Starts the targets and writes the monitors that watch them.
+    pub(super) async fn start() -> anyhow::Result<Self> {
+        let started = Responder::start(ResponderConfig::default()).await;
+        let responder = started.context("the built-in targets of the demo cannot start")?;
+        let folder = own_folder().context("the folder of the demo cannot be made")?;
+        let demo = Self { responder, folder };
+        let text = monitors(&demo.responder.addresses());
+        fs::write(demo.file(), text).context("the monitors of the demo cannot be written")?;
+        Ok(demo)
+    }
+
+    /// Lets `settings` watch the targets, beside what they say; the data go with the demo unless somebody
+    /// named a folder.
+    pub(super) fn adorn(&self, settings: &mut Settings) {
+        if !settings.monitors_named {
+            settings.monitors.clear();
+        }
+        settings.monitors.push(self.file());
+        settings.monitors_named = true;
+        if !settings.data_named {
+            settings.data = self.folder.join("data");
+        }
+        let text = self.responder.ca_pem().as_bytes().to_vec();
+        let label = "the authority of the demo".to_owned();
+        settings.net.trust.authorities.push(Pem { label, text });
+        if !settings.plans.is_empty() {
+            settings.plans.push(crate::model::accept::Plan {
+                code: "demo".to_owned(),
+                types: Vec::new(),
+                least_interval: 1,
+                most_monitors: None,
+                monitors: 0,
+                most_locations: None,
+            });
+        }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join("monitors.yaml")
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_dir_all(&self.folder) {
+            let file = self.folder.display();
+            tracing::warn!(file = %file, error = %error, "the folder of the demo cannot be removed");
+        }
+    }
+}
+
+/// The monitors of the demo with the addresses of its targets.
+fn monitors(at: &Addresses) -> String {
+    MONITORS
+        .replace("@HTTP@", &at.http.to_string())
+        .replace("@HTTPS@", &at.https.to_string())
+        .replace("@TCP_PORT@", &at.tcp.port().to_string())
+        .replace("@DNS_PORT@", &at.dns.port().to_string())
+}
+
+/// A new folder that only this user can look into. A name that somebody else took is left alone.
+fn own_folder() -> io::Result<PathBuf> {
+    let parent = std::env::temp_dir();
+    let mut last = io::Error::from(io::ErrorKind::AlreadyExists);
+    for number in 0..100 {
+        let folder = parent.join(format!("vigie-demo-{}-{number}", std::process::id()));
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => last = error,
+            Err(error) => return Err(named(&folder, &error)),
+        }
+    }
+    Err(named(&parent, &last))
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
+}

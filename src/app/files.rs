@@ -1,0 +1,225 @@
+//! Monitor files: which there are, what they hold, and whether they changed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::secrets::read_secret;
+use super::settings::Settings;
+use super::surroundings::Known;
+use crate::control::Wanted;
+use crate::model::intake::SecretAt;
+use crate::model::monitor_file::{FileMonitor, Keys, load};
+use crate::model::source::{MAX_BYTES, Place};
+use crate::model::{FieldFault, Rule};
+
+/// Endings of monitor files.
+pub const MONITOR_FILES: [&str; 3] = ["yaml", "yml", "json"];
+
+/// Folders in folders that are looked into.
+const DEPTH: usize = 8;
+
+/// What tells one state of a file from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    inode: u64,
+    bytes: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+/// The stamps of all files that the configuration is made of.
+pub(super) type Fingerprint = BTreeMap<PathBuf, Option<Stamp>>;
+
+/// The state of the settings file and of all monitor files now; cheap, nothing is read.
+pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf]) -> Fingerprint {
+    let stamp = |path: &Path| {
+        let meta = fs::metadata(path).ok()?;
+        Some(Stamp {
+            inode: meta.ino(),
+            bytes: meta.len(),
+            modified: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        })
+    };
+    let mut files: Vec<PathBuf> = config.map(Path::to_path_buf).into_iter().collect();
+    for place in monitors {
+        match collect(place) {
+            Ok(found) => files.extend(found),
+            Err(_) => files.push(place.clone()),
+        }
+    }
+    files.into_iter().map(|path| (path.clone(), stamp(&path))).collect()
+}
+
+/// Reads every monitor file of `settings` and judges what it holds. Answers with all faults when there is
+/// one; else with the monitors, and their warnings.
+pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<FieldFault>> {
+    let mut faults = Vec::new();
+    let mut texts = Vec::new();
+    for place in &settings.monitors {
+        if !settings.monitors_named && !place.exists() {
+            continue;
+        }
+        match collect(place) {
+            Ok(files) => texts.extend(files.iter().filter_map(|file| read(file, &mut faults))),
+            Err(message) => faults.push(fault(place, message)),
+        }
+    }
+    let known = Known::of(settings);
+    let mut monitors = Vec::new();
+    for (file, text) in texts {
+        // Each file by itself, since the secrets that it names stand beside it.
+        let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+        let secrets = |at: SecretAt<'_>| read_secret(&folder, at);
+        let named = [(file.display().to_string(), text)];
+        let found = load(&named, Keys::Required, &known.surroundings(), &secrets);
+        monitors.extend(found.monitors);
+        faults.extend(found.faults);
+    }
+    faults.extend(taken_keys(&monitors));
+    faults.extend(beyond_plans(settings, &monitors));
+    if faults.is_empty() { Ok(monitors) } else { Err(faults) }
+}
+
+/// The monitors as the store's side takes them.
+pub(super) fn wanted(monitors: Vec<FileMonitor>) -> Vec<Wanted> {
+    let wanted = |monitor: FileMonitor| Wanted {
+        key: monitor.key.into(),
+        customer: monitor.customer,
+        document: Arc::new(monitor.document),
+    };
+    monitors.into_iter().map(wanted).collect()
+}
+
+/// Monitors beyond the number that their plan permits; a document alone cannot know.
+fn beyond_plans(settings: &Settings, monitors: &[FileMonitor]) -> Vec<FieldFault> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut faults = Vec::new();
+    for monitor in monitors {
+        let code = monitor.document.text("billing_plancode").unwrap_or_default();
+        let count = counts.entry(code).or_default();
+        *count += 1;
+        let most = settings.plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.most_monitors);
+        if let Some(most) = most.filter(|most| *count > *most) {
+            let message = format!("plan `{code}` is full with {most} monitors");
+            let fault = FieldFault::new(Rule::Conflict, "billing_plancode", monitor.place, message);
+            faults.push(fault.in_file(&monitor.file));
+        }
+    }
+    faults
+}
+
+/// Keys that stand in several files; within one file its reader finds them.
+fn taken_keys(monitors: &[FileMonitor]) -> Vec<FieldFault> {
+    let mut seen: HashMap<&str, &FileMonitor> = HashMap::new();
+    let mut faults = Vec::new();
+    for monitor in monitors {
+        let Some(first) = seen.get(monitor.key.as_str()) else {
+            seen.insert(&monitor.key, monitor);
+            continue;
+        };
+        let (key, file, place) = (&monitor.key, &first.file, first.place);
+        let message = format!("`key` `{key}` is taken by {file}:{}:{}", place.line, place.column);
+        let fault = FieldFault::new(Rule::Duplicate, "key", monitor.place, message).given(key);
+        faults.push(fault.in_file(&monitor.file).hint("keys are unique over all files"));
+    }
+    faults
+}
+
+fn read(file: &Path, faults: &mut Vec<FieldFault>) -> Option<(PathBuf, String)> {
+    let size = fs::metadata(file).map_or(0, |meta| meta.len());
+    if size > MAX_BYTES as u64 {
+        faults.push(fault(file, format!("is larger than {} MiB; split it", MAX_BYTES >> 20)));
+        return None;
+    }
+    let text = fs::read(file).map_err(|error| format!("cannot be read: {error}"));
+    match text.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "is no UTF-8 text".to_owned())) {
+        Ok(text) => Some((file.to_owned(), text)),
+        Err(message) => {
+            faults.push(fault(file, message));
+            None
+        }
+    }
+}
+
+fn fault(path: &Path, message: String) -> FieldFault {
+    let file: Arc<str> = path.display().to_string().into();
+    FieldFault::new(Rule::Syntax, "", Place::default(), message).in_file(&file)
+}
+
+/// The monitor files at `place`, sorted: the file itself, or those of the folder and of the folders in it.
+/// Hidden ones are left out, as editors put their own beside what they write.
+fn collect(place: &Path) -> Result<Vec<PathBuf>, String> {
+    let meta = fs::metadata(place).map_err(|error| format!("cannot be read: {error}"))?;
+    if !meta.is_dir() {
+        return Ok(vec![place.to_owned()]);
+    }
+    let mut files = Vec::new();
+    walk(place, DEPTH, &mut files)?;
+    files.sort();
+    Ok(files)
+}
+
+fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    let unreadable = |error: std::io::Error| format!("the folder `{}` cannot be read: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
+        if hidden {
+            continue;
+        }
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if path.is_dir() {
+            if depth == 0 {
+                return Err(format!("folders are nested more than {DEPTH} deep at `{}`", path.display()));
+            }
+            walk(&path, depth - 1, files)?;
+        } else if MONITOR_FILES.contains(&ending) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn monitor_files_are_found_in_order_without_what_editors_leave() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("sub")).unwrap();
+        for name in ["b.yaml", "a.yml", "sub/c.json", ".b.yaml.swp", ".hidden.yaml", "b.yaml~", "README.md"] {
+            fs::write(at(name), "").unwrap();
+        }
+        assert_eq!(collect(folder.path()).unwrap(), [at("a.yml"), at("b.yaml"), at("sub/c.json")]);
+        assert_eq!(collect(&at("b.yaml")).unwrap(), [at("b.yaml")]);
+        assert!(collect(&at("gone")).unwrap_err().contains("cannot be read"));
+    }
+
+    #[test]
+    fn a_fingerprint_tells_writes_renames_and_removals() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let print = || fingerprint(None, &[folder.path().to_owned()]);
+        let mut last = print();
+        let mut differs = |what: &str| {
+            let now = print();
+            assert_ne!(now, last, "{what}");
+            last = now;
+        };
+        fs::write(at("a.yaml"), "1").unwrap();
+        differs("a new file");
+        fs::write(at("a.yaml"), "22").unwrap();
+        differs("a longer file");
+        fs::write(at(".a.tmp"), "33").unwrap();
+        fs::rename(at(".a.tmp"), at("a.yaml")).unwrap();
+        differs("a renamed file of the same length");
+        fs::remove_file(at("a.yaml")).unwrap();
+        differs("a removed file");
+    }
+}

@@ -1,0 +1,59 @@
+//! Secrets that stand outside of the file that needs them (behaviour.md 9, monitor files).
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::model::intake::SecretAt;
+
+/// Bytes of one secret.
+const MOST: u64 = 64 * 1024;
+
+/// Reads a secret of a file or variable; the line break at the end of a file is not part of it, and a
+/// relative path starts in `folder`. Why it cannot be read is said without a full stop, and without the
+/// secret.
+pub fn read_secret(folder: &Path, at: SecretAt<'_>) -> Result<String, String> {
+    let secret = match at {
+        SecretAt::File(path) => from_file(&folder.join(path))?,
+        SecretAt::Env(name) => {
+            std::env::var(name).map_err(|_| format!("the environment variable `{name}` is not set, or no text"))?
+        }
+    };
+    if secret.is_empty() { Err("it is empty".to_owned()) } else { Ok(secret) }
+}
+
+fn from_file(path: &Path) -> Result<String, String> {
+    let unreadable =
+        |error: &dyn std::fmt::Display| format!("the file `{}` cannot be read: {error}", path.display());
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| unreadable(&error))?;
+    file.take(MOST + 1).read_to_end(&mut bytes).map_err(|error| unreadable(&error))?;
+    if bytes.len() as u64 > MOST {
+        return Err(unreadable(&format!("it is larger than {} KiB", MOST / 1024)));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| unreadable(&"it is no UTF-8 text"))?;
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_file_is_read_without_its_last_line_break() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
+        let at = "secret";
+        for (content, secret) in [("s3cret\n", "s3cret"), ("s3cret\r\n", "s3cret"), (" two\nlines\n\n", " two\nlines\n")] {
+            std::fs::write(&path, content).unwrap();
+            assert_eq!(read_secret(folder.path(), SecretAt::File(at)).unwrap(), secret);
+        }
+        std::fs::write(&path, "\n").unwrap();
+        assert_eq!(read_secret(folder.path(), SecretAt::File(at)).unwrap_err(), "it is empty");
+        std::fs::write(&path, "x".repeat(70_000)).unwrap();
+        assert!(read_secret(folder.path(), SecretAt::File(at)).unwrap_err().contains("larger than 64 KiB"));
+        assert!(read_secret(folder.path(), SecretAt::File("/nonexistent")).unwrap_err().contains("`/nonexistent` cannot be read"));
+        assert!(read_secret(folder.path(), SecretAt::Env("VIGIE_TEST_UNSET")).unwrap_err().contains("`VIGIE_TEST_UNSET` is not set"));
+    }
+}

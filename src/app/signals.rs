@@ -1,0 +1,50 @@
+//! SIGTERM and SIGINT end the process, a second one at once; SIGHUP reloads.
+
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// What a signal asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// SIGHUP.
+    Reload,
+    /// SIGTERM or SIGINT; the name is for the log.
+    Stop(&'static str),
+}
+
+/// The signals that this process takes.
+pub(super) struct Signals {
+    hangup: Signal,
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    /// From now on signals are taken here.
+    pub(super) fn take() -> io::Result<Self> {
+        Ok(Self {
+            hangup: signal(SignalKind::hangup())?,
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    /// The next one.
+    pub(super) async fn next(&mut self) -> Wish {
+        tokio::select! {
+            _ = self.terminate.recv() => Wish::Stop("SIGTERM"),
+            _ = self.interrupt.recv() => Wish::Stop("SIGINT"),
+            _ = self.hangup.recv() => Wish::Reload,
+        }
+    }
+
+    /// Waits for a second wish to stop.
+    pub(super) async fn stop_again(&mut self) -> &'static str {
+        loop {
+            if let Wish::Stop(name) = self.next().await {
+                return name;
+            }
+        }
+    }
+}

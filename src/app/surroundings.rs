@@ -1,0 +1,55 @@
+//! What the rules on monitors have to know of the settings and of this build.
+
+use super::settings::Settings;
+use crate::model::MonitorType;
+use crate::model::accept::{Plan, Surroundings};
+use crate::net::TlsVersions;
+use crate::probe;
+
+/// Owns what [`Surroundings`] points to.
+#[derive(Clone, Debug)]
+pub struct Known {
+    locations: Vec<i64>,
+    certificates: Vec<i64>,
+    authorities: Vec<i64>,
+    dns_names: usize,
+    plans: Option<Vec<Plan>>,
+    probed: Vec<MonitorType>,
+    spoken_versions: Vec<&'static str>,
+}
+
+impl Known {
+    /// What `settings` and this build make known.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Self {
+        let trust = &settings.net.trust;
+        let speaks = |version: &&str| !matches!(TlsVersions::of_field(version), TlsVersions::Unsupported(_));
+        let versions = crate::model::table::shared::SSL_VERSIONS;
+        Self {
+            locations: vec![settings.location.id.0],
+            certificates: trust.client_certificates.keys().copied().collect(),
+            authorities: trust.named_authorities.keys().copied().collect(),
+            dns_names: settings.probe.dns_names.len(),
+            plans: (!settings.plans.is_empty()).then(|| settings.plans.clone()),
+            probed: MonitorType::ALL.iter().copied().filter(|kind| probe::descriptor(*kind).is_some()).collect(),
+            spoken_versions: versions.iter().copied().filter(speaks).collect(),
+        }
+    }
+
+    /// As the rules take it. There are no proxies in this version.
+    #[must_use]
+    pub fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings {
+            locations: Some(&self.locations),
+            default_locations: &self.locations,
+            certificates: Some(&self.certificates),
+            authorities: Some(&self.authorities),
+            proxies: Some(&[]),
+            dns_names: Some(self.dns_names),
+            plans: self.plans.as_deref(),
+            probed: Some(&self.probed),
+            spoken_versions: Some(&self.spoken_versions),
+            no_admin: false,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Whether the parts of the process make progress, told to those who watch it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::service;
+use crate::control::{Condition, Ingestor, Vitals};
+use crate::engine::RunnerHandle;
+use crate::model::CheckId;
+use crate::store::{Answer, Commit, Ingest, Results};
+
+/// Time between two looks at the parts.
+const LOOK: Duration = Duration::from_secs(2);
+/// How long a part may take to answer.
+const ANSWER: Duration = Duration::from_secs(10);
+/// Without an answer for so long, the runner counts as stuck.
+const RUNNER_STUCK: Duration = Duration::from_secs(30);
+/// A commit under way for so long counts as stuck. A full disk or a locked file is answered sooner, and
+/// tried again: that is trouble, but a restart would only lose what waits in memory.
+const COMMIT_STUCK: Duration = Duration::from_mins(2);
+
+/// The state of the process.
+pub(super) struct Heart {
+    ingestor: Arc<Ingestor>,
+    commits: Arc<WatchedIngest>,
+    answered: Mutex<Instant>,
+    store: Mutex<Option<String>>,
+    /// `None` once monitors are loaded.
+    waiting: Mutex<Option<String>>,
+    draining: AtomicBool,
+}
+
+impl Heart {
+    pub(super) fn new(ingestor: Arc<Ingestor>, commits: Arc<WatchedIngest>) -> Self {
+        Self {
+            ingestor,
+            commits,
+            answered: Mutex::new(Instant::now()),
+            store: Mutex::new(None),
+            waiting: Mutex::new(Some("the monitors are not loaded yet".to_owned())),
+            draining: AtomicBool::new(false),
+        }
+    }
+
+    /// Monitors are planned.
+    pub(super) fn loaded(&self) {
+        *locked(&self.waiting) = None;
+    }
+
+    /// The process ends.
+    pub(super) fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Looks at runner and store until `stop`, and feeds the watchdog while both make progress.
+    pub(super) async fn beat(&self, runner: RunnerHandle, results: Arc<dyn Results>, stop: CancellationToken) {
+        let look = service::watchdog().map_or(LOOK, |limit| (limit / 3).min(LOOK));
+        while !stop.is_cancelled() {
+            if matches!(timeout(ANSWER, runner.snapshot()).await, Ok(Ok(_))) {
+                *locked(&self.answered) = Instant::now();
+            }
+            *locked(&self.store) = match timeout(ANSWER, results.result(CheckId(0))).await {
+                Ok(Ok(_)) => None,
+                Ok(Err(error)) => Some(error.to_string()),
+                Err(_) => Some(format!("the store did not answer within {} s", ANSWER.as_secs())),
+            };
+            if self.alive().iter().all(|condition| condition.fault.is_none()) {
+                service::feed_watchdog();
+            }
+            tokio::select! {
+                () = tokio::time::sleep(look) => {}
+                () = stop.cancelled() => {}
+            }
+        }
+    }
+}
+
+impl Vitals for Heart {
+    fn alive(&self) -> Vec<Condition> {
+        let silent = locked(&self.answered).elapsed();
+        let draining = self.draining.load(Ordering::Relaxed);
+        let runner = if silent < RUNNER_STUCK || draining {
+            Condition::holds("runner")
+        } else {
+            Condition::broken("runner", format!("the runner has not answered for {} s", silent.as_secs()))
+        };
+        let commit = match self.commits.under_way() {
+            Some(since) if since >= COMMIT_STUCK => {
+                Condition::broken("commits", format!("a commit has not ended for {} s", since.as_secs()))
+            }
+            _ => Condition::holds("commits"),
+        };
+        vec![runner, commit]
+    }
+
+    fn ready(&self) -> Vec<Condition> {
+        let serving = match self.draining.load(Ordering::Relaxed) {
+            true => Some("the process is shutting down".to_owned()),
+            false => None,
+        };
+        vec![
+            Condition { name: "store", fault: locked(&self.store).clone() },
+            self.ingestor.condition(),
+            Condition { name: "monitors", fault: locked(&self.waiting).clone() },
+            Condition { name: "serving", fault: serving },
+        ]
+    }
+}
+
+/// The way into the store, with an eye on commits that do not end.
+pub(super) struct WatchedIngest {
+    inner: Arc<dyn Ingest>,
+    began: Mutex<Option<Instant>>,
+}
+
+impl WatchedIngest {
+    pub(super) fn new(inner: Arc<dyn Ingest>) -> Self {
+        Self { inner, began: Mutex::new(None) }
+    }
+
+    /// For how long the present commit has been going; `None` without one.
+    fn under_way(&self) -> Option<Duration> {
+        locked(&self.began).map(|began| began.elapsed())
+    }
+}
+
+impl Ingest for WatchedIngest {
+    fn commit(&self, commit: Commit) -> Answer<'_, ()> {
+        Box::pin(async move {
+            *locked(&self.began) = Some(Instant::now());
+            let answer = self.inner.commit(commit).await;
+            *locked(&self.began) = None;
+            answer
+        })
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

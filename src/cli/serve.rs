@@ -1,0 +1,43 @@
+//! `vigie serve`: everything in one process.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use crate::app::{self, ServeOptions};
+
+/// Run monitors on schedule, keep their results and show them
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A flag beats an environment variable (VIGIE_LISTEN, VIGIE_LOG_LEVEL, …), which beats the settings file.
+SIGHUP reloads settings and monitors, as does a change of their files; SIGTERM and SIGINT end the process once
+running checks have ended, a second one at once.
+
+Examples:
+  vigie serve --demo                              look around: built-in targets and monitors
+  vigie serve --monitors ./monitors --data ./data run your own
+  vigie serve --config /etc/vigie/vigie.yaml      with a settings file")]
+pub(super) struct Args {
+    /// Add built-in targets on loopback and monitors that watch them; data are thrown away at the end
+    /// unless --data names a folder
+    #[arg(long)]
+    demo: bool,
+    /// The settings file
+    #[arg(long, value_name = "FILE", env = "VIGIE_CONFIG")]
+    config: Option<PathBuf>,
+    /// Folder for the database [default: vigie-data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Folder or file of monitors; may be given several times [default: vigie-monitors]
+    #[arg(long, value_name = "DIR")]
+    monitors: Vec<PathBuf>,
+    /// Where pages, API and metrics are served; port 0 picks a free one [default: 127.0.0.1:7979]
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<String>,
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    super::raise_descriptor_limit();
+    let Args { demo, config, data, monitors, listen } = args;
+    app::serve(ServeOptions { config, data, monitors, listen, demo })?;
+    Ok(ExitCode::SUCCESS)
+}
