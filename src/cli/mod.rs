@@ -8,6 +8,7 @@
 //! | 3 | unknown, or wrong use | – |
 
 mod check;
+mod config;
 mod fields;
 mod kinds;
 mod load;
@@ -19,6 +20,7 @@ pub mod render;
 mod responder;
 mod results;
 mod serve;
+mod settings;
 mod source;
 pub mod style;
 mod table;
@@ -54,6 +56,8 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::Args),
+    Check(check::Args),
+    Config(config::Args),
     Results(results::Args),
     Monitors(monitors::Args),
     Fields(fields::Args),
@@ -87,6 +91,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Serve(args) => serve::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Config(args) => config::run(args),
         Command::Results(args) => results::run(args),
         Command::Monitors(args) => monitors::run(args),
         Command::Fields(args) => fields::run(args),

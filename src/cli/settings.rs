@@ -1,9 +1,10 @@
 //! The settings file of the commands that run checks.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::output::Faults;
 use crate::app::settings::{Settings, Sources};
+use crate::model::FieldFault;
 
 /// Where the settings come from.
 #[derive(Clone, Debug, clap::Args)]
@@ -16,7 +17,12 @@ pub(super) struct SettingsArgs {
 impl SettingsArgs {
     /// The settings of the file, of the variables and their defaults.
     pub(super) fn load(&self) -> anyhow::Result<Settings> {
-        let sources = Sources { file: self.config.clone(), ..Sources::default() }.with_environment();
-        Settings::load(&sources).map_err(|faults| Faults(faults).into())
+        self.read(None).map_err(|faults| Faults(faults).into())
+    }
+
+    /// As [`SettingsArgs::load`], from `file` when there is one; answers with the faults themselves.
+    pub(super) fn read(&self, file: Option<&Path>) -> Result<Settings, Vec<FieldFault>> {
+        let file = file.map(Path::to_owned).or_else(|| self.config.clone());
+        Settings::load(&Sources { file, ..Sources::default() }.with_environment())
     }
 }

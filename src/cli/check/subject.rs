@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use crate::app::settings::Settings;
+use crate::app::{Known, read_secret};
+use crate::cli::fields;
 use crate::cli::output::{Faults, WrongUse};
-use crate::cli::{fields, secrets};
 use crate::model::accept::{Surroundings, create_with};
 use crate::model::field::Kind;
-use crate::model::intake::Form;
+use crate::model::intake::{Form, SecretAt};
 use crate::model::monitor_file::{self, Keys};
 use crate::model::source::{Key, Node, NodeValue, Place};
 use crate::model::table;
@@ -36,8 +37,11 @@ pub(super) fn from_words(
         entries.push((key(name), value_of(kind, name, value)?));
     }
     let body = Node { value: NodeValue::Map(entries), place: Place::default() };
-    let read = secrets::reader(Path::new("."));
-    match create_with(kind, Form::File, &body, &surroundings(settings, &[]), &read, &["type"]) {
+    let read = |at: SecretAt<'_>| read_secret(Path::new(""), at);
+    let known = Known::of(settings);
+    // No plan: what is not stored is not billed.
+    let around = Surroundings { plans: None, ..known.surroundings() };
+    match create_with(kind, Form::File, &body, &around, &read, &["type"]) {
         Ok(accepted) => Ok(Subject { document: accepted.document, warnings: accepted.warnings }),
         Err(faults) => Err(Faults(faults).into()),
     }
@@ -52,9 +56,11 @@ pub(super) fn from_file(
     let shown = file.display().to_string();
     let text = std::fs::read_to_string(file)
         .map_err(|error| WrongUse::error(format!("`{shown}` cannot be read: {error}"), None))?;
-    let read = secrets::reader(file.parent().unwrap_or(Path::new(".")));
-    let around = surroundings(settings, &[]);
-    let found = monitor_file::load(&[(shown.clone(), text)], Keys::Optional, &around, &read);
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let read = |at: SecretAt<'_>| read_secret(folder, at);
+    let known = Known::of(settings);
+    let named = [(shown.clone(), text)];
+    let found = monitor_file::load(&named, Keys::Optional, &known.surroundings(), &read);
     if !found.faults.is_empty() {
         return Err(Faults(found.faults).into());
     }
@@ -84,15 +90,6 @@ fn not_in(file: &str, name: &str, names: &[String]) -> anyhow::Error {
         None => format!("it holds `{}`", names.join("`, `")),
     };
     WrongUse::error(format!("`{file}` holds no monitor with the name or key `{name}`"), Some(hint))
-}
-
-/// What the rules know here: the settings, and no account.
-fn surroundings<'a>(settings: &'a Settings, none: &'a [i64]) -> Surroundings<'a> {
-    Surroundings {
-        default_locations: none,
-        dns_names: Some(settings.probe.dns_names.len()),
-        ..Surroundings::default()
-    }
 }
 
 /// The fields that `target` stands for in a monitor of `kind`.
