@@ -123,5 +123,5 @@ pub(super) fn unknown(kind: MonitorType, name: &str) -> anyhow::Error {
         || format!("`vigie fields {kind}` lists them"),
         |near| format!("did you mean `{near}`?"),
     );
-    output::WrongUse::new(format!("`{name}` is no field of type `{kind}`"), Some(hint))
+    output::WrongUse::error(format!("`{name}` is no field of type `{kind}`"), Some(hint))
 }

@@ -5,11 +5,11 @@ use crate::model::{MonitorType, nearest};
 /// The type with the version 3 name `word`; else words that name the nearest one, or all.
 pub(super) fn parse(word: &str) -> Result<MonitorType, String> {
     let names = || MonitorType::ALL.iter().map(|kind| kind.name());
-    MonitorType::from_name(word).ok_or_else(|| match nearest(word, names()) {
-        Some(name) => format!("there is no monitor type `{word}`\nhint: did you mean `{name}`?"),
-        None => {
-            let all = names().collect::<Vec<_>>().join("`, `");
-            format!("there is no monitor type `{word}`\nhint: the types are `{all}`")
-        }
+    MonitorType::from_name(word).ok_or_else(|| {
+        let hint = nearest(word, names()).map_or_else(
+            || format!("the types are `{}`", names().collect::<Vec<_>>().join("`, `")),
+            |near| format!("did you mean `{near}`?"),
+        );
+        format!("there is no monitor type `{word}`\nhint: {hint}")
     })
 }

@@ -7,8 +7,11 @@
 //! | 2 | error | wrong use |
 //! | 3 | unknown, or wrong use | – |
 
+mod check;
+mod config;
 mod fields;
 mod kinds;
+mod load;
 mod moment;
 mod monitors;
 mod output;
@@ -17,6 +20,7 @@ pub mod render;
 mod responder;
 mod results;
 mod serve;
+mod settings;
 mod source;
 pub mod style;
 mod table;
@@ -52,9 +56,12 @@ Examples:
 #[derive(Debug, Subcommand)]
 enum Command {
     Serve(serve::Args),
+    Check(check::Args),
+    Config(config::Args),
     Results(results::Args),
     Monitors(monitors::Args),
     Fields(fields::Args),
+    Load(load::Args),
     #[command(hide = true)]
     Responder(responder::Args),
 }
@@ -75,7 +82,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     outcome.unwrap_or_else(|error| {
         output::complain(&error);
-        let wrong = error.is::<output::WrongUse>() || wrong_use == WRONG_CHECK;
+        let wrong =
+            error.is::<output::WrongUse>() || error.is::<output::Faults>() || wrong_use == WRONG_CHECK;
         ExitCode::from(if wrong { wrong_use } else { 1 })
     })
 }
@@ -83,9 +91,12 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Serve(args) => serve::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Config(args) => config::run(args),
         Command::Results(args) => results::run(args),
         Command::Monitors(args) => monitors::run(args),
         Command::Fields(args) => fields::run(args),
+        Command::Load(args) => load::run(args),
         Command::Responder(args) => responder::run(args),
     }
 }

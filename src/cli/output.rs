@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
+use crate::model::FieldFault;
+
 /// The command was asked for something that cannot be: the words say what and how to put it right.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -10,7 +12,7 @@ pub(super) struct WrongUse(pub(super) String);
 
 impl WrongUse {
     /// What is wrong, with a hint on a line of its own when there is one.
-    pub(super) fn new(what: impl Into<String>, hint: Option<String>) -> anyhow::Error {
+    pub(super) fn error(what: impl Into<String>, hint: Option<String>) -> anyhow::Error {
         let mut words = what.into();
         if let Some(hint) = hint {
             let _ = write!(words, "\nhint: {hint}");
@@ -18,6 +20,11 @@ impl WrongUse {
         Self(words).into()
     }
 }
+
+/// What is wrong with documents or settings, one complaint each.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\nerror: ").replace("\n  hint:", "\nhint:"))]
+pub(super) struct Faults(pub(super) Vec<FieldFault>);
 
 /// Writes `text` to standard output. A reader that has gone away, such as `head`, is no failure.
 pub(super) fn say(text: &str) -> io::Result<()> {
@@ -28,6 +35,11 @@ pub(super) fn say(text: &str) -> io::Result<()> {
     }
 }
 
+/// Writes one line beside the result, to standard error.
+pub(super) fn note(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
 /// Writes `error`, what caused it, and the hint that its words end with.
 pub(super) fn complain(error: &anyhow::Error) {
     // There is nobody left to tell when standard error is closed.
@@ -36,6 +48,9 @@ pub(super) fn complain(error: &anyhow::Error) {
 
 fn complaint(error: &anyhow::Error) -> String {
     let words = error.to_string();
+    if error.chain().count() == 1 {
+        return format!("error: {words}\n");
+    }
     let (what, hint) =
         words.split_once("\nhint: ").map_or((words.as_str(), None), |(what, hint)| (what, Some(hint)));
     let mut text = format!("error: {what}\n");
@@ -58,6 +73,6 @@ mod tests {
         let error = anyhow::Error::new(cause).context("no server can be reached\nhint: start one");
         let expected = "error: no server can be reached\n  because: connection refused\nhint: start one\n";
         assert_eq!(complaint(&error), expected);
-        assert_eq!(complaint(&WrongUse::new("`x` is unknown", None)), "error: `x` is unknown\n");
+        assert_eq!(complaint(&WrongUse::error("`x` is unknown", None)), "error: `x` is unknown\n");
     }
 }

@@ -130,7 +130,7 @@ fn parse_url(text: &str) -> anyhow::Result<Url> {
             }
             Ok(url)
         }
-        _ => Err(WrongUse::new(format!("`{text}` is no URL of a server"), hint)),
+        _ => Err(WrongUse::error(format!("`{text}` is no URL of a server"), hint)),
     }
 }
 

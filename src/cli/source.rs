@@ -13,12 +13,12 @@ use crate::store::{Page, ResultFilter, ResultPage, SqliteReader, SqliteSettings}
 const LOCAL_SERVER: &str = "http://127.0.0.1:7979";
 
 /// Name of the database in a data folder.
-const DATABASE: &str = "vigie.db";
+pub(super) const DATABASE: &str = "vigie.db";
 
 /// Options of the commands that read.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct SourceArgs {
-    /// Read from the server at URL [default: http://127.0.0.1:7979]
+    /// Read from the server at URL; without it, from the one on this host, port 7979
     #[arg(long, value_name = "URL", env = "VIGIE_SERVER")]
     server: Option<String>,
     /// Authenticate with the token in FILE; the variable `VIGIE_TOKEN` holds one too
@@ -104,10 +104,11 @@ impl Source {
         if let Some(row) = rows.iter().find(|row| Some(row.id) == id || row.name == word) {
             return Ok(row.clone());
         }
-        let hint = nearest(word, rows.iter().map(|row| row.name.as_str()))
-            .map(|name| format!("did you mean `{name}`?"))
-            .unwrap_or_else(|| "`vigie monitors` lists them".to_owned());
-        Err(WrongUse::new(format!("there is no monitor with the id or name `{word}`"), Some(hint)))
+        let hint = nearest(word, rows.iter().map(|row| row.name.as_str())).map_or_else(
+            || "`vigie monitors` lists them".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
+        Err(WrongUse::error(format!("there is no monitor with the id or name `{word}`"), Some(hint)))
     }
 }
 

@@ -17,7 +17,8 @@ pub(super) fn table(heads: &[&str], rows: Vec<Vec<Cell>>, style: Style) -> Strin
     if style.is_painted() {
         table.enforce_styling();
     }
-    table.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n") + "\n"
 }
 
 /// A cell with the word of `outcome`, in its colour when `style` paints.

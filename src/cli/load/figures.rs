@@ -47,7 +47,8 @@ pub(super) struct Measured {
 impl Figures {
     /// The figures of `counts` and `measured`; ratios over nothing are 0.
     pub(super) fn of(counts: &Counts, measured: &Measured) -> Self {
-        let per = |whole: f64, parts: f64| if parts > 0.0 { (whole / parts * 10.0).round() / 10.0 } else { 0.0 };
+        let per =
+            |whole: f64, parts: f64| if parts > 0.0 { (whole / parts * 10.0).round() / 10.0 } else { 0.0 };
         let late = |percentile| counts.lateness_us.value_at_percentile(percentile);
         Self {
             checks: counts.checks,
@@ -79,7 +80,8 @@ impl Figures {
             ("memory, idle", megabytes(self.rss_idle_bytes)),
             ("memory, peak", megabytes(self.rss_peak_bytes)),
         ];
-        rows.iter().map(|(name, value)| format!("{name:<20} {value:>16}\n")).collect()
+        let lines: Vec<String> = rows.iter().map(|(name, value)| format!("{name:<20} {value:>16}")).collect();
+        lines.join("\n") + "\n"
     }
 }
 

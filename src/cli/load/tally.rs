@@ -12,8 +12,7 @@ const LONGEST_US: u64 = 3_600_000_000;
 
 /// Counts of the runs that were planned within a window.
 pub(super) struct Tally {
-    window: Range<Timestamp>,
-    counts: Mutex<Counts>,
+    inner: Mutex<(Range<Timestamp>, Counts)>,
 }
 
 /// What was counted.
@@ -32,19 +31,26 @@ pub(super) struct Counts {
 }
 
 impl Tally {
-    /// Nothing counted yet; only runs planned within `window` will be.
-    pub(super) fn over(window: Range<Timestamp>) -> anyhow::Result<Self> {
+    /// Nothing is counted before [`Tally::measure`] says what.
+    pub(super) fn new() -> anyhow::Result<Self> {
         let lateness_us = Histogram::new_with_bounds(1, LONGEST_US, 3)?;
         let counts = Counts { checks: 0, not_ok: 0, missed: 0, lateness_us, first_reason: None };
-        Ok(Self { window, counts: Mutex::new(counts) })
+        let never = Timestamp::default()..Timestamp::default();
+        Ok(Self { inner: Mutex::new((never, counts)) })
+    }
+
+    /// Counts the runs that are planned within `window`.
+    pub(super) fn measure(&self, window: Range<Timestamp>) {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).0 = window;
     }
 
     /// Counts `result`.
     pub(super) fn count(&self, result: &CheckResult) {
-        if !self.window.contains(&result.planned_at) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let (window, counts) = &mut *inner;
+        if !window.contains(&result.planned_at) {
             return;
         }
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(lateness) = result.lateness() else {
             counts.missed += u64::from(result.slots());
             return;
@@ -61,6 +67,6 @@ impl Tally {
 
     /// The counts so far.
     pub(super) fn counts(&self) -> Counts {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 }

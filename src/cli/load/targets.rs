@@ -8,8 +8,10 @@ use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
+use crate::app::settings::Settings;
 use crate::cli::responder::Greeting;
 use crate::model::MonitorType;
+use crate::net::Pem;
 use crate::responder::{Addresses, spread_address};
 
 /// Addresses that each target listens on: connections to one address and port share 28,000 local ports.
@@ -42,9 +44,10 @@ impl Targets {
         Ok(Self { addresses: greeting.addresses, ca_pem: greeting.ca_pem, _child: child })
     }
 
-    /// The CA that the HTTPS target's certificate comes from, as PEM.
-    pub(super) fn ca_pem(&self) -> &str {
-        &self.ca_pem
+    /// Makes checks with `settings` trust the HTTPS target.
+    pub(super) fn trust(&self, settings: &mut Settings) {
+        let text = self.ca_pem.clone().into_bytes();
+        settings.net.trust.authorities.push(Pem { label: "built-in targets".to_owned(), text });
     }
 
     /// The fields of the `index`th monitor of `kind`; `None` for a type without a built-in target.

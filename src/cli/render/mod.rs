@@ -73,8 +73,8 @@ fn heading(out: &mut String, attempt: &Attempt, style: Style) {
     let _ = match &attempt.failure {
         None => writeln!(out, "  {title}  passed in {}", duration(attempt.total_us)),
         Some(failure) => {
-            let (phase, took) = (failure.phase.name(), duration(attempt.total_us));
-            writeln!(out, "  {title}  failed in phase {phase} after {took}: {failure}")
+            let (phase, took) = (failure.phase.name().replace('_', " "), duration(attempt.total_us));
+            writeln!(out, "  {title}  failed in phase {phase} after {took}")
         }
     };
 }

@@ -1,0 +1,149 @@
+//! `vigie check`: one check now, without a server.
+
+mod run;
+mod subject;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use subject::Subject;
+
+use super::output::{self, WrongUse};
+use super::settings::SettingsArgs;
+use super::style::Style;
+use super::{kinds, render};
+use crate::model::{CheckResult, Outcome};
+
+/// Check something now and show what was seen
+///
+/// TYPE is a monitor type (`vigie fields` lists them) and TARGET what it checks: a URL for website types, a
+/// host or `host:port` for the others. Every field of the type can be set; what is not set has its default.
+/// No server is needed and nothing is stored.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "vigie check TYPE TARGET [--set FIELD=VALUE]… [--json]\n       vigie check --file FILE [NAME] [--json]",
+    after_help = "\
+Examples:
+  vigie check website https://example.com/
+  vigie check website http://example.com/ --set keyword_string=Welcome --set timeout=5
+  vigie check website-ssl https://example.com/ --set 'http_headers=[{\"name\": \"Accept\", \"value\": \"*/*\"}]'
+  vigie check tcp db.example.com:5432
+  vigie check ping 192.0.2.1 --set ping_count=3
+  vigie check name-server 192.0.2.53 --set name_to_resolve=example.com
+  vigie check --file config/monitors/website.yaml
+  vigie check --file monitors.yaml shop --json
+
+Exit codes: 0 ok, 1 warning, 2 error, 3 unknown or wrong use. Of several monitors, the worst counts."
+)]
+pub(super) struct Args {
+    /// Type and target; with --file, the name or key of one monitor in it
+    #[arg(value_name = "TYPE TARGET", num_args = 0..=2)]
+    words: Vec<String>,
+    /// Set a field; JSON where its value is not plain text
+    #[arg(long, value_name = "FIELD=VALUE", conflicts_with = "file")]
+    set: Vec<String>,
+    /// Check the monitors in FILE, YAML or JSON: one, or a list
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Print the result as JSON; an array when a file holds several
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let settings = args.settings.load()?;
+    let subjects = match (&args.file, args.words.as_slice()) {
+        (Some(file), []) => subject::from_file(file, None, &settings)?,
+        (Some(file), [name]) => subject::from_file(file, Some(name), &settings)?,
+        (Some(_), _) => return Err(too_many_words()),
+        (None, [kind, target]) => {
+            let kind = kinds::parse(kind).map_err(WrongUse)?;
+            vec![subject::from_words(kind, target, &args.set, &settings)?]
+        }
+        (None, [kind]) => {
+            let kind = kinds::parse(kind).map_err(WrongUse)?;
+            return Err(WrongUse::error(
+                format!("what is to be checked as `{kind}`?"),
+                Some(format!("name a target: {}", subject::example(kind))),
+            ));
+        }
+        (None, _) => return Err(nothing_to_check()),
+    };
+    for subject in &subjects {
+        remark(subject);
+    }
+    let results = super::runtime(false)?.block_on(run::all(&subjects, &settings))?;
+    show(&results, args.json)?;
+    Ok(ExitCode::from(exit_code(results.iter().map(|result| result.outcome))))
+}
+
+/// Says what a check of `subject` cannot do, and what saving it would warn of.
+fn remark(subject: &Subject) {
+    for warning in &subject.warnings {
+        output::note(&format!("warning: {warning}"));
+    }
+    let compares =
+        ["notify_on_content_change", "check_fullpage_missing_objects", "check_fullpage_object_sizes"];
+    if compares.iter().any(|field| subject.document.flag(field)) {
+        output::note("note: this check has no earlier one to compare the page with");
+    }
+}
+
+fn show(results: &[CheckResult], json: bool) -> anyhow::Result<()> {
+    let text = match results {
+        [one] if json => serde_json::to_string_pretty(one)? + "\n",
+        several if json => serde_json::to_string_pretty(several)? + "\n",
+        several => {
+            let style = Style::of_stdout();
+            several.iter().map(|result| render::check(result, style)).collect::<Vec<_>>().join("\n")
+        }
+    };
+    Ok(output::say(&text)?)
+}
+
+/// The exit code of the worst of `outcomes`: error, unknown, warning, ok.
+fn exit_code(outcomes: impl Iterator<Item = Outcome>) -> u8 {
+    let worst = outcomes.max_by_key(|outcome| match outcome {
+        Outcome::Ok => 0,
+        Outcome::Warning => 1,
+        Outcome::Unknown | Outcome::Missed | Outcome::Blackout => 2,
+        Outcome::Error => 3,
+    });
+    match worst {
+        Some(Outcome::Ok) => 0,
+        Some(Outcome::Warning) => 1,
+        Some(Outcome::Error) => 2,
+        _ => 3,
+    }
+}
+
+fn too_many_words() -> anyhow::Error {
+    let hint = "after `--file FILE` comes the name of one monitor at most; quote a name with spaces";
+    WrongUse::error("a type and a target cannot be named together with `--file`", Some(hint.to_owned()))
+}
+
+fn nothing_to_check() -> anyhow::Error {
+    let hint = "`vigie check website https://example.com/`, or `vigie check --file FILE`";
+    WrongUse::error("nothing to check was named", Some(hint.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_outcome_decides_the_exit_code() {
+        use Outcome::{Error, Ok, Unknown, Warning};
+        for (outcomes, code) in [
+            (vec![Ok], 0),
+            (vec![Ok, Warning], 1),
+            (vec![Error, Unknown, Ok], 2),
+            (vec![Unknown, Warning], 3),
+            (vec![], 3),
+        ] {
+            assert_eq!(exit_code(outcomes.iter().copied()), code, "{outcomes:?}");
+        }
+    }
+}

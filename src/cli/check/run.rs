@@ -1,0 +1,59 @@
+//! Runs the checks of the command line through the engine, without its schedule.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+use futures::{StreamExt, stream};
+use tokio_util::sync::CancellationToken;
+
+use super::subject::Subject;
+use crate::app::settings::Settings;
+use crate::clock::{Clock, SystemClock};
+use crate::engine::{self, Assignment, Place};
+use crate::model::{CheckResult, CustomerId, Monitor, MonitorId, Origin, Revision};
+use crate::net::{self, Net};
+use crate::probe;
+
+/// How many monitors of a file are checked at once.
+const AT_ONCE: usize = 8;
+
+/// The results of checking `subjects`, in their order.
+pub(super) async fn all(subjects: &[Subject], settings: &Settings) -> anyhow::Result<Vec<CheckResult>> {
+    // The first random number of a process takes 26 ms: the first handshake must not pay for it.
+    net::warm_up();
+    let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
+    let place = Place { net: Arc::new(net), clock: Arc::new(SystemClock), pulse: None };
+    let cancel = CancellationToken::new();
+    let checks = subjects.iter().map(|subject| async {
+        let assignment = assignment(subject, settings);
+        engine::check(&assignment, SystemClock.now(), &place, &cancel).await
+    });
+    Ok(stream::iter(checks).buffered(AT_ONCE).collect().await)
+}
+
+/// The monitor that a subject would be; it has no id, since nothing is stored.
+fn assignment(subject: &Subject, settings: &Settings) -> Assignment {
+    let monitor = Monitor {
+        id: MonitorId(0),
+        customer: CustomerId(1),
+        origin: Origin::Api,
+        revision: Revision(1),
+        modified_at: SystemClock.now(),
+        document: Arc::new(subject.document.clone()),
+    };
+    let (probe, weight) = probe::build(&monitor.document, &settings.probe);
+    Assignment {
+        monitor_id: monitor.id,
+        revision: monitor.revision,
+        name: monitor.name().into(),
+        kind: monitor.kind(),
+        interval: monitor.interval(),
+        offset: None,
+        timeout: monitor.timeout(),
+        retry: monitor.document.flag("retry_on_failure"),
+        location: settings.location.id,
+        probe,
+        weight,
+        last_planned_at: None,
+    }
+}

@@ -1,0 +1,221 @@
+//! What is checked: a document made of the words of the command line, or taken from a file.
+
+use std::path::Path;
+
+use crate::app::settings::Settings;
+use crate::app::{Known, read_secret};
+use crate::cli::fields;
+use crate::cli::output::{Faults, WrongUse};
+use crate::model::accept::{Surroundings, create_with};
+use crate::model::field::Kind;
+use crate::model::intake::{Form, SecretAt};
+use crate::model::monitor_file::{self, Keys};
+use crate::model::source::{Key, Node, NodeValue, Place};
+use crate::model::table;
+use crate::model::{Document, MonitorType, nearest};
+
+/// A checked document, and what saving it would warn of.
+pub(super) struct Subject {
+    pub(super) document: Document,
+    pub(super) warnings: Vec<String>,
+}
+
+/// The monitor of `kind` that watches `target`, with the fields that `sets` name.
+pub(super) fn from_words(
+    kind: MonitorType,
+    target: &str,
+    sets: &[String],
+    settings: &Settings,
+) -> anyhow::Result<Subject> {
+    let mut entries = vec![text("name", target), text("billing_plancode", "check")];
+    entries.extend(target_fields(kind, target)?);
+    for set in sets {
+        let (name, value) = set.split_once('=').ok_or_else(|| {
+            WrongUse::error(format!("`--set {set}` has no `=`"), Some(format!("write `--set {set}=VALUE`")))
+        })?;
+        entries.retain(|(key, _)| key.name != name);
+        entries.push((key(name), value_of(kind, name, value)?));
+    }
+    let body = Node { value: NodeValue::Map(entries), place: Place::default() };
+    let read = |at: SecretAt<'_>| read_secret(Path::new(""), at);
+    let known = Known::of(settings);
+    // No plan: what is not stored is not billed.
+    let around = Surroundings { plans: None, ..known.surroundings() };
+    match create_with(kind, Form::File, &body, &around, &read, &["type"]) {
+        Ok(accepted) => Ok(Subject { document: accepted.document, warnings: accepted.warnings }),
+        Err(faults) => Err(Faults(faults).into()),
+    }
+}
+
+/// The monitors of `file`, or the one called `name` there.
+pub(super) fn from_file(
+    file: &Path,
+    name: Option<&str>,
+    settings: &Settings,
+) -> anyhow::Result<Vec<Subject>> {
+    let shown = file.display().to_string();
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| WrongUse::error(format!("`{shown}` cannot be read: {error}"), None))?;
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let read = |at: SecretAt<'_>| read_secret(folder, at);
+    let known = Known::of(settings);
+    let named = [(shown.clone(), text)];
+    let found = monitor_file::load(&named, Keys::Optional, &known.surroundings(), &read);
+    if !found.faults.is_empty() {
+        return Err(Faults(found.faults).into());
+    }
+    let names: Vec<String> = found
+        .monitors
+        .iter()
+        .map(|monitor| monitor.document.text("name").unwrap_or_default().to_owned())
+        .collect();
+    let wanted = |key: &str, title: &str| name.is_none_or(|name| name == key || name == title);
+    let subjects: Vec<Subject> = found
+        .monitors
+        .into_iter()
+        .zip(&names)
+        .filter(|(monitor, title)| wanted(&monitor.key, title))
+        .map(|(monitor, _)| Subject { document: monitor.document, warnings: monitor.warnings })
+        .collect();
+    match (subjects.is_empty(), name) {
+        (false, _) => Ok(subjects),
+        (true, None) => Err(WrongUse::error(format!("`{shown}` holds no monitor"), None)),
+        (true, Some(name)) => Err(not_in(&shown, name, &names)),
+    }
+}
+
+fn not_in(file: &str, name: &str, names: &[String]) -> anyhow::Error {
+    let hint = match nearest(name, names.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("it holds `{}`", names.join("`, `")),
+    };
+    WrongUse::error(format!("`{file}` holds no monitor with the name or key `{name}`"), Some(hint))
+}
+
+/// The fields that `target` stands for in a monitor of `kind`.
+fn target_fields(kind: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, Node)>> {
+    let has = |name| table::of(kind).field(name).is_some_and(crate::model::field::Field::is_settable);
+    if has("url") {
+        return Ok(vec![text("url", target)]);
+    }
+    if !has("hostname") {
+        let hint = "write the monitor into a file and check it with `vigie check --file FILE`".to_owned();
+        return Err(WrongUse::error(format!("a `{kind}` monitor has no single target"), Some(hint)));
+    }
+    Ok(match host_and_port(target) {
+        (host, Some(port)) if has("port") => {
+            vec![
+                text("hostname", host),
+                (key("port"), Node { value: NodeValue::Int(port), place: Place::default() }),
+            ]
+        }
+        (host, None) => vec![text("hostname", host)],
+        _ => vec![text("hostname", target)],
+    })
+}
+
+/// How a target of `kind` is written.
+pub(super) fn example(kind: MonitorType) -> &'static str {
+    match kind {
+        MonitorType::Website | MonitorType::WebsiteApi => "`http://example.com/`",
+        MonitorType::WebsiteSsl
+        | MonitorType::WebsiteSslApi
+        | MonitorType::BrowserScript
+        | MonitorType::SecurityScan => "`https://example.com/`",
+        MonitorType::Tcp => "`example.com:443`",
+        _ => "`host.example.com`",
+    }
+}
+
+/// Splits `host:port` and `[address]:port`; what has a scheme stays whole.
+fn host_and_port(target: &str) -> (&str, Option<i64>) {
+    if target.contains("://") {
+        return (target, None);
+    }
+    let (host, port) = match target.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, rest)) => (host, rest.strip_prefix(':')),
+        None => match target.split_once(':') {
+            Some((host, port)) if !port.contains(':') => (host, Some(port)),
+            _ => (target, None),
+        },
+    };
+    match port.map(str::parse) {
+        None => (host, None),
+        Some(Ok(port)) => (host, Some(port)),
+        // The rule for host names says what is wrong with it.
+        Some(Err(_)) => (target, None),
+    }
+}
+
+/// `value` as the field `name` takes it: text as it stands, everything else as JSON.
+fn value_of(kind: MonitorType, name: &str, value: &str) -> anyhow::Result<Node> {
+    let elsewhere = ["_file", "_env"].iter().find_map(|suffix| name.strip_suffix(suffix));
+    let of = table::of(kind);
+    let field = of.field(name).or_else(|| of.field(elsewhere?).filter(|field| field.secret));
+    let field = field.ok_or_else(|| fields::unknown(kind, name))?;
+    if matches!(field.kind, Kind::Text { .. } | Kind::TextOf(_)) {
+        return Ok(Node { value: NodeValue::Text(value.to_owned()), place: Place::default() });
+    }
+    let node = Node::parse(value).map_err(|error| {
+        let hint = format!("it must be {}, written as JSON", field.kind.wanted());
+        WrongUse::error(format!("the value of `--set {name}` cannot be read: {}", error.message), Some(hint))
+    })?;
+    // Places within the value would read as places in a file.
+    Ok(placeless(node))
+}
+
+fn placeless(mut node: Node) -> Node {
+    node.place = Place::default();
+    node.value = match node.value {
+        NodeValue::List(items) => NodeValue::List(items.into_iter().map(placeless).collect()),
+        NodeValue::Map(entries) => NodeValue::Map(
+            entries.into_iter().map(|(name, node)| (key(&name.name), placeless(node))).collect(),
+        ),
+        plain => plain,
+    };
+    node
+}
+
+fn key(name: &str) -> Key {
+    Key { name: name.to_owned(), place: Place::default() }
+}
+
+fn text(name: &str, value: &str) -> (Key, Node) {
+    (key(name), Node { value: NodeValue::Text(value.to_owned()), place: Place::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_split_into_host_and_port() {
+        for (target, host, port) in [
+            ("example.com", "example.com", None),
+            ("example.com:443", "example.com", Some(443)),
+            ("example.com:0", "example.com", Some(0)),
+            ("example.com:http", "example.com:http", None),
+            ("192.0.2.1:53", "192.0.2.1", Some(53)),
+            ("2001:db8::1", "2001:db8::1", None),
+            ("[2001:db8::1]:53", "2001:db8::1", Some(53)),
+            ("[2001:db8::1]", "2001:db8::1", None),
+            ("smtps://mail.example.com:465", "smtps://mail.example.com:465", None),
+        ] {
+            assert_eq!(host_and_port(target), (host, port), "{target}");
+        }
+    }
+
+    #[test]
+    fn values_are_text_or_json_by_the_field() {
+        let kind = MonitorType::Website;
+        let of = |name, value| value_of(kind, name, value).unwrap().value;
+        assert_eq!(of("keyword_string", "123"), NodeValue::Text("123".into()));
+        assert_eq!(of("timeout", "5"), NodeValue::Int(5));
+        assert_eq!(of("http_follow_redirects", "false"), NodeValue::Bool(false));
+        assert!(matches!(of("http_headers", r#"[{"name":"a","value":"b"}]"#), NodeValue::List(_)));
+        assert_eq!(of("realm_password_file", "/secret"), NodeValue::Text("/secret".into()));
+        for (name, value) in [("http_headers", "[{"), ("keywrd_string", "x"), ("url_file", "x")] {
+            assert!(value_of(kind, name, value).unwrap_err().is::<WrongUse>(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `vigie config check`: what is wrong with settings and monitor files.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use super::output;
+use super::settings::SettingsArgs;
+use crate::app::read_monitors;
+use crate::model::FieldFault;
+use crate::model::monitor_file::FileMonitor;
+use crate::model::source::{Node, NodeValue};
+
+/// Look after the configuration
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(CheckArgs),
+}
+
+/// List everything that is wrong with the settings and the monitor files
+///
+/// Each fault stands on a line as `file:line:column: message`, with a hint below it where there is one.
+/// Nothing is started and no target is asked.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie config check                           the settings, and the monitors that they name
+  vigie config check /etc/vigie/vigie.yaml     another settings file, and its monitors
+  vigie config check monitors/                 a folder of monitor files
+  vigie config check monitors/shop.yaml        one of them
+
+Exit codes: 0 no fault, 1 faults, 2 wrong use.")]
+struct CheckArgs {
+    /// A settings file, a monitor file or a folder of them
+    path: Option<PathBuf>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let Command::Check(args) = args.command;
+    let found = check(&args);
+    let (text, code) = match &found {
+        Ok(monitors) => (praise(monitors), ExitCode::SUCCESS),
+        Err(faults) => (listed(faults), ExitCode::from(1)),
+    };
+    output::say(&text)?;
+    Ok(code)
+}
+
+fn check(args: &CheckArgs) -> Result<Vec<FileMonitor>, Vec<FieldFault>> {
+    match &args.path {
+        None => read_monitors(&args.settings.read(None)?),
+        Some(path) if path.is_dir() || holds_monitors(path) => {
+            let mut settings = args.settings.read(None)?;
+            (settings.monitors, settings.monitors_named) = (vec![path.clone()], true);
+            read_monitors(&settings)
+        }
+        Some(path) => read_monitors(&args.settings.read(Some(path))?),
+    }
+}
+
+/// Whether the file at `path` is one of monitors: a list, or a map with a type.
+fn holds_monitors(path: &Path) -> bool {
+    let node = std::fs::read_to_string(path).ok().and_then(|text| Node::parse(&text).ok());
+    node.is_some_and(|node| matches!(node.value, NodeValue::List(_)) || node.get("type").is_some())
+}
+
+fn listed(faults: &[FieldFault]) -> String {
+    let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let count = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
+    format!("{}\n{count}\n", lines.join("\n"))
+}
+
+fn praise(monitors: &[FileMonitor]) -> String {
+    let mut text = String::new();
+    for monitor in monitors {
+        let (file, place) = (&monitor.file, monitor.place);
+        for warning in &monitor.warnings {
+            text.push_str(&format!("{file}:{}:{}: warning: {warning}\n", place.line, place.column));
+        }
+    }
+    let count =
+        if monitors.len() == 1 { "1 monitor".to_owned() } else { format!("{} monitors", monitors.len()) };
+    text + &format!("no fault in {count}\n")
+}

@@ -1,0 +1,196 @@
+//! The pipeline of a server without its API: runner, ingestor and store, counted at both ends.
+
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+
+use super::tally::{Counts, Tally};
+use super::targets::Targets;
+use crate::app::settings::Settings;
+use crate::cli::output::{Faults, WrongUse};
+use crate::clock::SystemClock;
+use crate::control::{IngestSettings, Ingestor};
+use crate::engine::{self, Assignment, Change, Limits, Place, ResultSink, RunnerHandle};
+use crate::model::accept::{Surroundings, create};
+use crate::model::intake::Form;
+use crate::model::source::Node;
+use crate::model::{CheckResult, Document, MonitorId, MonitorType, Revision};
+use crate::net::{self, Net};
+use crate::probe;
+use crate::store::{Answer, Commit, Ingest, SqliteSettings, SqliteStore};
+use crate::telemetry::Metrics;
+
+/// Monitors that are handed to the runner at once.
+const STEP: usize = 10_000;
+
+/// The database of a run: in the folder that was named, or in one that goes with this.
+pub(super) struct Store {
+    store: Arc<Counting>,
+    temporary: Option<PathBuf>,
+}
+
+/// Counts the results that the store acknowledged.
+struct Counting {
+    store: SqliteStore,
+    stored: AtomicU64,
+}
+
+impl Ingest for Counting {
+    fn commit(&self, commit: Commit) -> Answer<'_, ()> {
+        let results = commit.results.len() as u64;
+        Box::pin(async move {
+            self.store.commit(commit).await?;
+            self.stored.fetch_add(results, Ordering::Relaxed);
+            Ok(())
+        })
+    }
+}
+
+impl Store {
+    /// Opens a database in `folder`, or in a new folder for temporary files.
+    pub(super) fn open(folder: Option<&Path>) -> anyhow::Result<Self> {
+        let temporary = match folder {
+            Some(_) => None,
+            None => Some(std::env::temp_dir().join(format!("vigie-load-{}", std::process::id()))),
+        };
+        let folder = folder.or(temporary.as_deref()).unwrap_or(Path::new("."));
+        let path = folder.join(crate::cli::source::DATABASE);
+        if path.exists() {
+            let hint = "name a folder without a database: the figures are those of an empty one".to_owned();
+            return Err(WrongUse::error(format!("there is a database at `{}`", path.display()), Some(hint)));
+        }
+        let store = SqliteStore::open(&path, &SqliteSettings::default())?;
+        Ok(Self { store: Arc::new(Counting { store, stored: AtomicU64::new(0) }), temporary })
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.temporary {
+            // What stays behind is in the folder for temporary files.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+/// Runner, ingestor and store at work.
+pub(super) struct Pipeline {
+    runner: RunnerHandle,
+    ingestor: Arc<Ingestor>,
+    store: Arc<Counting>,
+    /// What is counted of the results.
+    pub(super) tally: Arc<Tally>,
+}
+
+/// Counts a result on its way to the ingestor.
+struct CountedSink {
+    tally: Arc<Tally>,
+    ingestor: Arc<Ingestor>,
+}
+
+impl ResultSink for CountedSink {
+    fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        self.tally.count(&result);
+        Box::pin(self.ingestor.take(result))
+    }
+}
+
+impl Pipeline {
+    /// Starts everything, without a monitor.
+    pub(super) fn start(settings: &Settings, store: &Store) -> anyhow::Result<Self> {
+        net::warm_up();
+        let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
+        let place = Place { net: Arc::new(net), clock: Arc::new(SystemClock), pulse: None };
+        let metrics = Arc::new(Metrics::new());
+        let tally = Arc::new(Tally::new()?);
+        let taking: Arc<dyn Ingest> = store.store.clone();
+        let ingestor =
+            Arc::new(Ingestor::start(taking, Arc::clone(&metrics), Vec::new(), IngestSettings::default()));
+        let sink = CountedSink { tally: Arc::clone(&tally), ingestor: Arc::clone(&ingestor) };
+        let runner = engine::start(limits(settings), place, Arc::new(sink), metrics);
+        Ok(Self { runner, ingestor, store: Arc::clone(&store.store), tally })
+    }
+
+    /// Plans `assignments`; returns once all of them are.
+    pub(super) async fn plan(&self, assignments: Vec<Arc<Assignment>>) -> anyhow::Result<()> {
+        let mut assignments = assignments.into_iter();
+        loop {
+            let changes: Vec<Change> = assignments.by_ref().take(STEP).map(Change::Put).collect();
+            if changes.is_empty() {
+                return Ok(());
+            }
+            self.runner.apply(changes).await?;
+        }
+    }
+
+    /// Results that the store acknowledged so far.
+    pub(super) fn stored(&self) -> u64 {
+        self.store.stored.load(Ordering::Relaxed)
+    }
+
+    /// Lets running checks end and keeps every result; answers what was counted.
+    pub(super) async fn stop(self, within: Duration) -> anyhow::Result<Counts> {
+        self.runner.shutdown(within).await;
+        match self.ingestor.drain(within).await {
+            0 => Ok(self.tally.counts()),
+            lost => Err(anyhow!("the store did not take {lost} results within {} s", within.as_secs())),
+        }
+    }
+}
+
+/// The limits of the settings, but for the one per target: all monitors watch a few addresses here.
+fn limits(settings: &Settings) -> Limits {
+    let engine = settings.engine;
+    Limits {
+        total: engine.total,
+        light: engine.light,
+        heavy: engine.heavy,
+        per_target: engine.total,
+        queue: engine.queue,
+    }
+}
+
+/// Monitors as a server holds them: what is planned, and the documents behind it.
+#[derive(Default)]
+pub(super) struct Monitors {
+    pub(super) assignments: Vec<Arc<Assignment>>,
+    pub(super) documents: Vec<Document>,
+}
+
+/// `count` monitors of `kind` that watch `targets`, each with a document and a probe of its own.
+pub(super) fn monitors(
+    targets: &Targets,
+    kind: MonitorType,
+    count: u32,
+    interval: u32,
+    settings: &Settings,
+) -> anyhow::Result<Monitors> {
+    let around = Surroundings { dns_names: Some(settings.probe.dns_names.len()), ..Surroundings::default() };
+    let mut monitors = Monitors::default();
+    for index in 0..count {
+        let fields = targets.fields(kind, index as usize).unwrap_or_default();
+        let text = serde_json::Value::Object(fields).to_string();
+        let document = create(kind, Form::File, &Node::parse(&text)?, &around).map_err(Faults)?.document;
+        let (probe, weight) = probe::build(&document, &settings.probe);
+        monitors.assignments.push(Arc::new(Assignment {
+            monitor_id: MonitorId(i64::from(index) + 1),
+            revision: Revision(1),
+            name: document.text("name").unwrap_or_default().into(),
+            kind,
+            interval: Duration::from_secs(u64::from(interval)),
+            offset: None,
+            timeout: Duration::from_secs(document.number("timeout").unsigned_abs()),
+            retry: document.flag("retry_on_failure"),
+            location: settings.location.id,
+            probe,
+            weight,
+            last_planned_at: None,
+        }));
+        monitors.documents.push(document);
+    }
+    Ok(monitors)
+}

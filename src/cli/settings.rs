@@ -1,0 +1,28 @@
+//! The settings file of the commands that run checks.
+
+use std::path::{Path, PathBuf};
+
+use super::output::Faults;
+use crate::app::settings::{Settings, Sources};
+use crate::model::FieldFault;
+
+/// Where the settings come from.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct SettingsArgs {
+    /// Take certificate authorities, client certificates, resolvers and the egress policy from FILE
+    #[arg(long, value_name = "FILE", env = "VIGIE_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+impl SettingsArgs {
+    /// The settings of the file, of the variables and their defaults.
+    pub(super) fn load(&self) -> anyhow::Result<Settings> {
+        self.read(None).map_err(|faults| Faults(faults).into())
+    }
+
+    /// As [`SettingsArgs::load`], from `file` when there is one; answers with the faults themselves.
+    pub(super) fn read(&self, file: Option<&Path>) -> Result<Settings, Vec<FieldFault>> {
+        let file = file.map(Path::to_owned).or_else(|| self.config.clone());
+        Settings::load(&Sources { file, ..Sources::default() }.with_environment())
+    }
+}
