@@ -106,6 +106,9 @@ pub enum LogSetupError {
     Taken(#[from] TryInitError),
 }
 
+/// Libraries that say at `info` what is of no use to people.
+const QUIET: &str = "tokio_cron_scheduler=warn";
+
 /// Reads a level, or levels by module.
 pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
     let known = ["off", "error", "warn", "info", "debug", "trace"];
@@ -116,7 +119,7 @@ pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
             return Err(bad(&format!("`{part}` is not a level")));
         }
     }
-    EnvFilter::try_new(filter).map_err(|error| bad(&error.to_string()))
+    EnvFilter::try_new(format!("{QUIET},{filter}")).map_err(|error| bad(&error.to_string()))
 }
 
 /// Sends the logs of the whole process to standard error.

@@ -4,6 +4,7 @@
 mod api;
 mod metrics;
 mod pages;
+mod process;
 mod settings;
 mod support;
 mod unit_file;

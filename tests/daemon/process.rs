@@ -1,0 +1,268 @@
+//! The built binary from outside.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use vigie::telemetry::FIELDS;
+
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A running `vigie serve` with folders of its own and JSON logs.
+struct Daemon {
+    child: Child,
+    lines: Receiver<String>,
+    log: Vec<Value>,
+    address: SocketAddr,
+    folder: tempfile::TempDir,
+}
+
+fn command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+    command
+        .arg("serve")
+        .args(["--listen", "127.0.0.1:0"])
+        .arg("--data")
+        .arg(folder.join("data"))
+        .arg("--monitors")
+        .arg(folder.join("monitors"))
+        .env("VIGIE_LOG_FORMAT", "json")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// A folder with one monitor file.
+fn folder(monitors: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("monitors")).unwrap();
+    fs::write(folder.path().join("monitors/all.yaml"), monitors).unwrap();
+    folder
+}
+
+fn tcp_monitor(key: &str, port: u16) -> String {
+    format!(
+        "- {{key: {key}, type: tcp, name: {key}, billing_plancode: x, hostname: 127.0.0.1, port: {port}, interval: 1, timeout: 30}}\n"
+    )
+}
+
+impl Daemon {
+    fn start(monitors: &str) -> Self {
+        let folder = folder(monitors);
+        let child = command(folder.path()).spawn().unwrap();
+        Self::of(child, folder)
+    }
+
+    fn of(mut child: Child, folder: tempfile::TempDir) -> Self {
+        let (sender, lines) = channel();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        let address = "127.0.0.1:0".parse().unwrap();
+        let mut daemon = Self { child, lines, log: vec![], address, folder };
+        let serving = daemon.wait_for_log("serving at");
+        daemon.address = serving["address"].as_str().unwrap().parse().unwrap();
+        daemon
+    }
+
+    /// The next log line whose message holds `part`.
+    fn wait_for_log(&mut self, part: &str) -> Value {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let Ok(line) = self.lines.recv_timeout(left) else { panic!("no `{part}` in {:#?}", self.log) };
+            let line: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"));
+            self.log.push(line.clone());
+            if line["message"].as_str().is_some_and(|message| message.contains(part)) {
+                return line;
+            }
+        }
+    }
+
+    fn get(&self, path: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8(answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head[9..12].parse().unwrap(), body.to_owned())
+    }
+
+    fn metric(&self, series: &str) -> f64 {
+        let (_, text) = self.get("/metrics");
+        let line = text.lines().find(|line| line.split(' ').next() == Some(series));
+        line.map_or(0.0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), signal).unwrap();
+    }
+
+    fn write(&self, text: &str) {
+        fs::write(self.monitors(), text).unwrap();
+    }
+
+    fn monitors(&self) -> PathBuf {
+        self.folder.path().join("monitors/all.yaml")
+    }
+
+    fn ended(&mut self) -> ExitStatus {
+        ended(&mut self.child)
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn ended(child: &mut Child) -> ExitStatus {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        assert!(Instant::now() < until, "it does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Runs until it ends by itself; its exit code and what it said.
+fn refused(mut command: Command) -> (i32, String) {
+    let mut child = command.spawn().unwrap();
+    let code = ended(&mut child).code().unwrap();
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    (code, said)
+}
+
+#[test]
+fn it_serves_and_ends_cleanly_on_sigterm_with_known_log_fields_only() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut daemon = Daemon::start(&tcp_monitor("a", listener.local_addr().unwrap().port()));
+    let (status, ready) = daemon.get("/readyz");
+    assert_eq!(status, 200, "{ready}");
+    assert_eq!(daemon.get("/healthz").0, 200);
+    let (status, page) = daemon.get("/");
+    assert!(status == 200 && page.contains("waiting") | page.contains(">ok<"), "{page}");
+    assert!(daemon.get("/api/v3/monitors").1.contains(r#""key"#) | daemon.get("/api/v3/monitors").1.contains(r#""name":"a""#));
+    daemon.signal(Signal::SIGTERM);
+    daemon.wait_for_log("no result was lost");
+    assert_eq!(daemon.ended().code(), Some(0));
+    let known = |name: &String| {
+        ["timestamp", "level", "target", "message"].contains(&name.as_str())
+            || FIELDS.iter().any(|(field, _)| field == name)
+    };
+    for line in &daemon.log {
+        assert!(line.as_object().unwrap().keys().all(known), "{line}");
+    }
+}
+
+#[test]
+fn a_reload_takes_what_changed_and_refuses_what_is_bad() {
+    let mut daemon = Daemon::start(&tcp_monitor("a", 9));
+    assert!((daemon.metric("vigie_config_last_reload_taken") - 1.0).abs() < 0.1);
+    // By signal.
+    daemon.write(&[tcp_monitor("a", 9), tcp_monitor("b", 9)].concat());
+    daemon.signal(Signal::SIGHUP);
+    let line = daemon.wait_for_log("reloaded");
+    assert_eq!((&line["added"], &line["changed"], &line["unchanged"]), (&1.into(), &0.into(), &1.into()));
+    // By itself: a bad file first.
+    daemon.write("- {key: a, type: tcp, name: a, intervall: 7}\n");
+    let line = daemon.wait_for_log("not reloaded");
+    let error = line["error"].as_str().unwrap();
+    let at = format!("{}:1:", daemon.monitors().display());
+    assert!(error.contains(&at) && error.contains("`interval`"), "{error}");
+    assert!(daemon.metric("vigie_config_last_reload_taken") < 0.1);
+    assert!(daemon.get("/api/v3/monitors").1.contains(r#""name":"b""#), "the running set stays");
+    assert_eq!(daemon.get("/readyz").0, 200);
+    // A good one again, renamed into place as editors do.
+    let beside = daemon.folder.path().join("monitors/.all.tmp");
+    fs::write(&beside, tcp_monitor("b", 10)).unwrap();
+    fs::rename(&beside, daemon.monitors()).unwrap();
+    let line = daemon.wait_for_log("reloaded");
+    assert_eq!((&line["removed"], &line["changed"]), (&1.into(), &1.into()));
+    assert!(!daemon.get("/api/v3/monitors").1.contains(r#""name":"a""#));
+    assert!((daemon.metric(r#"vigie_config_reloads_total{outcome="refused"}"#) - 1.0).abs() < 0.1);
+}
+
+#[test]
+fn what_is_in_the_way_of_a_start_is_said_with_its_remedy() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let one = folder(&tcp_monitor("a", 9));
+    let mut port_in_use = command(one.path());
+    port_in_use.env("VIGIE_LISTEN", "x").args(["--listen", "127.0.0.1:1"]);
+    let (code, said) = refused(port_in_use);
+    assert!(code == 2 && said.contains("--listen"), "a flag twice: {code} {said}");
+    let serve = |listen: String, data: &Path, monitors: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+        command.args(["serve", "--listen", &listen]).arg("--data").arg(data).arg("--monitors").arg(monitors);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        refused(command)
+    };
+    let (monitors, data) = (one.path().join("monitors"), one.path().join("data"));
+    let free = || "127.0.0.1:0".to_owned();
+    let (code, said) = serve(format!("127.0.0.1:{port}"), &data, &monitors);
+    assert!(code == 1 && said.contains(&format!("cannot listen on `127.0.0.1:{port}`")), "{said}");
+    assert!(said.contains("hint: choose another port"), "{said}");
+    let (code, said) = serve(free(), &data, Path::new("/nonexistent/monitors"));
+    assert!(code == 1 && said.contains("/nonexistent/monitors: cannot be read"), "{said}");
+    fs::write(monitors.join("b.yaml"), tcp_monitor("a", 9)).unwrap();
+    let (code, said) = serve(free(), &data, &monitors);
+    assert!(code == 1 && said.contains("`key` `a` is taken by"), "{said}");
+    fs::remove_file(monitors.join("b.yaml")).unwrap();
+    let file = one.path().join("file");
+    fs::write(&file, "").unwrap();
+    let (code, said) = serve(free(), &file, &monitors);
+    assert!(code == 1 && said.contains("cannot open the database"), "{said}");
+    fs::create_dir_all(&data).unwrap();
+    fs::write(data.join("vigie.db"), "this is no database, and it is long enough to be looked at").unwrap();
+    let (code, said) = serve(free(), &data, &monitors);
+    assert!(code == 1 && said.contains("cannot open the database"), "{said}");
+}
+
+#[test]
+fn a_second_process_on_the_same_data_is_refused() {
+    let daemon = Daemon::start(&tcp_monitor("a", 9));
+    let (code, said) = refused(command(daemon.folder.path()));
+    assert!(code == 1 && said.contains("locked by another process"), "{said}");
+}
+
+#[test]
+fn systemd_is_told_and_the_watchdog_is_fed() {
+    let folder = folder(&tcp_monitor("a", 9));
+    let path = folder.path().join("notify");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut command = command(folder.path());
+    command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "600000");
+    let mut daemon = Daemon::of(command.spawn().unwrap(), folder);
+    let wait = |word: &str| {
+        let (until, mut told, mut buffer) = (Instant::now() + PATIENCE, String::new(), [0; 512]);
+        while !told.contains(word) {
+            assert!(Instant::now() < until, "no {word} in {told}");
+            let length = socket.recv(&mut buffer).unwrap();
+            told.push_str(&String::from_utf8_lossy(&buffer[..length]));
+        }
+    };
+    wait("READY=1");
+    wait("WATCHDOG=1");
+    daemon.signal(Signal::SIGHUP);
+    wait("RELOADING=1");
+    wait("READY=1");
+    daemon.signal(Signal::SIGTERM);
+    wait("STOPPING=1");
+    assert_eq!(daemon.ended().code(), Some(0));
+}
