@@ -119,8 +119,8 @@ fn ingest(c: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let mut group = c.benchmark_group("ingest");
     group.sample_size(10);
-    let count = 300_000;
-    group.throughput(Throughput::Elements(300_000));
+    let count = 200_000;
+    group.throughput(Throughput::Elements(200_000));
     for (kind, facts) in [("tcp", Facts::default()), ("https", https())] {
         for synchronous in [Synchronous::Normal, Synchronous::Full] {
             group.bench_function(BenchmarkId::new(kind, format!("{synchronous:?}")), |b| {
