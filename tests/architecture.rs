@@ -10,6 +10,11 @@ use std::fs;
 use std::path::Path;
 
 use sources::{Source, root, sources};
+use vigie::model::MonitorType;
+use vigie::model::accept::Surroundings;
+use vigie::model::intake::SecretAt;
+use vigie::model::monitor_file::{Keys, load};
+use vigie::probe::REGISTRY;
 
 /// Every module and what it may import of this crate, lowest floor first. What a line leaves out is
 /// forbidden: sideways and upward imports alike.
@@ -143,6 +148,22 @@ fn every_module_says_what_it_is() {
         let first = source.text.lines().next().unwrap_or_default();
         let words = first.trim_start_matches("//!").split_whitespace().count();
         assert!(first.starts_with("//! ") && words >= 3, "{} does not begin with what it is", source.path);
+    }
+}
+
+#[test]
+fn every_type_has_an_example_that_loads_and_is_not_enabled() {
+    let registered: BTreeSet<_> = REGISTRY.iter().flat_map(|descriptor| descriptor.kinds).copied().collect();
+    assert!(registered.len() >= 5, "only {registered:?} are registered");
+    for kind in MonitorType::ALL {
+        let path = root().join(format!("config/monitors/{kind}.yaml"));
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let secrets = |_: SecretAt<'_>| Ok("secret".to_owned());
+        let found = load(&[(kind.to_string(), text)], Keys::Required, &Surroundings::default(), &secrets);
+        assert!(found.faults.is_empty(), "{kind}: {:?}", found.faults);
+        let own: Vec<_> = found.monitors.iter().filter(|monitor| monitor.document.kind() == *kind).collect();
+        assert!(!own.is_empty(), "{} has no monitor of its type", path.display());
+        assert!(own.iter().all(|monitor| !monitor.document.flag("enabled")), "{kind} is enabled");
     }
 }
 

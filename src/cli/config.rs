@@ -80,14 +80,12 @@ fn listed(faults: &[FieldFault]) -> String {
 }
 
 fn praise(monitors: &[FileMonitor]) -> String {
-    let mut text = String::new();
-    for monitor in monitors {
-        let (file, place) = (&monitor.file, monitor.place);
-        for warning in &monitor.warnings {
-            text.push_str(&format!("{file}:{}:{}: warning: {warning}\n", place.line, place.column));
-        }
-    }
+    let warned = |monitor: &FileMonitor| {
+        let at = format!("{}:{}:{}", monitor.file, monitor.place.line, monitor.place.column);
+        monitor.warnings.iter().map(move |warning| format!("{at}: warning: {warning}\n")).collect::<Vec<_>>()
+    };
+    let warnings: Vec<String> = monitors.iter().flat_map(warned).collect();
     let count =
         if monitors.len() == 1 { "1 monitor".to_owned() } else { format!("{} monitors", monitors.len()) };
-    text + &format!("no fault in {count}\n")
+    format!("{}no fault in {count}\n", warnings.concat())
 }

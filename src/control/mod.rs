@@ -1,4 +1,4 @@
-//! control
+//! Use cases: provision monitors, take results, keep house, show what was kept.
 
 mod health;
 mod housekeeping;

@@ -1,4 +1,9 @@
 //! What people see in a terminal: the built binary and the words that it draws.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod check;
+mod config;
+mod load;
+mod reading;
 mod render;
+mod support;

@@ -1,0 +1,65 @@
+//! `vigie config check` and `vigie fields`.
+
+use crate::support::{err, out, vigie};
+
+#[test]
+fn faults_stand_with_their_place_and_make_the_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("monitors.yaml");
+    let text = "- key: a\n  type: tcp\n  name: x\n  billing_plancode: p\n  hostname: h.test\n  port: 0\n  intervall: 5\n";
+    std::fs::write(&path, text).unwrap();
+    for given in [path.to_str().unwrap(), folder.path().to_str().unwrap()] {
+        let output = vigie(&["config", "check", given]);
+        assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+        let shown = out(&output);
+        assert!(shown.contains("monitors.yaml:6:"), "{shown}");
+        assert!(shown.contains("monitors.yaml:7:3: "), "{shown}");
+        assert!(shown.contains("did you mean `interval`?"), "{shown}");
+        assert!(shown.ends_with("2 faults\n"), "{shown}");
+    }
+    std::fs::write(&path, text.replace("port: 0\n  intervall: 5", "port: 1")).unwrap();
+    let output = vigie(&["config", "check", path.to_str().unwrap()]);
+    assert_eq!((output.status.code(), out(&output).as_str()), (Some(0), "no fault in 1 monitor\n"));
+}
+
+#[test]
+fn a_settings_file_is_told_from_a_monitor_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("vigie.yaml");
+    std::fs::write(&path, "listne: 127.0.0.1:1\n").unwrap();
+    let output = vigie(&["config", "check", path.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(out(&output).contains("vigie.yaml:1:1: "), "{}", out(&output));
+    assert!(out(&output).contains("`listen`"), "{}", out(&output));
+}
+
+#[test]
+fn fields_are_listed_from_the_table() {
+    let output = vigie(&["fields"]);
+    assert_eq!(out(&output).lines().count(), 22, "{}", out(&output));
+    let output = vigie(&["fields", "website"]);
+    assert!(out(&output).contains("keyword_string"), "{}", out(&output));
+    let output = vigie(&["fields", "website", "timeout"]);
+    assert!(out(&output).contains("default  30"), "{}", out(&output));
+    let output = vigie(&["fields", "website", "timeuot"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("did you mean `timeout`?"), "{}", err(&output));
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    for command in [
+        vec!["serve"],
+        vec!["check"],
+        vec!["config", "check"],
+        vec!["results"],
+        vec!["monitors"],
+        vec!["fields"],
+        vec!["load"],
+    ] {
+        let output = vigie(&[command.clone(), vec!["--help"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{command:?}");
+        assert!(out(&output).contains("Examples:\n  vigie "), "{command:?}: {}", out(&output));
+    }
+    assert_eq!(vigie(&["no-such-command"]).status.code(), Some(2));
+}

@@ -1,0 +1,51 @@
+//! `vigie load`: every run happens, and the JSON has the keys that others rely on.
+
+use crate::support::{err, out, vigie};
+
+#[test]
+fn each_type_with_a_target_runs_and_stores_every_check() {
+    for kind in ["tcp", "website", "website-ssl", "name-server"] {
+        let output = vigie(&[
+            "load",
+            "--monitors",
+            "20",
+            "--interval",
+            "1",
+            "--type",
+            kind,
+            "--duration",
+            "2",
+            "--warm-up",
+            "1",
+            "--json",
+        ]);
+        assert_eq!(output.status.code(), Some(0), "{kind}: {}", err(&output));
+        let figures: serde_json::Value = serde_json::from_str(&out(&output)).unwrap();
+        let number =
+            |key: &str| figures[key].as_f64().unwrap_or_else(|| panic!("{kind} lacks {key}: {figures}"));
+        assert!((38.0..=42.0).contains(&(number("checks") + number("missed"))), "{kind}: {figures}");
+        assert_eq!(figures["not_ok"], 0, "{kind}: {figures}");
+        assert!(number("lateness_p50_us") <= number("lateness_p99_us"), "{figures}");
+        assert!(number("lateness_p99_us") <= number("lateness_max_us"), "{figures}");
+        assert!(number("cpu_us_per_check") > 0.0 && number("stored_per_s") > 0.0, "{figures}");
+        assert!(
+            number("rss_idle_bytes") > 1e6 && number("rss_peak_bytes") >= number("rss_idle_bytes"),
+            "{figures}"
+        );
+    }
+}
+
+#[test]
+fn without_a_duration_only_memory_is_measured() {
+    let args = ["load", "--monitors", "500", "--interval", "3600", "--type", "tcp", "--duration", "0"];
+    let output = vigie(&args);
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    assert!(out(&output).contains("memory, idle"), "{}", out(&output));
+}
+
+#[test]
+fn a_type_without_a_target_is_refused() {
+    let output = vigie(&["load", "--monitors", "1", "--interval", "1", "--type", "ftp", "--duration", "1"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(err(&output).contains("`ftp` has no built-in target"), "{}", err(&output));
+}
