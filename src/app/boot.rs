@@ -204,8 +204,12 @@ impl Parts {
         let store = Arc::new(open(settings).await?);
         let commits = Arc::new(WatchedIngest::new(store.clone()));
         let states = store.states().await?;
-        let ingestor =
-            Arc::new(Ingestor::start(commits.clone(), Arc::clone(&metrics), states, IngestSettings::default()));
+        let ingestor = Arc::new(Ingestor::start(
+            commits.clone(),
+            Arc::clone(&metrics),
+            states,
+            IngestSettings::default(),
+        ));
         let place = Place { net, clock: Arc::clone(&clock), pulse: None };
         let sink = Arc::new(Sink(Arc::clone(&ingestor)));
         let runner = engine::start(limits(&settings.engine), place, sink, Arc::clone(&metrics));

@@ -164,7 +164,8 @@ fn collect(place: &Path) -> Result<Vec<PathBuf>, String> {
 }
 
 fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), String> {
-    let unreadable = |error: std::io::Error| format!("the folder `{}` cannot be read: {error}", folder.display());
+    let unreadable =
+        |error: std::io::Error| format!("the folder `{}` cannot be read: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));

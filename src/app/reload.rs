@@ -104,7 +104,10 @@ impl RunningSet {
         let provision = self.provision(found).await?;
         let all_anew = different.iter().any(|setting| setting.live && setting.path != "monitors");
         for setting in different.iter().filter(|setting| !setting.live) {
-            tracing::warn!(setting = setting.path, "changed, but is taken at the next start only; restart vigie");
+            tracing::warn!(
+                setting = setting.path,
+                "changed, but is taken at the next start only; restart vigie"
+            );
         }
         self.settings = settings;
         let (changes, counts) = self.changes(&provision, all_anew);

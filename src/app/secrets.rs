@@ -15,9 +15,8 @@ const MOST: u64 = 64 * 1024;
 pub fn read_secret(folder: &Path, at: SecretAt<'_>) -> Result<String, String> {
     let secret = match at {
         SecretAt::File(path) => from_file(&folder.join(path))?,
-        SecretAt::Env(name) => {
-            std::env::var(name).map_err(|_| format!("the environment variable `{name}` is not set, or no text"))?
-        }
+        SecretAt::Env(name) => std::env::var(name)
+            .map_err(|_| format!("the environment variable `{name}` is not set, or no text"))?,
     };
     if secret.is_empty() { Err("it is empty".to_owned()) } else { Ok(secret) }
 }
@@ -45,7 +44,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("secret");
         let at = "secret";
-        for (content, secret) in [("s3cret\n", "s3cret"), ("s3cret\r\n", "s3cret"), (" two\nlines\n\n", " two\nlines\n")] {
+        for (content, secret) in
+            [("s3cret\n", "s3cret"), ("s3cret\r\n", "s3cret"), (" two\nlines\n\n", " two\nlines\n")]
+        {
             std::fs::write(&path, content).unwrap();
             assert_eq!(read_secret(folder.path(), SecretAt::File(at)).unwrap(), secret);
         }
@@ -53,7 +54,15 @@ mod tests {
         assert_eq!(read_secret(folder.path(), SecretAt::File(at)).unwrap_err(), "it is empty");
         std::fs::write(&path, "x".repeat(70_000)).unwrap();
         assert!(read_secret(folder.path(), SecretAt::File(at)).unwrap_err().contains("larger than 64 KiB"));
-        assert!(read_secret(folder.path(), SecretAt::File("/nonexistent")).unwrap_err().contains("`/nonexistent` cannot be read"));
-        assert!(read_secret(folder.path(), SecretAt::Env("VIGIE_TEST_UNSET")).unwrap_err().contains("`VIGIE_TEST_UNSET` is not set"));
+        assert!(
+            read_secret(folder.path(), SecretAt::File("/nonexistent"))
+                .unwrap_err()
+                .contains("`/nonexistent` cannot be read")
+        );
+        assert!(
+            read_secret(folder.path(), SecretAt::Env("VIGIE_TEST_UNSET"))
+                .unwrap_err()
+                .contains("`VIGIE_TEST_UNSET` is not set")
+        );
     }
 }

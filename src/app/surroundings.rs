@@ -31,7 +31,11 @@ impl Known {
             authorities: trust.named_authorities.keys().copied().collect(),
             dns_names: settings.probe.dns_names.len(),
             plans: (!settings.plans.is_empty()).then(|| settings.plans.clone()),
-            probed: MonitorType::ALL.iter().copied().filter(|kind| probe::descriptor(*kind).is_some()).collect(),
+            probed: MonitorType::ALL
+                .iter()
+                .copied()
+                .filter(|kind| probe::descriptor(*kind).is_some())
+                .collect(),
             spoken_versions: versions.iter().copied().filter(speaks).collect(),
         }
     }

@@ -57,7 +57,12 @@ impl Heart {
     }
 
     /// Looks at runner and store until `stop`, and feeds the watchdog while both make progress.
-    pub(super) async fn beat(&self, runner: RunnerHandle, results: Arc<dyn Results>, stop: CancellationToken) {
+    pub(super) async fn beat(
+        &self,
+        runner: RunnerHandle,
+        results: Arc<dyn Results>,
+        stop: CancellationToken,
+    ) {
         let look = service::watchdog().map_or(LOOK, |limit| (limit / 3).min(LOOK));
         while !stop.is_cancelled() {
             if matches!(timeout(ANSWER, runner.snapshot()).await, Ok(Ok(_))) {

@@ -97,7 +97,9 @@ struct Reader<'a> {
 }
 
 pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<FieldFault>) -> Settings {
-    let named = |path: &str| values.get(path).is_some_and(|value| defaults().get(path).map(Node::to_json) != Some(value.to_json()));
+    let named = |path: &str| {
+        values.get(path).is_some_and(|value| defaults().get(path).map(Node::to_json) != Some(value.to_json()))
+    };
     let (data_named, monitors_named) = (named("data"), named("monitors"));
     let mut read = Reader { values, file, faults };
     let days = |read: &Reader<'_>, path| Duration::from_secs(86_400 * read.number(path).unsigned_abs());
