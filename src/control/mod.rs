@@ -1,4 +1,4 @@
-//! control
+//! Use cases over the traits of the store: provision monitors, ingest results, keep house, show what is known.
 
 mod health;
 mod housekeeping;
