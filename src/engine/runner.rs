@@ -55,7 +55,7 @@ pub fn start(limits: Limits, place: Place, sink: Arc<dyn ResultSink>, metrics: A
 const COMMANDS: usize = 64;
 
 /// Missed series on their way to the sink; those behind them wait in the backlog and are merged there.
-const MISSED: usize = 64;
+const MISSED: usize = 16;
 
 /// The longest sleep: a suspended host and a stepped clock are noticed within it.
 const LOOK_UP: Duration = Duration::from_secs(1);

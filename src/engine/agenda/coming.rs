@@ -50,10 +50,16 @@ impl Agenda {
 
     /// The timer of a monitor has ended: its next slot has come, or a pause is noticed.
     pub(super) fn come(&mut self, index: u32, now: Timestamp) {
+        let paused_until = self.paused_until;
         let Some(entry) = self.entry(index) else { return };
         let on_time = now.since(entry.wake) < ORDINARY_LATENESS && now < entry.due + entry.slots.interval();
         let given_up = entry.pending.take();
-        let reason = if on_time { reason_of(entry.turn) } else { MissedReason::Paused };
+        let by_pause = entry.wake <= paused_until;
+        let reason = match (on_time, by_pause) {
+            (true, _) => reason_of(entry.turn),
+            (false, true) => MissedReason::Paused,
+            (false, false) => MissedReason::Overload,
+        };
         if on_time {
             let slot = entry.due;
             entry.pending = Some(slot);
@@ -67,7 +73,7 @@ impl Agenda {
             self.miss(index, reason, MissedSlots { first: slot, last: slot, count: 1 }, now);
         }
         if !on_time {
-            self.catch_up(index, now, MissedReason::Paused);
+            self.catch_up(index, now, reason);
         }
     }
 

@@ -45,6 +45,9 @@ pub const ORDERS: usize = 256;
 /// Due timers that one [`Agenda::tick`] takes at most, so that commands and ends of checks are not held up.
 const TICK: usize = 4096;
 
+/// Time between two ticks that is more than a busy runner explains: it looks up every second.
+const PAUSE: Duration = Duration::from_secs(2);
+
 /// A clock that is set back by up to this much is waited for; no slot runs twice then. Beyond it the monitors
 /// would stay unwatched for too long, and are planned anew from what the clock says now.
 const STEP_BACK: Duration = Duration::from_hours(1);
@@ -62,6 +65,9 @@ pub struct Agenda {
     planned: usize,
     /// The latest time that was told; ahead of the clock after that was set back.
     latest: Timestamp,
+    ticked_at: Timestamp,
+    /// End of the last stretch in which nobody ticked: what came due before then was late by a pause.
+    paused_until: Timestamp,
     stopped: bool,
 }
 
@@ -80,6 +86,8 @@ impl Agenda {
             waiting_orders: 0,
             planned: 0,
             latest: now,
+            ticked_at: now,
+            paused_until: Timestamp::from_micros(i64::MIN),
             stopped: false,
         }
     }
@@ -106,6 +114,7 @@ impl Agenda {
         entry.renew(assignment);
         if !entry.planned {
             // Slots that passed while it was not planned are nobody's.
+            entry.taken = entry.taken.max(slots.last_at_or_before(now));
             entry.regrid(slots, now);
             self.plan(index);
         } else if entry.slots != slots {
@@ -160,6 +169,12 @@ impl Agenda {
             self.latest = now;
         }
         self.latest = self.latest.max(now);
+        if now.since(self.ticked_at) > PAUSE {
+            self.paused_until = now;
+        }
+        // A pause that ended ahead of a clock that was set back explains nothing that comes now.
+        self.paused_until = self.paused_until.min(now);
+        self.ticked_at = now;
         let mut more = true;
         for _ in 0..TICK {
             let Some(index) = self.timers.pop_due(now) else {

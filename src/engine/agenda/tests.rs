@@ -201,7 +201,15 @@ impl World {
             // Those of a removed monitor are delivered, but no longer in the ledger.
             let Some(ledger) = self.planned.get_mut(&series.assignment.monitor_id) else { continue };
             let MissedSlots { first, last, count } = series.slots;
-            prop_assert_eq!(ledger.account(first, last), count);
+            prop_assert_eq!(
+                ledger.account(first, last),
+                count,
+                "{:?}, now {}, cursor {}, newest {}",
+                series,
+                self.now,
+                ledger.cursor,
+                ledger.newest
+            );
         }
         for (id, ledger) in &self.planned {
             prop_assert!(ledger.is_complete(), "monitor {} has lost {:?}", id, ledger.open);
@@ -321,4 +329,23 @@ fn a_full_queue_turns_slots_away_as_overload_and_orders_as_busy() {
     let (reply, mut answer) = oneshot::channel();
     agenda.order(series.assignment.monitor_id, START + Duration::from_mins(1), reply);
     assert_eq!(answer.try_recv(), Ok(Err(OrderError::Busy)));
+}
+
+#[test]
+fn slots_that_a_busy_runner_comes_too_late_for_are_overload_and_those_of_a_pause_are_not() {
+    for (gap_ms, reason) in [(1900, MissedReason::Overload), (4000, MissedReason::Paused)] {
+        let mut agenda = Agenda::new(LIMITS, START);
+        agenda.put(Arc::new(assignment(1, Duration::from_secs(1), Some(Duration::ZERO))), START);
+        let before = START + Duration::from_millis(500);
+        agenda.tick(before, &mut Vec::new());
+        agenda.tick(before + Duration::from_millis(gap_ms), &mut Vec::new());
+        assert_eq!(agenda.take_missed().map(|series| series.reason), Some(reason), "after {gap_ms} ms");
+    }
+}
+
+/// A million monitors have to fit in 2 GB with all else that they need (architecture.md 7).
+#[test]
+fn the_state_of_a_monitor_stays_small() {
+    let (entry, assignment) = (size_of::<Entry>(), size_of::<Assignment>());
+    assert!(entry <= 96 && assignment <= 200, "{entry} and {assignment} bytes");
 }
