@@ -1,5 +1,5 @@
-//! Results into SQLite: the whole way from `take` to the commit, for each level of safety and kind of
-//! result. `cargo bench --bench ingest`; elements per second are results per second.
+//! Results into SQLite, the whole way from `take` to the commit, for each level of safety and kind of
+//! result (elements per second are results per second), and reading them back. `cargo bench --bench ingest`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;
@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use vigie::control::{IngestSettings, Ingestor};
 use vigie::model::{
-    Attempt, Certificate, CheckId, CheckResult, Facts, HttpFacts, LocationId, MonitorId, MonitorType,
-    Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+    Attempt, Certificate, CheckId, CheckResult, CustomerId, Document, Facts, HttpFacts, LocationId, Monitor,
+    MonitorId, MonitorType, Origin, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
-use vigie::store::{SqliteSettings, SqliteStore, Synchronous};
+use vigie::store::{
+    Commit, Ingest, Monitors, Page, ResultFilter, Results, SqliteSettings, SqliteStore, Synchronous,
+};
 use vigie::telemetry::Metrics;
 
 /// Each has one run a minute; slots are spread over the minute as a hash would.
@@ -117,8 +119,8 @@ fn ingest(c: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let mut group = c.benchmark_group("ingest");
     group.sample_size(10);
-    let count = 300_000;
-    group.throughput(Throughput::Elements(300_000));
+    let count = 200_000;
+    group.throughput(Throughput::Elements(200_000));
     for (kind, facts) in [("tcp", Facts::default()), ("https", https())] {
         for synchronous in [Synchronous::Normal, Synchronous::Full] {
             group.bench_function(BenchmarkId::new(kind, format!("{synchronous:?}")), |b| {
@@ -129,5 +131,62 @@ fn ingest(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, ingest);
+/// A million results and 100,000 monitors, read as pages and API do.
+fn read(c: &mut Criterion) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let settings = SqliteSettings { synchronous: Synchronous::Normal, ..SqliteSettings::default() };
+    let store = SqliteStore::open(&folder.path().join("vigie.db"), &settings).unwrap();
+    let facts = https();
+    runtime.block_on(async {
+        for first in (0..1_000_000).step_by(5000) {
+            let mut results: Vec<_> = (first..first + 5000).map(|n| result(n, &facts)).collect();
+            for failed in results.iter_mut().step_by(50) {
+                failed.outcome = Outcome::Error;
+                failed.status = Status::TIMED_OUT;
+                failed.status_text = Status::TIMED_OUT.text().into();
+            }
+            store.commit(Commit { results, ..Commit::default() }).await.unwrap();
+        }
+        store.change((1..=MONITORS).map(monitor).collect(), vec![]).await.unwrap();
+    });
+    let page = Page { limit: 100, offset: 0 };
+    let filters = [
+        ("results of one monitor", ResultFilter { monitors: vec![MonitorId(7)], ..ResultFilter::default() }),
+        ("results of all monitors", ResultFilter::default()),
+        (
+            "errors of all monitors",
+            ResultFilter { outcomes: vec![Outcome::Error], ..ResultFilter::default() },
+        ),
+    ];
+    let mut group = c.benchmark_group("read");
+    group.sample_size(20);
+    for (name, filter) in filters {
+        group.bench_function(name, |b| {
+            b.iter(|| runtime.block_on(store.results(filter.clone(), page)).unwrap());
+        });
+    }
+    let id = result(500_000, &facts).check_id;
+    group.bench_function("one result", |b| b.iter(|| runtime.block_on(store.result(id)).unwrap().unwrap()));
+    group.bench_function("100,000 monitors", |b| b.iter(|| runtime.block_on(store.monitors()).unwrap()));
+    group.finish();
+}
+
+fn monitor(id: i64) -> Monitor {
+    let values = serde_json::json!({
+        "name": format!("Shop front number {id}"), "url": format!("https://shop{id}.test/front"), "interval": 5,
+        "timeout": 20, "keyword_string": "Add to basket", "locations": [1], "notify_on_error": false,
+    });
+    let values = values.as_object().cloned().unwrap_or_default();
+    Monitor {
+        id: MonitorId(id),
+        customer: CustomerId(1),
+        origin: Origin::File { key: Arc::from(format!("shop-{id}")) },
+        revision: Revision(1),
+        modified_at: Timestamp::from_micros(START),
+        document: Arc::new(Document::trusted(MonitorType::Website, values)),
+    }
+}
+
+criterion_group!(benches, ingest, read);
 criterion_main!(benches);

@@ -35,7 +35,7 @@ impl Default for IngestSettings {
     fn default() -> Self {
         Self {
             queue: 20_000,
-            batch: 2_000,
+            batch: 5_000,
             pause: Duration::from_millis(100),
             longest_pause: Duration::from_secs(5),
             patience: Duration::from_secs(30),

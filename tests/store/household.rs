@@ -53,8 +53,8 @@ async fn a_job_does_its_work_at_the_clocks_time_and_is_counted() {
     assert!(household.run(Chore::Retain).await.is_err());
     assert_eq!(store.retained.load(Ordering::Relaxed), 30 * 86_400);
     let text = metrics.encode();
-    assert!(text.contains(r#"vigie_housekeeping_jobs_total{job="roll_up",outcome="done"} 1"#), "{text}");
-    assert!(text.contains(r#"vigie_housekeeping_jobs_total{job="retain",outcome="failed"} 1"#), "{text}");
+    assert!(text.contains(r#"vigie_housekeeping_runs_total{job="roll_up",outcome="done"} 1"#), "{text}");
+    assert!(text.contains(r#"vigie_housekeeping_runs_total{job="retain",outcome="failed"} 1"#), "{text}");
 }
 
 #[tokio::test]

@@ -32,7 +32,9 @@ impl Batch {
         let mut rows: Vec<Row> = commit.results.into_iter().map(Row::of).collect();
         // Stable: of two with one id the real one, else the first one, comes out either way.
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
-        Self { rows, states: commit.states, outbox: commit.outbox }
+        let mut states = commit.states;
+        states.sort_by_key(|state| (state.monitor_id, state.location_id));
+        Self { rows, states, outbox: commit.outbox }
     }
 
     pub(super) fn write(&self, writing: &mut Writing<'_>) -> rusqlite::Result<()> {

@@ -104,7 +104,8 @@ fn next_with_sources(conn: &Connection, span: Span, at: i64) -> rusqlite::Result
                 "SELECT min(at) FROM (
                      SELECT min(planned_at) AS at FROM results WHERE planned_at >= ?1
                      UNION ALL
-                     SELECT max(min(planned_at), ?1) FROM results WHERE last_planned_at >= ?1)",
+                     SELECT max(min(planned_at), ?1) FROM results INDEXED BY results_missed
+                     WHERE last_planned_at >= ?1)",
             )?
             .query_row([at], |row| row.get(0))?,
         Span::Day => conn
