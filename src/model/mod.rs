@@ -1,6 +1,7 @@
 //! The words of the field: monitors, runs, observations, verdicts, results. No I/O happens here.
 
 pub mod accept;
+pub mod blackout;
 mod document;
 mod failure;
 mod fault;

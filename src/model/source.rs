@@ -226,6 +226,8 @@ fn syntax_message(error: &serde_saphyr::Error) -> String {
         "anchors and aliases expand to more than is read".to_owned()
     } else if says(&["budget breached"]) {
         "the text holds more than is read".to_owned()
+    } else if says(&["into string", "expected string scalar"]) {
+        "a key must be a text".to_owned()
     } else {
         text.to_owned()
     }

@@ -1,5 +1,6 @@
 //! Monitor files: what they may say, and every way in which they can be wrong.
 
+use std::fmt::Write as _;
 use std::path::Path;
 
 use vigie::model::accept::Surroundings;
@@ -252,4 +253,29 @@ fn keys_may_be_left_out_where_nothing_is_kept() {
     let loaded = load(&files, Keys::Optional, &Surroundings::default(), &no_secrets);
     assert!(loaded.faults.is_empty(), "{:?}", loaded.faults);
     assert_eq!(loaded.monitors.len(), 1);
+}
+
+#[test]
+fn a_file_of_many_monitors_is_read_whole() {
+    let mut text = String::new();
+    for number in 0..2_000 {
+        writeln!(
+            text,
+            "- key: tcp-{number}\n  type: tcp\n  name: Host {number}\n  billing_plancode: p\n  hostname: h{number}\n  port: 80\n  interval: 1\n  timeout: 10\n  mode: Primary"
+        )
+        .unwrap();
+    }
+    let loaded = read(&text);
+    assert!(loaded.faults.is_empty(), "{:?}", loaded.faults.first());
+    assert_eq!(loaded.monitors.len(), 2_000);
+    assert_eq!(loaded.monitors[1_999].place.line, 9 * 1_999 + 1);
+}
+
+#[test]
+fn a_key_that_is_no_text_is_read_as_one() {
+    assert_eq!(tcp_fault("5: x"), "a.yaml:6:3: `5` is no field of `tcp`\n  hint: remove it");
+    assert_eq!(tcp_fault("true: x"), "a.yaml:6:3: `true` is no field of `tcp`\n  hint: remove it");
+    for key in ["~", "[a]", "{a: b}"] {
+        assert_eq!(tcp_fault(&format!("{key}: x")), "a.yaml:6:3: a key must be a text", "{key}");
+    }
 }

@@ -91,3 +91,9 @@ fn deep_nesting_is_bounded() {
         assert!(message.ends_with(": lists and maps are nested more than 24 deep"), "{message}");
     }
 }
+
+#[test]
+fn what_100000_monitors_need_is_within_the_limits() {
+    let text = "- a\n".repeat(300_000);
+    assert_eq!(Node::parse(&text).unwrap().items().len(), 300_000);
+}
