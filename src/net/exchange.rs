@@ -93,7 +93,10 @@ pub fn closed(phase: Phase, bytes: usize) -> Failure {
 #[must_use]
 pub fn exchange_failure(phase: Phase, error: &io::Error) -> Failure {
     use io::ErrorKind as Io;
+    // A TLS 1.3 server refuses a client certificate only after its own handshake is done.
+    let alert = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let kind = match error.kind() {
+        _ if matches!(alert, Some(rustls::Error::AlertReceived(_))) => FailureKind::TlsHandshake,
         Io::ConnectionReset | Io::ConnectionAborted | Io::BrokenPipe => FailureKind::ResponseReset,
         Io::UnexpectedEof => FailureKind::ResponseTruncated,
         Io::TimedOut => FailureKind::TimedOut,

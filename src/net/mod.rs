@@ -101,7 +101,7 @@ impl Net {
     /// Reads the system's resolver configuration and certificates where `config` asks for them.
     pub fn new(config: &NetConfig) -> Result<Self, NetError> {
         Ok(Self {
-            names: resolve::Names::new(&config.name_servers, &config.control_name)?,
+            names: resolve::Names::new(&config.name_servers, &config.control_name, &config.source)?,
             egress: config.egress.clone(),
             source: config.source.clone(),
             tls: tls::Tls::new(&config.trust)?,

@@ -15,7 +15,7 @@ use hickory_resolver::proto::op::{Query, ResponseCode};
 use hickory_resolver::proto::rr::{Name, RecordType};
 use hickory_resolver::{Hosts, Resolver, TokioResolver, system_conf};
 
-use super::{Deadline, Endpoint, Family, Net, NetError, Trace, socket};
+use super::{Deadline, Endpoint, Family, Net, NetError, Source, Trace, socket};
 use crate::model::{Failure, FailureKind, Phase};
 
 /// Longest wait for the answer about a name; of a short deadline, two thirds are taken at most, so that
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Names {
 }
 
 impl Names {
-    pub(super) fn new(servers: &NameServers, control: &str) -> Result<Self, NetError> {
+    pub(super) fn new(servers: &NameServers, control: &str, source: &Source) -> Result<Self, NetError> {
         let fault = |error: &dyn std::fmt::Display| NetError::Resolver(error.to_string());
         let (config, ndots) = match servers {
             // A host without a resolver still checks what has an address.
@@ -65,10 +65,11 @@ impl Names {
                 (ResolverConfig::from_parts(None, Vec::new(), servers), 1)
             }
         };
-        let resolver = Resolver::builder_with_config(config, TokioRuntimeProvider::default())
-            .with_options(options(ndots))
-            .build()
-            .map_err(|error| fault(&error))?;
+        let resolver =
+            Resolver::builder_with_config(leaving_from(config, source), TokioRuntimeProvider::default())
+                .with_options(options(ndots))
+                .build()
+                .map_err(|error| fault(&error))?;
         let hosts = match servers {
             NameServers::System => Hosts::from_system().unwrap_or_default(),
             NameServers::Explicit(_) => Hosts::default(),
@@ -86,6 +87,20 @@ fn server(address: SocketAddr) -> NameServerConfig {
         connection
     });
     NameServerConfig::new(address.ip(), true, connections.into())
+}
+
+/// Lets questions leave from the source address of the location, each from a random port. A name server
+/// on loopback, such as a local cache, is asked from loopback: many take no questions from elsewhere.
+fn leaving_from(config: ResolverConfig, source: &Source) -> ResolverConfig {
+    let (domain, search, mut servers) = config.into_parts();
+    for server in &mut servers {
+        let from = source.towards(server.ip);
+        let from = from.filter(|from| from.ip().is_loopback() == server.ip.is_loopback());
+        for connection in &mut server.connections {
+            connection.bind_addr = from;
+        }
+    }
+    ResolverConfig::from_parts(domain, search, servers)
 }
 
 fn options(ndots: usize) -> ResolverOpts {

@@ -10,7 +10,8 @@ use tokio::net::TcpSocket;
 
 use crate::model::FailureKind;
 
-/// Where connections of a location leave this host. Empty: as the routing table says.
+/// Where connections and echo requests of a location leave this host. Empty: as the routing table says.
+/// Questions to the resolver leave from the address too; the interface does not bind them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Source {
     /// Source address of IPv4 connections.

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::target::{endpoint, observed};
 use super::{Attempting, Context, Probe, ProbeSettings};
 use crate::model::{DnsFacts, Document, Failure, FailureKind, Observation, Phase, WarningKind};
-use crate::net::{Endpoint, Trace, read_to, write_all};
+use crate::net::{Endpoint, Trace, close_at_once, read_to, write_all};
 use crate::wire::dns::{Answer, Heard, Question, UDP_PAYLOAD, rcode_name};
 
 /// Records that are kept of an answer.
@@ -274,6 +274,7 @@ async fn over_tcp(
     let read = read_to(&mut stream, &mut message, length, cx.deadline, Phase::Transfer).await;
     trace.phases.add(Phase::Transfer, started.elapsed());
     read?;
+    close_at_once(stream);
     match question.hear(&message) {
         Heard::Answer(answer) => Ok(*answer),
         Heard::Malformed(what) => Err(malformed(&what)),

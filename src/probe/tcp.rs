@@ -102,7 +102,10 @@ impl TcpProbe {
 
     /// A bare handshake ends with a reset. At the rate of many checks a second against few targets an
     /// orderly close would leave a `TIME_WAIT` for each, a minute long, on this host and on every NAT
-    /// gateway on the way; with a dialogue the peer gets an orderly end instead.
+    /// gateway on the way; with a dialogue the peer gets an orderly end instead. Measured on loopback over
+    /// 60,000 connections to one port: 20 µs of CPU each and none left behind, against 23 to 28 µs and
+    /// 12,000 left behind; neither ran out of ports, since Linux takes those of loopback again after a
+    /// second (`net.ipv4.tcp_tw_reuse` 2), which it does not do for other targets.
     fn leave(&self, stream: TcpStream) {
         if self.dialogue.is_empty() {
             close_at_once(stream);

@@ -149,3 +149,90 @@ pub fn rcode_name(code: ResponseCode) -> String {
         other => format!("RCODE{}", u16::from(other)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn question() -> Question {
+        Question::new(Name::from_ascii("www.example.com.").unwrap(), RecordType::A)
+    }
+
+    fn reply(question: &Question) -> Message {
+        let mut message = Message::from_vec(&question.encode().unwrap()).unwrap();
+        message.metadata.message_type = MessageType::Response;
+        message
+    }
+
+    #[test]
+    fn a_question_asks_for_recursion_and_room() {
+        let message = Message::from_vec(&question().encode().unwrap()).unwrap();
+        assert!(message.metadata.recursion_desired);
+        assert_eq!(message.max_payload(), UDP_PAYLOAD);
+    }
+
+    #[test]
+    fn ids_are_not_guessable_from_the_one_before() {
+        let ids: std::collections::BTreeSet<u16> = (0..50).map(|_| question().id()).collect();
+        assert!(ids.len() > 40, "{ids:?}");
+        let steps: std::collections::BTreeSet<u16> =
+            ids.iter().zip(ids.iter().skip(1)).map(|(a, b)| b - a).collect();
+        assert!(steps.len() > 10, "{ids:?}");
+    }
+
+    #[test]
+    fn only_a_response_to_this_question_is_its_answer() {
+        let asked = question();
+        let heard = |change: &dyn Fn(&mut Message)| {
+            let mut message = reply(&asked);
+            change(&mut message);
+            asked.hear(&message.to_vec().unwrap())
+        };
+        assert!(matches!(heard(&|_| {}), Heard::Answer(_)));
+        let other_case = Query::query(Name::from_ascii("WWW.EXAMPLE.com.").unwrap(), RecordType::A);
+        assert!(matches!(heard(&|m| m.queries = vec![other_case.clone()]), Heard::Answer(_)));
+        assert!(matches!(heard(&|m| m.metadata.id ^= 1), Heard::Stray));
+        assert!(matches!(heard(&|m| m.metadata.message_type = MessageType::Query), Heard::Stray));
+        assert!(matches!(heard(&|m| m.queries[0].query_type = RecordType::AAAA), Heard::Stray));
+        assert!(matches!(heard(&|m| m.queries.clear()), Heard::Stray));
+        let refusal = heard(&|m| {
+            m.queries.clear();
+            m.metadata.response_code = ResponseCode::FormErr;
+        });
+        assert!(matches!(refusal, Heard::Answer(answer) if answer.rcode == ResponseCode::FormErr));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600), ours: bool) {
+            let asked = question();
+            let mut bytes = bytes;
+            if ours && bytes.len() > 3 {
+                bytes[..2].copy_from_slice(&asked.id().to_be_bytes());
+                bytes[2] |= 0x80;
+            }
+            if let Heard::Answer(answer) = asked.hear(&bytes) {
+                prop_assert!(answer.texts(10).len() <= 10);
+            }
+        }
+
+        #[test]
+        fn a_cut_or_bent_answer_never_panics(cut in 0_usize..200, at in 0_usize..200, bit in 0_u8..8) {
+            let asked = question();
+            let mut message = reply(&asked);
+            let data = hickory_proto::rr::rdata::TXT::new(vec!["one".to_owned(), "two".to_owned()]);
+            let name = Name::from_ascii("www.example.com.").unwrap();
+            message.add_answer(Record::from_rdata(name, 60, hickory_proto::rr::RData::TXT(data)));
+            let mut bytes = message.to_vec().unwrap();
+            bytes.truncate(bytes.len().saturating_sub(cut));
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte ^= 1 << bit;
+            }
+            if let Heard::Answer(answer) = asked.hear(&bytes) {
+                let _ = (answer.texts(10), answer.values(RecordType::TXT), answer.answers(RecordType::A));
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Names to addresses, with name servers of every temper.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::{Duration, Instant};
 
 use hickory_proto::op::ResponseCode;
@@ -156,6 +156,23 @@ async fn a_second_name_server_steps_in_for_a_dead_one() {
     let servers = vec![dead.at, alive.at];
     let net = net_with(|config| config.name_servers = NameServers::Explicit(servers));
     assert_eq!(resolve(&net, "four.test", Family::Any, within(3000)).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn questions_leave_from_the_source_address_and_from_random_ports() {
+    let server = NameServer::start("127.0.0.1", script).await;
+    let at = server.at;
+    let net = net_with(|config| {
+        config.name_servers = NameServers::Explicit(vec![at]);
+        config.source.v4 = Some(Ipv4Addr::new(127, 0, 0, 9));
+    });
+    for _ in 0..4 {
+        resolve(&net, "four.test", Family::V4Only, soon()).await.unwrap();
+    }
+    let from = server.asked_from();
+    assert!(from.iter().all(|from| from.ip() == Ipv4Addr::new(127, 0, 0, 9)), "{from:?}");
+    let ports: std::collections::BTreeSet<u16> = from.iter().map(std::net::SocketAddr::port).collect();
+    assert!(ports.len() > 1, "{from:?}");
 }
 
 #[tokio::test]

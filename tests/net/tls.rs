@@ -9,7 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::model::{Failure, FailureKind, Phase, Status};
 use vigie::net::{
-    Deadline, Net, NetConfig, NetError, Pem, Roots, TlsOptions, TlsStream, TlsVersions, Trace, Trust, warm_up,
+    Deadline, Net, NetConfig, NetError, Pem, Roots, TlsOptions, TlsStream, TlsVersions, Trace, Trust,
+    read_more, warm_up,
 };
 
 use crate::tls_server::{Authority, Identity, config, self_signed, serve};
@@ -143,6 +144,19 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
         let outcome = net.handshake(stream, "good.test", &options, soon(), &mut Trace::default()).await;
         assert_eq!(outcome.err().map(|failure| failure.kind), kind, "{options:?}");
     }
+}
+
+#[tokio::test]
+async fn a_client_certificate_that_is_missed_after_the_handshake_is_a_tls_fault() {
+    let (private, clients) = (Authority::new("private"), Authority::new("clients"));
+    let server = private.issue(&["good.test"], VALID);
+    let at = serve("127.0.0.1", config(&server, &[&TLS13], Some(&clients))).await;
+    let net = trusting(&private);
+    let (outcome, trace) = shake(&net, at, "good.test", &TlsOptions::default(), soon()).await;
+    let mut stream = outcome.unwrap();
+    assert!(trace.tls.is_some());
+    let read = read_more(&mut stream, &mut Vec::new(), 100, soon(), Phase::FirstByte).await;
+    assert_eq!(read.unwrap_err().kind, FailureKind::TlsHandshake);
 }
 
 #[tokio::test]

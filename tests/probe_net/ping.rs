@@ -9,7 +9,7 @@ use vigie::net::{EchoReply, EgressPolicy};
 use crate::namespace::inside;
 use crate::{SOON, attempt, kind_of, net, net_with};
 
-const QUICK: Duration = Duration::from_millis(1000);
+const QUICK: Duration = Duration::from_secs(1);
 
 #[tokio::test]
 async fn a_host_that_answers_passes_over_both_families() {

@@ -1,8 +1,8 @@
 //! A name server on loopback that does what a script says, over UDP and TCP.
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use hickory_proto::op::{Message, MessageType, Query, ResponseCode};
 use hickory_proto::rr::rdata::{A, AAAA, CNAME};
@@ -38,6 +38,7 @@ pub enum Reply {
 pub struct NameServer {
     pub at: SocketAddr,
     questions: Arc<AtomicUsize>,
+    asked_from: Arc<Mutex<Vec<SocketAddr>>>,
 }
 
 impl NameServer {
@@ -56,23 +57,35 @@ impl NameServer {
         let at = tcp.local_addr().unwrap();
         let questions = Arc::new(AtomicUsize::new(0));
         let script = Arc::new(script);
-        tokio::spawn(serve_udp(udp, script.clone(), questions.clone()));
+        let asked_from = Arc::new(Mutex::default());
+        tokio::spawn(serve_udp(udp, script.clone(), questions.clone(), asked_from.clone()));
         tokio::spawn(serve_tcp(tcp, script));
-        Self { at, questions }
+        Self { at, questions, asked_from }
     }
 
     /// How many datagrams came so far.
     pub fn questions(&self) -> usize {
         self.questions.load(Ordering::SeqCst)
     }
+
+    /// Where they came from.
+    pub fn asked_from(&self) -> Vec<SocketAddr> {
+        self.asked_from.lock().unwrap().clone()
+    }
 }
 
 type Script = Arc<dyn Fn(&str, RecordType) -> Reply + Send + Sync>;
 
-async fn serve_udp(socket: UdpSocket, script: Script, questions: Arc<AtomicUsize>) {
+async fn serve_udp(
+    socket: UdpSocket,
+    script: Script,
+    questions: Arc<AtomicUsize>,
+    asked_from: Arc<Mutex<Vec<SocketAddr>>>,
+) {
     let mut buffer = [0; 4096];
     while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
         questions.fetch_add(1, Ordering::SeqCst);
+        asked_from.lock().unwrap().push(from);
         let query = Message::from_vec(&buffer[..length]).unwrap();
         for datagram in datagrams(&query, &asked(&script, &query)) {
             socket.send_to(&datagram, from).await.unwrap();

@@ -86,7 +86,10 @@ impl PingProbe {
         let allowed = cx.net.permitted(&addresses, trace)?;
         // As `ping` does: the first address that this host has a route to.
         let routed = |ip: &&IpAddr| cx.net.udp((**ip, 9).into()).is_ok();
-        let to = *allowed.iter().find(routed).unwrap_or(&allowed[0]);
+        let to = match allowed.as_slice() {
+            [only] => *only,
+            several => *several.iter().find(routed).unwrap_or(&several[0]),
+        };
         trace.address = Some((to, 0).into());
         let socket = cx.net.echo(to).await?;
         let mut figures = Figures::default();
@@ -96,6 +99,11 @@ impl PingProbe {
         }
         *facts = (figures.sent() > 0).then(|| figures.facts(socket.kind()));
         outcome?;
+        self.judge(to, &figures)
+    }
+
+    /// Fails when the loss has reached the threshold (status 9).
+    fn judge(&self, to: IpAddr, figures: &Figures) -> Result<(), Failure> {
         if figures.loss_percent() < self.threshold {
             return Ok(());
         }
@@ -147,4 +155,30 @@ fn linger(figures: &Figures) -> Duration {
 
 fn socket_gone(to: IpAddr) -> Failure {
     Failure::new(Phase::Connect, FailureKind::Internal, format!("{to}: the socket for echo requests is gone"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threshold_decides_over_partial_loss() {
+        let mut figures = Figures::default();
+        for _ in 0..5 {
+            figures.note_sent();
+        }
+        for _ in 0..3 {
+            figures.note_reply(Duration::from_millis(1));
+        }
+        figures.note_error(3, 1);
+        for (threshold, passes) in [(1.0, false), (40.0, false), (41.0, true), (100.0, true)] {
+            let probe = PingProbe { target: Endpoint::new("a.test", 0), count: 5, size: 56, threshold };
+            let judged = probe.judge(IpAddr::from([192, 0, 2, 1]), &figures);
+            assert_eq!(judged.is_ok(), passes, "{threshold}");
+            if let Err(failure) = judged {
+                assert_eq!(failure.kind, FailureKind::PingLost);
+                assert!(failure.detail.contains("2 of 5") && failure.detail.contains("type 3, code 1"));
+            }
+        }
+    }
 }
