@@ -11,10 +11,9 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Lo
 use super::spaces::{self, Token};
 use crate::model::{Document, Failure, FailureKind, Phase};
 
-/// Bytes that a compiled expression may take; a pattern of 255 characters can ask for gigabytes.
-const COMPILED_BYTES: usize = 4 * 1024 * 1024;
-/// Groups within groups that a pattern may have.
-const NEST_LIMIT: u32 = 64;
+/// Bytes that a compiled expression may take; a pattern of 255 characters can ask for gigabytes. The
+/// default of the `regex` crate, by which a pattern is judged when its monitor is saved.
+const COMPILED_BYTES: usize = 10 * 1024 * 1024;
 
 /// How the pattern is read (interface.md 2.2 `keyword_match_type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +78,6 @@ impl KeywordRule {
         let tree = ParserBuilder::new()
             .dot_matches_new_line(true)
             .case_insensitive(!self.match_case)
-            .nest_limit(NEST_LIMIT)
             .build()
             .parse(&source)
             .map_err(|error| KeywordError::new(&error.to_string()))?;

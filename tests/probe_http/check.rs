@@ -20,16 +20,7 @@ pub struct Check {
 impl Check {
     /// A check of `url` with the defaults of every field.
     pub fn of(url: &str) -> Self {
-        let fields = json!({
-            "url": url, "http_method": "GET", "http_version": "1.1", "resolve_dns": true,
-            "http_follow_redirects": true, "http_302_is_error": false, "http_401_is_error": true,
-            "http_caching": "Disabled", "check_ssl_expiration_dates": "Disabled",
-            "verify_certificate": true, "use_client_ssl_cert": false, "use_ssl_version": "",
-            "ipv6_enabled": "Disabled", "interval_fullpage": -1, "keyword_string": "",
-            "keyword_match_type": "Plain Text", "keyword_match_invert": false,
-            "keyword_match_case": true, "keyword_match_whole_word": true,
-            "keyword_allow_line_wrap": true, "keyword_normalize_spaces": true,
-        });
+        let fields = json!({ "url": url });
         let Value::Object(fields) = fields else { unreachable!() };
         let trust = Trust { roots: Roots::None, ..Trust::default() };
         Self {
@@ -49,11 +40,6 @@ impl Check {
     pub fn within(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
-    }
-
-    /// Whether the fields say that the target stalls; no field of a monitor.
-    pub fn stalls(&self) -> bool {
-        self.fields.get("stalls").is_some_and(|stalls| stalls == &Value::Bool(true))
     }
 
     pub async fn run(&self) -> Observation {

@@ -159,7 +159,7 @@ async fn peers_that_break_http_2() {
         let server = Server::start(vec![script]).await;
         let mut check = check(&server.url("/"));
         if kinds == [Kind::TimedOut] {
-            check.timeout = std::time::Duration::from_millis(400);
+            check.timeout = std::time::Duration::from_secs(1);
         }
         let seen = check.run().await;
         let failure = seen.failure.as_ref().unwrap_or_else(|| panic!("{name}: {seen:#?}"));

@@ -15,7 +15,7 @@ const CHUNKED: &[u8] =
 
 async fn broken_off(answer: &[u8], at: usize, end: &Act) -> Observation {
     let server = Server::start(vec![vec![Act::Request, send(&answer[..at]), end.clone()]]).await;
-    let timeout = Duration::from_millis(if matches!(end, Act::Stall) { 250 } else { 20_000 });
+    let timeout = Duration::from_millis(if matches!(end, Act::Stall) { 1_000 } else { 20_000 });
     Check::of(&server.url("/")).with(json!({"keyword_string": "needle"})).within(timeout).run().await
 }
 
@@ -27,7 +27,7 @@ async fn at_every_byte(answer: &'static [u8], end: Act, judge: fn(&Observation, 
             let end = end.clone();
             async move { (at, tokio::spawn(async move { broken_off(answer, at, &end).await }).await.unwrap()) }
         })
-        .buffer_unordered(16)
+        .buffer_unordered(40)
         .collect()
         .await;
     assert_eq!(seen.len(), answer.len() + 1);

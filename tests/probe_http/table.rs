@@ -37,7 +37,7 @@ impl Case {
 
     /// For targets that stall: the timeout is what ends the attempt.
     fn stalls(mut self) -> Self {
-        self.timeout = Duration::from_millis(400);
+        self.timeout = Duration::from_secs(1);
         self
     }
 

@@ -36,7 +36,7 @@ impl Website {
         let outcome = tokio::select! {
             biased;
             outcome = visit.run() => outcome,
-            () = cx.cancel.cancelled() => Err(visit_cancelled()),
+            () = cx.cancel.cancelled() => Err(cancelled()),
         };
         let mut observation = visit.into_observation();
         if let Err(failure) = outcome {
@@ -47,7 +47,7 @@ impl Website {
     }
 }
 
-fn visit_cancelled() -> Failure {
+fn cancelled() -> Failure {
     Failure::new(Phase::Prepare, FailureKind::Cancelled, "stopped before its end")
 }
 
