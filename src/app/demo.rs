@@ -98,3 +98,30 @@ fn own_folder() -> io::Result<PathBuf> {
 fn named(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::app::read_monitors;
+    use crate::app::settings::Sources;
+
+    #[tokio::test]
+    async fn the_demo_watches_all_five_types_and_leaves_nothing_behind() {
+        let demo = Demo::start().await.unwrap();
+        let mut settings = Settings::load(&Sources::default()).unwrap();
+        demo.adorn(&mut settings);
+        let monitors = read_monitors(&settings).unwrap();
+        let kinds: BTreeSet<_> = monitors.iter().map(|monitor| monitor.document.kind().name()).collect();
+        assert_eq!(
+            kinds.into_iter().collect::<Vec<_>>(),
+            ["name-server", "ping", "tcp", "website", "website-ssl"]
+        );
+        assert!(monitors.iter().all(|m| m.warnings.is_empty() && m.document.number("interval") == 1));
+        let folder = demo.folder.clone();
+        assert!(settings.data.starts_with(&folder) && folder.exists());
+        drop(demo);
+        assert!(!folder.exists());
+    }
+}

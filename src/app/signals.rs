@@ -1,8 +1,13 @@
 //! SIGTERM and SIGINT end the process, a second one at once; SIGHUP reloads.
 
 use std::io;
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::Instant;
+
+/// Signals that come so soon after the first count as the same one.
+const SAME_WISH: Duration = Duration::from_millis(500);
 
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,10 +44,14 @@ impl Signals {
         }
     }
 
-    /// Waits for a second wish to stop.
+    /// Waits for a second wish to stop. What comes within a moment of the first is the same wish: a
+    /// wrapper such as `timeout` signals its child and then the whole group.
     pub(super) async fn stop_again(&mut self) -> &'static str {
+        let first = Instant::now();
         loop {
-            if let Wish::Stop(name) = self.next().await {
+            if let Wish::Stop(name) = self.next().await
+                && first.elapsed() >= SAME_WISH
+            {
                 return name;
             }
         }

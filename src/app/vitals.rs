@@ -103,10 +103,8 @@ impl Vitals for Heart {
     }
 
     fn ready(&self) -> Vec<Condition> {
-        let serving = match self.draining.load(Ordering::Relaxed) {
-            true => Some("the process is shutting down".to_owned()),
-            false => None,
-        };
+        let draining = self.draining.load(Ordering::Relaxed);
+        let serving = draining.then(|| "the process is shutting down".to_owned());
         vec![
             Condition { name: "store", fault: locked(&self.store).clone() },
             self.ingestor.condition(),

@@ -1,4 +1,4 @@
-//! Use cases: provision monitors, take results, keep house, show what was kept.
+//! Use cases over the traits of the store: provision monitors, ingest results, keep house, show what is known.
 
 mod health;
 mod housekeeping;

@@ -69,9 +69,9 @@ pub(super) struct ReloadLabels {
     pub outcome: &'static str,
 }
 
-/// How a job of the calendar ended: `done`, `failed`, or `skipped` while the last one was at work.
+/// A turn of a calendar job (`control::Chore::label`), and how it went: done, failed, skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct HousekeepingLabels {
+pub(super) struct JobLabels {
     pub job: &'static str,
     pub outcome: &'static str,
 }

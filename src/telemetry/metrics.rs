@@ -11,8 +11,8 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use super::labels::{
-    BuildLabels, CommitErrorLabels, FailureLabels, HousekeepingLabels, MissedLabels, PhaseLabels,
-    ReloadLabels, ResultLabels, TypeLabels, WeightLabels,
+    BuildLabels, CommitErrorLabels, FailureLabels, JobLabels, MissedLabels, PhaseLabels, ReloadLabels,
+    ResultLabels, TypeLabels, WeightLabels,
 };
 use super::process::ProcessCollector;
 use crate::model::{CheckResult, MissedReason};
@@ -49,7 +49,7 @@ pub struct Metrics {
     commit_results: Histogram,
     commit_seconds: Histogram,
     commit_errors: Family<CommitErrorLabels, Counter>,
-    housekeeping: Family<HousekeepingLabels, Counter>,
+    jobs: Family<JobLabels, Counter>,
     reloads: Family<ReloadLabels, Counter>,
     reload_taken: Gauge,
     reload_taken_at: Gauge,
@@ -82,7 +82,7 @@ impl Metrics {
             commit_results: Histogram::new(COMMIT_RESULTS),
             commit_seconds: Histogram::new(NETWORK_SECONDS),
             commit_errors: Family::default(),
-            housekeeping: Family::default(),
+            jobs: Family::default(),
             reloads: Family::default(),
             reload_taken: Gauge::default(),
             reload_taken_at: Gauge::default(),
@@ -120,8 +120,7 @@ impl Metrics {
         r.register("vigie_store_commit_results", "Results in one commit", self.commit_results.clone());
         r.register("vigie_store_commit_seconds", "Time of one commit", self.commit_seconds.clone());
         r.register("vigie_store_commit_errors", "Commits that failed", self.commit_errors.clone());
-        let help = "Turns of the calendar jobs, by how they ended";
-        r.register("vigie_housekeeping_jobs", help, self.housekeeping.clone());
+        r.register("vigie_housekeeping_runs", "Turns of the calendar jobs", self.jobs.clone());
         r.register("vigie_config_reloads", "Reloads of settings or monitor files", self.reloads.clone());
         let help = "1 when the last reload was taken, 0 when it was refused";
         r.register("vigie_config_last_reload_taken", help, self.reload_taken.clone());
@@ -204,9 +203,9 @@ impl Metrics {
         self.commit_errors.get_or_create(&CommitErrorLabels { kind }).inc();
     }
 
-    /// A turn of a calendar job: `done`, `failed` or `skipped`.
+    /// A turn of the calendar job `job`: `outcome` is done, failed or skipped.
     pub fn housekeeping(&self, job: &'static str, outcome: &'static str) {
-        self.housekeeping.get_or_create(&HousekeepingLabels { job, outcome }).inc();
+        self.jobs.get_or_create(&JobLabels { job, outcome }).inc();
     }
 
     /// A reload of the monitor files or settings: whether it was taken. The first load counts too.

@@ -77,7 +77,7 @@ fn a_result_is_counted_by_outcome_type_failure_phase_and_lateness() {
         r"vigie_ingest_queued_results 1",
         r"vigie_store_commit_results_sum 500.0",
         r#"vigie_store_commit_errors_total{kind="full"} 1"#,
-        r#"vigie_housekeeping_jobs_total{job="roll_up",outcome="done"} 1"#,
+        r#"vigie_housekeeping_runs_total{job="roll_up",outcome="done"} 1"#,
         r#"vigie_config_reloads_total{outcome="taken"} 1"#,
         r#"vigie_config_reloads_total{outcome="refused"} 0"#,
         r"vigie_config_last_reload_taken 1",

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
+use vigie::model::{Outcome, Status};
+use vigie::store::{Page, ResultFilter, Results, SqliteSettings, SqliteStore};
 use vigie::telemetry::FIELDS;
 
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -65,7 +67,9 @@ impl Daemon {
     fn of(mut child: Child, folder: tempfile::TempDir) -> Self {
         let (sender, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
-        std::thread::spawn(move || stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        std::thread::spawn(move || {
+            stderr.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
         let address = "127.0.0.1:0".parse().unwrap();
         let mut daemon = Self { child, lines, log: vec![], address, folder };
         let serving = daemon.wait_for_log("serving at");
@@ -156,7 +160,10 @@ fn it_serves_and_ends_cleanly_on_sigterm_with_known_log_fields_only() {
     assert_eq!(daemon.get("/healthz").0, 200);
     let (status, page) = daemon.get("/");
     assert!(status == 200 && page.contains("waiting") | page.contains(">ok<"), "{page}");
-    assert!(daemon.get("/api/v3/monitors").1.contains(r#""key"#) | daemon.get("/api/v3/monitors").1.contains(r#""name":"a""#));
+    assert!(
+        daemon.get("/api/v3/monitors").1.contains(r#""key"#)
+            | daemon.get("/api/v3/monitors").1.contains(r#""name":"a""#)
+    );
     daemon.signal(Signal::SIGTERM);
     daemon.wait_for_log("no result was lost");
     assert_eq!(daemon.ended().code(), Some(0));
@@ -195,6 +202,61 @@ fn a_reload_takes_what_changed_and_refuses_what_is_bad() {
     assert_eq!((&line["removed"], &line["changed"]), (&1.into(), &1.into()));
     assert!(!daemon.get("/api/v3/monitors").1.contains(r#""name":"a""#));
     assert!((daemon.metric(r#"vigie_config_reloads_total{outcome="refused"}"#) - 1.0).abs() < 0.1);
+}
+
+/// Website monitors, spread over the minute, of a target that takes connections and says nothing.
+fn stalling(timeout: u32) -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let monitor = |n: usize| {
+        format!(
+            "- {{key: k{n}, type: website, name: k{n}, billing_plancode: x, url: '{url}', interval: 1, timeout: {timeout}, retry_on_failure: false}}\n"
+        )
+    };
+    (listener, (0..60).map(monitor).collect())
+}
+
+fn wait_for_a_running_check(daemon: &Daemon) {
+    let until = Instant::now() + PATIENCE;
+    while daemon.metric(r#"vigie_checks_in_flight{weight="light"}"#) < 1.0 {
+        assert!(Instant::now() < until, "no check starts");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn sigterm_lets_running_checks_end_and_keeps_their_results() {
+    let (_target, monitors) = stalling(4);
+    let mut daemon = Daemon::start(&monitors);
+    wait_for_a_running_check(&daemon);
+    daemon.signal(Signal::SIGTERM);
+    daemon.wait_for_log("no result was lost");
+    assert_eq!(daemon.ended().code(), Some(0));
+    let database = daemon.folder.path().join("data/vigie.db");
+    let store = SqliteStore::open(&database, &SqliteSettings::default()).unwrap();
+    let page = Page { limit: 100, offset: 0 };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let found = runtime.block_on(store.results(ResultFilter::default(), page)).unwrap();
+    assert!(found.count > 0);
+    for result in found.results {
+        assert_eq!((result.outcome, result.status), (Outcome::Error, Status::TIMED_OUT), "{result:?}");
+    }
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    let (_target, monitors) = stalling(30);
+    let mut daemon = Daemon::start(&monitors);
+    wait_for_a_running_check(&daemon);
+    daemon.signal(Signal::SIGTERM);
+    daemon.wait_for_log("shutting down");
+    let began = Instant::now();
+    while daemon.child.try_wait().unwrap().is_none() {
+        daemon.signal(Signal::SIGTERM);
+        assert!(began.elapsed() < Duration::from_secs(10), "it drains on");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(daemon.ended().code(), Some(130));
 }
 
 #[test]
