@@ -74,7 +74,7 @@ pub struct ProbeSettings {
     /// Bytes of a body that are read at most, after decompression.
     pub body_bytes: u64,
     /// What checks call themselves in `User-Agent`.
-    pub user_agent: String,
+    pub user_agent: Arc<str>,
 }
 
 impl Default for ProbeSettings {
@@ -83,7 +83,7 @@ impl Default for ProbeSettings {
             dns_names: vec!["example.com".to_owned()],
             certificate_days: 30,
             body_bytes: 10 * 1024 * 1024,
-            user_agent: concat!("vigie/", env!("CARGO_PKG_VERSION")).to_owned(),
+            user_agent: concat!("vigie/", env!("CARGO_PKG_VERSION")).into(),
         }
     }
 }

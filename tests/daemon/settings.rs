@@ -65,7 +65,7 @@ fn settings_become_what_the_parts_take() {
     assert_eq!(settings.net.source.v4, Some("127.0.0.2".parse().unwrap()));
     assert_eq!(settings.net.trust.roots, vigie::net::Roots::None);
     assert_eq!(settings.probe.dns_names, ["a.test", "", "b.test"]);
-    assert_eq!(settings.probe.user_agent, "me/1");
+    assert_eq!(&*settings.probe.user_agent, "me/1");
     assert_eq!(settings.plans[0].types, [MonitorType::Tcp]);
 }
 

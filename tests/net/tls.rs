@@ -206,15 +206,12 @@ async fn application_protocols_are_negotiated() {
     server.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     let at = serve("127.0.0.1", server).await;
     let net = trusting(&authority);
-    let offering = |alpn: &[&str]| TlsOptions {
-        alpn: alpn.iter().map(|name| name.as_bytes().to_vec()).collect(),
-        ..TlsOptions::default()
-    };
-    let (outcome, _) = shake(&net, at, "good.test", &offering(&["h2", "http/1.1"]), soon()).await;
+    let offering = |alpn: &'static [&'static [u8]]| TlsOptions { alpn, ..TlsOptions::default() };
+    let (outcome, _) = shake(&net, at, "good.test", &offering(&[b"h2", b"http/1.1"]), soon()).await;
     assert_eq!(outcome.unwrap().get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
     let (outcome, _) = shake(&net, at, "good.test", &offering(&[]), soon()).await;
     assert_eq!(outcome.unwrap().get_ref().1.alpn_protocol(), None);
-    let (outcome, _) = shake(&net, at, "good.test", &offering(&["smtp"]), soon()).await;
+    let (outcome, _) = shake(&net, at, "good.test", &offering(&[b"smtp"]), soon()).await;
     assert_eq!(outcome.unwrap_err().kind, FailureKind::TlsHandshake);
 }
 

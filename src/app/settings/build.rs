@@ -287,7 +287,7 @@ impl Reader<'_> {
             certificate_days: u32::try_from(self.number("checks.certificate_days"))
                 .unwrap_or(standard.certificate_days),
             body_bytes: self.number("checks.body_bytes").unsigned_abs(),
-            user_agent: self.optional("checks.user_agent").unwrap_or(standard.user_agent),
+            user_agent: self.optional("checks.user_agent").map_or(standard.user_agent, Into::into),
         }
     }
 

@@ -58,7 +58,7 @@ pub struct TlsOptions {
     /// Versions to offer.
     pub versions: TlsVersions,
     /// Application protocols to offer (RFC 7301), the preferred one first; none = no ALPN.
-    pub alpn: Vec<Vec<u8>>,
+    pub alpn: &'static [&'static [u8]],
     /// Whether the certificate must be valid. Its facts are kept either way.
     pub verify: bool,
     /// Id of a CA that is trusted beside those of the location (fields.md 2 `ca_cert_id`).
@@ -69,13 +69,7 @@ pub struct TlsOptions {
 
 impl Default for TlsOptions {
     fn default() -> Self {
-        Self {
-            versions: TlsVersions::Best,
-            alpn: Vec::new(),
-            verify: true,
-            ca: None,
-            client_certificate: None,
-        }
+        Self { versions: TlsVersions::Best, alpn: &[], verify: true, ca: None, client_certificate: None }
     }
 }
 
@@ -109,7 +103,7 @@ impl Tls {
             }
         };
         config.dangerous().set_certificate_verifier(recorder);
-        config.alpn_protocols.clone_from(&options.alpn);
+        config.alpn_protocols = options.alpn.iter().map(|name| name.to_vec()).collect();
         if let Some(id) = options.client_certificate {
             config.client_auth_cert_resolver = self.trusted.client_certificate(id)?;
         }

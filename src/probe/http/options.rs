@@ -3,20 +3,16 @@
 use std::net::IpAddr;
 
 use bytes::Bytes;
-use http::header::{
-    ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PRAGMA,
-    USER_AGENT,
-};
-use http::{HeaderMap, Method, Version};
+use http::{Method, Version};
 use url::Url;
 
+use super::header::Headers;
 use super::login::Login;
 use super::{ProbeSettings, Unusable};
 use crate::judge::certificate::ExpiryRule;
-use crate::judge::keyword::{Keyword, KeywordRule};
+use crate::judge::keyword::KeywordRule;
 use crate::model::Document;
 use crate::net::{Family, TlsOptions, TlsVersions};
-use crate::wire::http as wire;
 
 /// What a website monitor asks for.
 #[derive(Debug)]
@@ -26,9 +22,7 @@ pub(super) struct Options {
     pub(super) method: Method,
     pub(super) version: Version,
     pub(super) body: Bytes,
-    /// Header fields of every request; `Host` stands first and is set for each one. HTTP/2 goes without
-    /// those of the connection.
-    pub(super) headers: HeaderMap,
+    pub(super) headers: Headers,
     pub(super) login: Option<Login>,
     /// Address of the first host, when its name is not to be resolved.
     pub(super) pinned: Option<IpAddr>,
@@ -38,10 +32,12 @@ pub(super) struct Options {
     pub(super) error_401: bool,
     pub(super) tls: TlsOptions,
     pub(super) expiry: ExpiryRule,
-    pub(super) keyword: Option<Keyword>,
+    /// Known to compile. Compiled anew for each answer: a compiled one takes tens of kilobytes, too much
+    /// to keep for every monitor between two runs.
+    pub(super) keyword: Option<Box<KeywordRule>>,
     pub(super) body_bytes: u64,
     /// What every result has to say about options without effect.
-    pub(super) notes: Vec<String>,
+    pub(super) notes: Box<[String]>,
 }
 
 impl Options {
@@ -59,7 +55,7 @@ impl Options {
         };
         let version = version(document)?;
         Ok(Self {
-            headers: headers(document, settings, &method)?,
+            headers: Headers::of(document, settings, &method)?,
             pinned: pinned(document)?,
             family: family(document)?,
             follows: document.flag("http_follow_redirects"),
@@ -79,7 +75,7 @@ impl Options {
     }
 }
 
-fn unusable(field: &'static str, reason: impl Into<String>) -> Unusable {
+pub(super) fn unusable(field: &'static str, reason: impl Into<String>) -> Unusable {
     Unusable { field, reason: reason.into() }
 }
 
@@ -136,91 +132,30 @@ fn family(document: &Document) -> Result<Family, Unusable> {
 
 fn tls(document: &Document, version: Version) -> TlsOptions {
     let id = |field| Some(document.number(field)).filter(|&id| id != 0);
-    let alpn: &[&[u8]] = match version {
+    let alpn: &'static [&'static [u8]] = match version {
         Version::HTTP_2 => &[b"h2", b"http/1.1"],
         Version::HTTP_11 => &[b"http/1.1"],
         _ => &[],
     };
     TlsOptions {
         versions: TlsVersions::of_field(document.text("use_ssl_version").unwrap_or_default()),
-        alpn: alpn.iter().map(|name| name.to_vec()).collect(),
+        alpn,
         verify: document.flag("verify_certificate"),
         ca: id("ca_cert_id"),
         client_certificate: id("ssl_cert_id").filter(|_| document.flag("use_client_ssl_cert")),
     }
 }
 
-fn keyword(document: &Document) -> Result<Option<Keyword>, Unusable> {
-    let compile = |rule: KeywordRule| rule.compile();
-    let keyword = KeywordRule::of(document).map(compile).transpose();
-    keyword.map_err(|error| unusable("keyword_string", error.to_string()))
-}
-
-fn headers(document: &Document, settings: &ProbeSettings, method: &Method) -> Result<HeaderMap, Unusable> {
-    let agent = HeaderValue::from_str(&settings.user_agent);
-    let mut headers = HeaderMap::with_capacity(12);
-    headers.insert(HOST, HeaderValue::from_static(""));
-    headers.insert(USER_AGENT, agent.map_err(|_| unusable("user_agent", "it is no header value"))?);
-    headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
-    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(wire::ACCEPT_ENCODING));
-    headers.insert(CONNECTION, HeaderValue::from_static("close"));
-    if document.text("http_caching") != Some("Enabled") {
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
+fn keyword(document: &Document) -> Result<Option<Box<KeywordRule>>, Unusable> {
+    let Some(rule) = KeywordRule::of(document) else { return Ok(None) };
+    match rule.clone().compile() {
+        Ok(_) => Ok(Some(Box::new(rule))),
+        Err(error) => Err(unusable("keyword_string", error.to_string())),
     }
-    if method == Method::POST {
-        let default = "application/x-www-form-urlencoded";
-        let kind = document.text("post_content_type").filter(|kind| !kind.is_empty()).unwrap_or(default);
-        let kind = HeaderValue::from_str(kind);
-        headers
-            .insert(CONTENT_TYPE, kind.map_err(|_| unusable("post_content_type", "it is no header value"))?);
-    }
-    add_own(document, &mut headers)?;
-    Ok(headers)
-}
-
-/// Adds the monitor's own header fields; the first of a name replaces the default, further ones follow it.
-fn add_own(document: &Document, headers: &mut HeaderMap) -> Result<(), Unusable> {
-    let mut set = Vec::new();
-    for entry in document.list("http_headers") {
-        let text = |key: &str| entry.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
-        let (name, value) = (text("name"), text("value"));
-        let name = HeaderName::from_bytes(name.as_bytes())
-            .ok()
-            .filter(|name| !belongs_to_the_exchange(name))
-            .ok_or_else(|| unusable("http_headers", format!("`{name}` cannot be set")))?;
-        // The value may be a secret: it is not shown.
-        let value = HeaderValue::from_str(value).map_err(|_| {
-            unusable("http_headers", format!("the value of `{name}` has a character that is not allowed"))
-        })?;
-        if set.contains(&name) {
-            headers.append(name, value);
-        } else {
-            headers.insert(&name, value);
-            set.push(name);
-        }
-    }
-    Ok(())
-}
-
-/// Fields that frame the message or belong to the connection (RFC 9110 7.6.1), and `Host`.
-fn belongs_to_the_exchange(name: &HeaderName) -> bool {
-    const NAMES: [&str; 9] = [
-        "host",
-        "content-length",
-        "connection",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    ];
-    NAMES.contains(&name.as_str())
 }
 
 /// Options that are kept but that this build does not act on. A result says so rather than nothing.
-fn notes(document: &Document) -> Vec<String> {
+fn notes(document: &Document) -> Box<[String]> {
     let mut idle = Vec::new();
     if document.value("interval_fullpage").is_some() && document.number("interval_fullpage") > 0 {
         idle.push("interval_fullpage");

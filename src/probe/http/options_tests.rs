@@ -1,5 +1,6 @@
 //! From fields to options.
 
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, USER_AGENT};
 use serde_json::{Value, json};
 
 use super::*;
@@ -24,7 +25,7 @@ fn the_url_loses_credentials_and_fragment_and_takes_the_port() {
 
 #[test]
 fn requests_say_what_the_fields_ask_for() {
-    let headers = |fields| options(fields).unwrap().headers;
+    let headers = |fields| options(fields).unwrap().headers.map();
     assert_eq!(headers(json!({}))[CACHE_CONTROL], "no-cache");
     assert!(!headers(json!({"http_caching": "Enabled"})).contains_key(CACHE_CONTROL));
     assert!(!headers(json!({})).contains_key(CONTENT_TYPE));
@@ -76,4 +77,11 @@ fn what_cannot_be_used_names_its_field() {
         let error = options(fields.clone()).unwrap_err();
         assert!(error.starts_with(field), "{fields}: {error}");
     }
+}
+
+#[test]
+fn a_million_idle_websites_fit_into_two_gigabytes() {
+    // Beside it stand the URL's text, the document and the schedule, about a kilobyte together.
+    let size = std::mem::size_of::<Options>();
+    assert!(size <= 480, "{size} bytes");
 }

@@ -32,7 +32,7 @@ impl Ask<'_> {
         *request.uri_mut() = self.uri()?;
         *request.version_mut() = self.version;
         let headers = request.headers_mut();
-        headers.clone_from(&options.headers);
+        *headers = options.headers.map();
         if self.version == Version::HTTP_2 {
             // RFC 9113 8.2.2 forbids the fields of a connection; the pseudo fields name the host.
             headers.remove(HOST);

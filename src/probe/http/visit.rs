@@ -13,6 +13,7 @@ use super::redirect::{self, shown};
 use super::request::Ask;
 use crate::judge::certificate::Expiry;
 use crate::judge::charset;
+use crate::judge::keyword::KeywordRule;
 use crate::model::{Failure, FailureKind, Hop, HttpFacts, Observation, Phase, WarningKind};
 use crate::net::{Endpoint, Family, Trace};
 use crate::wire::http::{self as wire, Body, Head, Keep, Protocol};
@@ -249,7 +250,7 @@ impl<'a> Visit<'a> {
         let Some(keyword) = keyword else { return Ok(()) };
         let started = Instant::now();
         let text = charset::decode(&content.bytes, content_type(&head.headers));
-        let verdict = keyword.judge(&text);
+        let verdict = judged(keyword, &text);
         self.trace.phases.set(Phase::Validate, started.elapsed());
         verdict.map_or(Ok(()), Err)
     }
@@ -273,6 +274,14 @@ impl<'a> Visit<'a> {
             400.. => refused(FailureKind::HttpStatus, ""),
             _ => Ok(()),
         }
+    }
+}
+
+/// What `rule` says of `text`. That it compiles was seen when the probe was built.
+fn judged(rule: &KeywordRule, text: &str) -> Option<Failure> {
+    match rule.clone().compile() {
+        Ok(keyword) => keyword.judge(text),
+        Err(error) => Some(Failure::new(Phase::Validate, FailureKind::Internal, error.to_string())),
     }
 }
 
