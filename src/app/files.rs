@@ -81,6 +81,7 @@ pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<FieldF
     }
     faults.extend(taken_keys(&monitors));
     faults.extend(beyond_plans(settings, &monitors));
+    faults.sort_by(|a, b| (&a.file, a.place).cmp(&(&b.file, b.place)));
     if faults.is_empty() { Ok(monitors) } else { Err(faults) }
 }
 

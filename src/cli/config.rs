@@ -87,5 +87,5 @@ fn praise(monitors: &[FileMonitor]) -> String {
     let warnings: Vec<String> = monitors.iter().flat_map(warned).collect();
     let count =
         if monitors.len() == 1 { "1 monitor".to_owned() } else { format!("{} monitors", monitors.len()) };
-    format!("{}no fault in {count}\n", warnings.concat())
+    format!("{}no fault in the settings and {count}\n", warnings.concat())
 }

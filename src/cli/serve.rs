@@ -8,9 +8,9 @@ use crate::app::{self, ServeOptions};
 /// Run monitors on schedule, keep their results and show them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A flag beats an environment variable (VIGIE_LISTEN, VIGIE_LOG_LEVEL, …), which beats the settings file.
-SIGHUP reloads settings and monitors, as does a change of their files; SIGTERM and SIGINT end the process once
-running checks have ended, a second one at once.
+A flag beats an environment variable (VIGIE_LISTEN, VIGIE_LOG_LEVEL, …), which beats the file.
+SIGHUP reloads settings and monitors, as does a change of their files. SIGTERM and SIGINT end the
+process once running checks have ended, a second one at once.
 
 Examples:
   vigie serve --demo                              look around: built-in targets and monitors

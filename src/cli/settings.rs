@@ -9,7 +9,7 @@ use crate::model::FieldFault;
 /// Where the settings come from.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct SettingsArgs {
-    /// Take certificate authorities, client certificates, resolvers and the egress policy from FILE
+    /// The settings file: certificates, name servers, egress policy, plans
     #[arg(long, value_name = "FILE", env = "VIGIE_CONFIG")]
     config: Option<PathBuf>,
 }

@@ -19,7 +19,10 @@ fn faults_stand_with_their_place_and_make_the_exit_code() {
     }
     std::fs::write(&path, text.replace("port: 0\n  intervall: 5", "port: 1")).unwrap();
     let output = vigie(&["config", "check", path.to_str().unwrap()]);
-    assert_eq!((output.status.code(), out(&output).as_str()), (Some(0), "no fault in 1 monitor\n"));
+    assert_eq!(
+        (output.status.code(), out(&output).as_str()),
+        (Some(0), "no fault in the settings and 1 monitor\n")
+    );
 }
 
 #[test]

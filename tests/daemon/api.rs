@@ -160,3 +160,20 @@ async fn a_broken_store_is_said_without_its_inner_words() {
     assert_eq!(answer.status, 500);
     assert!(!answer.body.contains("file is gone") && answer.body.contains("errors"), "{}", answer.body);
 }
+
+#[tokio::test]
+async fn the_name_and_region_of_the_location_are_told() {
+    let served = served(Kept::default(), vec![monitor(1, "one")]).await;
+    let location = json!({"id": 1, "name": "north & <south>", "region": 7});
+    let list = served.get("/api/v3/locations").await.json();
+    assert_eq!(list["results"], json!([location]));
+    assert_eq!(list["metadata"]["resultset"]["count"], 1);
+    assert_eq!(served.get("/api/v3/locations?offset=1").await.json()["results"], json!([]));
+    assert_eq!(served.get("/api/v3/locations?limit=x").await.status, 400);
+    assert_eq!(served.get("/api/v3/locations/1").await.json(), location);
+    assert_eq!(served.get("/api/v3/locations/2").await.status, 404);
+    assert_eq!(served.get("/api/v3/locations/x").await.status, 404);
+    let monitor = served.get("/api/v3/monitors/1").await.json();
+    assert_eq!((&monitor["home_location"], &monitor["locations"]), (&json!(1), &json!([location])));
+    assert!(served.get("/").await.body.contains("checked from north &amp; &lt;south&gt;, "));
+}

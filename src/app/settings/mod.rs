@@ -9,7 +9,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use build::{EngineSettings, LocationSettings, Settings, StoreSettings};
+pub use build::{EngineSettings, Settings, StoreSettings};
 pub use kind::{Kind, Part};
 pub use render::render;
 pub use table::{SECTIONS, SETTINGS, Setting};
@@ -29,7 +29,7 @@ pub struct Sources {
 }
 
 /// Variables of other commands and of what runs before settings are read.
-const OTHER_VARIABLES: [&str; 4] = ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER", "VIGIE_TOKEN_FILE"];
+const OTHER_VARIABLES: [&str; 3] = ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER"];
 
 impl Sources {
     /// The variables of this process.
@@ -86,7 +86,11 @@ impl Settings {
             }
         }
         let built = build::build(values, label.as_ref(), &mut faults);
-        if faults.is_empty() { Ok(built) } else { Err(faults) }
+        if faults.is_empty() {
+            return Ok(built);
+        }
+        faults.sort_by_key(|fault| (fault.file.is_none(), fault.place));
+        Err(faults)
     }
 
     /// The faults of a settings file alone, as `vigie config check` shows them.
