@@ -101,6 +101,11 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// An environment variable that says something: an empty one is as good as none, which `clap` denies.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
 /// A runtime for one command: all on this thread, or on one thread per core.
 fn runtime(threads: bool) -> anyhow::Result<tokio::runtime::Runtime> {
     let mut builder = if threads {

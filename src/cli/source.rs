@@ -69,9 +69,9 @@ impl SourceArgs {
         }
         let token = match &self.token_file {
             Some(file) => Some(remote::token_from(file)?),
-            None => variable("VIGIE_TOKEN"),
+            None => super::variable("VIGIE_TOKEN"),
         };
-        let url = self.server.clone().or_else(|| variable("VIGIE_SERVER"));
+        let url = self.server.clone().or_else(|| super::variable("VIGIE_SERVER"));
         let url = url.as_deref().unwrap_or(LOCAL_SERVER);
         Ok(Source::Server(Box::new(Server::connect(url, token).await?)))
     }
@@ -120,11 +120,6 @@ impl Source {
         );
         Err(WrongUse::error(format!("there is no monitor with the id or name `{word}`"), Some(hint)))
     }
-}
-
-/// An environment variable that says something.
-fn variable(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The query of `filter` and `page` for `GET /results` (behaviour.md 1).

@@ -66,3 +66,24 @@ fn every_command_has_help_with_examples() {
     }
     assert_eq!(vigie(&["no-such-command"]).status.code(), Some(2));
 }
+
+#[test]
+fn the_shipped_configuration_has_no_fault() {
+    for path in ["config/vigie.yaml", "config/monitors", "config/demo"] {
+        let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
+        let output = vigie(&["config", "check", &path]);
+        assert_eq!(output.status.code(), Some(0), "{}", out(&output));
+    }
+}
+
+#[test]
+fn an_empty_variable_is_as_good_as_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
+    command.env("VIGIE_CONFIG", "").args(["config", "check"]).current_dir(folder.path());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
+    command.env("VIGIE_CONFIG", "no/such.yaml").args(["config", "check"]);
+    assert!(out(&command.output().unwrap()).contains("no/such.yaml: cannot be read"));
+}

@@ -179,7 +179,7 @@ pub struct Served {
 
 pub async fn served(kept: Kept, monitors: Vec<Monitor>) -> Served {
     let kept = Arc::new(kept);
-    let view = Arc::new(View::new(kept.clone(), here()));
+    let view = Arc::new(View::new(kept.clone(), here(), [(9, "shop client".to_owned())].into()));
     view.show(monitors).await;
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(1_767_232_800)));

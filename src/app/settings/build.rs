@@ -44,6 +44,8 @@ pub struct Settings {
     pub location: Location,
     /// Its network.
     pub net: NetConfig,
+    /// Names of the client certificates, by id.
+    pub certificate_names: BTreeMap<i64, String>,
     /// What checks have in common.
     pub probe: ProbeSettings,
     /// Every value, for comparison.
@@ -132,6 +134,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
             region: read.number("location.region"),
         },
         net: read.net(),
+        certificate_names: read.certificate_names(),
         probe: read.probe(),
         raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
     }
@@ -230,6 +233,14 @@ impl Reader<'_> {
             }
         }
         trust
+    }
+
+    fn certificate_names(&self) -> BTreeMap<i64, String> {
+        let name = |entry: &Node| {
+            entry.get("cert_file")?;
+            Some((entry.get("id")?.to_json().as_i64()?, entry.get("name")?.as_text()?.to_owned()))
+        };
+        self.node("certificates").items().iter().filter_map(name).collect()
     }
 
     /// The file that `node` names; `None` when it says nothing of use, which is a fault then. Values of a
