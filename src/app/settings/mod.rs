@@ -66,7 +66,7 @@ impl Settings {
         let mut label: Option<Arc<str>> = None;
         if let Some(path) = &sources.file {
             let name: Arc<str> = path.display().to_string().into();
-            match read_file(path) {
+            match crate::app::read_text(path) {
                 Ok(text) => read::file(&name, &text, &mut values, &mut faults),
                 Err(message) => {
                     faults.push(FieldFault::new(Rule::Syntax, "", Place::default(), message).in_file(&name));
@@ -119,10 +119,4 @@ impl Settings {
     pub fn differences(&self, other: &Self) -> Vec<&'static Setting> {
         SETTINGS.iter().filter(|setting| self.raw.get(setting.path) != other.raw.get(setting.path)).collect()
     }
-}
-
-/// The text of a file, or why there is none.
-fn read_file(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
-    String::from_utf8(bytes).map_err(|_| "is no UTF-8 text".to_owned())
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::app::settings::Settings;
-use crate::app::{Known, read_secret};
+use crate::app::{Known, read_secret, read_text};
 use crate::cli::fields;
 use crate::cli::output::{Faults, WrongUse};
 use crate::model::accept::{Surroundings, create_with};
@@ -66,8 +66,7 @@ pub(super) fn from_file(
     settings: &Settings,
 ) -> anyhow::Result<Vec<Subject>> {
     let shown = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| WrongUse::error(format!("`{shown}` cannot be read: {error}"), None))?;
+    let text = read_text(file).map_err(|why| WrongUse::error(format!("`{shown}` {why}"), None))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let read = |at: SecretAt<'_>| read_secret(folder, at);
     let known = Known::of(settings);
