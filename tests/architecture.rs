@@ -200,6 +200,15 @@ fn the_import_reader_sees_every_form() {
     let imports: Vec<_> = source.imports().into_iter().collect();
     assert_eq!(imports, ["clock::Clock", "model", "store::open", "wire"]);
     assert_eq!(source.module(), "net");
+    for (path, code, import) in [
+        ("src/net/dial.rs", "use super::super::store::open;", Some("store::open")),
+        ("src/net/dial.rs", "use super::timed::Timed;", None),
+        ("src/net/mod.rs", "use super::api;\n#[cfg(test)]\nmod tests { use super::wire; }", Some("api")),
+        ("src/net/tls/mod.rs", "use super::super::{web, wire::http};", Some("web")),
+    ] {
+        let found = Source::of(path, code).imports().first().cloned();
+        assert_eq!(found.as_deref(), import, "{path}: {code}");
+    }
     assert_eq!(Source::of("src/clock.rs", "//! A clock").module(), "clock");
     assert!(Path::new(&root()).join("Cargo.toml").exists());
 }

@@ -222,7 +222,8 @@ impl Parts {
         let (hour, minute) = settings.store.retention_at;
         let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
-        let view = Arc::new(View::new(store.clone()));
+        let view =
+            Arc::new(View::new(store.clone(), settings.location.clone(), settings.certificate_names.clone()));
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
         Ok(Self { store, ingestor, runner, housekeeper, view, heart, metrics, clock })

@@ -74,10 +74,10 @@ impl Drop for Demo {
 /// The monitors of the demo with the addresses of its targets.
 fn monitors(at: &Addresses) -> String {
     MONITORS
-        .replace("@HTTP@", &at.http.to_string())
-        .replace("@HTTPS@", &at.https.to_string())
-        .replace("@TCP_PORT@", &at.tcp.port().to_string())
-        .replace("@DNS_PORT@", &at.dns.port().to_string())
+        .replace("127.0.0.1:8080", &at.http.to_string())
+        .replace("127.0.0.1:8443", &at.https.to_string())
+        .replace("port: 8025", &format!("port: {}", at.tcp.port()))
+        .replace("port: 8053", &format!("port: {}", at.dns.port()))
 }
 
 /// A new folder that only this user can look into. A name that somebody else took is left alone.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -81,6 +82,7 @@ pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<FieldF
     }
     faults.extend(taken_keys(&monitors));
     faults.extend(beyond_plans(settings, &monitors));
+    faults.sort_by(|a, b| (&a.file, a.place).cmp(&(&b.file, b.place)));
     if faults.is_empty() { Ok(monitors) } else { Err(faults) }
 }
 
@@ -130,19 +132,26 @@ fn taken_keys(monitors: &[FileMonitor]) -> Vec<FieldFault> {
 }
 
 fn read(file: &Path, faults: &mut Vec<FieldFault>) -> Option<(PathBuf, String)> {
-    let size = fs::metadata(file).map_or(0, |meta| meta.len());
-    if size > MAX_BYTES as u64 {
-        faults.push(fault(file, format!("is larger than {} MiB; split it", MAX_BYTES >> 20)));
-        return None;
-    }
-    let text = fs::read(file).map_err(|error| format!("cannot be read: {error}"));
-    match text.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "is no UTF-8 text".to_owned())) {
+    match read_text(file) {
         Ok(text) => Some((file.to_owned(), text)),
         Err(message) => {
             faults.push(fault(file, message));
             None
         }
     }
+}
+
+/// The text of a file of the configuration, or why there is none, without its name. No more is read than can
+/// be used, whatever the file is.
+pub fn read_text(file: &Path) -> Result<String, String> {
+    let unreadable = |error: io::Error| format!("cannot be read: {error}");
+    let mut bytes = Vec::new();
+    let opened = fs::File::open(file).map_err(unreadable)?;
+    opened.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() > MAX_BYTES {
+        return Err(format!("is larger than {} MiB; split it", MAX_BYTES >> 20));
+    }
+    String::from_utf8(bytes).map_err(|_| "is no UTF-8 text".to_owned())
 }
 
 fn fault(path: &Path, message: String) -> FieldFault {
@@ -200,6 +209,11 @@ mod tests {
         assert_eq!(collect(folder.path()).unwrap(), [at("a.yml"), at("b.yaml"), at("sub/c.json")]);
         assert_eq!(collect(&at("b.yaml")).unwrap(), [at("b.yaml")]);
         assert!(collect(&at("gone")).unwrap_err().contains("cannot be read"));
+    }
+
+    #[test]
+    fn a_file_without_end_does_not_fill_the_memory() {
+        assert_eq!(read_text(Path::new("/dev/zero")).unwrap_err(), "is larger than 256 MiB; split it");
     }
 
     #[test]

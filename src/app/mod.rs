@@ -14,6 +14,6 @@ mod vitals;
 mod watch;
 
 pub use boot::{ServeOptions, serve};
-pub use files::{MONITOR_FILES, read_monitors};
+pub use files::{MONITOR_FILES, read_monitors, read_text};
 pub use secrets::read_secret;
 pub use surroundings::Known;

@@ -31,7 +31,7 @@ pub(super) async fn bind(address: SocketAddr) -> anyhow::Result<TcpListener> {
     TcpListener::bind(address).await.with_context(|| match address.port() {
         0 => format!("cannot listen on `{address}`"),
         port => format!(
-            "cannot listen on `{address}`; is another vigie running?\n  hint: choose another port with `--listen {}:{}`, or port 0 for a free one",
+            "cannot listen on `{address}`; is another vigie running?\nhint: choose another port with `--listen {}:{}`, or port 0 for a free one",
             address.ip(),
             port.saturating_add(1)
         ),

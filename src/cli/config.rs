@@ -7,7 +7,7 @@ use clap::Subcommand;
 
 use super::output;
 use super::settings::SettingsArgs;
-use crate::app::read_monitors;
+use crate::app::{read_monitors, read_text};
 use crate::model::FieldFault;
 use crate::model::monitor_file::FileMonitor;
 use crate::model::source::{Node, NodeValue};
@@ -69,7 +69,7 @@ fn check(args: &CheckArgs) -> Result<Vec<FileMonitor>, Vec<FieldFault>> {
 
 /// Whether the file at `path` is one of monitors: a list, or a map with a type.
 fn holds_monitors(path: &Path) -> bool {
-    let node = std::fs::read_to_string(path).ok().and_then(|text| Node::parse(&text).ok());
+    let node = read_text(path).ok().and_then(|text| Node::parse(&text).ok());
     node.is_some_and(|node| matches!(node.value, NodeValue::List(_)) || node.get("type").is_some())
 }
 
@@ -87,5 +87,5 @@ fn praise(monitors: &[FileMonitor]) -> String {
     let warnings: Vec<String> = monitors.iter().flat_map(warned).collect();
     let count =
         if monitors.len() == 1 { "1 monitor".to_owned() } else { format!("{} monitors", monitors.len()) };
-    format!("{}no fault in {count}\n", warnings.concat())
+    format!("{}no fault in the settings and {count}\n", warnings.concat())
 }

@@ -55,7 +55,7 @@ fn fields(of: &Table, style: Style) -> String {
     let rows = settable.iter().map(|field| {
         vec![
             Cell::new(field.name),
-            Cell::new(field.kind.wanted()),
+            Cell::new(rule(&field.kind)),
             Cell::new(default(field)),
             Cell::new(field.about),
         ]
@@ -65,6 +65,17 @@ fn fields(of: &Table, style: Style) -> String {
         of.about,
         table::table(&["field", "rule", "default", "meaning"], rows.collect(), style)
     )
+}
+
+/// What a field takes, with its bounds.
+fn rule(kind: &Kind) -> String {
+    let wanted = kind.wanted();
+    match kind {
+        Kind::Text { max, .. } => format!("{wanted}, at most {max} characters"),
+        Kind::List { min: 0, max, .. } => format!("{wanted} of at most {max}"),
+        Kind::List { min, max, .. } => format!("{wanted} of {min} to {max}"),
+        _ => wanted,
+    }
 }
 
 fn default(field: &Field) -> String {
@@ -82,7 +93,7 @@ fn one(kind: MonitorType, name: &str, style: Style) -> anyhow::Result<String> {
     let field = of.field(name).ok_or_else(|| unknown(kind, name))?;
     let mut lines = vec![
         format!("{}: {}", style.bold(field.name), field.about),
-        format!("  rule     {}", field.kind.wanted()),
+        format!("  rule     {}", rule(&field.kind)),
     ];
     match default(field).as_str() {
         "" => {}

@@ -46,10 +46,10 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  vigie serve --demo                          look around: built-in targets and monitors, no network needed
-  vigie check website https://example.com/    check something now, with phases, certificate and reasons
-  vigie fields website                        every field of a type, with its rule and default
-  vigie config check                          find the faults of all monitor files
+  vigie serve --demo                              look around, no network needed
+  vigie check website-ssl https://example.com/    check something now, and see why it fails
+  vigie fields website                            every field of a type, with rule and default
+  vigie config check                              find the faults of settings and monitors
 
 `vigie help COMMAND` shows the options and examples of a command.";
 
@@ -99,6 +99,11 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Load(args) => load::run(args),
         Command::Responder(args) => responder::run(args),
     }
+}
+
+/// An environment variable that says something: an empty one is as good as none, which `clap` denies.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// A runtime for one command: all on this thread, or on one thread per core.

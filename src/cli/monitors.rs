@@ -6,6 +6,7 @@ use comfy_table::Cell;
 use serde::Serialize;
 
 use super::output;
+use super::render::plain;
 use super::source::{MonitorRow, Source, SourceArgs};
 use super::style::Style;
 use super::table;
@@ -103,7 +104,7 @@ fn listed(shown: &[Standing], style: Style) -> String {
         };
         vec![
             Cell::new(monitor.id),
-            Cell::new(&monitor.name),
+            Cell::new(plain(&monitor.name)),
             Cell::new(monitor.kind),
             Cell::new(format!("{} min", monitor.interval)),
             outcome,

@@ -6,12 +6,12 @@ use comfy_table::{Cell, CellAlignment};
 
 use super::moment::Moment;
 use super::output;
-use super::render::duration;
+use super::render::{duration, plain};
 use super::source::SourceArgs;
 use super::style::Style;
 use super::table;
 use crate::clock::{Clock, SystemClock};
-use crate::model::{CheckResult, Outcome};
+use crate::model::{CheckResult, Location, LocationId, Outcome};
 use crate::store::{Page, ResultFilter};
 
 /// Show what checks came to, newest first
@@ -21,7 +21,7 @@ use crate::store::{Page, ResultFilter};
 #[command(after_help = "\
 Examples:
   vigie results                              the newest of all monitors
-  vigie results shop --from 2h               of the monitor `shop`, planned within the last two hours
+  vigie results shop --from 2h               of the monitor `shop`, of the last two hours
   vigie results --outcome error --limit 100  failures only
   vigie results --data /var/lib/vigie        without a server
   vigie results --json | jq '.[].total_us'   for other programs")]
@@ -69,7 +69,8 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         if args.json {
             output::say(&format!("{}\n", serde_json::to_string_pretty(&page.results)?))?;
         } else {
-            let mut text = listed(&page.results, Style::of_stdout());
+            let locations = source.locations().await?;
+            let mut text = listed(&page.results, &locations, Style::of_stdout());
             let shown = page.results.len();
             text.push_str(&Style::of_stdout().dim(&format!("{shown} of {} results", page.count)));
             output::say(&format!("{text}\n"))?;
@@ -84,7 +85,7 @@ fn outcome(word: &str) -> Result<Outcome, String> {
 }
 
 /// `results` as a table; empty for none.
-fn listed(results: &[CheckResult], style: Style) -> String {
+fn listed(results: &[CheckResult], locations: &[Location], style: Style) -> String {
     if results.is_empty() {
         return String::new();
     }
@@ -92,14 +93,25 @@ fn listed(results: &[CheckResult], style: Style) -> String {
         let took = if result.attempts.is_empty() { String::new() } else { duration(result.total_us) };
         vec![
             table::time(result.planned_at),
-            Cell::new(&result.monitor_name),
+            Cell::new(plain(&result.monitor_name)),
             Cell::new(result.kind),
+            Cell::new(place(result.location_id, locations)),
             table::outcome(result.outcome, style),
             Cell::new(took).set_alignment(CellAlignment::Right),
-            Cell::new(why(result)),
+            Cell::new(plain(&why(result))),
         ]
     });
-    table::table(&["planned (UTC)", "monitor", "type", "outcome", "took", "why"], rows.collect(), style)
+    table::table(
+        &["planned (UTC)", "monitor", "type", "location", "outcome", "took", "why"],
+        rows.collect(),
+        style,
+    )
+}
+
+/// The name of a location; its number where the name is not known.
+fn place(id: LocationId, locations: &[Location]) -> String {
+    let known = locations.iter().find(|location| location.id == id);
+    known.map_or_else(|| id.to_string(), |location| location.name.clone())
 }
 
 /// The deciding reason; of missed runs also how many.

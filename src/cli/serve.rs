@@ -8,9 +8,9 @@ use crate::app::{self, ServeOptions};
 /// Run monitors on schedule, keep their results and show them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A flag beats an environment variable (VIGIE_LISTEN, VIGIE_LOG_LEVEL, …), which beats the settings file.
-SIGHUP reloads settings and monitors, as does a change of their files; SIGTERM and SIGINT end the process once
-running checks have ended, a second one at once.
+A flag beats an environment variable (VIGIE_LISTEN, VIGIE_LOG_LEVEL, …), which beats the file.
+SIGHUP reloads settings and monitors, as does a change of their files. SIGTERM and SIGINT end the
+process once running checks have ended, a second one at once.
 
 Examples:
   vigie serve --demo                              look around: built-in targets and monitors
@@ -21,8 +21,8 @@ pub(super) struct Args {
     /// unless --data names a folder
     #[arg(long)]
     demo: bool,
-    /// The settings file
-    #[arg(long, value_name = "FILE", env = "VIGIE_CONFIG")]
+    /// The settings file; without it, that of the variable `VIGIE_CONFIG`
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Folder for the database [default: vigie-data]
     #[arg(long, value_name = "DIR")]
@@ -38,6 +38,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::raise_descriptor_limit();
     let Args { demo, config, data, monitors, listen } = args;
+    let config = super::settings::config_file(config);
     app::serve(ServeOptions { config, data, monitors, listen, demo })?;
     Ok(ExitCode::SUCCESS)
 }

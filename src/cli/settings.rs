@@ -9,9 +9,15 @@ use crate::model::FieldFault;
 /// Where the settings come from.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct SettingsArgs {
-    /// Take certificate authorities, client certificates, resolvers and the egress policy from FILE
-    #[arg(long, value_name = "FILE", env = "VIGIE_CONFIG")]
+    /// The settings file: certificates, name servers, egress policy, plans. Without it, that of the
+    /// variable `VIGIE_CONFIG`
+    #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+}
+
+/// The settings file that `flag` names, or else the environment.
+pub(super) fn config_file(flag: Option<PathBuf>) -> Option<PathBuf> {
+    flag.or_else(|| super::variable("VIGIE_CONFIG").map(PathBuf::from))
 }
 
 impl SettingsArgs {
@@ -22,7 +28,7 @@ impl SettingsArgs {
 
     /// As [`SettingsArgs::load`], from `file` when there is one; answers with the faults themselves.
     pub(super) fn read(&self, file: Option<&Path>) -> Result<Settings, Vec<FieldFault>> {
-        let file = file.map(Path::to_owned).or_else(|| self.config.clone());
+        let file = file.map(Path::to_owned).or_else(|| config_file(self.config.clone()));
         Settings::load(&Sources { file, ..Sources::default() }.with_environment())
     }
 }

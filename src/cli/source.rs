@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::output::WrongUse;
 use super::remote::{self, List, Server};
-use crate::model::{CheckResult, Monitor, MonitorId, MonitorType, nearest};
+use crate::model::{CheckResult, Location, Monitor, MonitorId, MonitorType, nearest};
 use crate::store::{Page, ResultFilter, ResultPage, SqliteReader, SqliteSettings};
 
 /// Where a server listens when nothing else is said.
@@ -18,8 +18,9 @@ pub(super) const DATABASE: &str = "vigie.db";
 /// Options of the commands that read.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct SourceArgs {
-    /// Read from the server at URL; without it, from the one on this host, port 7979
-    #[arg(long, value_name = "URL", env = "VIGIE_SERVER")]
+    /// Read from the server at URL, or at that of the variable `VIGIE_SERVER`; without both, from the one
+    /// on this host, port 7979
+    #[arg(long, value_name = "URL")]
     server: Option<String>,
     /// Authenticate with the token in FILE; the variable `VIGIE_TOKEN` holds one too
     #[arg(long, value_name = "FILE")]
@@ -68,9 +69,10 @@ impl SourceArgs {
         }
         let token = match &self.token_file {
             Some(file) => Some(remote::token_from(file)?),
-            None => std::env::var("VIGIE_TOKEN").ok(),
+            None => super::variable("VIGIE_TOKEN"),
         };
-        let url = self.server.as_deref().unwrap_or(LOCAL_SERVER);
+        let url = self.server.clone().or_else(|| super::variable("VIGIE_SERVER"));
+        let url = url.as_deref().unwrap_or(LOCAL_SERVER);
         Ok(Source::Server(Box::new(Server::connect(url, token).await?)))
     }
 }
@@ -95,6 +97,14 @@ impl Source {
         };
         rows.sort_by_key(|row| row.id);
         Ok(rows)
+    }
+
+    /// The locations whose names are known: a database knows their numbers only.
+    pub(super) async fn locations(&mut self) -> anyhow::Result<Vec<Location>> {
+        match self {
+            Self::File(_) => Ok(Vec::new()),
+            Self::Server(server) => Ok(server.read::<List<Location>>("locations", &[]).await?.results),
+        }
     }
 
     /// The monitor that `word` names: its id or its name.

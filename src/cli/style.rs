@@ -14,11 +14,13 @@ impl Style {
     /// Never paints.
     pub const PLAIN: Self = Self { colour: false };
 
-    /// Paints when standard output is a terminal and `NO_COLOR` is unset or empty (<https://no-color.org>).
+    /// Paints when standard output is a terminal that can, and `NO_COLOR` is unset or empty
+    /// (<https://no-color.org>).
     #[must_use]
     pub fn of_stdout() -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        Self { colour: std::io::stdout().is_terminal() && !refused }
+        let dumb = std::env::var_os("TERM").is_some_and(|kind| kind == "dumb");
+        Self { colour: std::io::stdout().is_terminal() && !refused && !dumb }
     }
 
     /// Always paints.

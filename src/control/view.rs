@@ -1,7 +1,7 @@
 //! The reading side: what pages and API show of monitors and results.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use futures::future::try_join_all;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::model::{CheckId, CheckResult, Monitor, MonitorId, MonitorType, Outcome};
+use crate::model::{CheckId, CheckResult, Location, Monitor, MonitorId, MonitorType, Outcome};
 use crate::store::{MonitorState, Page, ResultFilter, ResultPage, Results, StoreError};
 
 /// For how long a board is shown again before it is read afresh.
@@ -133,15 +133,29 @@ pub struct RowPage {
 /// Reads the running set of monitors and what was kept of their runs.
 pub struct View {
     results: Arc<dyn Results>,
+    location: Location,
+    certificates: BTreeMap<i64, String>,
     monitors: RwLock<Arc<Vec<Monitor>>>,
     board: Mutex<Option<(Instant, Arc<Board>)>>,
 }
 
 impl View {
-    /// A view with no monitors yet.
+    /// A view with no monitors yet, at `location`; `certificates` are the names of client certificates.
     #[must_use]
-    pub fn new(results: Arc<dyn Results>) -> Self {
-        Self { results, monitors: RwLock::default(), board: Mutex::new(None) }
+    pub fn new(results: Arc<dyn Results>, location: Location, certificates: BTreeMap<i64, String>) -> Self {
+        Self { results, location, certificates, monitors: RwLock::default(), board: Mutex::new(None) }
+    }
+
+    /// Where this process checks from: the pool of every monitor, as long as there is one location.
+    #[must_use]
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// The name of a client certificate of the settings.
+    #[must_use]
+    pub fn certificate(&self, id: i64) -> Option<&str> {
+        self.certificates.get(&id).map(String::as_str)
     }
 
     /// Takes `monitors` as the running set from now on.

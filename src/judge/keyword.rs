@@ -1,7 +1,7 @@
 //! The keyword rule (behaviour.md 4, Keyword).
 //!
 //! A rule is compiled once, when its monitor is loaded, into one regular expression of the linear-time
-//! `regex` crate. White space is handled in two halves: [`spaces::fold`] rewrites the text that is
+//! `regex` crate. White space is handled in two halves: `spaces::fold` rewrites the text that is
 //! searched, and the same folding is applied to the literals of the pattern, on its syntax tree.
 
 use regex::{Regex, RegexBuilder};

@@ -11,6 +11,7 @@ pub(crate) mod id;
 pub mod intake;
 mod kind;
 pub mod legacy;
+mod location;
 mod monitor;
 pub mod monitor_file;
 mod observation;
@@ -28,6 +29,7 @@ pub use failure::{Failure, FailureKind, Fault};
 pub use fault::{FieldFault, MASK, Rule, nearest, shortened, shown};
 pub use id::{CheckId, CustomerId, LocationId, MonitorId, Revision, RunId};
 pub use kind::MonitorType;
+pub use location::Location;
 pub use monitor::{Monitor, Origin};
 pub use observation::{
     Certificate, DnsFacts, Facts, Hop, HttpFacts, Observation, PingFacts, TlsFacts, Warning, WarningKind,

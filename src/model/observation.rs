@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Failure, Phase, Phases, Status, Timestamp};
 
@@ -89,7 +89,7 @@ pub struct Facts {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub http: Option<Box<HttpFacts>>,
     /// Of a TLS session.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    #[serde(flatten, skip_serializing_if = "Option::is_none", deserialize_with = "some_tls")]
     pub tls: Option<Box<TlsFacts>>,
     /// Of a name server's answer.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -100,6 +100,12 @@ pub struct Facts {
     /// The addresses that the name resolved to, in the order in which they were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolved: Vec<std::net::IpAddr>,
+}
+
+/// None of the fields of [`TlsFacts`] has to be there: without any, there was no TLS session.
+fn some_tls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<TlsFacts>>, D::Error> {
+    let read = Option::<Box<TlsFacts>>::deserialize(deserializer)?;
+    Ok(read.filter(|facts| **facts != TlsFacts::default()))
 }
 
 /// Of the last HTTP exchange of an attempt, with the redirects that led to it.
@@ -179,7 +185,8 @@ pub struct DnsFacts {
     pub question: String,
     /// The type that was asked for last.
     pub record_type: String,
-    /// RFC 6895 name of the response code.
+    /// RFC 6895 name of the response code; empty and left out when nothing was answered.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rcode: String,
     /// Records of the answer section: type and value.
     pub answers: Vec<String>,

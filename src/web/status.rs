@@ -45,7 +45,8 @@ async fn render(site: &Site, wish: Wish) -> Result<Html<String>, StoreError> {
     let now = site.clock.now();
     let failing = board.counts().iter().find(|(s, _)| s.name() == "error").map_or(0, |(_, count)| *count);
     let title = if failing > 0 { format!("({failing}) Vigie") } else { "Vigie".to_owned() };
-    let mut body = format!("<h1>Monitors <small>{} UTC</small></h1>", time(now));
+    let location = escape(&site.view.location().name);
+    let mut body = format!("<h1>Monitors <small>checked from {location}, {} UTC</small></h1>", time(now));
     body.push_str(&tiles(&board, &wish));
     body.push_str(&form(&wish));
     body.push_str(&table(&board, &rows, now));

@@ -112,3 +112,25 @@ fn a_private_authority_comes_from_the_settings() {
     assert_eq!(output.status.code(), Some(0), "{}{}", out(&output), err(&output));
     assert!(out(&output).contains("days left"), "{}", out(&output));
 }
+
+#[test]
+fn a_url_that_is_longer_than_a_name_may_be_is_checked() {
+    let targets = Targets::start();
+    let url = format!("http://{}/?{}", targets.at().http, "a".repeat(300));
+    let output = vigie(&["check", "website", &url]);
+    assert_eq!(output.status.code(), Some(0), "{}{}", out(&output), err(&output));
+    let output = vigie(&["check", "website", ""]);
+    assert_eq!(err(&output), "error: `url` must not be empty\n");
+}
+
+#[test]
+fn options_of_later_versions_are_refused_and_not_swallowed() {
+    for (args, code, word) in [
+        (vec!["check", "tcp", "localhost:1", "--har", "x.har"], 3, "--har"),
+        (vec!["serve", "--admin-password-file", "x"], 2, "--admin-password-file"),
+    ] {
+        let output = vigie(&args);
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+        assert!(err(&output).contains(&format!("unexpected argument '{word}'")), "{}", err(&output));
+    }
+}

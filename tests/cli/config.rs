@@ -19,7 +19,10 @@ fn faults_stand_with_their_place_and_make_the_exit_code() {
     }
     std::fs::write(&path, text.replace("port: 0\n  intervall: 5", "port: 1")).unwrap();
     let output = vigie(&["config", "check", path.to_str().unwrap()]);
-    assert_eq!((output.status.code(), out(&output).as_str()), (Some(0), "no fault in 1 monitor\n"));
+    assert_eq!(
+        (output.status.code(), out(&output).as_str()),
+        (Some(0), "no fault in the settings and 1 monitor\n")
+    );
 }
 
 #[test]
@@ -62,4 +65,25 @@ fn every_command_has_help_with_examples() {
         assert!(out(&output).contains("Examples:\n  vigie "), "{command:?}: {}", out(&output));
     }
     assert_eq!(vigie(&["no-such-command"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_shipped_configuration_has_no_fault() {
+    for path in ["config/vigie.yaml", "config/monitors", "config/demo"] {
+        let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
+        let output = vigie(&["config", "check", &path]);
+        assert_eq!(output.status.code(), Some(0), "{}", out(&output));
+    }
+}
+
+#[test]
+fn an_empty_variable_is_as_good_as_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
+    command.env("VIGIE_CONFIG", "").args(["config", "check"]).current_dir(folder.path());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
+    command.env("VIGIE_CONFIG", "no/such.yaml").args(["config", "check"]);
+    assert!(out(&command.output().unwrap()).contains("no/such.yaml: cannot be read"));
 }

@@ -36,3 +36,12 @@ fn a_source_that_is_not_there_is_named_with_a_remedy() {
     assert!(err(&output).contains("hint: is `vigie serve` running there?"), "{}", err(&output));
     assert_eq!(vigie(&["results", "--server", "nonsense"]).status.code(), Some(2));
 }
+
+#[test]
+fn a_data_folder_is_read_though_a_variable_names_a_server() {
+    let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
+    command.env("VIGIE_SERVER", "http://127.0.0.1:1").args(["results", "--data", "/nonexistent"]);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", err(&output));
+    assert!(err(&output).contains("/nonexistent"), "{}", err(&output));
+}

@@ -1,6 +1,6 @@
 use axum::http::Request;
 use serde_json::{Value, json};
-use vigie::model::{CheckResult, Outcome};
+use vigie::model::{CheckResult, Document, MonitorType, Outcome};
 
 use crate::support::{Kept, monitor, result, served};
 
@@ -159,4 +159,34 @@ async fn a_broken_store_is_said_without_its_inner_words() {
     let answer = served.get("/api/v3/results").await;
     assert_eq!(answer.status, 500);
     assert!(!answer.body.contains("file is gone") && answer.body.contains("errors"), "{}", answer.body);
+}
+
+#[tokio::test]
+async fn the_name_and_region_of_the_location_are_told() {
+    let served = served(Kept::default(), vec![monitor(1, "one")]).await;
+    let location = json!({"id": 1, "name": "north & <south>", "region": 7});
+    let list = served.get("/api/v3/locations").await.json();
+    assert_eq!(list["results"], json!([location]));
+    assert_eq!(list["metadata"]["resultset"]["count"], 1);
+    assert_eq!(served.get("/api/v3/locations?offset=1").await.json()["results"], json!([]));
+    assert_eq!(served.get("/api/v3/locations?limit=x").await.status, 400);
+    assert_eq!(served.get("/api/v3/locations/1").await.json(), location);
+    assert_eq!(served.get("/api/v3/locations/2").await.status, 404);
+    assert_eq!(served.get("/api/v3/locations/x").await.status, 404);
+    let monitor = served.get("/api/v3/monitors/1").await.json();
+    assert_eq!((&monitor["home_location"], &monitor["locations"]), (&json!(1), &json!([location])));
+    assert!(served.get("/").await.body.contains("checked from north &amp; &lt;south&gt;, "));
+}
+
+#[tokio::test]
+async fn the_client_certificate_of_a_monitor_is_told_by_its_name() {
+    let mut shown = monitor(1, "one");
+    let values =
+        json!({"name": "one", "url": "https://a.test/", "use_client_ssl_cert": true, "ssl_cert_id": 9});
+    let Value::Object(values) = values else { unreachable!() };
+    shown.document = std::sync::Arc::new(Document::trusted(MonitorType::WebsiteSsl, values));
+    let served = served(Kept::default(), vec![shown, monitor(2, "two")]).await;
+    let told = served.get("/api/v3/monitors/1").await.json();
+    assert_eq!((&told["ssl_cert_name"], &told["ssl_cert_format"]), (&json!("shop client"), &json!("PEM")));
+    assert_eq!(served.get("/api/v3/monitors/2").await.json().get("ssl_cert_name"), None);
 }

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod api;
+#[path = "../support/lacking.rs"]
+mod lacking;
 mod metrics;
 mod pages;
 mod process;

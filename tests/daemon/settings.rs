@@ -90,6 +90,9 @@ fn every_fault_is_found_at_once_with_its_place_and_remedy() {
         "F:11:17: `location.egress_deny[0]` must be a network, such as `10.0.0.0/8` or `fd00::/8`, not `10.0.0.1/8`",
         "F:14:13: `certificates[1].nam` is no setting\n  hint: did you mean `name`?",
         "F:14:5: `certificates[1].name` is missing",
+        "F:13:5: `certificates[0]` needs either `ca_file`, or `cert_file` and `key_file`",
+        "F:14:10: `certificates[1].id` stands there twice",
+        "F:14:30: `certificates[1].ca_file`: the file `/nonexistent.pem` cannot be read: No such file or directory (os error 2)",
         "F:15:27: `tcpp` is no monitor type; did you mean `tcp`?",
     ];
     for fault in &expected {
@@ -165,4 +168,44 @@ fn only_what_changed_differs_and_says_whether_it_is_taken_live() {
     let (old, new) = (load("").unwrap(), load("listen: 127.0.0.1:1\ndns: {default_name: x.test}\n").unwrap());
     let found: Vec<_> = old.differences(&new).iter().map(|s| (s.path, s.live)).collect();
     assert_eq!(found, [("listen", false), ("dns.default_name", true)]);
+}
+
+#[test]
+fn a_file_that_is_no_certificate_is_found_by_the_check_and_not_first_at_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let made = rcgen::generate_simple_self_signed(["a.test".to_owned()]).unwrap();
+    let (good, key) =
+        (write("good.pem", &made.cert.pem()), write("good.key", &made.signing_key.serialize_pem()));
+    let junk = write("junk.pem", "junk");
+    let other = rcgen::generate_simple_self_signed(["b.test".to_owned()]).unwrap();
+    let other = write("other.key", &other.signing_key.serialize_pem());
+    let entry = |files: &str| format!("certificates:\n  - {{id: 1, name: a, {files}}}\n");
+    for sound in [format!("ca_file: {good}"), format!("cert_file: {good}, key_file: {key}")] {
+        load(&entry(&sound)).unwrap_or_else(|faults| panic!("{sound}: {faults:?}"));
+    }
+    for (text, fault) in [
+        (entry(&format!("ca_file: {junk}")), "F:2:31: `certificates[0].ca_file`: "),
+        (entry(&format!("cert_file: {junk}, key_file: {key}")), "F:2:33: `certificates[0].cert_file`: "),
+        (entry(&format!("cert_file: {good}, key_file: {junk}")), "F:2:5: `certificates[0]`: "),
+        (entry(&format!("cert_file: {good}, key_file: {other}")), "F:2:5: `certificates[0]`: "),
+        (format!("tls: {{ca_files: ['{junk}']}}\n"), "F:1:18: `tls.ca_files[0]`: "),
+    ] {
+        let faults = load(&text).unwrap_err();
+        assert!(faults.len() == 1 && faults[0].starts_with(fault), "{text}{faults:?}");
+    }
+}
+
+#[test]
+fn one_fault_of_an_entry_does_not_hide_the_others_and_they_stand_in_the_order_of_the_file() {
+    let faults = load(
+        "plans: [{code: a, types: [webste], least_interval: 0}, {code: a}]\ncertificates: [{id: 1}]\nlisen: x\n",
+    )
+    .unwrap_err();
+    let places: Vec<&str> = faults.iter().map(|fault| fault.split(' ').next().unwrap()).collect();
+    assert_eq!(places, ["F:1:27:", "F:1:52:", "F:1:63:", "F:2:16:", "F:2:16:", "F:3:1:"], "{faults:?}");
 }

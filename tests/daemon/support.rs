@@ -16,7 +16,7 @@ use vigie::api;
 use vigie::clock::FakeClock;
 use vigie::control::{Condition, View, Vitals};
 use vigie::model::{
-    Attempt, CheckId, CheckResult, CustomerId, Document, Facts, Failure, FailureKind, LocationId,
+    Attempt, CheckId, CheckResult, CustomerId, Document, Facts, Failure, FailureKind, Location, LocationId,
     MissedReason, MissedRuns, Monitor, MonitorId, MonitorType, Origin, Outcome, Phase, Phases, Revision,
     RunId, Status, Timestamp,
 };
@@ -165,6 +165,11 @@ impl Vitals for Health {
     }
 }
 
+/// The location of these tests.
+fn here() -> Location {
+    Location { id: LocationId(1), name: "north & <south>".to_owned(), region: 7 }
+}
+
 /// The pages and the API over `kept` and `monitors`, as the daemon serves them.
 pub struct Served {
     pub router: Router,
@@ -174,7 +179,7 @@ pub struct Served {
 
 pub async fn served(kept: Kept, monitors: Vec<Monitor>) -> Served {
     let kept = Arc::new(kept);
-    let view = Arc::new(View::new(kept.clone()));
+    let view = Arc::new(View::new(kept.clone(), here(), [(9, "shop client".to_owned())].into()));
     view.show(monitors).await;
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(1_767_232_800)));

@@ -4,6 +4,8 @@
 mod bodies;
 mod check;
 mod http2;
+#[path = "../support/lacking.rs"]
+mod lacking;
 mod nginx;
 mod places;
 mod prefixes;

@@ -224,7 +224,8 @@ async fn what_was_given_before_the_end_is_kept() {
 async fn a_file_system_without_room_is_told_and_nothing_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let Some(small) = SmallDisk::mount(folder.path()) else {
-        println!("no right to mount a small file system: left out, the limit on pages stands in");
+        let own = "faults::a_file_system_without_room_is_told_and_nothing_is_lost";
+        crate::lacking::count(own, "the right to mount a file system; a limit on pages stands in");
         return;
     };
     let store = sqlite(folder.path());

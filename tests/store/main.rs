@@ -5,6 +5,8 @@ mod faults;
 mod household;
 mod ingestor;
 mod killed;
+#[path = "../support/lacking.rs"]
+mod lacking;
 mod make;
 mod monitors;
 mod provisioning;

@@ -27,11 +27,13 @@ impl Source {
         inner.split('/').next().unwrap_or_default().trim_end_matches(".rs")
     }
 
-    /// Every path of this crate that it names after `crate::`, two parts deep.
+    /// Every path of this crate that it names after `crate::`, or after as many `super::` as lead there,
+    /// two parts deep.
     pub fn imports(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
-        for (at, word) in self.code.match_indices("crate::") {
-            let rest = &self.code[at + word.len()..];
+        let named = self.code.match_indices("crate::").map(|(at, word)| at + word.len());
+        for at in named.chain(self.climbs()) {
+            let rest = &self.code[at..];
             match rest.strip_prefix('{') {
                 Some(group) => found.extend(group_members(group)),
                 None => {
@@ -40,6 +42,15 @@ impl Source {
             }
         }
         found
+    }
+
+    /// Where paths go on that climb by `super::` to the root of the crate. The tests within a file stand one
+    /// module deeper and are left out.
+    fn climbs(&self) -> Vec<usize> {
+        let depth = self.path.trim_end_matches("/mod.rs").matches('/').count();
+        let climb = "super::".repeat(depth);
+        let own = self.code.split("#[cfg(test)]").next().unwrap_or_default();
+        own.match_indices(&climb).map(|(at, word)| at + word.len()).collect()
     }
 }
 

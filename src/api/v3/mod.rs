@@ -1,5 +1,6 @@
 //! Version 3, base `/api/v3` (behaviour.md 1).
 
+mod locations;
 mod monitors;
 mod results;
 
@@ -16,6 +17,8 @@ use crate::control::View;
 /// The paths below `/api/v3`.
 pub fn router(view: Arc<View>) -> Router {
     Router::new()
+        .route("/locations", get(locations::list))
+        .route("/locations/{id}", get(locations::one))
         .route("/monitors", get(monitors::list))
         .route("/monitors/{id}", get(monitors::one))
         .route("/results", get(results::list))

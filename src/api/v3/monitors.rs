@@ -45,7 +45,7 @@ pub(super) async fn list(State(view): State<Arc<View>>, uri: Uri) -> Result<Resp
     let steps = list::steps(matching.len(), window, STEP);
     let pieces = stream::iter(steps).map(move |step| {
         let monitors = matching.get(step).unwrap_or_default();
-        list::piece(monitors.iter().map(|monitor| shape(monitor, &choice)))
+        list::piece(monitors.iter().map(|monitor| shape(monitor, &view, &choice)))
     });
     Ok(list::respond(count, window, list::sure(pieces)))
 }
@@ -55,14 +55,15 @@ pub(super) async fn one(State(view): State<Arc<View>>, Path(id): Path<String>) -
     let id = id.parse().map(MonitorId).map_err(|_| ApiError::not_found())?;
     let monitor = view.monitor(id).ok_or_else(ApiError::not_found)?;
     let choice = Choice { scripts: true, names: None };
-    Ok(Json(shape(&monitor, &choice)).into_response())
+    Ok(Json(shape(&monitor, &view, &choice)).into_response())
 }
 
 /// The version 3 form with every field that has a value, secrets masked. What Vigie says of a monitor: it
 /// is written in a file, so that nobody edits it here; there are no blackouts, agreements and performance
-/// alerts in this version.
-fn shape(monitor: &Monitor, choice: &Choice) -> Map<String, Value> {
-    let document = &monitor.document;
+/// alerts in this version. Home and pool are the only location that there is:
+/// a monitor's own ones can name no other.
+fn shape(monitor: &Monitor, view: &View, choice: &Choice) -> Map<String, Value> {
+    let (document, location) = (&monitor.document, view.location());
     let mut fields = Map::new();
     fields.insert("id".to_owned(), json!(monitor.id));
     fields.insert("type".to_owned(), json!(monitor.kind()));
@@ -70,6 +71,8 @@ fn shape(monitor: &Monitor, choice: &Choice) -> Map<String, Value> {
     for (name, value) in [
         ("access_type", json!("View")),
         ("blackout_ids", json!([])),
+        ("home_location", json!(location.id)),
+        ("locations", json!([location])),
         ("customer_id", json!(monitor.customer)),
         ("has_active_performance_alerts", json!(false)),
         ("has_performance_alerts", json!(false)),
@@ -77,6 +80,10 @@ fn shape(monitor: &Monitor, choice: &Choice) -> Map<String, Value> {
         ("monitor_uses_own_locations", json!(!document.list("locations").is_empty())),
     ] {
         fields.insert(name.to_owned(), value);
+    }
+    if let Some(name) = view.certificate(document.number("ssl_cert_id")) {
+        fields.insert("ssl_cert_name".to_owned(), json!(name));
+        fields.insert("ssl_cert_format".to_owned(), json!("PEM"));
     }
     if !choice.scripts {
         fields.shift_remove("script");

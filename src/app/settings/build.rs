@@ -13,8 +13,8 @@ use super::read::Values;
 use super::table::SETTINGS;
 use crate::model::accept::Plan;
 use crate::model::source::{Node, Place};
-use crate::model::{FieldFault, LocationId, MonitorType, Rule, nearest};
-use crate::net::{EgressPolicy, NameServers, NetConfig, Pem, Roots, Source, Trust};
+use crate::model::{FieldFault, Location, LocationId, MonitorType, Rule, nearest};
+use crate::net::{EgressPolicy, NameServers, NetConfig, NetError, Pem, Roots, Source, Trust};
 use crate::probe::ProbeSettings;
 use crate::store::Retention;
 use crate::telemetry::{LogFormat, LogOptions};
@@ -41,9 +41,11 @@ pub struct Settings {
     /// The database.
     pub store: StoreSettings,
     /// This location.
-    pub location: LocationSettings,
+    pub location: Location,
     /// Its network.
     pub net: NetConfig,
+    /// Names of the client certificates, by id.
+    pub certificate_names: BTreeMap<i64, String>,
     /// What checks have in common.
     pub probe: ProbeSettings,
     /// Every value, for comparison.
@@ -78,16 +80,8 @@ pub struct StoreSettings {
     pub retention_at: (u8, u8),
 }
 
-/// This monitoring location (interface.md 2.3).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LocationSettings {
-    /// Its number.
-    pub id: LocationId,
-    /// Its name.
-    pub name: String,
-    /// Its region code.
-    pub region: i64,
-}
+/// Whether a PEM file can be used as what it stands for.
+type PemCheck = fn(&Pem) -> Result<(), NetError>;
 
 /// Every setting has a value here: the one that was set, or its default.
 struct Reader<'a> {
@@ -134,12 +128,13 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
             },
             retention_at: clock_time(&read.text("store.retention_at")).unwrap_or((3, 17)),
         },
-        location: LocationSettings {
+        location: Location {
             id: LocationId(read.number("location.id")),
             name: read.text("location.name"),
             region: read.number("location.region"),
         },
         net: read.net(),
+        certificate_names: read.certificate_names(),
         probe: read.probe(),
         raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
     }
@@ -205,30 +200,30 @@ impl Reader<'_> {
         let system = self.node("tls.system_roots").to_json() == Value::Bool(true);
         let mut trust = Trust { roots: if system { Roots::System } else { Roots::None }, ..Trust::default() };
         for (at, item) in self.node("tls.ca_files").clone().items().iter().enumerate() {
-            trust.authorities.extend(self.pem(&format!("tls.ca_files[{at}]"), item));
+            let path = format!("tls.ca_files[{at}]");
+            trust.authorities.extend(self.pem(&path, item, Pem::check_certificates));
         }
         for (at, entry) in self.entries("certificates") {
             let path = format!("certificates[{at}]");
             let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
-            let pem = |read: &mut Self, name: &str| {
-                entry
-                    .get(name)
-                    .map(|node| (format!("{path}.{name}"), node))
-                    .and_then(|(path, node)| read.pem(&path, node))
+            let pem = |read: &mut Self, name: &str, check: PemCheck| {
+                let node = entry.get(name)?;
+                read.pem(&format!("{path}.{name}"), node, check)
             };
             match (entry.get("ca_file"), entry.get("cert_file"), entry.get("key_file")) {
                 (Some(_), None, None) => {
-                    if let Some(ca) = pem(self, "ca_file") {
+                    if let Some(ca) = pem(self, "ca_file", Pem::check_certificates) {
                         trust.named_authorities.insert(id, ca);
                     }
                 }
                 (None, Some(_), Some(_)) => {
-                    if let (Some(mut certificate), Some(key)) =
-                        (pem(self, "cert_file"), pem(self, "key_file"))
-                    {
-                        certificate.text.push(b'\n');
-                        certificate.text.extend(key.text);
-                        trust.client_certificates.insert(id, certificate);
+                    let certificate = pem(self, "cert_file", Pem::check_certificates);
+                    let key = pem(self, "key_file", |_| Ok(()));
+                    if let (Some(certificate), Some(key)) = (certificate, key) {
+                        let both = certificate.with_key(&key);
+                        if self.usable(&path, entry.place, both.check_client()) {
+                            trust.client_certificates.insert(id, both);
+                        }
                     }
                 }
                 _ => {
@@ -240,16 +235,33 @@ impl Reader<'_> {
         trust
     }
 
-    fn pem(&mut self, path: &str, node: &Node) -> Option<Pem> {
-        let file = node.as_text().unwrap_or_default();
+    fn certificate_names(&self) -> BTreeMap<i64, String> {
+        let name = |entry: &Node| {
+            entry.get("cert_file")?;
+            Some((entry.get("id")?.to_json().as_i64()?, entry.get("name")?.as_text()?.to_owned()))
+        };
+        self.node("certificates").items().iter().filter_map(name).collect()
+    }
+
+    /// The file that `node` names; `None` when it says nothing of use, which is a fault then. Values of a
+    /// wrong type are faults already.
+    fn pem(&mut self, path: &str, node: &Node, check: PemCheck) -> Option<Pem> {
+        let file = node.as_text()?;
         match Pem::read(Path::new(file)) {
-            Ok(pem) => Some(pem),
+            Ok(pem) => self.usable(path, node.place, check(&pem)).then_some(pem),
             Err(error) => {
                 let message = format!("`{path}`: the file `{file}` cannot be read: {error}");
                 self.fault(Rule::Conflict, path, node.place, message);
                 None
             }
         }
+    }
+
+    fn usable(&mut self, path: &str, place: Place, checked: Result<(), NetError>) -> bool {
+        if let Err(error) = &checked {
+            self.fault(Rule::Conflict, path, place, format!("`{path}`: {error}"));
+        }
+        checked.is_ok()
     }
 
     /// The entries of a list of maps; an id or code that stands there twice is a fault.
@@ -270,7 +282,7 @@ impl Reader<'_> {
     fn probe(&mut self) -> ProbeSettings {
         let mut names = vec![self.text("dns.default_name")];
         for (at, entry) in self.entries("dns.names") {
-            let id = entry.get("id").and_then(|id| id.to_json().as_i64()).unwrap_or_default();
+            let Some(id) = entry.get("id").and_then(|id| id.to_json().as_i64()) else { continue };
             let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
             if let Ok(id @ 1..=1000) = usize::try_from(id) {
                 names.resize(names.len().max(id + 1), String::new());
@@ -297,7 +309,7 @@ impl Reader<'_> {
             let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
             let mut types = Vec::new();
             for item in entry.get("types").map(Node::items).unwrap_or_default() {
-                let word = item.as_text().unwrap_or_default();
+                let Some(word) = item.as_text() else { continue };
                 if let Some(kind) = MonitorType::from_name(word) {
                     types.push(kind);
                     continue;

@@ -9,7 +9,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use build::{EngineSettings, LocationSettings, Settings, StoreSettings};
+pub use build::{EngineSettings, Settings, StoreSettings};
 pub use kind::{Kind, Part};
 pub use render::render;
 pub use table::{SECTIONS, SETTINGS, Setting};
@@ -29,7 +29,7 @@ pub struct Sources {
 }
 
 /// Variables of other commands and of what runs before settings are read.
-const OTHER_VARIABLES: [&str; 4] = ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER", "VIGIE_TOKEN_FILE"];
+const OTHER_VARIABLES: [&str; 3] = ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER"];
 
 impl Sources {
     /// The variables of this process.
@@ -66,7 +66,7 @@ impl Settings {
         let mut label: Option<Arc<str>> = None;
         if let Some(path) = &sources.file {
             let name: Arc<str> = path.display().to_string().into();
-            match read_file(path) {
+            match crate::app::read_text(path) {
                 Ok(text) => read::file(&name, &text, &mut values, &mut faults),
                 Err(message) => {
                     faults.push(FieldFault::new(Rule::Syntax, "", Place::default(), message).in_file(&name));
@@ -86,7 +86,11 @@ impl Settings {
             }
         }
         let built = build::build(values, label.as_ref(), &mut faults);
-        if faults.is_empty() { Ok(built) } else { Err(faults) }
+        if faults.is_empty() {
+            return Ok(built);
+        }
+        faults.sort_by_key(|fault| (fault.file.is_none(), fault.place));
+        Err(faults)
     }
 
     /// The faults of a settings file alone, as `vigie config check` shows them.
@@ -115,10 +119,4 @@ impl Settings {
     pub fn differences(&self, other: &Self) -> Vec<&'static Setting> {
         SETTINGS.iter().filter(|setting| self.raw.get(setting.path) != other.raw.get(setting.path)).collect()
     }
-}
-
-/// The text of a file, or why there is none.
-fn read_file(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
-    String::from_utf8(bytes).map_err(|_| "is no UTF-8 text".to_owned())
 }

@@ -56,7 +56,8 @@ fn take(setting: &'static Setting, node: &Node, values: &mut Values, faults: &mu
     }
     let before = faults.len();
     check(&setting.kind, setting.path, node, faults);
-    if faults.len() == before {
+    // Lists go on even then: what is wrong with their entries as a whole is told too.
+    if faults.len() == before || matches!(setting.kind, Kind::Entries(_)) {
         values.insert(setting.path, node.clone());
     }
 }

@@ -95,7 +95,7 @@ pub static SETTINGS: &[Setting] = &[
         "certificates",
         Kind::Entries(CERTIFICATE),
         "[]",
-        "Certificates that monitors name by id: `ca_cert_id` a private CA (ca_file), `ssl_cert_id` a client\ncertificate (cert_file with its chain, and key_file). All files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
+        "Certificates that monitors name by id: `ca_cert_id` a private CA (ca_file), `ssl_cert_id` a client\ncertificate (cert_file with its chain, and key_file), whose name the API shows. All files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
     ),
     Setting::new(
         "plans",

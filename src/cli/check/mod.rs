@@ -24,9 +24,9 @@ use crate::model::{CheckResult, Outcome};
     override_usage = "vigie check TYPE TARGET [--set FIELD=VALUE]… [--json]\n       vigie check --file FILE [NAME] [--json]",
     after_help = "\
 Examples:
-  vigie check website https://example.com/
+  vigie check website-ssl https://example.com/
   vigie check website http://example.com/ --set keyword_string=Welcome --set timeout=5
-  vigie check website-ssl https://example.com/ --set 'http_headers=[{\"name\": \"Accept\", \"value\": \"*/*\"}]'
+  vigie check website http://example.com/ --set 'http_headers=[{\"name\":\"X-A\",\"value\":\"b\"}]'
   vigie check tcp db.example.com:5432
   vigie check ping 192.0.2.1 --set ping_count=3
   vigie check name-server 192.0.2.53 --set name_to_resolve=example.com
@@ -125,7 +125,7 @@ fn too_many_words() -> anyhow::Error {
 }
 
 fn nothing_to_check() -> anyhow::Error {
-    let hint = "`vigie check website https://example.com/`, or `vigie check --file FILE`";
+    let hint = "`vigie check website-ssl https://example.com/`, or `vigie check --file FILE`";
     WrongUse::error("nothing to check was named", Some(hint.to_owned()))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::app::settings::Settings;
-use crate::app::{Known, read_secret};
+use crate::app::{Known, read_secret, read_text};
 use crate::cli::fields;
 use crate::cli::output::{Faults, WrongUse};
 use crate::model::accept::{Surroundings, create_with};
@@ -12,7 +12,7 @@ use crate::model::intake::{Form, SecretAt};
 use crate::model::monitor_file::{self, Keys};
 use crate::model::source::{Key, Node, NodeValue, Place};
 use crate::model::table;
-use crate::model::{Document, MonitorType, nearest};
+use crate::model::{Document, FieldFault, MonitorType, Rule, nearest};
 
 /// A checked document, and what saving it would warn of.
 pub(super) struct Subject {
@@ -27,7 +27,10 @@ pub(super) fn from_words(
     sets: &[String],
     settings: &Settings,
 ) -> anyhow::Result<Subject> {
-    let mut entries = vec![text("name", target), text("billing_plancode", "check")];
+    // What is checked is its name, as far as names go.
+    let name: String = target.chars().take(MAX_NAME).collect();
+    let mut entries =
+        vec![text("name", if name.is_empty() { "target" } else { &name }), text("billing_plancode", "check")];
     entries.extend(target_fields(kind, target)?);
     for set in sets {
         let (name, value) = set.split_once('=').ok_or_else(|| {
@@ -43,8 +46,17 @@ pub(super) fn from_words(
     let around = Surroundings { plans: None, ..known.surroundings() };
     match create_with(kind, Form::File, &body, &around, &read, &["type"]) {
         Ok(accepted) => Ok(Subject { document: accepted.document, warnings: accepted.warnings }),
-        Err(faults) => Err(Faults(faults).into()),
+        Err(faults) => Err(Faults(faults.into_iter().map(advised).collect()).into()),
     }
+}
+
+/// Most characters of a name (interface.md 2.1).
+const MAX_NAME: usize = 255;
+
+/// A missing port, with how a target gives it.
+fn advised(fault: FieldFault) -> FieldFault {
+    let portless = fault.rule == Rule::Missing && fault.path == "port";
+    if portless { fault.hint("write the target as `host:port`") } else { fault }
 }
 
 /// The monitors of `file`, or the one called `name` there.
@@ -54,8 +66,7 @@ pub(super) fn from_file(
     settings: &Settings,
 ) -> anyhow::Result<Vec<Subject>> {
     let shown = file.display().to_string();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| WrongUse::error(format!("`{shown}` cannot be read: {error}"), None))?;
+    let text = read_text(file).map_err(|why| WrongUse::error(format!("`{shown}` {why}"), None))?;
     let folder = file.parent().unwrap_or(Path::new(""));
     let read = |at: SecretAt<'_>| read_secret(folder, at);
     let known = Known::of(settings);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::units::grouped;
+use super::units::{grouped, plain};
 use super::{Style, days_between, duration};
 use crate::model::{Certificate, CheckResult, DnsFacts, HttpFacts, PingFacts, Timestamp, TlsFacts};
 
@@ -36,7 +36,7 @@ struct Lines {
 impl Lines {
     fn line(&mut self, label: &str, value: &str) {
         let label = self.style.dim(&format!("{label:<11}"));
-        let _ = writeln!(self.text, "  {label} {value}");
+        let _ = writeln!(self.text, "  {label} {}", plain(value));
     }
 
     fn address(&mut self, result: &CheckResult) {
@@ -98,8 +98,9 @@ impl Lines {
 
     fn dns(&mut self, dns: &DnsFacts) {
         let authority = if dns.authoritative { ", authoritative" } else { "" };
+        let rcode = if dns.rcode.is_empty() { "no answer" } else { &dns.rcode };
         let value =
-            format!("{} {}: {} over {}{authority}", dns.record_type, dns.question, dns.rcode, dns.transport);
+            format!("{} {}: {rcode} over {}{authority}", dns.record_type, dns.question, dns.transport);
         self.line("question", &value);
         for (index, answer) in dns.answers.iter().enumerate() {
             self.line(if index == 0 { "answers" } else { "" }, answer);

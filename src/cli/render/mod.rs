@@ -6,7 +6,7 @@ mod units;
 
 use std::fmt::Write;
 
-pub use units::{days_between, duration};
+pub use units::{days_between, duration, plain};
 
 use super::style::Style;
 use crate::model::{Attempt, CheckResult, Hop, HttpFacts, Outcome, Phases, Warning};
@@ -28,7 +28,7 @@ pub fn check(result: &CheckResult, style: Style) -> String {
 /// The first line: outcome, what was checked, how long it took.
 fn verdict(out: &mut String, result: &CheckResult, style: Style) {
     let word = style.outcome(result.outcome, result.outcome.name());
-    let name = style.bold(&format!("`{}`", result.monitor_name));
+    let name = style.bold(&format!("`{}`", plain(&result.monitor_name)));
     let took = duration(result.total_us);
     let _ = writeln!(out, "{word}: {name} ({}) in {took}{}", result.kind, code(result));
 }
@@ -44,7 +44,7 @@ fn code(result: &CheckResult) -> String {
 fn reasons(out: &mut String, result: &CheckResult) {
     for (index, reason) in result.reasons.iter().enumerate() {
         let label = if index == 0 { "why" } else { "" };
-        let _ = writeln!(out, "{label:>4}  {reason}");
+        let _ = writeln!(out, "{label:>4}  {}", plain(reason));
     }
 }
 
@@ -80,7 +80,7 @@ fn heading(out: &mut String, attempt: &Attempt, style: Style) {
 }
 
 fn note(out: &mut String, warning: &Warning) {
-    let _ = writeln!(out, "  note  {}", warning.detail);
+    let _ = writeln!(out, "  note  {}", plain(&warning.detail));
 }
 
 fn hops(out: &mut String, http: &HttpFacts, attempt: &Attempt, style: Style) {
@@ -101,7 +101,7 @@ fn hop_title(out: &mut String, number: usize, url: &str, hop: Option<&Hop>, styl
         let from = hop.address.map_or(String::new(), |address| format!(" from {address}"));
         format!("  {}{from}", hop.http_status)
     });
-    let _ = writeln!(out, "  {}  `{url}`{answered}", style.bold(&format!("hop {number}")));
+    let _ = writeln!(out, "  {}  `{}`{answered}", style.bold(&format!("hop {number}")), plain(url));
 }
 
 /// What is left of `phases` when those of one hop are taken out: an attempt keeps their sums.

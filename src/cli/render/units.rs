@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use std::borrow::Cow;
+
 use crate::model::Timestamp;
 
 /// `micros` in the unit that fits: `0.4 ms`, `12.3 ms`, `1.25 s`.
@@ -10,6 +12,16 @@ pub fn duration(micros: u64) -> String {
     } else {
         format!("{:.2} s", micros as f64 / 1e6)
     }
+}
+
+/// `text` of a target, so that it is nothing but text on a terminal: control characters are spelled out.
+#[must_use]
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let spelled = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    Cow::Owned(text.chars().map(spelled).collect())
 }
 
 /// Full days from `from` to `to`; negative when `to` has passed.
@@ -46,6 +58,12 @@ mod tests {
         ] {
             assert_eq!(duration(micros), text);
         }
+    }
+
+    #[test]
+    fn a_target_cannot_paint_the_terminal_or_move_its_cursor() {
+        assert_eq!(plain("a\x1b[31m\u{9b}2J\nb\u{7}"), "a\\u{1b}[31m\\u{9b}2J\\nb\\u{7}");
+        assert!(matches!(plain("größer – 大"), Cow::Borrowed("größer – 大")));
     }
 
     #[test]

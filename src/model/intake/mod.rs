@@ -1,5 +1,7 @@
 //! Reads the fields of a table out of a tree, in any of the forms, and collects every fault on the way.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::fault::{FieldFault, Rule, nearest, shortened, shown};
@@ -80,15 +82,14 @@ impl<'a> Intake<'a> {
             return Map::new();
         };
         let mut found = Map::new();
-        let mut seen: Vec<&str> = Vec::new();
+        let mut seen: HashSet<&str> = HashSet::new();
         for (key, value) in entries {
             let inner = joined(path, &key.name);
-            if seen.contains(&key.name.as_str()) {
+            if !seen.insert(&key.name) {
                 let message = format!("`{inner}` stands here a second time");
                 self.faults.push(FieldFault::new(Rule::Duplicate, inner, key.place, message));
                 continue;
             }
-            seen.push(&key.name);
             if !skipped.contains(&key.name.as_str()) {
                 self.entry(table, &key.name, key.place, value, &inner, complete, &mut found);
             }

@@ -29,6 +29,24 @@ impl Pem {
     pub fn read(path: &Path) -> io::Result<Self> {
         Ok(Self { label: path.display().to_string(), text: std::fs::read(path)? })
     }
+
+    /// This certificate with its chain, and `key` behind it.
+    #[must_use]
+    pub fn with_key(mut self, key: &Self) -> Self {
+        self.text.push(b'\n');
+        self.text.extend(&key.text);
+        self
+    }
+
+    /// Whether it holds certificates, all of which can be read.
+    pub fn check_certificates(&self) -> Result<(), NetError> {
+        authorities(self).map(drop)
+    }
+
+    /// Whether it can be shown as a client certificate: certificates, and the private key of the first.
+    pub fn check_client(&self) -> Result<(), NetError> {
+        client(self, &rustls::crypto::aws_lc_rs::default_provider()).map(drop)
+    }
 }
 
 impl std::fmt::Debug for Pem {
