@@ -4,6 +4,7 @@
 mod bodies;
 mod check;
 mod http2;
+mod logins;
 mod nginx;
 mod places;
 mod prefixes;

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use url::{Host, Url};
 
 use super::Context;
+use super::login::Session;
 use super::options::Options;
 use super::redirect::{self, shown};
 use super::request::Ask;
@@ -16,6 +17,9 @@ use crate::judge::charset;
 use crate::model::{Failure, FailureKind, Hop, HttpFacts, Observation, Phase, WarningKind};
 use crate::net::{Endpoint, Family, Trace};
 use crate::wire::http::{self as wire, Body, Head, Keep, Protocol};
+
+/// Challenges that are answered at most: the first one, and a few that call the answer outdated.
+const MOST_LOGINS: u32 = 3;
 
 pub(super) struct Visit<'a> {
     options: &'a Options,
@@ -28,7 +32,11 @@ pub(super) struct Visit<'a> {
     hops: Vec<Hop>,
     cookies: Option<CookieStore>,
     /// Set once the server has asked for it.
-    authorization: Option<HeaderValue>,
+    session: Option<Session>,
+    /// How often it was set.
+    logins: u32,
+    /// Whether the last request said who asks.
+    authorized: bool,
 }
 
 impl<'a> Visit<'a> {
@@ -46,7 +54,9 @@ impl<'a> Visit<'a> {
             method: options.method.clone(),
             hops: Vec::new(),
             cookies: None,
-            authorization: None,
+            session: None,
+            logins: 0,
+            authorized: false,
         }
     }
 
@@ -125,16 +135,22 @@ impl<'a> Visit<'a> {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let own = self.options.login.as_ref().is_some_and(|login| login.is_for(&self.url));
+        let authorization = self.authorization();
+        self.authorized = authorization.is_some();
         let ask = Ask {
             url: &self.url,
             method: &self.method,
             version,
             cookies: self.cookies.as_ref().and_then(|cookies| cookie_header(cookies, &self.url)),
-            authorization: self.authorization.clone().filter(|_| own),
+            authorization,
         };
         let request = ask.request(self.options)?;
         wire::open(stream, protocol, request, self.cx.deadline, &mut self.trace.phases).await
+    }
+
+    fn authorization(&mut self) -> Option<HeaderValue> {
+        let login = self.options.login.as_ref().filter(|login| login.is_for(&self.url))?;
+        login.authorization(self.session.as_mut()?, &self.method, &self.url)
     }
 
     fn endpoint(&self) -> Endpoint {
@@ -207,13 +223,15 @@ impl<'a> Visit<'a> {
 
     fn can_log_in(&self, head: &Head) -> bool {
         head.status == StatusCode::UNAUTHORIZED
-            && self.authorization.is_none()
+            && self.logins < MOST_LOGINS
             && self.options.login.as_ref().is_some_and(|login| login.is_for(&self.url))
+            && self.session.as_ref().is_none_or(|session| session.is_outdated(&head.headers))
     }
 
     fn log_in(&mut self, head: &Head) -> Result<(), Failure> {
-        let answer = self.options.login.as_ref().map(|login| login.answer(&head.headers));
-        self.authorization = answer.transpose()?;
+        let session = self.options.login.as_ref().map(|login| login.open(&head.headers));
+        self.session = session.transpose()?;
+        self.logins += 1;
         self.close_exchange();
         Ok(())
     }
@@ -266,7 +284,7 @@ impl<'a> Visit<'a> {
                 self.observation.warn(WarningKind::RedirectNotFollowed, detail);
                 Ok(())
             }
-            401 if self.authorization.is_some() => {
+            401 if self.authorized => {
                 refused(FailureKind::LoginRefused, " after user name and password were sent")
             }
             401 if !self.options.error_401 => Ok(()),
