@@ -21,6 +21,7 @@ pub mod schema;
 pub mod source;
 mod status;
 pub mod table;
+mod text;
 mod time;
 
 pub use document::{Document, Secrets};
@@ -35,4 +36,5 @@ pub use observation::{
 pub use phase::{Phase, Phases};
 pub use result::{Attempt, CheckResult, MissedReason, MissedRuns, Verdict};
 pub use status::{Outcome, Status};
+pub use text::printable;
 pub use time::Timestamp;
