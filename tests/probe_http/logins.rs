@@ -29,7 +29,7 @@ fn parameter(request: &str, name: &str) -> Option<String> {
 }
 
 fn md5(text: &str) -> String {
-    Md5::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:x}", Md5::digest(text))
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The fields of a website monitor (fields.md 2), typed and checked.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{
@@ -38,7 +39,7 @@ pub(super) struct Options {
     pub(super) error_401: bool,
     pub(super) tls: TlsOptions,
     pub(super) expiry: ExpiryRule,
-    pub(super) keyword: Option<Keyword>,
+    pub(super) keyword: Option<Arc<Keyword>>,
     pub(super) body_bytes: u64,
     /// What every result has to say about options without effect.
     pub(super) notes: Vec<String>,
@@ -150,8 +151,8 @@ fn tls(document: &Document, version: Version) -> TlsOptions {
     }
 }
 
-fn keyword(document: &Document) -> Result<Option<Keyword>, Unusable> {
-    let compile = |rule: KeywordRule| rule.compile();
+fn keyword(document: &Document) -> Result<Option<Arc<Keyword>>, Unusable> {
+    let compile = |rule: KeywordRule| rule.compile().map(Arc::new);
     let keyword = KeywordRule::of(document).map(compile).transpose();
     keyword.map_err(|error| unusable("keyword_string", error.to_string()))
 }

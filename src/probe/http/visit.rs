@@ -1,5 +1,7 @@
 //! One attempt: requests from hop to hop, and what the last answer means.
 
+use std::sync::Arc;
+
 use cookie_store::{CookieStore, RawCookie};
 use http::header::{CONTENT_TYPE, HeaderValue, SET_COOKIE};
 use http::{HeaderMap, Method, StatusCode, Version};
@@ -14,10 +16,13 @@ use super::redirect::{self, shown};
 use super::request::Ask;
 use crate::judge::certificate::Expiry;
 use crate::judge::charset;
-use crate::model::{Failure, FailureKind, Hop, HttpFacts, Observation, Phase, WarningKind};
-use crate::net::{Endpoint, Family, Trace};
+use crate::judge::keyword::Keyword;
+use crate::model::{Failure, FailureKind, Hop, HttpFacts, Observation, Phase, WarningKind, printable};
+use crate::net::{Deadline, Endpoint, Family, Trace};
 use crate::wire::http::{self as wire, Body, Head, Keep, Protocol};
 
+/// Bytes of a body that are searched in passing.
+const LONG_BODY: usize = 32 * 1024;
 /// Challenges that are answered at most: the first one, and a few that call the answer outdated.
 const MOST_LOGINS: u32 = 3;
 
@@ -229,8 +234,7 @@ impl<'a> Visit<'a> {
     }
 
     fn log_in(&mut self, head: &Head) -> Result<(), Failure> {
-        let session = self.options.login.as_ref().map(|login| login.open(&head.headers));
-        self.session = session.transpose()?;
+        self.session = Some(Session::answering(&head.headers)?);
         self.logins += 1;
         self.close_exchange();
         Ok(())
@@ -266,10 +270,10 @@ impl<'a> Visit<'a> {
         }
         let Some(keyword) = keyword else { return Ok(()) };
         let started = Instant::now();
-        let text = charset::decode(&content.bytes, content_type(&head.headers));
-        let verdict = keyword.judge(&text);
+        let kind = content_type(&head.headers).map(str::to_owned);
+        let verdict = search(keyword.clone(), content.bytes, kind, deadline).await;
         self.trace.phases.set(Phase::Validate, started.elapsed());
-        verdict.map_or(Ok(()), Err)
+        verdict
     }
 
     fn judge_status(&mut self, head: &Head) -> Result<(), Failure> {
@@ -294,9 +298,36 @@ impl<'a> Visit<'a> {
     }
 }
 
+/// Judges a body by `keyword`. A long one is searched apart from the threads that wait for other targets, and
+/// no longer than until `deadline`: a few expressions take seconds for a page. The target has delivered by
+/// then, so that is no fault of its.
+async fn search(
+    keyword: Arc<Keyword>,
+    body: Vec<u8>,
+    content_type: Option<String>,
+    deadline: Deadline,
+) -> Result<(), Failure> {
+    let is_long = body.len() > LONG_BODY;
+    let judge = move || {
+        let text = charset::decode(&body, content_type.as_deref());
+        keyword.judge(&text).map_or(Ok(()), Err)
+    };
+    if !is_long {
+        return judge();
+    }
+    let internal = |words: &str| Err(Failure::new(Phase::Validate, FailureKind::Internal, words));
+    match deadline.hold(Phase::Validate, tokio::task::spawn_blocking(judge)).await {
+        Ok(Ok(verdict)) => verdict,
+        Ok(Err(_)) => internal("the search for the keyword ended early"),
+        Err(_) => {
+            internal("the search for the keyword was not over at the timeout; simplify `keyword_string`")
+        }
+    }
+}
+
 /// What a peer wrote, in a length that a result can bear.
 fn short(text: &str) -> String {
-    text.chars().take(120).collect()
+    printable(&text.chars().take(120).collect::<String>())
 }
 
 fn status_line(head: &Head) -> String {

@@ -48,28 +48,6 @@ impl Login {
         self.origin == url.origin()
     }
 
-    /// How to answer the challenges of a 401: with the first Digest that can be spoken, else with Basic,
-    /// which hands out the password.
-    ///
-    /// # Errors
-    /// [`FailureKind::Unsupported`] when the server accepts no scheme that this build speaks.
-    pub(super) fn open(&self, headers: &HeaderMap) -> Result<Session, Failure> {
-        let offered = challenge::listed(headers);
-        if let Some(digest) = offered.iter().find_map(Digest::of) {
-            return Ok(Session::Digest(digest));
-        }
-        // A 401 without a challenge breaks RFC 9110 15.5.2, but what it means is plain.
-        if offered.is_empty() || offered.iter().any(|challenge| challenge.scheme == "basic") {
-            return Ok(Session::Basic);
-        }
-        let names: Vec<String> = offered.iter().map(Challenge::name).collect();
-        let detail = format!(
-            "the server asks for a `{}` login, this build answers `basic` and `digest` with MD5 or SHA-256 and qop `auth`",
-            names.join("` or `")
-        );
-        Err(Failure::new(Phase::Validate, FailureKind::Unsupported, detail))
-    }
-
     /// The value of `Authorization` for a request of `method` for `url`; `None` for a user name that no
     /// header can hold.
     pub(super) fn authorization(
@@ -93,6 +71,28 @@ impl Login {
 }
 
 impl Session {
+    /// How to answer the challenges of a 401: with the first Digest that can be spoken, else with Basic,
+    /// which hands out the password.
+    ///
+    /// # Errors
+    /// [`FailureKind::Unsupported`] when the server accepts no scheme that this build speaks.
+    pub(super) fn answering(headers: &HeaderMap) -> Result<Self, Failure> {
+        let offered = challenge::listed(headers);
+        if let Some(digest) = offered.iter().find_map(Digest::of) {
+            return Ok(Self::Digest(digest));
+        }
+        // A 401 without a challenge breaks RFC 9110 15.5.2, but what it means is plain.
+        if offered.is_empty() || offered.iter().any(|challenge| challenge.scheme == "basic") {
+            return Ok(Self::Basic);
+        }
+        let names: Vec<String> = offered.iter().map(Challenge::name).collect();
+        let detail = format!(
+            "the server asks for a `{}` login, this build answers `basic` and `digest` with MD5 or SHA-256 and qop `auth`",
+            names.join("` or `")
+        );
+        Err(Failure::new(Phase::Validate, FailureKind::Unsupported, detail))
+    }
+
     /// Whether the 401 with these `headers` asks for another answer instead of refusing this one: the nonce
     /// is too old, or another realm begins here (RFC 7616 3.3 `stale`, RFC 9110 11.5).
     pub(super) fn is_outdated(&self, headers: &HeaderMap) -> bool {
@@ -148,7 +148,7 @@ mod tests {
             for value in values {
                 headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
             }
-            let answer = login.open(&headers).map(|mut session| {
+            let answer = Session::answering(&headers).map(|mut session| {
                 let value = login.authorization(&mut session, &Method::GET, &url).unwrap();
                 value.to_str().unwrap().to_owned()
             });
