@@ -137,16 +137,18 @@ impl DnsProbe {
             kind = RecordType::AAAA;
             answer = ask(inquiry, kind, server, cx, seen).await?;
         }
-        self.judge(&answer, kind)
+        let asked =
+            if kind == inquiry.kind { kind.to_string() } else { format!("{}` or `{kind}", inquiry.kind) };
+        self.judge(&answer, kind, &asked)
     }
 
-    fn judge(&self, answer: &Answer, kind: RecordType) -> Result<(), Failure> {
+    fn judge(&self, answer: &Answer, kind: RecordType, asked: &str) -> Result<(), Failure> {
         let fail = |phase, kind, detail: String| Err(Failure::new(phase, kind, detail));
         if answer.rcode != ResponseCode::NoError {
             return fail(Phase::Validate, FailureKind::DnsRcode, rcode_name(answer.rcode));
         }
         if !answer.answers(kind) {
-            let detail = format!("no record of type `{kind}` was in the answer");
+            let detail = format!("no record of type `{asked}` was in the answer");
             return fail(Phase::Validate, FailureKind::DnsNoRecords, detail);
         }
         let given: Vec<String> = answer.values(kind).iter().map(|value| plain(value)).collect();

@@ -114,6 +114,8 @@ async fn every_answer_is_judged_by_its_kind() {
     let seen = check(&server, json!({"name_to_resolve": "gone.test"}), SOON).await;
     assert!(seen.failure.unwrap().detail.contains("NXDOMAIN"));
     assert_eq!(seen.facts.dns.unwrap().rcode, "NXDOMAIN");
+    let seen = check(&server, json!({"name_to_resolve": "empty.test"}), SOON).await;
+    assert!(seen.failure.unwrap().detail.contains("`A` or `AAAA`"));
     let seen = check(&server, json!({"name_to_resolve": "long.test"}), SOON).await;
     assert_eq!(seen.facts.dns.unwrap().answers.len(), 100, "what is kept is bounded");
 }
