@@ -22,6 +22,7 @@ pub mod schema;
 pub mod source;
 mod status;
 pub mod table;
+mod text;
 mod time;
 
 pub use document::{Document, Secrets};
@@ -37,4 +38,5 @@ pub use observation::{
 pub use phase::{Phase, Phases};
 pub use result::{Attempt, CheckResult, MissedReason, MissedRuns, Verdict};
 pub use status::{Outcome, Status};
+pub use text::printable;
 pub use time::Timestamp;

@@ -1,5 +1,6 @@
 //! TCP connections: egress policy, happy eyeballs (RFC 8305), and whose fault a failure is.
 
+use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -58,7 +59,7 @@ impl Net {
         }
         if allowed.is_empty() {
             trace.address = denials.first().map(|denied| SocketAddr::new(denied.address, 0));
-            let detail = denials.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            let detail = told(&denials, "; ");
             return Err(Failure::new(Phase::Connect, FailureKind::EgressDenied, detail));
         }
         Ok(allowed)
@@ -136,13 +137,14 @@ async fn race(
 
 /// Of several failures the one that says most: one of the target's before one of the network's before
 /// one of ours, since another address showed that the way was there. The others stand in its detail.
-fn decisive(mut failures: Vec<Failure>) -> Failure {
+#[must_use]
+pub fn decisive(mut failures: Vec<Failure>) -> Failure {
     failures.sort_by_key(|failure| match failure.fault {
         Fault::Target => 0,
         Fault::Network => 1,
         Fault::Ours => 2,
     });
-    let details = failures.iter().map(|failure| failure.detail.as_str()).collect::<Vec<_>>().join("; ");
+    let details = told(failures.iter().map(|failure| &failure.detail), "; ");
     match failures.into_iter().next() {
         Some(first) => Failure { detail: details, ..first },
         None => Failure::new(Phase::Connect, FailureKind::Internal, "there was no address to connect to"),
@@ -151,10 +153,22 @@ fn decisive(mut failures: Vec<Failure>) -> Failure {
 
 fn too_late(targets: &[SocketAddr], failures: Vec<Failure>, deadline: Deadline) -> Failure {
     let mut failure = deadline.missed(Phase::Connect);
-    let tried = targets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    failure.detail = format!("{}; addresses: {tried}", failure.detail);
-    for other in failures {
-        failure.detail = format!("{}; {}", failure.detail, other.detail);
+    failure.detail = format!("{}; addresses: {}", failure.detail, told(targets, ", "));
+    if !failures.is_empty() {
+        let others = told(failures.iter().map(|other| &other.detail), "; ");
+        failure.detail = format!("{}; {others}", failure.detail);
     }
     failure
+}
+
+/// The first of `parts` in one line; a name can have thousands of addresses.
+fn told<T: fmt::Display>(parts: impl IntoIterator<Item = T>, between: &str) -> String {
+    const SHOWN: usize = 8;
+    let mut parts = parts.into_iter();
+    let mut shown: Vec<String> = parts.by_ref().take(SHOWN).map(|part| part.to_string()).collect();
+    match parts.count() {
+        0 => {}
+        more => shown.push(format!("{more} more")),
+    }
+    shown.join(between)
 }

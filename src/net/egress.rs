@@ -104,7 +104,7 @@ impl EgressPolicy {
 }
 
 /// The address that a packet to `address` reaches in the end: the IPv4 address inside of an IPv4-mapped
-/// (RFC 4291 2.5.5.2), NAT64 (`64:ff9b::/96`, RFC 6052; `64:ff9b:1::/48`, RFC 8215, its /96 form) or 6to4
+/// or IPv4-compatible (RFC 4291 2.5.5), NAT64 (`64:ff9b::/96`, RFC 6052; `64:ff9b:1::/48`, RFC 8215, its /96 form) or 6to4
 /// (`2002::/16`, RFC 3056) one; loopback for the unspecified address, which the kernel takes for it.
 #[must_use]
 pub fn canonical(address: IpAddr) -> IpAddr {
@@ -127,6 +127,8 @@ fn inner_v4(v6: Ipv6Addr) -> Option<Ipv4Addr> {
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
         | [0x64, 0xff9b, 1, _, _, _, high, low]
         | [0x2002, high, low, ..] => Some(pair(high, low)),
+        // `::` and `::1` are addresses of their own.
+        [0, 0, 0, 0, 0, 0, high, low] if (high, low) > (0, 1) => Some(pair(high, low)),
         _ => None,
     }
 }

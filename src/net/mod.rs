@@ -16,7 +16,7 @@ mod timed;
 mod tls;
 
 pub use deadline::Deadline;
-pub use dial::{STAGGER, close_at_once};
+pub use dial::{STAGGER, close_at_once, decisive};
 pub use echo::{EchoReply, EchoSocket, EchoWait};
 pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
 pub use endpoint::{Endpoint, Family, Trace};

@@ -16,7 +16,7 @@ use hickory_resolver::proto::rr::{Name, RecordType};
 use hickory_resolver::{Hosts, Resolver, TokioResolver, system_conf};
 
 use super::{Deadline, Endpoint, Family, Net, NetError, Source, Trace, socket};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::model::{Failure, FailureKind, Fault, Phase};
 
 /// Longest wait for the answer about a name; of a short deadline, two thirds are taken at most, so that
 /// there is time to ask whether the resolver lives.
@@ -169,7 +169,11 @@ impl Net {
         let asked = self.names.resolver.lookup(self.names.control.clone(), RecordType::NS);
         let answered = match tokio::time::timeout(patience, asked).await {
             Ok(Ok(_)) => true,
-            Ok(Err(fault)) => meaning(to, &fault).is_some(),
+            // An error of our own, such as no socket left, is no answer.
+            Ok(Err(fault)) => match meaning(to, &fault) {
+                Some(failure) if failure.fault == Fault::Ours => return failure,
+                answer => answer.is_some(),
+            },
             Err(_) => false,
         };
         let host = &to.host;

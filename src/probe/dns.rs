@@ -1,6 +1,7 @@
 //! `name-server`: one question to one name server (behaviour.md 4).
 
-use std::net::SocketAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use tokio::time::Instant;
 use super::target::{endpoint, observed};
 use super::{Attempting, Context, Probe, ProbeSettings};
 use crate::model::{DnsFacts, Document, Failure, FailureKind, Observation, Phase, WarningKind};
-use crate::net::{Endpoint, Trace, close_at_once, read_to, write_all};
+use crate::net::{Deadline, Endpoint, Trace, close_at_once, decisive, read_to, write_all};
 use crate::wire::dns::{Answer, Heard, Question, UDP_PAYLOAD, rcode_name};
 
 /// Records that are kept of an answer.
@@ -129,25 +130,26 @@ impl DnsProbe {
     async fn inquire(&self, inquiry: &Inquiry, cx: Context<'_>, seen: &mut Seen) -> Result<(), Failure> {
         let addresses = cx.net.resolve(&self.server, cx.deadline, &mut seen.trace).await?;
         let addresses = cx.net.permitted(&addresses, &mut seen.trace)?;
-        let server = SocketAddr::new(first_routed(cx, &addresses, self.server.port), self.server.port);
-        seen.trace.address = Some(server);
+        let servers = routed_first(cx, &addresses, self.server.port);
         let mut kind = inquiry.kind;
-        let mut answer = ask(inquiry, kind, server, cx, seen).await?;
+        let (server, mut answer) = ask_any(inquiry, &servers, cx, seen).await?;
         if kind == RecordType::A && is_empty(&answer, kind) {
             kind = RecordType::AAAA;
             answer = ask(inquiry, kind, server, cx, seen).await?;
         }
-        self.judge(&answer, kind)
+        let asked =
+            if kind == inquiry.kind { kind.to_string() } else { format!("{}` or `{kind}", inquiry.kind) };
+        self.judge(&answer, kind, &asked)
     }
 
-    fn judge(&self, answer: &Answer, kind: RecordType) -> Result<(), Failure> {
+    fn judge(&self, answer: &Answer, kind: RecordType, asked: &str) -> Result<(), Failure> {
         let fail = |phase, kind, detail: String| Err(Failure::new(phase, kind, detail));
         if answer.rcode != ResponseCode::NoError {
-            return fail(Phase::Transfer, FailureKind::DnsRcode, rcode_name(answer.rcode));
+            return fail(Phase::Validate, FailureKind::DnsRcode, rcode_name(answer.rcode));
         }
         if !answer.answers(kind) {
-            let detail = format!("no record of type `{kind}` was in the answer");
-            return fail(Phase::Transfer, FailureKind::DnsNoRecords, detail);
+            let detail = format!("no record of type `{asked}` was in the answer");
+            return fail(Phase::Validate, FailureKind::DnsNoRecords, detail);
         }
         let given: Vec<String> = answer.values(kind).iter().map(|value| plain(value)).collect();
         let missing: Vec<&str> =
@@ -169,13 +171,58 @@ fn is_empty(answer: &Answer, kind: RecordType) -> bool {
     answer.rcode == ResponseCode::NoError && !answer.answers(kind)
 }
 
-/// The first address that this host has a route to, since a datagram has no handshake to race.
-fn first_routed(cx: Context<'_>, addresses: &[std::net::IpAddr], port: u16) -> std::net::IpAddr {
-    let routed = |&&ip: &&std::net::IpAddr| cx.net.udp(SocketAddr::new(ip, port)).is_ok();
-    match addresses {
-        [only] => *only,
-        several => *several.iter().find(routed).unwrap_or(&several[0]),
+/// The addresses of the server: those that this host has a route to before the others, since a datagram has
+/// no handshake to race.
+fn routed_first(cx: Context<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
+    let mut servers: Vec<SocketAddr> = addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
+    if servers.len() > 1 {
+        servers.sort_by_cached_key(|&server| cx.net.udp(server).is_err());
     }
+    servers
+}
+
+/// Asks one address after the other until one answers, whatever it says. Each gets its share of the time
+/// that is left.
+async fn ask_any(
+    inquiry: &Inquiry,
+    servers: &[SocketAddr],
+    cx: Context<'_>,
+    seen: &mut Seen,
+) -> Result<(SocketAddr, Answer), Failure> {
+    let (mut failures, mut others) = (Vec::new(), Vec::new());
+    for (index, &server) in servers.iter().enumerate() {
+        seen.trace.address = Some(server);
+        let deadline = match u32::try_from(servers.len() - index) {
+            Ok(left) if left > 1 => Deadline::within(cx.deadline.left() / left),
+            _ => cx.deadline,
+        };
+        match ask(inquiry, inquiry.kind, server, Context { deadline, ..cx }, seen).await {
+            Ok(answer) => {
+                seen.notes.append(&mut others);
+                return Ok((server, answer));
+            }
+            Err(failure) if says_nothing(failure.kind) => {
+                others.push(format!("`{server}` was asked before: {failure}"));
+                failures.push(failure);
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    Err(if failures.len() == 1 { failures.remove(0) } else { decisive(failures) })
+}
+
+/// Whether another address of the server may do better.
+fn says_nothing(kind: FailureKind) -> bool {
+    use FailureKind as Kind;
+    matches!(
+        kind,
+        Kind::TimedOut
+            | Kind::ConnectRefused
+            | Kind::ConnectReset
+            | Kind::Unreachable
+            | Kind::NoRoute
+            | Kind::NoSourceAddress
+    )
 }
 
 async fn ask(
@@ -192,9 +239,11 @@ async fn ask(
     if inquiry.transport == Transport::Udp {
         "udp".clone_into(&mut seen.facts.transport);
         let started = Instant::now();
-        let socket = cx.net.udp(server)?;
-        let heard = over_udp(&socket, &question, server, cx, &mut seen.notes).await;
-        seen.trace.phases.add(Phase::Connect, started.elapsed());
+        let socket = cx.net.udp(server).map_err(|failure| Failure { phase: Phase::Send, ..failure });
+        seen.trace.phases.add(Phase::Send, started.elapsed());
+        let started = Instant::now();
+        let heard = over_udp(&socket?, &question, server, cx, &mut seen.notes).await;
+        seen.trace.phases.add(Phase::FirstByte, started.elapsed());
         answer = Some(heard?).filter(|answer| !answer.truncated);
     }
     let answer = if let Some(answer) = answer {
@@ -210,7 +259,8 @@ async fn ask(
 }
 
 /// Sends the question until it is answered. Whatever is no answer to it is passed over, as it may have
-/// come from somebody who guesses; the socket itself takes datagrams of `server` only.
+/// come from somebody who guesses; the socket itself takes datagrams of `server` only. All of it is the
+/// wait for the answer.
 async fn over_udp(
     socket: &UdpSocket,
     question: &Question,
@@ -219,18 +269,19 @@ async fn over_udp(
     notes: &mut Vec<String>,
 ) -> Result<Answer, Failure> {
     let query = encoded(question)?;
+    let lost = |error: &io::Error| Failure { phase: Phase::FirstByte, ..cx.net.dial_failure(server, error) };
     let patience = PATIENCE.max(cx.deadline.left() / 3);
     let mut buffer = vec![0; usize::from(UDP_PAYLOAD).max(4096)];
     let (mut sent, mut strays) = (0_u32, 0_u32);
     while !cx.deadline.passed() {
-        socket.send(&query).await.map_err(|error| cx.net.dial_failure(server, &error))?;
+        socket.send(&query).await.map_err(|error| lost(&error))?;
         sent += 1;
         let until = cx.deadline.at.min(Instant::now() + patience);
         while let Ok(received) = tokio::time::timeout_at(until, socket.recv(&mut buffer)).await {
-            let length = received.map_err(|error| cx.net.dial_failure(server, &error))?;
+            let length = received.map_err(|error| lost(&error))?;
             match question.hear(&buffer[..length]) {
                 Heard::Stray => strays = strays.saturating_add(1),
-                Heard::Malformed(what) => return Err(malformed(&what)),
+                Heard::Malformed(what) => return Err(malformed(Phase::FirstByte, &what)),
                 Heard::Answer(answer) => {
                     if sent > 1 {
                         notes.push(format!("the answer came after the question was sent {sent} times"));
@@ -240,7 +291,7 @@ async fn over_udp(
             }
         }
     }
-    let mut failure = cx.deadline.missed(Phase::Connect);
+    let mut failure = cx.deadline.missed(Phase::FirstByte);
     failure.detail = format!("{}; the question was sent {sent} times", failure.detail);
     if strays > 0 {
         failure.detail = format!("{}; {strays} datagrams did not answer it", failure.detail);
@@ -256,13 +307,15 @@ async fn over_tcp(
     trace: &mut Trace,
 ) -> Result<Answer, Failure> {
     let query = encoded(question)?;
-    let length = u16::try_from(query.len()).map_err(|_| malformed("the question is too long"))?;
+    let length =
+        u16::try_from(query.len()).map_err(|_| malformed(Phase::Prepare, "the question is too long"))?;
     let mut stream = cx.net.connect_any(&[server.ip()], server.port(), cx.deadline, trace).await?;
     let started = Instant::now();
     let mut framed = length.to_be_bytes().to_vec();
     framed.extend_from_slice(&query);
-    write_all(&mut stream, &framed, cx.deadline).await?;
+    let sent = write_all(&mut stream, &framed, cx.deadline).await;
     trace.phases.add(Phase::Send, started.elapsed());
+    sent?;
     let started = Instant::now();
     let mut size = Vec::with_capacity(2);
     let begun = read_to(&mut stream, &mut size, 2, cx.deadline, Phase::FirstByte).await;
@@ -277,8 +330,8 @@ async fn over_tcp(
     close_at_once(stream);
     match question.hear(&message) {
         Heard::Answer(answer) => Ok(*answer),
-        Heard::Malformed(what) => Err(malformed(&what)),
-        Heard::Stray => Err(malformed("the message does not answer the question")),
+        Heard::Malformed(what) => Err(malformed(Phase::Transfer, &what)),
+        Heard::Stray => Err(malformed(Phase::Transfer, "the message does not answer the question")),
     }
 }
 
@@ -286,6 +339,6 @@ fn encoded(question: &Question) -> Result<Vec<u8>, Failure> {
     question.encode().map_err(|error| Failure::new(Phase::Prepare, FailureKind::Internal, error))
 }
 
-fn malformed(what: &str) -> Failure {
-    Failure::new(Phase::Transfer, FailureKind::ResponseInvalid, what)
+fn malformed(phase: Phase, what: &str) -> Failure {
+    Failure::new(phase, FailureKind::ResponseInvalid, what)
 }

@@ -26,11 +26,6 @@ pub static REGISTRY: &[Descriptor] = &[
     Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
     Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
     Descriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
-    Descriptor {
-        kinds: &[MonitorType::Website, MonitorType::WebsiteSsl],
-        weight: Weight::Light,
-        build: http::build,
-    },
 ];
 
 /// The descriptor of `kind`; `None` when this build has no probe for it.
@@ -60,5 +55,20 @@ impl Probe for Absent {
 
     fn target(&self) -> Option<&str> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_type_stands_in_two_lines_of_the_table() {
+        let mut kinds: Vec<&str> =
+            REGISTRY.iter().flat_map(|line| line.kinds).map(|kind| kind.name()).collect();
+        let lines = kinds.len();
+        kinds.sort_unstable();
+        kinds.dedup();
+        assert_eq!(kinds.len(), lines, "{kinds:?}");
     }
 }

@@ -85,7 +85,10 @@ impl TcpProbe {
     async fn go(&self, cx: Context<'_>, trace: &mut Trace) -> Result<(), Failure> {
         let mut stream = cx.net.connect(&self.target, cx.deadline, trace).await?;
         if let Encryption::Upgraded(upgrade) = self.encryption {
-            starttls::request(&mut stream, upgrade, cx.deadline).await?;
+            let started = Instant::now();
+            let agreed = starttls::request(&mut stream, upgrade, cx.deadline).await;
+            trace.phases.add(Phase::FirstByte, started.elapsed());
+            agreed?;
         }
         if self.encryption == Encryption::None {
             self.talk(&mut stream, cx, trace).await?;
@@ -140,8 +143,8 @@ impl TcpProbe {
 }
 
 /// Reads until `pattern` matches in `heard`, and takes the match and what came before it out of `heard`.
-/// When the peer said something else until it closed or the time was over, that is what went wrong, not
-/// the time.
+/// When the peer said something else until it closed, or whole lines until the time was over, that is what
+/// went wrong, not the time; one that stops inside of a line has stalled.
 async fn hear<S: AsyncRead + Unpin>(
     stream: &mut S,
     heard: &mut Vec<u8>,
@@ -160,8 +163,12 @@ async fn hear<S: AsyncRead + Unpin>(
             Ok(0) if heard.is_empty() => return Err(crate::net::closed(phase, 0)),
             Ok(0) => return Err(unexpected(phase, number, pattern, heard)),
             Ok(_) => {}
-            Err(failure) if failure.kind == FailureKind::TimedOut && !heard.is_empty() => {
+            Err(failure) if failure.kind == FailureKind::TimedOut && heard.ends_with(b"\n") => {
                 return Err(unexpected(phase, number, pattern, heard));
+            }
+            Err(failure) if failure.kind == FailureKind::TimedOut && !heard.is_empty() => {
+                let so_far = unexpected(phase, number, pattern, heard).detail;
+                return Err(Failure { detail: format!("{}; {so_far}", failure.detail), ..failure });
             }
             Err(failure) => return Err(failure),
         }

@@ -3,6 +3,8 @@
 use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{DNSClass, Name, Record, RecordType};
 
+use crate::model::printable;
+
 /// UDP payload that we take (RFC 6891 6.2.3): what passes unfragmented nearly everywhere.
 pub const UDP_PAYLOAD: u16 = 1232;
 
@@ -132,7 +134,7 @@ fn value(record: &Record) -> String {
     if std::fmt::Write::write_fmt(&mut text, format_args!("{}", record.data)).is_err() {
         text.push('?');
     }
-    text
+    printable(&text)
 }
 
 /// The RFC 6895 name of a response code, such as `NXDOMAIN`.

@@ -1,14 +1,17 @@
 //! Bodies: codings, charsets, keywords, and bombs.
 
+use std::time::Duration;
+
 use async_compression::tokio::bufread as coders;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::time::Instant;
 use vigie::model::FailureKind as Kind;
 use vigie::model::{Observation, Phase};
 
 use crate::check::Check;
 use crate::check::Expect::{self, Fails, Passes};
-use crate::server::{Server, answers, with_headers};
+use crate::server::{Server, answers, page, with_headers};
 
 const TRANSFER: Option<Phase> = Some(Phase::Transfer);
 const VALIDATE: Option<Phase> = Some(Phase::Validate);
@@ -83,6 +86,15 @@ async fn codings_on_top_of_each_other_are_undone_in_turn() {
 async fn members_of_a_gzip_body_follow_each_other() {
     let body = [coded("gzip", b"the nee").await, coded("gzip", b"dle").await].concat();
     expect(Passes, "Content-Encoding: gzip\r\n", &body, keyword("needle")).await;
+}
+
+#[tokio::test]
+async fn a_body_of_countless_empty_members_is_refused_and_keeps_its_deadline() {
+    let empty = coded("gzip", b"").await;
+    let few = [empty.repeat(1999), coded("gzip", b"needle").await].concat();
+    expect(Passes, "Content-Encoding: gzip\r\n", &few, keyword("needle")).await;
+    let many = empty.repeat(50_000);
+    expect(Fails(3, Kind::EncodingInvalid, TRANSFER), "Content-Encoding: gzip\r\n", &many, json!({})).await;
 }
 
 #[tokio::test]
@@ -199,4 +211,30 @@ async fn details_hold_neither_body_nor_secret() {
     Fails(5, Kind::LoginRefused, VALIDATE).compare(&seen).unwrap();
     let text = format!("{seen:?}");
     assert!(!text.contains("topsecret") && !text.contains(body), "{text}");
+}
+
+#[tokio::test]
+async fn a_search_that_takes_long_holds_up_nobody_else() {
+    let body = b"aaaa bbbb cccc ".repeat(200_000);
+    let server = Server::start(vec![answers(page(&body))]).await;
+    let pattern = "(?:[a-c ]{100,200}){8}y";
+    let fields = json!({"keyword_string": pattern, "keyword_match_type": "Regular Expression"});
+    let mut check = Check::of(&server.url("/")).with(fields);
+    check.settings.body_bytes = 10 * 1024 * 1024;
+    let mut run = std::pin::pin!(check.run());
+    let (mut longest, mut last) = (Duration::ZERO, Instant::now());
+    let seen = loop {
+        let seen = tokio::select! {
+            seen = &mut run => Some(seen),
+            () = tokio::time::sleep(Duration::from_millis(5)) => None,
+        };
+        longest = longest.max(last.elapsed());
+        last = Instant::now();
+        if let Some(seen) = seen {
+            break seen;
+        }
+    };
+    Fails(5, Kind::KeywordMissing, Some(Phase::Validate)).compare(&seen).unwrap();
+    let searched = seen.phases.duration(Phase::Validate).unwrap();
+    assert!(longest < searched / 2, "stood still for {longest:?} of {searched:?}");
 }

@@ -6,6 +6,7 @@ mod check;
 mod http2;
 #[path = "../support/lacking.rs"]
 mod lacking;
+mod logins;
 mod nginx;
 mod places;
 mod prefixes;

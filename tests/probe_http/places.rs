@@ -16,14 +16,17 @@ async fn secrets_stay_with_the_first_host() {
     let first = Server::start(vec![answers(asks), answers(redirect(307, &other.url("/other")))]).await;
     let fields = json!({
         "realm_userid": "me", "realm_password": "secret",
-        "http_headers": [{"name": "X-Shown", "value": "1"}, {"name": "Cookie", "value": "b=2"}],
+        "http_headers": [{"name": "X-Shown", "value": "1"}, {"name": "Cookie", "value": "b=2"},
+            {"name": "X-Api-Key", "value": "k"}, {"name": "X-Auth-Token", "value": "t"}],
     });
     let seen = Check::of(&first.url("/")).with(fields).run().await;
     Passes.compare(&seen).unwrap();
     let request = &other.requests()[0];
     assert!(!request.contains("Authorization") && !request.contains("Cookie"), "{request}");
+    assert!(!request.contains("X-Api-Key") && !request.contains("X-Auth-Token"), "{request}");
     assert!(request.contains("X-Shown: 1"), "{request}");
     assert!(first.requests()[1].contains("Authorization: Basic bWU6c2VjcmV0"));
+    assert!(first.requests()[1].contains("X-Api-Key: k\r\n"));
     assert_eq!(seen.address, Some(other.address));
 }
 

@@ -277,6 +277,7 @@ fn statuses() -> Vec<Case> {
             "HTTP/1.1 401 No\r\nWWW-Authenticate: Digest realm=\"x\", nonce=\"y\"\r\nContent-Length: 0\r\n\r\n",
         )
     };
+    let negotiate = || answers("HTTP/1.1 401 No\r\nWWW-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n");
     let login = || json!({"realm_userid": "me", "realm_password": "secret"});
     let error = Fails(7, Kind::HttpStatus, VALIDATE);
     let refused = Fails(5, Kind::LoginRefused, VALIDATE);
@@ -304,7 +305,9 @@ fn statuses() -> Vec<Case> {
         case("401 again after the login", basic(), refused).fields(login()),
         case("401 after the login, though 401 is allowed", basic(), refused)
             .fields(json!({"realm_userid": "me", "realm_password": "secret", "http_401_is_error": false})),
-        case("401 with a login that is not spoken", digest(), Fails(95, Kind::Unsupported, VALIDATE))
+        case("401 with Digest, then let in", digest(), Passes).then(answers(page("in"))).fields(login()),
+        case("401 again after Digest", digest(), refused).fields(login()),
+        case("401 with a login that is not spoken", negotiate(), Fails(95, Kind::Unsupported, VALIDATE))
             .fields(login()),
         case("407", status("407 Proxy"), error),
     ]

@@ -6,7 +6,7 @@ use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::RecordType;
 use serde_json::{Value, json};
 use vigie::model::{FailureKind, MonitorType, Observation, Phase, Status};
-use vigie::net::EgressPolicy;
+use vigie::net::{EgressPolicy, NameServers};
 
 use crate::name_server::{NameServer, Reply, alias, v4, v6};
 use crate::{SOON, attempt, kind_of, net, net_with};
@@ -46,7 +46,7 @@ async fn an_answer_is_kept_with_what_the_server_said_of_itself() {
     for ip in ["127.0.0.1", "::1"] {
         let server = NameServer::start(ip, script).await;
         for (transport, phases) in [
-            ("udp", &[Phase::Resolve, Phase::Connect][..]),
+            ("udp", &[Phase::Resolve, Phase::Send, Phase::FirstByte][..]),
             ("tcp", &[Phase::Resolve, Phase::Connect, Phase::Send, Phase::FirstByte, Phase::Transfer]),
         ] {
             let fields = json!({"name_to_resolve": "second.test", "transport": transport});
@@ -114,6 +114,8 @@ async fn every_answer_is_judged_by_its_kind() {
     let seen = check(&server, json!({"name_to_resolve": "gone.test"}), SOON).await;
     assert!(seen.failure.unwrap().detail.contains("NXDOMAIN"));
     assert_eq!(seen.facts.dns.unwrap().rcode, "NXDOMAIN");
+    let seen = check(&server, json!({"name_to_resolve": "empty.test"}), SOON).await;
+    assert!(seen.failure.unwrap().detail.contains("`A` or `AAAA`"));
     let seen = check(&server, json!({"name_to_resolve": "long.test"}), SOON).await;
     assert_eq!(seen.facts.dns.unwrap().answers.len(), 100, "what is kept is bounded");
 }
@@ -124,7 +126,7 @@ async fn what_does_not_answer_the_question_is_passed_over_until_the_time_is_up()
     for (name, strays) in [("silent.test", false), ("wrong-id.test", true), ("wrong-question.test", true)] {
         let seen = check(&server, json!({"name_to_resolve": name}), Duration::from_millis(700)).await;
         let failure = seen.failure.unwrap();
-        assert_eq!((failure.phase, failure.kind), (Phase::Connect, FailureKind::TimedOut), "{name}");
+        assert_eq!((failure.phase, failure.kind), (Phase::FirstByte, FailureKind::TimedOut), "{name}");
         assert_eq!(failure.detail.contains("did not answer it"), strays, "{failure}");
         assert!(seen.total >= Duration::from_millis(690), "{:?}", seen.total);
     }
@@ -149,16 +151,35 @@ async fn a_lost_question_is_sent_again_and_that_is_told() {
 #[tokio::test]
 async fn a_server_that_is_not_there_refuses() {
     let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    for transport in ["udp", "tcp"] {
+    for (transport, phase) in [("udp", Phase::FirstByte), ("tcp", Phase::Connect)] {
         let fields = json!({"hostname": "127.0.0.1", "port": closed.port(), "transport": transport});
         let seen = attempt(&net(), MonitorType::NameServer, fields, SOON).await;
         let failure = seen.failure.unwrap();
-        assert_eq!(
-            (failure.phase, failure.kind),
-            (Phase::Connect, FailureKind::ConnectRefused),
-            "{transport}"
-        );
+        assert_eq!((failure.phase, failure.kind), (phase, FailureKind::ConnectRefused), "{transport}");
+        assert!(seen.phases.micros(phase).is_some(), "{transport}");
     }
+}
+
+#[tokio::test]
+async fn an_address_that_does_not_answer_leaves_the_next_one_its_turn() {
+    let addresses = |_: &str, _| Reply::Records(vec![v4("127.0.0.2"), v4("127.0.0.1")]);
+    let resolver = NameServer::start("127.0.0.1", addresses).await;
+    let net = net_with(|config| config.name_servers = NameServers::Explicit(vec![resolver.at]));
+    let server = NameServer::start("127.0.0.1", script).await;
+    // At the first address the port refuses, or takes datagrams and says nothing.
+    for is_silent in [false, true] {
+        let _silent = is_silent.then(|| std::net::UdpSocket::bind(("127.0.0.2", server.at.port())).unwrap());
+        for transport in ["udp", "tcp"] {
+            let fields = json!({"hostname": "ns.test", "port": server.at.port(), "transport": transport});
+            let seen = attempt(&net, MonitorType::NameServer, fields, Duration::from_secs(4)).await;
+            assert_eq!(seen.failure, None, "{transport}, {is_silent}");
+            assert_eq!(seen.address, Some(server.at));
+            assert!(seen.warnings[0].detail.contains("127.0.0.2"), "{:?}", seen.warnings);
+        }
+    }
+    let fields = json!({"hostname": "ns.test", "port": server.at.port(), "name_to_resolve": "gone.test"});
+    let seen = attempt(&net, MonitorType::NameServer, fields, SOON).await;
+    assert_eq!(kind_of(&seen), Some(FailureKind::DnsRcode), "an answer is an answer");
 }
 
 #[tokio::test]

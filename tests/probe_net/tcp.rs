@@ -161,6 +161,7 @@ async fn a_dialogue_that_goes_wrong_tells_how() {
         (&[Say("500 no\r\n")], FailureKind::DialogueUnexpected, Status::INVALID_RESPONSE),
         (&[Say("500 no\r\n"), Stall], FailureKind::DialogueUnexpected, Status::INVALID_RESPONSE),
         (&[Stall], FailureKind::TimedOut, Status::TIMED_OUT),
+        (&[Say("5"), Stall], FailureKind::TimedOut, Status::TIMED_OUT),
         (&[], FailureKind::NoResponse, Status::NO_RESPONSE),
         (&[Reset], FailureKind::ResponseReset, Status::NO_RESPONSE),
         (

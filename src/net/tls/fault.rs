@@ -16,6 +16,7 @@ pub(super) fn handshake_failure(error: &io::Error, server_name: &str, chain: &[C
         None if error.kind() == io::ErrorKind::UnexpectedEof => {
             (FailureKind::TlsHandshake, "the target closed the connection during the handshake".to_owned())
         }
+        None if error.kind() == io::ErrorKind::TimedOut => (FailureKind::TimedOut, error.to_string()),
         None => (FailureKind::TlsHandshake, error.to_string()),
     };
     Failure::new(Phase::Tls, kind, detail)

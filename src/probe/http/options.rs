@@ -156,15 +156,24 @@ fn keyword(document: &Document) -> Result<Option<Box<KeywordRule>>, Unusable> {
 
 /// Options that are kept but that this build does not act on. A result says so rather than nothing.
 fn notes(document: &Document) -> Box<[String]> {
+    let number_differs = |field, default: i64| {
+        document.value(field).and_then(serde_json::Value::as_i64).is_some_and(|number| number != default)
+    };
     let mut idle = Vec::new();
-    if document.value("interval_fullpage").is_some() && document.number("interval_fullpage") > 0 {
-        idle.push("interval_fullpage");
+    for (field, default) in [("interval_fullpage", -1), ("fullpage_object_timeout", 10), ("proxy_id", 0)] {
+        if number_differs(field, default) {
+            idle.push(field);
+        }
     }
-    if document.flag("notify_on_content_change") {
-        idle.push("notify_on_content_change");
-    }
-    if document.number("proxy_id") != 0 {
-        idle.push("proxy_id");
+    for field in [
+        "check_fullpage_missing_objects",
+        "check_fullpage_object_sizes",
+        "notify_on_fullpage_errors",
+        "notify_on_content_change",
+    ] {
+        if document.flag(field) {
+            idle.push(field);
+        }
     }
     idle.into_iter().map(|field| format!("`{field}` is set, but this build does not act on it")).collect()
 }

@@ -53,7 +53,23 @@ fn options_without_an_engine_are_named() {
     let notes = |fields| options(fields).unwrap().notes.len();
     assert_eq!(notes(json!({})), 0);
     assert_eq!(notes(json!({"interval_fullpage": -1})), 0);
-    assert_eq!(notes(json!({"interval_fullpage": 60, "notify_on_content_change": true, "proxy_id": 3})), 3);
+    let defaults = json!({
+        "interval_fullpage": -1, "fullpage_object_timeout": 10, "check_fullpage_missing_objects": false,
+        "check_fullpage_object_sizes": false, "notify_on_fullpage_errors": false,
+        "notify_on_content_change": false, "proxy_id": null,
+    });
+    assert_eq!(notes(defaults), 0);
+    for field in [
+        json!({"interval_fullpage": 60}),
+        json!({"fullpage_object_timeout": 20}),
+        json!({"check_fullpage_missing_objects": true}),
+        json!({"check_fullpage_object_sizes": true}),
+        json!({"notify_on_fullpage_errors": true}),
+        json!({"notify_on_content_change": true}),
+        json!({"proxy_id": 3}),
+    ] {
+        assert_eq!(notes(field.clone()), 1, "{field}");
+    }
 }
 
 #[test]

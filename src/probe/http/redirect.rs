@@ -8,6 +8,8 @@ use crate::model::{Failure, FailureKind, Phase};
 
 /// Redirects that are followed at most (behaviour.md 4).
 pub(super) const MOST: usize = 10;
+/// Bytes of a URL that can be put into a request.
+const LONGEST: usize = 65_000;
 /// Characters of a URL that a message shows.
 const SHOWN: usize = 200;
 
@@ -36,6 +38,9 @@ pub(super) fn target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Res
     let _ = to.set_username("");
     let _ = to.set_password(None);
     to.set_fragment(None);
+    if to.as_str().len() > LONGEST {
+        return Err(invalid(format!("leads to a URL of more than {LONGEST} bytes")));
+    }
     Ok(to)
 }
 
@@ -97,6 +102,7 @@ mod tests {
         for (location, words) in [
             (None, "no `Location`"),
             (Some("http://"), "no URL"),
+            (Some(&format!("/{}", "x".repeat(65_000))), "more than 65000 bytes"),
             (Some("http://a:99999/"), "no URL"),
             (Some("ftp://a/"), "`ftp:`"),
             (Some("javascript:alert(1)"), "`javascript:`"),

@@ -1,5 +1,6 @@
 //! One attempt: requests from hop to hop, and what the last answer means.
 
+
 use cookie_store::{CookieStore, RawCookie};
 use http::header::{CONTENT_TYPE, HeaderValue, SET_COOKIE};
 use http::{HeaderMap, Method, StatusCode, Version};
@@ -8,15 +9,21 @@ use tokio::time::Instant;
 use url::{Host, Url};
 
 use super::Context;
+use super::login::Session;
 use super::options::Options;
 use super::redirect::{self, shown};
 use super::request::Ask;
 use crate::judge::certificate::Expiry;
 use crate::judge::charset;
 use crate::judge::keyword::KeywordRule;
-use crate::model::{Failure, FailureKind, Hop, HttpFacts, Observation, Phase, WarningKind};
-use crate::net::{Endpoint, Family, Trace};
+use crate::model::{Failure, FailureKind, Hop, HttpFacts, Observation, Phase, WarningKind, printable};
+use crate::net::{Deadline, Endpoint, Family, Trace};
 use crate::wire::http::{self as wire, Body, Head, Keep, Protocol};
+
+/// Bytes of a body that are searched in passing.
+const LONG_BODY: usize = 32 * 1024;
+/// Challenges that are answered at most: the first one, and a few that call the answer outdated.
+const MOST_LOGINS: u32 = 3;
 
 pub(super) struct Visit<'a> {
     options: &'a Options,
@@ -29,7 +36,11 @@ pub(super) struct Visit<'a> {
     hops: Vec<Hop>,
     cookies: Option<CookieStore>,
     /// Set once the server has asked for it.
-    authorization: Option<HeaderValue>,
+    session: Option<Session>,
+    /// How often it was set.
+    logins: u32,
+    /// Whether the last request said who asks.
+    authorized: bool,
 }
 
 impl<'a> Visit<'a> {
@@ -47,7 +58,9 @@ impl<'a> Visit<'a> {
             method: options.method.clone(),
             hops: Vec::new(),
             cookies: None,
-            authorization: None,
+            session: None,
+            logins: 0,
+            authorized: false,
         }
     }
 
@@ -126,16 +139,22 @@ impl<'a> Visit<'a> {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let own = self.options.login.as_ref().is_some_and(|login| login.is_for(&self.url));
+        let authorization = self.authorization();
+        self.authorized = authorization.is_some();
         let ask = Ask {
             url: &self.url,
             method: &self.method,
             version,
             cookies: self.cookies.as_ref().and_then(|cookies| cookie_header(cookies, &self.url)),
-            authorization: self.authorization.clone().filter(|_| own),
+            authorization,
         };
         let request = ask.request(self.options)?;
         wire::open(stream, protocol, request, self.cx.deadline, &mut self.trace.phases).await
+    }
+
+    fn authorization(&mut self) -> Option<HeaderValue> {
+        let login = self.options.login.as_ref().filter(|login| login.is_for(&self.url))?;
+        login.authorization(self.session.as_mut()?, &self.method, &self.url)
     }
 
     fn endpoint(&self) -> Endpoint {
@@ -208,13 +227,14 @@ impl<'a> Visit<'a> {
 
     fn can_log_in(&self, head: &Head) -> bool {
         head.status == StatusCode::UNAUTHORIZED
-            && self.authorization.is_none()
+            && self.logins < MOST_LOGINS
             && self.options.login.as_ref().is_some_and(|login| login.is_for(&self.url))
+            && self.session.as_ref().is_none_or(|session| session.is_outdated(&head.headers))
     }
 
     fn log_in(&mut self, head: &Head) -> Result<(), Failure> {
-        let answer = self.options.login.as_ref().map(|login| login.answer(&head.headers));
-        self.authorization = answer.transpose()?;
+        self.session = Some(Session::answering(&head.headers)?);
+        self.logins += 1;
         self.close_exchange();
         Ok(())
     }
@@ -249,10 +269,10 @@ impl<'a> Visit<'a> {
         }
         let Some(keyword) = keyword else { return Ok(()) };
         let started = Instant::now();
-        let text = charset::decode(&content.bytes, content_type(&head.headers));
-        let verdict = judged(keyword, &text);
+        let kind = content_type(&head.headers).map(str::to_owned);
+        let verdict = search(keyword.clone(), content.bytes, kind, deadline).await;
         self.trace.phases.set(Phase::Validate, started.elapsed());
-        verdict.map_or(Ok(()), Err)
+        verdict
     }
 
     fn judge_status(&mut self, head: &Head) -> Result<(), Failure> {
@@ -267,7 +287,7 @@ impl<'a> Visit<'a> {
                 self.observation.warn(WarningKind::RedirectNotFollowed, detail);
                 Ok(())
             }
-            401 if self.authorization.is_some() => {
+            401 if self.authorized => {
                 refused(FailureKind::LoginRefused, " after user name and password were sent")
             }
             401 if !self.options.error_401 => Ok(()),
@@ -277,17 +297,40 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// What `rule` says of `text`. That it compiles was seen when the probe was built.
-fn judged(rule: &KeywordRule, text: &str) -> Option<Failure> {
-    match rule.clone().compile() {
-        Ok(keyword) => keyword.judge(text),
-        Err(error) => Some(Failure::new(Phase::Validate, FailureKind::Internal, error.to_string())),
+/// Judges a body by `rule`. A long one is searched apart from the threads that wait for other targets, and
+/// no longer than until `deadline`: a few expressions take seconds for a page. The target has delivered by
+/// then, so that is no fault of its.
+async fn search(
+    rule: Box<KeywordRule>,
+    body: Vec<u8>,
+    content_type: Option<String>,
+    deadline: Deadline,
+) -> Result<(), Failure> {
+    let is_long = body.len() > LONG_BODY;
+    let judge = move || {
+        let text = charset::decode(&body, content_type.as_deref());
+        // That it compiles was seen when the probe was built.
+        match rule.compile() {
+            Ok(keyword) => keyword.judge(&text).map_or(Ok(()), Err),
+            Err(error) => Err(Failure::new(Phase::Validate, FailureKind::Internal, error.to_string())),
+        }
+    };
+    if !is_long {
+        return judge();
+    }
+    let internal = |words: &str| Err(Failure::new(Phase::Validate, FailureKind::Internal, words));
+    match deadline.hold(Phase::Validate, tokio::task::spawn_blocking(judge)).await {
+        Ok(Ok(verdict)) => verdict,
+        Ok(Err(_)) => internal("the search for the keyword ended early"),
+        Err(_) => {
+            internal("the search for the keyword was not over at the timeout; simplify `keyword_string`")
+        }
     }
 }
 
 /// What a peer wrote, in a length that a result can bear.
 fn short(text: &str) -> String {
-    text.chars().take(120).collect()
+    printable(&text.chars().take(120).collect::<String>())
 }
 
 fn status_line(head: &Head) -> String {

@@ -127,7 +127,7 @@ impl PingProbe {
         let mut next_at = Instant::now();
         loop {
             if figures.sent() < self.count && next_at <= Instant::now() {
-                let sent = socket.send(to, self.size).await;
+                let sent = cx.deadline.hold(Phase::Connect, socket.send(to, self.size)).await?;
                 waiting.push(sent.map_err(|error| cx.net.echo_failure(to, &error))?.reply());
                 figures.note_sent();
                 next_at += pace;

@@ -21,6 +21,9 @@ use crate::net::Deadline;
 const STEP_BYTES: usize = 16 * 1024;
 /// Steps after which other tasks get a turn; decoding from memory never waits by itself.
 const STEPS_PER_TURN: u32 = 16;
+/// Undecoded bytes after which other tasks get a turn, and the deadline its say: what they decode to can be
+/// nothing at all, of which [`decode`] would hear at the end only.
+const BYTES_PER_TURN: usize = 64 * 1024;
 /// Chunks after which other tasks get a turn; a chunk can be one byte.
 const CHUNKS_PER_TURN: u32 = 256;
 /// What encoding may add to a body that cannot be made smaller, in bytes.
@@ -63,6 +66,7 @@ impl Body {
             chunk: Bytes::new(),
             wire_bytes: 0,
             wire_limit: 0,
+            this_turn: 0,
             failure: None,
         };
         Self { source, codings: coding::listed(headers) }
@@ -171,6 +175,8 @@ pub(super) struct Source {
     chunk: Bytes,
     wire_bytes: u64,
     wire_limit: u64,
+    /// Bytes taken since others had their turn.
+    this_turn: usize,
     failure: Option<Failure>,
 }
 
@@ -184,6 +190,11 @@ impl Source {
 impl AsyncBufRead for Source {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let this = self.get_mut();
+        if this.this_turn >= BYTES_PER_TURN {
+            this.this_turn = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         while this.chunk.is_empty() {
             this.driver.poll(cx);
             match ready!(Pin::new(&mut this.incoming).poll_frame(cx)) {
@@ -205,6 +216,7 @@ impl AsyncBufRead for Source {
 
     fn consume(mut self: Pin<&mut Self>, amount: usize) {
         self.chunk.advance(amount);
+        self.this_turn += amount;
     }
 }
 

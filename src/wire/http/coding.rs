@@ -21,6 +21,8 @@ pub const ACCEPT_ENCODING: &str = "gzip, deflate, br, zstd";
 
 /// Codings that one body may have on top of each other.
 const MOST: usize = 4;
+/// Members that one gzip body may have. Programs that write several begin a new one every 64 KiB or later.
+const MOST_MEMBERS: u32 = 2000;
 /// Largest window of a zstd body, as a power of two: 8 MiB (RFC 9659 section 3).
 const ZSTD_WINDOW_LOG: u32 = 23;
 
@@ -106,11 +108,7 @@ where
     R: AsyncBufRead + Unpin + Send + 'a,
 {
     Ok(match coding {
-        Coding::Gzip => {
-            let mut decoder = GzipDecoder::new(source);
-            decoder.multiple_members(true);
-            bounded(decoder, limit)
-        }
+        Coding::Gzip => bounded(Members::new(source), limit),
         // The name promises zlib (RFC 1950); some servers send the bare stream (RFC 1951) instead.
         Coding::Deflate => match source.fill_buf().await?.first() {
             Some(first) if first & 0x0f == 8 && first >> 4 <= 7 => bounded(ZlibDecoder::new(source), limit),
@@ -128,6 +126,56 @@ where
 
 fn bounded<'a, R: AsyncRead + Unpin + Send + 'a>(inner: R, limit: u64) -> Decoder<'a> {
     Box::new(Bounded { inner, left: limit })
+}
+
+/// The members of a gzip body, one after the other (RFC 1952 2.2). They are counted: an empty one has
+/// 20 bytes on the wire and costs a new decoder, so that a small body could keep this host busy for long.
+enum Members<R> {
+    Inside(Box<GzipDecoder<R>>, u32),
+    Between(R, u32),
+    Over,
+}
+
+impl<R: AsyncBufRead + Unpin> Members<R> {
+    fn new(source: R) -> Self {
+        Self::Inside(Box::new(GzipDecoder::new(source)), 1)
+    }
+}
+
+impl<R: AsyncBufRead + Unpin> AsyncRead for Members<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        loop {
+            match &mut *self {
+                Self::Inside(decoder, _) => {
+                    ready!(Pin::new(decoder).poll_read(cx, buf))?;
+                    if buf.filled().len() > before {
+                        return Poll::Ready(Ok(()));
+                    }
+                }
+                Self::Between(source, count) => {
+                    let is_last = ready!(Pin::new(source).poll_fill_buf(cx))?.is_empty();
+                    if !is_last && *count == MOST_MEMBERS {
+                        let words = format!("more than {MOST_MEMBERS} members");
+                        return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, words)));
+                    }
+                    if is_last {
+                        *self = Self::Over;
+                    }
+                }
+                Self::Over => return Poll::Ready(Ok(())),
+            }
+            *self = match std::mem::replace(&mut *self, Self::Over) {
+                Self::Inside(decoder, count) => Self::Between(decoder.into_inner(), count),
+                Self::Between(source, count) => Self::Inside(Box::new(GzipDecoder::new(source)), count + 1),
+                Self::Over => Self::Over,
+            };
+        }
+    }
 }
 
 /// A reader that gave more than it may.

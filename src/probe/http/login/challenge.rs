@@ -1,0 +1,171 @@
+//! The challenges of a 401 (RFC 9110 11.6.1).
+
+use http::HeaderMap;
+use http::header::WWW_AUTHENTICATE;
+
+/// One challenge. Values are bytes: a realm may be in any charset, and digests are taken of what came.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Challenge {
+    /// In lower case.
+    pub(super) scheme: String,
+    /// Names in lower case; values without quotes and escapes.
+    parameters: Vec<(String, Vec<u8>)>,
+}
+
+impl Challenge {
+    /// The value of a parameter.
+    pub(super) fn value(&self, name: &str) -> Option<&[u8]> {
+        self.parameters.iter().find(|(of, _)| of == name).map(|(_, value)| value.as_slice())
+    }
+
+    /// The value of a parameter, for comparisons.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        self.value(name).map(|value| String::from_utf8_lossy(value).into_owned())
+    }
+
+    /// The scheme with its algorithm, for messages.
+    pub(super) fn name(&self) -> String {
+        match self.text("algorithm") {
+            Some(algorithm) => {
+                format!("{} {}", self.scheme, algorithm.chars().take(20).collect::<String>().escape_debug())
+            }
+            None => self.scheme.clone(),
+        }
+    }
+}
+
+/// All challenges of an answer, in their order.
+pub(super) fn listed(headers: &HeaderMap) -> Vec<Challenge> {
+    let mut challenges: Vec<Challenge> = Vec::new();
+    for value in headers.get_all(WWW_AUTHENTICATE) {
+        let before = challenges.len();
+        for part in outside_of_quotes(value.as_bytes()) {
+            let part = part.trim_ascii();
+            let end = part.iter().position(|&byte| !is_token(byte)).unwrap_or(part.len());
+            let (word, rest) = part.split_at(end);
+            let Ok(word) = std::str::from_utf8(word) else { continue };
+            let rest = rest.trim_ascii_start();
+            if word.is_empty() {
+                continue;
+            }
+            let parameter = if rest.starts_with(b"=") {
+                // A parameter; it belongs to the challenge before it in the same field.
+                parameter(part)
+            } else {
+                challenges.push(Challenge { scheme: word.to_ascii_lowercase(), parameters: Vec::new() });
+                parameter(rest)
+            };
+            if let (Some(last), Some(parameter)) = (challenges[before..].last_mut(), parameter) {
+                last.parameters.push(parameter);
+            }
+        }
+    }
+    challenges
+}
+
+/// `name = value` or `name = "value"`; `None` for anything else, such as the base64 of other schemes.
+fn parameter(text: &[u8]) -> Option<(String, Vec<u8>)> {
+    let at = text.iter().position(|&byte| byte == b'=')?;
+    let (name, value) = (text[..at].trim_ascii(), text[at + 1..].trim_ascii());
+    if name.is_empty() || !name.iter().all(|&byte| is_token(byte)) {
+        return None;
+    }
+    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let Some(quoted) = value.strip_prefix(b"\"") else { return Some((name, value.to_vec())) };
+    let mut plain = Vec::with_capacity(quoted.len());
+    let mut bytes = quoted.iter();
+    while let Some(&byte) = bytes.next() {
+        match byte {
+            b'"' => break,
+            b'\\' => plain.extend(bytes.next()),
+            byte => plain.push(byte),
+        }
+    }
+    Some((name, plain))
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+/// Splits at commas that do not stand in a quoted string.
+fn outside_of_quotes(text: &[u8]) -> Vec<&[u8]> {
+    let mut parts = Vec::new();
+    let (mut start, mut quoted, mut escaped) = (0, false, false);
+    for (at, &byte) in text.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b',' if !quoted => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(value: &[u8]) -> Vec<Challenge> {
+        let mut headers = HeaderMap::new();
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_bytes(value).unwrap());
+        listed(&headers)
+    }
+
+    #[test]
+    fn schemes_are_told_from_parameters() {
+        for (value, expected) in [
+            ("Basic realm=\"a\"", vec!["basic"]),
+            ("basic", vec!["basic"]),
+            ("BASIC realm=\"a, Digest b\"", vec!["basic"]),
+            ("Digest realm=\"x\", nonce=\"y\", Basic realm=\"z\"", vec!["digest", "basic"]),
+            ("Digest realm = \"x\", qop = \"auth,auth-int\"", vec!["digest"]),
+            ("Basic realm=\"a\\\"b, Digest\"", vec!["basic"]),
+            ("Negotiate, Bearer", vec!["negotiate", "bearer"]),
+            ("Negotiate YII=", vec!["negotiate"]),
+            ("", vec![]),
+            (",,", vec![]),
+            ("realm=\"of nobody\"", vec![]),
+            ("Basic realm=\"open", vec!["basic"]),
+        ] {
+            let schemes: Vec<String> = read(value.as_bytes()).into_iter().map(|c| c.scheme).collect();
+            assert_eq!(schemes, expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn parameters_lose_their_quotes_and_escapes() {
+        let value =
+            "Digest Realm=\"a, \\\"b\\\"\", nonce=n/=1,qop=\"auth,auth-int\" , stale = TRUE, Basic realm=r";
+        let challenges = read(value.as_bytes());
+        let digest = &challenges[0];
+        for (name, expected) in
+            [("realm", "a, \"b\""), ("nonce", "n/=1"), ("qop", "auth,auth-int"), ("stale", "TRUE")]
+        {
+            assert_eq!(digest.text(name).as_deref(), Some(expected), "{name}");
+        }
+        assert_eq!(digest.value("opaque"), None);
+        assert_eq!(challenges[1].text("realm").as_deref(), Some("r"));
+        assert_eq!(read(b"Digest realm=\"\xe9\"")[0].value("realm"), Some(&b"\xe9"[..]));
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_makes_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let mut headers = HeaderMap::new();
+            if let Ok(value) = HeaderValue::from_bytes(&bytes) {
+                headers.insert(WWW_AUTHENTICATE, value);
+                let _ = listed(&headers);
+            }
+        }
+    }
+}
