@@ -4,6 +4,7 @@
 mod api;
 mod metrics;
 mod pages;
+mod panics;
 mod process;
 mod settings;
 mod support;
