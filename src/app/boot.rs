@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::demo::Demo;
-use super::reload::{Doors, RunningSet, refused};
+use super::reload::{Doors, RunningSet, Taken, refused};
 use super::settings::{EngineSettings, Settings, Sources};
 use super::signals::{Signals, Wish};
 use super::vitals::{Heart, WatchedIngest};
@@ -20,14 +21,18 @@ use crate::engine::{Limits, Place, ResultSink, RunnerHandle};
 use crate::model::{CheckResult, FieldFault};
 use crate::net::Net;
 use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
-use crate::telemetry::{Metrics, init_logs};
+use crate::telemetry::{Metrics, init_logs, log_panics};
 use crate::web::{self, Site};
 use crate::{api, engine};
 
 /// Name of the database in the data folder.
 const DATABASE: &str = "vigie.db";
+/// Time that the results of the last checks get to find a place in the queue to the store.
+const LAST_RESULTS: Duration = Duration::from_secs(10);
 /// Time that the store gets to take the last results.
 const LAST_COMMITS: Duration = Duration::from_secs(30);
+/// Time until a reload that the store did not take is tried again.
+const AGAIN: Duration = Duration::from_secs(15);
 /// Exit code after a second signal.
 const AT_ONCE: i32 = 130;
 
@@ -56,6 +61,7 @@ pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
     let sources = options.sources();
     let settings = Settings::load(&sources).map_err(|faults| refused(&faults))?;
     init_logs(&settings.log)?;
+    log_panics();
     crate::net::warm_up();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(run(sources, settings, options.demo))
@@ -122,7 +128,7 @@ async fn run(sources: Sources, settings: Settings, demo: bool) -> anyhow::Result
         }
         Err(error) => Err(error),
     };
-    service::stopping(drain + LAST_COMMITS + Duration::from_secs(10));
+    service::stopping(drain + LAST_RESULTS + LAST_COMMITS + Duration::from_secs(10));
     tokio::spawn(async move {
         let signal = signals.stop_again().await;
         tracing::warn!(signal, "a second signal: ending at once");
@@ -144,30 +150,38 @@ async fn run(sources: Sources, settings: Settings, demo: bool) -> anyhow::Result
 async fn attend(origin: &Origin, set: &mut RunningSet, signals: &mut Signals) -> &'static str {
     let mut watch = Watch::default();
     watch.take(watched(origin, set).await);
+    let (mut pause, mut again_at) = (watch::LOOK, None::<Instant>);
     loop {
-        let asked = tokio::select! {
+        let mut asked = tokio::select! {
             wish = signals.next() => match wish {
                 Wish::Stop(name) => return name,
                 Wish::Reload => true,
             },
-            () = tokio::time::sleep(watch::LOOK) => false,
+            () = tokio::time::sleep(pause) => false,
         };
+        asked |= again_at.take_if(|at| *at <= Instant::now()).is_some();
+        let began = Instant::now();
         let now = watched(origin, set).await;
+        // Where there are very many files, looking at them is held to a twentieth of a core.
+        pause = watch::LOOK.max(began.elapsed() * 20);
         if !asked && !watch.look(now.clone()) {
             continue;
         }
         service::reloading();
         let taken = set.reload(origin.settings()).await;
-        service::ready(if taken { "Serving" } else { "Serving; the last reload was refused, see the log" });
+        let refused = "Serving; the last reload was refused, see the log";
+        service::ready(if taken == Taken::Yes { "Serving" } else { refused });
+        again_at = (taken == Taken::Later).then(|| Instant::now() + AGAIN);
         // The fingerprint from before reading: what changed since then is seen by the next looks. When the
         // places to look at changed, those of the new settings count.
         let places_changed = now.keys().ne(watched(origin, set).await.keys());
-        watch.take(if places_changed && taken { watched(origin, set).await } else { now });
+        watch.take(if places_changed && taken == Taken::Yes { watched(origin, set).await } else { now });
     }
 }
 
 async fn watched(origin: &Origin, set: &RunningSet) -> super::files::Fingerprint {
-    watch::current(origin.sources.file.clone(), set.settings().monitors.clone()).await
+    let (file, monitors) = (origin.sources.file.clone(), set.settings().monitors.clone());
+    watch::current(file, monitors, set.secret_files().to_vec()).await
 }
 
 fn tell(origin: &Origin, settings: &Settings) {
@@ -262,7 +276,10 @@ impl Parts {
         {
             tracing::warn!(error = %error, "the calendar jobs did not stop");
         }
-        self.runner.shutdown(drain).await;
+        // Without an end when the store takes nothing: then what waits is lost, and `drain` says how much.
+        if tokio::time::timeout(drain + LAST_RESULTS, self.runner.shutdown(drain)).await.is_err() {
+            tracing::warn!("the store takes no results; those that wait get a last chance");
+        }
         self.ingestor.drain(LAST_COMMITS).await
     }
 }

@@ -1,6 +1,7 @@
 //! Monitor files: which there are, what they hold, and whether they changed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
@@ -34,8 +35,9 @@ pub(super) struct Stamp {
 /// The stamps of all files that the configuration is made of.
 pub(super) type Fingerprint = BTreeMap<PathBuf, Option<Stamp>>;
 
-/// The state of the settings file and of all monitor files now; cheap, nothing is read.
-pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf]) -> Fingerprint {
+/// The state of the settings file, of all monitor files and of the files with `secrets` that they name now;
+/// cheap, nothing is read.
+pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf], secrets: &[PathBuf]) -> Fingerprint {
     let stamp = |path: &Path| {
         let meta = fs::metadata(path).ok()?;
         Some(Stamp {
@@ -46,6 +48,7 @@ pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf]) -> Finger
         })
     };
     let mut files: Vec<PathBuf> = config.map(Path::to_path_buf).into_iter().collect();
+    files.extend_from_slice(secrets);
     for place in monitors {
         match collect(place) {
             Ok(found) => files.extend(found),
@@ -58,6 +61,13 @@ pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf]) -> Finger
 /// Reads every monitor file of `settings` and judges what it holds. Answers with all faults when there is
 /// one; else with the monitors, and their warnings.
 pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<FieldFault>> {
+    read_with_secrets(settings).0
+}
+
+/// As [`read_monitors`], with the files of secrets that the monitors name, there or not.
+pub(super) fn read_with_secrets(
+    settings: &Settings,
+) -> (Result<Vec<FileMonitor>, Vec<FieldFault>>, Vec<PathBuf>) {
     let mut faults = Vec::new();
     let mut texts = Vec::new();
     for place in &settings.monitors {
@@ -71,10 +81,16 @@ pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<FieldF
     }
     let known = Known::of(settings);
     let mut monitors = Vec::new();
+    let secret_files = RefCell::new(BTreeSet::new());
     for (file, text) in texts {
         // Each file by itself, since the secrets that it names stand beside it.
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-        let secrets = |at: SecretAt<'_>| read_secret(&folder, at);
+        let secrets = |at: SecretAt<'_>| {
+            if let SecretAt::File(path) = at {
+                secret_files.borrow_mut().insert(folder.join(path));
+            }
+            read_secret(&folder, at)
+        };
         let named = [(file.display().to_string(), text)];
         let found = load(&named, Keys::Required, &known.surroundings(), &secrets);
         monitors.extend(found.monitors);
@@ -83,7 +99,8 @@ pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<FieldF
     faults.extend(taken_keys(&monitors));
     faults.extend(beyond_plans(settings, &monitors));
     faults.sort_by(|a, b| (&a.file, a.place).cmp(&(&b.file, b.place)));
-    if faults.is_empty() { Ok(monitors) } else { Err(faults) }
+    let found = if faults.is_empty() { Ok(monitors) } else { Err(faults) };
+    (found, secret_files.into_inner().into_iter().collect())
 }
 
 /// The monitors as the store's side takes them.
@@ -220,7 +237,7 @@ mod tests {
     fn a_fingerprint_tells_writes_renames_and_removals() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        let print = || fingerprint(None, &[folder.path().to_owned()]);
+        let print = || fingerprint(None, &[folder.path().to_owned()], &[at("secret")]);
         let mut last = print();
         let mut differs = |what: &str| {
             let now = print();
@@ -236,5 +253,7 @@ mod tests {
         differs("a renamed file of the same length");
         fs::remove_file(at("a.yaml")).unwrap();
         differs("a removed file");
+        fs::write(at("secret"), "s3cret").unwrap();
+        differs("a secret that was missing");
     }
 }

@@ -1,19 +1,20 @@
 //! The running set: what is planned follows the files. A bad file leaves it as it was.
 
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::files::{read_monitors, wanted};
+use super::files::{read_with_secrets, wanted};
 use super::settings::Settings;
 use crate::clock::Clock;
-use crate::control::{Ingestor, Provision, View, provision};
+use crate::control::{Ingestor, Provision, View, provision_over};
 use crate::engine::{Assignment, Change, RunnerHandle};
 use crate::model::monitor_file::FileMonitor;
-use crate::model::{FieldFault, Monitor, MonitorId, Timestamp};
+use crate::model::{FieldFault, LocationId, Monitor, MonitorId, Timestamp};
 use crate::probe;
-use crate::store::{Monitors, Results};
+use crate::store::{MonitorState, Monitors, Results, StoreError};
 use crate::telemetry::Metrics;
 
 /// The doors through which a change goes.
@@ -32,6 +33,7 @@ pub(super) struct RunningSet {
     doors: Doors,
     running: Vec<Monitor>,
     settings: Settings,
+    secret_files: Vec<PathBuf>,
 }
 
 /// What a reload changed.
@@ -43,22 +45,28 @@ struct Counts {
     unchanged: usize,
 }
 
+/// Whether what the files say was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    Yes,
+    /// The files have faults; a change of them is the remedy.
+    No,
+    /// The store was in trouble; worth trying again.
+    Later,
+}
+
 impl RunningSet {
     /// Takes the monitors of the files for the first time. Runs that were due while no process ran are
     /// recorded as missed, but not those of monitors that were disabled, or not there, when it ended.
     pub(super) async fn start(doors: Doors, settings: Settings) -> anyhow::Result<Self> {
-        let found = read(&settings).await.map_err(|faults| refused(&faults))?;
-        let stored = doors.monitors.monitors().await?;
-        let enabled: HashSet<MonitorId> =
-            stored.iter().filter(|monitor| monitor.enabled()).map(|monitor| monitor.id).collect();
-        let mut last: HashMap<MonitorId, Timestamp> = HashMap::new();
-        for state in doors.results.states().await? {
-            if state.location_id == settings.location.id && enabled.contains(&state.monitor_id) {
-                last.insert(state.monitor_id, state.planned_at);
-            }
-        }
-        let mut set = Self { doors, running: Vec::new(), settings };
-        let provision = set.provision(found).await?;
+        // Side by side: each takes its time with 100,000 monitors.
+        let (found, stored, states) =
+            tokio::join!(read(&settings), doors.monitors.monitors(), doors.results.states());
+        let ((found, secret_files), stored) = (found, stored?);
+        let found = found.map_err(|faults| refused(&faults))?;
+        let last = last_planned(&stored, states?, settings.location.id);
+        let mut set = Self { doors, running: Vec::new(), settings, secret_files };
+        let provision = set.provision(found, &stored).await?;
         let changes = provision.monitors.iter().filter(|monitor| monitor.enabled());
         let changes = changes.map(|m| Change::Put(set.assignment(m, last.get(&m.id).copied()))).collect();
         set.doors.ingestor.forget(&provision.removed);
@@ -69,9 +77,8 @@ impl RunningSet {
         Ok(set)
     }
 
-    /// Takes what the files say now, under `settings`; only what changed is planned anew. Whether it was
-    /// taken.
-    pub(super) async fn reload(&mut self, settings: Result<Settings, Vec<FieldFault>>) -> bool {
+    /// Takes what the files say now, under `settings`; only what changed is planned anew.
+    pub(super) async fn reload(&mut self, settings: Result<Settings, Vec<FieldFault>>) -> Taken {
         let taken = match settings {
             Ok(settings) => self.try_reload(settings).await,
             Err(faults) => Err(refused(&faults)),
@@ -81,11 +88,11 @@ impl RunningSet {
             Ok(counts) => {
                 let Counts { added, changed, removed, unchanged } = counts;
                 tracing::info!(added, changed, removed, unchanged, "reloaded");
-                true
+                Taken::Yes
             }
             Err(error) => {
                 tracing::error!(error = format!("{error:#}"), "not reloaded; everything runs on as it was");
-                false
+                if error.downcast_ref::<StoreError>().is_some() { Taken::Later } else { Taken::No }
             }
         }
     }
@@ -95,13 +102,22 @@ impl RunningSet {
         &self.settings
     }
 
+    /// The files with secrets that the monitors name.
+    pub(super) fn secret_files(&self) -> &[PathBuf] {
+        &self.secret_files
+    }
+
     async fn try_reload(&mut self, settings: Settings) -> anyhow::Result<Counts> {
         let different = self.settings.differences(&settings);
         let mut settings = settings;
         // What needs a restart stays as it is, and is told again with the next change.
         settings.keep_fixed(&self.settings);
-        let found = read(&settings).await.map_err(|faults| refused(&faults))?;
-        let provision = self.provision(found).await?;
+        let (found, secret_files) = read(&settings).await;
+        // Of a refused set as well: a secret that was missing is waited for.
+        self.secret_files = secret_files;
+        let found = found.map_err(|faults| refused(&faults))?;
+        let stored = self.doors.monitors.monitors().await.context("the stored monitors cannot be read")?;
+        let provision = self.provision(found, &stored).await?;
         let all_anew = different.iter().any(|setting| setting.live && setting.path != "monitors");
         for setting in different.iter().filter(|setting| !setting.live) {
             tracing::warn!(
@@ -117,7 +133,7 @@ impl RunningSet {
         Ok(counts)
     }
 
-    async fn provision(&self, found: Vec<FileMonitor>) -> anyhow::Result<Provision> {
+    async fn provision(&self, found: Vec<FileMonitor>, stored: &[Monitor]) -> anyhow::Result<Provision> {
         for monitor in &found {
             for warning in &monitor.warnings {
                 let fault = format!("{}:{}: {warning}", monitor.file, monitor.place.line);
@@ -125,7 +141,8 @@ impl RunningSet {
             }
         }
         let now = self.doors.clock.now();
-        let provided = provision(self.doors.monitors.as_ref(), wanted(found), &self.running, now).await;
+        let store = self.doors.monitors.as_ref();
+        let provided = provision_over(store, stored, wanted(found), &self.running, now).await;
         provided.context("the store did not take the monitors")
     }
 
@@ -176,15 +193,30 @@ impl RunningSet {
     }
 }
 
+/// When each enabled monitor had its last run at `location`. A version that came after that run was planned
+/// from then on: before it the monitor may have been disabled or gone, and missed nothing.
+fn last_planned(
+    stored: &[Monitor],
+    states: Vec<MonitorState>,
+    location: LocationId,
+) -> HashMap<MonitorId, Timestamp> {
+    let enabled = stored.iter().filter(|monitor| monitor.enabled());
+    let since: HashMap<_, _> =
+        enabled.map(|monitor| (monitor.id, monitor.modified_at - monitor.interval())).collect();
+    let here = states.into_iter().filter(|state| state.location_id == location);
+    here.filter_map(|state| Some((state.monitor_id, state.planned_at.max(*since.get(&state.monitor_id)?))))
+        .collect()
+}
+
 fn minutes(number: i64) -> std::time::Duration {
     std::time::Duration::from_secs(60 * number.unsigned_abs())
 }
 
-async fn read(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<FieldFault>> {
+async fn read(settings: &Settings) -> (Result<Vec<FileMonitor>, Vec<FieldFault>>, Vec<PathBuf>) {
     let settings = settings.clone();
-    let reading = tokio::task::spawn_blocking(move || read_monitors(&settings));
+    let reading = tokio::task::spawn_blocking(move || read_with_secrets(&settings));
     // Fails only when the runtime goes down, or by a defect, which is told by its panic.
-    reading.await.unwrap_or_else(|_| Err(Vec::new()))
+    reading.await.unwrap_or_else(|_| (Err(Vec::new()), Vec::new()))
 }
 
 /// All faults, one a line, each with its place.
@@ -195,4 +227,59 @@ pub(super) fn refused(faults: &[FieldFault]) -> anyhow::Error {
         count => format!("the configuration has {count} faults"),
     };
     anyhow::anyhow!("{count}\n{}", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::{CheckId, CustomerId, Document, MonitorType, Origin, Outcome, Revision, Status};
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::from_seconds(1_767_225_600 + 60 * minute)
+    }
+
+    fn monitor(id: i64, enabled: bool, modified_at: Timestamp) -> Monitor {
+        let values = json!({"hostname": "127.0.0.1", "port": 9, "interval": 5, "enabled": enabled});
+        let Value::Object(values) = values else { unreachable!() };
+        Monitor {
+            id: MonitorId(id),
+            customer: CustomerId(1),
+            origin: Origin::Api,
+            revision: Revision(2),
+            modified_at,
+            document: Arc::new(Document::trusted(MonitorType::Tcp, values)),
+        }
+    }
+
+    fn state(id: i64, location: i64) -> MonitorState {
+        MonitorState {
+            monitor_id: MonitorId(id),
+            location_id: LocationId(location),
+            check_id: CheckId(0),
+            planned_at: at(100),
+            outcome: Outcome::Ok,
+            status: Status::OK,
+            total_us: 1,
+            since: at(100),
+            streak: 1,
+        }
+    }
+
+    #[test]
+    fn a_monitor_that_was_enabled_again_and_not_run_yet_did_not_miss_the_time_it_was_disabled() {
+        let stored = [
+            monitor(1, true, at(7)),
+            monitor(2, true, at(5000)),
+            monitor(3, false, at(7)),
+            monitor(4, true, at(7)),
+        ];
+        let states = vec![state(1, 1), state(2, 1), state(3, 1), state(4, 2), state(5, 1)];
+        let last = last_planned(&stored, states, LocationId(1));
+        let want = [(MonitorId(1), at(100)), (MonitorId(2), at(5000) - Duration::from_mins(5))];
+        assert_eq!(last, HashMap::from(want));
+    }
 }

@@ -33,8 +33,12 @@ impl Watch {
 }
 
 /// The fingerprint, made on a thread that may block.
-pub(super) async fn current(config: Option<PathBuf>, monitors: Vec<PathBuf>) -> Fingerprint {
-    let looking = tokio::task::spawn_blocking(move || fingerprint(config.as_deref(), &monitors));
+pub(super) async fn current(
+    config: Option<PathBuf>,
+    monitors: Vec<PathBuf>,
+    secrets: Vec<PathBuf>,
+) -> Fingerprint {
+    let looking = tokio::task::spawn_blocking(move || fingerprint(config.as_deref(), &monitors, &secrets));
     // Fails only when the runtime goes down.
     looking.await.unwrap_or_default()
 }
@@ -47,7 +51,7 @@ mod tests {
     fn a_change_counts_when_it_came_to_rest_and_only_once() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.yaml");
-        let now = || fingerprint(None, &[folder.path().to_owned()]);
+        let now = || fingerprint(None, &[folder.path().to_owned()], &[]);
         let mut watch = Watch::default();
         watch.take(now());
         assert!(!watch.look(now()));

@@ -1,7 +1,7 @@
 //! Takes results, works out the states that follow, and keeps both in one commit, however long the store
 //! is in trouble.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -57,7 +57,7 @@ struct Desk {
     settings: IngestSettings,
     states: Mutex<HashMap<(MonitorId, LocationId), MonitorState>>,
     trouble: Mutex<Option<Trouble>>,
-    /// Results that were taken and are not kept yet.
+    /// Results that were taken, or wait for a place in the queue, and are not kept yet.
     held: AtomicUsize,
 }
 
@@ -99,15 +99,21 @@ impl Ingestor {
             tracing::error!(check_id = %result.check_id, "a result came after the end and is lost");
             return;
         };
-        // Fails only when the task ended, which is when the store was closed: that was told there.
-        if let Ok(place) = queue.reserve().await {
-            self.desk.held.fetch_add(1, Ordering::AcqRel);
-            place.send(result);
-        }
+        let held = self.desk.held.fetch_add(1, Ordering::AcqRel) + 1;
+        let given_up = GivenUp(&self.desk.held);
+        self.desk.metrics.ingest_queue_depth(held);
+        // Fails only when the task ended, because the store was closed or took nothing for too long at the
+        // end: what is still held then is told as lost by `drain`.
+        let _ = queue.send(result).await;
+        std::mem::forget(given_up);
     }
 
     /// Forgets the states of removed monitors, so that one that comes back starts anew.
     pub fn forget(&self, removed: &[MonitorId]) {
+        if removed.is_empty() {
+            return;
+        }
+        let removed: HashSet<_> = removed.iter().collect();
         locked(&self.desk.states).retain(|(monitor, _), _| !removed.contains(monitor));
     }
 
@@ -124,8 +130,8 @@ impl Ingestor {
         }
     }
 
-    /// Takes no more and keeps what it has; answers how many results could not be kept `within` that
-    /// time. The source of results has to be at rest before.
+    /// Takes no more and keeps what it has, and what waits for a place in its queue; answers how many
+    /// results could not be kept `within` that time. No result may come after this call.
     pub async fn drain(&self, within: Duration) -> usize {
         drop(locked(&self.queue).take());
         let Some(mut task) = locked(&self.task).take() else { return 0 };
@@ -137,6 +143,15 @@ impl Ingestor {
             tracing::error!(results = lost, "the store did not take all results; they are lost");
         }
         lost
+    }
+}
+
+/// Takes a result off the count when its giver waits no longer for a place.
+struct GivenUp<'a>(&'a AtomicUsize);
+
+impl Drop for GivenUp<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

@@ -10,7 +10,7 @@ mod view;
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
-pub use provision::{Provision, Wanted, compare, provision};
+pub use provision::{Provision, Wanted, compare, provision, provision_over};
 pub use state::next_state;
 pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};
 // What reading answers with, so that pages and API need no door to the store.

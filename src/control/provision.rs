@@ -73,7 +73,8 @@ pub fn compare(
 fn is_same(old: &Monitor, wanted: &Wanted) -> bool {
     let comparable =
         |document: &Document| -> (MonitorType, _) { (document.kind(), document.stored(Secrets::Omitted)) };
-    old.customer == wanted.customer && comparable(&old.document) == comparable(&wanted.document)
+    old.customer == wanted.customer
+        && (old.document == wanted.document || comparable(&old.document) == comparable(&wanted.document))
 }
 
 /// Brings the store in line with the files; answers what is to run. `running` as in [`compare`].
@@ -87,10 +88,24 @@ pub async fn provision(
     now: Timestamp,
 ) -> Result<Provision, StoreError> {
     let stored = store.monitors().await?;
+    provision_over(store, &stored, wanted, running, now).await
+}
+
+/// As [`provision`], where what is `stored` was read already.
+///
+/// # Errors
+/// As [`provision`].
+pub async fn provision_over(
+    store: &dyn Monitors,
+    stored: &[Monitor],
+    wanted: Vec<Wanted>,
+    running: &[Monitor],
+    now: Timestamp,
+) -> Result<Provision, StoreError> {
     let wanted = with_ids(store, wanted).await?;
     let last = store.last_revisions(wanted.iter().map(|(id, _)| *id).collect()).await?;
     let wanted = wanted.into_iter().zip(last).map(|((id, wanted), last)| (id, last, wanted)).collect();
-    let provision = compare(wanted, &stored, running, now);
+    let provision = compare(wanted, stored, running, now);
     let changed: HashSet<_> = provision.changed.iter().collect();
     let puts: Vec<_> = provision.monitors.iter().filter(|m| changed.contains(&m.id)).cloned().collect();
     if !puts.is_empty() || !provision.removed.is_empty() {

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use futures::future::try_join_all;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -187,7 +186,11 @@ impl View {
         {
             return Ok(Arc::clone(board));
         }
-        let board = Arc::new(board(&self.monitors(), self.results.states().await?));
+        let (monitors, states) = (self.monitors(), self.results.states().await?);
+        // Sorting 100,000 monitors takes long enough to hold up the checks that share this thread.
+        let board = tokio::task::spawn_blocking(move || board(&monitors, states)).await;
+        // Fails only when the runtime goes down.
+        let board = Arc::new(board.map_err(|_| StoreError::Closed)?);
         *kept = Some((Instant::now(), Arc::clone(&board)));
         Ok(board)
     }
@@ -201,16 +204,13 @@ impl View {
                 && (text.is_empty() || row.monitor.name().to_lowercase().contains(&text))
         });
         let count = matching.clone().count();
-        let wanted = matching.skip(query.offset).take(query.limit).cloned();
-        let rows = try_join_all(wanted.map(|row| self.with_last(row))).await?;
-        Ok(RowPage { count, rows })
-    }
-
-    async fn with_last(&self, mut row: BoardRow) -> Result<BoardRow, StoreError> {
-        if let Some(state) = &row.state {
-            row.last = self.results.result(state.check_id).await?;
+        let mut rows: Vec<_> = matching.skip(query.offset).take(query.limit).cloned().collect();
+        let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
+        let mut last = self.results.results_behind(states).await?.into_iter();
+        for row in rows.iter_mut().filter(|row| row.state.is_some()) {
+            row.last = last.next().flatten();
         }
-        Ok(row)
+        Ok(RowPage { count, rows })
     }
 
     /// Results, newest first.

@@ -96,7 +96,7 @@ fn panicked(assignment: &Assignment, payload: &(dyn Any + Send)) -> Observation 
         .unwrap_or("no message");
     tracing::error!(
         monitor_id = assignment.monitor_id.0,
-        kind = assignment.kind.name(),
+        "type" = assignment.kind.name(),
         panic = message,
         "a probe panicked; this is a defect of Vigie"
     );

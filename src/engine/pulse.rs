@@ -28,7 +28,8 @@ impl Pulse {
     pub fn beat(&self, now: Timestamp) -> Option<Duration> {
         let last = Timestamp::from_micros(self.last_beat.swap(now.as_micros(), Ordering::Relaxed));
         if now < last {
-            // The clock was set back: a standstill that ended ahead of it must not excuse what comes now.
+            tracing::warn!(back_s = last.since(now).as_secs(), "the clock was set back");
+            // A standstill that ended ahead of it must not excuse what comes now.
             self.stood_until.fetch_min(now.as_micros(), Ordering::Relaxed);
         }
         let gap = now.since(last);

@@ -31,14 +31,12 @@ fn pass(passed: &Observation, failures: &[(usize, &Failure)]) -> Verdict {
     let counting = || passed.warnings.iter().filter(|warning| warning.kind.counts());
     let outcome =
         if failures.is_empty() && counting().next().is_none() { Outcome::Ok } else { Outcome::Warning };
-    let warning_status = failures
-        .first()
-        .map(|(_, failure)| failure.status())
-        .or_else(|| counting().find_map(|warning| warning.kind.status()));
+    let status = counting().find_map(|warning| warning.kind.status()).unwrap_or(Status::OK);
+    let warning_status = failures.first().map(|(_, failure)| failure.status());
     let mut reasons = told(failures, true);
     reasons.extend(counting().map(|warning| warning.detail.clone()));
     reasons.extend(passed.warnings.iter().filter(|w| !w.kind.counts()).map(|warning| warning.detail.clone()));
-    Verdict { outcome, status: Status::OK, warning_status, reasons }
+    Verdict { outcome, status, warning_status, reasons }
 }
 
 fn fail(outcome: Outcome, deciding: usize, failures: &[(usize, &Failure)]) -> Verdict {
@@ -105,7 +103,7 @@ mod tests {
             ("", Unknown, 21, None),
             ("k", Ok, 0, None),
             ("n", Ok, 0, None),
-            ("r", Warning, 0, Some(8)),
+            ("r", Warning, 8, None),
             ("c", Warning, 0, None),
             ("t", Error, 1, None),
             ("w", Error, 1, None),
@@ -118,7 +116,7 @@ mod tests {
             ("ok", Warning, 0, Some(21)),
             ("dk", Warning, 0, Some(95)),
             ("tn", Warning, 0, Some(1)),
-            ("tr", Warning, 0, Some(1)),
+            ("tr", Warning, 8, Some(1)),
             ("oc", Warning, 0, Some(21)),
             // A second attempt that fails by the target or the network.
             ("tt", Error, 1, None),

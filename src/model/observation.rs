@@ -63,7 +63,7 @@ impl WarningKind {
         matches!(self, Self::RedirectNotFollowed | Self::CertificateExpiring)
     }
 
-    /// The warning status that it leads to, when there is one in behaviour.md 3.
+    /// The status of the check that it leads to, when there is one in behaviour.md 3.
     #[must_use]
     pub const fn status(self) -> Option<Status> {
         match self {

@@ -214,6 +214,10 @@ pub trait Results: Send + Sync + 'static {
     /// One result with all its details that are still kept.
     fn result(&self, id: CheckId) -> Answer<'_, Option<CheckResult>>;
 
+    /// The result behind each of `states`, with its details; found without a search, unlike by
+    /// [`Results::result`].
+    fn results_behind(&self, states: Vec<MonitorState>) -> Answer<'_, Vec<Option<CheckResult>>>;
+
     /// Where every monitor stands.
     fn states(&self) -> Answer<'_, Vec<MonitorState>>;
 

@@ -13,6 +13,7 @@ use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 pub const FIELDS: &[(&str, &str)] = &[
     ("added", "monitors that came with a reload"),
     ("address", "socket address"),
+    ("back_s", "how far the clock was set back, in seconds"),
     ("bytes", "size in bytes"),
     ("changed", "monitors with a new version"),
     ("check_id", "id of a check"),
@@ -32,6 +33,7 @@ pub const FIELDS: &[(&str, &str)] = &[
     ("outcome", "outcome of a check"),
     ("panic", "what a defect said"),
     ("path", "path of a request to Vigie"),
+    ("place", "where in the source a defect showed"),
     ("removed", "monitors that went with a reload"),
     ("results", "number of results"),
     ("rows", "number of rows"),
@@ -137,6 +139,16 @@ pub fn init_logs(options: &LogOptions) -> Result<(), LogSetupError> {
         }
     }
     Ok(())
+}
+
+/// From now on a panic is one log line, and never a backtrace on standard error: panics of checks are
+/// contained, and what they print would break a log of JSON lines.
+pub fn log_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        let panic = info.payload_as_str().unwrap_or("no message");
+        tracing::error!(panic, place, "a part of Vigie panicked; this is a defect, please report it");
+    }));
 }
 
 #[cfg(test)]

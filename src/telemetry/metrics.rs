@@ -101,7 +101,7 @@ impl Metrics {
         let r = &mut self.registry;
         let version = env!("CARGO_PKG_VERSION");
         r.register("vigie_build", "The running build", Info::new(BuildLabels { version }));
-        r.register("vigie_check_results", "Checks recorded, missed runs included", self.results.clone());
+        r.register("vigie_check_results", "Checks recorded, each missed run included", self.results.clone());
         r.register("vigie_check_retries", "Second attempts made after a first failed", self.retries.clone());
         r.register("vigie_attempt_failures", "Attempts that failed, by failure kind", self.failures.clone());
         r.register("vigie_attempt_phase_seconds", "Time spent in each phase reached", self.phases.clone());
@@ -145,7 +145,7 @@ impl Metrics {
     pub fn result(&self, result: &CheckResult) {
         let r#type = result.kind;
         let labels = ResultLabels { outcome: result.outcome, r#type };
-        self.results.get_or_create(&labels).inc();
+        self.results.get_or_create(&labels).inc_by(u64::from(result.slots()));
         if let Some(missed) = &result.missed {
             let labels = MissedLabels { reason: missed.reason };
             self.missed.get_or_create(&labels).inc_by(u64::from(missed.slots));

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::html::duration;
-use crate::model::Phases;
+use crate::model::{Phase, Phases};
 
 /// Width of a whole bar in its own units.
 const WIDTH: f64 = 200.0;
@@ -38,12 +38,23 @@ pub(super) fn phase_bar(phases: &Phases) -> String {
     out
 }
 
+/// What the colours of the bars mean.
+pub(super) fn legend() -> String {
+    let mut out = String::from(r#"<ul class="legend" aria-hidden="true">"#);
+    for phase in Phase::ALL {
+        let name = phase.name();
+        // Writing into a string cannot fail.
+        let _ = write!(out, r#"<li><i class="p-{name}"></i>{}</li>"#, name.replace('_', " "));
+    }
+    out.push_str("</ul>");
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::model::Phase;
 
     #[test]
     fn a_bar_is_to_scale_and_fills_its_width() {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 
-use super::bar::phase_bar;
+use super::bar::{legend, phase_bar};
 use super::html::{ago, document, duration, escape, time};
 use super::status::reason;
 use super::{Site, not_found, store_unavailable};
@@ -101,6 +101,7 @@ fn table(page: &ResultPage, now: Timestamp) -> String {
         out.push_str(&line(result, now));
     }
     out.push_str("</tbody></table></div>");
+    out.push_str(&legend());
     out
 }
 

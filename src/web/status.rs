@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::Uri;
 use axum::response::{Html, IntoResponse, Response};
 
-use super::bar::phase_bar;
+use super::bar::{legend, phase_bar};
 use super::html::{ago, document, duration, escape, span, time};
 use super::{Site, store_unavailable};
 use crate::control::{Board, BoardRow, RowPage, RowQuery, Standing, StoreError};
@@ -140,6 +140,7 @@ fn table(board: &Board, page: &RowPage, now: Timestamp) -> String {
         out.push_str(&line(row, now));
     }
     out.push_str("</tbody></table></div>");
+    out.push_str(&legend());
     out
 }
 

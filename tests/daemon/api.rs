@@ -91,6 +91,20 @@ async fn a_long_list_comes_whole_though_it_is_sent_in_pieces() {
 }
 
 #[tokio::test]
+async fn a_list_of_many_results_of_one_time_comes_whole_and_each_once() {
+    let mut results: Vec<_> = (1..=1_300).map(|id| result(id, 0, Outcome::Ok)).collect();
+    results.extend((1..=700).map(|id| result(id, 1, Outcome::Ok)));
+    let served = served(Kept::of(results), vec![]).await;
+    for (window, want) in [("", 2_000), ("?offset=650", 1_350), ("?offset=900&limit=1000", 1_000)] {
+        let body = served.get(&format!("/api/v3/results{window}")).await.json();
+        let results = body["results"].as_array().unwrap();
+        let ids: std::collections::BTreeSet<_> = results.iter().map(|r| r["check_id"].to_string()).collect();
+        assert_eq!((results.len(), ids.len()), (want, want), "{window}");
+        assert_eq!(body["metadata"]["resultset"]["count"], 2_000);
+    }
+}
+
+#[tokio::test]
 async fn one_result_is_the_bare_object_and_an_unknown_one_is_not_found() {
     let served = served(Kept::of(some_results()), vec![]).await;
     let wanted = &served.kept.results[1];

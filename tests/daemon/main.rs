@@ -6,6 +6,7 @@ mod api;
 mod lacking;
 mod metrics;
 mod pages;
+mod panics;
 mod process;
 mod settings;
 mod support;

@@ -61,7 +61,7 @@ fn a_result_is_counted_by_outcome_type_failure_phase_and_lateness() {
     for line in [
         r#"vigie_check_results_total{outcome="error",type="website"} 1"#,
         r#"vigie_check_results_total{outcome="ok",type="website"} 1"#,
-        r#"vigie_check_results_total{outcome="missed",type="website"} 1"#,
+        r#"vigie_check_results_total{outcome="missed",type="website"} 3"#,
         r#"vigie_missed_runs_total{reason="overload"} 3"#,
         r#"vigie_missed_runs_total{reason="paused"} 0"#,
         r#"vigie_attempt_failures_total{kind="connect_refused"} 2"#,

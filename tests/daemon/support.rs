@@ -126,6 +126,11 @@ impl Results for Kept {
         self.answer(self.results.iter().find(|result| result.check_id == id).cloned())
     }
 
+    fn results_behind(&self, states: Vec<MonitorState>) -> Answer<'_, Vec<Option<CheckResult>>> {
+        let find = |state: &MonitorState| self.results.iter().find(|r| r.check_id == state.check_id).cloned();
+        self.answer(states.iter().map(find).collect())
+    }
+
     fn states(&self) -> Answer<'_, Vec<MonitorState>> {
         self.answer(self.states.clone())
     }

@@ -172,3 +172,19 @@ async fn a_forgotten_monitor_starts_anew() {
     ingestor.drain(Duration::from_secs(20)).await;
     assert_eq!(store.states().await.unwrap()[0].streak, 1);
 }
+
+#[tokio::test]
+async fn at_the_end_results_that_found_no_place_in_the_queue_are_told_as_lost_too() {
+    let store = Moody::with([]);
+    let settings = IngestSettings { queue: 2, batch: 1, ..IngestSettings::default() };
+    let (ingestor, metrics) = start(store, settings);
+    let ingestor = Arc::new(ingestor);
+    for minute in 0..5 {
+        let ingestor = ingestor.clone();
+        tokio::spawn(async move { ingestor.take(ok(1, at(60 * minute), 5)).await });
+    }
+    while !metrics.encode().contains("vigie_ingest_queued_results 5\n") {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(ingestor.drain(Duration::from_millis(50)).await, 5);
+}

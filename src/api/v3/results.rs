@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
@@ -82,9 +83,20 @@ impl Walk {
             None => self.view.results(self.filter.clone(), page(self.left, self.offset)).await?,
         };
         let rows = fetched.results.len() as u64;
+        let times = fetched.results.first().zip(fetched.results.last());
+        let times = times.map(|(first, last)| (first.planned_at, last.planned_at));
+        let at_last = fetched.results.iter().filter(|result| times.is_some_and(|t| result.planned_at == t.1));
+        let at_last = at_last.count() as u64;
         let fresh: Vec<CheckResult> =
             fetched.results.into_iter().filter(|result| !self.seen.contains(&result.check_id)).collect();
-        self.offset += rows;
+        match times {
+            // On by time: an offset would read all that was sent before anew for each page.
+            Some((first, last)) if first != last => {
+                self.filter.thru = Some(last + Duration::from_micros(1));
+                self.offset = at_last;
+            }
+            _ => self.offset += rows,
+        }
         self.left = if rows < u64::from(STEP) { 0 } else { self.left.saturating_sub(fresh.len() as u64) };
         self.seen = fresh.iter().map(|result| result.check_id).collect();
         Ok(Some((list::piece(&fresh), self)))

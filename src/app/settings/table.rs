@@ -120,8 +120,8 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new(
         "store.synchronous",
         Kind::Choice(&["normal", "full"]),
-        "normal",
-        "`normal`: a killed process loses nothing, a power cut may lose the last commits. `full`: neither does.",
+        "full",
+        "`full`: no kept result is lost, commits share a flush. `normal`: a power cut may lose the last ones.",
     ),
     Setting::new("store.keep_results_days", DAYS, "90", "How long single results are kept."),
     Setting::new("store.keep_details_ok_days", DAYS, "7", "How long details (attempts, phases, facts) of ok results are kept."),

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::model::Outcome;
 use crate::store::{MonitorState, OutboxMessage};
 
+use super::counts::Changes;
 use super::rollup::late;
 use super::row::{Missed, Row, signed};
 use super::shared::Shared;
@@ -18,6 +19,9 @@ const INSERT: &str = "
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
         ?23, ?24, ?25, ?26, ?27)
     ON CONFLICT DO NOTHING";
+
+/// The code of [`Outcome::Missed`], as statements here have it.
+const MISSED: i64 = 4;
 
 /// A commit, ready to be written.
 pub(super) struct Batch {
@@ -39,11 +43,13 @@ impl Batch {
 
     pub(super) fn write(&self, writing: &mut Writing<'_>) -> rusqlite::Result<()> {
         let rolled = late::RolledUntil::read(writing.conn)?;
+        let mut changes = Changes::default();
         for row in &self.rows {
-            if keep(writing, row)? {
+            if keep(writing, row, &mut changes)? {
                 rolled.mark(writing.conn, row)?;
             }
         }
+        changes.write(writing.conn)?;
         for state in &self.states {
             keep_state(writing.conn, state)?;
         }
@@ -55,8 +61,10 @@ impl Batch {
 }
 
 /// Whether anything changed.
-fn keep(writing: &mut Writing<'_>, row: &Row) -> rusqlite::Result<bool> {
+fn keep(writing: &mut Writing<'_>, row: &Row, changes: &mut Changes) -> rusqlite::Result<bool> {
+    let outcome = i64::from(row.outcome.code());
     if insert(writing, row)? {
+        changes.add(row.planned_at, row.location_id, outcome, 1);
         return Ok(true);
     }
     if row.outcome == Outcome::Missed {
@@ -64,8 +72,12 @@ fn keep(writing: &mut Writing<'_>, row: &Row) -> rusqlite::Result<bool> {
     }
     let Some(missed) = take_missed(writing.conn, row)? else { return Ok(false) };
     insert(writing, row)?;
-    if let Some(rest) = missed.after_first(row.planned_at) {
-        insert_rest(writing.conn, row, &rest)?;
+    changes.add(row.planned_at, row.location_id, MISSED, -1);
+    changes.add(row.planned_at, row.location_id, outcome, 1);
+    if let Some(rest) = missed.after_first(row.planned_at)
+        && insert_rest(writing.conn, row, &rest)?
+    {
+        changes.add(rest.0, row.location_id, MISSED, 1);
     }
     Ok(true)
 }
@@ -177,7 +189,8 @@ impl Series {
     }
 }
 
-fn insert_rest(conn: &Connection, row: &Row, (planned_at, rest): &(i64, Series)) -> rusqlite::Result<()> {
+/// Whether there was a place for it.
+fn insert_rest(conn: &Connection, row: &Row, (planned_at, rest): &(i64, Series)) -> rusqlite::Result<bool> {
     let inserted = conn
         .prepare_cached(
             "INSERT INTO results (planned_at, monitor_id, location_id, outcome, status, started_after, total_us,
@@ -200,7 +213,7 @@ fn insert_rest(conn: &Connection, row: &Row, (planned_at, rest): &(i64, Series))
         conn.prepare_cached("INSERT OR REPLACE INTO details VALUES (1, ?1, ?2, ?3, ?4)")?
             .execute(params![planned_at, row.monitor_id, row.location_id, details])?;
     }
-    Ok(())
+    Ok(inserted == 1)
 }
 
 fn keep_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {

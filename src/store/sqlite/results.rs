@@ -13,6 +13,7 @@ use crate::model::{
 };
 use crate::store::{MonitorState, Page, ResultFilter, ResultPage};
 
+use super::counts;
 use super::row::{Details, unpack};
 
 /// The wide row of a key; columns as [`result`] reads them.
@@ -35,10 +36,8 @@ type Key = (i64, i64, i64);
 pub(super) fn page(conn: &Connection, filter: &ResultFilter, page: Page) -> rusqlite::Result<ResultPage> {
     // Count and page have to be of one state of the database.
     let tx = conn.unchecked_transaction()?;
+    let count = counts::matching(&tx, filter)?.unsigned_abs();
     let (conditions, mut values) = conditions(filter);
-    let count = tx
-        .prepare_cached(&format!("SELECT count(*) FROM results WHERE {conditions}"))?
-        .query_row(params_from_iter(&values), |row| row.get(0))?;
     values.push(Value::from(page.limit));
     values.push(Value::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
     // Keys first, out of the index alone where that is possible; then the wide rows of one page.
@@ -53,7 +52,8 @@ pub(super) fn page(conn: &Connection, filter: &ResultFilter, page: Page) -> rusq
     Ok(ResultPage { count, results })
 }
 
-fn conditions(filter: &ResultFilter) -> (String, Vec<Value>) {
+/// What SQL asks of a row of `results`, and the values that it binds.
+pub(super) fn conditions(filter: &ResultFilter) -> (String, Vec<Value>) {
     let mut conditions = vec!["1".to_owned()];
     let mut values = Vec::new();
     match filter.monitors.as_slice() {
@@ -114,6 +114,19 @@ pub(super) fn by_id(conn: &Connection, id: CheckId) -> rusqlite::Result<Option<C
         }
     }
     Ok(None)
+}
+
+/// The result behind each of `states`: the place that a state is of undoes the id.
+pub(super) fn behind(
+    conn: &Connection,
+    states: &[MonitorState],
+) -> rusqlite::Result<Vec<Option<CheckResult>>> {
+    let tx = conn.unchecked_transaction()?;
+    let key = |state: &MonitorState| {
+        let planned_at = state.check_id.planned_at(state.monitor_id, state.location_id);
+        (planned_at.as_micros(), state.monitor_id.0, state.location_id.0)
+    };
+    states.iter().map(|state| one(&tx, key(state))).collect()
 }
 
 fn one(conn: &Connection, (planned_at, monitor, location): Key) -> rusqlite::Result<Option<CheckResult>> {

@@ -8,6 +8,7 @@ use crate::model::Timestamp;
 use crate::store::{Retention, Span, StoreError};
 
 use super::SqliteStore;
+use super::counts::Changes;
 use super::rollup::late::{reach, start};
 use super::rollup::{code, width};
 use super::row::signed;
@@ -35,7 +36,7 @@ pub(super) async fn retain(
     let texts = (now - (longest + GRACE)).as_micros();
 
     let mut gone = 0;
-    gone += remove(store, RESULTS, results).await?;
+    gone += remove_results(store, results).await?;
     gone += remove(store, DETAILS_OK, before(retention.details_ok).max(results)).await?;
     gone += remove(store, DETAILS_FAILED, before(retention.details_failed).max(results)).await?;
     gone += remove(store, HOURLY, hourly).await?;
@@ -68,7 +69,7 @@ type Removal = &'static str;
 
 const RESULTS: Removal = "DELETE FROM results WHERE (planned_at, monitor_id, location_id) IN (
     SELECT planned_at, monitor_id, location_id FROM results WHERE planned_at < ?1
-    ORDER BY planned_at LIMIT ?2)";
+    ORDER BY planned_at LIMIT ?2) RETURNING planned_at, location_id, outcome";
 const DETAILS_OK: Removal = "DELETE FROM details WHERE (failed, planned_at, monitor_id, location_id) IN (
     SELECT failed, planned_at, monitor_id, location_id FROM details WHERE failed = 0 AND planned_at < ?1
     ORDER BY planned_at LIMIT ?2)";
@@ -82,6 +83,32 @@ const DAILY: Removal = "DELETE FROM rollups WHERE (span, start, monitor_id, loca
     SELECT span, start, monitor_id, location_id FROM rollups WHERE span = 1 AND start < ?1
     ORDER BY start LIMIT ?2)";
 const TEXTS: Removal = "DELETE FROM shared WHERE id IN (SELECT id FROM shared WHERE last_used < ?1 LIMIT ?2)";
+
+/// Removes results and takes them off the counts.
+async fn remove_results(store: &SqliteStore, before: i64) -> Result<u64, StoreError> {
+    let mut gone = 0;
+    loop {
+        let rows = store
+            .writer
+            .call(move |writing| {
+                let mut changes = Changes::default();
+                let mut statement = writing.conn.prepare_cached(RESULTS)?;
+                let mut removed = statement.query([before, CHUNK])?;
+                let mut rows = 0;
+                while let Some(row) = removed.next()? {
+                    changes.add(row.get(0)?, row.get(1)?, row.get(2)?, -1);
+                    rows += 1;
+                }
+                changes.write(writing.conn)?;
+                Ok(rows)
+            })
+            .await?;
+        gone += rows;
+        if signed(rows) < CHUNK {
+            return Ok(gone);
+        }
+    }
+}
 
 /// Between two transactions others get their turn.
 async fn remove(store: &SqliteStore, removal: Removal, before: i64) -> Result<u64, StoreError> {

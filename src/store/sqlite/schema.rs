@@ -11,7 +11,7 @@ const APPLICATION: i64 = 0x5667_6965;
 
 /// The steps from version to version; the version is the number of steps taken (`PRAGMA user_version`).
 /// A step that was released is never edited.
-const STEPS: &[&str] = &[include_str!("schema/1.sql")];
+const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// Brings the file up to the newest version, each step in a transaction of its own.
 ///

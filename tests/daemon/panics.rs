@@ -1,0 +1,35 @@
+//! What a defect looks like in the log.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_contained_panic_is_one_log_line_without_a_backtrace() {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let log = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
+    let before = std::panic::take_hook();
+    vigie::telemetry::log_panics();
+    tracing::subscriber::with_default(log, || {
+        std::panic::catch_unwind(|| panic!("boom {}", 7)).unwrap_err();
+    });
+    std::panic::set_hook(before);
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let line: serde_json::Value = serde_json::from_str(text.trim_end()).unwrap();
+    assert_eq!((text.lines().count(), &line["fields"]["panic"]), (1, &"boom 7".into()));
+    assert!(line["fields"]["place"].as_str().unwrap().contains("panics.rs:"), "{text}");
+}

@@ -1,0 +1,101 @@
+//! The number of results that match, which is kept and not counted.
+
+use std::time::Duration;
+
+use vigie::model::{CheckId, CheckResult, LocationId, MonitorId, Outcome, RunId, Timestamp};
+use vigie::store::{Housekeeping, Page, ResultFilter, Results, Retention, SqliteStore};
+
+use crate::make::{HOUR, all, at, error, keep, missed, ok, sqlite, warning};
+
+/// Moves a result to another location.
+fn there(mut result: CheckResult) -> CheckResult {
+    result.location_id = LocationId(2);
+    result.check_id = CheckId::of(RunId::of(result.monitor_id, result.planned_at), result.location_id);
+    result
+}
+
+async fn assert_counts(store: &SqliteStore) {
+    let rows = all(store).await;
+    let times = [None, Some(at(0)), Some(at(30)), Some(at(60)), Some(at(61)), Some(at(HOUR))];
+    let outcomes: [&[Outcome]; 4] =
+        [&[], &[Outcome::Ok], &[Outcome::Missed, Outcome::Error], &[Outcome::Blackout]];
+    let places = [(vec![], None), (vec![], Some(LocationId(2))), (vec![MonitorId(1)], None)];
+    for (monitors, location) in places {
+        for outcomes in outcomes {
+            for (from, thru) in times.iter().flat_map(|from| times.iter().map(move |thru| (*from, *thru))) {
+                let outcomes = outcomes.to_vec();
+                let filter = ResultFilter { monitors: monitors.clone(), location, from, thru, outcomes };
+                let fits = |row: &&CheckResult| fits(&filter, row);
+                let want = rows.iter().filter(fits).count() as u64;
+                let page = store.results(filter.clone(), Page { limit: 1, offset: 0 }).await.unwrap();
+                assert_eq!(page.count, want, "{filter:?}");
+            }
+        }
+    }
+}
+
+fn fits(filter: &ResultFilter, row: &CheckResult) -> bool {
+    let after = |from: Timestamp| row.planned_at >= from;
+    let before = |thru: Timestamp| row.planned_at < thru;
+    (filter.monitors.is_empty() || filter.monitors.contains(&row.monitor_id))
+        && filter.location.is_none_or(|location| row.location_id == location)
+        && filter.from.is_none_or(after)
+        && filter.thru.is_none_or(before)
+        && (filter.outcomes.is_empty() || filter.outcomes.contains(&row.outcome))
+}
+
+async fn fill(store: &SqliteStore) {
+    for second in [0, 1, 29, 30, 59, 60, 61, 119, 120, HOUR - 1, HOUR, HOUR + 1] {
+        let results = vec![ok(1, at(second), 5), error(2, at(second)), there(warning(3, at(second)))];
+        keep(store, results.clone()).await;
+        keep(store, results).await;
+    }
+    keep(store, vec![missed(4, at(0), 10, 60), there(missed(4, at(0), 2, 60))]).await;
+}
+
+#[tokio::test]
+async fn counts_follow_repeats_replaced_missed_runs_and_retention() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path());
+    fill(&store).await;
+    assert_counts(&store).await;
+    // Takes the first of a series, whose rest begins in the next minute; the last of another.
+    keep(&store, vec![ok(4, at(0), 7), there(error(4, at(0)))]).await;
+    assert_counts(&store).await;
+    let day = Duration::from_hours(24);
+    let short = Duration::from_secs(HOUR.unsigned_abs());
+    let retention =
+        Retention { results: short, details_ok: day, details_failed: day, hourly: day, daily: day };
+    store.roll_up(at(3 * HOUR)).await.unwrap();
+    assert!(store.retain(retention, at(HOUR + 60)).await.unwrap() > 10);
+    assert!(all(&store).await.len() > 5);
+    assert_counts(&store).await;
+}
+
+#[tokio::test]
+async fn a_file_of_the_first_version_gets_its_counts_when_it_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path());
+    fill(&store).await;
+    store.close().await;
+    let conn = rusqlite::Connection::open(folder.path().join("vigie.db")).unwrap();
+    conn.execute_batch("DROP TABLE counts; PRAGMA user_version = 1").unwrap();
+    drop(conn);
+    assert_counts(&sqlite(folder.path())).await;
+}
+
+#[tokio::test]
+async fn the_result_behind_a_state_is_found_also_when_it_is_a_series_of_missed_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path());
+    let given = [missed(4, at(0), 10, 60), ok(5, at(7), 3)];
+    keep(&store, given.to_vec()).await;
+    let state = |result: &CheckResult| vigie::control::next_state(None, result).unwrap();
+    let mut states: Vec<_> = given.iter().map(state).collect();
+    let mut gone = states[1].clone();
+    gone.check_id = CheckId(7);
+    states.push(gone);
+    let found = store.results_behind(states).await.unwrap();
+    let [first, second] = given;
+    assert_eq!(found, [Some(first), Some(second), None]);
+}
