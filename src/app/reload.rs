@@ -11,9 +11,9 @@ use crate::clock::Clock;
 use crate::control::{Ingestor, Provision, View, provision};
 use crate::engine::{Assignment, Change, RunnerHandle};
 use crate::model::monitor_file::FileMonitor;
-use crate::model::{FieldFault, Monitor, MonitorId, Timestamp};
+use crate::model::{FieldFault, LocationId, Monitor, MonitorId, Timestamp};
 use crate::probe;
-use crate::store::{Monitors, Results};
+use crate::store::{MonitorState, Monitors, Results};
 use crate::telemetry::Metrics;
 
 /// The doors through which a change goes.
@@ -49,14 +49,8 @@ impl RunningSet {
     pub(super) async fn start(doors: Doors, settings: Settings) -> anyhow::Result<Self> {
         let found = read(&settings).await.map_err(|faults| refused(&faults))?;
         let stored = doors.monitors.monitors().await?;
-        let enabled: HashSet<MonitorId> =
-            stored.iter().filter(|monitor| monitor.enabled()).map(|monitor| monitor.id).collect();
-        let mut last: HashMap<MonitorId, Timestamp> = HashMap::new();
-        for state in doors.results.states().await? {
-            if state.location_id == settings.location.id && enabled.contains(&state.monitor_id) {
-                last.insert(state.monitor_id, state.planned_at);
-            }
-        }
+        let states = doors.results.states().await?;
+        let last = accounted(&stored, &states, settings.location.id);
         let mut set = Self { doors, running: Vec::new(), settings };
         let provision = set.provision(found).await?;
         let changes = provision.monitors.iter().filter(|monitor| monitor.enabled());
@@ -176,6 +170,25 @@ impl RunningSet {
     }
 }
 
+/// Until when the slots of each monitor are accounted for: by its newest result at `location`. One that never
+/// ran anywhere owes every slot since it was made; one that only ran elsewhere begins here now.
+fn accounted(
+    stored: &[Monitor],
+    states: &[MonitorState],
+    location: LocationId,
+) -> HashMap<MonitorId, Timestamp> {
+    let enabled = stored.iter().filter(|monitor| monitor.enabled());
+    let made: HashMap<_, _> = enabled.map(|monitor| (monitor.id, monitor.modified_at)).collect();
+    let mut last = made.clone();
+    for state in states {
+        last.remove(&state.monitor_id);
+    }
+    let here = states.iter().filter(|state| state.location_id == location);
+    let here = here.filter(|state| made.contains_key(&state.monitor_id));
+    last.extend(here.map(|state| (state.monitor_id, state.planned_at)));
+    last
+}
+
 fn minutes(number: i64) -> std::time::Duration {
     std::time::Duration::from_secs(60 * number.unsigned_abs())
 }
@@ -195,4 +208,54 @@ pub(super) fn refused(faults: &[FieldFault]) -> anyhow::Error {
         count => format!("the configuration has {count} faults"),
     };
     anyhow::anyhow!("{count}\n{}", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Map, Value};
+
+    use super::*;
+    use crate::model::{
+        CheckId, CustomerId, Document, MonitorType, Origin, Outcome, Revision, RunId, Status,
+    };
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_seconds(seconds)
+    }
+
+    fn monitor(id: i64, enabled: bool) -> Monitor {
+        let values = Map::from_iter([("enabled".to_owned(), Value::from(enabled))]);
+        Monitor {
+            id: MonitorId(id),
+            customer: CustomerId(1),
+            origin: Origin::File { key: format!("m{id}").into() },
+            revision: Revision(1),
+            modified_at: at(100),
+            document: Arc::new(Document::trusted(MonitorType::Tcp, values)),
+        }
+    }
+
+    fn state(monitor: i64, location: i64) -> MonitorState {
+        let (monitor_id, location_id, planned_at) = (MonitorId(monitor), LocationId(location), at(200));
+        MonitorState {
+            monitor_id,
+            location_id,
+            check_id: CheckId::of(RunId::of(monitor_id, planned_at), location_id),
+            planned_at,
+            outcome: Outcome::Ok,
+            status: Status::OK,
+            total_us: 0,
+            since: planned_at,
+            streak: 1,
+        }
+    }
+
+    #[test]
+    fn a_slot_that_passed_before_the_first_result_of_a_monitor_is_not_forgotten_over_a_restart() {
+        let stored =
+            [monitor(1, true), monitor(2, true), monitor(3, true), monitor(4, false), monitor(5, false)];
+        let states = [state(2, 1), state(2, 9), state(3, 9), state(4, 1)];
+        let last = accounted(&stored, &states, LocationId(1));
+        assert_eq!(last, HashMap::from([(MonitorId(1), at(100)), (MonitorId(2), at(200))]));
+    }
 }
