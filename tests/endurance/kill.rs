@@ -18,7 +18,7 @@ const INTERVAL: Duration = Duration::from_mins(1);
 /// A restart may take so long, on a machine that does other things as well.
 const READY_WITHIN: Duration = Duration::from_secs(15);
 /// Late runs after a restart start within twice their lateness.
-const SETTLED_WITHIN: Duration = Duration::from_secs(60);
+const SETTLED_WITHIN: Duration = Duration::from_mins(1);
 
 /// What was seen so far, by check id.
 type Seen = BTreeMap<String, CheckResult>;

@@ -1,5 +1,5 @@
 //! The built binary over a longer time: killed again and again, shown to a newcomer, and under steady load.
-//! With VIGIE_FULL=1 there are more rounds and the soak (tests/run --full).
+//! With `VIGIE_FULL=1` there are more rounds and the soak (tests/run --full).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod daemon;
