@@ -1,5 +1,6 @@
 //! Settings, wiring and shutdown: the only place that knows every concrete type.
 
+mod accounted;
 mod boot;
 mod demo;
 mod files;

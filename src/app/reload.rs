@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
+use super::accounted::accounted;
 use super::files::{read_with_secrets, wanted};
 use super::settings::Settings;
 use crate::clock::Clock;
 use crate::control::{Ingestor, Provision, View, provision_over};
 use crate::engine::{Assignment, Change, RunnerHandle};
 use crate::model::monitor_file::FileMonitor;
-use crate::model::{FieldFault, LocationId, Monitor, MonitorId, Timestamp};
+use crate::model::{FieldFault, Monitor, MonitorId, Timestamp};
 use crate::probe;
-use crate::store::{MonitorState, Monitors, Results, StoreError};
+use crate::store::{Monitors, Results, StoreError};
 use crate::telemetry::Metrics;
 
 /// The doors through which a change goes.
@@ -64,7 +65,7 @@ impl RunningSet {
             tokio::join!(read(&settings), doors.monitors.monitors(), doors.results.states());
         let ((found, secret_files), stored) = (found, stored?);
         let found = found.map_err(|faults| refused(&faults))?;
-        let last = last_planned(&stored, states?, settings.location.id);
+        let last = accounted(&stored, &states?, settings.location.id);
         let mut set = Self { doors, running: Vec::new(), settings, secret_files };
         let provision = set.provision(found, &stored).await?;
         let changes = provision.monitors.iter().filter(|monitor| monitor.enabled());
@@ -193,21 +194,6 @@ impl RunningSet {
     }
 }
 
-/// When each enabled monitor had its last run at `location`. A version that came after that run was planned
-/// from then on: before it the monitor may have been disabled or gone, and missed nothing.
-fn last_planned(
-    stored: &[Monitor],
-    states: Vec<MonitorState>,
-    location: LocationId,
-) -> HashMap<MonitorId, Timestamp> {
-    let enabled = stored.iter().filter(|monitor| monitor.enabled());
-    let since: HashMap<_, _> =
-        enabled.map(|monitor| (monitor.id, monitor.modified_at - monitor.interval())).collect();
-    let here = states.into_iter().filter(|state| state.location_id == location);
-    here.filter_map(|state| Some((state.monitor_id, state.planned_at.max(*since.get(&state.monitor_id)?))))
-        .collect()
-}
-
 fn minutes(number: i64) -> std::time::Duration {
     std::time::Duration::from_secs(60 * number.unsigned_abs())
 }
@@ -227,59 +213,4 @@ pub(super) fn refused(faults: &[FieldFault]) -> anyhow::Error {
         count => format!("the configuration has {count} faults"),
     };
     anyhow::anyhow!("{count}\n{}", lines.join("\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use serde_json::{Value, json};
-
-    use super::*;
-    use crate::model::{CheckId, CustomerId, Document, MonitorType, Origin, Outcome, Revision, Status};
-
-    fn at(minute: i64) -> Timestamp {
-        Timestamp::from_seconds(1_767_225_600 + 60 * minute)
-    }
-
-    fn monitor(id: i64, enabled: bool, modified_at: Timestamp) -> Monitor {
-        let values = json!({"hostname": "127.0.0.1", "port": 9, "interval": 5, "enabled": enabled});
-        let Value::Object(values) = values else { unreachable!() };
-        Monitor {
-            id: MonitorId(id),
-            customer: CustomerId(1),
-            origin: Origin::Api,
-            revision: Revision(2),
-            modified_at,
-            document: Arc::new(Document::trusted(MonitorType::Tcp, values)),
-        }
-    }
-
-    fn state(id: i64, location: i64) -> MonitorState {
-        MonitorState {
-            monitor_id: MonitorId(id),
-            location_id: LocationId(location),
-            check_id: CheckId(0),
-            planned_at: at(100),
-            outcome: Outcome::Ok,
-            status: Status::OK,
-            total_us: 1,
-            since: at(100),
-            streak: 1,
-        }
-    }
-
-    #[test]
-    fn a_monitor_that_was_enabled_again_and_not_run_yet_did_not_miss_the_time_it_was_disabled() {
-        let stored = [
-            monitor(1, true, at(7)),
-            monitor(2, true, at(5000)),
-            monitor(3, false, at(7)),
-            monitor(4, true, at(7)),
-        ];
-        let states = vec![state(1, 1), state(2, 1), state(3, 1), state(4, 2), state(5, 1)];
-        let last = last_planned(&stored, states, LocationId(1));
-        let want = [(MonitorId(1), at(100)), (MonitorId(2), at(5000) - Duration::from_mins(5))];
-        assert_eq!(last, HashMap::from(want));
-    }
 }

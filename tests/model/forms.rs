@@ -439,3 +439,19 @@ fn any_tree() -> impl Strategy<Value = Value> {
         ]
     })
 }
+
+#[test]
+fn a_whole_number_is_the_same_value_however_it_is_written() {
+    let host_agent = |error: Value| {
+        json!({"billing_plancode": "p", "name": "n", "interval": 5, "host_id": "h", "enabled": false,
+            "thresholds": [{"metric": "load", "error": error}]})
+    };
+    let read = |form: Form, error: Value| {
+        made(MonitorType::HostAgent, form, host_agent(error), &Surroundings::default()).unwrap().document
+    };
+    let whole = read(Form::V3, json!(8));
+    assert_eq!(read(Form::V3, json!(8.0)), whole);
+    assert_eq!(read(Form::Legacy, json!("8")), whole, "the legacy API shows numbers as texts");
+    assert_eq!(read(Form::Legacy, json!("8.0")), whole);
+    assert_ne!(read(Form::Legacy, json!("8.5")), whole);
+}

@@ -191,9 +191,9 @@ impl Intake<'_> {
         if !(min..=max).contains(&number) {
             return None;
         }
-        match &node.value {
-            NodeValue::Int(whole) => Some(Value::from(*whole)),
-            _ => serde_json::Number::from_f64(number).map(Value::Number),
+        match self.as_int(node).or_else(|| whole(number)) {
+            Some(whole) => Some(Value::from(whole)),
+            None => serde_json::Number::from_f64(number).map(Value::Number),
         }
     }
 
@@ -224,6 +224,13 @@ impl Intake<'_> {
         });
         None
     }
+}
+
+/// `number` as an integer when it is one: `4`, `4.0` and, in the legacy form, `"4"` are one value.
+fn whole(number: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "below 2^53 and without a fraction")]
+    (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i64)
 }
 
 fn refused_rule(kind: &Kind, node: &Node) -> Rule {

@@ -1,6 +1,5 @@
 //! One attempt: requests from hop to hop, and what the last answer means.
 
-
 use cookie_store::{CookieStore, RawCookie};
 use http::header::{CONTENT_TYPE, HeaderValue, SET_COOKIE};
 use http::{HeaderMap, Method, StatusCode, Version};

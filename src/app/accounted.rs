@@ -1,0 +1,94 @@
+//! Which slots have an account when a process starts.
+
+use std::collections::HashMap;
+
+use crate::model::{LocationId, Monitor, MonitorId, Timestamp};
+use crate::store::MonitorState;
+
+/// Until when the slots of each enabled monitor are accounted for at `location`: by its newest result there.
+/// One that never ran anywhere owes every slot since it was made; one that only ran elsewhere begins here
+/// now. A version that came after the last run was planned from then on: before it the monitor may have been
+/// disabled or gone, and missed nothing.
+pub(super) fn accounted(
+    stored: &[Monitor],
+    states: &[MonitorState],
+    location: LocationId,
+) -> HashMap<MonitorId, Timestamp> {
+    let enabled: HashMap<_, _> =
+        stored.iter().filter(|monitor| monitor.enabled()).map(|monitor| (monitor.id, monitor)).collect();
+    let mut last: HashMap<_, _> = enabled.values().map(|monitor| (monitor.id, monitor.modified_at)).collect();
+    for state in states {
+        last.remove(&state.monitor_id);
+    }
+    for state in states.iter().filter(|state| state.location_id == location) {
+        if let Some(monitor) = enabled.get(&state.monitor_id) {
+            let since = monitor.modified_at - monitor.interval();
+            last.insert(monitor.id, state.planned_at.max(since));
+        }
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::model::{CheckId, CustomerId, Document, MonitorType, Origin, Outcome, Revision, Status};
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::from_seconds(1_767_225_600 + 60 * minute)
+    }
+
+    fn monitor(id: i64, enabled: bool, modified_at: Timestamp) -> Monitor {
+        let values = json!({"hostname": "127.0.0.1", "port": 9, "interval": 5, "enabled": enabled});
+        let Value::Object(values) = values else { unreachable!() };
+        Monitor {
+            id: MonitorId(id),
+            customer: CustomerId(1),
+            origin: Origin::Api,
+            revision: Revision(2),
+            modified_at,
+            document: Arc::new(Document::trusted(MonitorType::Tcp, values)),
+        }
+    }
+
+    fn state(id: i64, location: i64) -> MonitorState {
+        MonitorState {
+            monitor_id: MonitorId(id),
+            location_id: LocationId(location),
+            check_id: CheckId(0),
+            planned_at: at(100),
+            outcome: Outcome::Ok,
+            status: Status::OK,
+            total_us: 1,
+            since: at(100),
+            streak: 1,
+        }
+    }
+
+    #[test]
+    fn a_monitor_that_was_enabled_again_and_not_run_yet_did_not_miss_the_time_it_was_disabled() {
+        let stored = [
+            monitor(1, true, at(7)),
+            monitor(2, true, at(5000)),
+            monitor(3, false, at(7)),
+            monitor(4, true, at(7)),
+        ];
+        let states = [state(1, 1), state(2, 1), state(3, 1), state(4, 2), state(5, 1)];
+        let last = accounted(&stored, &states, LocationId(1));
+        let want = [(MonitorId(1), at(100)), (MonitorId(2), at(5000) - Duration::from_mins(5))];
+        assert_eq!(last, HashMap::from(want));
+    }
+
+    #[test]
+    fn a_slot_that_passed_before_the_first_result_of_a_monitor_is_not_forgotten_over_a_restart() {
+        let stored = [monitor(1, true, at(7)), monitor(2, true, at(7)), monitor(3, false, at(7))];
+        let states = [state(2, 1), state(2, 9)];
+        let last = accounted(&stored, &states, LocationId(1));
+        assert_eq!(last, HashMap::from([(MonitorId(1), at(7)), (MonitorId(2), at(100))]));
+    }
+}

@@ -1,0 +1,100 @@
+//! A running `vigie serve`, and what it answers.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// The longest that anything here may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The binary, in an environment without settings.
+pub fn vigie() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
+        command.env_remove(name);
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+/// A running server; it is killed when this is dropped.
+pub struct Daemon {
+    pub child: Child,
+    pub address: SocketAddr,
+    /// From the start of the process until it was ready.
+    pub ready_after: Duration,
+}
+
+impl Daemon {
+    /// Starts `vigie serve` with `args` on a free port and waits until it is ready.
+    pub fn start(args: &[&str]) -> Self {
+        let began = Instant::now();
+        let mut command = vigie();
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(args).env("VIGIE_LOG_FORMAT", "json");
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let (sender, serving) = channel();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        std::thread::spawn(move || {
+            let mut said = Vec::new();
+            let address = lines.by_ref().find_map(|line| {
+                let value: Value = serde_json::from_str(&line).unwrap_or_default();
+                said.push(line);
+                value["message"].as_str().filter(|message| message.starts_with("serving at"))?;
+                value["address"].as_str()?.parse().ok()
+            });
+            let _ = sender.send(address.ok_or(said));
+            // Read on, so that the log never blocks the process.
+            lines.for_each(drop);
+        });
+        let serving = serving.recv_timeout(PATIENCE).unwrap();
+        let address = serving.unwrap_or_else(|said: Vec<String>| panic!("it does not serve: {said:#?}"));
+        let mut daemon = Self { child, address, ready_after: Duration::ZERO };
+        while daemon.get("/readyz").is_none_or(|(status, _)| status != 200) {
+            assert!(began.elapsed() < PATIENCE, "it does not get ready");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        daemon.ready_after = began.elapsed();
+        daemon
+    }
+
+    /// Status and body of `GET path`; `None` when the server went away before the end.
+    pub fn get(&self, path: &str) -> Option<(u16, String)> {
+        get(self.address, path)
+    }
+
+    /// The records of the list at `path`.
+    pub fn list(&self, path: &str) -> Vec<Value> {
+        list(self.address, path).unwrap_or_else(|| panic!("no answer to {path}"))
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// In HTTP/1.0, so that the body is as it is.
+fn get(address: SocketAddr, path: &str) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    Some((head.get(9..12)?.parse().ok()?, body.to_owned()))
+}
+
+/// The records of the list at `path`; `None` when the server went away before it was whole.
+pub fn list(address: SocketAddr, path: &str) -> Option<Vec<Value>> {
+    let (status, body) = get(address, path)?;
+    // Half an answer is no JSON.
+    let mut whole: Value = serde_json::from_str(&body).ok()?;
+    assert_eq!(status, 200, "{path}: {whole}");
+    serde_json::from_value(whole["results"].take()).ok()
+}

@@ -1,0 +1,62 @@
+//! The first command of the README: after a minute a newcomer sees results of all five types.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::daemon::{Daemon, vigie};
+
+const TYPES: [&str; 5] = ["name-server", "ping", "tcp", "website", "website-ssl"];
+/// A minute, and time to start.
+const SOON: Duration = Duration::from_secs(75);
+
+#[test]
+fn the_demo_shows_real_results_of_all_five_types_within_a_minute() {
+    let began = Instant::now();
+    let server = Daemon::start(&["--demo"]);
+    let url = format!("http://{}/", server.address);
+    loop {
+        let results = results(&url);
+        let passed: BTreeSet<&str> =
+            results.iter().filter(|r| r["outcome"] == "ok").filter_map(|r| r["type"].as_str()).collect();
+        if TYPES.iter().all(|kind| passed.contains(kind)) {
+            break;
+        }
+        assert!(began.elapsed() < SOON, "results of {passed:?} only: {results:#?}");
+        std::thread::sleep(Duration::from_millis(250));
+    }
+    // None but the monitor that is meant to be red, and the one that fails now and then, fails.
+    for result in results(&url) {
+        let meant = ["Name that is gone", "Checkout that fails now and then"];
+        let name = result["monitor_name"].as_str().unwrap();
+        assert!(result["outcome"] == "ok" || meant.contains(&name), "{result:#}");
+    }
+    // The page shows a state once a second.
+    let page = loop {
+        let (status, page) = server.get("/").unwrap();
+        assert_eq!(status, 200, "{page}");
+        if ["Shop front page", "Account page over HTTPS", "Order queue port", "This host"]
+            .iter()
+            .chain(&["Internal name server"])
+            .all(|name| shows_ok(&page, name))
+        {
+            break page;
+        }
+        assert!(began.elapsed() < SOON, "{page}");
+        std::thread::sleep(Duration::from_millis(250));
+    };
+    assert!(TYPES.iter().all(|kind| page.contains(&format!(">{kind}<"))), "{page}");
+}
+
+/// Whether the row of the monitor with this name says ok.
+fn shows_ok(page: &str, name: &str) -> bool {
+    page.split("<tr").any(|row| row.contains(name) && row.contains(">ok<"))
+}
+
+/// What `vigie results` prints of the server at `url`.
+fn results(url: &str) -> Vec<Value> {
+    let output = vigie().args(["results", "--server", url, "--limit", "1000", "--json"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}

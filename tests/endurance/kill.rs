@@ -1,0 +1,198 @@
+//! `vigie serve` killed at random moments: what it showed is still there, and every slot has an account.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use vigie::model::{CheckResult, MonitorId, Outcome, Timestamp};
+use vigie::responder::{Addresses, Responder, ResponderConfig};
+use vigie::schedule::Slots;
+
+use crate::daemon::{Daemon, list};
+
+/// Each runs once a minute, so ten checks a second.
+const MONITORS: usize = 600;
+const INTERVAL: Duration = Duration::from_mins(1);
+/// A restart may take so long, on a machine that does other things as well.
+const READY_WITHIN: Duration = Duration::from_secs(15);
+/// Late runs after a restart start within twice their lateness.
+const SETTLED_WITHIN: Duration = Duration::from_mins(1);
+
+/// What was seen so far, by check id.
+type Seen = BTreeMap<String, CheckResult>;
+
+#[test]
+fn a_server_that_is_killed_keeps_what_it_showed_and_accounts_for_every_slot() {
+    let rounds = if crate::full() { 100 } else { 5 };
+    let told = std::env::var("VIGIE_TEST_SEED").ok().map(|text| text.parse().unwrap());
+    let seed: u64 = told.unwrap_or_else(|| RandomState::new().hash_one(0));
+    println!("seed {seed}, to be repeated with VIGIE_TEST_SEED");
+    let mut moments = Moments(seed);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let targets = runtime.block_on(Responder::start(ResponderConfig::default())).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (monitors, data) = (folder.path().join("monitors"), folder.path().join("data"));
+    write_monitors(&monitors, targets.addresses());
+    let args = ["--data", data.to_str().unwrap(), "--monitors", monitors.to_str().unwrap()];
+
+    let mut seen = Seen::new();
+    let (mut slowest, mut first) = (Duration::ZERO, None);
+    for round in 1..=rounds {
+        let server = Daemon::start(&args);
+        first.get_or_insert_with(now);
+        slowest = slowest.max(server.ready_after);
+        compare(&seen, &all(&server), round);
+        watch_and_kill(server, moments.below(7_000), &mut seen);
+        assert_whole(&data);
+        if round % 25 == 0 {
+            // Long enough for whole slots to pass: nothing is waited for, time itself is what is tried.
+            std::thread::sleep(INTERVAL + Duration::from_millis(moments.below(30_000)));
+        }
+    }
+    let until = now();
+    let server = Daemon::start(&args);
+    compare(&seen, &all(&server), rounds + 1);
+    let accounted = account(&server, first.unwrap(), until);
+    println!("{rounds} kills, {} results seen, {accounted} slots, slowest start {slowest:?}", seen.len());
+    assert!(seen.len() >= 10 * rounds && accounted >= seen.len() as u64, "too little happened");
+    assert!(slowest < READY_WITHIN, "a restart took {slowest:?}");
+}
+
+/// Random moments that follow from a seed (SplitMix64).
+struct Moments(u64);
+
+impl Moments {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) % bound
+    }
+}
+
+/// In several files, of outcomes of every kind.
+fn write_monitors(folder: &Path, targets: Addresses) {
+    std::fs::create_dir(folder).unwrap();
+    let monitor = |n: usize| {
+        let shared = json!({"key": format!("m{n}"), "name": format!("m{n}"), "billing_plancode": "x",
+            "interval": 1, "timeout": 10, "enabled": true});
+        let own = match n % 5 {
+            0 => json!({"type": "tcp", "hostname": "127.0.0.1", "port": targets.tcp.port()}),
+            1 => json!({"type": "website", "url": format!("http://{}/", targets.http)}),
+            2 => json!({"type": "website", "url": format!("http://{}/status/503", targets.http)}),
+            3 => json!({"type": "website", "url": format!("http://{}/redirect", targets.http),
+                "http_follow_redirects": false, "retry_on_failure": true}),
+            _ => json!({"type": "name-server", "hostname": "127.0.0.1", "port": targets.dns.port(),
+                "name_to_resolve": "a.test"}),
+        };
+        let (Value::Object(mut fields), Value::Object(own)) = (shared, own) else { unreachable!() };
+        fields.extend(own);
+        Value::Object(fields)
+    };
+    let all: Vec<Value> = (0..MONITORS).map(monitor).collect();
+    for (n, part) in all.chunks(100).enumerate() {
+        std::fs::write(folder.join(format!("{n}.json")), serde_json::to_string(part).unwrap()).unwrap();
+    }
+}
+
+/// Looks at results until the server dies, `millis` from now and at least one look later.
+fn watch_and_kill(mut server: Daemon, millis: u64, seen: &mut Seen) {
+    let address = server.address;
+    let from = now().as_micros() / 1_000_000 - 90;
+    let path = format!("/api/v3/results?from={}", Timestamp::from_seconds(from));
+    seen.extend(list(address, &path).unwrap().into_iter().map(record));
+    let killer = std::thread::spawn(move || {
+        // No wait for something to happen: the moment itself is what is tried.
+        std::thread::sleep(Duration::from_millis(millis));
+        server.child.kill().unwrap();
+        server.child.wait().unwrap();
+    });
+    while let Some(results) = list(address, &path) {
+        seen.extend(results.into_iter().map(record));
+    }
+    killer.join().unwrap();
+}
+
+fn record(result: Value) -> (String, CheckResult) {
+    let id = result["check_id"].as_str().unwrap().to_owned();
+    (id, serde_json::from_value(result).unwrap())
+}
+
+fn all(server: &Daemon) -> Seen {
+    server.list("/api/v3/results").into_iter().map(record).collect()
+}
+
+/// Each result of `before` is in `after` as it was; only a missed one may have become a real one.
+fn compare(before: &Seen, after: &Seen, round: usize) {
+    for (id, was) in before {
+        let Some(is) = after.get(id) else { panic!("round {round}: {id} was shown and is lost: {was:#?}") };
+        let replaced = was.outcome == Outcome::Missed && is.missed.is_none();
+        assert!(replaced || was == is, "round {round}: {id} was {was:#?}\nand is {is:#?}");
+    }
+}
+
+/// The files that the killed process left are a whole database. Looked at in a copy, as opening it tidies up
+/// what the next start has to cope with.
+fn assert_whole(data: &Path) {
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["vigie.db", "vigie.db-wal"] {
+        if data.join(name).exists() {
+            std::fs::copy(data.join(name), copy.path().join(name)).unwrap();
+        }
+    }
+    let database = rusqlite::Connection::open(copy.path().join("vigie.db")).unwrap();
+    let found: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(found, "ok");
+}
+
+/// Waits until each slot in `from..until` of each monitor has a result or stands in one missed record, and
+/// none has two; answers how many slots that were.
+fn account(server: &Daemon, from: Timestamp, until: Timestamp) -> u64 {
+    let monitors = server.list("/api/v3/monitors");
+    assert_eq!(monitors.len(), MONITORS);
+    let ids: Vec<_> = monitors.iter().map(|monitor| MonitorId(monitor["id"].as_i64().unwrap())).collect();
+    let began = Instant::now();
+    loop {
+        let results = all(server);
+        let mut slots: BTreeSet<(MonitorId, Timestamp)> = BTreeSet::new();
+        for result in results.values() {
+            for slot in slots_of(result) {
+                let is_first = slots.insert((result.monitor_id, slot));
+                assert!(is_first, "{slot:?} is accounted for twice, at last by {result:#?}");
+            }
+        }
+        let expected: Vec<_> = ids.iter().flat_map(|&id| grid(id, from, until)).collect();
+        let open: Vec<_> = expected.iter().filter(|slot| !slots.contains(slot)).collect();
+        if open.is_empty() {
+            return expected.len() as u64;
+        }
+        let waited = began.elapsed();
+        assert!(waited < SETTLED_WITHIN, "{} of {} slots are lost: {open:?}", open.len(), expected.len());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// The slots that `result` stands for, which are as many as it says.
+fn slots_of(result: &CheckResult) -> Vec<Timestamp> {
+    let last = result.missed.map_or(result.planned_at, |missed| missed.last_planned_at);
+    let grid: Vec<_> = grid(result.monitor_id, result.planned_at, last + Duration::from_micros(1))
+        .map(|(_, slot)| slot)
+        .collect();
+    assert_eq!(grid.len(), result.slots() as usize, "{result:#?}");
+    assert_eq!(grid.first(), Some(&result.planned_at), "it is no slot: {result:#?}");
+    grid
+}
+
+fn grid(id: MonitorId, from: Timestamp, until: Timestamp) -> impl Iterator<Item = (MonitorId, Timestamp)> {
+    let slots = Slots::new(id, INTERVAL, None);
+    let first = slots.first_at_or_after(from);
+    std::iter::successors(Some(first), move |&slot| Some(slots.next_after(slot)))
+        .take_while(move |&slot| slot < until)
+        .map(move |slot| (id, slot))
+}
+
+fn now() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap())
+}
