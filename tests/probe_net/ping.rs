@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use hickory_proto::rr::RecordType;
 use serde_json::json;
 use vigie::model::{FailureKind, Fault, MonitorType, Phase, Status};
-use vigie::net::{EchoReply, EgressPolicy};
+use vigie::net::{EchoReply, EgressPolicy, NameServers};
 
+use crate::name_server::{NameServer, Reply, v4, v6};
 use crate::namespace::inside;
 use crate::{SOON, attempt, kind_of, net, net_with};
 
@@ -138,4 +140,26 @@ async fn a_missing_route_is_our_own_fault() {
         let seen = attempt(&net(), MonitorType::Ping, json!({"hostname": host}), QUICK).await;
         assert_eq!(kind_of(&seen), Some(FailureKind::NoRoute), "{host}: {:?}", seen.failure);
     }
+}
+
+#[tokio::test]
+async fn a_host_whose_first_address_is_dead_is_reached_at_the_next() {
+    let setup = "ip link set lo up; sysctl -qw net.ipv6.icmp.echo_ignore_all=1";
+    if !inside("ping::a_host_whose_first_address_is_dead_is_reached_at_the_next", setup, "") {
+        return;
+    }
+    let server = NameServer::start("127.0.0.1", |_, kind| {
+        Reply::Recursive(vec![if kind == RecordType::A { v4("127.0.0.1") } else { v6("::1") }])
+    })
+    .await;
+    let at = server.at;
+    let net = net_with(|config| config.name_servers = NameServers::Explicit(vec![at]));
+    let dead = attempt(&net, MonitorType::Ping, json!({"hostname": "::1"}), QUICK).await;
+    assert_eq!(kind_of(&dead), Some(FailureKind::PingLost));
+    let seen = attempt(&net, MonitorType::Ping, json!({"hostname": "both.test"}), 2 * QUICK).await;
+    assert_eq!(seen.failure, None);
+    assert_eq!(seen.facts.resolved.iter().map(ToString::to_string).collect::<Vec<_>>(), ["::1", "127.0.0.1"]);
+    assert_eq!(seen.address.unwrap().ip().to_string(), "127.0.0.1");
+    let facts = seen.facts.ping.unwrap();
+    assert_eq!((facts.sent, facts.received), (5, 5));
 }

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::target::{endpoint, observed};
 use super::{Attempting, Context, Probe, ProbeSettings};
 use crate::model::{Document, Failure, FailureKind, Observation, Phase, PingFacts};
-use crate::net::{EchoReply, EchoSocket, Endpoint, Trace};
+use crate::net::{EchoReply, EchoSocket, Endpoint, STAGGER, Trace};
 use figures::Figures;
 
 /// Requests of a series that says nothing else.
@@ -29,6 +29,8 @@ const PACE: Duration = Duration::from_secs(1);
 const LINGER: Duration = Duration::from_secs(1);
 /// Wait for the reply to the last request, when none came so far.
 const LONG_LINGER: Duration = Duration::from_secs(5);
+/// Longest wait for one of several addresses to reply before the series begins.
+const KNOCK: Duration = Duration::from_secs(2);
 
 #[derive(Debug)]
 struct PingProbe {
@@ -84,11 +86,9 @@ impl PingProbe {
     ) -> Result<(), Failure> {
         let addresses = cx.net.resolve(&self.target, cx.deadline, trace).await?;
         let allowed = cx.net.permitted(&addresses, trace)?;
-        // As `ping` does: the first address that this host has a route to.
-        let routed = |ip: &&IpAddr| cx.net.udp((**ip, 9).into()).is_ok();
         let to = match allowed.as_slice() {
             [only] => *only,
-            several => *several.iter().find(routed).unwrap_or(&several[0]),
+            several => self.first_to_reply(cx, several).await,
         };
         trace.address = Some((to, 0).into());
         let socket = cx.net.echo(to).await?;
@@ -100,6 +100,34 @@ impl PingProbe {
         *facts = (figures.sent() > 0).then(|| figures.facts(socket.kind()));
         outcome?;
         self.judge(to, &figures)
+    }
+
+    /// Of several addresses the one that the series goes to: the first that replies to a request, each asked
+    /// a little after the one before, as connections are (RFC 8305). When none does, the first one that this
+    /// host has a route to. These requests stand in no figure.
+    async fn first_to_reply(&self, cx: Context<'_>, addresses: &[IpAddr]) -> IpAddr {
+        let routed = |ip: &&IpAddr| cx.net.udp((**ip, 9).into()).is_ok();
+        let routed: Vec<IpAddr> = addresses.iter().filter(routed).copied().collect();
+        let [first, _, ..] = routed[..] else { return *routed.first().unwrap_or(&addresses[0]) };
+        let time = (cx.deadline.left() / 4).min(KNOCK);
+        let apart = STAGGER.min(time / u32::try_from(routed.len()).unwrap_or(u32::MAX));
+        let mut knocks: FuturesUnordered<_> = (0..)
+            .zip(&routed)
+            .map(|(turn, &to)| async move {
+                tokio::time::sleep(apart * turn).await;
+                let sent = cx.net.echo(to).await.ok()?.send(to, self.size).await.ok()?;
+                matches!(sent.reply().await, Some(EchoReply::After(_))).then_some(to)
+            })
+            .collect();
+        let replying = async {
+            while let Some(knock) = knocks.next().await {
+                if knock.is_some() {
+                    return knock;
+                }
+            }
+            None
+        };
+        tokio::time::timeout(time, replying).await.ok().flatten().unwrap_or(first)
     }
 
     /// Fails when the loss has reached the threshold (status 9).
