@@ -1,5 +1,6 @@
 //! Pure decisions about what was seen.
 
+pub mod assertion;
 pub mod certificate;
 pub mod charset;
 pub mod keyword;

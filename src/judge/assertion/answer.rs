@@ -1,0 +1,119 @@
+//! The answer that assertions look at, parsed at most once for all of them.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+use sxd_xpath::nodeset;
+
+use super::path;
+use super::xpath::Tree;
+
+/// Characters of what was found that a failure tells.
+const TOLD: usize = 60;
+/// Headers whose value is never told.
+const SECRET: &[&str] = &["set-cookie", "authorization", "proxy-authorization", "cookie"];
+
+/// An answer; JSON and XML are parsed when the first assertion wants them.
+pub struct Answer<'a> {
+    /// The HTTP status.
+    pub status: u16,
+    /// How long the answer took.
+    pub elapsed: Duration,
+    /// Name and value of each header.
+    pub headers: &'a [(String, String)],
+    /// The decoded body.
+    pub text: &'a str,
+    json: OnceCell<Result<Value, String>>,
+    xml: OnceCell<Result<Tree, String>>,
+}
+
+impl<'a> Answer<'a> {
+    /// An answer of which nothing has been parsed yet.
+    #[must_use]
+    pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], text: &'a str) -> Self {
+        Self { status, elapsed, headers, text, json: OnceCell::new(), xml: OnceCell::new() }
+    }
+
+    pub(super) fn json(&self) -> Result<&Value, String> {
+        self.json.get_or_init(|| path::parse(self.text)).as_ref().map_err(Clone::clone)
+    }
+
+    pub(super) fn xml(&self) -> Result<&Tree, String> {
+        self.xml.get_or_init(|| Tree::parse(self.text)).as_ref().map_err(Clone::clone)
+    }
+
+    /// The values of the header `name`, joined by `, `; `None` when there is none.
+    pub(super) fn header(&self, name: &str) -> Option<String> {
+        let of_name = self.headers.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name));
+        let values: Vec<_> = of_name.map(|(_, value)| value.as_str()).collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    }
+}
+
+impl fmt::Debug for Answer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Answer({}, {:?}, {} bytes)", self.status, self.elapsed, self.text.len())
+    }
+}
+
+/// One thing that an assertion compares.
+pub(super) enum Node<'a> {
+    Json(&'a Value),
+    Xml(nodeset::Node<'a>),
+    Text(Cow<'a, str>),
+}
+
+impl Node<'_> {
+    /// Its text; that of a JSON value other than a string is compact JSON.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Json(Value::String(text)) => Cow::Borrowed(text),
+            Self::Json(value) => Cow::Owned(value.to_string()),
+            Self::Xml(node) => Cow::Owned(node.string_value()),
+            Self::Text(text) => Cow::Borrowed(text),
+        }
+    }
+
+    /// A few words on it: never a whole body, never all of a long text.
+    fn told(&self) -> String {
+        match self {
+            Self::Json(Value::Array(items)) => format!("an array of {}", items.len()),
+            Self::Json(Value::Object(members)) => format!("an object of {}", members.len()),
+            _ => format!("`{}`", shortened(&self.text())),
+        }
+    }
+}
+
+/// A few words on what was found.
+pub(super) fn told(nodes: &[Node<'_>]) -> String {
+    match nodes {
+        [] => "nothing".to_owned(),
+        [only] => only.told(),
+        [first, second] => format!("{} and {}", first.told(), second.told()),
+        [first, second, ..] => format!("{}, {} … ({} nodes)", first.told(), second.told(), nodes.len()),
+    }
+}
+
+/// The value of the header `name` in a few words.
+pub(super) fn told_header(name: &str, nodes: &[Node<'_>]) -> String {
+    match nodes {
+        [value] if SECRET.iter().any(|secret| secret.eq_ignore_ascii_case(name)) => {
+            format!("a value of {} bytes", value.text().len())
+        }
+        _ => told(nodes),
+    }
+}
+
+/// The beginning of `text` in one line.
+pub(super) fn shortened(text: &str) -> String {
+    let mut characters = text.chars();
+    let control = |c: char| if c.is_control() { ' ' } else { c };
+    let mut short: String = characters.by_ref().take(TOLD).map(control).collect();
+    if characters.next().is_some() {
+        short.push('…');
+    }
+    short
+}

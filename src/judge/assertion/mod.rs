@@ -1,0 +1,289 @@
+//! Assertions on an answer (behaviour.md 4, Assertions; allowed pairs: fields.md 4).
+//!
+//! An assertion is checked and compiled once, when its monitor is loaded. An [`Answer`] is parsed at most
+//! once for all assertions of a step. Sizes and depths are bounded, since the answer is the target's; how
+//! long a JSONPath or XPath takes is its author's, so that whoever judges does so where blocking is fine.
+
+mod answer;
+mod compare;
+mod path;
+mod xpath;
+
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use regex::{Regex, RegexBuilder};
+use serde_json::Value;
+use serde_json_path::JsonPath;
+
+pub use answer::Answer;
+use answer::{Node, shortened};
+
+use crate::model::{Failure, FailureKind, Phase};
+
+/// Bytes that a compiled expression may take: the bound by which it is judged when its monitor is saved.
+const COMPILED_BYTES: usize = 10 * 1024 * 1024;
+/// Opening brackets of a JSONPath or XPath.
+const MOST_BRACKETS: usize = 32;
+/// Steps of a JSONPath or XPath that walk over the whole document.
+const MOST_SWEEPS: usize = 4;
+
+/// Why an assertion cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AssertionError {
+    /// The source is none.
+    #[error("`{0}` is no source of an assertion")]
+    Source(String),
+    /// The comparison is none, or none that goes with the source.
+    #[error("the comparison `{comparison}` does not go with source `{source_name}`")]
+    Pair {
+        /// The source.
+        source_name: String,
+        /// The comparison.
+        comparison: String,
+    },
+    /// The source needs a property.
+    #[error("an assertion on `{0}` needs a property")]
+    Property(String),
+    /// The property is no JSONPath or XPath.
+    #[error("the path cannot be used: {0}")]
+    Path(String),
+    /// The property would take too much time or room.
+    #[error("the path has too many brackets or `..` and `//` steps")]
+    TooComplex,
+    /// The value is no regular expression, or a too large one.
+    #[error("the regular expression cannot be used: {0}")]
+    Regex(String),
+    /// The value does not fit the comparison.
+    #[error("the value `{0}` does not fit the comparison")]
+    Value(String),
+}
+
+/// What is looked at, ready to be looked up.
+#[derive(Clone, Debug)]
+enum Subject {
+    Response,
+    Json(JsonPath),
+    Xml,
+    Header,
+    Timeout(Duration),
+    Status(Vec<RangeInclusive<u16>>),
+}
+
+/// How a node is tested, ready to be used.
+#[derive(Clone, Debug)]
+enum Test {
+    Equals,
+    AtMost,
+    Contains,
+    Matches(Regex),
+    Exists,
+    Count(usize),
+}
+
+/// A compiled assertion.
+#[derive(Clone, Debug)]
+pub struct Assertion {
+    source: String,
+    property: String,
+    comparison: String,
+    value: String,
+    subject: Subject,
+    test: Test,
+    /// The comparison holds when no node fits.
+    negative: bool,
+}
+
+impl Assertion {
+    /// The assertion of a document (interface.md 2.3).
+    ///
+    /// # Errors
+    /// [`AssertionError`] when the pair is not allowed, or a path, an expression or the value is no good.
+    pub fn of(document: &Value) -> Result<Self, AssertionError> {
+        let part = |name: &str| document.get(name).and_then(Value::as_str);
+        let text = |name: &str| part(name).unwrap_or_default().to_owned();
+        let (source, property, comparison) = (text("source"), text("property"), text("comparison"));
+        let value = part("value").unwrap_or("1").to_owned();
+        if !allowed(&source)?.contains(&comparison.as_str()) {
+            return Err(AssertionError::Pair { source_name: source, comparison });
+        }
+        let subject = subject(&source, &property, &value)?;
+        let (test, negative) = test(&comparison, &value, &subject)?;
+        Ok(Self { source, property, comparison, value, subject, test, negative })
+    }
+
+    /// Whether the source is the status code, which then decides in place of the rule for 400 and above.
+    #[must_use]
+    pub const fn is_on_status(&self) -> bool {
+        matches!(self.subject, Subject::Status(_))
+    }
+
+    /// Judges `answer`: a [`FailureKind::AssertionFailed`] when the assertion does not hold.
+    #[must_use]
+    pub fn judge(&self, answer: &Answer<'_>) -> Option<Failure> {
+        let found = self.check(answer).err()?;
+        let property = match self.property.as_str() {
+            "" => String::new(),
+            property => format!(" `{}`", shortened(property)),
+        };
+        let value = match self.test {
+            Test::Exists => String::new(),
+            _ => format!(" `{}`", shortened(&self.value)),
+        };
+        let detail = format!("{}{property} {}{value}: found {found}", self.source, self.comparison);
+        Some(Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail))
+    }
+
+    /// Fails with what was found instead.
+    fn check(&self, answer: &Answer<'_>) -> Result<(), String> {
+        match &self.subject {
+            Subject::Timeout(most) => {
+                return if answer.elapsed <= *most {
+                    Ok(())
+                } else {
+                    Err(format!("{:.3} seconds", answer.elapsed.as_secs_f64()))
+                };
+            }
+            Subject::Status(codes) => {
+                let among = codes.iter().any(|codes| codes.contains(&answer.status));
+                return if among == self.negative { Err(answer.status.to_string()) } else { Ok(()) };
+            }
+            _ => {}
+        }
+        let nodes = self.nodes(answer)?;
+        let fits = match &self.test {
+            Test::Exists => !nodes.is_empty(),
+            Test::Count(wanted) => nodes.len() == *wanted,
+            Test::Equals => nodes.iter().any(|node| compare::equals(node, &self.value)),
+            Test::AtMost => nodes.iter().any(|node| compare::at_most(node, &self.value)),
+            Test::Contains => nodes.iter().any(|node| node.text().contains(&self.value)),
+            Test::Matches(regex) => nodes.iter().any(|node| regex.is_match(&node.text())),
+        };
+        if fits != self.negative {
+            return Ok(());
+        }
+        Err(match (&self.subject, &self.test) {
+            (Subject::Response, _) => format!("a text of {} bytes", answer.text.len()),
+            (_, Test::Count(_)) => format!("{} nodes", nodes.len()),
+            (Subject::Header, _) => answer::told_header(&self.property, &nodes),
+            _ => answer::told(&nodes),
+        })
+    }
+
+    /// What the property selects. An answer that cannot be parsed fails every comparison.
+    fn nodes<'a>(&self, answer: &'a Answer<'_>) -> Result<Vec<Node<'a>>, String> {
+        Ok(match &self.subject {
+            Subject::Json(path) => path.query(answer.json()?).into_iter().map(Node::Json).collect(),
+            Subject::Xml => match answer.xml()?.find(&self.property)? {
+                xpath::Found::Nodes(nodes) => nodes.into_iter().map(Node::Xml).collect(),
+                xpath::Found::Text(text) => vec![Node::Text(Cow::Owned(text))],
+            },
+            Subject::Header => {
+                answer.header(&self.property).map(Cow::Owned).map(Node::Text).into_iter().collect()
+            }
+            _ => vec![Node::Text(Cow::Borrowed(answer.text))],
+        })
+    }
+}
+
+/// Judges `answer` by all `assertions` and tells every failure, in their order.
+#[must_use]
+pub fn judge_all(assertions: &[Assertion], answer: &Answer<'_>) -> Vec<Failure> {
+    assertions.iter().filter_map(|assertion| assertion.judge(answer)).collect()
+}
+
+const EQUALITY: &[&str] = &["equals", "does not equal"];
+const TEXTS: &[&str] = &[
+    "equals",
+    "does not equal",
+    "contains",
+    "does not contain",
+    "regular expression includes",
+    "regular expression excludes",
+];
+const HEADERS: &[&str] = &[
+    "equals",
+    "does not equal",
+    "contains",
+    "does not contain",
+    "exists",
+    "does not exist",
+    "regular expression includes",
+    "regular expression excludes",
+];
+const ALL: &[&str] = &[
+    "equals",
+    "does not equal",
+    "less than or equal",
+    "contains",
+    "does not contain",
+    "count",
+    "exists",
+    "does not exist",
+    "regular expression includes",
+    "regular expression excludes",
+];
+
+/// The comparisons that go with `source` (fields.md 4).
+fn allowed(source: &str) -> Result<&'static [&'static str], AssertionError> {
+    match source {
+        "Response" => Ok(TEXTS),
+        "JSON Response" | "XML Response" => Ok(ALL),
+        "Timeout" => Ok(&["less than or equal"]),
+        "Status Code" => Ok(EQUALITY),
+        "Header" => Ok(HEADERS),
+        _ => Err(AssertionError::Source(source.to_owned())),
+    }
+}
+
+fn subject(source: &str, property: &str, value: &str) -> Result<Subject, AssertionError> {
+    let bad_value = || AssertionError::Value(value.to_owned());
+    Ok(match source {
+        "Response" => Subject::Response,
+        "Timeout" => Subject::Timeout(compare::seconds(value).ok_or_else(bad_value)?),
+        "Status Code" => Subject::Status(compare::codes(value).ok_or_else(bad_value)?),
+        _ if property.is_empty() => return Err(AssertionError::Property(source.to_owned())),
+        "Header" => Subject::Header,
+        "JSON Response" => Subject::Json(path::compile(property)?),
+        _ => {
+            xpath::check(property)?;
+            Subject::Xml
+        }
+    })
+}
+
+/// The test of a comparison, and whether it has to fail for every node.
+fn test(comparison: &str, value: &str, subject: &Subject) -> Result<(Test, bool), AssertionError> {
+    let bad_value = || AssertionError::Value(value.to_owned());
+    Ok(match comparison {
+        "equals" => (Test::Equals, false),
+        "does not equal" => (Test::Equals, true),
+        "contains" => (Test::Contains, false),
+        "does not contain" => (Test::Contains, true),
+        "exists" => (Test::Exists, false),
+        "does not exist" => (Test::Exists, true),
+        "count" => (Test::Count(value.trim().parse().map_err(|_| bad_value())?), false),
+        "less than or equal" => {
+            let fine = matches!(subject, Subject::Timeout(_)) || compare::number(value).is_some();
+            if !fine {
+                return Err(bad_value());
+            }
+            (Test::AtMost, false)
+        }
+        _ => (Test::Matches(compiled(value)?), comparison == "regular expression excludes"),
+    })
+}
+
+fn compiled(value: &str) -> Result<Regex, AssertionError> {
+    let regex = RegexBuilder::new(value).size_limit(COMPILED_BYTES).dfa_size_limit(COMPILED_BYTES).build();
+    // The last line of the report says what is wrong; those before it draw the place.
+    regex.map_err(|error| {
+        let report = error.to_string();
+        let last = report.lines().last().unwrap_or_default();
+        AssertionError::Regex(last.trim_start_matches("error: ").to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests;
