@@ -20,6 +20,7 @@ use serde_json_path::JsonPath;
 pub use answer::Answer;
 use answer::{Node, shortened};
 
+use crate::model::table::parts::comparisons_of;
 use crate::model::{Failure, FailureKind, Phase};
 
 /// Bytes that a compiled expression may take: the bound by which it is judged when its monitor is saved.
@@ -105,7 +106,8 @@ impl Assertion {
         let text = |name: &str| part(name).unwrap_or_default().to_owned();
         let (source, property, comparison) = (text("source"), text("property"), text("comparison"));
         let value = part("value").unwrap_or("1").to_owned();
-        if !allowed(&source)?.contains(&comparison.as_str()) {
+        let allowed = comparisons_of(&source).ok_or_else(|| AssertionError::Source(source.clone()))?;
+        if !allowed.contains(&comparison.as_str()) {
             return Err(AssertionError::Pair { source_name: source, comparison });
         }
         let subject = subject(&source, &property, &value)?;
@@ -191,50 +193,6 @@ impl Assertion {
 #[must_use]
 pub fn judge_all(assertions: &[Assertion], answer: &Answer<'_>) -> Vec<Failure> {
     assertions.iter().filter_map(|assertion| assertion.judge(answer)).collect()
-}
-
-const EQUALITY: &[&str] = &["equals", "does not equal"];
-const TEXTS: &[&str] = &[
-    "equals",
-    "does not equal",
-    "contains",
-    "does not contain",
-    "regular expression includes",
-    "regular expression excludes",
-];
-const HEADERS: &[&str] = &[
-    "equals",
-    "does not equal",
-    "contains",
-    "does not contain",
-    "exists",
-    "does not exist",
-    "regular expression includes",
-    "regular expression excludes",
-];
-const ALL: &[&str] = &[
-    "equals",
-    "does not equal",
-    "less than or equal",
-    "contains",
-    "does not contain",
-    "count",
-    "exists",
-    "does not exist",
-    "regular expression includes",
-    "regular expression excludes",
-];
-
-/// The comparisons that go with `source` (fields.md 4).
-fn allowed(source: &str) -> Result<&'static [&'static str], AssertionError> {
-    match source {
-        "Response" => Ok(TEXTS),
-        "JSON Response" | "XML Response" => Ok(ALL),
-        "Timeout" => Ok(&["less than or equal"]),
-        "Status Code" => Ok(EQUALITY),
-        "Header" => Ok(HEADERS),
-        _ => Err(AssertionError::Source(source.to_owned())),
-    }
 }
 
 fn subject(source: &str, property: &str, value: &str) -> Result<Subject, AssertionError> {

@@ -1,5 +1,6 @@
 //! API steps: their forms, variables and assertions (interface.md 2.3, fields.md 2 and 4).
 
+use crate::model::table::parts::{COMPARISONS, comparisons_of};
 use std::collections::HashSet;
 
 use serde_json::Value;
@@ -76,11 +77,11 @@ fn assertions(bench: &mut Bench<'_>, path: &str, assertions: &[Value]) {
         let path = format!("{path}[{index}]");
         let part = |name: &str| assertion.get(name).and_then(Value::as_str).unwrap_or_default();
         let (source, comparison) = (part("source"), part("comparison"));
-        if !allowed(source).contains(&comparison) {
+        if !comparisons_of(source).unwrap_or(COMPARISONS).contains(&comparison) {
             bench.conflict_with_hint(
                 &format!("{path}.comparison"),
                 format!("`{path}.comparison` `{comparison}` does not go with source `{source}`"),
-                format!("`{source}` goes with {}", quoted(allowed(source))),
+                format!("`{source}` goes with {}", quoted(comparisons_of(source).unwrap_or(COMPARISONS))),
             );
             continue;
         }
@@ -135,34 +136,6 @@ fn is_status(part: &str) -> bool {
 fn is_class(part: &str) -> bool {
     let bytes = part.as_bytes();
     bytes.len() == 3 && bytes[0].is_ascii_digit() && bytes[0] != b'0' && part[1..].eq_ignore_ascii_case("xx")
-}
-
-/// The comparisons that go with a source (fields.md 4).
-#[must_use]
-fn allowed(source: &str) -> &'static [&'static str] {
-    match source {
-        "Response" => &[
-            "equals",
-            "does not equal",
-            "contains",
-            "does not contain",
-            "regular expression includes",
-            "regular expression excludes",
-        ],
-        "Timeout" => &["less than or equal"],
-        "Status Code" => &["equals", "does not equal"],
-        "Header" => &[
-            "equals",
-            "does not equal",
-            "contains",
-            "does not contain",
-            "exists",
-            "does not exist",
-            "regular expression includes",
-            "regular expression excludes",
-        ],
-        _ => super::super::table::parts::COMPARISONS,
-    }
 }
 
 fn quoted(words: &[&str]) -> String {

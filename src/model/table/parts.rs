@@ -95,6 +95,35 @@ pub const COMPARISONS: &[&str] = &[
     "regular expression excludes",
 ];
 
+/// The comparisons that go with `source` (fields.md 4); `None` when it is no source.
+#[must_use]
+pub fn comparisons_of(source: &str) -> Option<&'static [&'static str]> {
+    Some(match source {
+        "Response" => &[
+            "equals",
+            "does not equal",
+            "contains",
+            "does not contain",
+            "regular expression includes",
+            "regular expression excludes",
+        ],
+        "JSON Response" | "XML Response" => COMPARISONS,
+        "Timeout" => &["less than or equal"],
+        "Status Code" => &["equals", "does not equal"],
+        "Header" => &[
+            "equals",
+            "does not equal",
+            "contains",
+            "does not contain",
+            "exists",
+            "does not exist",
+            "regular expression includes",
+            "regular expression excludes",
+        ],
+        _ => return None,
+    })
+}
+
 /// Assertion.
 pub static ASSERTION: Table = Table::new(
     "Assertion",
