@@ -185,6 +185,7 @@ fn monitor(id: i64) -> Monitor {
         revision: Revision(1),
         modified_at: Timestamp::from_micros(START),
         document: Arc::new(Document::trusted(MonitorType::Website, values)),
+        trail: Arc::default(),
     }
 }
 

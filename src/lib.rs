@@ -5,10 +5,10 @@
 //! | Floor | Modules |
 //! |---|---|
 //! | 0 | [`model`] the words of the field and their rules, [`clock`] time as a trait |
-//! | 1 | [`judge`], [`schedule`] pure decisions; [`net`], [`wire`] sockets and protocols; [`telemetry`] logs and metrics |
+//! | 1 | [`judge`], [`schedule`] pure decisions; [`net`], [`wire`] sockets and protocols; [`telemetry`] logs and metrics; [`vault`] secrets at rest |
 //! | 2 | [`probe`] one check of each kind; [`store`] what is kept |
 //! | 3 | [`engine`] attempts, retries, limits and the runner |
-//! | 4 | [`control`] use cases: provision monitors, ingest results, keep house |
+//! | 4 | [`control`] use cases: accounts, monitors and their files, results, housekeeping |
 //! | 5 | [`api`], [`web`] what is served |
 //! | 6 | [`app`], [`cli`] wiring and words for people; [`responder`] built-in targets for demo and load |
 
@@ -19,6 +19,7 @@ pub mod judge;
 pub mod net;
 pub mod schedule;
 pub mod telemetry;
+pub mod vault;
 pub mod wire;
 
 pub mod probe;

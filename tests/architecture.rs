@@ -24,13 +24,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("judge", &["model", "clock"]),
     ("schedule", &["model", "clock"]),
     ("telemetry", &["model", "clock"]),
+    ("vault", &["model", "clock", "telemetry"]),
     ("net", &["model", "clock", "telemetry"]),
     ("wire", &["model", "clock", "telemetry", "net"]),
     ("probe", &["model", "clock", "judge", "schedule", "telemetry", "net", "wire"]),
     ("store", &["model", "clock", "telemetry"]),
     // The engine runs what the registry builds: the contract of `probe`, never one kind's own module.
     ("engine", &["model", "clock", "judge", "schedule", "telemetry", "net", "wire", "probe"]),
-    ("control", &["model", "clock", "judge", "schedule", "telemetry", "store"]),
+    ("control", &["model", "clock", "judge", "schedule", "telemetry", "vault", "store"]),
     ("api", &["model", "clock", "schedule", "telemetry", "control"]),
     ("web", &["model", "clock", "schedule", "telemetry", "control"]),
     // The built-in targets of the demo and the load harness: they know nothing of monitoring.
@@ -47,6 +48,7 @@ const ANYTHING: &[&str] = &[
     "judge",
     "schedule",
     "telemetry",
+    "vault",
     "net",
     "wire",
     "probe",

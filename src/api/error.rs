@@ -5,31 +5,63 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::control::StoreError;
+use crate::control::{Refusal, StoreError};
 
 /// Why a call was not answered; every offence has a message of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError {
     status: StatusCode,
     messages: Vec<String>,
+    /// Seconds for `Retry-After`.
+    retry_after: Option<u64>,
 }
 
 impl ApiError {
     /// One message with its status.
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, messages: vec![message.into()] }
+        Self { status, messages: vec![message.into()], retry_after: None }
     }
 
     /// 400, naming every offence.
     #[must_use]
     pub fn bad_request(messages: Vec<String>) -> Self {
-        Self { status: StatusCode::BAD_REQUEST, messages }
+        Self { status: StatusCode::BAD_REQUEST, messages, retry_after: None }
     }
 
     /// 404 of behaviour.md 1.
     #[must_use]
     pub fn not_found() -> Self {
         Self::new(StatusCode::NOT_FOUND, "Record not found")
+    }
+}
+
+impl From<Refusal> for ApiError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Faults(faults) => {
+                Self::bad_request(faults.into_iter().map(|fault| fault.to_string()).collect())
+            }
+            Refusal::Unauthenticated(message) => Self::new(StatusCode::UNAUTHORIZED, message),
+            Refusal::WrongLogin | Refusal::Locked => {
+                Self::new(StatusCode::BAD_REQUEST, "invalid_request - User authentication failed.")
+            }
+            Refusal::Forbidden(message) => Self::new(StatusCode::FORBIDDEN, message),
+            Refusal::NotFound => Self::not_found(),
+            Refusal::Conflict(message) => Self::new(StatusCode::CONFLICT, message),
+            Refusal::Stale => Self::new(
+                StatusCode::PRECONDITION_FAILED,
+                "It was changed meanwhile; read it again and send the change with the new `ETag`",
+            ),
+            Refusal::Throttled(seconds) => Self {
+                retry_after: Some(seconds),
+                ..Self::new(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    format!("Too many attempts; try again in {seconds} s"),
+                )
+            },
+            Refusal::Unavailable(message) => Self::new(StatusCode::SERVICE_UNAVAILABLE, message),
+            Refusal::Store(error) => Self::from(error),
+        }
     }
 }
 
@@ -55,6 +87,9 @@ impl IntoResponse for ApiError {
         let mut response = (self.status, Json(json!({"errors": errors}))).into_response();
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
         }
         response
     }

@@ -1,10 +1,17 @@
-//! The JSON APIs. Version 3 is read-only so far and, until there are accounts, answers to the host that it
-//! runs on and to nobody else.
+//! The JSON APIs: version 3 and the legacy one, over the use cases of control.
 
-mod access;
+mod body;
+mod caller;
 mod error;
+mod etag;
+pub mod legacy;
 mod list;
+mod operation;
 mod query;
+mod routes;
+mod state;
 pub mod v3;
 
 pub use error::ApiError;
+pub use operation::{Answer, Body, Operation, Param, ParamKind};
+pub use state::ApiState;

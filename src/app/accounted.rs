@@ -53,6 +53,7 @@ mod tests {
             revision: Revision(2),
             modified_at,
             document: Arc::new(Document::trusted(MonitorType::Tcp, values)),
+            trail: Arc::default(),
         }
     }
 

@@ -250,8 +250,12 @@ impl Parts {
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
         };
-        let api = api::v3::router(Arc::clone(&self.view));
+        let api = api::v3::router(self.api_state());
         web::guarded(web::router(site).nest("/api/v3", api))
+    }
+
+    fn api_state(&self) -> api::ApiState {
+        todo!()
     }
 
     async fn running_set(&self, settings: Settings) -> anyhow::Result<RunningSet> {

@@ -64,6 +64,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             from: args.from.map(|moment| moment.seen_from(now)),
             thru: args.thru.map(|moment| moment.seen_from(now)),
             outcomes: args.outcome,
+            customer: None,
         };
         let page = source.results(filter, Page { limit: args.limit, offset: args.offset }).await?;
         if args.json {

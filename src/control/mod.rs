@@ -1,17 +1,33 @@
 //! Use cases over the traits of the store: provision monitors, ingest results, keep house, show what is known.
 
+mod accounts;
+mod caller;
+mod directory;
+mod fleet;
 mod health;
 mod housekeeping;
 mod ingest;
+mod planner;
 mod provision;
+mod resources;
+mod roster;
 mod state;
 mod view;
 
+pub use accounts::{Accounts, Issued};
+pub use caller::{Caller, Refusal, Saved, Via};
+pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty};
+pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch};
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
+pub use planner::{PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
+pub use resources::{ResourceParts, Resources};
+pub use roster::Roster;
 pub use state::next_state;
 pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};
 // What reading answers with, so that pages and API need no door to the store.
-pub use crate::store::{MonitorState, Page, ResultFilter, ResultPage, StoreError};
+pub use crate::store::{
+    AuditFilter, AuditRow, Listed, MonitorState, Page, RecordFilter, ResultFilter, ResultPage, StoreError,
+};

@@ -61,6 +61,7 @@ pub fn compare(
             revision,
             modified_at,
             document: wanted.document,
+            trail: Arc::default(),
         });
     }
     let from_files = stored.values().filter(|monitor| matches!(monitor.origin, Origin::File { .. }));

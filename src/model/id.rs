@@ -34,7 +34,11 @@ number_id!(
     CustomerId
 );
 number_id!(
-    /// Counts the accepted versions of one monitor, from 1.
+    /// Who logs in.
+    UserId
+);
+number_id!(
+    /// Counts the accepted versions of one monitor or record, from 1.
     Revision
 );
 

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::{CustomerId, Document, MonitorId, MonitorType, Revision, Timestamp};
 
 /// Where a monitor was written down.
@@ -15,6 +17,38 @@ pub enum Origin {
     },
     /// A call of one of the APIs.
     Api,
+    /// `vigie apply`; `key` ties it to its file there, as for files of the server.
+    Applied {
+        /// Unique over all that was applied for the account.
+        key: Arc<str>,
+    },
+}
+
+/// Who changed a monitor when, and for how long it rests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Trail {
+    /// When it was made; `None` for monitors from files of an earlier version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+    /// Login of who made it; empty for files.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub created_by: String,
+    /// Login of who changed it last; empty for files.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub modified_by: String,
+    /// When its script was first set (fields.md 3 `script_created`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script_created: Option<Timestamp>,
+    /// When its script changed last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script_modified: Option<Timestamp>,
+    /// Login of who changed its script last.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub script_modified_by: String,
+    /// Until when no runs are planned (behaviour.md 1, pause).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_until: Option<Timestamp>,
 }
 
 /// One version of a monitor.
@@ -32,6 +66,8 @@ pub struct Monitor {
     pub modified_at: Timestamp,
     /// Its fields.
     pub document: Arc<Document>,
+    /// Who changed it when.
+    pub trail: Arc<Trail>,
 }
 
 impl Monitor {
@@ -51,6 +87,12 @@ impl Monitor {
     #[must_use]
     pub fn enabled(&self) -> bool {
         self.document.flag("enabled")
+    }
+
+    /// Whether its runs are planned at `now`: it is enabled and does not rest.
+    #[must_use]
+    pub fn is_planned(&self, now: Timestamp) -> bool {
+        self.enabled() && self.trail.paused_until.is_none_or(|until| until <= now)
     }
 
     /// Time between two planned runs; interface.md counts it in minutes.

@@ -7,7 +7,13 @@ use crate::model::{
     CheckId, CheckResult, CustomerId, LocationId, Monitor, MonitorId, Outcome, Revision, Status, Timestamp,
 };
 
+mod ledger;
 mod sqlite;
+
+pub use ledger::{
+    AuditEntry, AuditFilter, AuditObject, AuditRow, KeptMonitor, Ledger, Listed, NewMonitor, NewRecord,
+    RecordFilter, Reseal, Token, TokenKind, Tokens, Write, seal_context,
+};
 
 pub use sqlite::{SKETCH_ERROR, SqliteReader, SqliteSettings, SqliteStore, Synchronous};
 
@@ -37,6 +43,12 @@ pub enum StoreError {
     /// The query took longer than the settings allow.
     #[error("the query took too long; ask for a shorter time or fewer monitors")]
     Slow,
+    /// Somebody else changed or removed it meanwhile; nothing of the call was done.
+    #[error("it was changed meanwhile")]
+    Stale,
+    /// Another record has this unique text; nothing of the call was done.
+    #[error("`{0}` is taken")]
+    Taken(String),
     /// The store is shutting down.
     #[error("the store is closed")]
     Closed,
@@ -52,6 +64,8 @@ impl StoreError {
             Self::Unusable(_) => "unusable",
             Self::TooNew { .. } => "too_new",
             Self::Slow => "slow",
+            Self::Stale => "stale",
+            Self::Taken(_) => "taken",
             Self::Closed => "closed",
         }
     }
@@ -123,6 +137,8 @@ pub struct ResultFilter {
     pub thru: Option<Timestamp>,
     /// Of these outcomes; empty for all.
     pub outcomes: Vec<Outcome>,
+    /// Of monitors of this account, removed ones too; of all accounts when absent.
+    pub customer: Option<CustomerId>,
 }
 
 /// A window of a list.

@@ -151,6 +151,7 @@ pub fn monitor(id: i64, name: &str) -> Monitor {
         revision: Revision(1),
         modified_at: Timestamp::from_seconds(1_767_225_600),
         document: Arc::new(Document::trusted(MonitorType::Website, values)),
+        trail: Arc::default(),
     }
 }
 

@@ -24,7 +24,14 @@ async fn assert_counts(store: &SqliteStore) {
         for outcomes in outcomes {
             for (from, thru) in times.iter().flat_map(|from| times.iter().map(move |thru| (*from, *thru))) {
                 let outcomes = outcomes.to_vec();
-                let filter = ResultFilter { monitors: monitors.clone(), location, from, thru, outcomes };
+                let filter = ResultFilter {
+                    monitors: monitors.clone(),
+                    location,
+                    from,
+                    thru,
+                    outcomes,
+                    customer: None,
+                };
                 let fits = |row: &&CheckResult| fits(&filter, row);
                 let want = rows.iter().filter(fits).count() as u64;
                 let page = store.results(filter.clone(), Page { limit: 1, offset: 0 }).await.unwrap();

@@ -22,6 +22,7 @@ pub fn monitor(id: MonitorId, key: Option<&str>, revision: i64, host: &str) -> M
         revision: Revision(revision),
         modified_at: at(revision),
         document: Arc::new(Document::trusted(MonitorType::Tcp, values)),
+        trail: Arc::default(),
     }
 }
 

@@ -96,6 +96,7 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
         revision: Revision(4),
         modified_at: at(0),
         document: wanted("x", "x.test").document,
+        trail: Arc::default(),
     };
     store.change(vec![api.clone()], vec![]).await.unwrap();
     let mut other = wanted("a", "two.test");

@@ -4,25 +4,45 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::Uri;
+use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use futures::stream;
 
 use crate::api::ApiError;
 use crate::api::list;
 use crate::api::query::{Query, Window, time, words};
-use crate::control::{Page, ResultFilter, ResultPage, StoreError, View};
-use crate::model::{CheckId, CheckResult, LocationId, MonitorId, Outcome};
+use crate::api::routes::Routes;
+use crate::api::{Answer, ApiState, Operation};
+use crate::control::{Caller, Page, ResultFilter, ResultPage, StoreError, View};
+use crate::model::{CheckId, CheckResult, LocationId, MonitorId, Outcome, Right};
 
 /// How many results are read and sent at a time.
 const STEP: u32 = 500;
 
+pub(super) fn routes(routes: Routes) -> Routes {
+    let list_all =
+        Operation::new(Method::GET, "/results", "listResults", "results", "Check results, newest first")
+            .right(Some(Right::Report))
+            .paged()
+            .answer(Answer::Schema(serde_json::Value::Bool(true)));
+    let get_one = Operation::new(Method::GET, "/results/{id}", "getResult", "results", "One check result")
+        .right(Some(Right::Report))
+        .answer(Answer::Schema(serde_json::Value::Bool(true)));
+    routes.on(list_all, list).on(get_one, one)
+}
+
 /// `GET /results?monitor_id=&location_id=&from=&thru=&outcome=&limit=&offset=`, newest first. `monitor_id`
 /// and `outcome` take comma lists; `from` is in the window, `thru` is not.
-pub(super) async fn list(State(view): State<Arc<View>>, uri: Uri) -> Result<Response, ApiError> {
-    let (filter, window) = read(&uri)?;
+async fn list(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let (mut filter, window) = read(&uri)?;
+    filter.customer = Some(caller.customer);
+    let view = state.view;
     let offset = window.offset.unwrap_or(0);
     let left = window.limit.unwrap_or(u64::MAX);
     let first = view.results(filter.clone(), page(left, offset)).await?;
@@ -32,7 +52,10 @@ pub(super) async fn list(State(view): State<Arc<View>>, uri: Uri) -> Result<Resp
 }
 
 /// `GET /results/{id}`: the bare object.
-pub(super) async fn one(State(view): State<Arc<View>>, Path(id): Path<String>) -> Result<Response, ApiError> {
+async fn one(
+    State(ApiState { view, .. }): State<ApiState>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
     let id: CheckId = id.parse().map_err(|_| ApiError::not_found())?;
     let result = view.result(id).await?.ok_or_else(ApiError::not_found)?;
     Ok(Json(result).into_response())
@@ -50,6 +73,7 @@ fn read(uri: &Uri) -> Result<(ResultFilter, Window), ApiError> {
         from: query.one("from", times, time),
         thru: query.one("thru", times, time),
         outcomes: query.many("outcome", outcomes, Outcome::from_name),
+        customer: None,
     };
     if let (Some(from), Some(thru)) = (filter.from, filter.thru)
         && from >= thru

@@ -40,6 +40,7 @@ fn assignment(subject: &Subject, settings: &Settings) -> Assignment {
         revision: Revision(1),
         modified_at: SystemClock.now(),
         document: Arc::new(subject.document.clone()),
+        trail: Arc::default(),
     };
     let (probe, weight) = probe::build(&monitor.document, &settings.probe);
     Assignment {

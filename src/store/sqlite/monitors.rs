@@ -28,7 +28,7 @@ impl Put {
             customer: monitor.customer.0,
             key: match &monitor.origin {
                 Origin::File { key } => Some(Arc::clone(key)),
-                Origin::Api => None,
+                Origin::Applied { .. } | Origin::Api => None,
             },
             kind: monitor.kind().name(),
             revision: monitor.revision.0,
@@ -67,6 +67,7 @@ fn monitor(row: &Row<'_>) -> rusqlite::Result<Option<Monitor>> {
         revision: Revision(row.get(4)?),
         modified_at: Timestamp::from_micros(row.get(5)?),
         document: Arc::new(Document::trusted(kind, values)),
+        trail: Arc::default(),
     }))
 }
 

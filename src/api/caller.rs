@@ -1,0 +1,27 @@
+//! Who makes a call of version 3: `Authorization: Bearer` (behaviour.md 1 "Auth").
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use axum::extract::{ConnectInfo, Request};
+use axum::http::header;
+
+use crate::control::Refusal;
+
+/// The address that a call came from; loopback where it came from no socket.
+pub(super) fn address(request: &Request) -> IpAddr {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
+    peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
+}
+
+/// The bearer token of `request`.
+pub(super) fn token(request: &Request) -> Result<String, Refusal> {
+    let missing =
+        || Refusal::Unauthenticated("An access token is needed: `Authorization: Bearer <token>`".to_owned());
+    let value = request.headers().get(header::AUTHORIZATION).ok_or_else(missing)?;
+    let text = value.to_str().map_err(|_| missing())?;
+    let (scheme, token) = text.split_once(' ').ok_or_else(missing)?;
+    if !scheme.eq_ignore_ascii_case("bearer") || token.trim().is_empty() {
+        return Err(missing());
+    }
+    Ok(token.trim().to_owned())
+}

@@ -1,0 +1,194 @@
+//! What one call of version 3 is: its path, who may make it, what goes in and comes out. Routes, permissions
+//! and the OpenAPI document derive from it.
+
+use axum::http::Method;
+
+use crate::model::Right;
+use crate::model::table::Table;
+
+/// One call.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// Its method.
+    pub method: Method,
+    /// Its path below the base, such as `/monitors/{id}`.
+    pub path: &'static str,
+    /// Stable name, such as `getMonitor`.
+    pub id: &'static str,
+    /// Group in the document: `monitors`, `blackouts`, …
+    pub tag: &'static str,
+    /// One line without a full stop.
+    pub about: &'static str,
+    /// What the caller's role must permit; `None` for calls without a login.
+    pub right: Option<Right>,
+    /// Query parameters.
+    pub query: Vec<Param>,
+    /// What goes in.
+    pub body: Body,
+    /// What comes out when it succeeds.
+    pub answer: Answer,
+    /// Statuses beside the usual ones: (status, when). Usual are: 400 when something goes in or there are
+    /// query parameters, 401 and 403 with a login, 404 for paths with an id, 413 and 415 with a body, 412 where
+    /// `If-Match` is taken, 500, 503.
+    pub more: Vec<(u16, &'static str)>,
+    /// Whether `If-Match` is honoured.
+    pub if_match: bool,
+}
+
+/// A query parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: ParamKind,
+    /// One line without a full stop.
+    pub about: &'static str,
+    /// Whether it has to be there.
+    pub required: bool,
+}
+
+/// What a query parameter takes.
+#[derive(Clone, Copy, Debug)]
+pub enum ParamKind {
+    /// Any text.
+    Text,
+    /// A whole number from this on.
+    Int(i64),
+    /// A whole number or a comma list of them.
+    Ids,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// One of these words or a comma list of them.
+    Choices(&'static [&'static str]),
+    /// A time: RFC 3339, or without zone in that of the account.
+    Time,
+}
+
+/// What goes in.
+#[derive(Clone, Copy, Debug)]
+pub enum Body {
+    /// Nothing.
+    None,
+    /// All required fields of this table.
+    Create(&'static Table),
+    /// Any fields of this table.
+    Patch(&'static Table),
+}
+
+/// What comes out when it succeeds.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// 200 `{"id":"…"}`, with warnings when there are any; further fields of this table when one is named.
+    Saved(Option<&'static Table>),
+    /// 200 and an object of this table.
+    One(&'static Table),
+    /// 200 and an object of one of these tables.
+    OneOf(Vec<&'static Table>),
+    /// 200 and a list (behaviour.md 1 "Lists") of objects of one of these tables.
+    List(Vec<&'static Table>),
+    /// 200 and what this JSON schema describes.
+    Schema(serde_json::Value),
+    /// 200 and a file.
+    File,
+    /// 204, nothing.
+    Empty,
+}
+
+impl Operation {
+    /// A call without parameters or a body, which answers nothing.
+    #[must_use]
+    pub fn new(
+        method: Method,
+        path: &'static str,
+        id: &'static str,
+        tag: &'static str,
+        about: &'static str,
+    ) -> Self {
+        Self {
+            method,
+            path,
+            id,
+            tag,
+            about,
+            right: Some(Right::View),
+            query: Vec::new(),
+            body: Body::None,
+            answer: Answer::Empty,
+            more: Vec::new(),
+            if_match: false,
+        }
+    }
+
+    /// Open to roles with `right`; `None` for calls without a login.
+    #[must_use]
+    pub fn right(mut self, right: Option<Right>) -> Self {
+        self.right = right;
+        self
+    }
+
+    /// With these query parameters.
+    #[must_use]
+    pub fn query(mut self, query: &[Param]) -> Self {
+        self.query.extend_from_slice(query);
+        self
+    }
+
+    /// With `limit` and `offset`.
+    #[must_use]
+    pub fn paged(self) -> Self {
+        self.query(&[
+            Param::new("limit", ParamKind::Int(0), "Entries at most; all when absent"),
+            Param::new("offset", ParamKind::Int(0), "Entries to leave out at the start"),
+        ])
+    }
+
+    /// With this body.
+    #[must_use]
+    pub fn body(mut self, body: Body) -> Self {
+        self.body = body;
+        self
+    }
+
+    /// With this answer.
+    #[must_use]
+    pub fn answer(mut self, answer: Answer) -> Self {
+        self.answer = answer;
+        self
+    }
+
+    /// With a further status.
+    #[must_use]
+    pub fn or(mut self, status: u16, when: &'static str) -> Self {
+        self.more.push((status, when));
+        self
+    }
+
+    /// Honours `If-Match`.
+    #[must_use]
+    pub fn if_match(mut self) -> Self {
+        self.if_match = true;
+        self
+    }
+
+    /// The names of its query parameters, for [`super::query::Query::of`].
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        self.query.iter().map(|param| param.name).collect()
+    }
+}
+
+impl Param {
+    /// A parameter that may be left out.
+    #[must_use]
+    pub const fn new(name: &'static str, kind: ParamKind, about: &'static str) -> Self {
+        Self { name, kind, about, required: false }
+    }
+
+    /// It has to be there.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+}

@@ -1,0 +1,23 @@
+//! What the handlers work with.
+
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::control::{Accounts, Directory, Fleet, Resources, View};
+
+/// The use cases behind the APIs. Cheap to clone.
+#[derive(Clone)]
+pub struct ApiState {
+    /// Who may in.
+    pub accounts: Arc<Accounts>,
+    /// Monitors.
+    pub fleet: Arc<Fleet>,
+    /// All else that accounts have.
+    pub resources: Arc<Resources>,
+    /// What is known of accounts.
+    pub directory: Arc<Directory>,
+    /// Results.
+    pub view: Arc<View>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}

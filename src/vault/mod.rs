@@ -1,0 +1,5 @@
+//! Seals secrets at rest with XChaCha20-Poly1305 and opens them again; the keyring with its key file.
+
+mod keyring;
+
+pub use keyring::{KeyId, Keyring, VaultError};
