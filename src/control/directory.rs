@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
 
+pub use crate::model::accept::KnownProperty;
 use crate::model::accept::{Plan, Surroundings};
 use crate::model::{CustomerId, Location, LocationId, Monitor, MonitorType, Record, RecordKind, Role};
 use crate::store::{Ledger, Page, RecordFilter, StoreError};
@@ -38,15 +39,6 @@ pub struct Common {
     pub spoken_versions: Vec<&'static str>,
     /// Days before a certificate's end, where an account says nothing.
     pub certificate_days: u32,
-}
-
-/// A property of an account with its values, by id.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownProperty {
-    /// Its name.
-    pub name: String,
-    /// Its values.
-    pub values: BTreeMap<i64, String>,
 }
 
 /// What is known of one account.
@@ -83,6 +75,7 @@ impl AccountFacts {
             default_locations: &self.default_locations,
             certificates: Some(&self.client_ids),
             authorities: Some(&self.authority_ids),
+            properties: Some(&self.properties),
             proxies: Some(&[]),
             dns_names: Some(self.common.dns_names),
             plans: self.common.plans.as_deref(),
