@@ -195,14 +195,15 @@ mod tests {
     #[test]
     fn waits_double_up_to_the_longest_and_end_to_the_second() {
         let throttle = Throttle::default();
-        let mut now = 0;
-        for expected in [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60] {
+        let mut now = 0_i64;
+        for expected in [0, 0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60_u32] {
             if expected > 0 {
-                assert_eq!(throttle.begin("anna", ip("192.0.2.1"), at(now)).unwrap_err(), expected);
-                let early = at(now + expected) - Duration::from_micros(1);
+                let told = throttle.begin("anna", ip("192.0.2.1"), at(now)).unwrap_err();
+                assert_eq!(told, u64::from(expected));
+                let early = at(now + i64::from(expected)) - Duration::from_micros(1);
                 assert_eq!(throttle.begin("anna", ip("192.0.2.1"), early).unwrap_err(), 1);
             }
-            now += i64::try_from(expected).unwrap();
+            now += i64::from(expected);
             throttle.begin("anna", ip("192.0.2.1"), at(now)).unwrap();
         }
         // A refused attempt does not lengthen the wait, and all is forgotten in time.

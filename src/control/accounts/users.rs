@@ -122,7 +122,7 @@ impl Accounts {
             return Err(faults.into());
         }
         let Value::Object(fields) = json!({
-            "login": login, "name": "", "email": "", "role": role.name(), "enabled": true, "locked": false,
+            "login": login, "name": "", "role": role.name(), "enabled": true, "locked": false,
         }) else {
             return Err(Refusal::NotFound);
         };
