@@ -18,7 +18,7 @@ mod view;
 pub use accounts::{Accounts, Issued};
 pub use caller::{Caller, Refusal, Saved, Via};
 pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty};
-pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch};
+pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch, LastRuns};
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
