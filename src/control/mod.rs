@@ -13,6 +13,7 @@ mod resources;
 mod roster;
 mod sealing;
 mod state;
+mod trial;
 mod view;
 
 pub use accounts::{
@@ -21,7 +22,7 @@ pub use accounts::{
 };
 pub use caller::{Caller, Refusal, Saved, Via};
 pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty};
-pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch};
+pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch, LastRuns};
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
@@ -31,6 +32,7 @@ pub use resources::{ResourceParts, Resources};
 pub use roster::Roster;
 pub use sealing::{SealedBy, SealingError, open_keyring, reseal, sealed_by};
 pub use state::next_state;
+pub use trial::{Progress, TrialParts, Trials};
 pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};
 // What reading answers with, so that pages and API need no door to the store.
 pub use crate::store::{
