@@ -6,12 +6,14 @@ mod bulk;
 mod convert;
 mod copy;
 mod create;
+mod differences;
 mod edit;
 mod load;
 mod passwords;
 mod rest;
 mod save;
 mod scripts;
+mod seal;
 mod show;
 
 use std::sync::Arc;
@@ -23,6 +25,7 @@ use crate::clock::Clock;
 use crate::model::{Monitor, MonitorId, Revision};
 use crate::store::Ledger;
 use crate::vault::Keyring;
+use rest::Resting;
 use save::Pending;
 
 pub use apply::{Applied, AppliedChange, ApplyOptions};
@@ -52,6 +55,8 @@ pub struct Fleet {
     turn: tokio::sync::RwLock<()>,
     /// Creates under way, per plan.
     pending: Pending,
+    /// Monitors that rest.
+    resting: Resting,
 }
 
 /// Which version a caller wants to change; `None` for whichever is there.
@@ -61,7 +66,12 @@ impl Fleet {
     /// A fleet of `parts`.
     #[must_use]
     pub fn new(parts: FleetParts) -> Self {
-        Self { parts, turn: tokio::sync::RwLock::new(()), pending: Pending::default() }
+        Self {
+            parts,
+            turn: tokio::sync::RwLock::new(()),
+            pending: Pending::default(),
+            resting: Resting::default(),
+        }
     }
 
     /// Every monitor in memory.
