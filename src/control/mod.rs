@@ -23,7 +23,7 @@ pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
 pub use planner::{PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
-pub use resources::{ResourceParts, Resources};
+pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher};
 pub use roster::Roster;
 pub use state::next_state;
 pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};

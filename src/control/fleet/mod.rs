@@ -28,6 +28,8 @@ use crate::vault::Keyring;
 use rest::Resting;
 use save::Pending;
 
+pub(super) use differences::brief;
+
 pub use apply::{Applied, AppliedChange, ApplyOptions};
 
 /// What the fleet is made of.

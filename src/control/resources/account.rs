@@ -5,11 +5,11 @@ use serde_json::{Map, Value};
 
 use super::draft::{Draft, conflict, overlaid};
 use super::rules::Bench;
-use super::{ResourceParts, Resources, location};
+use super::Resources;
 use crate::control::{Caller, Refusal, Saved};
 use crate::model::source::Node;
 use crate::model::table::records::ACCOUNT;
-use crate::model::{CustomerId, FieldFault, Record, RecordKind, Revision, Rule};
+use crate::model::{FieldFault, Record, RecordKind, Revision, Rule};
 
 impl Resources {
     /// `GET /account`.
@@ -29,18 +29,11 @@ impl Resources {
 
     /// Zone of the window times of the caller's account.
     pub async fn time_zone(&self, caller: &Caller) -> Result<TimeZone, Refusal> {
-        zone(&self.parts, caller.customer).await
+        Ok(self.parts.directory.facts(caller.customer).await?.time_zone.clone())
     }
 }
 
-/// Zone of the window times of `customer`; UTC when it says none, or one that this host does not know any more.
-pub(super) async fn zone(parts: &ResourceParts, customer: CustomerId) -> Result<TimeZone, Refusal> {
-    let record = parts.ledger.record(RecordKind::Customer, customer.0).await?;
-    let zone = record.and_then(|record| TimeZone::get(record.text("time_zone")).ok());
-    Ok(zone.unwrap_or(TimeZone::UTC))
-}
-
-pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
     let fields = overlaid(&ACCOUNT, &old.fields, body)?;
     let mut faults: Vec<FieldFault> = Vec::new();
     if let Some(zone) = body.get("time_zone").and_then(Node::as_text)
@@ -51,7 +44,7 @@ pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Resul
         faults.push(fault.given(zone));
     }
     if body.get("default_locations").is_some() {
-        check_locations(bench, &fields, body, &mut faults).await?;
+        check_locations(bench, &fields, body, &mut faults);
     }
     if faults.is_empty() { Ok(Draft::of(old, fields)) } else { Err(Refusal::Faults(faults)) }
 }
@@ -61,19 +54,18 @@ fn is_zone(name: &str) -> bool {
     TimeZone::get(name).is_ok_and(|zone| zone.iana_name().is_some())
 }
 
-async fn check_locations(
+fn check_locations(
     bench: &Bench<'_>,
     fields: &Map<String, Value>,
     body: &Node,
     faults: &mut Vec<FieldFault>,
-) -> Result<(), Refusal> {
+) {
     let list = fields.get("default_locations").and_then(Value::as_array);
     let ids: Vec<i64> =
         list.into_iter().flatten().filter_map(|entry| entry.get("id").and_then(Value::as_i64)).collect();
-    let known = location::known(bench).await?;
     for (index, id) in ids.iter().enumerate() {
         let path = format!("default_locations[{index}].id");
-        if !known.contains(id) {
+        if !bench.facts.locations.contains_key(id) {
             faults.push(
                 conflict(body, &path, format!("`{path}`: there is no location `{id}`")).given(id.to_string()),
             );
@@ -81,5 +73,4 @@ async fn check_locations(
             faults.push(conflict(body, &path, format!("`{path}`: location `{id}` is in the list already")));
         }
     }
-    Ok(())
 }

@@ -1,7 +1,5 @@
 //! Locations: those of the settings, shared ones of account 1, and an account's own (behaviour.md 1).
 
-use std::collections::BTreeSet;
-
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use serde_json::{Map, Value, json};
@@ -27,8 +25,7 @@ pub(super) fn is_shared(record: &Record) -> bool {
 pub(super) async fn list(bench: &Bench<'_>, page: Page) -> Result<Listed<Map<String, Value>>, Refusal> {
     let all = Page { limit: u32::MAX, offset: 0 };
     let kept = bench.parts.ledger.records(RecordFilter::of(RecordKind::Location), all).await?;
-    let common = bench.parts.directory.common();
-    let of_settings = common.locations.iter().map(managed);
+    let of_settings = bench.facts.common.locations.iter().map(managed);
     let records = kept.rows.iter().filter(|record| bench.sees(record));
     let rows: Vec<_> = of_settings.chain(records.map(|record| show::object(bench, record))).collect();
     let count = rows.len() as u64;
@@ -42,7 +39,7 @@ pub(super) fn of_settings(bench: &Bench<'_>, id: i64) -> Option<Map<String, Valu
     if bench.kind.record != RecordKind::Location {
         return None;
     }
-    bench.parts.directory.common().locations.iter().find(|location| location.id.0 == id).map(managed)
+    bench.facts.common.locations.iter().find(|location| location.id.0 == id).map(managed)
 }
 
 /// Locations of the settings are changed there.
@@ -54,15 +51,6 @@ pub(super) fn refuse_of_settings(bench: &Bench<'_>, id: i64) -> Result<(), Refus
             Err(Refusal::Forbidden(message.to_owned()))
         }
     }
-}
-
-/// Ids of all that the account may use.
-pub(super) async fn known(bench: &Bench<'_>) -> Result<BTreeSet<i64>, Refusal> {
-    let all = Page { limit: u32::MAX, offset: 0 };
-    let kept = bench.parts.ledger.records(RecordFilter::of(RecordKind::Location), all).await?;
-    let of_settings = bench.parts.directory.common().locations.iter().map(|at| at.id.0).collect::<Vec<_>>();
-    let records = kept.rows.iter().filter(|record| bench.sees(record)).map(|record| record.id);
-    Ok(of_settings.into_iter().chain(records).collect())
 }
 
 fn managed(location: &Location) -> Map<String, Value> {

@@ -28,8 +28,8 @@ use crate::store::{
     AuditEntry, AuditObject, Ledger, Listed, NewRecord, Page, RecordFilter, StoreError, Write,
 };
 use crate::vault::Keyring;
-pub use certificate::OpenCertificate;
-use certificate::Watcher;
+
+pub use certificate::{OpenCertificate, Watcher};
 use draft::Draft;
 use kinds::{Kind, kind_of};
 use rules::Bench;

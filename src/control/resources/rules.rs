@@ -1,11 +1,11 @@
 //! The door to the own rules of each kind, and what they look at.
 
-use jiff::tz::TimeZone;
+use std::sync::Arc;
 
 use super::draft::Draft;
 use super::kinds::Kind;
 use super::{ResourceParts, account, blackout, certificate, event, location, property, user};
-use crate::control::{Caller, Refusal};
+use crate::control::{AccountFacts, Caller, Refusal};
 use crate::model::source::Node;
 use crate::model::{CustomerId, Record, RecordKind, Timestamp};
 use crate::store::{AuditEntry, AuditObject};
@@ -16,8 +16,8 @@ pub(super) struct Bench<'a> {
     pub(super) caller: &'a Caller,
     pub(super) kind: &'static Kind,
     pub(super) now: Timestamp,
-    /// Zone of the account's window times (behaviour.md 1 "Times").
-    pub(super) zone: TimeZone,
+    /// What is known of the account.
+    pub(super) facts: Arc<AccountFacts>,
 }
 
 impl<'a> Bench<'a> {
@@ -26,11 +26,8 @@ impl<'a> Bench<'a> {
         caller: &'a Caller,
         kind: &'static Kind,
     ) -> Result<Self, Refusal> {
-        let zone = match kind.record {
-            RecordKind::Blackout | RecordKind::Event => account::zone(parts, caller.customer).await?,
-            _ => TimeZone::UTC,
-        };
-        Ok(Self { parts, caller, kind, now: parts.clock.now(), zone })
+        let facts = parts.directory.facts(caller.customer).await?;
+        Ok(Self { parts, caller, kind, now: parts.clock.now(), facts })
     }
 
     /// Whether the caller may see `record`: those of the account, and shared locations.
@@ -63,8 +60,8 @@ pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Resul
         RecordKind::User => user::patch(bench, old, body).await,
         RecordKind::Location => location::patch(bench, old, body),
         RecordKind::Property => property::patch(bench, old, body),
-        RecordKind::Blackout => blackout::patch(bench, old, body),
-        RecordKind::Customer => account::patch(bench, old, body).await,
+        RecordKind::Blackout => blackout::patch(old, body),
+        RecordKind::Customer => account::patch(bench, old, body),
         RecordKind::Certificate | RecordKind::Event | RecordKind::Test => Err(Refusal::NotFound),
     }
 }

@@ -40,7 +40,7 @@ fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
         }
         (RecordKind::Blackout, "assoc_id") => json!(record.assoc),
         (RecordKind::Event, "name") => json!(event::label(record.text("event"))),
-        (RecordKind::Event, "timestamp") => json!(window(record.created_at, &bench.zone)),
+        (RecordKind::Event, "timestamp") => json!(window(record.created_at, &bench.facts.time_zone)),
         (RecordKind::Location, "health") => location::health(false),
         (RecordKind::Location, "managed") => json!(false),
         _ => return None,
