@@ -31,6 +31,7 @@ use save::Pending;
 pub(super) use differences::brief;
 
 pub use apply::{Applied, AppliedChange, ApplyOptions};
+pub use show::LastRuns;
 
 /// What the fleet is made of.
 #[derive(Clone)]
@@ -59,6 +60,8 @@ pub struct Fleet {
     pending: Pending,
     /// Monitors that rest.
     resting: Resting,
+    /// What `script_status` is told by.
+    runs: Option<Arc<dyn LastRuns>>,
 }
 
 /// Which version a caller wants to change; `None` for whichever is there.
@@ -68,12 +71,15 @@ impl Fleet {
     /// A fleet of `parts`.
     #[must_use]
     pub fn new(parts: FleetParts) -> Self {
-        Self {
-            parts,
-            turn: tokio::sync::RwLock::new(()),
-            pending: Pending::default(),
-            resting: Resting::default(),
-        }
+        let turn = tokio::sync::RwLock::new(());
+        Self { parts, turn, pending: Pending::default(), resting: Resting::default(), runs: None }
+    }
+
+    /// The same, which knows from `runs` how the last runs of scripts ended.
+    #[must_use]
+    pub fn informed_by(mut self, runs: Arc<dyn LastRuns>) -> Self {
+        self.runs = Some(runs);
+        self
     }
 
     /// Every monitor in memory.
