@@ -3,9 +3,9 @@
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
+use super::Resources;
 use super::draft::{Draft, conflict, overlaid};
 use super::rules::Bench;
-use super::Resources;
 use crate::control::{Caller, Refusal, Saved};
 use crate::model::source::Node;
 use crate::model::table::records::ACCOUNT;
@@ -39,7 +39,8 @@ pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draf
     if let Some(zone) = body.get("time_zone").and_then(Node::as_text)
         && !is_zone(zone)
     {
-        let message = format!("`time_zone` must be the IANA name of a zone, such as `Europe/Paris`, not `{zone}`");
+        let message =
+            format!("`time_zone` must be the IANA name of a zone, such as `Europe/Paris`, not `{zone}`");
         let fault = FieldFault::new(Rule::Format, "time_zone", body.place_of("time_zone"), message);
         faults.push(fault.given(zone));
     }

@@ -72,6 +72,5 @@ pub(super) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
 /// Whether it comes once and is over.
 pub(super) fn is_past(bench: &Bench<'_>, blackout: &Record) -> bool {
     let thru = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", blackout.text("thru_date"));
-    !blackout.flag("persistent")
-        && thru.is_ok_and(|thru| thru <= local(bench.now, &bench.facts.time_zone))
+    !blackout.flag("persistent") && thru.is_ok_and(|thru| thru <= local(bench.now, &bench.facts.time_zone))
 }

@@ -31,15 +31,19 @@ impl Resources {
         let bench = self.bench(caller, kind).await?;
         let wanted = blackout::bulk_edit(body, local(bench.now, &bench.facts.time_zone))?;
         let monitors = monitors(&bench, &wanted)?;
-        let new = [("update_one_time", "one_time_blackouts", false), ("update_persistent", "persistent_blackouts", true)]
-            .into_iter()
-            .filter(|(switch, ..)| wanted.get(*switch) == Some(&Value::Bool(true)))
-            .flat_map(|(_, list, weekly)| entries(&wanted, list).map(move |entry| made(entry, weekly)))
-            .collect::<Vec<_>>();
+        let new = [
+            ("update_one_time", "one_time_blackouts", false),
+            ("update_persistent", "persistent_blackouts", true),
+        ]
+        .into_iter()
+        .filter(|(switch, ..)| wanted.get(*switch) == Some(&Value::Bool(true)))
+        .flat_map(|(_, list, weekly)| entries(&wanted, list).map(move |entry| made(entry, weekly)))
+        .collect::<Vec<_>>();
         let gone = self.replaced(&bench, &wanted, &monitors).await?;
         let most = monitors.len().saturating_mul(new.len()).saturating_add(gone.len());
         if most > MOST {
-            let message = format!("`monitors`: this makes and removes {most} blackouts; {MOST} are possible at once");
+            let message =
+                format!("`monitors`: this makes and removes {most} blackouts; {MOST} are possible at once");
             return Err(refused(conflict(body, "monitors", message)));
         }
         let (changes, entries) = written(&bench, &monitors, &new, &gone);
@@ -91,7 +95,10 @@ fn monitors(bench: &Bench<'_>, wanted: &Map<String, Value>) -> Result<BTreeSet<i
         return Ok(ids);
     }
     let named: Vec<_> = strangers.iter().map(|id| format!("`{id}`")).collect();
-    Err(Refusal::Forbidden(format!("`monitors`: there is no monitor {}; nothing was changed", named.join(", "))))
+    Err(Refusal::Forbidden(format!(
+        "`monitors`: there is no monitor {}; nothing was changed",
+        named.join(", ")
+    )))
 }
 
 fn entries<'a>(wanted: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = &'a Value> {
@@ -132,8 +139,7 @@ fn written(
         }));
     }
     for record in gone {
-        let mut entry =
-            bench.entry("delete", AuditObject::Id(record.id), bench.kind.name_of(&record.fields));
+        let mut entry = bench.entry("delete", AuditObject::Id(record.id), bench.kind.name_of(&record.fields));
         (entry.before, entry.after) = audit::changes(&BLACKOUT, &record.fields, &Map::new());
         entry.before.insert("assoc_id".to_owned(), json!(record.assoc));
         entries.push(entry);

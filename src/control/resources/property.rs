@@ -84,7 +84,8 @@ fn number(fields: &mut Map<String, Value>, old: &Map<String, Value>, body: &Node
         let id = match value.get("id").and_then(Value::as_i64) {
             Some(id) if !known.contains_key(&id) => {
                 let path = path("id");
-                let message = format!("`{path}`: the property has no value `{id}`; leave `id` out for a new one");
+                let message =
+                    format!("`{path}`: the property has no value `{id}`; leave `id` out for a new one");
                 faults.push(conflict(body, &path, message).given(id.to_string()));
                 continue;
             }

@@ -92,7 +92,8 @@ pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refu
         }
     };
     let fault = |reason: String| {
-        let fault = FieldFault::new(Rule::Format, field, body.place_of(field), format!("`{field}`: {reason}"));
+        let fault =
+            FieldFault::new(Rule::Format, field, body.place_of(field), format!("`{field}`: {reason}"));
         refused(fault.given(crate::model::MASK))
     };
     let format = given.format();

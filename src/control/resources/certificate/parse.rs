@@ -72,7 +72,9 @@ pub(super) fn parse(given: &Given, client: bool) -> Result<Parsed, String> {
             Some(key)
         }
         (false, Some(_)) => {
-            return Err("there is a private key in it, which an authority has no use for; leave it out".to_owned());
+            return Err(
+                "there is a private key in it, which an authority has no use for; leave it out".to_owned()
+            );
         }
         (false, None) => None,
     };
@@ -99,7 +101,8 @@ fn pkcs12(packed: &str, password: &str) -> Result<Found, String> {
     let archive = Pkcs12Archive::from_pkcs12(&bytes, password)
         .map_err(|_| "it is no PKCS#12, or `password` is not the one that opens it".to_owned())?;
     let chain = archive.certs.iter().map(|bag| CertificateDer::from(bag.cert.as_der().to_vec())).collect();
-    let keys = archive.keys.iter().map(|bag| PrivatePkcs8KeyDer::from(bag.key.as_der().to_vec()).into()).collect();
+    let keys =
+        archive.keys.iter().map(|bag| PrivatePkcs8KeyDer::from(bag.key.as_der().to_vec()).into()).collect();
     Ok(Found { chain, keys })
 }
 
