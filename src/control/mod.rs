@@ -28,7 +28,7 @@ pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
 pub use planner::{PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
-pub use resources::{ResourceParts, Resources};
+pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher};
 pub use roster::Roster;
 pub use sealing::{SealedBy, SealingError, open_keyring, reseal, sealed_by};
 pub use state::next_state;
