@@ -85,10 +85,33 @@ async fn a_file_of_the_first_version_gets_its_counts_when_it_is_opened() {
     let store = sqlite(folder.path());
     fill(&store).await;
     store.close().await;
-    let conn = rusqlite::Connection::open(folder.path().join("vigie.db")).unwrap();
-    conn.execute_batch("DROP TABLE counts; PRAGMA user_version = 1").unwrap();
+    // The same results in a file as the first version made it, with a monitor of a file and one of an API.
+    let old = tempfile::tempdir().unwrap();
+    let conn = rusqlite::Connection::open(old.path().join("vigie.db")).unwrap();
+    conn.execute_batch(include_str!("../../src/store/sqlite/schema/1.sql")).unwrap();
+    conn.execute("ATTACH ?1 AS new", [folder.path().join("vigie.db").to_str().unwrap()]).unwrap();
+    conn.execute_batch(
+        r#"PRAGMA application_id = 0x56676965; PRAGMA user_version = 1;
+           INSERT INTO results SELECT * FROM new.results;
+           INSERT INTO shared SELECT * FROM new.shared;
+           INSERT INTO details SELECT * FROM new.details;
+           INSERT INTO places SELECT DISTINCT monitor_id, location_id FROM new.results;
+           INSERT INTO monitors VALUES (1, 1, 'a', 'ping', 1, 0, NULL, '{"name":"A","hostname":"a.test"}'),
+               (2, 7, NULL, 'ping', 1, 0, NULL, '{"name":"B","hostname":"b.test"}');"#,
+    )
+    .unwrap();
     drop(conn);
-    assert_counts(&sqlite(folder.path())).await;
+    let store = sqlite(old.path());
+    assert_counts(&store).await;
+    for result in all(&store).await {
+        assert_eq!(store.result(result.check_id).await.unwrap().as_ref(), Some(&result));
+    }
+    let origins: Vec<_> = store.monitors().await.unwrap().into_iter().map(|m| m.origin).collect();
+    assert_eq!(origins, [Origin::File { key: "a".into() }, Origin::Api]);
+    let of = |customer| ResultFilter { customer: Some(CustomerId(customer)), ..ResultFilter::default() };
+    let page = store.results(of(7), Page { limit: 1000, offset: 0 }).await.unwrap();
+    assert!(page.count > 0 && page.results.iter().all(|result| result.monitor_id == MonitorId(2)));
+    assert_eq!(page.count, page.results.len() as u64);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod faults;
 mod household;
 mod ingestor;
 mod killed;
+mod ledger;
 #[path = "../support/lacking.rs"]
 mod lacking;
 mod make;
@@ -14,3 +15,4 @@ mod provisioning;
 mod results;
 mod rollups;
 mod suite;
+mod tokens;
