@@ -118,6 +118,7 @@ fn kind_schema(kind: &Kind, prefix: &str) -> Value {
             json!({"type": "array", "items": kind_schema(of, prefix), "minItems": min, "maxItems": max})
         }
         Kind::Object(table) => json!({"$ref": format!("{prefix}{}", table.name)}),
+        Kind::Any => json!({}),
     }
 }
 

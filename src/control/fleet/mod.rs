@@ -1,17 +1,35 @@
 //! The use cases on monitors: create, edit, copy, remove, rest, many at once; each judged, sealed, kept with
 //! its audit entry, planned, and only then answered.
 
+mod apply;
+mod bulk;
+mod convert;
+mod copy;
+mod create;
+mod differences;
+mod edit;
+mod load;
+mod passwords;
+mod rest;
+mod save;
+mod scripts;
+mod seal;
+mod show;
+
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 
-use super::{Caller, Directory, Planner, Refusal, Roster, Saved};
+use super::{Caller, Directory, Planner, Refusal, Roster};
 use crate::clock::Clock;
-use crate::model::intake::Form;
-use crate::model::source::Node;
-use crate::model::{Monitor, MonitorId, MonitorType, Revision, Timestamp};
-use crate::store::{Ledger, StoreError};
+use crate::model::{Monitor, MonitorId, Revision};
+use crate::store::Ledger;
 use crate::vault::Keyring;
+use rest::Resting;
+use save::Pending;
+
+pub use apply::{Applied, AppliedChange, ApplyOptions};
+pub use show::LastRuns;
 
 /// What the fleet is made of.
 #[derive(Clone)]
@@ -36,6 +54,12 @@ pub struct Fleet {
     parts: FleetParts,
     /// Held to read by creates, to write by all else.
     turn: tokio::sync::RwLock<()>,
+    /// Creates under way, per plan.
+    pending: Pending,
+    /// Monitors that rest.
+    resting: Resting,
+    /// What `script_status` is told by.
+    runs: Option<Arc<dyn LastRuns>>,
 }
 
 /// Which version a caller wants to change; `None` for whichever is there.
@@ -45,13 +69,15 @@ impl Fleet {
     /// A fleet of `parts`.
     #[must_use]
     pub fn new(parts: FleetParts) -> Self {
-        Self { parts, turn: tokio::sync::RwLock::new(()) }
+        let turn = tokio::sync::RwLock::new(());
+        Self { parts, turn, pending: Pending::default(), resting: Resting::default(), runs: None }
     }
 
-    /// Reads all monitors that no file manages from the store into the roster, their secrets opened.
-    pub async fn load(&self) -> Result<Vec<Monitor>, StoreError> {
-        let _ = (&self.parts, &self.turn);
-        todo!()
+    /// The same, which knows from `runs` how the last runs of scripts ended.
+    #[must_use]
+    pub fn informed_by(mut self, runs: Arc<dyn LastRuns>) -> Self {
+        self.runs = Some(runs);
+        self
     }
 
     /// Every monitor in memory.
@@ -60,136 +86,40 @@ impl Fleet {
         &self.parts.roster
     }
 
-    /// Makes a monitor of `kind`.
-    pub async fn create(
-        &self,
-        _caller: &Caller,
-        _kind: MonitorType,
-        _form: Form,
-        _body: &Node,
-    ) -> Result<Saved, Refusal> {
-        todo!()
+    /// To be held while monitors are made; others may make some at the same time.
+    async fn beside(&self) -> RwLockReadGuard<'_, ()> {
+        self.turn.read().await
     }
 
-    /// Changes one; `kind`, when given, has to be its type (else 404).
-    pub async fn patch(
-        &self,
-        _caller: &Caller,
-        _id: MonitorId,
-        _kind: Option<MonitorType>,
-        _form: Form,
-        _body: &Node,
-        _if_match: IfMatch,
-    ) -> Result<Saved, Refusal> {
-        todo!()
+    /// To be held from reading what is changed until it was kept: nobody else changes anything then. Whoever
+    /// brings monitors of files into the roster holds it as well.
+    pub async fn alone(&self) -> RwLockWriteGuard<'_, ()> {
+        self.turn.write().await
     }
 
-    /// Removes one; its results follow retention.
-    pub async fn delete(&self, _caller: &Caller, _id: MonitorId, _if_match: IfMatch) -> Result<(), Refusal> {
-        todo!()
+    /// The monitor `id` of the caller's account; that of another account is as unknown as none.
+    fn own(&self, caller: &Caller, id: MonitorId) -> Result<Monitor, Refusal> {
+        self.parts.roster.of(caller.customer, id).ok_or(Refusal::NotFound)
     }
 
-    /// Copies one under another name (interface.md 2.5, Monitor clone).
-    pub async fn copy(&self, _caller: &Caller, _id: MonitorId, _body: &Node) -> Result<Saved, Refusal> {
-        todo!()
-    }
-
-    /// Turns the one-request form of an API monitor into step 1 (behaviour.md 1, convert-api).
-    pub async fn convert_api(
-        &self,
-        _caller: &Caller,
-        _id: MonitorId,
-        _kind: MonitorType,
-        _if_match: IfMatch,
-    ) -> Result<Saved, Refusal> {
-        todo!()
-    }
-
-    /// Monitor bulk edit (interface.md 2.5): all or nothing.
-    pub async fn bulk_edit(&self, _caller: &Caller, _body: &Node) -> Result<(), Refusal> {
-        todo!()
-    }
-
-    /// Password bulk edit: all or nothing.
-    pub async fn bulk_edit_passwords(&self, _caller: &Caller, _body: &Node) -> Result<(), Refusal> {
-        todo!()
-    }
-
-    /// Script bulk edit: all or nothing.
-    pub async fn bulk_edit_scripts(&self, _caller: &Caller, _body: &Node) -> Result<(), Refusal> {
-        todo!()
-    }
-
-    /// Lets one rest until `until` without recording missed runs; files' monitors too.
-    pub async fn pause(&self, _caller: &Caller, _id: MonitorId, _until: Timestamp) -> Result<Saved, Refusal> {
-        todo!()
-    }
-
-    /// Ends a rest.
-    pub async fn resume(&self, _caller: &Caller, _id: MonitorId) -> Result<Saved, Refusal> {
-        todo!()
-    }
-
-    /// Plans those whose rest is over; called once a second or so.
-    pub async fn wake(&self, _now: Timestamp) {
-        todo!()
-    }
-
-    /// `vigie apply`: brings the applied monitors of the caller's account in line with `wanted`, or only says
-    /// what it would do. All or nothing.
-    pub async fn apply(
-        &self,
-        _caller: &Caller,
-        _wanted: Vec<Applied>,
-        _options: ApplyOptions,
-    ) -> Result<Vec<AppliedChange>, Refusal> {
-        todo!()
-    }
-
-    /// The version 3 object of `monitor` as `caller` sees it: every field of interface.md 2.1, computed ones
-    /// too (fields.md 3), secrets masked.
-    pub async fn show(
-        &self,
-        _caller: &Caller,
-        _monitors: &[Monitor],
-    ) -> Result<Vec<Map<String, Value>>, Refusal> {
-        todo!()
+    /// As [`Fleet::own`], where the monitor is to be changed: a file's is refused, and a version that is not
+    /// `if_match`.
+    fn changeable(&self, caller: &Caller, id: MonitorId, if_match: IfMatch) -> Result<Monitor, Refusal> {
+        let monitor = self.own(caller, id)?;
+        open_to_change(&monitor)?;
+        match if_match {
+            Some(wanted) if wanted != monitor.revision => Err(Refusal::Stale),
+            _ => Ok(monitor),
+        }
     }
 }
 
-/// A monitor as a file of `vigie apply` wants it.
-#[derive(Clone, Debug)]
-pub struct Applied {
-    /// Unique over the files.
-    pub key: String,
-    /// Its type.
-    pub kind: MonitorType,
-    /// Its fields.
-    pub body: Node,
-}
-
-/// How `vigie apply` goes about it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ApplyOptions {
-    /// Say what would be done, and do nothing.
-    pub dry_run: bool,
-    /// Remove what an earlier apply made and `wanted` does not have.
-    pub prune: bool,
-}
-
-/// What an apply did, or would do, to one monitor.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AppliedChange {
-    /// Its key.
-    pub key: String,
-    /// Its number; `None` when it was not made.
-    pub id: Option<MonitorId>,
-    /// `create`, `change`, `remove` or `none`.
-    pub action: &'static str,
-    /// The fields that differ, as they were; secrets masked.
-    pub before: Map<String, Value>,
-    /// The same as they are to be.
-    pub after: Map<String, Value>,
-    /// What its author should know.
-    pub warnings: Vec<String>,
+/// Refuses the monitor of a file.
+fn open_to_change(monitor: &Monitor) -> Result<(), Refusal> {
+    match &monitor.origin {
+        crate::model::Origin::File { key } => Err(Refusal::Forbidden(format!(
+            "This monitor is managed by a file on the server (key `{key}`); change it there"
+        ))),
+        _ => Ok(()),
+    }
 }

@@ -11,6 +11,7 @@ use super::source::Node;
 mod address;
 mod locations;
 mod plans;
+mod properties;
 mod steps;
 mod warnings;
 mod web;
@@ -41,6 +42,7 @@ pub(super) fn check(judged: &Judged<'_>, faults: &mut Vec<FieldFault>) {
     web::check(&mut bench);
     steps::check(&mut bench);
     plans::check(&mut bench);
+    properties::check(&mut bench);
     faults.append(&mut bench.found);
 }
 

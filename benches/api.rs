@@ -1,0 +1,260 @@
+//! Version 3 of a real server over loopback: monitors created by 16 connections, pages of 100 all over the
+//! list, the whole list in one answer with the server's memory before and after. The server plans and runs
+//! what is created meanwhile.
+//!
+//! `cargo bench --bench api` creates 100,000 monitors; `-- --quick` 5,000; `-- --monitors N` so many.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::{SendRequest, handshake};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+
+/// Connections that create at once.
+const CONNECTIONS: u64 = 16;
+/// Entries of a page.
+const PAGE: u64 = 100;
+/// Pages that are read, all over the list.
+const PAGES: u64 = 500;
+/// The longest that a start may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    runtime.block_on(run(monitors()));
+}
+
+/// What the command line asks for.
+fn monitors() -> u64 {
+    let mut args = std::env::args().skip(1);
+    let mut monitors = 100_000;
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--quick" => monitors = 5_000,
+            "--monitors" => monitors = args.next().and_then(|n| n.parse().ok()).expect("--monitors N"),
+            _ => {}
+        }
+    }
+    monitors
+}
+
+async fn run(monitors: u64) {
+    let target = target().await;
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path());
+    let token = std::fs::read_to_string(folder.path().join("host-token")).unwrap();
+    let client = Client { address: server.address, token: Arc::from(token.trim()) };
+
+    let rss = server.rss();
+    let began = Instant::now();
+    let next = Arc::new(AtomicU64::new(0));
+    let creators: Vec<_> = (0..CONNECTIONS)
+        .map(|_| tokio::spawn(create(client.clone(), Arc::clone(&next), monitors, target.port())))
+        .collect();
+    let mut longest = Duration::ZERO;
+    for creator in creators {
+        longest = longest.max(creator.await.unwrap());
+    }
+    let took = began.elapsed();
+    println!(
+        "create   {monitors} monitors over {CONNECTIONS} connections: {:.0} a second for {:.1} s, longest {:.1} ms; \
+         RSS {} to {} MB",
+        monitors as f64 / took.as_secs_f64(),
+        took.as_secs_f64(),
+        millis(longest),
+        rss >> 20,
+        server.rss() >> 20,
+    );
+
+    let mut times = Vec::new();
+    let mut connection = client.connect().await;
+    for page in 0..PAGES {
+        let offset = (monitors - PAGE) * page / PAGES.saturating_sub(1).max(1);
+        let began = Instant::now();
+        let path = format!("/api/v3/monitors?limit={PAGE}&offset={offset}");
+        let answer = client.get(&mut connection, &path).await;
+        times.push(began.elapsed());
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert_eq!(answer["results"].as_array().map(Vec::len), Some(100), "{path}");
+        assert_eq!(answer["metadata"]["resultset"]["count"], monitors, "{path}");
+    }
+    times.sort_unstable();
+    let at = |part: usize| millis(times[(times.len() - 1) * part / 100]);
+    println!(
+        "page     {PAGES} pages of {PAGE}: p50 {:.1} ms, p99 {:.1} ms, longest {:.1} ms",
+        at(50),
+        at(99),
+        at(100)
+    );
+
+    let before = server.rss();
+    let began = Instant::now();
+    let (bytes, peak) = client.stream(&mut connection, "/api/v3/monitors", || server.rss()).await;
+    println!(
+        "list     {monitors} monitors in one answer: {} MB in {:.1} s; RSS {} MB before, {} MB at most",
+        bytes >> 20,
+        began.elapsed().as_secs_f64(),
+        before >> 20,
+        peak.max(before) >> 20,
+    );
+}
+
+/// Creates until there are `monitors`; answers the longest call.
+async fn create(client: Client, next: Arc<AtomicU64>, monitors: u64, port: u16) -> Duration {
+    let mut connection = client.connect().await;
+    let mut longest = Duration::ZERO;
+    loop {
+        let n = next.fetch_add(1, Ordering::Relaxed);
+        if n >= monitors {
+            return longest;
+        }
+        let body = json!({
+            "billing_plancode": "bench", "name": format!("Shop front {n}"), "interval": 120,
+            "hostname": "127.0.0.1", "port": port, "note": "made by the bench",
+        });
+        let began = Instant::now();
+        let (status, answer) =
+            client.send(&mut connection, "POST", "/api/v3/monitors/tcp", Some(&body)).await;
+        longest = longest.max(began.elapsed());
+        assert_eq!(status, StatusCode::OK, "{}", String::from_utf8_lossy(&answer));
+    }
+}
+
+/// A port that takes connections and closes them.
+async fn target() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        loop {
+            drop(listener.accept().await);
+        }
+    });
+    address
+}
+
+#[derive(Clone)]
+struct Client {
+    address: SocketAddr,
+    token: Arc<str>,
+}
+
+type Connection = SendRequest<Full<Bytes>>;
+
+impl Client {
+    async fn connect(&self) -> Connection {
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        let (requests, connection) = handshake(TokioIo::new(stream)).await.unwrap();
+        tokio::spawn(connection);
+        requests
+    }
+
+    async fn begin(
+        &self,
+        connection: &mut Connection,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> http::Response<hyper::body::Incoming> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", self.address.to_string())
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("content-type", "application/json");
+        let body = body.map(Value::to_string).unwrap_or_default();
+        connection.ready().await.unwrap();
+        connection.send_request(request.body(Full::from(body)).unwrap()).await.unwrap()
+    }
+
+    async fn send(
+        &self,
+        connection: &mut Connection,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> (StatusCode, Bytes) {
+        let answer = self.begin(connection, method, path, body).await;
+        let status = answer.status();
+        (status, answer.into_body().collect().await.unwrap().to_bytes())
+    }
+
+    async fn get(&self, connection: &mut Connection, path: &str) -> Bytes {
+        let (status, answer) = self.send(connection, "GET", path, None).await;
+        assert_eq!(status, StatusCode::OK, "{path}: {}", String::from_utf8_lossy(&answer));
+        answer
+    }
+
+    /// Reads the answer to `path` piece by piece; how many bytes it has, and the most that `watch` said.
+    async fn stream(&self, connection: &mut Connection, path: &str, watch: impl Fn() -> u64) -> (u64, u64) {
+        let mut body = self.begin(connection, "GET", path, None).await.into_body();
+        let (mut bytes, mut peak, mut pieces) = (0, 0, 0_u32);
+        while let Some(frame) = body.frame().await {
+            bytes += frame.unwrap().data_ref().map_or(0, Bytes::len) as u64;
+            pieces += 1;
+            if pieces.is_multiple_of(50) {
+                peak = peak.max(watch());
+            }
+        }
+        (bytes, peak)
+    }
+}
+
+/// A server of its own, killed at the end.
+struct Server {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl Server {
+    fn start(data: &Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
+            command.env_remove(name);
+        }
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).current_dir(data);
+        command.env("VIGIE_LOG_FORMAT", "json").env("VIGIE_LOG_LEVEL", "info");
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let began = Instant::now();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let address = lines.by_ref().find_map(|line| {
+            assert!(began.elapsed() < PATIENCE, "the server does not start");
+            let line: Value = serde_json::from_str(&line).ok()?;
+            line["message"].as_str().filter(|message| message.starts_with("serving at"))?;
+            line["address"].as_str()?.parse().ok()
+        });
+        // Read on, so that the log never blocks the process.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address: address.expect("the server ended before it served") }
+    }
+
+    /// Bytes of memory that it holds now.
+    fn rss(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
