@@ -204,14 +204,16 @@ pub async fn records_come_back_by_id_by_text_and_by_filter(store: &impl Store) {
     };
     assert_eq!(found(events.clone(), ALL).await, (3, ids[1..4].to_vec()));
     assert_eq!(found(events.clone(), Page { limit: 1, offset: 1 }).await, (3, vec![ids[2]]));
-    let deploys = RecordFilter { fields: vec![("event", json!("deploy")), ("level", json!(3))], ..events.clone() };
+    let deploys =
+        RecordFilter { fields: vec![("event", json!("deploy")), ("level", json!(3))], ..events.clone() };
     assert_eq!(found(deploys, ALL).await, (2, ids[1..3].to_vec()));
     let window = RecordFilter { from: Some(at(20)), thru: Some(at(30)), ..events.clone() };
     assert_eq!(found(window, ALL).await, (1, vec![ids[2]]));
     let attached = RecordFilter { assoc: vec![10, 30], ..events.clone() };
     assert_eq!(found(attached, ALL).await, (2, vec![ids[1], ids[3]]));
     assert_eq!(found(events.within(CustomerId(2)), ALL).await, (0, vec![]));
-    let locked = RecordFilter { fields: vec![("locked", json!(false))], ..RecordFilter::of(RecordKind::User) };
+    let locked =
+        RecordFilter { fields: vec![("locked", json!(false))], ..RecordFilter::of(RecordKind::User) };
     assert_eq!(found(locked, ALL).await, (1, vec![ids[0]]));
 
     let mut newer = expected;
@@ -269,10 +271,8 @@ pub async fn secrets_are_sealed_anew_in_their_context(store: &impl Store) {
     }
     let certificate = new_record(RecordKind::Certificate, None, json!({}));
     let user = new_record(RecordKind::User, None, json!({}));
-    let ids = store
-        .write(vec![Write::CreateRecord(certificate), Write::CreateRecord(user)], vec![])
-        .await
-        .unwrap();
+    let ids =
+        store.write(vec![Write::CreateRecord(certificate), Write::CreateRecord(user)], vec![]).await.unwrap();
     let anew = Arc::new(|context: &str, sealed: &[u8]| {
         let new = [context.as_bytes(), b"|", sealed].concat();
         (!sealed.contains(&b'|')).then_some(new)

@@ -6,9 +6,9 @@ mod faults;
 mod household;
 mod ingestor;
 mod killed;
-mod ledger;
 #[path = "../support/lacking.rs"]
 mod lacking;
+mod ledger;
 mod make;
 mod monitors;
 mod provisioning;

@@ -9,8 +9,7 @@ use crate::store::{AuditEntry, AuditFilter, AuditRow, Listed, Page};
 use super::ledger::List;
 use super::records::map;
 
-const COLUMNS: &str =
-    "id, at, login, address, via, action, object, object_id, object_name, before, after";
+const COLUMNS: &str = "id, at, login, address, via, action, object, object_id, object_name, before, after";
 
 /// Keeps `entry`, which is about the object `about`.
 pub(super) fn keep(conn: &Connection, entry: &AuditEntry, about: Option<i64>) -> rusqlite::Result<()> {
@@ -37,7 +36,11 @@ pub(super) fn keep(conn: &Connection, entry: &AuditEntry, about: Option<i64>) ->
 }
 
 /// The entries in `page` of those that match, newest first, and how many do.
-pub(super) fn page(conn: &Connection, filter: &AuditFilter, page: Page) -> rusqlite::Result<Listed<AuditRow>> {
+pub(super) fn page(
+    conn: &Connection,
+    filter: &AuditFilter,
+    page: Page,
+) -> rusqlite::Result<Listed<AuditRow>> {
     let (mut conditions, mut values) = (vec!["1"], Vec::new());
     let asked = [
         ("customer = ?", filter.customer.map(|id| Sql::from(id.0))),

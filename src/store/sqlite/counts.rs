@@ -31,7 +31,8 @@ impl Changes {
             "DELETE FROM counts
              WHERE minute = ?1 AND customer = ?2 AND location_id = ?3 AND outcome = ?4 AND rows <= 0",
         )?;
-        for ((minute, customer, location, outcome), rows) in self.0.into_iter().filter(|(_, rows)| *rows != 0) {
+        for ((minute, customer, location, outcome), rows) in self.0.into_iter().filter(|(_, rows)| *rows != 0)
+        {
             change.execute([minute, customer, location, outcome, rows])?;
             if rows < 0 {
                 drop_empty.execute([minute, customer, location, outcome])?;

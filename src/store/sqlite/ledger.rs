@@ -85,7 +85,8 @@ impl Sealed {
         let (mut after, mut changed) = (i64::MIN, 0);
         loop {
             let reseal = std::sync::Arc::clone(reseal);
-            let step = move |writing: &mut super::writer::Writing<'_>| self.step(writing.conn, after, &reseal);
+            let step =
+                move |writing: &mut super::writer::Writing<'_>| self.step(writing.conn, after, &reseal);
             let (last, count) = store.writer.call(step).await?;
             changed += count;
             match last {

@@ -270,11 +270,7 @@ pub(super) fn change(conn: &Connection, puts: &[Put], removed: &[MonitorId]) -> 
 /// Removes a monitor of the version `expected`, whichever it is when absent, with its secrets, states and
 /// what is attached to it; answers whether it was there. A key of `vigie apply` is free then, the key of a
 /// file stays with its id.
-pub(super) fn remove(
-    conn: &Connection,
-    id: MonitorId,
-    expected: Option<Revision>,
-) -> rusqlite::Result<bool> {
+pub(super) fn remove(conn: &Connection, id: MonitorId, expected: Option<Revision>) -> rusqlite::Result<bool> {
     let now = SystemClock.now().as_micros();
     let removed = conn
         .prepare_cached(

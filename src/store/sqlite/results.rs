@@ -8,8 +8,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use crate::model::{
-    Attempt, CheckId, CheckResult, CustomerId, Facts, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType,
-    Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+    Attempt, CheckId, CheckResult, CustomerId, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
+    MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
 use crate::store::{MonitorState, Page, ResultFilter, ResultPage};
 
@@ -53,10 +53,7 @@ pub(super) fn page(conn: &Connection, filter: &ResultFilter, page: Page) -> rusq
 }
 
 /// What SQL asks of a row of `results`, and the values that it binds.
-pub(super) fn conditions(
-    conn: &Connection,
-    filter: &ResultFilter,
-) -> rusqlite::Result<(String, Vec<Value>)> {
+pub(super) fn conditions(conn: &Connection, filter: &ResultFilter) -> rusqlite::Result<(String, Vec<Value>)> {
     let mut conditions = vec!["1".to_owned()];
     let mut values = Vec::new();
     match filter.monitors.as_slice() {
@@ -102,7 +99,8 @@ pub(super) fn conditions(
 const FEW: i64 = 100;
 const OF_FEW: &str = "monitor_id IN (SELECT id FROM monitors WHERE customer = ?)";
 /// Keeps SQLite to the order of time: it ends with the page, while a sort would read every row first.
-const OF_MANY: &str = "EXISTS (SELECT 1 FROM monitors AS m WHERE m.id = results.monitor_id AND m.customer = ?)";
+const OF_MANY: &str =
+    "EXISTS (SELECT 1 FROM monitors AS m WHERE m.id = results.monitor_id AND m.customer = ?)";
 
 fn owns_few(conn: &Connection, customer: CustomerId) -> rusqlite::Result<bool> {
     let owned: i64 = conn
@@ -123,8 +121,7 @@ pub(super) fn by_id(conn: &Connection, id: CheckId) -> rusqlite::Result<Option<C
         )?
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (Some(first), Some(last)) = bounds else { return Ok(None) };
-    let mut next_location =
-        tx.prepare_cached("SELECT min(location_id) FROM marks WHERE location_id > ?1")?;
+    let mut next_location = tx.prepare_cached("SELECT min(location_id) FROM marks WHERE location_id > ?1")?;
     let mut marks =
         tx.prepare_cached("SELECT mark FROM marks WHERE location_id = ?1 AND mark BETWEEN ?2 AND ?3")?;
     let mut at = i64::MIN;
@@ -133,9 +130,8 @@ pub(super) fn by_id(conn: &Connection, id: CheckId) -> rusqlite::Result<Option<C
         let mixed = id.marked(LocationId(location));
         for (from, to) in blocks(first, last) {
             let range = mixed_range(mixed, from, to);
-            let found: Vec<i64> = marks
-                .query_map([location, range.0, range.1], |row| row.get(0))?
-                .collect::<Result<_, _>>()?;
+            let found: Vec<i64> =
+                marks.query_map([location, range.0, range.1], |row| row.get(0))?.collect::<Result<_, _>>()?;
             for mark in found {
                 let planned_at = (mixed ^ mark.cast_unsigned()).cast_signed();
                 let monitor = MonitorId::of_mark(mark.cast_unsigned());

@@ -53,6 +53,7 @@ pub(super) fn end_of(conn: &Connection, user: i64) -> rusqlite::Result<()> {
 
 /// Removes what ended at or before `now`; answers how many.
 pub(super) fn purge(conn: &Connection, now: Timestamp) -> rusqlite::Result<u64> {
-    let gone = conn.prepare_cached("DELETE FROM tokens WHERE expires_at <= ?1")?.execute([now.as_micros()])?;
+    let gone =
+        conn.prepare_cached("DELETE FROM tokens WHERE expires_at <= ?1")?.execute([now.as_micros()])?;
     Ok(gone as u64)
 }
