@@ -12,6 +12,7 @@ mod provision;
 mod resources;
 mod roster;
 mod state;
+mod trial;
 mod view;
 
 pub use accounts::{Accounts, Issued};
@@ -26,6 +27,7 @@ pub use provision::{Provision, Wanted, compare, provision, provision_over};
 pub use resources::{ResourceParts, Resources};
 pub use roster::Roster;
 pub use state::next_state;
+pub use trial::{Progress, TrialParts, Trials};
 pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};
 // What reading answers with, so that pages and API need no door to the store.
 pub use crate::store::{
