@@ -3,8 +3,10 @@
 mod accounted;
 mod boot;
 mod demo;
+mod desk;
 mod files;
 mod host_token;
+mod planner;
 mod reload;
 mod secrets;
 mod server;

@@ -40,6 +40,8 @@ pub struct Settings {
     pub engine: EngineSettings,
     /// The database.
     pub store: StoreSettings,
+    /// The file of the keys that seal secrets; `None` for the place where it is by itself.
+    pub key_file: Option<PathBuf>,
     /// This location.
     pub location: Location,
     /// Its network.
@@ -128,6 +130,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
             },
             retention_at: clock_time(&read.text("store.retention_at")).unwrap_or((3, 17)),
         },
+        key_file: read.optional("store.key_file").map(PathBuf::from),
         location: Location {
             id: LocationId(read.number("location.id")),
             name: read.text("location.name"),

@@ -123,6 +123,12 @@ pub static SETTINGS: &[Setting] = &[
         "full",
         "`full`: no kept result is lost, commits share a flush. `normal`: a power cut may lose the last ones.",
     ),
+    Setting::new(
+        "store.key_file",
+        Kind::Text,
+        "null",
+        "The keys that seal secrets in the database. null: the systemd credential `vigie.key` when there is one, else\n`vigie.key` in the data folder, which is made at the first start. Keep a copy apart from the database.",
+    ),
     Setting::new("store.keep_results_days", DAYS, "90", "How long single results are kept."),
     Setting::new("store.keep_details_ok_days", DAYS, "7", "How long details (attempts, phases, facts) of ok results are kept."),
     Setting::new("store.keep_details_failed_days", DAYS, "90", "How long details of all other results are kept."),
