@@ -16,7 +16,7 @@ use crate::api::ApiState;
 use crate::clock::Clock;
 use crate::control::{
     Accounts, Directory, Fleet, FleetParts, Ingestor, RecordFilter, Refusal, ResourceParts, Resources,
-    Roster, View, open_keyring, readable_password, reseal,
+    Roster, TrialParts, Trials, View, open_keyring, readable_password, reseal,
 };
 use crate::engine::RunnerHandle;
 use crate::model::RecordKind;
@@ -27,7 +27,7 @@ use crate::vault::{KeyPlace, Keyring};
 const PASSWORD_FILE: &str = "admin-password";
 /// Time between two looks at what follows time.
 const TICK: Duration = Duration::from_secs(1);
-/// Ticks between two removals of expired tokens.
+/// Ticks between two removals of expired tokens and old tests.
 const PURGE: u64 = 600;
 
 /// What is beside the store.
@@ -74,16 +74,25 @@ impl Desk {
         };
         let resources = ResourceParts {
             ledger: Arc::clone(&ledger),
-            roster,
+            roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
             vault: Arc::clone(&vault),
             clock: Arc::clone(&clock),
+        };
+        let trials = TrialParts {
+            ledger: Arc::clone(&ledger),
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            planner: planner.clone(),
+            clock: Arc::clone(&clock),
+            keep: settings.store.retention.details_failed,
         };
         let state = ApiState {
             accounts: Arc::new(Accounts::new(Arc::clone(&ledger), tokens, Arc::clone(&clock))),
             fleet: Arc::new(Fleet::new(parts).informed_by(planner.clone())),
             resources: Arc::new(Resources::new(resources)),
             directory: Arc::clone(&directory),
+            trials: Arc::new(Trials::new(trials)),
             view,
             clock,
         };
@@ -152,6 +161,13 @@ impl Desk {
         }
     }
 
+    async fn purge(&self) {
+        let (tokens, tests) = (self.state.accounts.purge().await, self.state.trials.purge().await);
+        for error in [tokens.err(), tests.err()].into_iter().flatten() {
+            tracing::warn!(error = %error, "expired tokens and old tests are removed later");
+        }
+    }
+
     /// Looks after what follows time until `stop`: rests that end, terms of accounts, expired tokens.
     pub(super) async fn tick(self: Arc<Self>, stop: CancellationToken) {
         let mut every = tokio::time::interval(TICK);
@@ -166,10 +182,8 @@ impl Desk {
             if self.planner.follow(fleet.roster()).await.is_err() {
                 return;
             }
-            if count % PURGE == 0
-                && let Err(error) = self.state.accounts.purge().await
-            {
-                tracing::warn!(error = %error, "expired tokens are removed later");
+            if count % PURGE == 0 {
+                self.purge().await;
             }
         }
     }
