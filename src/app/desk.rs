@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
+use super::keys::key_place;
 use super::planner::LocalPlanner;
 use super::settings::Settings;
 use super::surroundings::common;
@@ -21,7 +22,7 @@ use crate::control::{
 use crate::engine::RunnerHandle;
 use crate::model::RecordKind;
 use crate::store::{Ledger, Page, Tokens};
-use crate::vault::{KeyPlace, Keyring};
+use crate::vault::Keyring;
 
 /// Name of the file with the password of the first admin, in the data folder.
 const PASSWORD_FILE: &str = "admin-password";
@@ -55,8 +56,7 @@ impl Desk {
     /// Opens the keys and wires everything. Nothing is loaded yet.
     pub(super) async fn start(settings: &Settings, around: Around) -> anyhow::Result<Self> {
         let Around { ledger, tokens, roster, view, runner, ingestor, clock } = around;
-        let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from);
-        let place = KeyPlace::of(settings.key_file.as_deref(), credentials.as_deref(), &settings.data);
+        let place = key_place(settings);
         let key_file = place.path.clone();
         let vault = Arc::new(open_keyring(ledger.as_ref(), place).await?);
         let directory = Arc::new(Directory::new(Arc::clone(&ledger), common(settings)));

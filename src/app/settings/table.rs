@@ -127,7 +127,7 @@ pub static SETTINGS: &[Setting] = &[
         "store.key_file",
         Kind::Text,
         "null",
-        "The keys that seal secrets in the database. null: the systemd credential `vigie.key` when there is one, else\n`vigie.key` in the data folder, which is made at the first start. Keep a copy apart from the database.",
+        "The keys that seal the secrets in the database; null: `vigie.key` among the credentials of systemd\n(LoadCredential=), or else in the data folder, where it is made. Keep a copy of it apart from the database.",
     ),
     Setting::new("store.keep_results_days", DAYS, "90", "How long single results are kept."),
     Setting::new("store.keep_details_ok_days", DAYS, "7", "How long details (attempts, phases, facts) of ok results are kept."),
