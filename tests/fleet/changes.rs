@@ -76,7 +76,9 @@ async fn what_was_shown_can_be_sent_back() {
         let Value::Object(mut body) = body else { unreachable!() };
         body.retain(|name, _| vigie::model::table::of(*kind).field(name).is_some());
         match kind {
-            MonitorType::WebsiteSsl | MonitorType::WebsiteSslApi => drop(body.insert("url".into(), json!("https://a/"))),
+            MonitorType::WebsiteSsl | MonitorType::WebsiteSslApi => {
+                drop(body.insert("url".into(), json!("https://a/")))
+            }
             MonitorType::BrowserScript => drop(body.shift_remove("script")),
             MonitorType::Selenium => drop(body.insert("script".into(), json!("UEsDBA=="))),
             _ => {}
@@ -144,7 +146,8 @@ async fn a_role_that_may_only_look_changes_nothing() {
         let caller = caller(1, role);
         let made = kit.fleet.create(&caller, MonitorType::Website, Form::V3, &website(json!({}))).await;
         assert!(matches!(made, Err(Refusal::Forbidden(_))));
-        let patched = kit.fleet.patch(&caller, id, None, Form::V3, &Node::from(json!({"note": "x"})), None).await;
+        let patched =
+            kit.fleet.patch(&caller, id, None, Form::V3, &Node::from(json!({"note": "x"})), None).await;
         assert!(matches!(patched, Err(Refusal::Forbidden(_))));
         assert!(matches!(kit.fleet.delete(&caller, id, None).await, Err(Refusal::Forbidden(_))));
     }

@@ -15,8 +15,8 @@ use vigie::model::accept::Plan;
 use vigie::model::intake::Form;
 use vigie::model::source::Node;
 use vigie::model::{
-    CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, MonitorType, Record, RecordKind, Revision,
-    Role, Timestamp, UserId,
+    CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, MonitorType, Record, RecordKind,
+    Revision, Role, Timestamp, UserId,
 };
 use vigie::store::{
     Answer, AuditEntry, AuditFilter, AuditRow, KeptMonitor, Ledger, Listed, Page, RecordFilter, Reseal,

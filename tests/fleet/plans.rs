@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use vigie::model::MonitorType;
 use vigie::model::Role;
 use vigie::model::intake::Form;
-use vigie::model::MonitorType;
 
 use crate::kit::{Kit, caller, faults, website, with_plans};
 

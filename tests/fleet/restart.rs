@@ -10,13 +10,15 @@ use crate::kit::{Kit, admin};
 #[tokio::test]
 async fn a_restart_gives_the_same_monitors_secrets_included() {
     let kit = Kit::new();
-    let id = kit.made(json!({"realm_userid": "u", "realm_password": "pa\"ss/~", "locations": [{"id": 2}]})).await;
+    let id =
+        kit.made(json!({"realm_userid": "u", "realm_password": "pa\"ss/~", "locations": [{"id": 2}]})).await;
     let step = |name: &str, password: Value| {
         json!({"url": "http://a/", "http_method": "GET", "step_name": name,
                "head": {"http_basic_auth_username": "u", "http_basic_auth_password": password}})
     };
     let steps = json!({"billing_plancode": "p", "name": "steps", "api_steps": [step("one", json!("1")), step("two", json!("2"))]});
-    let made = kit.fleet.create(&admin(), MonitorType::WebsiteApi, Form::V3, &Node::from(steps)).await.unwrap();
+    let made =
+        kit.fleet.create(&admin(), MonitorType::WebsiteApi, Form::V3, &Node::from(steps)).await.unwrap();
     kit.patch(id, json!({"note": "later"})).await.unwrap();
     let before = [kit.monitor(id), kit.monitor(MonitorId(made.id))];
     let kit = kit.restarted().await;

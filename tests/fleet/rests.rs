@@ -33,7 +33,10 @@ async fn a_rest_takes_a_monitor_out_until_it_is_over() {
     pass(&kit, 1).await;
     assert_eq!(kit.notes.planned().get(&id), Some(&Revision(3)));
     let row = &kit.audit().await[2];
-    assert_eq!((row.action.as_str(), row.after["paused_until"].as_str()), ("pause", Some("2026-01-01T12:01:00Z")));
+    assert_eq!(
+        (row.action.as_str(), row.after["paused_until"].as_str()),
+        ("pause", Some("2026-01-01T12:01:00Z"))
+    );
 }
 
 #[tokio::test]
@@ -61,7 +64,11 @@ async fn a_rest_ends_early_and_only_once() {
     assert_eq!((resumed.revision, is_planned(&kit, id)), (3, true));
     assert_eq!(kit.fleet.resume(&admin(), id).await.unwrap().revision, 3);
     let end = kit.monitor(id).trail.paused_until;
-    assert_eq!(end, Some(Timestamp::from_seconds(NOON + 10)), "so that a restart records no missed runs before");
+    assert_eq!(
+        end,
+        Some(Timestamp::from_seconds(NOON + 10)),
+        "so that a restart records no missed runs before"
+    );
 }
 
 #[tokio::test]

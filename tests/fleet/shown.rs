@@ -97,7 +97,8 @@ async fn a_script_has_a_history() {
     let kit = Kit::new();
     let script = r#"<script version="1" name="s"><step name="one"><open url="http://a/"/></step></script>"#;
     let body = json!({"billing_plancode": "p", "name": "b", "script": script});
-    let made = kit.fleet.create(&admin(), MonitorType::BrowserScript, Form::V3, &Node::from(body)).await.unwrap();
+    let made =
+        kit.fleet.create(&admin(), MonitorType::BrowserScript, Form::V3, &Node::from(body)).await.unwrap();
     let id = MonitorId(made.id);
     kit.clock.advance(std::time::Duration::from_secs(90));
     kit.patch(id, json!({"note": "x"})).await.unwrap();
