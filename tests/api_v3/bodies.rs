@@ -66,7 +66,7 @@ async fn deep_and_large_bodies_are_refused() {
     user.send(Method::POST, "/monitors/bulk-edit", &[JSON], large.clone()).await.refused(413);
     // A script may be that large.
     let mut script = example(MonitorType::Selenium);
-    script["script"] = json!("UEsDBA==".repeat(3 * 1024 * 1024 / 8));
+    script["script"] = json!("UEsDBBQA".repeat(3 * 1024 * 1024 / 8));
     user.post("/monitors/selenium", script).await.id();
 }
 

@@ -29,7 +29,7 @@ async fn texts_and_numbers_are_held_to_their_limits() {
     };
     let tcp =
         |port: i64| json!({"billing_plancode": "b", "name": "n", "hostname": "a.example", "port": port});
-    let mobile = |offset: i64| json!({"billing_plancode": "b", "name": "n", "api_key": "k", "run_configuration": "{}", "monitor_offset": offset});
+    let mobile = |offset: i64| json!({"billing_plancode": "b", "name": "n", "api_key": "k", "hostname": "m.example", "run_configuration": "{}", "monitor_offset": offset});
     let cases: Vec<(&str, &str, Vec<Value>, Vec<Value>)> = vec![
         (
             "website",

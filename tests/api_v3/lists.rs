@@ -99,7 +99,7 @@ async fn long_scripts_are_sent_one_by_one_and_none_is_lost() {
     for number in 0..5 {
         let mut body = example(MonitorType::Selenium);
         body["name"] = json!(format!("s{number}"));
-        body["script"] = json!("UEsDBA==".repeat(3 * 1024 * 1024 / 8));
+        body["script"] = json!("UEsDBBQA".repeat(3 * 1024 * 1024 / 8));
         user.post("/monitors/selenium", body).await.id();
     }
     assert_eq!(names(&user, "show_scripts=1").await, ["s0", "s1", "s2", "s3", "s4"]);
