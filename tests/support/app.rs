@@ -2,7 +2,6 @@
 //! into the router.
 #![allow(dead_code)]
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use aws_lc_rs::digest;
@@ -85,7 +84,7 @@ impl App {
         }));
         let trials = Arc::new(Trials::new(TrialParts {
             ledger: Arc::clone(&ledger),
-            roster,
+            roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
             planner: planner.clone(),
             clock: Arc::clone(&timer),
@@ -94,7 +93,7 @@ impl App {
         let tokens: Arc<dyn Tokens> = store.clone();
         let accounts = Arc::new(Accounts::new(ledger, tokens, Arc::clone(&timer)));
         let home = common().locations.remove(0);
-        let view = Arc::new(View::new(store.clone(), home, BTreeMap::new()));
+        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), home));
         let state = ApiState { accounts, fleet, resources, directory, trials, view, clock: timer };
         let router = v3::router(state.clone());
         Self { state, router, store, planner, clock, folder }
