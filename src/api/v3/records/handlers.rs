@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use super::filters;
 use crate::api::body::JsonBody;
 use crate::api::query::Query;
+use crate::api::v3::bulk::edited;
 use crate::api::{ApiError, ApiState, etag, list as lists};
 use crate::control::{Caller, Listed, Page, RecordFilter, Refusal, Resources, StoreError};
 use crate::model::RecordKind;
@@ -89,7 +90,7 @@ pub(super) async fn bulk_edit_blackouts(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     state.resources.bulk_edit_blackouts(&caller, &body).await?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    Ok(edited(&body).into_response())
 }
 
 fn page(left: u64, offset: u64) -> Page {

@@ -10,6 +10,7 @@ use axum::http::Method;
 use crate::api::routes::Routes;
 use crate::api::{Answer, Body, Operation};
 use crate::model::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
+use crate::model::table::orders::EDITED;
 use crate::model::table::records::{CERTIFICATE, LOCATION_RECORD, LOCATION_SECRET, PROPERTY, USER};
 use crate::model::{RecordKind, Right};
 use calls::Calls;
@@ -87,7 +88,8 @@ fn blackouts(routes: Routes) -> Routes {
     let bulk = Operation::new(Method::POST, "/blackouts/bulk-edit", "bulkEditBlackouts", "blackouts", about)
         .right(Some(EDIT))
         .body(Body::Create(&BLACKOUT_BULK_EDIT))
-        .answer(Answer::Empty);
+        .answer(Answer::One(&EDITED))
+        .or(403, "The role lacks the right, or one of the monitors is not the account's");
     routes.on(bulk, handlers::bulk_edit_blackouts)
 }
 
