@@ -153,8 +153,10 @@ async fn certificates_come_and_go_while_it_runs() {
     let client = clients.issue(&["client.test"], VALID);
     let at = serve("127.0.0.1", config(&server, &[&TLS12], Some(&clients))).await;
     let net = net_with(|_| {});
-    let options = TlsOptions { ca: Some(100_007), client_certificate: Some(100_003), ..TlsOptions::default() };
-    let outcome = async || shake(&net, at, "good.test", &options, soon()).await.0.err().map(|failure| failure.kind);
+    let options =
+        TlsOptions { ca: Some(100_007), client_certificate: Some(100_003), ..TlsOptions::default() };
+    let outcome =
+        async || shake(&net, at, "good.test", &options, soon()).await.0.err().map(|failure| failure.kind);
     assert_eq!(outcome().await, Some(FailureKind::NotConfigured));
     let authorities = || BTreeMap::from([(100_007, pem("private", private.pem()))]);
     let good = || BTreeMap::from([(100_003, pem("client", client.pem()))]);
