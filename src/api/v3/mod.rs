@@ -6,7 +6,7 @@ mod audit;
 mod bulk;
 mod edits;
 mod monitors;
-mod openapi;
+pub mod openapi;
 mod records;
 mod results;
 mod site_status;
