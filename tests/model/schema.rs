@@ -151,7 +151,7 @@ fn values(kind: &Kind) -> Vec<Value> {
         }
         Kind::Text { max, format, .. } => {
             // The longest ones would take minutes, and are of formats that no `aaa` has.
-            if *max <= 70_000 && *format == Format::Any {
+            if *max <= 2_000 && *format == Format::Any {
                 values.extend([json!("ä".repeat(*max)), json!("ä".repeat(max + 1))]);
             }
             values.extend(SAMPLES.iter().map(|text| json!(text)));
@@ -250,7 +250,7 @@ const SAMPLES: &[&str] = &[
 #[test]
 fn what_the_intake_takes_the_schema_takes_and_nothing_else() {
     let components = components();
-    let mut tried = 0;
+    let (mut tried, mut wrong) = (0, Vec::new());
     for table in tables() {
         for (role, complete) in [(Role::Create, true), (Role::Patch, false)] {
             let schema = &components[&name(table, role)];
@@ -261,17 +261,16 @@ fn what_the_intake_takes_the_schema_takes_and_nothing_else() {
                         (is_taken(table, field, &value, complete), fits(property, &value, &components));
                     // Of a text whose form no expression can tell, the schema may take more than the intake.
                     let wider = fits && !taken && is_wide(&field.kind);
-                    assert!(
-                        taken == fits || wider,
-                        "{}.{} {role:?}: {value} is taken: {taken}, fits: {fits}",
-                        table.name,
-                        field.name
-                    );
+                    if taken != fits && !wider {
+                        wrong.push(format!("{}.{} {role:?} {value}: taken {taken}", table.name, field.name));
+                    }
                     tried += 1;
                 }
             }
         }
     }
+    wrong.truncate(60);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(tried > 50_000, "{tried} cases");
 }
 
