@@ -3,9 +3,11 @@
 mod accounted;
 mod boot;
 mod demo;
+mod desk;
 mod files;
 mod host_token;
 mod keys;
+mod planner;
 mod reload;
 mod secrets;
 mod server;
