@@ -8,7 +8,7 @@ mod customers;
 mod edits;
 mod export;
 mod monitors;
-mod openapi;
+pub mod openapi;
 mod records;
 mod results;
 mod site_status;
