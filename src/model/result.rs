@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Capture, CheckId, Facts, Failure, LocationId, MonitorId, MonitorType, Observation, Outcome, Phases, Revision,
-    RunId, Status, Timestamp, Warning,
+    Capture, CheckId, Facts, Failure, LocationId, MonitorId, MonitorType, Observation, Outcome, Phases,
+    Revision, RunId, Status, Timestamp, Warning,
 };
 
 /// What the attempts of a check mean.

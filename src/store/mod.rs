@@ -4,7 +4,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::model::{
-    Capture, CheckId, CheckResult, CustomerId, LocationId, Monitor, MonitorId, Outcome, Revision, Status, Timestamp,
+    Capture, CheckId, CheckResult, CustomerId, LocationId, Monitor, MonitorId, Outcome, Revision, Status,
+    Timestamp,
 };
 
 mod ledger;

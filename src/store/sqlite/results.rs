@@ -8,8 +8,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_from_iter};
 
 use crate::model::{
-    Attempt, Capture, CheckId, CheckResult, CustomerId, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
-    MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+    Attempt, Capture, CheckId, CheckResult, CustomerId, Facts, LocationId, MissedReason, MissedRuns,
+    MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
 use crate::store::{MonitorState, Page, ResultFilter, ResultPage};
 
@@ -287,10 +287,7 @@ pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<MonitorState>> {
 }
 
 /// Where those of `monitors` that were not removed stand, by monitor and location.
-pub(super) fn states_of(
-    conn: &Connection,
-    monitors: &[MonitorId],
-) -> rusqlite::Result<Vec<MonitorState>> {
+pub(super) fn states_of(conn: &Connection, monitors: &[MonitorId]) -> rusqlite::Result<Vec<MonitorState>> {
     let ids: Vec<i64> = monitors.iter().map(|id| id.0).collect();
     conn.prepare_cached(&format!(
         "{STATES} AND s.monitor_id IN (SELECT value FROM json_each(?1)) ORDER BY monitor_id, location_id"
