@@ -28,6 +28,7 @@ mod status;
 pub mod table;
 mod text;
 mod time;
+pub mod yaml;
 
 pub use capture::Capture;
 pub use document::{Document, Secrets};
