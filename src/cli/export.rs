@@ -144,7 +144,11 @@ mod tests {
     use super::*;
 
     fn exported(id: i64, key: &str, kind: &str) -> Exported {
-        Exported { id, origin: "api".to_owned(), entry: json!({"key": key, "type": kind}).as_object().unwrap().clone() }
+        Exported {
+            id,
+            origin: "api".to_owned(),
+            entry: json!({"key": key, "type": kind}).as_object().unwrap().clone(),
+        }
     }
 
     #[test]

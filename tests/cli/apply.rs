@@ -91,7 +91,9 @@ fn apply_says_what_it_does_and_export_writes_what_apply_reads() {
     let dry = server.did(&["apply", &file, "--dry-run"]);
     assert!(dry.contains("+ shop") && dry.ends_with("Dry run: nothing was changed\n"), "{dry}");
     assert!(!dry.contains("s3cret"), "{dry}");
-    assert!(server.did(&["apply", &file]).ends_with("2 made, 0 changed, 0 removed; 0 were as they should be\n"));
+    assert!(
+        server.did(&["apply", &file]).ends_with("2 made, 0 changed, 0 removed; 0 were as they should be\n")
+    );
     assert!(server.did(&["apply", &file]).contains("0 made, 0 changed, 0 removed; 2 were"));
     server.file("code/all.yaml", &two(10, "s3cret"));
     let changed = server.did(&["apply", &file]);
@@ -129,9 +131,15 @@ fn apply_says_what_it_does_and_export_writes_what_apply_reads() {
 fn faults_of_files_are_told_with_their_place_and_nothing_is_sent() {
     let server = Server::start();
     for (text, part) in [
-        ("- {key: a, type: tcp, name: a, billing_plancode: p, hostname: h, port: 1, intervall: 5}\n", ":1:76: `intervall` is no field"),
+        (
+            "- {key: a, type: tcp, name: a, billing_plancode: p, hostname: h, port: 1, intervall: 5}\n",
+            ":1:76: `intervall` is no field",
+        ),
         ("- {type: tcp, name: a, billing_plancode: p, hostname: h, port: 1}\n", "`key` is required"),
-        ("- {key: a, customer: 7, type: tcp, name: a, billing_plancode: p, hostname: h, port: 1}\n", "remove it"),
+        (
+            "- {key: a, customer: 7, type: tcp, name: a, billing_plancode: p, hostname: h, port: 1}\n",
+            "remove it",
+        ),
         ("- [", "all.yaml:"),
     ] {
         let file = server.file("bad/all.yaml", text);
