@@ -187,7 +187,11 @@ pub(super) fn covered(field: &Field, value: Value, secrets: Secrets) -> Option<V
     if secrets == Secrets::Revealed {
         return Some(value);
     }
-    if field.secret {
+    if field.is_script() && secrets == Secrets::Masked {
+        let shown = value.as_str().map(super::script::masked);
+        return Some(shown.map_or(Value::Null, |shown| Value::from(shown.as_ref())));
+    }
+    if field.hides(&value) {
         let set = value.as_str().is_none_or(|text| !text.is_empty());
         return match secrets {
             Secrets::Masked if set => Some(Value::from(MASK)),

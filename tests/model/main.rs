@@ -7,6 +7,7 @@ mod memory;
 mod pins;
 mod record;
 mod rules;
+mod scripts;
 mod source;
 mod support;
 mod table;
