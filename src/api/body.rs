@@ -5,30 +5,77 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 
 use super::ApiError;
-use crate::model::source::Node;
+use crate::model::source::{Node, NodeValue, Place};
+
+/// Bytes of a body that calls of version 3 take.
+pub(super) const BODY_BYTES: usize = 2 * 1024 * 1024;
+
+/// Bytes of a body that may hold scripts or many monitors: the largest script is the Base64 text of a file
+/// of 50 MiB (fields.md 2, selenium).
+pub(super) const LARGE_BODY_BYTES: usize = 72 * 1024 * 1024;
 
 /// A JSON body as the located tree, in which a key that stands there twice is kept twice so that it can be
 /// named as a fault.
 pub(super) struct JsonBody(pub(super) Node);
 
+/// A body that may be left out, then an object without fields.
+pub(super) struct OptionalBody(pub(super) Node);
+
 impl<S: Send + Sync> FromRequest<S> for JsonBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let kind = request
-            .headers()
-            .get(header::CONTENT_TYPE)
-            .and_then(|kind| kind.to_str().ok())
-            .unwrap_or_default();
-        let essence = kind.split(';').next().unwrap_or_default().trim();
-        if !essence.eq_ignore_ascii_case("application/json") {
-            let message = "The body must be JSON, with `Content-Type: application/json`";
-            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        require_json(&request)?;
+        let bytes = bytes(request, state).await?;
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            let message = "The body is empty; send a JSON object".to_owned();
+            return Err(ApiError::bad_request(vec![message]));
         }
-        let bytes = Bytes::from_request(request, state).await.map_err(|error| {
-            ApiError::new(error.status(), "The body is larger than the server takes, or was cut off")
-        })?;
-        let node = Node::from_json(&bytes).map_err(|error| ApiError::bad_request(vec![error.to_string()]))?;
-        Ok(Self(node))
+        parsed(&bytes).map(Self)
     }
+}
+
+impl<S: Send + Sync> FromRequest<S> for OptionalBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let is_json = require_json(&request);
+        let bytes = bytes(request, state).await?;
+        if bytes.is_empty() {
+            let value = NodeValue::Map(Vec::new());
+            return Ok(Self(Node { value, place: Place::default() }));
+        }
+        is_json?;
+        parsed(&bytes).map(Self)
+    }
+}
+
+fn require_json(request: &Request) -> Result<(), ApiError> {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let message = "The body must be JSON, with `Content-Type: application/json`";
+    Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
+}
+
+async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, ApiError> {
+    Bytes::from_request(request, state).await.map_err(|error| match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "The body is larger than this call takes")
+        }
+        _ => ApiError::bad_request(vec!["The body was cut off".to_owned()]),
+    })
+}
+
+fn parsed(bytes: &[u8]) -> Result<Node, ApiError> {
+    Node::from_json(bytes).map_err(|error| {
+        let place = error.place;
+        let message = format!(
+            "The body is not valid JSON: line {}, column {}: {}",
+            place.line, place.column, error.message
+        );
+        ApiError::bad_request(vec![message])
+    })
 }

@@ -10,13 +10,20 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::query::Window;
+use crate::model::{Right, Role};
 
-/// What the caller may do with the listed records: 1 = view. The number is left open by behaviour.md.
-const ACL_VIEW: u8 = 1;
+/// `__permissions.acl`: what `role` may do in the account, as a sum of 1 see results and reports, 2 see
+/// everything else, 4 edit, 8 administer, 16 own. The number is left open by behaviour.md.
+fn acl(role: Role) -> u8 {
+    let rights =
+        [(Right::Report, 1), (Right::View, 2), (Right::Edit, 4), (Right::Administer, 8), (Right::Own, 16)];
+    rights.into_iter().filter(|(right, _)| role.may(*right)).map(|(_, bit)| bit).sum()
+}
 
-/// Answers with a list of which `pieces` are consecutive parts; `count` is what matched before paging. A
-/// piece that fails cuts the answer off, so that it cannot be taken for the whole.
+/// Answers a caller of `role` with a list of which `pieces` are consecutive parts; `count` is what matched
+/// before paging. A piece that fails cuts the answer off, so that it cannot be taken for the whole.
 pub(super) fn respond<E>(
+    role: Role,
     count: u64,
     window: Window,
     pieces: impl Stream<Item = Result<Vec<u8>, E>> + Send + 'static,
@@ -25,7 +32,7 @@ where
     E: std::error::Error + Send + Sync + 'static,
 {
     let resultset = json!({"count": count, "limit": window.limit, "offset": window.offset});
-    let metadata = json!({"__permissions": {"acl": ACL_VIEW}, "resultset": resultset});
+    let metadata = json!({"__permissions": {"acl": acl(role)}, "resultset": resultset});
     let head = format!(r#"{{"metadata":{metadata},"results":["#).into_bytes();
     let mut first = true;
     let pieces = pieces.filter(|piece| std::future::ready(!matches!(piece, Ok(bytes) if bytes.is_empty())));
@@ -72,6 +79,11 @@ pub(super) fn sure(pieces: impl Stream<Item = Vec<u8>>) -> impl Stream<Item = Re
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_role_has_its_number() {
+        assert_eq!(Role::ALL.map(acl), [31, 15, 7, 3, 1]);
+    }
 
     #[test]
     fn a_window_is_cut_into_steps() {

@@ -7,6 +7,7 @@ mod etag;
 pub mod legacy;
 mod list;
 mod operation;
+mod path;
 mod query;
 mod routes;
 mod state;

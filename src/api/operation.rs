@@ -21,6 +21,8 @@ pub struct Operation {
     pub about: &'static str,
     /// What the caller's role must permit; `None` for calls without a login.
     pub right: Option<Right>,
+    /// Parameters of the path; those not named here are ids.
+    pub path_params: Vec<Param>,
     /// Query parameters.
     pub query: Vec<Param>,
     /// What goes in.
@@ -63,6 +65,8 @@ pub enum ParamKind {
     Choices(&'static [&'static str]),
     /// A time: RFC 3339, or without zone in that of the account.
     Time,
+    /// A text that fits this regular expression (ECMA 262).
+    Pattern(&'static str),
 }
 
 /// What goes in.
@@ -74,6 +78,8 @@ pub enum Body {
     Create(&'static Table),
     /// Any fields of this table.
     Patch(&'static Table),
+    /// What this JSON schema describes.
+    Schema(fn() -> serde_json::Value),
 }
 
 /// What comes out when it succeeds.
@@ -112,6 +118,7 @@ impl Operation {
             tag,
             about,
             right: Some(Right::View),
+            path_params: Vec::new(),
             query: Vec::new(),
             body: Body::None,
             answer: Answer::Empty,
@@ -124,6 +131,13 @@ impl Operation {
     #[must_use]
     pub fn right(mut self, right: Option<Right>) -> Self {
         self.right = right;
+        self
+    }
+
+    /// With this parameter of the path, which is no id: `{name}` that holds a word, `{id}` of a result.
+    #[must_use]
+    pub fn path_param(mut self, param: Param) -> Self {
+        self.path_params.push(param.required());
         self
     }
 

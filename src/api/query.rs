@@ -1,8 +1,11 @@
 //! Query parameters: every offence is named, not only the first.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 
 use axum::http::Uri;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
 
 use super::ApiError;
 use crate::model::Timestamp;
@@ -69,6 +72,12 @@ impl Query {
         Window { limit, offset }
     }
 
+    /// `select` (behaviour.md 1).
+    pub(super) fn select(&self) -> Select {
+        let names = |text: &str| text.split(',').map(|name| name.trim().to_owned()).collect();
+        Select(self.text("select").map(names))
+    }
+
     /// Adds an offence.
     pub(super) fn fault(&mut self, fault: impl Into<String>) {
         self.faults.push(fault.into());
@@ -89,14 +98,38 @@ pub(super) struct Window {
     pub offset: Option<u64>,
 }
 
-/// A time with zone (RFC 3339), or a window time without one, in UTC (behaviour.md 1).
+/// A time with zone (RFC 3339), or a window time without one, in UTC.
 pub(super) fn time(text: &str) -> Option<Timestamp> {
+    time_in(&TimeZone::UTC, text)
+}
+
+/// A time with zone (RFC 3339), or a window time without one, in `zone` (behaviour.md 1 "Times"). A time that
+/// the zone leaves out or has twice is taken as RFC 5545 has it: after the gap, the earlier of two.
+pub(super) fn time_in(zone: &TimeZone, text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).or_else(|| {
-        let local: jiff::civil::DateTime =
-            jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S", text).ok()?.to_datetime().ok()?;
-        let zoned = local.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+        let local = jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S", text).ok()?.to_datetime().ok()?;
+        let zoned = local.to_zoned(zone.clone()).ok()?;
         Some(Timestamp::from_micros(zoned.timestamp().as_microsecond()))
     })
+}
+
+/// The fields that `select` asks for (behaviour.md 1): names as they are written in the table; those that no
+/// field has are ignored, and an empty `select` leaves no field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Select(Option<HashSet<String>>);
+
+impl Select {
+    /// Whether `field` is asked for.
+    pub(super) fn has(&self, field: &str) -> bool {
+        self.0.as_ref().is_none_or(|names| names.contains(field))
+    }
+
+    /// Leaves in `object` what is asked for.
+    pub(super) fn narrow(&self, object: &mut Map<String, Value>) {
+        if self.0.is_some() {
+            object.retain(|name, _| self.has(name));
+        }
+    }
 }
 
 fn unknown(name: &str, known: &[&str]) -> String {
@@ -135,6 +168,31 @@ mod tests {
         for bad in ["", "yesterday", "2026-11-20", "2026-13-01 00:00:00", "2026-11-20 12:00"] {
             assert_eq!(time(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn times_without_a_zone_are_those_of_the_account() {
+        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        let at = |text| time_in(&zone, text).unwrap();
+        assert_eq!(at("2026-11-20 13:00:00"), Timestamp::from_seconds(1_795_176_000));
+        assert_eq!(at("2026-11-20T12:00:00Z"), Timestamp::from_seconds(1_795_176_000));
+        // Left out in spring, twice in autumn.
+        assert_eq!(at("2026-03-29 02:30:00"), at("2026-03-29T01:30:00Z"));
+        assert_eq!(at("2026-10-25 02:30:00"), at("2026-10-25T00:30:00Z"));
+    }
+
+    #[test]
+    fn select_names_fields_and_an_empty_one_leaves_none() {
+        let narrowed = |text: &str| {
+            let uri: Uri = format!("/x?{text}").parse().unwrap();
+            let mut object = serde_json::json!({"id": 1, "name": "a"}).as_object().unwrap().clone();
+            Query::of(&uri, &["select"]).select().narrow(&mut object);
+            object.keys().cloned().collect::<Vec<_>>().join(",")
+        };
+        assert_eq!(narrowed(""), "id,name");
+        assert_eq!(narrowed("select="), "");
+        assert_eq!(narrowed("select=name,nothing"), "name");
+        assert_eq!(narrowed("select=Name,%20id"), "id");
     }
 
     #[test]

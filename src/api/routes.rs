@@ -1,13 +1,14 @@
 //! Collects operations with their handlers: the router asks for login and right before a handler runs.
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, MethodRouter, on};
 
+use super::body::{BODY_BYTES, LARGE_BODY_BYTES};
 use super::caller::{address, token};
 use super::{ApiError, ApiState, Operation};
 use crate::model::Right;
@@ -33,15 +34,31 @@ impl Routes {
         H: Handler<T, ApiState>,
         T: 'static,
     {
-        let method = filter(&operation.method);
-        let route = on(method, handler);
+        let route = on(filter(&operation.method), handler);
+        self.add(operation, route);
+        self
+    }
+
+    /// As [`Routes::on`], with a body that may hold scripts or many monitors.
+    #[must_use]
+    pub(super) fn on_large<H, T>(mut self, operation: Operation, handler: H) -> Self
+    where
+        H: Handler<T, ApiState>,
+        T: 'static,
+    {
+        let route = on(filter(&operation.method), handler);
+        self.add(operation, route.layer(DefaultBodyLimit::max(LARGE_BODY_BYTES)));
+        self
+    }
+
+    /// Login and right are asked for before anything of the body is read.
+    fn add(&mut self, operation: Operation, route: MethodRouter<ApiState>) {
         let route = match operation.right {
             Some(right) => route.layer(middleware::from_fn_with_state((self.state.clone(), right), guard)),
             None => route,
         };
-        self.router = self.router.route(operation.path, route);
+        self.router = std::mem::take(&mut self.router).route(operation.path, route);
         self.operations.push(operation);
-        self
     }
 
     /// The operations so far.
@@ -51,7 +68,7 @@ impl Routes {
 
     /// The router.
     pub(super) fn into_router(self) -> Router {
-        self.router.with_state(self.state)
+        self.router.layer(DefaultBodyLimit::max(BODY_BYTES)).with_state(self.state)
     }
 }
 

@@ -4,6 +4,7 @@ mod accounted;
 mod boot;
 mod demo;
 mod files;
+mod host_token;
 mod reload;
 mod secrets;
 mod server;
@@ -16,5 +17,6 @@ mod watch;
 
 pub use boot::{ServeOptions, serve};
 pub use files::{MONITOR_FILES, read_monitors, read_text};
+pub use host_token::{demo_folders, find_host_token, remove_host_token, write_host_token};
 pub use secrets::read_secret;
 pub use surroundings::Known;

@@ -48,6 +48,7 @@ impl Known {
             default_locations: &self.locations,
             certificates: Some(&self.certificates),
             authorities: Some(&self.authorities),
+            properties: None,
             proxies: Some(&[]),
             dns_names: Some(self.dns_names),
             plans: self.plans.as_deref(),

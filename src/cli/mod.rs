@@ -24,6 +24,7 @@ mod settings;
 mod source;
 pub mod style;
 mod table;
+mod token;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

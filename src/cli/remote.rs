@@ -1,13 +1,13 @@
-//! Reads from a running server over its version 3 API.
+//! Talks to a running server over its version 3 API.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use bytes::Bytes;
-use http::{Request, StatusCode, header};
-use http_body_util::{BodyExt, Empty, Limited};
+use http::{Method, Request, StatusCode, header};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
 use rustls_pki_types::ServerName;
@@ -18,17 +18,24 @@ use tokio::net::TcpStream;
 use url::Url;
 
 use super::output::WrongUse;
+use super::token;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject;
 
 /// An answer that is longer is refused.
 const ANSWER_BYTES: usize = 256 * 1024 * 1024;
-/// A server that says nothing for so long is given up.
+/// A server that does not take the connection for so long is given up.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Time for a whole answer: applying 100,000 monitors takes a while.
+const ANSWER: Duration = Duration::from_secs(300);
+/// Where a server listens when nothing else is said.
+const LOCAL_SERVER: &str = "http://127.0.0.1:7979";
 
 /// A connection to a server.
 pub(super) struct Server {
     base: Url,
     token: Option<String>,
-    requests: SendRequest<Empty<Bytes>>,
+    requests: SendRequest<Full<Bytes>>,
 }
 
 /// A list as the API answers it (behaviour.md 1 "Lists").
@@ -66,20 +73,57 @@ impl<T> List<T> {
     }
 }
 
+/// Which server, and how to get in.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct ServerArgs {
+    /// Talk to the server at URL, or at that of the variable `VIGIE_SERVER`; without both, to the one on this
+    /// host, port 7979
+    #[arg(long, value_name = "URL")]
+    server: Option<String>,
+    /// Authenticate with the token in FILE; else with that of the variable `VIGIE_TOKEN`, of `vigie login`, or
+    /// that of a server on this host
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Trust the authorities in FILE (PEM) beside those of the system, for an https server
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+}
+
+impl ServerArgs {
+    /// Where the server is.
+    pub(super) fn url(&self) -> anyhow::Result<Url> {
+        let url = self.server.clone().or_else(|| super::variable("VIGIE_SERVER"));
+        parse_url(url.as_deref().unwrap_or(LOCAL_SERVER))
+    }
+
+    /// Connects, with the token that there is for this server.
+    pub(super) async fn open(&self) -> anyhow::Result<Server> {
+        let url = self.url()?;
+        let token = token::find(&url, self.token_file.as_deref())?;
+        Server::connect(url, token, self.ca_file.as_deref()).await
+    }
+
+    /// Connects without a token, as for logging in.
+    pub(super) async fn open_bare(&self) -> anyhow::Result<Server> {
+        Server::connect(self.url()?, None, self.ca_file.as_deref()).await
+    }
+}
+
 impl Server {
-    /// Connects to the server at `url`; `token` authenticates every call.
-    pub(super) async fn connect(url: &str, token: Option<String>) -> anyhow::Result<Self> {
-        let base = parse_url(url)?;
+    async fn connect(base: Url, token: Option<String>, ca_file: Option<&Path>) -> anyhow::Result<Self> {
         let host = base.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let port = base.port_or_known_default().unwrap_or(80);
         let dialled = tokio::time::timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await;
         let stream = dialled
             .map_err(|_| anyhow::anyhow!("it does not answer within {} s", PATIENCE.as_secs()))
             .and_then(|dialled| Ok(dialled?))
-            .with_context(|| format!("no server can be reached at `{base}`\nhint: is `vigie serve` running there? Name another one with `--server URL`, or read a data folder with `--data DIR`"))?;
+            .with_context(|| format!("no server can be reached at `{base}`\nhint: is `vigie serve` running there? Name another one with `--server URL`"))?;
         let requests = if base.scheme() == "https" {
             let name = ServerName::try_from(host).context("the host of the server is no valid name")?;
-            let stream = tls_connector()?.connect(name, stream).await.context("the TLS handshake failed")?;
+            let stream = tls_connector(ca_file)?
+                .connect(name, stream)
+                .await
+                .context("the TLS handshake failed\nhint: `--ca-file FILE` trusts a private authority")?;
             start(stream).await?
         } else {
             start(stream).await?
@@ -93,23 +137,58 @@ impl Server {
         path: &str,
         query: &[(&str, String)],
     ) -> anyhow::Result<T> {
+        self.call(Method::GET, path, query, None).await
+    }
+
+    /// The answer to POST `path` below `/api/v3`, with `body` as JSON.
+    pub(super) async fn post<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+        body: &serde_json::Value,
+    ) -> anyhow::Result<T> {
+        self.call(Method::POST, path, &[], Some(body)).await
+    }
+
+    async fn call<T: DeserializeOwned>(
+        &mut self,
+        method: Method,
+        path: &str,
+        query: &[(&str, String)],
+        body: Option<&serde_json::Value>,
+    ) -> anyhow::Result<T> {
         let mut url = self.base.join(&format!("api/v3/{path}"))?;
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
         let target =
             url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()));
-        let mut request = Request::get(target).header(header::HOST, host_header(&url));
+        let mut request =
+            Request::builder().method(method).uri(target).header(header::HOST, host_header(&url));
         if let Some(token) = &self.token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
-        let exchange = exchange(&mut self.requests, request.body(Empty::new())?);
-        let (status, body) = tokio::time::timeout(PATIENCE, exchange).await.with_context(|| {
-            format!("the server did not answer `{url}` within {} s", PATIENCE.as_secs())
-        })??;
-        if status != StatusCode::OK {
-            bail!("the server answered `{url}` with {status}{}", refusal(&body));
+        let mut bytes = Vec::new();
+        if let Some(body) = body {
+            request = request.header(header::CONTENT_TYPE, "application/json");
+            serde_json::to_writer(&mut bytes, body)?;
         }
+        let request =
+            request.body(Full::from(bytes)).context("the token has characters that no token has")?;
+        let exchange = exchange(&mut self.requests, request);
+        let (status, body) = tokio::time::timeout(ANSWER, exchange)
+            .await
+            .with_context(|| format!("the server did not answer `{url}` within {} s", ANSWER.as_secs()))??;
+        if !status.is_success() {
+            let hint = match status {
+                StatusCode::UNAUTHORIZED => {
+                    "\nhint: log in with `vigie login`, or name a token with `--token-file FILE` or VIGIE_TOKEN"
+                }
+                _ => "",
+            };
+            bail!("the server answered `{url}` with {status}{}{hint}", refusal(&body));
+        }
+        // What answers with nothing (204) is read as null.
+        let body = if body.is_empty() { Bytes::from_static(b"null") } else { body };
         serde_json::from_slice(&body).with_context(|| format!("the answer to `{url}` cannot be read"))
     }
 }
@@ -139,9 +218,16 @@ fn host_header(url: &Url) -> String {
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-fn tls_connector() -> anyhow::Result<tokio_rustls::TlsConnector> {
+fn tls_connector(ca_file: Option<&Path>) -> anyhow::Result<tokio_rustls::TlsConnector> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if let Some(file) = ca_file {
+        let found: Result<Vec<_>, _> =
+            CertificateDer::pem_file_iter(file).and_then(|certificates| certificates.collect());
+        let found = found.with_context(|| format!("the CA file `{}` cannot be read", file.display()))?;
+        let (taken, _) = roots.add_parsable_certificates(found);
+        anyhow::ensure!(taken > 0, "there is no certificate in the CA file `{}`", file.display());
+    }
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()?
@@ -150,7 +236,7 @@ fn tls_connector() -> anyhow::Result<tokio_rustls::TlsConnector> {
     Ok(Arc::new(config).into())
 }
 
-async fn start<S>(stream: S) -> anyhow::Result<SendRequest<Empty<Bytes>>>
+async fn start<S>(stream: S) -> anyhow::Result<SendRequest<Full<Bytes>>>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -161,8 +247,8 @@ where
 }
 
 async fn exchange(
-    requests: &mut SendRequest<Empty<Bytes>>,
-    request: Request<Empty<Bytes>>,
+    requests: &mut SendRequest<Full<Bytes>>,
+    request: Request<Full<Bytes>>,
 ) -> anyhow::Result<(StatusCode, Bytes)> {
     requests.ready().await.context("the server closed the connection")?;
     let response = requests.send_request(request).await?;

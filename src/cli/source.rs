@@ -5,12 +5,9 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::output::WrongUse;
-use super::remote::{self, List, Server};
+use super::remote::{List, Server, ServerArgs};
 use crate::model::{CheckResult, Location, Monitor, MonitorId, MonitorType, nearest};
 use crate::store::{Page, ResultFilter, ResultPage, SqliteReader, SqliteSettings};
-
-/// Where a server listens when nothing else is said.
-const LOCAL_SERVER: &str = "http://127.0.0.1:7979";
 
 /// Name of the database in a data folder.
 pub(super) const DATABASE: &str = "vigie.db";
@@ -18,15 +15,10 @@ pub(super) const DATABASE: &str = "vigie.db";
 /// Options of the commands that read.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct SourceArgs {
-    /// Read from the server at URL, or at that of the variable `VIGIE_SERVER`; without both, from the one
-    /// on this host, port 7979
-    #[arg(long, value_name = "URL")]
-    server: Option<String>,
-    /// Authenticate with the token in FILE; the variable `VIGIE_TOKEN` holds one too
-    #[arg(long, value_name = "FILE")]
-    token_file: Option<PathBuf>,
+    #[command(flatten)]
+    server: ServerArgs,
     /// Read the database in the data folder DIR instead, whether a server runs or not; nothing is written
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["server", "token_file"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["server", "token_file", "ca_file"])]
     data: Option<PathBuf>,
 }
 
@@ -67,13 +59,7 @@ impl SourceArgs {
             let settings = SqliteSettings { readers: 1, ..SqliteSettings::default() };
             return Ok(Source::File(SqliteReader::open(&folder.join(DATABASE), &settings)?));
         }
-        let token = match &self.token_file {
-            Some(file) => Some(remote::token_from(file)?),
-            None => super::variable("VIGIE_TOKEN"),
-        };
-        let url = self.server.clone().or_else(|| super::variable("VIGIE_SERVER"));
-        let url = url.as_deref().unwrap_or(LOCAL_SERVER);
-        Ok(Source::Server(Box::new(Server::connect(url, token).await?)))
+        Ok(Source::Server(Box::new(self.server.open().await?)))
     }
 }
 

@@ -4,9 +4,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use serde_json::Value;
+
+pub use crate::model::accept::KnownProperty;
 use crate::model::accept::{Plan, Surroundings};
-use crate::model::{CustomerId, Location, MonitorType, Role};
-use crate::store::{Ledger, StoreError};
+use crate::model::{CustomerId, Location, LocationId, Monitor, MonitorType, Record, RecordKind, Role};
+use crate::store::{Ledger, Page, RecordFilter, StoreError};
 
 /// A certificate that monitors of an account may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,15 +39,6 @@ pub struct Common {
     pub spoken_versions: Vec<&'static str>,
     /// Days before a certificate's end, where an account says nothing.
     pub certificate_days: u32,
-}
-
-/// A property of an account with its values, by id.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownProperty {
-    /// Its name.
-    pub name: String,
-    /// Its values.
-    pub values: BTreeMap<i64, String>,
 }
 
 /// What is known of one account.
@@ -81,6 +75,7 @@ impl AccountFacts {
             default_locations: &self.default_locations,
             certificates: Some(&self.client_ids),
             authorities: Some(&self.authority_ids),
+            properties: Some(&self.properties),
             proxies: Some(&[]),
             dns_names: Some(self.common.dns_names),
             plans: self.common.plans.as_deref(),
@@ -95,7 +90,15 @@ impl AccountFacts {
 pub struct Directory {
     ledger: Arc<dyn Ledger>,
     common: RwLock<Arc<Common>>,
-    known: RwLock<HashMap<CustomerId, Arc<AccountFacts>>>,
+    known: RwLock<Known>,
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Known {
+    accounts: HashMap<CustomerId, Arc<AccountFacts>>,
+    /// Counts what was forgotten, so that nothing that was read before comes in after.
+    generation: u64,
 }
 
 impl Directory {
@@ -113,12 +116,128 @@ impl Directory {
 
     /// Forgets what was read: a location, certificate, property or account changed.
     pub fn forget(&self) {
-        self.known.write().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        known.accounts.clear();
+        known.generation += 1;
     }
 
     /// What is known of `customer`.
-    pub async fn facts(&self, _customer: CustomerId) -> Result<Arc<AccountFacts>, StoreError> {
-        let _ = (&self.ledger, &self.known);
-        todo!()
+    ///
+    /// # Errors
+    /// As the store's.
+    pub async fn facts(&self, customer: CustomerId) -> Result<Arc<AccountFacts>, StoreError> {
+        let generation = {
+            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(facts) = known.accounts.get(&customer) {
+                return Ok(Arc::clone(facts));
+            }
+            known.generation
+        };
+        let facts = Arc::new(self.read(customer).await?);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.generation == generation {
+            known.accounts.insert(customer, Arc::clone(&facts));
+        }
+        Ok(facts)
+    }
+
+    async fn read(&self, customer: CustomerId) -> Result<AccountFacts, StoreError> {
+        let common = Arc::clone(&self.common.read().unwrap_or_else(PoisonError::into_inner));
+        let account = self.ledger.record(RecordKind::Customer, customer.0).await?;
+        let locations = self.all(RecordFilter::of(RecordKind::Location)).await?;
+        let properties = self.all(RecordFilter::of(RecordKind::Property).within(customer)).await?;
+        let certificates = self.all(RecordFilter::of(RecordKind::Certificate).within(customer)).await?;
+        let hosted = common.locations.iter().cloned();
+        // A location of an account other than the first is its own, one of the first unless it is private.
+        let shared = |record: &&Record| {
+            record.customer == customer || record.customer == CustomerId(1) && !record.flag("private")
+        };
+        let kept = locations.iter().filter(shared).map(location);
+        let locations: BTreeMap<i64, Location> = hosted.chain(kept).map(|at| (at.id.0, at)).collect();
+        let mut facts = AccountFacts {
+            customer,
+            time_zone: jiff::tz::TimeZone::UTC,
+            default_locations: Vec::new(),
+            locations,
+            certificates: common.certificates.clone(),
+            properties: properties.iter().map(|record| (record.id, property(record))).collect(),
+            certificate_days: common.certificate_days,
+            common: Arc::clone(&common),
+            location_ids: Vec::new(),
+            client_ids: Vec::new(),
+            authority_ids: Vec::new(),
+        };
+        facts.certificates.extend(certificates.iter().map(|record| (record.id, certificate(record))));
+        if let Some(account) = account {
+            facts.settle(&account);
+        }
+        facts.index();
+        Ok(facts)
+    }
+
+    async fn all(&self, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
+        Ok(self.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows)
+    }
+}
+
+impl AccountFacts {
+    /// Takes what the account says of itself.
+    fn settle(&mut self, account: &Record) {
+        match jiff::tz::TimeZone::get(account.text("time_zone")) {
+            Ok(zone) => self.time_zone = zone,
+            Err(_) if account.text("time_zone").is_empty() => {}
+            Err(error) => tracing::warn!(customer_id = %self.customer, error = %error, "taken as UTC"),
+        }
+        let id = |value: &Value| value.get("id").unwrap_or(value).as_i64();
+        let ids = account.fields.get("default_locations").and_then(Value::as_array);
+        let ids = ids.into_iter().flatten().filter_map(id);
+        self.default_locations = ids.filter(|id| self.locations.contains_key(id)).collect();
+        let days = account.fields.get("certificate_days").and_then(Value::as_u64);
+        self.certificate_days =
+            days.and_then(|days| u32::try_from(days).ok()).unwrap_or(self.certificate_days);
+    }
+
+    fn index(&mut self) {
+        if self.default_locations.is_empty() {
+            let first = self.common.locations.first().map(|at| at.id.0);
+            self.default_locations = first.or(self.locations.keys().next().copied()).into_iter().collect();
+        }
+        self.location_ids = self.locations.keys().copied().collect();
+        let of = |client: bool| {
+            self.certificates.iter().filter(move |(_, known)| known.client == client).map(|(id, _)| *id)
+        };
+        (self.client_ids, self.authority_ids) = (of(true).collect(), of(false).collect());
+    }
+
+    /// Where `monitor` runs: its own locations, or else those of the account.
+    #[must_use]
+    pub fn pool(&self, monitor: &Monitor) -> Vec<i64> {
+        let id = |location: &Value| location.get("id").and_then(Value::as_i64);
+        let own: Vec<i64> = monitor.document.list("locations").iter().filter_map(id).collect();
+        if own.is_empty() { self.default_locations.clone() } else { own }
+    }
+}
+
+fn location(record: &Record) -> Location {
+    let region = record.fields.get("region").and_then(Value::as_i64).unwrap_or_default();
+    Location { id: LocationId(record.id), name: record.text("name").to_owned(), region }
+}
+
+fn certificate(record: &Record) -> KnownCertificate {
+    KnownCertificate {
+        name: record.text("name").to_owned(),
+        format: record.text("format").to_owned(),
+        client: record.text("kind") == "client",
+    }
+}
+
+fn property(record: &Record) -> KnownProperty {
+    let value = |value: &Value| {
+        Some((value.get("id")?.as_i64()?, value.get("value")?.as_str().unwrap_or_default().to_owned()))
+    };
+    let values = record.fields.get("values").and_then(Value::as_array);
+    KnownProperty {
+        name: record.text("name").to_owned(),
+        values: values.into_iter().flatten().filter_map(value).collect(),
     }
 }

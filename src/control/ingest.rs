@@ -117,6 +117,12 @@ impl Ingestor {
         locked(&self.desk.states).retain(|(monitor, _), _| !removed.contains(monitor));
     }
 
+    /// Where `monitor` stands at `location`; `None` before its first run there.
+    #[must_use]
+    pub fn state(&self, monitor: MonitorId, location: LocationId) -> Option<MonitorState> {
+        locked(&self.desk.states).get(&(monitor, location)).cloned()
+    }
+
     /// Whether results can be kept; for `/readyz`.
     #[must_use]
     pub fn condition(&self) -> Condition {

@@ -11,13 +11,18 @@ mod planner;
 mod provision;
 mod resources;
 mod roster;
+mod sealing;
 mod state;
+mod trial;
 mod view;
 
-pub use accounts::{Accounts, Issued};
+pub use accounts::{
+    Accounts, Issued, UserPermit, hash_password, login_fault, login_key, password_fault, permit_user_change,
+    readable_password,
+};
 pub use caller::{Caller, Refusal, Saved, Via};
 pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty};
-pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch};
+pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch, LastRuns};
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
@@ -25,7 +30,9 @@ pub use planner::{PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
 pub use resources::{ResourceParts, Resources};
 pub use roster::Roster;
+pub use sealing::{SealedBy, SealingError, open_keyring, reseal, sealed_by};
 pub use state::next_state;
+pub use trial::{Progress, TrialParts, Trials};
 pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};
 // What reading answers with, so that pages and API need no door to the store.
 pub use crate::store::{

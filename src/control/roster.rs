@@ -1,6 +1,6 @@
 //! The monitors of all accounts in memory, those from files and those from the APIs, secrets included.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::model::{CustomerId, Monitor, MonitorId};
@@ -8,14 +8,54 @@ use crate::model::{CustomerId, Monitor, MonitorId};
 /// Every monitor there is, by id. A monitor is cheap to clone.
 #[derive(Debug, Default)]
 pub struct Roster {
-    monitors: RwLock<BTreeMap<MonitorId, Monitor>>,
+    listed: RwLock<Listed>,
+}
+
+#[derive(Debug, Default)]
+struct Listed {
+    monitors: BTreeMap<MonitorId, Monitor>,
+    /// How many monitors an account has under a plan.
+    plans: HashMap<CustomerId, HashMap<Box<str>, usize>>,
+}
+
+impl Listed {
+    fn put(&mut self, monitor: Monitor) {
+        let plans = self.plans.entry(monitor.customer).or_default();
+        match plans.get_mut(plan(&monitor)) {
+            Some(count) => *count += 1,
+            None => drop(plans.insert(plan(&monitor).into(), 1)),
+        }
+        if let Some(old) = self.monitors.insert(monitor.id, monitor) {
+            self.uncount(&old);
+        }
+    }
+
+    fn remove(&mut self, id: MonitorId) {
+        if let Some(old) = self.monitors.remove(&id) {
+            self.uncount(&old);
+        }
+    }
+
+    fn uncount(&mut self, old: &Monitor) {
+        let Some(plans) = self.plans.get_mut(&old.customer) else { return };
+        if let Some(count) = plans.get_mut(plan(old)) {
+            *count -= 1;
+            if *count == 0 {
+                plans.remove(plan(old));
+            }
+        }
+    }
+}
+
+fn plan(monitor: &Monitor) -> &str {
+    monitor.document.text("billing_plancode").unwrap_or_default()
 }
 
 impl Roster {
     /// One of them.
     #[must_use]
     pub fn get(&self, id: MonitorId) -> Option<Monitor> {
-        self.read().get(&id).cloned()
+        self.read().monitors.get(&id).cloned()
     }
 
     /// One of `customer`'s.
@@ -27,7 +67,7 @@ impl Roster {
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.read().len()
+        self.read().monitors.len()
     }
 
     /// Whether there is none.
@@ -39,7 +79,7 @@ impl Roster {
     /// How many fit, and the id of the one after `offset` of them; `None` when there are not so many.
     pub fn count(&self, offset: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
         let (mut count, mut first) = (0_u64, None);
-        for monitor in self.read().values().filter(|monitor| fits(monitor)) {
+        for monitor in self.read().monitors.values().filter(|monitor| fits(monitor)) {
             if count == offset {
                 first = Some(monitor.id);
             }
@@ -50,8 +90,9 @@ impl Roster {
 
     /// The next `most` that fit, from `id` on.
     pub fn from(&self, id: MonitorId, most: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
-        let monitors = self.read();
-        monitors
+        let listed = self.read();
+        listed
+            .monitors
             .range(id..)
             .map(|(_, monitor)| monitor)
             .filter(|monitor| fits(monitor))
@@ -63,30 +104,38 @@ impl Roster {
     /// All of them.
     #[must_use]
     pub fn all(&self) -> Vec<Monitor> {
-        self.read().values().cloned().collect()
+        self.read().monitors.values().cloned().collect()
     }
 
     /// Takes new versions and lets others go.
     pub fn change(&self, puts: Vec<Monitor>, removed: &[MonitorId]) {
-        let mut monitors = self.write();
+        let mut listed = self.write();
         for id in removed {
-            monitors.remove(id);
+            listed.remove(*id);
         }
         for monitor in puts {
-            monitors.insert(monitor.id, monitor);
+            listed.put(monitor);
         }
+    }
+
+    /// How many monitors `customer` has under the billing plan `code`.
+    #[must_use]
+    pub fn under_plan(&self, customer: CustomerId, code: &str) -> usize {
+        self.read().plans.get(&customer).and_then(|plans| plans.get(code)).copied().unwrap_or_default()
     }
 
     /// Takes `all` instead of what there was.
     pub fn replace(&self, all: Vec<Monitor>) {
-        *self.write() = all.into_iter().map(|monitor| (monitor.id, monitor)).collect();
+        let mut listed = Listed::default();
+        all.into_iter().for_each(|monitor| listed.put(monitor));
+        *self.write() = listed;
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<MonitorId, Monitor>> {
-        self.monitors.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, Listed> {
+        self.listed.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<MonitorId, Monitor>> {
-        self.monitors.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, Listed> {
+        self.listed.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

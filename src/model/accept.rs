@@ -1,6 +1,7 @@
 //! Takes a body or a file's entry for what it asks: a new monitor, or changes to one.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
@@ -25,6 +26,8 @@ pub struct Surroundings<'a> {
     pub certificates: Option<&'a [i64]>,
     /// Ids of certificate authorities; `None` when they are not known.
     pub authorities: Option<&'a [i64]>,
+    /// The account's properties, by id; `None` when they are not known.
+    pub properties: Option<&'a BTreeMap<i64, KnownProperty>>,
     /// Ids of proxies; `None` when they are not known.
     pub proxies: Option<&'a [i64]>,
     /// How many names there are behind `name_to_resolve_id`; `None` when they are not known.
@@ -37,6 +40,15 @@ pub struct Surroundings<'a> {
     pub spoken_versions: Option<&'a [&'a str]>,
     /// Whether the author is no admin: `transaction_steps_allowed` is for admins only.
     pub no_admin: bool,
+}
+
+/// A property of an account with its values, by id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownProperty {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub values: BTreeMap<i64, String>,
 }
 
 /// Limits of a billing plan (fields.md 3, `billing_plancode`).

@@ -49,6 +49,8 @@ pub enum Kind {
     },
     /// A map with fields of its own.
     Object(&'static Table),
+    /// Any JSON: of answers only, such as the fields of an audit entry.
+    Any,
 }
 
 /// Who may set a field.
@@ -302,6 +304,7 @@ impl Kind {
             Self::TextOf(choices) => format!("one of {}", quoted(choices)),
             Self::List { .. } => "a list".to_owned(),
             Self::Object(_) => "a map of fields".to_owned(),
+            Self::Any => "any value".to_owned(),
         }
     }
 }

@@ -44,7 +44,7 @@ pub enum Format {
 }
 
 /// Headers that a check sets itself: RFC 9110 7.6.1 and 7.2, RFC 9112 6.
-const OWN_HEADERS: &[&str] = &[
+pub(super) const OWN_HEADERS: &[&str] = &[
     "host",
     "content-length",
     "connection",

@@ -9,6 +9,7 @@ pub mod field;
 pub mod format;
 pub(crate) mod id;
 pub mod intake;
+mod json;
 mod kind;
 pub mod legacy;
 mod location;

@@ -1,11 +1,25 @@
 //! The keys: the newest seals, all of them open.
 
+use std::fmt;
 use std::path::Path;
+use std::sync::{PoisonError, RwLock};
 
-use zeroize::Zeroizing;
+use aws_lc_rs::rand;
+use chacha20poly1305::{AeadInOut, KeyInit, XChaCha20Poly1305};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::KeyPlace;
+use super::key_file::{Key, Keys};
 
 /// Number of a key in its file, from 1.
 pub type KeyId = u32;
+
+/// The form of sealed bytes: this byte, the key's number (4 bytes, big-endian), the nonce, the ciphertext with
+/// its tag.
+const VERSION: u8 = 1;
+const NONCE: usize = 24;
+const TAG: usize = 16;
+const HEAD: usize = 1 + 4;
 
 /// Why a secret cannot be sealed or opened, or a key file not be used. Never holds a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,41 +39,224 @@ pub enum VaultError {
 
 /// All keys of a file.
 pub struct Keyring {
-    // Filled by its author.
-    _keys: (),
+    keys: RwLock<Keys>,
+    /// `None` for keys that are kept nowhere.
+    place: Option<KeyPlace>,
 }
 
 impl Keyring {
     /// Reads the key file at `path`.
-    pub fn read(_path: &Path) -> Result<Self, VaultError> {
-        todo!()
+    pub fn read(path: &Path) -> Result<Self, VaultError> {
+        Self::read_at(KeyPlace::file(path))
     }
 
     /// As [`Keyring::read`]; makes the file, with mode 0600 and one new key, when there is none.
-    pub fn read_or_create(_path: &Path) -> Result<Self, VaultError> {
-        todo!()
+    pub fn read_or_create(path: &Path) -> Result<Self, VaultError> {
+        Self::read_or_create_at(KeyPlace::file(path))
+    }
+
+    /// Reads the key file at `place`.
+    pub fn read_at(place: KeyPlace) -> Result<Self, VaultError> {
+        Ok(Self { keys: RwLock::new(place.read()?), place: Some(place) })
+    }
+
+    /// As [`Keyring::read_at`]; makes the file when there is none and it is no credential.
+    pub fn read_or_create_at(place: KeyPlace) -> Result<Self, VaultError> {
+        let keys = place.read_or_create(|| Keys::from([(1, new_key())]))?;
+        Ok(Self { keys: RwLock::new(keys), place: Some(place) })
     }
 
     /// One new key that is kept nowhere: for tests and for a server that keeps nothing.
     #[must_use]
     pub fn ephemeral() -> Self {
-        todo!()
+        Self { keys: RwLock::new(Keys::from([(1, new_key())])), place: None }
+    }
+
+    /// Reads the key file anew, as after `vigie key rotate`; answers whether the keys changed. The old ones
+    /// stay when the file cannot be used.
+    pub fn reload(&self) -> Result<bool, VaultError> {
+        let Some(place) = &self.place else { return Ok(false) };
+        let now = place.read()?;
+        let changed = self.with(|keys| *keys != now);
+        if changed {
+            *self.keys.write().unwrap_or_else(PoisonError::into_inner) = now;
+        }
+        Ok(changed)
+    }
+
+    /// Adds a key to the file, which seals from now on; answers its number.
+    pub fn rotate(&self) -> Result<KeyId, VaultError> {
+        let add = |keys: &mut Keys| {
+            let id = keys.last_key_value().map_or(1, |(id, _)| id.saturating_add(1));
+            // An exhausted numbering would overwrite the key that everything is sealed with.
+            keys.entry(id).or_insert_with(new_key);
+        };
+        self.change(add)?;
+        Ok(self.newest())
+    }
+
+    /// Removes keys from the file, but never the newest. Whoever calls knows that they seal nothing any more.
+    pub fn remove(&self, ids: &[KeyId]) -> Result<(), VaultError> {
+        self.change(|keys| {
+            let newest = keys.last_key_value().map(|(id, _)| *id);
+            keys.retain(|id, _| Some(*id) == newest || !ids.contains(id));
+        })
+    }
+
+    /// The numbers of its keys, the newest last.
+    #[must_use]
+    pub fn ids(&self) -> Vec<KeyId> {
+        self.with(|keys| keys.keys().copied().collect())
+    }
+
+    /// The number of the key that seals.
+    #[must_use]
+    pub fn newest(&self) -> KeyId {
+        self.with(|keys| keys.last_key_value().map_or(0, |(id, _)| *id))
+    }
+
+    /// The number of the key that `sealed` was sealed with; `None` when it is nothing that was sealed.
+    #[must_use]
+    pub fn key_of(sealed: &[u8]) -> Option<KeyId> {
+        let (version, rest) = sealed.split_first()?;
+        let id = rest.first_chunk::<4>()?;
+        (*version == VERSION && sealed.len() >= HEAD + NONCE + TAG).then(|| KeyId::from_be_bytes(*id))
     }
 
     /// Seals `plain` under the newest key, bound to `context`: version, key id, nonce, ciphertext, tag.
     #[must_use]
-    pub fn seal(&self, _context: &str, _plain: &[u8]) -> Vec<u8> {
-        todo!()
+    pub fn seal(&self, context: &str, plain: &[u8]) -> Vec<u8> {
+        self.with(|keys| keys.last_key_value().map(|(id, key)| seal(*id, key, context, plain)))
+            .unwrap_or_default()
     }
 
     /// Opens what [`Keyring::seal`] made for the same `context`.
-    pub fn open(&self, _context: &str, _sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, VaultError> {
-        todo!()
+    pub fn open(&self, context: &str, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, VaultError> {
+        let id = Self::key_of(sealed).ok_or(VaultError::Forged)?;
+        self.with(|keys| {
+            let key = keys.get(&id).ok_or(VaultError::UnknownKey(id))?;
+            open(id, key, context, &sealed[HEAD..]).ok_or(VaultError::Forged)
+        })
     }
 
     /// What `sealed` is under the newest key; `None` when it is under that already, or cannot be opened.
     #[must_use]
-    pub fn reseal(&self, _context: &str, _sealed: &[u8]) -> Option<Vec<u8>> {
-        todo!()
+    pub fn reseal(&self, context: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+        if Self::key_of(sealed)? == self.newest() {
+            return None;
+        }
+        self.open(context, sealed).ok().map(|plain| self.seal(context, &plain))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Keys)) -> Result<(), VaultError> {
+        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        match &self.place {
+            Some(place) => *keys = place.update(change)?,
+            None => change(&mut keys),
+        }
+        Ok(())
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&Keys) -> T) -> T {
+        look(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Shows the numbers of its keys and nothing else.
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keyring").field("ids", &self.ids()).finish_non_exhaustive()
+    }
+}
+
+fn new_key() -> Key {
+    let mut key = Key::default();
+    fill(key.as_mut_slice());
+    key
+}
+
+/// Random bytes. When the system has none, aws-lc ends the process itself: no key or nonce is ever weak.
+fn fill(bytes: &mut [u8]) {
+    while rand::fill(bytes).is_err() {}
+}
+
+fn seal(id: KeyId, key: &Key, context: &str, plain: &[u8]) -> Vec<u8> {
+    // With room for the tag, so that the plain bytes are not left behind by a move.
+    let mut body = Vec::with_capacity(plain.len() + TAG);
+    body.extend_from_slice(plain);
+    let mut nonce = [0; NONCE];
+    fill(&mut nonce);
+    let cipher = XChaCha20Poly1305::new((&**key).into());
+    if cipher.encrypt_in_place((&nonce).into(), &bound(id, context), &mut body).is_err() {
+        // Only for more than 256 GiB. Half-sealed bytes must not leave; what is empty never opens.
+        body.zeroize();
+        return body;
+    }
+    [&[VERSION], id.to_be_bytes().as_slice(), &nonce, &body].concat()
+}
+
+/// Opens what stands behind the head of sealed bytes.
+fn open(id: KeyId, key: &Key, context: &str, rest: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let (nonce, body) = rest.split_first_chunk::<NONCE>()?;
+    let mut body = Zeroizing::new(body.to_vec());
+    let cipher = XChaCha20Poly1305::new((&**key).into());
+    cipher.decrypt_in_place(nonce.into(), &bound(id, context), &mut *body).ok()?;
+    Some(body)
+}
+
+/// What sealed bytes are bound to: their own head, and what they are for.
+fn bound(id: KeyId, context: &str) -> Vec<u8> {
+    [&[VERSION], id.to_be_bytes().as_slice(), context.as_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sealed_opens_for_its_context_alone() {
+        let ring = Keyring::ephemeral();
+        for plain in [&b""[..], b"hunter2", &[0; 100_000]] {
+            let sealed = ring.seal("vigie/monitor/1", plain);
+            assert_eq!(ring.open("vigie/monitor/1", &sealed).unwrap().as_slice(), plain);
+            assert_eq!(ring.open("vigie/monitor/2", &sealed), Err(VaultError::Forged));
+            assert_ne!(sealed, ring.seal("vigie/monitor/1", plain), "the nonce came twice");
+        }
+        assert_eq!(Keyring::ephemeral().open("a", &ring.seal("a", b"x")), Err(VaultError::Forged));
+    }
+
+    #[test]
+    fn every_changed_bit_and_every_cut_is_noticed() {
+        let ring = Keyring::ephemeral();
+        let sealed = ring.seal("a", b"secret");
+        for bit in 0..sealed.len() * 8 {
+            let mut forged = sealed.clone();
+            forged[bit / 8] ^= 1 << (bit % 8);
+            assert!(ring.open("a", &forged).is_err(), "bit {bit}");
+        }
+        for length in 0..sealed.len() {
+            assert!(ring.open("a", &sealed[..length]).is_err(), "{length} bytes");
+        }
+    }
+
+    #[test]
+    fn the_newest_key_seals_and_old_ones_open() {
+        let ring = Keyring::ephemeral();
+        let old = ring.seal("a", b"secret");
+        assert_eq!(ring.reseal("a", &old), None, "it is under the newest key");
+        assert_eq!(ring.rotate(), Ok(2));
+        assert_eq!(ring.open("a", &old).unwrap().as_slice(), b"secret");
+        let new = ring.reseal("a", &old).unwrap();
+        assert_eq!((Keyring::key_of(&old), Keyring::key_of(&new)), (Some(1), Some(2)));
+        ring.remove(&[1, 2]).unwrap();
+        assert_eq!(ring.ids(), [2], "the newest key was removed");
+        assert_eq!(ring.open("a", &old), Err(VaultError::UnknownKey(1)));
+        assert_eq!(ring.open("a", &new).unwrap().as_slice(), b"secret");
+        assert_eq!(ring.reseal("a", &old), None);
+    }
+
+    #[test]
+    fn debug_shows_numbers_only() {
+        assert_eq!(format!("{:?}", Keyring::ephemeral()), "Keyring { ids: [1], .. }");
     }
 }

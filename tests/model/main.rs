@@ -5,6 +5,7 @@ mod files;
 mod forms;
 mod memory;
 mod pins;
+mod properties;
 mod record;
 mod rules;
 mod scripts;

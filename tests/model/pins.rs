@@ -18,6 +18,7 @@ fn bounds(kind: &Kind) -> String {
         Kind::TextOf(choices) => choices.join("|"),
         Kind::List { of, .. } => format!("list of {}", bounds(of)),
         Kind::Object(part) => part.name.to_owned(),
+        Kind::Any => "any".to_owned(),
     }
 }
 

@@ -93,6 +93,7 @@ pub fn sample(kind: &Kind) -> Value {
         Kind::Number { .. } => json!(0.5),
         Kind::Text { format, .. } => json!(texts(*format).0),
         Kind::TextOf(choices) => json!(choices[0]),
+        Kind::Any => json!({}),
         Kind::List { of, .. } => json!([sample(of)]),
         Kind::Object(table) => {
             let required = |field: &&&'static Field| field.required;

@@ -13,14 +13,34 @@ mod site_status;
 mod tests_on_demand;
 mod tokens;
 
-use axum::Router;
-use axum::http::{Method, StatusCode};
+use std::any::Any;
 
+use axum::Router;
+use axum::http::{Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use super::path;
 use super::routes::Routes;
 use super::{ApiError, ApiState};
 
 /// The paths below `/api/v3`.
 pub fn router(state: ApiState) -> Router {
+    let routes = all(state);
+    let document = openapi::routes(routes.operations());
+    let router = routes.into_router().merge(document);
+    router
+        .fallback(async || ApiError::not_found())
+        .method_not_allowed_fallback(other_method)
+        .layer(CatchPanicLayer::custom(panicked))
+}
+
+/// Every operation, for what is derived from them.
+pub fn operations(state: ApiState) -> Vec<super::Operation> {
+    all(state).operations().to_vec()
+}
+
+fn all(state: ApiState) -> Routes {
     let groups = [
         tokens::routes,
         monitors::routes,
@@ -33,11 +53,29 @@ pub fn router(state: ApiState) -> Router {
         account::routes,
         audit::routes,
     ];
-    let routes = groups.into_iter().fold(Routes::new(state), |routes, add| add(routes));
-    let document = openapi::routes(routes.operations());
-    routes.into_router().merge(document).fallback(async || ApiError::not_found()).method_not_allowed_fallback(
-        async |method: Method| {
-            ApiError::new(StatusCode::METHOD_NOT_ALLOWED, format!("`{method}` is not possible here"))
-        },
-    )
+    groups.into_iter().fold(Routes::new(state), |routes, add| add(routes))
+}
+
+/// A path that is there, asked in another way. `Allow` is set by the router.
+async fn other_method(method: Method, uri: Uri) -> Response {
+    if method == Method::OPTIONS {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    let word = uri.path().strip_prefix("/monitors/").filter(|word| !word.contains('/'));
+    match word {
+        // A type that there is not, rather than a monitor.
+        Some(word) if method == Method::POST && path::number(word).is_none() => {
+            ApiError::not_found().into_response()
+        }
+        _ => {
+            let message = format!("`{method}` is not possible here");
+            ApiError::new(StatusCode::METHOD_NOT_ALLOWED, message).into_response()
+        }
+    }
+}
+
+/// The log has the panic already: every one is told where it happens.
+fn panicked(_: Box<dyn Any + Send>) -> Response {
+    let message = "The server could not answer this; see its log";
+    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
 }

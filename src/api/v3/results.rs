@@ -48,7 +48,7 @@ async fn list(
     let first = view.results(filter.clone(), page(left, offset)).await?;
     let count = first.count;
     let walk = Walk { view, filter, offset, left, fetched: Some(first), seen: HashSet::new() };
-    Ok(list::respond(count, window, stream::try_unfold(walk, Walk::next)))
+    Ok(list::respond(caller.role, count, window, stream::try_unfold(walk, Walk::next)))
 }
 
 /// `GET /results/{id}`: the bare object.

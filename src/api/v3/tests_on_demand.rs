@@ -1,7 +1,103 @@
 //! GET and POST `/tests`, GET `/tests/{id}`: checks out of schedule.
 
+use axum::extract::State;
+use axum::http::{Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde_json::{Value, json};
+
+use crate::api::path::{Id, number};
+use crate::api::query::Query;
 use crate::api::routes::Routes;
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind};
+use crate::control::Caller;
+use crate::model::{LocationId, MonitorId, Right};
+
+const PARAMS: &[Param] = &[
+    Param::new("monitor_id", ParamKind::Int(1), "The monitor to test").required(),
+    Param::new("location_id", ParamKind::Int(1), "Where; its home location when absent"),
+];
 
 pub(super) fn routes(routes: Routes) -> Routes {
+    let about = "Start a check out of schedule, which stays out of history, alerts and SLAs";
+    let start = |method, id| {
+        Operation::new(method, "/tests", id, "tests", about)
+            .right(Some(Right::Edit))
+            .query(PARAMS)
+            .answer(Answer::Schema(started_schema()))
+            .or(404, "The account has no such monitor")
+            .or(409, "The monitor does not permit checks out of schedule (`allow_internal_testing`)")
+            .or(429, "Too many tests of the account run already")
+    };
+    let one = Operation::new(Method::GET, "/tests/{id}", "getTest", "tests", "One test on demand")
+        .right(Some(Right::View))
+        .answer(Answer::Schema(test_schema()));
     routes
+        .on(start(Method::POST, "startTest"), begin)
+        .on(start(Method::GET, "startTestByGet"), begin)
+        .on(one, get)
+}
+
+async fn begin(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    method: Method,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    // Whoever only asks for the head of an answer starts nothing (RFC 9110, 9.2.1).
+    if method == Method::HEAD {
+        return Ok(StatusCode::OK.into_response());
+    }
+    let mut query = Query::of(&uri, &["monitor_id", "location_id"]);
+    let monitor = query.one("monitor_id", "an id", number);
+    let location = query.one("location_id", "an id", number);
+    if query.text("monitor_id").is_none() {
+        query.fault("`monitor_id` is required");
+    }
+    query.finish()?;
+    let Some(monitor) = monitor else { return Err(ApiError::not_found()) };
+    let id = state.trials.start(&caller, MonitorId(monitor), location.map(LocationId)).await?;
+    let result_url = format!("/api/v3/tests/{id}");
+    Ok(Json(json!({"id": id.to_string(), "result_url": result_url})).into_response())
+}
+
+async fn get(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id,
+) -> Result<Response, ApiError> {
+    Ok(Json(state.trials.one(&caller, id).await?).into_response())
+}
+
+fn started_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "Number of the test"},
+            "result_url": {"type": "string", "format": "uri-reference", "description": "Where its outcome is found"},
+        },
+        "required": ["id", "result_url"],
+    })
+}
+
+fn test_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "integer"},
+            "created_at": {"type": "string", "format": "date-time"},
+            "finished_at": {"type": "string", "format": "date-time"},
+            "login": {"type": "string", "description": "Who started it"},
+            "monitor_id": {"type": "integer"},
+            "location_id": {"type": "integer"},
+            "progress": {
+                "type": "integer",
+                "enum": [1, 2, 3],
+                "description": "1 running, 2 succeeded, 3 failed",
+            },
+            "error": {"type": "string", "description": "Why there is no result"},
+            "result": {"type": "object", "description": "The result of the check, as /results shows one"},
+        },
+        "required": ["id", "created_at", "login", "monitor_id", "location_id", "progress"],
+    })
 }

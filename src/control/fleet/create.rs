@@ -1,20 +1,39 @@
 //! Makes monitors.
 
+use std::sync::Arc;
+
 use super::Fleet;
+use super::save::Step;
 use crate::control::{Caller, Refusal, Saved};
-use crate::model::MonitorType;
 use crate::model::intake::Form;
 use crate::model::source::Node;
+use crate::model::{Monitor, MonitorType, Origin, accept};
 
 impl Fleet {
     /// Makes a monitor of `kind`.
+    ///
+    /// # Errors
+    /// [`Refusal::Forbidden`] for a role that may not edit, [`Refusal::Faults`] with every fault of `body`,
+    /// [`Refusal::Unavailable`] when nothing is planned any more, and as the store's.
     pub async fn create(
         &self,
-        _caller: &Caller,
-        _kind: MonitorType,
-        _form: Form,
-        _body: &Node,
+        caller: &Caller,
+        kind: MonitorType,
+        form: Form,
+        body: &Node,
     ) -> Result<Saved, Refusal> {
-        todo!()
+        let _turn = self.beside().await;
+        let scene = self.scene(caller).await?;
+        let accepted = accept::create(kind, form, body, &scene.around())?;
+        let document = Arc::new(accepted.document);
+        let step = Step::New { action: "create", origin: Origin::Api, document };
+        let made = self.save_all(caller, vec![step]).await?;
+        saved(&made, accepted.warnings)
     }
+}
+
+/// What is answered to a change of one monitor.
+pub(super) fn saved(monitors: &[Monitor], warnings: Vec<String>) -> Result<Saved, Refusal> {
+    let monitor = monitors.first().ok_or(Refusal::NotFound)?;
+    Ok(Saved { id: monitor.id.0, revision: monitor.revision.0, warnings, ..Saved::default() })
 }

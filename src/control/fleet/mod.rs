@@ -6,12 +6,14 @@ mod bulk;
 mod convert;
 mod copy;
 mod create;
+mod differences;
 mod edit;
 mod load;
 mod passwords;
 mod rest;
 mod save;
 mod scripts;
+mod seal;
 mod show;
 
 use std::sync::Arc;
@@ -23,9 +25,11 @@ use crate::clock::Clock;
 use crate::model::{Monitor, MonitorId, Revision};
 use crate::store::Ledger;
 use crate::vault::Keyring;
+use rest::Resting;
 use save::Pending;
 
 pub use apply::{Applied, AppliedChange, ApplyOptions};
+pub use show::LastRuns;
 
 /// What the fleet is made of.
 #[derive(Clone)]
@@ -52,6 +56,10 @@ pub struct Fleet {
     turn: tokio::sync::RwLock<()>,
     /// Creates under way, per plan.
     pending: Pending,
+    /// Monitors that rest.
+    resting: Resting,
+    /// What `script_status` is told by.
+    runs: Option<Arc<dyn LastRuns>>,
 }
 
 /// Which version a caller wants to change; `None` for whichever is there.
@@ -61,7 +69,15 @@ impl Fleet {
     /// A fleet of `parts`.
     #[must_use]
     pub fn new(parts: FleetParts) -> Self {
-        Self { parts, turn: tokio::sync::RwLock::new(()), pending: Pending::default() }
+        let turn = tokio::sync::RwLock::new(());
+        Self { parts, turn, pending: Pending::default(), resting: Resting::default(), runs: None }
+    }
+
+    /// The same, which knows from `runs` how the last runs of scripts ended.
+    #[must_use]
+    pub fn informed_by(mut self, runs: Arc<dyn LastRuns>) -> Self {
+        self.runs = Some(runs);
+        self
     }
 
     /// Every monitor in memory.

@@ -1,19 +1,180 @@
 //! Monitors as version 3 shows them.
 
-use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
 
 use super::Fleet;
-use crate::control::{Caller, Refusal};
-use crate::model::Monitor;
+use crate::control::{AccountFacts, Caller, Refusal};
+use crate::model::table;
+use crate::model::{
+    Monitor, MonitorId, MonitorType, Origin, Outcome, Record, RecordKind, Right, Secrets, Timestamp,
+};
+use crate::store::{MonitorState, Page, RecordFilter};
+
+/// Knows how the last runs of monitors ended.
+pub trait LastRuns: Send + Sync + 'static {
+    /// Where `monitor` stands, at the location of its last run; `None` before the first.
+    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState>;
+}
 
 impl Fleet {
-    /// The version 3 object of `monitor` as `caller` sees it: every field of interface.md 2.1, computed ones
-    /// too (fields.md 3), secrets masked.
+    /// The version 3 object of each of `monitors` as `caller` sees it: every field of interface.md 2.1 and of
+    /// its type, in the order of the table; computed ones too (fields.md 3), secrets masked. What has no value is
+    /// null. Reads the store once, however many there are.
+    ///
+    /// # Errors
+    /// As the store's.
     pub async fn show(
         &self,
-        _caller: &Caller,
-        _monitors: &[Monitor],
+        caller: &Caller,
+        monitors: &[Monitor],
     ) -> Result<Vec<Map<String, Value>>, Refusal> {
-        todo!()
+        if monitors.is_empty() {
+            return Ok(Vec::new());
+        }
+        let facts = self.parts.directory.facts(caller.customer).await?;
+        let filter = RecordFilter {
+            assoc: monitors.iter().map(|monitor| monitor.id.0).collect(),
+            ..RecordFilter::of(RecordKind::Blackout).within(caller.customer)
+        };
+        let blackouts = self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
+        let blackouts = ahead(&blackouts.rows, &facts, self.parts.clock.now());
+        let shown = |monitor: &Monitor| {
+            let scene = Shown { monitor, facts: &facts, caller, last: self.last_run(monitor) };
+            let none = Vec::new();
+            scene.object(blackouts.get(&monitor.id).unwrap_or(&none))
+        };
+        Ok(monitors.iter().map(shown).collect())
     }
+
+    /// Where the last run of a monitor with a script stands; others show none.
+    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
+        let runs: &Arc<dyn LastRuns> = self.runs.as_ref()?;
+        (monitor.kind() == MonitorType::BrowserScript).then(|| runs.last_run(monitor)).flatten()
+    }
+}
+
+/// The blackouts that are not past, by monitor.
+fn ahead(records: &[Record], facts: &AccountFacts, now: Timestamp) -> HashMap<MonitorId, Vec<i64>> {
+    let now = jiff::Timestamp::from_microsecond(now.as_micros()).unwrap_or_default();
+    let now = now.to_zoned(facts.time_zone.clone()).datetime();
+    let mut ahead: HashMap<MonitorId, Vec<i64>> = HashMap::new();
+    for record in records {
+        // A recipient may have the number of a monitor.
+        let Some(monitor) = record.assoc.filter(|_| record.text("type") != "Notifier") else { continue };
+        let thru = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", record.text("thru_date"));
+        if record.flag("persistent") || thru.is_ok_and(|thru| thru > now) {
+            ahead.entry(MonitorId(monitor)).or_default().push(record.id);
+        }
+    }
+    ahead
+}
+
+/// One monitor with what it is shown by.
+struct Shown<'a> {
+    monitor: &'a Monitor,
+    facts: &'a AccountFacts,
+    caller: &'a Caller,
+    last: Option<MonitorState>,
+}
+
+impl Shown<'_> {
+    fn object(&self, blackouts: &[i64]) -> Map<String, Value> {
+        let mut set = self.monitor.document.to_json(Secrets::Masked);
+        let mut object = Map::new();
+        object.insert("id".to_owned(), json!(self.monitor.id.0));
+        object.insert("type".to_owned(), json!(self.monitor.kind().name()));
+        for field in table::of(self.monitor.kind()).fields() {
+            if field.name == "id" {
+                continue;
+            }
+            let own = set.get_mut(field.name).map(Value::take);
+            let value = match field.name {
+                "blackout_ids" => Some(json!(blackouts)),
+                name => self.computed(name, own.as_ref()).or(own),
+            };
+            object.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
+        }
+        object
+    }
+
+    /// The value of a field that Vigie works out; `None` where the document's own counts.
+    fn computed(&self, name: &str, own: Option<&Value>) -> Option<Value> {
+        let monitor = self.monitor;
+        let trail = &monitor.trail;
+        Some(match name {
+            "customer_id" => json!(monitor.customer.0),
+            "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
+            "home_location" if own.is_none() => json!(self.facts.pool(monitor).first()?),
+            "locations" => self.locations(own),
+            "custom_properties" => self.properties(own),
+            "ssl_cert_name" => json!(self.certificate()?.name),
+            "ssl_cert_format" => json!(self.certificate()?.format),
+            "has_sla"
+            | "has_performance_alerts"
+            | "has_active_performance_alerts"
+            | "has_mobile_locations"
+            | "is_content_view" => json!(false),
+            "mobile_location_count" => json!(0),
+            "mobile_type" => json!(""),
+            "last_modified" => moment(monitor.modified_at),
+            "script_created" => moment(trail.script_created?),
+            "script_modified" => moment(trail.script_modified?),
+            "script_modified_by_user" => json!(trail.script_modified_by),
+            "script_status" => json!(self.script_status()),
+            "script_replayed_successfully" => json!(
+                self.last.as_ref().is_some_and(|last| matches!(last.outcome, Outcome::Ok | Outcome::Warning))
+            ),
+            _ => return None,
+        })
+    }
+
+    /// Whether the caller may change it now (fields.md 3, `access_type`).
+    fn may_edit(&self) -> bool {
+        self.caller.role.may(Right::Edit) && !matches!(self.monitor.origin, Origin::File { .. })
+    }
+
+    /// Its locations, or else those of the account, with name and region. Devices are the provider's.
+    fn locations(&self, own: Option<&Value>) -> Value {
+        if matches!(self.monitor.kind(), MonitorType::MobileCloud | MonitorType::MobileLab) {
+            return own.cloned().unwrap_or_else(|| json!([]));
+        }
+        let shown = |id: i64| match self.facts.locations.get(&id) {
+            Some(known) => json!({"id": id, "name": known.name, "region": known.region}),
+            // One that was removed since.
+            None => json!({"id": id, "name": "", "region": 0}),
+        };
+        self.facts.pool(self.monitor).into_iter().map(shown).collect()
+    }
+
+    fn properties(&self, own: Option<&Value>) -> Value {
+        let shown = |entry: &Value| {
+            let (id, value_id) = (entry.get("id")?.as_i64()?, entry.get("value_id")?.as_i64()?);
+            let known = self.facts.properties.get(&id);
+            let value = known.and_then(|property| property.values.get(&value_id));
+            let name = known.map(|property| property.name.as_str()).unwrap_or_default();
+            let value = value.map(String::as_str).unwrap_or_default();
+            Some(json!({"id": id, "value_id": value_id, "name": name, "value": value}))
+        };
+        own.and_then(Value::as_array).into_iter().flatten().filter_map(shown).collect()
+    }
+
+    fn certificate(&self) -> Option<&crate::control::KnownCertificate> {
+        self.facts.certificates.get(&self.monitor.document.value("ssl_cert_id")?.as_i64()?)
+    }
+
+    fn script_status(&self) -> String {
+        match &self.last {
+            None => "Never played".to_owned(),
+            Some(last) if last.status.0 == 0 => last.outcome.to_string(),
+            Some(last) => format!("{}: {} {}", last.outcome, last.status.0, last.status.text()),
+        }
+    }
+}
+
+/// An audit time (behaviour.md 1 "Times").
+fn moment(at: Timestamp) -> Value {
+    json!(Timestamp::from_seconds(at.as_micros().div_euclid(1_000_000)).to_string())
 }

@@ -156,6 +156,7 @@ impl Intake<'_> {
                 let word = self.word(field, node)?;
                 choices.iter().find(|choice| **choice == word).map(|choice| Value::from(*choice))
             }
+            Kind::Any => Some(node.to_json()),
             Kind::Text { .. } | Kind::List { .. } | Kind::Object(_) => None,
         }
     }

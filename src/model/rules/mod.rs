@@ -11,6 +11,7 @@ use super::source::Node;
 mod address;
 mod locations;
 mod plans;
+mod properties;
 mod scripts;
 mod steps;
 mod warnings;
@@ -43,6 +44,7 @@ pub(super) fn check(judged: &Judged<'_>, faults: &mut Vec<FieldFault>) {
     steps::check(&mut bench);
     scripts::check(&mut bench);
     plans::check(&mut bench);
+    properties::check(&mut bench);
     faults.append(&mut bench.found);
 }
 

@@ -1,10 +1,10 @@
-//! Inputs of the APIs beside monitors: blackouts, bulk edits, clone, event, login (interface.md 2.4–2.7).
+//! Bodies of the APIs beside monitors: blackouts, bulk edits, clone, event, login (interface.md 2.4–2.7).
 
 use super::super::field::{Field, Kind, Preset};
 use super::super::format::Format;
-use super::Table;
 use super::parts::{CUSTOM_PROPERTY, LOCATION};
 use super::shared::{ID, INTERVALS, MODES, RUNNING, TIMEOUTS, reported};
+use super::{Table, records};
 
 static PROPERTIES: Kind = Kind::Object(&CUSTOM_PROPERTY);
 static LOCATIONS: Kind = Kind::Object(&LOCATION);
@@ -154,6 +154,7 @@ pub static EVENT: Table = Table::new(
     "Event",
     "Something that happened, for charts and reports",
     &[&[
+        reported("id", ID, "Its number"),
         Field::text("event", 255, "Its type").required(),
         Field::text("description", 65535, "What happened").required(),
         Field::text("value", 8, "A short value"),
@@ -186,4 +187,14 @@ pub static INPUTS: &[&Table] = &[
     &MONITOR_CLONE,
     &EVENT,
     &LOGIN,
+    &records::USER,
+    &records::LOCATION_RECORD,
+    &records::LOCATION_SECRET,
+    &records::PROPERTY,
+    &records::CERTIFICATE,
+    &records::ACCOUNT,
+    &records::CUSTOMER,
+    &records::AUDIT_ENTRY,
+    &records::TEST,
+    &records::ACCESS_TOKEN,
 ];

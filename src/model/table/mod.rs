@@ -16,6 +16,7 @@ pub mod mobile;
 pub mod network;
 pub mod parts;
 pub mod projects;
+pub mod records;
 pub mod shared;
 pub mod steps;
 pub mod web;

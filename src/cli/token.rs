@@ -1,0 +1,152 @@
+//! The token that a command shows to a server, and where it lies.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::net::IpAddr;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::app::settings::{Settings, Sources};
+use crate::app::{demo_folders, find_host_token};
+use crate::clock::{Clock, SystemClock};
+use crate::model::Timestamp;
+
+/// What `vigie login` keeps of one server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Login {
+    /// The access token.
+    pub(super) token: String,
+    /// When it ends.
+    pub(super) expires_at: Timestamp,
+}
+
+/// All logins, by the URL of the server.
+type Logins = BTreeMap<String, Login>;
+
+/// The token for `server`: that of `file`, of `VIGIE_TOKEN`, of `vigie login`, else the host token of a server
+/// on this host; the first that there is.
+pub(super) fn find(server: &Url, file: Option<&Path>) -> anyhow::Result<Option<String>> {
+    if let Some(file) = file {
+        return super::remote::token_from(file).map(Some);
+    }
+    if let Some(token) = super::variable("VIGIE_TOKEN") {
+        return Ok(Some(token));
+    }
+    let now = SystemClock.now();
+    let login = login_file().map(|file| logins(&file)).transpose()?.unwrap_or_default();
+    if let Some(login) = login.get(&key(server)).filter(|login| login.expires_at > now) {
+        return Ok(Some(login.token.clone()));
+    }
+    Ok(host_token(server))
+}
+
+/// Keeps `login` for `server`; answers the file.
+pub(super) fn keep(server: &Url, login: Login) -> anyhow::Result<PathBuf> {
+    change(|logins| {
+        logins.insert(key(server), login);
+    })
+}
+
+/// Forgets the login of `server`.
+pub(super) fn forget(server: &Url) -> anyhow::Result<PathBuf> {
+    change(|logins| {
+        logins.remove(&key(server));
+    })
+}
+
+fn key(server: &Url) -> String {
+    server.as_str().trim_end_matches('/').to_owned()
+}
+
+/// `logins.json` in `$XDG_CONFIG_HOME/vigie` or `~/.config/vigie`; `None` without a home.
+fn login_file() -> Option<PathBuf> {
+    let config = super::variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = config.or_else(|| Some(Path::new(&super::variable("HOME")?).join(".config")))?;
+    Some(config.join("vigie/logins.json"))
+}
+
+fn logins(file: &Path) -> anyhow::Result<Logins> {
+    match fs::read(file) {
+        Ok(bytes) => serde_json::from_slice(&bytes).with_context(|| {
+            format!(
+                "the logins in `{}` cannot be read\nhint: remove the file and log in again",
+                file.display()
+            )
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Logins::default()),
+        Err(error) => Err(error).with_context(|| format!("`{}` cannot be read", file.display())),
+    }
+}
+
+fn change(act: impl FnOnce(&mut Logins)) -> anyhow::Result<PathBuf> {
+    let file = login_file().context("there is no home folder\nhint: set HOME or XDG_CONFIG_HOME")?;
+    let mut logins = logins(&file)?;
+    act(&mut logins);
+    write(&file, &logins).with_context(|| format!("`{}` cannot be written", file.display()))?;
+    Ok(file)
+}
+
+/// Replaces `file` as a whole; nobody else may read it.
+fn write(file: &Path, logins: &Logins) -> anyhow::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    let beside = file.with_extension(format!("new-{}", std::process::id()));
+    let mut out = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
+    let written = serde_json::to_vec_pretty(logins).map_err(anyhow::Error::from);
+    let done =
+        written.and_then(|text| Ok(out.write_all(&text)?)).and_then(|()| Ok(fs::rename(&beside, file)?));
+    if done.is_err() {
+        // What went wrong first is what counts.
+        let _ = fs::remove_file(&beside);
+    }
+    done
+}
+
+fn host_token(server: &Url) -> Option<String> {
+    let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    let local =
+        host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+    if !local {
+        return None;
+    }
+    let file = super::settings::config_file(None);
+    // Settings with a fault name no folder; whoever needs them says so.
+    let named = Settings::load(&Sources { file, ..Sources::default() }.with_environment()).ok();
+    let mut folders: Vec<PathBuf> = named.map(|settings| settings.data).into_iter().collect();
+    folders.push("/var/lib/vigie".into());
+    folders.extend(demo_folders());
+    find_host_token(&folders, server.port_or_known_default()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logins_are_kept_by_server_and_nobody_else_reads_them() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("vigie/logins.json");
+        assert_eq!(logins(&file).unwrap(), Logins::default());
+        let login = Login { token: "t".to_owned(), expires_at: Timestamp::from_seconds(5) };
+        let url = Url::parse("https://vigie.test/").unwrap();
+        let kept = Logins::from([(key(&url), login)]);
+        write(&file, &kept).unwrap();
+        write(&file, &kept).unwrap();
+        assert_eq!(logins(&file).unwrap(), kept);
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::write(&file, "{").unwrap();
+        assert!(logins(&file).unwrap_err().to_string().contains("hint: remove the file"));
+    }
+
+    #[test]
+    fn a_server_elsewhere_gets_no_token_of_this_host() {
+        assert_eq!(host_token(&Url::parse("http://vigie.test:7979/").unwrap()), None);
+    }
+}

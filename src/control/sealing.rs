@@ -1,0 +1,81 @@
+//! Sealed secrets of the store as a whole: which keys they need, and sealing them anew under the newest.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::store::{Ledger, StoreError};
+use crate::vault::{KeyId, KeyPlace, Keyring, VaultError};
+
+/// How many secrets each key seals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SealedBy {
+    /// Secrets by key.
+    pub keys: BTreeMap<KeyId, u64>,
+    /// What is nothing that was ever sealed: damaged bytes.
+    pub damaged: u64,
+}
+
+/// Why the keys cannot be used with what the store holds.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SealingError {
+    /// The key file.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no key file, but there are secrets.
+    #[error(
+        "the key file `{path}` is missing, but the database holds {secrets} sealed secrets that need it\n\
+         hint: put the file back from its copy, or name it with the setting `store.key_file`"
+    )]
+    Missing {
+        /// Where it should be.
+        path: String,
+        /// How many secrets cannot be opened.
+        secrets: u64,
+    },
+}
+
+/// Which keys the secrets of `ledger` are sealed with. Reads all of them, changes none.
+pub async fn sealed_by(ledger: &dyn Ledger) -> Result<SealedBy, StoreError> {
+    let found = Arc::new(Mutex::new(SealedBy::default()));
+    let seen = Arc::clone(&found);
+    let look = move |_: &str, sealed: &[u8]| {
+        let mut found = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        match Keyring::key_of(sealed) {
+            Some(key) => *found.keys.entry(key).or_default() += 1,
+            None => found.damaged += 1,
+        }
+        None
+    };
+    ledger.reseal(Arc::new(look)).await?;
+    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(std::mem::take(&mut *found))
+}
+
+/// Opens the keys at `place`. Without a file there, makes one, but only when the store holds no secrets yet:
+/// new keys would open none of them. Refuses as well when the file lacks a key that a secret needs.
+pub async fn open_keyring(ledger: &dyn Ledger, place: KeyPlace) -> Result<Keyring, SealingError> {
+    let sealed = sealed_by(ledger).await?;
+    if !place.is_there()? && !sealed.keys.is_empty() {
+        let path = place.path.display().to_string();
+        return Err(SealingError::Missing { path, secrets: sealed.keys.values().sum() });
+    }
+    let ring = Keyring::read_or_create_at(place)?;
+    let have = ring.ids();
+    if let Some(lost) = sealed.keys.keys().find(|key| !have.contains(key)) {
+        return Err(VaultError::UnknownKey(*lost).into());
+    }
+    if sealed.damaged > 0 {
+        tracing::error!(secrets = sealed.damaged, "sealed secrets are damaged; enter them anew");
+    }
+    Ok(ring)
+}
+
+/// Seals everything under the newest key of `ring`; answers how many secrets changed. It may be ended at any
+/// time and called again: old and new forms open as long as both keys are in the file.
+pub async fn reseal(ledger: &dyn Ledger, ring: &Arc<Keyring>) -> Result<u64, StoreError> {
+    let ring = Arc::clone(ring);
+    ledger.reseal(Arc::new(move |context, sealed| ring.reseal(context, sealed))).await
+}

@@ -1,0 +1,226 @@
+//! The file of the keys: text lines `number base64`, for its owner alone, replaced as a whole or not at all.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use nix::fcntl::{Flock, FlockArg};
+use zeroize::Zeroizing;
+
+use super::{KeyId, VaultError};
+
+/// One key of XChaCha20-Poly1305.
+pub(super) type Key = Zeroizing<[u8; 32]>;
+/// All keys of a file; the last one seals.
+pub(super) type Keys = BTreeMap<KeyId, Key>;
+
+/// A larger file is no key file.
+const MOST: u64 = 64 * 1024;
+const HEAD: &str = "\
+# The keys that seal the secrets in the database of Vigie: number and key, one a line.
+# The one with the highest number seals, all of them open. Keep a copy of this file apart from the
+# database: without it, the secrets are lost. `vigie key rotate` adds a key, `vigie key prune` removes old ones.
+";
+
+/// Where the key file is, and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPlace {
+    /// The file.
+    pub path: PathBuf,
+    /// Whether it is handed in by systemd (`LoadCredential=`): such a file is never made or changed here.
+    pub credential: bool,
+}
+
+impl KeyPlace {
+    /// A file of its own.
+    #[must_use]
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), credential: false }
+    }
+
+    /// Where it is by the setting `store.key_file`, or else among the credentials of systemd in `credentials`,
+    /// or else in the data folder.
+    #[must_use]
+    pub fn of(setting: Option<&Path>, credentials: Option<&Path>, data: &Path) -> Self {
+        const NAME: &str = "vigie.key";
+        if let Some(path) = setting {
+            return Self::file(path);
+        }
+        match credentials.map(|folder| folder.join(NAME)).filter(|path| path.exists()) {
+            Some(path) => Self { path, credential: true },
+            None => Self::file(data.join(NAME)),
+        }
+    }
+
+    /// Whether there is a file.
+    pub fn is_there(&self) -> Result<bool, VaultError> {
+        self.path.try_exists().map_err(|error| self.fault(format!("cannot be looked for: {error}")))
+    }
+
+    pub(super) fn read(&self) -> Result<Keys, VaultError> {
+        let unreadable = |error: std::io::Error| self.fault(format!("cannot be read: {error}"));
+        let file = File::open(&self.path).map_err(unreadable)?;
+        let mode = file.metadata().map_err(unreadable)?.mode() & 0o7777;
+        // systemd gives the service its right to read by an access list, which shows as rights of the group.
+        let others = if self.credential { 0o007 } else { 0o077 };
+        if mode & others != 0 {
+            let path = self.path.display();
+            let words = format!("may be read by others (mode {mode:03o})\nhint: `chmod 600 {path}`");
+            return Err(self.fault(words));
+        }
+        let mut text = Zeroizing::new(String::new());
+        file.take(MOST + 1).read_to_string(&mut text).map_err(unreadable)?;
+        if text.len() as u64 > MOST {
+            return Err(self.fault("is too large to be one"));
+        }
+        parse(&text).map_err(|fault| self.fault(fault))
+    }
+
+    /// As [`KeyPlace::read`]; when there is no file, makes one with the keys that `first` answers.
+    pub(super) fn read_or_create(&self, first: impl FnOnce() -> Keys) -> Result<Keys, VaultError> {
+        if self.is_there()? || self.credential {
+            return self.read();
+        }
+        let _held = self.hold()?;
+        // Somebody else may have made it meanwhile.
+        if self.is_there()? {
+            return self.read();
+        }
+        let keys = first();
+        self.replace(&keys)?;
+        Ok(keys)
+    }
+
+    /// Replaces the keys by what `change` makes of them. A crash leaves either the old or the new file.
+    pub(super) fn update(&self, change: impl FnOnce(&mut Keys)) -> Result<Keys, VaultError> {
+        if self.credential {
+            return Err(
+                self.fault("is a credential of systemd; change it where `LoadCredential=` takes it from")
+            );
+        }
+        let _held = self.hold()?;
+        let mut keys = self.read()?;
+        change(&mut keys);
+        self.replace(&keys)?;
+        Ok(keys)
+    }
+
+    fn folder(&self) -> &Path {
+        self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    }
+
+    /// Keeps other processes from changing a key file of the same folder.
+    fn hold(&self) -> Result<Flock<File>, VaultError> {
+        let fault = |error: &dyn std::fmt::Display| {
+            self.fault(format!("cannot be made or changed in its folder: {error}"))
+        };
+        std::fs::create_dir_all(self.folder()).map_err(|error| fault(&error))?;
+        let folder = File::open(self.folder()).map_err(|error| fault(&error))?;
+        Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, errno)| fault(&errno))
+    }
+
+    fn replace(&self, keys: &Keys) -> Result<(), VaultError> {
+        let mut name = self.path.file_name().unwrap_or_default().to_owned();
+        name.push(".new");
+        let next = self.folder().join(name);
+        self.write(&next, keys).map_err(|error| self.fault(format!("cannot be written: {error}")))
+    }
+
+    fn write(&self, next: &Path, keys: &Keys) -> std::io::Result<()> {
+        // Left over from a crash; it may hold a key that nothing was sealed with.
+        match std::fs::remove_file(next) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(next)?;
+        file.write_all(render(keys).as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(next, &self.path)?;
+        File::open(self.folder())?.sync_all()
+    }
+
+    fn fault(&self, words: impl std::fmt::Display) -> VaultError {
+        VaultError::KeyFile(format!("the key file `{}` {words}", self.path.display()))
+    }
+}
+
+fn render(keys: &Keys) -> Zeroizing<String> {
+    let mut text = Zeroizing::new(String::with_capacity(HEAD.len() + keys.len() * 64));
+    text.push_str(HEAD);
+    for (id, key) in keys {
+        let encoded = Zeroizing::new(STANDARD.encode(key.as_slice()));
+        text.push_str(&id.to_string());
+        text.push(' ');
+        text.push_str(&encoded);
+        text.push('\n');
+    }
+    text
+}
+
+/// The keys of a file; the fault never repeats what stands in a line.
+fn parse(text: &str) -> Result<Keys, String> {
+    let mut keys = Keys::new();
+    for (number, line) in text.lines().enumerate().map(|(index, line)| (index + 1, line.trim())) {
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let (id, key) =
+            parse_line(line).ok_or_else(|| format!("has no `number base64` of 32 bytes in line {number}"))?;
+        if keys.insert(id, key).is_some() {
+            return Err(format!("has key {id} twice, again in line {number}"));
+        }
+    }
+    if keys.is_empty() { Err("holds no key".to_owned()) } else { Ok(keys) }
+}
+
+fn parse_line(line: &str) -> Option<(KeyId, Key)> {
+    let (id, encoded) = line.split_once(char::is_whitespace)?;
+    let id = id.parse().ok().filter(|id| *id > 0)?;
+    let bytes = Zeroizing::new(STANDARD.decode(encoded.trim()).ok()?);
+    let mut key = Key::default();
+    if bytes.len() != key.len() {
+        return None;
+    }
+    key.copy_from_slice(&bytes);
+    Some((id, key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_survive_their_text_and_faults_name_the_line_but_not_the_key() {
+        let keys = Keys::from([(1, Key::new([7; 32])), (12, Key::new([9; 32]))]);
+        assert_eq!(parse(&render(&keys)).unwrap(), keys);
+        let good = STANDARD.encode([7; 32]);
+        for (text, fault) in [
+            (String::new(), "holds no key"),
+            (format!("0 {good}"), "in line 1"),
+            (format!("# head\n\nx {good}"), "in line 3"),
+            ("1 c2hvcnQ=".to_owned(), "in line 1"),
+            (good.clone(), "in line 1"),
+            (format!("1 {good}\n1 {good}"), "has key 1 twice, again in line 2"),
+        ] {
+            let told = parse(&text).unwrap_err();
+            assert!(told.contains(fault) && !told.contains(&good), "{text}: {told}");
+        }
+    }
+
+    #[test]
+    fn the_setting_beats_the_credential_which_beats_the_data_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = Path::new("data");
+        let none = KeyPlace::of(None, Some(folder.path()), data);
+        assert_eq!(none, KeyPlace::file("data/vigie.key"));
+        std::fs::write(folder.path().join("vigie.key"), "").unwrap();
+        let credential = KeyPlace::of(None, Some(folder.path()), data);
+        assert!(credential.credential && credential.path.starts_with(folder.path()));
+        let named = KeyPlace::of(Some(Path::new("k")), Some(folder.path()), data);
+        assert_eq!(named, KeyPlace::file("k"));
+    }
+}

@@ -1,0 +1,35 @@
+//! Values of the account's properties in monitors.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use vigie::model::MonitorType;
+use vigie::model::accept::{KnownProperty, Surroundings};
+use vigie::model::intake::Form;
+
+use crate::support::{made, minimal, with};
+
+#[test]
+fn custom_properties_name_a_property_of_the_account_and_one_of_its_values() {
+    let colour = KnownProperty { name: "colour".to_owned(), values: BTreeMap::from([(1, "red".to_owned())]) };
+    let properties = BTreeMap::from([(100_007, colour)]);
+    let around = Surroundings { properties: Some(&properties), ..Surroundings::default() };
+    let faults = |list: Value| -> Vec<String> {
+        let body = with(minimal(MonitorType::Ping), json!({"custom_properties": list}));
+        let made = made(MonitorType::Ping, Form::V3, body, &around);
+        made.err().into_iter().flatten().map(|fault| fault.to_string()).collect()
+    };
+    assert_eq!(faults(json!([{"id": 100_007, "value_id": 1}])), Vec::<String>::new());
+    assert_eq!(
+        faults(json!([{"id": 100_007, "value_id": 2}])),
+        ["`custom_properties[0].value_id`: the property `colour` has no value `2`"]
+    );
+    assert_eq!(
+        faults(json!([{"id": 5, "value_id": 1}])),
+        ["`custom_properties[0].id`: there is no property `5`"]
+    );
+    assert_eq!(
+        faults(json!([{"id": 100_007, "value_id": 1}, {"id": 100_007, "value_id": 1}])),
+        ["`custom_properties[1].id`: property `100007` is in the list already"]
+    );
+}
