@@ -232,6 +232,7 @@ impl Parts {
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.clone(),
+            accounts: None,
         };
         let (hour, minute) = settings.store.retention_at;
         let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;

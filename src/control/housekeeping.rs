@@ -1,4 +1,4 @@
-//! What follows a calendar: rollups each hour, retention once a day.
+//! What follows a calendar: rollups and the end of tokens each hour, retention once a day.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 
+use super::Accounts;
 use crate::clock::Clock;
 use crate::store::{Housekeeping, Retention, StoreError};
 use crate::telemetry::Metrics;
@@ -13,6 +14,8 @@ use crate::telemetry::Metrics;
 /// Minutes after the full hour at which it is rolled up: by then its last results are in. Later ones
 /// are taken up an hour on.
 const ROLL_UP_MINUTE: u32 = 5;
+/// When expired tokens and sessions are removed in each hour: not when rollups want the store.
+const PURGE_MINUTE: u32 = 35;
 
 /// When retention runs, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,8 @@ pub struct Household {
     pub clock: Arc<dyn Clock>,
     /// How long data is kept.
     pub retention: Retention,
+    /// Whose tokens end; without it there is no [`Chore::Purge`].
+    pub accounts: Option<Arc<Accounts>>,
 }
 
 /// The calendar jobs that are running.
@@ -48,6 +53,8 @@ pub enum Chore {
     RollUp,
     /// Removal of what has outlived its time.
     Retain,
+    /// Removal of tokens and sessions that expired.
+    Purge,
 }
 
 impl Chore {
@@ -57,6 +64,7 @@ impl Chore {
         match self {
             Self::RollUp => "roll_up",
             Self::Retain => "retain",
+            Self::Purge => "purge",
         }
     }
 }
@@ -72,6 +80,10 @@ impl Household {
         let outcome = match chore {
             Chore::RollUp => self.store.roll_up(now).await,
             Chore::Retain => self.store.retain(self.retention.clone(), now).await,
+            Chore::Purge => match &self.accounts {
+                Some(accounts) => accounts.purge().await,
+                None => Ok(0),
+            },
         };
         let duration_s = began.elapsed().as_secs_f64();
         match &outcome {
@@ -110,7 +122,8 @@ impl Household {
 }
 
 impl Housekeeper {
-    /// Starts the calendar: rollups five minutes after each hour, retention daily at `at`. What came
+    /// Starts the calendar: rollups five minutes after each hour, the removal of expired tokens half an hour
+    /// later, retention daily at `at`. What came
     /// due while the process was away is caught up by the first rollup.
     ///
     /// # Errors
@@ -118,6 +131,9 @@ impl Housekeeper {
     pub async fn start(household: Household, at: TimeOfDay) -> Result<Self, JobSchedulerError> {
         let scheduler = JobScheduler::new().await?;
         scheduler.add(household.job(&format!("0 {ROLL_UP_MINUTE} * * * *"), Chore::RollUp)?).await?;
+        if household.accounts.is_some() {
+            scheduler.add(household.job(&format!("0 {PURGE_MINUTE} * * * *"), Chore::Purge)?).await?;
+        }
         let daily = format!("0 {} {} * * *", at.minute, at.hour);
         scheduler.add(household.job(&daily, Chore::Retain)?).await?;
         scheduler.start().await?;

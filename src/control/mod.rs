@@ -28,11 +28,11 @@ pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
 pub use planner::{PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
-pub use resources::{ResourceParts, Resources};
+pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher};
 pub use roster::Roster;
 pub use sealing::{SealedBy, SealingError, open_keyring, reseal, sealed_by};
 pub use state::next_state;
-pub use trial::{Progress, TrialParts, Trials};
+pub use trial::{Progress, TrialParts, Trials, result_url};
 pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};
 // What reading answers with, so that pages and API need no door to the store.
 pub use crate::store::{

@@ -200,7 +200,7 @@ impl Trials {
         let now = self.parts.clock.now();
         let (progress, name, value) = told(outcome);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
-        record.fields.insert("finished_at".to_owned(), Value::from(seconds(now)));
+        record.fields.insert("ended_at".to_owned(), Value::from(seconds(now)));
         record.fields.insert(name.to_owned(), value);
         let (id, expected) = (record.id, record.revision);
         record.revision = Revision(expected.0 + 1);
@@ -221,8 +221,15 @@ impl Trials {
         let interrupted = running && !self.running().ids.contains(&record.id);
         let mut shown = object(json!({
             "id": record.id,
-            "created_at": seconds(record.created_at),
+            "monitor_id": null,
+            "location_id": null,
+            "progress": null,
+            "result_url": result_url(record.id),
             "login": record.created_by,
+            "ordered_at": seconds(record.created_at),
+            "ended_at": null,
+            "error": null,
+            "result": null,
         }));
         shown.extend(record.fields);
         if interrupted {
@@ -235,6 +242,12 @@ impl Trials {
     fn running(&self) -> MutexGuard<'_, Running> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Where version 3 shows a test, on the same server.
+#[must_use]
+pub fn result_url(id: i64) -> String {
+    format!("/api/v3/tests/{id}")
 }
 
 /// What a check came to, and the field that tells of it.

@@ -25,6 +25,34 @@ pub fn create(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Val
     if faults.is_empty() { Ok(values) } else { Err(faults) }
 }
 
+/// Applies `body` to `old`, a blackout that comes back each week: fields that it does not name stay.
+pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>, Vec<FieldFault>> {
+    let mut intake = Intake::new(Form::V3, &no_secrets);
+    let read = intake.fields(&BLACKOUT, body, &[], false);
+    let mut faults = intake.faults;
+    let mut values = old.clone();
+    for (name, value) in read {
+        match (name.as_str(), value) {
+            // Its week, and that it comes back, cannot be unset.
+            (_, Value::Null) if WINDOW.contains(&name.as_str()) => {
+                let message = format!("`{name}` is required when `persistent` is true");
+                faults.push(FieldFault::new(Rule::Missing, &*name, body.place_of(&name), message));
+            }
+            ("persistent", Value::Null | Value::Bool(false)) => {
+                let message = "`persistent` stays `true`; remove the blackout and make one that comes once";
+                faults.push(conflict(body, "persistent", message.to_owned()));
+            }
+            (_, Value::Null) => drop(values.shift_remove(&name)),
+            (_, value) => drop(values.insert(name, value)),
+        }
+    }
+    if faults.is_empty() {
+        // The dates of one that comes back are judged by nothing but that they are not there.
+        check(&values, body, jiff::civil::DateTime::MIN, &mut faults);
+    }
+    if faults.is_empty() { Ok(values) } else { Err(faults) }
+}
+
 /// Reads a bulk edit of blackouts; `now` is the time in the account's time zone.
 pub fn bulk_edit(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Value>, Vec<FieldFault>> {
     let mut intake = Intake::new(Form::V3, &no_secrets);

@@ -41,7 +41,7 @@ fn household(store: Arc<Counting>) -> (Household, Arc<Metrics>) {
         daily: day * 900,
     };
     let clock = Arc::new(FakeClock::at(at(77)));
-    (Household { store, metrics: metrics.clone(), clock, retention }, metrics)
+    (Household { store, metrics: metrics.clone(), clock, retention, accounts: None }, metrics)
 }
 
 #[tokio::test]

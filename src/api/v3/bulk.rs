@@ -1,7 +1,195 @@
 //! POST `/monitors/bulk-edit`, `/monitors/bulk-edit-passwords`, `/monitors/bulk-edit-scripts` and `/apply`.
 
+use std::collections::HashSet;
+
+use axum::extract::State;
+use axum::http::Method;
+use axum::{Extension, Json};
+use serde_json::{Value, json};
+
+use crate::api::body::JsonBody;
 use crate::api::routes::Routes;
+use crate::api::{Answer, ApiError, ApiState, Body, Operation};
+use crate::control::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
+use crate::model::intake::{Form, Intake, no_secrets};
+use crate::model::source::{Node, NodeValue};
+use crate::model::table::Table;
+use crate::model::table::account::{MONITOR_BULK_EDIT, PASSWORD_BULK_EDIT, SCRIPT_BULK_EDIT};
+use crate::model::table::orders::{APPLY, APPLY_ANSWER, EDITED};
+use crate::model::{FieldFault, MonitorType, Right, Rule, nearest, shown};
+
+/// Characters of a key at most.
+const KEY: usize = 255;
 
 pub(super) fn routes(routes: Routes) -> Routes {
+    let edit = |path, id, about, table: &'static Table| {
+        Operation::new(Method::POST, path, id, "monitors", about)
+            .right(Some(Right::Edit))
+            .body(Body::Create(table))
+            .answer(Answer::One(&EDITED))
+            .or(403, "The role lacks the right, or one of the monitors is not the account's or a file's")
+    };
+    let fields =
+        edit("/monitors/bulk-edit", "bulkEditMonitors", "Change several monitors", &MONITOR_BULK_EDIT);
+    let passwords = edit(
+        "/monitors/bulk-edit-passwords",
+        "bulkEditPasswords",
+        "Change a password wherever it stands in several monitors",
+        &PASSWORD_BULK_EDIT,
+    );
+    let scripts = edit(
+        "/monitors/bulk-edit-scripts",
+        "bulkEditScripts",
+        "Change a text wherever it stands in the scripts of several monitors",
+        &SCRIPT_BULK_EDIT,
+    );
+    let apply =
+        Operation::new(Method::POST, "/apply", "apply", "monitors", "Bring monitors of files in line")
+            .right(Some(Right::Edit))
+            .body(Body::Create(&APPLY))
+            .answer(Answer::One(&APPLY_ANSWER));
     routes
+        .on(
+            fields,
+            async |State(state): State<ApiState>,
+                   Extension(caller): Extension<Caller>,
+                   JsonBody(body): JsonBody| {
+                state.fleet.bulk_edit(&caller, &body).await?;
+                Ok::<_, ApiError>(edited(&body))
+            },
+        )
+        .on(
+            passwords,
+            async |State(state): State<ApiState>,
+                   Extension(caller): Extension<Caller>,
+                   JsonBody(body): JsonBody| {
+                state.fleet.bulk_edit_passwords(&caller, &body).await?;
+                Ok::<_, ApiError>(edited(&body))
+            },
+        )
+        .on(
+            scripts,
+            async |State(state): State<ApiState>,
+                   Extension(caller): Extension<Caller>,
+                   JsonBody(body): JsonBody| {
+                state.fleet.bulk_edit_scripts(&caller, &body).await?;
+                Ok::<_, ApiError>(edited(&body))
+            },
+        )
+        .on_large(apply, bring_in_line)
+}
+
+/// 200 with the ids as texts, as other edits answer theirs.
+fn edited(body: &Node) -> Json<Value> {
+    let monitors = body.get("monitors").map(Node::items).unwrap_or_default();
+    let ids: Vec<String> = monitors
+        .iter()
+        .filter_map(|node| match node.value {
+            NodeValue::Int(id) => Some(id.to_string()),
+            _ => None,
+        })
+        .collect();
+    Json(json!({"ids": ids}))
+}
+
+async fn bring_in_line(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    JsonBody(body): JsonBody,
+) -> Result<Json<Value>, ApiError> {
+    let (wanted, options) = read(body)?;
+    let changes = state.fleet.apply(&caller, wanted, options).await?;
+    let changes: Vec<Value> = changes.into_iter().map(change).collect();
+    Ok(Json(json!({"changes": changes})))
+}
+
+fn change(change: AppliedChange) -> Value {
+    let AppliedChange { key, id, action, before, after, warnings } = change;
+    json!({"key": key, "id": id, "action": action, "before": before, "after": after, "warnings": warnings})
+}
+
+/// Takes the body apart; the fields of the monitors are judged where they are made.
+fn read(body: Node) -> Result<(Vec<Applied>, ApplyOptions), Refusal> {
+    let mut intake = Intake::new(Form::V3, &no_secrets);
+    let fields = intake.fields(&APPLY, &body, &[], true);
+    let mut faults = intake.faults;
+    let flag = |name: &str| fields.get(name).and_then(Value::as_bool).unwrap_or_default();
+    let options = ApplyOptions { dry_run: flag("dry_run"), prune: flag("prune") };
+    let mut keys = HashSet::new();
+    let mut wanted = Vec::new();
+    let monitors = entries(body).into_iter().find(|(name, _)| name == "monitors");
+    let items = match monitors.map(|(_, node)| node.value) {
+        Some(NodeValue::List(items)) => items,
+        _ => Vec::new(),
+    };
+    for (index, item) in items.into_iter().enumerate() {
+        match monitor(index, item) {
+            Ok(applied) if keys.insert(applied.key.clone()) => wanted.push(applied),
+            Ok(applied) => {
+                let path = format!("monitors[{index}].key");
+                let message = format!("`{path}` must be unique; `{}` stands here a second time", applied.key);
+                faults.push(FieldFault::new(Rule::Duplicate, path, applied.body.place, message));
+            }
+            Err(found) => faults.extend(found),
+        }
+    }
+    if faults.is_empty() { Ok((wanted, options)) } else { Err(Refusal::Faults(faults)) }
+}
+
+/// Key and type of one monitor, with its fields; `type` stays among them.
+fn monitor(index: usize, node: Node) -> Result<Applied, Vec<FieldFault>> {
+    let at = |field: &str| format!("monitors[{index}].{field}");
+    let mut faults = Vec::new();
+    if !matches!(node.value, NodeValue::Map(_)) {
+        let message = format!("`monitors[{index}]` must be a map of fields, not {}", shown(&node));
+        return Err(vec![FieldFault::new(Rule::Type, format!("monitors[{index}]"), node.place, message)]);
+    }
+    let fits = |key: &&str| !key.is_empty() && key.chars().count() <= KEY;
+    let key = node.get("key").and_then(Node::as_text).filter(fits).map(str::to_owned);
+    if key.is_none() {
+        let message = format!("`{}` must be a text of 1 to {KEY} characters", at("key"));
+        faults.push(FieldFault::new(Rule::Missing, at("key"), node.place, message));
+    }
+    let word = node.get("type").and_then(Node::as_text);
+    let kind = word.and_then(MonitorType::from_name);
+    if kind.is_none() {
+        let message = match word {
+            Some(word) => format!(
+                "`{}` must be a type of monitors, not `{}`",
+                at("type"),
+                crate::model::shortened(word)
+            ),
+            None => format!("`{}` is required", at("type")),
+        };
+        let fault = FieldFault::new(Rule::Choice, at("type"), node.place, message);
+        let known = MonitorType::ALL.iter().map(|kind| kind.name());
+        faults.push(match word.and_then(|word| nearest(word, known)) {
+            Some(near) => fault.hint(format!("did you mean `{near}`?")),
+            None => fault,
+        });
+    }
+    let place = node.place;
+    let fields = match node.value {
+        NodeValue::Map(fields) => fields,
+        _ => Vec::new(),
+    };
+    let twice = fields.iter().filter(|(name, _)| name.name == "key").count() > 1;
+    if twice {
+        let message = format!("`{}` stands here a second time", at("key"));
+        faults.push(FieldFault::new(Rule::Duplicate, at("key"), place, message));
+    }
+    let fields = fields.into_iter().filter(|(name, _)| name.name != "key").collect();
+    match (key, kind) {
+        (Some(key), Some(kind)) if faults.is_empty() => {
+            Ok(Applied { key, kind, body: Node { value: NodeValue::Map(fields), place } })
+        }
+        _ => Err(faults),
+    }
+}
+
+fn entries(node: Node) -> Vec<(String, Node)> {
+    match node.value {
+        NodeValue::Map(entries) => entries.into_iter().map(|(key, node)| (key.name, node)).collect(),
+        _ => Vec::new(),
+    }
 }

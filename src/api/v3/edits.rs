@@ -1,7 +1,211 @@
 //! POST, PATCH and DELETE of monitors, their copies, conversion and rest.
 
+use std::sync::OnceLock;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use jiff::tz::TimeZone;
+
+use crate::api::body::{JsonBody, OptionalBody};
+use crate::api::path::Id;
+use crate::api::query::time_in;
 use crate::api::routes::Routes;
+use crate::api::{Answer, ApiError, ApiState, Body, Operation, etag};
+use crate::control::{Caller, Refusal};
+use crate::model::intake::{Form, Intake, no_secrets};
+use crate::model::source::Node;
+use crate::model::table::{self, account::MONITOR_CLONE, orders::PAUSE};
+use crate::model::{FieldFault, MonitorId, MonitorType, Right, Rule, Timestamp};
+
+const FILE: &str = "The role lacks the right, or a file on the server manages the monitor";
+
+/// Paths and names of the operations on one type.
+struct Words {
+    kind: MonitorType,
+    path: &'static str,
+    path_one: &'static str,
+    create: &'static str,
+    edit: &'static str,
+}
+
+/// Made once for the whole process: operations name themselves by static texts.
+fn words() -> &'static [Words] {
+    static WORDS: OnceLock<Vec<Words>> = OnceLock::new();
+    let lasting = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+    WORDS.get_or_init(|| {
+        let of = |kind: &MonitorType| Words {
+            kind: *kind,
+            path: lasting(format!("/monitors/{kind}")),
+            path_one: lasting(format!("/monitors/{kind}/{{id}}")),
+            create: lasting(format!("create{}Monitor", camel(kind.name()))),
+            edit: lasting(format!("edit{}Monitor", camel(kind.name()))),
+        };
+        MonitorType::ALL.iter().map(of).collect()
+    })
+}
+
+/// `website-ssl` as `WebsiteSsl`.
+fn camel(name: &str) -> String {
+    let capital = |part: &str| part[..1].to_uppercase() + &part[1..];
+    name.split('-').map(capital).collect()
+}
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    routes
+    let routes = words().iter().fold(routes, of_type);
+    let routes = [MonitorType::WebsiteApi, MonitorType::WebsiteSslApi].into_iter().fold(routes, conversion);
+    let delete =
+        Operation::new(Method::DELETE, "/monitors/{id}", "deleteMonitor", "monitors", "Remove a monitor")
+            .right(Some(Right::Edit))
+            .if_match()
+            .or(403, FILE);
+    let copy =
+        Operation::new(Method::POST, "/monitors/{id}/clone", "cloneMonitor", "monitors", "Copy a monitor")
+            .right(Some(Right::Edit))
+            .body(Body::Patch(&MONITOR_CLONE))
+            .answer(Answer::Saved(None));
+    let pause = Operation::new(
+        Method::POST,
+        "/monitors/{id}/pause",
+        "pauseMonitor",
+        "monitors",
+        "Let a monitor rest",
+    )
+    .right(Some(Right::Edit))
+    .body(Body::Create(&PAUSE))
+    .answer(Answer::Saved(None));
+    let resume = Operation::new(
+        Method::POST,
+        "/monitors/{id}/resume",
+        "resumeMonitor",
+        "monitors",
+        "End a rest at once",
+    )
+    .right(Some(Right::Edit))
+    .answer(Answer::Saved(None));
+    routes.on(delete, remove).on(copy, clone).on(pause, rest).on(resume, end_rest)
+}
+
+fn of_type(routes: Routes, words: &Words) -> Routes {
+    let kind = words.kind;
+    let create =
+        Operation::new(Method::POST, words.path, words.create, "monitors", "Make a monitor of this type")
+            .right(Some(Right::Edit))
+            .body(Body::Create(table::of(kind)))
+            .answer(Answer::Saved(None));
+    let edit = Operation::new(
+        Method::PATCH,
+        words.path_one,
+        words.edit,
+        "monitors",
+        "Change a monitor of this type",
+    )
+    .right(Some(Right::Edit))
+    .body(Body::Patch(table::of(kind)))
+    .answer(Answer::Saved(None))
+    .if_match()
+    .or(403, FILE);
+    let make = async move |State(state): State<ApiState>,
+                           Extension(caller): Extension<Caller>,
+                           JsonBody(body): JsonBody| {
+        let saved = state.fleet.create(&caller, kind, Form::V3, &body).await?;
+        Ok::<_, ApiError>(etag::saved(saved))
+    };
+    let change = async move |State(state): State<ApiState>,
+                             Extension(caller): Extension<Caller>,
+                             Id(id): Id,
+                             headers: HeaderMap,
+                             JsonBody(body): JsonBody| {
+        let seen = etag::if_match(&headers)?;
+        let saved = state.fleet.patch(&caller, MonitorId(id), Some(kind), Form::V3, &body, seen).await?;
+        Ok::<_, ApiError>(etag::saved(saved))
+    };
+    routes.on_large(create, make).on_large(edit, change)
+}
+
+fn conversion(routes: Routes, kind: MonitorType) -> Routes {
+    let (path, id) = match kind {
+        MonitorType::WebsiteApi => ("/monitors/website-api/{id}/convert-api", "convertWebsiteApiMonitor"),
+        _ => ("/monitors/website-ssl-api/{id}/convert-api", "convertWebsiteSslApiMonitor"),
+    };
+    let about = "Turn the one request of a monitor into its first step";
+    let operation = Operation::new(Method::PATCH, path, id, "monitors", about)
+        .right(Some(Right::Edit))
+        .answer(Answer::Saved(None))
+        .if_match()
+        .or(403, FILE);
+    let convert = async move |State(state): State<ApiState>,
+                              Extension(caller): Extension<Caller>,
+                              Id(id): Id,
+                              headers: HeaderMap| {
+        let seen = etag::if_match(&headers)?;
+        let saved = state.fleet.convert_api(&caller, MonitorId(id), kind, seen).await?;
+        Ok::<_, ApiError>(etag::saved(saved))
+    };
+    routes.on(operation, convert)
+}
+
+async fn remove(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let seen = etag::if_match(&headers)?;
+    state.fleet.delete(&caller, MonitorId(id), seen).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+async fn clone(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id,
+    OptionalBody(body): OptionalBody,
+) -> Result<Response, ApiError> {
+    Ok(etag::saved(state.fleet.copy(&caller, MonitorId(id), &body).await?))
+}
+
+async fn rest(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id,
+    JsonBody(body): JsonBody,
+) -> Result<Response, ApiError> {
+    let facts = state.directory.facts(caller.customer).await?;
+    let until = until(&body, &facts.time_zone)?;
+    Ok(etag::saved(state.fleet.pause(&caller, MonitorId(id), until).await?))
+}
+
+fn until(body: &Node, zone: &TimeZone) -> Result<Timestamp, Refusal> {
+    let mut intake = Intake::new(Form::V3, &no_secrets);
+    let read = intake.fields(&PAUSE, body, &[], true);
+    let until = read.get("until").and_then(|until| until.as_str()).and_then(|text| time_in(zone, text));
+    if until.is_none() && intake.faults.is_empty() {
+        let message = "`until` must be a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the time zone of the account";
+        intake.faults.push(FieldFault::new(Rule::Format, "until", body.place_of("until"), message));
+    }
+    until.filter(|_| intake.faults.is_empty()).ok_or(Refusal::Faults(intake.faults))
+}
+
+async fn end_rest(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id,
+) -> Result<Response, ApiError> {
+    Ok(etag::saved(state.fleet.resume(&caller, MonitorId(id)).await?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_has_its_own_paths_and_names() {
+        let words = words();
+        assert_eq!(words.len(), 21);
+        let ssl = words.iter().find(|words| words.kind == MonitorType::WebsiteSslApi).unwrap();
+        assert_eq!(ssl.path_one, "/monitors/website-ssl-api/{id}");
+        assert_eq!(ssl.create, "createWebsiteSslApiMonitor");
+    }
 }

@@ -4,6 +4,7 @@
 mod account;
 mod audit;
 mod bulk;
+mod customers;
 mod edits;
 mod monitors;
 mod openapi;
@@ -51,6 +52,7 @@ fn all(state: ApiState) -> Routes {
         site_status::routes,
         records::routes,
         account::routes,
+        customers::routes,
         audit::routes,
     ];
     groups.into_iter().fold(Routes::new(state), |routes, add| add(routes))

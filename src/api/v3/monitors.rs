@@ -1,7 +1,200 @@
 //! `GET /monitors` and `GET /monitors/{id}`.
 
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::{Method, Uri};
+use axum::response::Response;
+use futures::stream;
+use serde_json::{Map, Value};
+
+use crate::api::path::{Id, number};
+use crate::api::query::{Query, Select, Window, words};
 use crate::api::routes::Routes;
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, etag, list};
+use crate::control::{Caller, Fleet, Refusal};
+use crate::model::{Monitor, MonitorId, MonitorType, Right, table};
+
+/// How many monitors are shown and sent at a time.
+const STEP: usize = 100;
+/// Bytes of scripts that one step holds, if it is not a single monitor.
+const STEP_BYTES: usize = 4 * 1024 * 1024;
+/// Fields whose text may be long.
+const LONG: [&str; 3] = ["script", "environment", "data"];
+
+const NAMES: [&str; 7] = ["type", "show_scripts", "subtype", "value_id", "limit", "offset", "select"];
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    routes
+    let tables: Vec<_> = MonitorType::ALL.iter().map(|kind| table::of(*kind)).collect();
+    let list_all = Operation::new(
+        Method::GET,
+        "/monitors",
+        "listMonitors",
+        "monitors",
+        "The monitors of the account, by id",
+    )
+    .right(Some(Right::View))
+    .query(&[
+        Param::new("type", ParamKind::Choices(type_names()), "Of these types only"),
+        Param::new("show_scripts", ParamKind::Choice(&["0", "1"]), "1 shows the scripts too"),
+        Param::new("subtype", ParamKind::Int(0), "Browser scripts of this subtype only"),
+        Param::new("value_id", ParamKind::Ids, "With one of these values of custom properties only"),
+        Param::new(
+            "select",
+            ParamKind::Text,
+            "Names of the fields to show, with commas between; all when absent",
+        ),
+    ])
+    .paged()
+    .answer(Answer::List(tables.clone()));
+    let get_one = Operation::new(Method::GET, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
+        .right(Some(Right::View))
+        .answer(Answer::OneOf(tables));
+    routes.on(list_all, all).on(get_one, one)
+}
+
+/// The words of all types.
+pub(super) fn type_names() -> &'static [&'static str] {
+    static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
+    NAMES.get_or_init(|| MonitorType::ALL.iter().map(|kind| kind.name()).collect())
+}
+
+async fn all(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let mut query = Query::of(&uri, &NAMES);
+    let types = format!("one or several of {}", words(MonitorType::ALL));
+    let kinds = query.many("type", types, MonitorType::from_name);
+    let scripts = query.one("show_scripts", "`0` or `1`", |text| match text {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    });
+    let filter = Filter {
+        kinds,
+        subtype: query.one("subtype", "a whole number from 0", |text| text.parse::<u32>().ok()),
+        values: query.many("value_id", "an id or a comma list of ids", number),
+        account: caller.clone(),
+    };
+    let (window, select) = (query.window(), query.select());
+    query.finish()?;
+    let (count, first) =
+        state.fleet.roster().count(window.offset.unwrap_or(0), |monitor| filter.fits(monitor));
+    let walk = Walk::new(state.fleet, filter, select, scripts.unwrap_or(false), first, window);
+    // The first step before the head of the answer: what fails here has a status of its own.
+    let (begun, walk) = walk.step().await?;
+    let rest = stream::try_unfold((Some(begun), walk), |(begun, walk)| async move {
+        if let Some(piece) = begun {
+            return Ok(Some((piece, (None, walk))));
+        }
+        if walk.next.is_none() {
+            return Ok(None);
+        }
+        let stepped = walk.step().await.map_err(|refusal| broken(&refusal))?;
+        Ok::<_, io::Error>(Some((stepped.0, (None, stepped.1))))
+    });
+    Ok(list::respond(caller.role, count, window, rest))
+}
+
+async fn one(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id,
+) -> Result<Response, ApiError> {
+    let monitor = state.fleet.roster().of(caller.customer, MonitorId(id)).ok_or_else(ApiError::not_found)?;
+    let shown = state.fleet.show(&caller, std::slice::from_ref(&monitor)).await?;
+    let shown = shown.into_iter().next().ok_or_else(ApiError::not_found)?;
+    Ok(etag::tagged(monitor.revision, &shown))
+}
+
+/// Which monitors are wanted.
+struct Filter {
+    account: Caller,
+    kinds: Vec<MonitorType>,
+    subtype: Option<u32>,
+    values: Vec<i64>,
+}
+
+impl Filter {
+    fn fits(&self, monitor: &Monitor) -> bool {
+        let document = &monitor.document;
+        let has_value = |property: &Value| {
+            property.get("value_id").and_then(Value::as_i64).is_some_and(|id| self.values.contains(&id))
+        };
+        monitor.customer == self.account.customer
+            && (self.kinds.is_empty() || self.kinds.contains(&monitor.kind()))
+            && self.subtype.is_none_or(|subtype| {
+                monitor.kind() == MonitorType::BrowserScript
+                    && document.number("subtype") == i64::from(subtype)
+            })
+            && (self.values.is_empty() || document.list("custom_properties").iter().any(has_value))
+    }
+}
+
+/// Goes through the roster by id. Monitors that come or go meanwhile do not shift the others.
+struct Walk {
+    fleet: Arc<Fleet>,
+    filter: Filter,
+    select: Select,
+    scripts: bool,
+    next: Option<MonitorId>,
+    left: u64,
+}
+
+impl Walk {
+    fn new(
+        fleet: Arc<Fleet>,
+        filter: Filter,
+        select: Select,
+        scripts: bool,
+        next: Option<MonitorId>,
+        window: Window,
+    ) -> Self {
+        Self { fleet, filter, select, scripts, next, left: window.limit.unwrap_or(u64::MAX) }
+    }
+
+    /// The next monitors as a piece of the list; `next` is `None` after the last ones.
+    async fn step(mut self) -> Result<(Vec<u8>, Self), Refusal> {
+        let most = usize::try_from(self.left).unwrap_or(STEP).min(STEP);
+        let Some(from) = self.next.take().filter(|_| most > 0) else { return Ok((Vec::new(), self)) };
+        let mut monitors = self.fleet.roster().from(from, most, |monitor| self.filter.fits(monitor));
+        let found = monitors.len();
+        monitors.truncate(bearable(&monitors));
+        self.left = self.left.saturating_sub(monitors.len() as u64);
+        if found == most || monitors.len() < found {
+            self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
+        }
+        let mut shown = self.fleet.show(&self.filter.account, &monitors).await?;
+        for object in &mut shown {
+            self.narrow(object);
+        }
+        Ok((list::piece(&shown), self))
+    }
+
+    fn narrow(&self, object: &mut Map<String, Value>) {
+        if !self.scripts {
+            object.shift_remove("script");
+        }
+        self.select.narrow(object);
+    }
+}
+
+/// How many of `monitors` one step may hold: at least one, and as many as their scripts allow.
+fn bearable(monitors: &[Monitor]) -> usize {
+    let mut bytes = 0;
+    let fitting = monitors.iter().take_while(|monitor| {
+        bytes += LONG.iter().filter_map(|field| monitor.document.text(field)).map(str::len).sum::<usize>();
+        bytes <= STEP_BYTES
+    });
+    fitting.count().max(1)
+}
+
+/// What cuts off an answer that has begun.
+fn broken(refusal: &Refusal) -> io::Error {
+    tracing::warn!(error = ?refusal, "a list of monitors was cut off");
+    io::Error::other("the list was cut off")
 }

@@ -10,7 +10,8 @@ use crate::api::path::{Id, number};
 use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind};
-use crate::control::Caller;
+use crate::control::{Caller, result_url};
+use crate::model::table::records::TEST;
 use crate::model::{LocationId, MonitorId, Right};
 
 const PARAMS: &[Param] = &[
@@ -31,7 +32,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     };
     let one = Operation::new(Method::GET, "/tests/{id}", "getTest", "tests", "One test on demand")
         .right(Some(Right::View))
-        .answer(Answer::Schema(test_schema()));
+        .answer(Answer::One(&TEST));
     routes
         .on(start(Method::POST, "startTest"), begin)
         .on(start(Method::GET, "startTestByGet"), begin)
@@ -57,8 +58,7 @@ async fn begin(
     query.finish()?;
     let Some(monitor) = monitor else { return Err(ApiError::not_found()) };
     let id = state.trials.start(&caller, MonitorId(monitor), location.map(LocationId)).await?;
-    let result_url = format!("/api/v3/tests/{id}");
-    Ok(Json(json!({"id": id.to_string(), "result_url": result_url})).into_response())
+    Ok(Json(json!({"id": id.to_string(), "result_url": result_url(id)})).into_response())
 }
 
 async fn get(
@@ -77,27 +77,5 @@ fn started_schema() -> Value {
             "result_url": {"type": "string", "format": "uri-reference", "description": "Where its outcome is found"},
         },
         "required": ["id", "result_url"],
-    })
-}
-
-fn test_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "id": {"type": "integer"},
-            "created_at": {"type": "string", "format": "date-time"},
-            "finished_at": {"type": "string", "format": "date-time"},
-            "login": {"type": "string", "description": "Who started it"},
-            "monitor_id": {"type": "integer"},
-            "location_id": {"type": "integer"},
-            "progress": {
-                "type": "integer",
-                "enum": [1, 2, 3],
-                "description": "1 running, 2 succeeded, 3 failed",
-            },
-            "error": {"type": "string", "description": "Why there is no result"},
-            "result": {"type": "object", "description": "The result of the check, as /results shows one"},
-        },
-        "required": ["id", "created_at", "login", "monitor_id", "location_id", "progress"],
     })
 }

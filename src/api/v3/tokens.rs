@@ -1,7 +1,68 @@
-//! POST `/access-tokens` (behaviour.md 1 "Token").
+//! POST `/access-tokens` (behaviour.md 1 "Token"), and DELETE of the token that is sent.
 
+use axum::extract::{FromRequest, Request, State};
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde_json::{Map, Value, json};
+
+use crate::api::body::JsonBody;
+use crate::api::caller::{address, token};
 use crate::api::routes::Routes;
+use crate::api::{Answer, ApiError, ApiState, Body, Operation};
+use crate::control::{Caller, Refusal};
+use crate::model::Right;
+use crate::model::intake::{Form, Intake, no_secrets};
+use crate::model::source::Node;
+use crate::model::table::Table;
+use crate::model::table::account::LOGIN;
+use crate::model::table::records::ACCESS_TOKEN;
+
+const PATH: &str = "/access-tokens";
+const TAG: &str = "access-tokens";
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    routes
+    let create = Operation::new(Method::POST, PATH, "createAccessToken", TAG, "Log in: a token for an hour");
+    let create = create.right(None).body(Body::Create(&LOGIN)).answer(Answer::One(&ACCESS_TOKEN)).or(
+        StatusCode::TOO_MANY_REQUESTS.as_u16(),
+        "Too many failed logins of this user or from this address; `Retry-After` says when to try again",
+    );
+    let delete =
+        Operation::new(Method::DELETE, PATH, "deleteAccessToken", TAG, "Log out: end the token that is sent");
+    routes.on(create, log_in).on(delete.right(Some(Right::Report)), log_out)
+}
+
+async fn log_in(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {
+    let from = address(&request);
+    let JsonBody(body) = JsonBody::from_request(request, &state).await?;
+    let fields = whole(&LOGIN, &body)?;
+    let issued = state.accounts.log_in(text(&fields, "username"), text(&fields, "password"), from).await?;
+    let answer = json!({
+        "access_token": issued.token,
+        "expires_in": issued.expires_in,
+        "token_type": "Bearer",
+    });
+    // RFC 6749 section 5.1: nobody on the way may keep it.
+    let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(([no_store], Json(answer)).into_response())
+}
+
+async fn log_out(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Result<StatusCode, ApiError> {
+    state.accounts.log_out(&caller, &token(&request)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The fields of `body`, which has to be a whole object of `table`.
+pub(super) fn whole(table: &'static Table, body: &Node) -> Result<Map<String, Value>, Refusal> {
+    let mut intake = Intake::new(Form::V3, &no_secrets);
+    let fields = intake.fields(table, body, &[], true);
+    if intake.faults.is_empty() { Ok(fields) } else { Err(Refusal::Faults(intake.faults)) }
+}
+
+fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
+    fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -74,6 +74,8 @@ pub struct EngineSettings {
 pub struct StoreSettings {
     /// Whether every commit waits for the disk itself.
     pub full_sync: bool,
+    /// The keys that seal secrets, when somebody says where they are.
+    pub key_file: Option<PathBuf>,
     /// How long data are kept.
     pub retention: Retention,
     /// When old data are removed: hour and minute of the day, UTC.
@@ -119,6 +121,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
         },
         store: StoreSettings {
             full_sync: read.text("store.synchronous") == "full",
+            key_file: read.optional("store.key_file").map(PathBuf::from),
             retention: Retention {
                 results: days(&read, "store.keep_results_days"),
                 details_ok: days(&read, "store.keep_details_ok_days"),

@@ -123,6 +123,12 @@ pub static SETTINGS: &[Setting] = &[
         "full",
         "`full`: no kept result is lost, commits share a flush. `normal`: a power cut may lose the last ones.",
     ),
+    Setting::new(
+        "store.key_file",
+        Kind::Text,
+        "null",
+        "The keys that seal the secrets in the database; null: `vigie.key` among the credentials of systemd\n(LoadCredential=), or else in the data folder, where it is made. Keep a copy of it apart from the database.",
+    ),
     Setting::new("store.keep_results_days", DAYS, "90", "How long single results are kept."),
     Setting::new("store.keep_details_ok_days", DAYS, "7", "How long details (attempts, phases, facts) of ok results are kept."),
     Setting::new("store.keep_details_failed_days", DAYS, "90", "How long details of all other results are kept."),

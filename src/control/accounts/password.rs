@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::control::Refusal;
 use crate::model::source::Place;
-use crate::model::{FieldFault, Rule};
+use crate::model::{FieldFault, MASK, Rule};
 
 /// Characters that a password has at least.
 const LEAST: usize = 8;
@@ -30,6 +30,10 @@ const READABLE: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 /// What is wrong with `password` as a new one; never repeats it.
 #[must_use]
 pub fn password_fault(password: &str) -> Option<FieldFault> {
+    if password == MASK {
+        let message = format!("`{MASK}` stands for a secret that is not shown, and is no password");
+        return Some(FieldFault::new(Rule::Secret, "password", Place::default(), message));
+    }
     let length = password.chars().count();
     if (LEAST..=MOST).contains(&length) {
         return None;
@@ -119,10 +123,11 @@ mod tests {
             ("éééééééé".to_owned(), true),
             ("x".repeat(1024), true),
             ("x".repeat(1025), false),
+            (MASK.to_owned(), false),
         ] {
             let fault = password_fault(&password);
             assert_eq!(fault.is_none(), good, "{password}");
-            assert!(fault.is_none_or(|fault| !fault.to_string().contains(&password)));
+            assert!(fault.is_none_or(|fault| password == MASK || !fault.to_string().contains(&password)));
         }
         for (login, good) in
             [("", false), ("anna@example.test", true), ("a b", false), ("a:b", false), ("a\n", false)]

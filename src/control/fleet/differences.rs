@@ -46,7 +46,7 @@ pub(super) fn between(old: &Document, new: &Document) -> (Map<String, Value>, Ma
 }
 
 /// `value`, or what stands for it when it is long.
-fn brief(value: Value) -> Value {
+pub(in crate::control) fn brief(value: Value) -> Value {
     let text = match &value {
         Value::String(text) => text.clone(),
         Value::Array(_) | Value::Object(_) => value.to_string(),

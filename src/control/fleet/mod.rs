@@ -28,6 +28,8 @@ use crate::vault::Keyring;
 use rest::Resting;
 use save::Pending;
 
+pub(super) use differences::brief;
+
 pub use apply::{Applied, AppliedChange, ApplyOptions};
 pub use show::LastRuns;
 

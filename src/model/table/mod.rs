@@ -14,6 +14,7 @@ pub mod ftp;
 pub mod mail;
 pub mod mobile;
 pub mod network;
+pub mod orders;
 pub mod parts;
 pub mod projects;
 pub mod records;

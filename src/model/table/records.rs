@@ -192,6 +192,8 @@ pub static TEST: Table = Table::new(
         reported("result_url", WORD_LONG, "Where this is found"),
         reported("login", WORD, "Who ordered it"),
         reported("ordered_at", MOMENT, "When it was ordered, UTC"),
+        reported("ended_at", MOMENT, "When it ended, UTC; null while it runs"),
+        reported("error", WORD, "Why there is no result; null when there is none to tell"),
         reported("result", Kind::Any, "What the check came to, as in /results; null while it runs"),
     ]],
 );

@@ -1,0 +1,61 @@
+//! GET and POST `/customers`: the accounts of the installation, for `vigie customer` on the host itself.
+
+use std::convert::Infallible;
+
+use axum::extract::State;
+use axum::http::{Method, Uri};
+use axum::response::Response;
+use axum::{Extension, Json};
+use futures::stream;
+use serde_json::{Value, json};
+
+use super::tokens::whole;
+use crate::api::body::JsonBody;
+use crate::api::query::{Query, Window};
+use crate::api::routes::Routes;
+use crate::api::{Answer, ApiError, ApiState, Body, Operation, list};
+use crate::control::Caller;
+use crate::model::Right;
+use crate::model::table::records::CUSTOMER;
+
+const PATH: &str = "/customers";
+const TAG: &str = "customers";
+
+pub(super) fn routes(routes: Routes) -> Routes {
+    let about = "The accounts of this installation; for the host token alone";
+    let all = Operation::new(Method::GET, PATH, "listCustomers", TAG, about);
+    let all = all.right(Some(Right::Own)).answer(Answer::List(vec![&CUSTOMER]));
+    let create =
+        Operation::new(Method::POST, PATH, "createCustomer", TAG, "A new account; for the host token alone");
+    let create = create
+        .right(Some(Right::Own))
+        .body(Body::Create(&CUSTOMER))
+        .answer(Answer::Saved(None))
+        .or(409, "There is an account with this name already");
+    routes.on(all, show).on(create, add)
+}
+
+async fn show(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let mut query = Query::of(&uri, &[]);
+    let window: Window = query.window();
+    query.finish()?;
+    let customers = state.accounts.customers(&caller).await?;
+    let rows = customers.iter().map(|customer| json!({"id": customer.id, "name": customer.text("name")}));
+    let (count, piece) = (customers.len() as u64, list::piece(rows));
+    Ok(list::respond(caller.role, count, window, stream::iter([Ok::<_, Infallible>(piece)])))
+}
+
+async fn add(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    JsonBody(body): JsonBody,
+) -> Result<Json<Value>, ApiError> {
+    let fields = whole(&CUSTOMER, &body)?;
+    let name = fields.get("name").and_then(Value::as_str).unwrap_or_default();
+    let id = state.accounts.add_customer(&caller, name).await?;
+    Ok(Json(json!({"id": id.to_string()})))
+}

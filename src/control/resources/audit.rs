@@ -1,0 +1,71 @@
+//! The audit trail: what a change of a record says there, and how the trail is read.
+
+use serde_json::{Map, Value, json};
+
+use super::Resources;
+use super::moment::utc;
+use crate::control::fleet::brief;
+use crate::control::{Caller, Refusal};
+use crate::model::table::Table;
+use crate::model::{MASK, Right};
+use crate::store::{AuditFilter, AuditRow, Listed, Page};
+
+/// The fields that differ, as they were and as they are; only those of the table, secrets masked, long texts
+/// as their length and hash.
+pub(super) fn changes(
+    table: &Table,
+    old: &Map<String, Value>,
+    new: &Map<String, Value>,
+) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut before, mut after) = (Map::new(), Map::new());
+    for field in table.fields() {
+        let (was, is) = (old.get(field.name), new.get(field.name));
+        if was == is {
+            continue;
+        }
+        let shown = |value: &Value| if field.secret { json!(MASK) } else { brief(value.clone()) };
+        let name = || field.name.to_owned();
+        if !old.is_empty() {
+            before.insert(name(), was.map_or(Value::Null, shown));
+        }
+        if !new.is_empty() {
+            after.insert(name(), is.map_or(Value::Null, shown));
+        }
+    }
+    (before, after)
+}
+
+impl Resources {
+    /// The audit trail of the caller's account, newest first.
+    pub async fn audit(
+        &self,
+        caller: &Caller,
+        filter: AuditFilter,
+        page: Page,
+    ) -> Result<Listed<Map<String, Value>>, Refusal> {
+        caller.require(Right::View)?;
+        let filter = AuditFilter { customer: Some(caller.customer), ..filter };
+        let found = self.parts.ledger.audit(filter, page).await?;
+        Ok(Listed { count: found.count, rows: found.rows.into_iter().map(object).collect() })
+    }
+}
+
+fn object(row: AuditRow) -> Map<String, Value> {
+    let fields = json!({
+        "id": row.id,
+        "at": utc(row.at),
+        "login": row.login,
+        "address": row.address,
+        "via": row.via,
+        "action": row.action,
+        "object": row.object,
+        "object_id": row.object_id,
+        "object_name": row.object_name,
+        "before": row.before,
+        "after": row.after,
+    });
+    match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}

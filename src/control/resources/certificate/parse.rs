@@ -1,0 +1,145 @@
+//! PEM and PKCS#12 into one PEM text: the certificate, its chain, and the key that fits it.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use p12_keystore::Pkcs12Archive;
+use rustls::RootCertStore;
+use rustls::crypto::aws_lc_rs;
+use rustls::sign::CertifiedKey;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use zeroize::Zeroizing;
+
+/// Certificates in one text at most.
+const MOST: usize = 100;
+
+/// What was given.
+pub(super) enum Given {
+    Pem(Zeroizing<String>),
+    Pkcs12 { packed: Zeroizing<String>, password: Zeroizing<String> },
+}
+
+impl Given {
+    /// As answers call it.
+    pub(super) const fn format(&self) -> &'static str {
+        match self {
+            Self::Pem(_) => "PEM",
+            Self::Pkcs12 { .. } => "PKCS#12",
+        }
+    }
+}
+
+/// What was read.
+pub(super) struct Parsed {
+    /// The certificate itself, the first of its chain.
+    pub(super) leaf: Vec<u8>,
+    /// How many certificates there are.
+    pub(super) count: usize,
+    /// All of it, the key last.
+    pub(super) pem: Zeroizing<Vec<u8>>,
+}
+
+/// Certificates and keys of one text.
+struct Found {
+    chain: Vec<CertificateDer<'static>>,
+    keys: Vec<PrivateKeyDer<'static>>,
+}
+
+/// Reads `given`; the text of an error says what is wrong, without a full stop.
+pub(super) fn parse(given: &Given, client: bool) -> Result<Parsed, String> {
+    let Found { mut chain, mut keys } = match given {
+        Given::Pem(text) => pem(text)?,
+        Given::Pkcs12 { packed, password } => pkcs12(packed, password)?,
+    };
+    if chain.is_empty() {
+        return Err("there is no certificate in it".to_owned());
+    }
+    if chain.len() > MOST {
+        return Err(format!("there are {} certificates in it; {MOST} are possible", chain.len()));
+    }
+    let (_, unusable) = RootCertStore::empty().add_parsable_certificates(chain.iter().cloned());
+    if unusable > 0 {
+        return Err(format!("{unusable} of its {} certificates cannot be read", chain.len()));
+    }
+    let key = match (client, keys.pop()) {
+        (true, None) => return Err("there is no private key in it".to_owned()),
+        (true, Some(_)) if !keys.is_empty() => return Err("there are several private keys in it".to_owned()),
+        (true, Some(key)) => {
+            let owner = owner(&chain, &key)?;
+            chain.swap(0, owner);
+            Some(key)
+        }
+        (false, Some(_)) => {
+            return Err(
+                "there is a private key in it, which an authority has no use for; leave it out".to_owned()
+            );
+        }
+        (false, None) => None,
+    };
+    let pem = text(&chain, key.as_ref());
+    Ok(Parsed { leaf: chain.first().map(|leaf| leaf.to_vec()).unwrap_or_default(), count: chain.len(), pem })
+}
+
+fn pem(text: &str) -> Result<Found, String> {
+    let bytes = text.as_bytes();
+    let chain = CertificateDer::pem_slice_iter(bytes).collect::<Result<_, _>>().map_err(|e| e.to_string())?;
+    if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
+        return Err("its private key is encrypted; send it without encryption, or as PKCS#12".to_owned());
+    }
+    // The reason of the parser may repeat parts of the key.
+    let keys = PrivateKeyDer::pem_slice_iter(bytes)
+        .collect::<Result<_, _>>()
+        .map_err(|_| "its private key cannot be read".to_owned())?;
+    Ok(Found { chain, keys })
+}
+
+fn pkcs12(packed: &str, password: &str) -> Result<Found, String> {
+    let packed: String = packed.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+    let bytes = STANDARD.decode(packed).map_err(|_| "it is no Base64".to_owned())?;
+    let archive = Pkcs12Archive::from_pkcs12(&bytes, password)
+        .map_err(|_| "it is no PKCS#12, or `password` is not the one that opens it".to_owned())?;
+    let chain = archive.certs.iter().map(|bag| CertificateDer::from(bag.cert.as_der().to_vec())).collect();
+    let keys =
+        archive.keys.iter().map(|bag| PrivatePkcs8KeyDer::from(bag.key.as_der().to_vec()).into()).collect();
+    Ok(Found { chain, keys })
+}
+
+/// The place of the certificate that `key` fits.
+fn owner(chain: &[CertificateDer<'static>], key: &PrivateKeyDer<'static>) -> Result<usize, String> {
+    let provider = aws_lc_rs::default_provider();
+    let signing = provider
+        .key_provider
+        .load_private_key(key.clone_key())
+        .map_err(|_| "its private key cannot be used".to_owned())?;
+    let fits = |certificate: &CertificateDer<'static>| {
+        CertifiedKey::new(vec![certificate.clone()], signing.clone()).keys_match().is_ok()
+    };
+    chain.iter().position(fits).ok_or_else(|| "its private key does not fit its certificate".to_owned())
+}
+
+fn text(chain: &[CertificateDer<'static>], key: Option<&PrivateKeyDer<'static>>) -> Zeroizing<Vec<u8>> {
+    let mut text = Zeroizing::new(String::new());
+    for certificate in chain {
+        block(&mut text, "CERTIFICATE", certificate);
+    }
+    match key {
+        Some(PrivateKeyDer::Pkcs8(key)) => block(&mut text, "PRIVATE KEY", key.secret_pkcs8_der()),
+        Some(PrivateKeyDer::Pkcs1(key)) => block(&mut text, "RSA PRIVATE KEY", key.secret_pkcs1_der()),
+        Some(PrivateKeyDer::Sec1(key)) => block(&mut text, "EC PRIVATE KEY", key.secret_sec1_der()),
+        _ => {}
+    }
+    Zeroizing::new(text.as_bytes().to_vec())
+}
+
+/// RFC 7468: lines of 64 characters.
+fn block(text: &mut String, label: &str, der: &[u8]) {
+    let packed = Zeroizing::new(STANDARD.encode(der));
+    let _ = writeln!(text, "-----BEGIN {label}-----");
+    for line in packed.as_bytes().chunks(64) {
+        text.push_str(&String::from_utf8_lossy(line));
+        text.push('\n');
+    }
+    let _ = writeln!(text, "-----END {label}-----");
+}

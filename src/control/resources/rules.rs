@@ -1,0 +1,95 @@
+//! The door to the own rules of each kind, and what they look at.
+
+use std::sync::Arc;
+
+use super::draft::Draft;
+use super::kinds::Kind;
+use super::{ResourceParts, account, blackout, certificate, event, location, property, user};
+use crate::control::{AccountFacts, Caller, Refusal};
+use crate::model::source::Node;
+use crate::model::{CustomerId, Record, RecordKind, Timestamp};
+use crate::store::{AuditEntry, AuditObject};
+
+/// What one call works with.
+pub(super) struct Bench<'a> {
+    pub(super) parts: &'a ResourceParts,
+    pub(super) caller: &'a Caller,
+    pub(super) kind: &'static Kind,
+    pub(super) now: Timestamp,
+    /// What is known of the account.
+    pub(super) facts: Arc<AccountFacts>,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) async fn new(
+        parts: &'a ResourceParts,
+        caller: &'a Caller,
+        kind: &'static Kind,
+    ) -> Result<Self, Refusal> {
+        let facts = parts.directory.facts(caller.customer).await?;
+        Ok(Self { parts, caller, kind, now: parts.clock.now(), facts })
+    }
+
+    /// Whether the caller may see `record`: those of the account, and shared locations.
+    pub(super) fn sees(&self, record: &Record) -> bool {
+        record.customer == self.caller.customer || location::is_shared(record)
+    }
+
+    /// An audit entry about a record of this kind.
+    pub(super) fn entry(&self, action: &'static str, object: AuditObject, name: &str) -> AuditEntry {
+        self.caller.entry(self.now, action, self.kind.record.name(), object, name)
+    }
+}
+
+/// A new record out of `body`.
+pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
+    match bench.kind.record {
+        RecordKind::User => user::create(bench, body).await,
+        RecordKind::Location => location::create(bench, body),
+        RecordKind::Property => property::create(bench, body),
+        RecordKind::Certificate => certificate::create(bench, body).await,
+        RecordKind::Blackout => blackout::create(bench, body),
+        RecordKind::Event => event::create(body),
+        RecordKind::Customer | RecordKind::Test => Err(Refusal::NotFound),
+    }
+}
+
+/// `old` as `body` wants it.
+pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+    match bench.kind.record {
+        RecordKind::User => user::patch(bench, old, body).await,
+        RecordKind::Location => location::patch(bench, old, body),
+        RecordKind::Property => property::patch(bench, old, body),
+        RecordKind::Blackout => blackout::patch(old, body),
+        RecordKind::Customer => account::patch(bench, old, body),
+        RecordKind::Certificate | RecordKind::Event | RecordKind::Test => Err(Refusal::NotFound),
+    }
+}
+
+/// Whether `old` may go.
+pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
+    match bench.kind.record {
+        RecordKind::User => user::remove(bench, old).await,
+        RecordKind::Location => location::remove(bench, old).await,
+        RecordKind::Property => property::remove(bench, old),
+        RecordKind::Certificate => certificate::remove(bench, old),
+        RecordKind::Blackout => blackout::remove(bench, old),
+        RecordKind::Customer | RecordKind::Event | RecordKind::Test => Err(Refusal::NotFound),
+    }
+}
+
+/// How many monitors fit, over all accounts, as `… that 3 monitors use`; `None` when there is none.
+pub(super) fn users_of(
+    parts: &ResourceParts,
+    customer: Option<CustomerId>,
+    uses: impl Fn(&crate::model::Document) -> bool,
+) -> Option<String> {
+    let fits = |monitor: &crate::model::Monitor| {
+        customer.is_none_or(|customer| monitor.customer == customer) && uses(&monitor.document)
+    };
+    match parts.roster.count(0, fits).0 {
+        0 => None,
+        1 => Some("1 monitor uses".to_owned()),
+        count => Some(format!("{count} monitors use")),
+    }
+}

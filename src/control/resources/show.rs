@@ -1,0 +1,48 @@
+//! Records as version 3 answers them: every field of the table but those that are never shown.
+
+use serde_json::{Map, Value, json};
+
+use super::moment::{utc, window};
+use super::rules::Bench;
+use super::{event, location};
+use crate::model::{MASK, Record, RecordKind};
+
+/// The object of `record`; what has no value is null.
+pub(super) fn object(bench: &Bench<'_>, record: &Record) -> Map<String, Value> {
+    let table = bench.kind.table;
+    let value = |name: &'static str, default: Option<Value>| {
+        computed(bench, record, name)
+            .or_else(|| record.fields.get(name).cloned())
+            .or(default)
+            .unwrap_or(Value::Null)
+    };
+    table
+        .fields()
+        .iter()
+        .filter(|field| !field.secret || (field.required && record.private.is_some()))
+        .map(|field| {
+            let shown = if field.secret { json!(MASK) } else { value(field.name, field.default_value()) };
+            (field.name.to_owned(), shown)
+        })
+        .collect()
+}
+
+/// What is not among the fields that are kept.
+fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
+    Some(match (record.kind, name) {
+        (_, "id") => json!(record.id),
+        (RecordKind::User, "customer_id") => json!(record.customer.0),
+        (RecordKind::User, "created_at") | (RecordKind::Blackout, "date_added") => {
+            json!(utc(record.created_at))
+        }
+        (RecordKind::User, "created_by") | (RecordKind::Blackout | RecordKind::Event, "login") => {
+            json!(record.created_by)
+        }
+        (RecordKind::Blackout, "assoc_id") => json!(record.assoc),
+        (RecordKind::Event, "name") => json!(event::label(record.text("event"))),
+        (RecordKind::Event, "timestamp") => json!(window(record.created_at, &bench.facts.time_zone)),
+        (RecordKind::Location, "health") => location::health(false),
+        (RecordKind::Location, "managed") => json!(false),
+        _ => return None,
+    })
+}
