@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use tokio::net::TcpListener;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::demo::Demo;
 use super::reload::{Doors, RunningSet, Taken, refused};
-use super::settings::{EngineSettings, Settings, Sources};
+use super::server::ServerTls;
+use super::settings::{EngineSettings, ServerSettings, Settings, Sources};
 use super::signals::{Signals, Wish};
 use super::vitals::{Heart, WatchedIngest};
 use super::watch::{self, Watch};
@@ -22,7 +24,7 @@ use crate::model::{CheckResult, FieldFault};
 use crate::net::Net;
 use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
 use crate::telemetry::{Metrics, init_logs, log_panics};
-use crate::web::{self, Site};
+use crate::web::{self, Bounds, Gate, Site};
 use crate::{api, engine};
 
 /// Name of the database in the data folder.
@@ -106,22 +108,34 @@ async fn run(sources: Sources, settings: Settings, demo: bool) -> anyhow::Result
     let origin = Origin { sources, demo };
     let settings = origin.adorned(settings);
     tell(&origin, &settings);
-    let listener = server::bind(settings.listen).await?;
-    let address = listener.local_addr()?;
+    let listeners = server::bind(&settings.listen).await?;
+    let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
+    let tls = settings.server.tls.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
+    let tls = tls.transpose()?.map(Arc::new);
     let parts = Parts::start(&settings).await?;
     let stop = CancellationToken::new();
-    let served = tokio::spawn(server::serve(listener, parts.router(), stop.clone()));
+    let router = parts.router(&settings.server);
+    let service = server::Service { router, tls: tls.clone(), request_time: settings.server.request_time };
+    let served = tokio::spawn(server::serve(listeners, service, stop.clone()));
+    if let Some(tls) = tls {
+        let stop = stop.clone();
+        tokio::spawn(async move { tls.follow(stop).await });
+    }
     let beating = {
         let (heart, runner) = (Arc::clone(&parts.heart), parts.runner.clone());
         let (results, stop): (Arc<dyn Results>, _) = (parts.store.clone(), stop.clone());
         tokio::spawn(async move { heart.beat(runner, results, stop).await })
     };
     let drain = settings.engine.drain;
+    let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
     let outcome = match parts.running_set(settings).await {
         Ok(mut set) => {
             parts.heart.loaded();
-            tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at http://{address}/");
-            service::ready(&format!("Serving at http://{address}/"));
+            for address in &addresses {
+                tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
+            }
+            let at = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
+            service::ready(&format!("Serving{}", at.unwrap_or_default()));
             let signal = attend(&origin, &mut set, &mut signals).await;
             tracing::info!(signal, "shutting down; running checks get {} s to end", drain.as_secs());
             Ok(())
@@ -189,9 +203,13 @@ fn tell(origin: &Origin, settings: &Settings) {
         let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         tracing::warn!(setting = name, "the environment variable is no setting{hint}");
     }
-    if !settings.listen.ip().is_loopback() {
-        let address = settings.listen;
-        tracing::warn!(address = %address, "status page and metrics are open to everybody who reaches this address");
+    for address in settings.listen.iter().filter(|address| !address.ip().is_loopback()) {
+        if settings.server.tls.is_none() {
+            tracing::warn!(address = %address, "logins and tokens cross the network in plain text on this address; give the server a certificate, or let a proxy on this host speak TLS");
+        }
+        if settings.server.public_pages {
+            tracing::warn!(address = %address, "status page and metrics are open to everybody who reaches this address");
+        }
     }
     for folder in settings.monitors.iter().filter(|folder| !settings.monitors_named && !folder.exists()) {
         tracing::warn!(file = %folder.display(), "there is no monitors folder yet; make it, or name another with --monitors");
@@ -244,15 +262,25 @@ impl Parts {
         Ok(Self { store, ingestor, runner, housekeeper, view, heart, metrics, clock })
     }
 
-    fn router(&self) -> axum::Router {
+    fn router(&self, server: &ServerSettings) -> axum::Router {
         let site = Site {
             view: Arc::clone(&self.view),
             vitals: self.heart.clone(),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
         };
-        let api = api::v3::router(self.api_state());
-        web::guarded(web::router(site).nest("/api/v3", api))
+        let state = self.api_state();
+        let gate = Gate { public: server.public_pages, accounts: Some(Arc::clone(&state.accounts)) };
+        let pages = web::router(site, gate);
+        let apis = pages
+            .nest("/api/v3", api::v3::router(state.clone()))
+            .nest("/legacy-api", api::legacy::router(state));
+        let bounds = Bounds {
+            body_bytes: server.body_bytes,
+            request_time: server.request_time,
+            tls: server.tls.is_some(),
+        };
+        web::guarded(apis, bounds)
     }
 
     fn api_state(&self) -> api::ApiState {

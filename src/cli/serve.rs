@@ -30,7 +30,8 @@ pub(super) struct Args {
     /// Folder or file of monitors; may be given several times [default: vigie-monitors]
     #[arg(long, value_name = "DIR")]
     monitors: Vec<PathBuf>,
-    /// Where pages, API and metrics are served; port 0 picks a free one [default: 127.0.0.1:7979]
+    /// Where pages, APIs and metrics are served, several separated by commas; port 0 picks a free one
+    /// [default: 127.0.0.1:7979]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
 }

@@ -52,6 +52,22 @@ impl Document {
         Self { kind, entries: entries.into_boxed_slice() }
     }
 
+    /// Puts together what [`Document::stored`] without secrets and [`Document::secrets`] took apart.
+    #[must_use]
+    pub fn with_secrets(kind: MonitorType, mut stored: Map<String, Value>, secrets: Value) -> Self {
+        let table = table::of(kind);
+        if let Value::Object(secrets) = secrets {
+            for (name, secret) in secrets {
+                // What was left of the value may have been no more than the default, which is not stored.
+                let default = || table.default_at(table.position(&name)?).cloned();
+                let mut value = stored.get_mut(&name).map(Value::take).or_else(default).unwrap_or_default();
+                join(&mut value, secret);
+                stored.insert(name, value);
+            }
+        }
+        Self::trusted(kind, stored)
+    }
+
     /// The type that the fields belong to.
     #[must_use]
     pub fn kind(&self) -> MonitorType {
@@ -108,6 +124,19 @@ impl Document {
                 Some((field.name.to_owned(), covered(field, entry.value().clone(), secrets)?))
             })
             .collect()
+    }
+
+    /// The secrets alone, in their places: objects hold nothing else, arrays have their full length with null
+    /// for what has none. `None` without any. What a store seals and [`Document::with_secrets`] takes.
+    #[must_use]
+    pub fn secrets(&self) -> Option<Value> {
+        let fields = table::of(self.kind).fields();
+        let secret = |entry: &Entry| {
+            let field = fields[entry.position()];
+            Some((field.name.to_owned(), hidden(field, entry.value())?))
+        };
+        let secrets: Map<String, Value> = self.entries.iter().filter_map(secret).collect();
+        (!secrets.is_empty()).then_some(Value::Object(secrets))
     }
 
     /// Every field that has a value, defaults included, in the order of the table and in version 3 form.
@@ -230,6 +259,49 @@ fn covered_inside(kind: &Kind, value: Value, secrets: Secrets) -> Value {
     }
 }
 
+/// What [`Secrets::Omitted`] leaves out of `value`.
+fn hidden(field: &Field, value: &Value) -> Option<Value> {
+    if field.secret { Some(value.clone()) } else { hidden_inside(&field.kind, value) }
+}
+
+fn hidden_inside(kind: &Kind, value: &Value) -> Option<Value> {
+    match (kind, value) {
+        (Kind::List { of, .. }, Value::Array(items)) if matches!(of, Kind::Object(_)) => {
+            let items: Vec<_> = items.iter().map(|item| hidden_inside(of, item)).collect();
+            let any = items.iter().any(Option::is_some);
+            any.then(|| items.into_iter().map(Option::unwrap_or_default).collect())
+        }
+        (Kind::Object(table), Value::Object(entries)) => {
+            let hidden: Map<String, Value> = entries
+                .iter()
+                .filter_map(|(name, value)| Some((name.clone(), hidden(table.field(name)?, value)?)))
+                .collect();
+            (!hidden.is_empty()).then_some(Value::Object(hidden))
+        }
+        _ => None,
+    }
+}
+
+/// Puts `secrets` into their places in `value`.
+fn join(value: &mut Value, secrets: Value) {
+    match (value, secrets) {
+        (Value::Object(entries), Value::Object(secrets)) => {
+            for (name, secret) in secrets {
+                match entries.get_mut(&name) {
+                    Some(entry) => join(entry, secret),
+                    None => drop(entries.insert(name, secret)),
+                }
+            }
+        }
+        (Value::Array(items), Value::Array(secrets)) => {
+            for (item, secret) in items.iter_mut().zip(secrets).filter(|(_, secret)| !secret.is_null()) {
+                join(item, secret);
+            }
+        }
+        (value, secret) => *value = secret,
+    }
+}
+
 /// Shows no value: some are secrets, and all are long.
 impl std::fmt::Debug for Document {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -238,3 +310,6 @@ impl std::fmt::Debug for Document {
         f.debug_struct("Document").field("kind", &self.kind).field("set", &names).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

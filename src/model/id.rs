@@ -85,11 +85,25 @@ hash_id!(
     CheckId
 );
 
+impl MonitorId {
+    /// The hash of it that ids of its runs are made with; every monitor has another one.
+    #[must_use]
+    pub fn mark(self) -> u64 {
+        mix(SEED, self.0)
+    }
+
+    /// The monitor with this mark.
+    #[must_use]
+    pub fn of_mark(mark: u64) -> Self {
+        Self((unmix(mark) ^ SEED).cast_signed())
+    }
+}
+
 impl RunId {
     /// The id of the run of `monitor` that was planned at `planned_at`.
     #[must_use]
     pub fn of(monitor: MonitorId, planned_at: Timestamp) -> Self {
-        Self(mix(mix(SEED, monitor.0), planned_at.as_micros()))
+        Self(mix(monitor.mark(), planned_at.as_micros()))
     }
 }
 
@@ -100,12 +114,18 @@ impl CheckId {
         Self(mix(run.0, location.0))
     }
 
+    /// The mark of its monitor (see [`MonitorId::mark`]) mixed (exclusive or) with its planned time in
+    /// microseconds, when `location` is its location; noise when it is another one.
+    #[must_use]
+    pub fn marked(self, location: LocationId) -> u64 {
+        unmix(unmix(self.0) ^ location.0.cast_unsigned())
+    }
+
     /// When the run of `monitor` with this id at `location` was planned: undoes [`RunId::of`] and
     /// [`CheckId::of`]. Any time at all when the id belongs to another monitor or location.
     #[must_use]
     pub fn planned_at(self, monitor: MonitorId, location: LocationId) -> Timestamp {
-        let run = unmix(self.0) ^ location.0.cast_unsigned();
-        Timestamp::from_micros((unmix(run) ^ mix(SEED, monitor.0)).cast_signed())
+        Timestamp::from_micros((self.marked(location) ^ monitor.mark()).cast_signed())
     }
 }
 

@@ -27,6 +27,7 @@ pub const FIELDS: &[(&str, &str)] = &[
     ("job", "name of a calendar job"),
     ("left", "checks that were still going"),
     ("location_id", "id of a location"),
+    ("login", "login of who made a request"),
     ("method", "HTTP method of a request to Vigie"),
     ("monitor_id", "id of a monitor"),
     ("monitors", "number of monitors"),
@@ -35,11 +36,13 @@ pub const FIELDS: &[(&str, &str)] = &[
     ("path", "path of a request to Vigie"),
     ("place", "where in the source a defect showed"),
     ("removed", "monitors that went with a reload"),
+    ("request_id", "id of a request, as its answer tells it in `X-Request-Id`"),
     ("results", "number of results"),
     ("rows", "number of rows"),
     ("setting", "name of a setting"),
     ("signal", "name of a signal"),
     ("status", "status code of an answer or a check"),
+    ("total_us", "time that it took, in microseconds"),
     ("type", "monitor type"),
     ("unchanged", "monitors that a reload left alone"),
     ("version", "version of Vigie"),
@@ -133,8 +136,8 @@ pub fn init_logs(options: &LogOptions) -> Result<(), LogSetupError> {
             registry.with(lines.with_target(false)).try_init()?;
         }
         LogFormat::Json => {
-            let lines =
-                fmt::layer().json().flatten_event(true).with_current_span(false).with_span_list(false);
+            // `span` holds the id of the request that a line belongs to.
+            let lines = fmt::layer().json().flatten_event(true).with_span_list(false);
             registry.with(lines.with_writer(std::io::stderr)).try_init()?;
         }
     }

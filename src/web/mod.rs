@@ -2,16 +2,19 @@
 //! `/readyz`. Pages are whole HTML documents that need no script and nothing from elsewhere.
 
 mod bar;
+mod gate;
 mod guard;
 mod health;
 mod html;
 mod monitor;
 mod status;
+mod trail;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::http::{HeaderName, StatusCode, header};
+use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
@@ -19,7 +22,8 @@ use crate::clock::Clock;
 use crate::control::{StoreError, View, Vitals};
 use crate::telemetry::Metrics;
 
-pub use guard::guarded;
+pub use gate::Gate;
+pub use guard::{Bounds, guarded};
 
 /// What the pages are made of.
 #[derive(Clone)]
@@ -34,14 +38,15 @@ pub struct Site {
     pub clock: Arc<dyn Clock>,
 }
 
-/// All paths but those of the APIs.
-pub fn router(site: Site) -> Router {
-    Router::new()
+/// All paths but those of the APIs; `gate` stands before pages and metrics.
+pub fn router(site: Site, gate: Gate) -> Router {
+    let kept = Router::new()
         .route("/", get(status::page))
         .route("/monitors/{id}", get(monitor::page))
-        .route("/style.css", get(async || asset("text/css; charset=utf-8", include_str!("style.css"))))
-        .route("/icon.svg", get(async || asset("image/svg+xml", include_str!("icon.svg"))))
         .route("/metrics", get(health::metrics))
+        .route_layer(middleware::from_fn_with_state(gate, gate::keep));
+    kept.route("/style.css", get(async || asset("text/css; charset=utf-8", include_str!("style.css"))))
+        .route("/icon.svg", get(async || asset("image/svg+xml", include_str!("icon.svg"))))
         .route("/healthz", get(health::healthz))
         .route("/readyz", get(health::readyz))
         .fallback(async || not_found("There is no page at this address"))

@@ -1,7 +1,6 @@
 //! The daemon: metrics, logs, settings, pages, API, and the running process from outside.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
-mod api;
 #[path = "../support/lacking.rs"]
 mod lacking;
 mod metrics;

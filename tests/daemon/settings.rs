@@ -54,7 +54,7 @@ fn settings_become_what_the_parts_take() {
          plans: [{code: basic, types: [tcp], least_interval: 5}]\ntls: {system_roots: false}\n",
     )
     .unwrap();
-    assert_eq!(settings.listen, "[::1]:0".parse().unwrap());
+    assert_eq!(settings.listen, ["[::1]:0".parse().unwrap()]);
     assert_eq!((settings.engine.drain, settings.engine.per_target), (Duration::from_secs(5), 7));
     assert_eq!(settings.store.retention.results, Duration::from_hours(48));
     assert!(settings.store.full_sync);
@@ -128,7 +128,7 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
     let file = folder.path().join("s.yaml");
     std::fs::write(&file, "listen: 127.0.0.1:1\ndata: from-file\nmonitors: [f]\n").unwrap();
     let mut sources = Sources { file: Some(file), ..Sources::default() };
-    let listen = |sources: &Sources| Settings::load(sources).unwrap().listen.port();
+    let listen = |sources: &Sources| Settings::load(sources).unwrap().listen[0].port();
     assert_eq!(listen(&sources), 1);
     sources.environment = vec![
         ("VIGIE_LISTEN".to_owned(), "127.0.0.1:2".to_owned()),
@@ -140,7 +140,7 @@ fn a_flag_beats_the_environment_which_beats_the_file() {
     assert_eq!(listen(&sources), 2);
     sources.flags = vec![("listen", "127.0.0.1:3".to_owned())];
     let settings = Settings::load(&sources).unwrap();
-    assert_eq!((settings.listen.port(), settings.engine.total), (3, 9));
+    assert_eq!((settings.listen[0].port(), settings.engine.total), (3, 9));
     assert_eq!(settings.data, PathBuf::from("from-file"));
     assert_eq!(settings.monitors, [PathBuf::from("a"), PathBuf::from("b")]);
     assert_eq!(sources.strangers(), [("VIGIE_LISTENN".to_owned(), Some("VIGIE_LISTEN".to_owned()))]);
@@ -208,4 +208,40 @@ fn one_fault_of_an_entry_does_not_hide_the_others_and_they_stand_in_the_order_of
     .unwrap_err();
     let places: Vec<&str> = faults.iter().map(|fault| fault.split(' ').next().unwrap()).collect();
     assert_eq!(places, ["F:1:27:", "F:1:52:", "F:1:63:", "F:2:16:", "F:2:16:", "F:3:1:"], "{faults:?}");
+}
+
+#[test]
+fn several_addresses_stand_in_a_list_or_separated_by_commas() {
+    let want = ["127.0.0.1:1".parse().unwrap(), "[::1]:2".parse().unwrap()];
+    for text in ["listen: '127.0.0.1:1, [::1]:2'\n", "listen: ['127.0.0.1:1', '[::1]:2']\n"] {
+        assert_eq!(load(text).unwrap().listen, want, "{text}");
+    }
+    let flag = Sources { flags: vec![("listen", "127.0.0.1:1,[::1]:2".to_owned())], ..Sources::default() };
+    assert_eq!(Settings::load(&flag).unwrap().listen, want);
+    let faults = load("listen: ['127.0.0.1:1', here]\n").unwrap_err();
+    assert!(faults[0].starts_with("F:1:25: `listen[1]` must be an address"), "{faults:?}");
+    assert_eq!(load("listen: []\n").unwrap_err().len(), 1);
+}
+
+#[test]
+fn a_certificate_of_the_server_that_cannot_be_used_is_found_by_the_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let made = rcgen::generate_simple_self_signed(["a.test".to_owned()]).unwrap();
+    let other = rcgen::generate_simple_self_signed(["b.test".to_owned()]).unwrap();
+    let certificate = write("a.pem", &made.cert.pem());
+    let key = write("a.key", &made.signing_key.serialize_pem());
+    let stranger = write("b.key", &other.signing_key.serialize_pem());
+    let pair = |certificate: &str, key: &str| {
+        load(&format!("server: {{tls_cert_file: '{certificate}', tls_key_file: '{key}'}}\n"))
+    };
+    assert!(pair(&certificate, &key).unwrap().server.tls.is_some());
+    assert!(pair(&certificate, &stranger).unwrap_err()[0].contains("`server.tls_key_file`: "));
+    assert!(pair(&key, &key).unwrap_err()[0].contains("`server.tls_cert_file`: "));
+    let half = load(&format!("server: {{tls_cert_file: '{certificate}'}}\n")).unwrap_err();
+    assert!(half[0].contains("`server.tls_cert_file` needs `server.tls_key_file` as well"), "{half:?}");
 }

@@ -12,7 +12,6 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request};
 use serde_json::{Value, json};
 use tower::ServiceExt;
-use vigie::api;
 use vigie::clock::FakeClock;
 use vigie::control::{Condition, View, Vitals};
 use vigie::model::{
@@ -176,7 +175,7 @@ fn here() -> Location {
     Location { id: LocationId(1), name: "north & <south>".to_owned(), region: 7 }
 }
 
-/// The pages and the API over `kept` and `monitors`, as the daemon serves them.
+/// The pages over `kept` and `monitors`, as the daemon serves them.
 pub struct Served {
     pub router: Router,
     pub health: Arc<Health>,
@@ -190,7 +189,7 @@ pub async fn served(kept: Kept, monitors: Vec<Monitor>) -> Served {
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(1_767_232_800)));
     let site = Site { view: view.clone(), vitals: health.clone(), metrics: Arc::new(Metrics::new()), clock };
-    let router = web::guarded(web::router(site).nest("/api/v3", api::v3::router(view)));
+    let router = web::guarded(web::router(site, web::Gate::default()), web::Bounds::default());
     Served { router, health, kept }
 }
 

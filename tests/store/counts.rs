@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use vigie::model::{CheckId, CheckResult, LocationId, MonitorId, Outcome, RunId, Timestamp};
-use vigie::store::{Housekeeping, Page, ResultFilter, Results, Retention, SqliteStore};
+use vigie::model::{
+    CheckId, CheckResult, CustomerId, LocationId, MonitorId, Origin, Outcome, RunId, Timestamp,
+};
+use vigie::store::{Housekeeping, Monitors, Page, ResultFilter, Results, Retention, SqliteStore};
 
 use crate::make::{HOUR, all, at, error, keep, missed, ok, sqlite, warning};
 
@@ -85,10 +87,33 @@ async fn a_file_of_the_first_version_gets_its_counts_when_it_is_opened() {
     let store = sqlite(folder.path());
     fill(&store).await;
     store.close().await;
-    let conn = rusqlite::Connection::open(folder.path().join("vigie.db")).unwrap();
-    conn.execute_batch("DROP TABLE counts; PRAGMA user_version = 1").unwrap();
+    // The same results in a file as the first version made it, with a monitor of a file and one of an API.
+    let old = tempfile::tempdir().unwrap();
+    let conn = rusqlite::Connection::open(old.path().join("vigie.db")).unwrap();
+    conn.execute_batch(include_str!("../../src/store/sqlite/schema/1.sql")).unwrap();
+    conn.execute("ATTACH ?1 AS new", [folder.path().join("vigie.db").to_str().unwrap()]).unwrap();
+    conn.execute_batch(
+        r#"PRAGMA application_id = 0x56676965; PRAGMA user_version = 1;
+           INSERT INTO results SELECT * FROM new.results;
+           INSERT INTO shared SELECT * FROM new.shared;
+           INSERT INTO details SELECT * FROM new.details;
+           INSERT INTO places SELECT DISTINCT monitor_id, location_id FROM new.results;
+           INSERT INTO monitors VALUES (1, 1, 'a', 'ping', 1, 0, NULL, '{"name":"A","hostname":"a.test"}'),
+               (2, 7, NULL, 'ping', 1, 0, NULL, '{"name":"B","hostname":"b.test"}');"#,
+    )
+    .unwrap();
     drop(conn);
-    assert_counts(&sqlite(folder.path())).await;
+    let store = sqlite(old.path());
+    assert_counts(&store).await;
+    for result in all(&store).await {
+        assert_eq!(store.result(result.check_id).await.unwrap().as_ref(), Some(&result));
+    }
+    let origins: Vec<_> = store.monitors().await.unwrap().into_iter().map(|m| m.origin).collect();
+    assert_eq!(origins, [Origin::File { key: "a".into() }, Origin::Api]);
+    let of = |customer| ResultFilter { customer: Some(CustomerId(customer)), ..ResultFilter::default() };
+    let page = store.results(of(7), Page { limit: 1000, offset: 0 }).await.unwrap();
+    assert!(page.count > 0 && page.results.iter().all(|result| result.monitor_id == MonitorId(2)));
+    assert_eq!(page.count, page.results.len() as u64);
 }
 
 #[tokio::test]
@@ -105,4 +130,70 @@ async fn the_result_behind_a_state_is_found_also_when_it_is_a_series_of_missed_r
     let found = store.results_behind(states).await.unwrap();
     let [first, second] = given;
     assert_eq!(found, [Some(first), Some(second), None]);
+}
+
+#[tokio::test]
+async fn results_of_an_account_are_its_own_and_counted_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path());
+    // The first account has more monitors than are looked up one by one.
+    let mut owners = std::collections::HashMap::new();
+    for (customer, monitors) in [(1, 150), (2, 3)] {
+        let keys: Vec<String> = (0..monitors).map(|n| format!("key-{n}")).collect();
+        let ids = store.ids_for(CustomerId(customer), keys.clone()).await.unwrap();
+        let puts = ids.iter().zip(&keys).map(|(&id, key)| {
+            let mut monitor = crate::monitors::monitor(id, Some(key), 1, "x.test");
+            monitor.customer = CustomerId(customer);
+            monitor
+        });
+        store.change(puts.collect(), vec![]).await.unwrap();
+        owners.extend(ids.into_iter().map(|id| (id, CustomerId(customer))));
+    }
+    for second in [0, 30, 61, 119, HOUR] {
+        let results = owners.keys().map(|id| ok(id.0, at(second), 5));
+        let failed = owners.keys().map(|id| there(error(id.0, at(second))));
+        keep(&store, results.chain(failed).collect()).await;
+    }
+    let gone = *owners.iter().find(|(_, customer)| customer.0 == 2).unwrap().0;
+    store.change(vec![], vec![gone]).await.unwrap();
+    let rows = all(&store).await;
+    let times = [None, Some(at(0)), Some(at(30)), Some(at(61)), Some(at(HOUR))];
+    for customer in [1, 2, 3] {
+        for (from, thru) in times.iter().flat_map(|from| times.iter().map(move |thru| (*from, *thru))) {
+            for outcomes in [vec![], vec![Outcome::Error]] {
+                let customer = CustomerId(customer);
+                let mut filter = ResultFilter { from, thru, outcomes, ..ResultFilter::default() };
+                let own = |row: &&CheckResult| owners[&row.monitor_id] == customer && fits(&filter, row);
+                let want: Vec<_> = rows.iter().filter(own).cloned().collect();
+                filter.customer = Some(customer);
+                let page = store.results(filter.clone(), Page { limit: 10_000, offset: 0 }).await.unwrap();
+                assert_eq!(page.count, want.len() as u64, "{filter:?}");
+                assert_eq!(page.results, want, "{filter:?}");
+            }
+        }
+    }
+    let foreign = ResultFilter { monitors: vec![gone], customer: Some(CustomerId(1)), ..Default::default() };
+    let page = store.results(foreign, Page { limit: 10, offset: 0 }).await.unwrap();
+    assert_eq!((page.count, page.results.len()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_result_is_found_by_its_id_among_many_places_and_an_unknown_id_is_told_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path());
+    for round in 0..3 {
+        let results: Vec<_> = (0..20_000).map(|n| ok(n, at(round * 60 + n % 60), 5)).collect();
+        keep(&store, results).await;
+    }
+    let began = std::time::Instant::now();
+    for n in (0..20_000).step_by(97) {
+        let wanted = ok(n, at(60 + n % 60), 5);
+        assert_eq!(store.result(wanted.check_id).await.unwrap(), Some(wanted));
+        let never = ok(n, at(7 * 60 + n % 60), 5);
+        assert_eq!(store.result(never.check_id).await.unwrap(), None);
+        let nowhere = CheckId(never.check_id.0.rotate_left(7));
+        assert_eq!(store.result(nowhere).await.unwrap(), None);
+    }
+    // 621 look-ups; a walk over all places would be 12 million steps of the database.
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
 }

@@ -8,9 +8,11 @@ mod ingestor;
 mod killed;
 #[path = "../support/lacking.rs"]
 mod lacking;
+mod ledger;
 mod make;
 mod monitors;
 mod provisioning;
 mod results;
 mod rollups;
 mod suite;
+mod tokens;

@@ -102,6 +102,7 @@ pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
         ResultFilter { outcomes: vec![Outcome::Error], ..Default::default() },
         ResultFilter { outcomes: vec![Outcome::Ok, Outcome::Missed], ..Default::default() },
         ResultFilter {
+            customer: None,
             monitors: vec![id(1), id(2), id(3)],
             location: Some(LocationId(1)),
             from: Some(at(61)),

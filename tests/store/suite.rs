@@ -1,10 +1,10 @@
 //! Runs the suite over each store.
 
-use vigie::store::{Housekeeping, Ingest, Monitors, Results};
+use vigie::store::{Housekeeping, Ingest, Ledger, Monitors, Results, Tokens};
 
 /// All that a store does.
-pub trait Store: Ingest + Monitors + Results + Housekeeping {}
-impl<T: Ingest + Monitors + Results + Housekeeping> Store for T {}
+pub trait Store: Ingest + Monitors + Results + Housekeeping + Ledger + Tokens {}
+impl<T: Ingest + Monitors + Results + Housekeeping + Ledger + Tokens> Store for T {}
 
 /// Makes a test of each function of the suite, over a new and empty store.
 macro_rules! over_sqlite {
@@ -42,4 +42,16 @@ over_sqlite! {
         monitors_come_back_in_their_newest_version,
         keys_keep_their_ids_also_when_they_come_back,
         removed_monitors_take_their_states_along;
+    ledger:
+        monitors_of_the_apis_are_kept_without_their_secrets,
+        a_change_of_an_older_version_is_refused_and_does_nothing,
+        keys_are_unique_per_origin_and_free_again_after_a_removal,
+        a_rest_of_a_file_monitor_survives_its_file,
+        what_is_attached_to_a_monitor_goes_with_it,
+        records_come_back_by_id_by_text_and_by_filter,
+        the_audit_trail_is_read_newest_first,
+        secrets_are_sealed_anew_in_their_context;
+    tokens:
+        tokens_are_kept_moved_ended_and_purged,
+        tokens_end_with_their_user;
 }

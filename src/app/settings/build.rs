@@ -23,7 +23,9 @@ use crate::telemetry::{LogFormat, LogOptions};
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Where pages, API and metrics are served.
-    pub listen: SocketAddr,
+    pub listen: Vec<SocketAddr>,
+    /// How they are served.
+    pub server: ServerSettings,
     /// Folder of the database.
     pub data: PathBuf,
     /// Whether somebody named another than the default.
@@ -69,6 +71,19 @@ pub struct EngineSettings {
     pub drain: Duration,
 }
 
+/// The HTTP server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerSettings {
+    /// Files of certificate and key; plain HTTP without.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Bytes of a request body.
+    pub body_bytes: usize,
+    /// Time until an answer has to begin.
+    pub request_time: Duration,
+    /// Whether everybody may see the pages and the metrics.
+    pub public_pages: bool,
+}
+
 /// How the database is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreSettings {
@@ -101,7 +116,8 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
     let days = |read: &Reader<'_>, path| Duration::from_secs(86_400 * read.number(path).unsigned_abs());
     Settings {
         // Values that were not set are those of the table, which a test holds to their kinds.
-        listen: read.text("listen").parse().unwrap_or(SocketAddr::from(([127, 0, 0, 1], 7979))),
+        listen: read.listen(),
+        server: read.server(),
         data: read.text("data").into(),
         monitors: read.texts("monitors").into_iter().map(PathBuf::from).collect(),
         data_named,
@@ -174,6 +190,46 @@ impl Reader<'_> {
             Some(file) if place.is_known() => fault.in_file(file),
             _ => fault,
         });
+    }
+
+    fn listen(&self) -> Vec<SocketAddr> {
+        let mut texts = self.texts("listen");
+        texts.extend(self.optional("listen"));
+        texts.iter().flat_map(|text| text.split(',')).filter_map(|part| part.trim().parse().ok()).collect()
+    }
+
+    fn server(&mut self) -> ServerSettings {
+        let (certificate, key) = ("server.tls_cert_file", "server.tls_key_file");
+        let tls = match (self.optional(certificate), self.optional(key)) {
+            (Some(certificate), Some(key)) => {
+                self.server_pair();
+                Some((certificate.into(), key.into()))
+            }
+            (None, None) => None,
+            (one, _) => {
+                let (there, missing) = if one.is_some() { (certificate, key) } else { (key, certificate) };
+                let place = self.node(there).place;
+                self.fault(Rule::Missing, there, place, format!("`{there}` needs `{missing}` as well"));
+                None
+            }
+        };
+        ServerSettings {
+            tls,
+            body_bytes: self.count("server.body_bytes"),
+            request_time: Duration::from_secs(self.number("server.request_seconds").unsigned_abs()),
+            public_pages: self.node("server.public_pages").to_json() == Value::Bool(true),
+        }
+    }
+
+    /// Finds what is wrong with certificate and key of the server.
+    fn server_pair(&mut self) {
+        let (certificate, key) =
+            (self.node("server.tls_cert_file").clone(), self.node("server.tls_key_file").clone());
+        let pem = self.pem("server.tls_cert_file", &certificate, Pem::check_certificates);
+        let key_pem = self.pem("server.tls_key_file", &key, |_| Ok(()));
+        if let (Some(pem), Some(key_pem)) = (pem, key_pem) {
+            self.usable("server.tls_key_file", key.place, pem.with_key(&key_pem).check_client());
+        }
     }
 
     fn net(&mut self) -> NetConfig {

@@ -34,7 +34,7 @@ pub enum Kind {
     Text,
     /// A text out of a list.
     Choice(&'static [&'static str]),
-    /// An address with a port, to listen on.
+    /// An address with a port, to listen on; several separated by commas.
     Listen,
     /// An address, with or without a port.
     Server,
@@ -98,7 +98,7 @@ impl Kind {
         match self {
             Self::Text => !text.trim().is_empty(),
             Self::Choice(words) => words.contains(&text),
-            Self::Listen => text.parse::<SocketAddr>().is_ok(),
+            Self::Listen => text.split(',').all(|part| part.trim().parse::<SocketAddr>().is_ok()),
             Self::Server => server(text).is_some(),
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
             Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
@@ -157,8 +157,8 @@ mod tests {
         let cases: [(Kind, &[&str], &[&str]); 8] = [
             (
                 Kind::Listen,
-                &["127.0.0.1:0", "[::1]:80"],
-                &["127.0.0.1", ":80", "localhost:80", "1.2.3.4:70000"],
+                &["127.0.0.1:0", "[::1]:80", "127.0.0.1:0, [::1]:0"],
+                &["127.0.0.1", ":80", "localhost:80", "1.2.3.4:70000", "127.0.0.1:1,"],
             ),
             (Kind::Server, &["192.0.2.1", "192.0.2.1:5353", "::1", "[::1]", "[::1]:53"], &["dns.test", ""]),
             (Kind::Ipv4, &["192.0.2.1"], &["::1", "192.0.2"]),

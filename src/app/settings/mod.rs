@@ -9,7 +9,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use build::{EngineSettings, Settings, StoreSettings};
+pub use build::{EngineSettings, ServerSettings, Settings, StoreSettings};
 pub use kind::{Kind, Part};
 pub use render::render;
 pub use table::{SECTIONS, SETTINGS, Setting};

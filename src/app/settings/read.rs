@@ -84,6 +84,12 @@ fn check(kind: &Kind, path: &str, node: &Node, faults: &mut Vec<FieldFault>) {
                 check(of, &format!("{path}[{at}]"), item, faults);
             }
         }
+        // Addresses stand alone, separated by commas, or in a list.
+        Kind::Listen if !node.items().is_empty() => {
+            for (at, item) in node.items().iter().enumerate() {
+                check(kind, &format!("{path}[{at}]"), item, faults);
+            }
+        }
         Kind::Entries(parts) if matches!(node.value, NodeValue::List(_)) => {
             for (at, item) in node.items().iter().enumerate() {
                 entry(parts, &format!("{path}[{at}]"), item, faults);

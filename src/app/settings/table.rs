@@ -66,6 +66,7 @@ static PLAN: &[Part] = &[
 /// Sections with what they are about, in the order of the file. `""` is the top.
 pub static SECTIONS: &[(&str, &str)] = &[
     ("", ""),
+    ("server", "The HTTP server behind `listen`."),
     ("log", "Logs go to standard error."),
     ("engine", "How much runs at once. What finds no place within its interval is recorded as missed."),
     ("store", "The database, `vigie.db` in the data folder (SQLite)."),
@@ -81,7 +82,7 @@ pub static SETTINGS: &[Setting] = &[
         "listen",
         Kind::Listen,
         "127.0.0.1:7979",
-        "Where the status page, the API and /metrics are served. Port 0 picks a free one and the log says which.\nThere are no accounts yet: on any other address than loopback, the page and the metrics are open to\neverybody who can reach it. The API answers to this host only.",
+        "Where pages, APIs and /metrics are served; several addresses as a list or separated by commas. Port 0 picks\na free one and the log says which. Other hosts reach it only on another address than loopback: give it a\ncertificate then (`server`). The APIs ask for a login everywhere; for the pages see `server.public_pages`.",
     ),
     Setting::new("data", Kind::Text, "vigie-data", "Folder for the database. It is made when it is missing."),
     Setting::new(
@@ -104,6 +105,31 @@ pub static SETTINGS: &[Setting] = &[
         "Billing plans. When there are any, the `billing_plancode` of every monitor has to be one of them, and is\nheld to its limits: types, least interval in minutes, number of monitors, locations of one monitor.\nExample: [{code: basic, types: [website, tcp], least_interval: 5, monitors: 100, locations: 1}]",
     )
     .live(),
+    Setting::new(
+        "server.tls_cert_file",
+        Kind::Text,
+        "null",
+        "PEM file of the certificate with its chain; with it the server speaks HTTPS only. Both files are taken anew\nwhen they change and on SIGHUP; a bad new pair leaves the one before in force.",
+    ),
+    Setting::new("server.tls_key_file", Kind::Text, "null", "PEM file of the private key of that certificate."),
+    Setting::new(
+        "server.body_bytes",
+        count(1_024, 1_073_741_824),
+        "75497472",
+        "Bytes of a request body that are read at most. The default has room for a JAR of 50 MiB as Base64.",
+    ),
+    Setting::new(
+        "server.request_seconds",
+        count(1, 3_600),
+        "120",
+        "Time until the answer to a request has to begin, its body read; a client that stands still for longer is\nlet go.",
+    ),
+    Setting::new(
+        "server.public_pages",
+        Kind::Flag,
+        "false",
+        "Whether everybody may see the status page, the pages of monitors and /metrics. With false they are for\ncallers on this host (not through a proxy) and for those with a bearer token of account 1.",
+    ),
     Setting::new("log.format", Kind::Choice(&crate::telemetry::LogFormat::NAMES), "text", "`text` for people, `json` for machines."),
     Setting::new("log.level", Kind::LogFilter, "info", "error, warn, info, debug or trace, or levels by module: `info,vigie::net=debug`."),
     Setting::new("engine.total", count(1, 1_000_000), "2000", "Checks that run at once."),

@@ -12,28 +12,30 @@ use super::results::conditions;
 /// Microseconds.
 const MINUTE: i64 = 60_000_000;
 
-/// Rows that came and went in one transaction, by minute, location and outcome.
+/// Rows that came and went in one transaction, by minute, account, location and outcome.
 #[derive(Default)]
-pub(super) struct Changes(BTreeMap<(i64, i64, i64), i64>);
+pub(super) struct Changes(BTreeMap<(i64, i64, i64, i64), i64>);
 
 impl Changes {
     /// Notes that `rows` rows of this kind came, or went when it is negative.
-    pub(super) fn add(&mut self, planned_at: i64, location: i64, outcome: i64, rows: i64) {
-        *self.0.entry((start(planned_at), location, outcome)).or_default() += rows;
+    pub(super) fn add(&mut self, planned_at: i64, customer: i64, location: i64, outcome: i64, rows: i64) {
+        *self.0.entry((start(planned_at), customer, location, outcome)).or_default() += rows;
     }
 
     /// Writes them; part of the transaction that changes the rows.
     pub(super) fn write(self, conn: &Connection) -> rusqlite::Result<()> {
         let mut change = conn.prepare_cached(
-            "INSERT INTO counts VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET rows = rows + ?4",
+            "INSERT INTO counts VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET rows = rows + ?5",
         )?;
         let mut drop_empty = conn.prepare_cached(
-            "DELETE FROM counts WHERE minute = ?1 AND location_id = ?2 AND outcome = ?3 AND rows <= 0",
+            "DELETE FROM counts
+             WHERE minute = ?1 AND customer = ?2 AND location_id = ?3 AND outcome = ?4 AND rows <= 0",
         )?;
-        for ((minute, location, outcome), rows) in self.0.into_iter().filter(|(_, rows)| *rows != 0) {
-            change.execute([minute, location, outcome, rows])?;
+        for ((minute, customer, location, outcome), rows) in self.0.into_iter().filter(|(_, rows)| *rows != 0)
+        {
+            change.execute([minute, customer, location, outcome, rows])?;
             if rows < 0 {
-                drop_empty.execute([minute, location, outcome])?;
+                drop_empty.execute([minute, customer, location, outcome])?;
             }
         }
         Ok(())
@@ -69,14 +71,15 @@ fn by_minute(conn: &Connection, filter: &ResultFilter, first: i64, end: i64) -> 
     conn.prepare_cached(
         "SELECT ifnull(sum(rows), 0) FROM counts WHERE minute >= ?1 AND minute < ?2
          AND (?3 IS NULL OR location_id = ?3)
-         AND (?4 IS NULL OR outcome IN (SELECT value FROM json_each(?4)))",
+         AND (?4 IS NULL OR outcome IN (SELECT value FROM json_each(?4)))
+         AND (?5 IS NULL OR customer = ?5)",
     )?
-    .query_row(params![first, end, location, codes], |row| row.get(0))
+    .query_row(params![first, end, location, codes, filter.customer.map(|id| id.0)], |row| row.get(0))
 }
 
 /// Counts rows, of those planned in `within` only.
 fn by_row(conn: &Connection, filter: &ResultFilter, within: Option<(i64, i64)>) -> rusqlite::Result<i64> {
-    let (mut conditions, mut values) = conditions(filter);
+    let (mut conditions, mut values) = conditions(conn, filter)?;
     if let Some((first, end)) = within {
         conditions.push_str(" AND planned_at >= ? AND planned_at < ?");
         values.extend([Value::from(first), Value::from(end)]);

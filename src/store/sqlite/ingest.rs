@@ -63,8 +63,9 @@ impl Batch {
 /// Whether anything changed.
 fn keep(writing: &mut Writing<'_>, row: &Row, changes: &mut Changes) -> rusqlite::Result<bool> {
     let outcome = i64::from(row.outcome.code());
+    let owner = writing.shared.owner(writing.conn, row.monitor_id)?;
     if insert(writing, row)? {
-        changes.add(row.planned_at, row.location_id, outcome, 1);
+        changes.add(row.planned_at, owner, row.location_id, outcome, 1);
         return Ok(true);
     }
     if row.outcome == Outcome::Missed {
@@ -72,12 +73,12 @@ fn keep(writing: &mut Writing<'_>, row: &Row, changes: &mut Changes) -> rusqlite
     }
     let Some(missed) = take_missed(writing.conn, row)? else { return Ok(false) };
     insert(writing, row)?;
-    changes.add(row.planned_at, row.location_id, MISSED, -1);
-    changes.add(row.planned_at, row.location_id, outcome, 1);
+    changes.add(row.planned_at, owner, row.location_id, MISSED, -1);
+    changes.add(row.planned_at, owner, row.location_id, outcome, 1);
     if let Some(rest) = missed.after_first(row.planned_at)
         && insert_rest(writing.conn, row, &rest)?
     {
-        changes.add(rest.0, row.location_id, MISSED, 1);
+        changes.add(rest.0, owner, row.location_id, MISSED, 1);
     }
     Ok(true)
 }

@@ -1,18 +1,23 @@
 //! SQLite behind the traits of the store: one thread that writes, a few that read, one file in WAL mode.
 
+mod audit;
+mod change;
 mod counts;
 mod error;
 mod ingest;
+mod ledger;
 mod monitors;
 mod open;
 mod reader;
 mod readers;
+mod records;
 mod results;
 mod retain;
 mod rollup;
 mod row;
 mod schema;
 mod shared;
+mod tokens;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -151,9 +156,7 @@ impl Monitors for SqliteStore {
     fn monitors(&self) -> Answer<'_, Vec<Monitor>> {
         Box::pin(async {
             let (monitors, unread) = self.readers.call(monitors::all).await?;
-            if unread > 0 {
-                tracing::warn!(monitors = unread, "left out monitors with a document that cannot be read");
-            }
+            monitors::warn_of(unread);
             Ok(monitors)
         })
     }

@@ -7,74 +7,208 @@ use serde_json::Value;
 
 use crate::clock::{Clock, SystemClock};
 use crate::model::{
-    CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Revision, Secrets, Timestamp,
+    CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Revision, Secrets, Timestamp, Trail,
 };
+use crate::store::{KeptMonitor, NewMonitor, StoreError};
+
+use super::change::{Fault, taken};
 
 /// A monitor, ready to be written.
 pub(super) struct Put {
     id: i64,
     customer: i64,
+    origin: i64,
     key: Option<Arc<str>>,
     kind: &'static str,
     revision: i64,
     modified_at: i64,
     document: String,
+    sealed: Option<Vec<u8>>,
+    trail: Option<String>,
 }
 
 impl Put {
     pub(super) fn of(monitor: &Monitor) -> Self {
+        let (origin, key) = split(&monitor.origin);
         Self {
             id: monitor.id.0,
             customer: monitor.customer.0,
-            key: match &monitor.origin {
-                Origin::File { key } => Some(Arc::clone(key)),
-                Origin::Applied { .. } | Origin::Api => None,
-            },
+            origin,
+            key,
             kind: monitor.kind().name(),
             revision: monitor.revision.0,
             modified_at: monitor.modified_at.as_micros(),
-            document: serde_json::Value::Object(monitor.document.stored(Secrets::Omitted)).to_string(),
+            document: document(&monitor.document),
+            sealed: None,
+            trail: trail(&monitor.trail),
         }
     }
+
+    pub(super) fn of_kept(kept: KeptMonitor) -> Self {
+        Self { sealed: kept.sealed, ..Self::of(&kept.monitor) }
+    }
+
+    /// Its id is not known yet.
+    pub(super) fn of_new(new: NewMonitor) -> Self {
+        let (origin, key) = split(&new.origin);
+        Self {
+            id: 0,
+            customer: new.customer.0,
+            origin,
+            key,
+            kind: new.document.kind().name(),
+            revision: 1,
+            modified_at: new.modified_at.as_micros(),
+            document: document(&new.document),
+            sealed: new.sealed,
+            trail: trail(&new.trail),
+        }
+    }
+
+    /// Writes it as a new one; answers its id.
+    pub(super) fn create(&self, conn: &Connection) -> Result<i64, Fault> {
+        let inserted = conn
+            .prepare_cached(
+                "INSERT INTO monitors (customer, origin, key, type, revision, modified_at, document, sealed, trail)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .insert(params![
+                self.customer,
+                self.origin,
+                self.key,
+                self.kind,
+                self.revision,
+                self.modified_at,
+                self.document,
+                self.sealed,
+                self.trail
+            ]);
+        inserted.map_err(|error| taken(error, self.key.as_deref()))
+    }
+
+    /// Writes it over the version `expected`.
+    pub(super) fn replace(&self, conn: &Connection, expected: Revision) -> Result<(), Fault> {
+        let changed = conn
+            .prepare_cached(
+                "UPDATE monitors SET customer = ?2, origin = ?3, key = ?4, type = ?5, revision = ?6,
+                     modified_at = ?7, document = ?8, sealed = ?9, trail = ?10
+                 WHERE id = ?1 AND revision = ?11 AND removed_at IS NULL",
+            )?
+            .execute(params![
+                self.id,
+                self.customer,
+                self.origin,
+                self.key,
+                self.kind,
+                self.revision,
+                self.modified_at,
+                self.document,
+                self.sealed,
+                self.trail,
+                expected.0
+            ]);
+        match changed.map_err(|error| taken(error, self.key.as_deref()))? {
+            0 => Err(Fault::Told(StoreError::Stale)),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn split(origin: &Origin) -> (i64, Option<Arc<str>>) {
+    match origin {
+        Origin::File { key } => (0, Some(Arc::clone(key))),
+        Origin::Api => (1, None),
+        Origin::Applied { key } => (2, Some(Arc::clone(key))),
+    }
+}
+
+fn joined(origin: i64, key: Option<Arc<str>>) -> Origin {
+    match (origin, key) {
+        (0, Some(key)) => Origin::File { key },
+        (2, Some(key)) => Origin::Applied { key },
+        _ => Origin::Api,
+    }
+}
+
+fn document(document: &Document) -> String {
+    Value::Object(document.stored(Secrets::Omitted)).to_string()
+}
+
+/// `None` when nothing is known.
+fn trail(trail: &Trail) -> Option<String> {
+    // It holds texts and numbers alone: writes without fail.
+    if *trail == Trail::default() { None } else { serde_json::to_string(trail).ok() }
 }
 
 /// All that were not removed, in the order of their ids. A document that this build can't read is left
 /// out; the number of those comes second.
 pub(super) fn all(conn: &Connection) -> rusqlite::Result<(Vec<Monitor>, u64)> {
+    let mut monitors = Vec::new();
+    let unread = each(conn, |_, monitor| {
+        monitors.push(monitor);
+        Ok(())
+    })?;
+    Ok((monitors, unread))
+}
+
+/// As [`all`], with the sealed secrets.
+pub(super) fn kept(conn: &Connection) -> rusqlite::Result<(Vec<KeptMonitor>, u64)> {
+    let mut monitors = Vec::new();
+    let unread = each(conn, |row, monitor| {
+        monitors.push(KeptMonitor { monitor, sealed: row.get(9)? });
+        Ok(())
+    })?;
+    Ok((monitors, unread))
+}
+
+/// Tells that `unread` documents could not be read.
+pub(super) fn warn_of(unread: u64) {
+    if unread > 0 {
+        tracing::warn!(monitors = unread, "left out monitors with a document that cannot be read");
+    }
+}
+
+/// Hands all that can be read to `take`; answers how many can't.
+fn each(
+    conn: &Connection,
+    mut take: impl FnMut(&Row<'_>, Monitor) -> rusqlite::Result<()>,
+) -> rusqlite::Result<u64> {
     let mut statement = conn.prepare_cached(
-        "SELECT id, customer, key, type, revision, modified_at, document FROM monitors
+        "SELECT id, customer, key, type, revision, modified_at, document, origin, trail, sealed FROM monitors
          WHERE document IS NOT NULL AND removed_at IS NULL ORDER BY id",
     )?;
-    let (mut monitors, mut unread) = (Vec::new(), 0);
+    let mut unread = 0;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         match monitor(row)? {
-            Some(monitor) => monitors.push(monitor),
+            Some(monitor) => take(row, monitor)?,
             None => unread += 1,
         }
     }
-    Ok((monitors, unread))
+    Ok(unread)
 }
 
 fn monitor(row: &Row<'_>) -> rusqlite::Result<Option<Monitor>> {
     let kind = row.get_ref(3)?.as_str().ok().and_then(MonitorType::from_name);
     let document = row.get_ref(6)?.as_str().ok().and_then(|text| serde_json::from_str(text).ok());
     let (Some(kind), Some(Value::Object(values))) = (kind, document) else { return Ok(None) };
+    let trail = row.get_ref(8)?.as_str_or_null().ok().flatten();
     Ok(Some(Monitor {
         id: MonitorId(row.get(0)?),
         customer: CustomerId(row.get(1)?),
-        origin: row.get::<_, Option<Arc<str>>>(2)?.map_or(Origin::Api, |key| Origin::File { key }),
+        origin: joined(row.get(7)?, row.get(2)?),
         revision: Revision(row.get(4)?),
         modified_at: Timestamp::from_micros(row.get(5)?),
         document: Arc::new(Document::trusted(kind, values)),
-        trail: Arc::default(),
+        trail: trail.and_then(|text| serde_json::from_str(text).ok()).map(Arc::new).unwrap_or_default(),
     }))
 }
 
-/// The ids of `keys`, in their order; new keys get new ones.
+/// The ids of the `keys` of files, in their order; new keys get new ones.
 pub(super) fn ids(conn: &Connection, customer: i64, keys: &[String]) -> rusqlite::Result<Vec<MonitorId>> {
-    let mut find = conn.prepare_cached("SELECT id FROM monitors WHERE customer = ?1 AND key = ?2")?;
-    let mut give = conn.prepare_cached("INSERT INTO monitors (customer, key) VALUES (?1, ?2)")?;
+    let mut find =
+        conn.prepare_cached("SELECT id FROM monitors WHERE customer = ?1 AND origin = 0 AND key = ?2")?;
+    let mut give = conn.prepare_cached("INSERT INTO monitors (customer, origin, key) VALUES (?1, 0, ?2)")?;
     let mut ids = Vec::with_capacity(keys.len());
     for key in keys {
         let known = find.query_map(params![customer, key], |row| row.get(0))?.next().transpose()?;
@@ -96,13 +230,22 @@ pub(super) fn last_revisions(conn: &Connection, ids: &[MonitorId]) -> rusqlite::
         .collect()
 }
 
-/// Stores new versions and removes monitors. The states of removed ones go, their results stay.
+/// The account of a monitor, removed or not.
+pub(super) fn owner(conn: &Connection, id: MonitorId) -> rusqlite::Result<Option<CustomerId>> {
+    conn.prepare_cached("SELECT customer FROM monitors WHERE id = ?1")?
+        .query_map([id.0], |row| row.get(0).map(CustomerId))?
+        .next()
+        .transpose()
+}
+
+/// Stores new versions and removes monitors. The states of removed ones go, their results stay. A version
+/// that says nothing of who changed it when leaves what is known of that.
 pub(super) fn change(conn: &Connection, puts: &[Put], removed: &[MonitorId]) -> rusqlite::Result<()> {
     let mut put = conn.prepare_cached(
-        "INSERT INTO monitors (id, customer, key, type, revision, modified_at, document)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+        "INSERT INTO monitors (id, customer, key, type, revision, modified_at, document, origin, sealed, trail)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT (id) DO UPDATE SET customer = ?2, key = ?3, type = ?4, revision = ?5, modified_at = ?6,
-             removed_at = NULL, document = ?7",
+             removed_at = NULL, document = ?7, origin = ?8, sealed = ?9, trail = ifnull(?10, trail)",
     )?;
     for monitor in puts {
         put.execute(params![
@@ -112,16 +255,33 @@ pub(super) fn change(conn: &Connection, puts: &[Put], removed: &[MonitorId]) -> 
             monitor.kind,
             monitor.revision,
             monitor.modified_at,
-            monitor.document
+            monitor.document,
+            monitor.origin,
+            monitor.sealed,
+            monitor.trail
         ])?;
     }
-    let now = SystemClock.now().as_micros();
-    let mut remove =
-        conn.prepare_cached("UPDATE monitors SET removed_at = ?2 WHERE id = ?1 AND removed_at IS NULL")?;
-    let mut leave = conn.prepare_cached("DELETE FROM states WHERE monitor_id = ?1")?;
     for id in removed {
-        remove.execute([id.0, now])?;
-        leave.execute([id.0])?;
+        remove(conn, *id, None)?;
     }
     Ok(())
+}
+
+/// Removes a monitor of the version `expected`, whichever it is when absent, with its secrets, states and
+/// what is attached to it; answers whether it was there. A key of `vigie apply` is free then, the key of a
+/// file stays with its id.
+pub(super) fn remove(conn: &Connection, id: MonitorId, expected: Option<Revision>) -> rusqlite::Result<bool> {
+    let now = SystemClock.now().as_micros();
+    let removed = conn
+        .prepare_cached(
+            "UPDATE monitors SET removed_at = ?2, sealed = NULL, trail = NULL, key = iif(origin = 0, key, NULL)
+             WHERE id = ?1 AND removed_at IS NULL AND document IS NOT NULL AND (?3 IS NULL OR revision = ?3)",
+        )?
+        .execute(params![id.0, now, expected.map(|revision| revision.0)])?;
+    if removed > 0 {
+        conn.prepare_cached("DELETE FROM states WHERE monitor_id = ?1")?.execute([id.0])?;
+        conn.prepare_cached("DELETE FROM records WHERE kind IN ('blackout', 'test') AND assoc = ?1")?
+            .execute([id.0])?;
+    }
+    Ok(removed > 0)
 }

@@ -8,8 +8,8 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use crate::model::{
-    Attempt, CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType,
-    Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+    Attempt, CheckId, CheckResult, CustomerId, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
+    MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
 use crate::store::{MonitorState, Page, ResultFilter, ResultPage};
 
@@ -37,7 +37,7 @@ pub(super) fn page(conn: &Connection, filter: &ResultFilter, page: Page) -> rusq
     // Count and page have to be of one state of the database.
     let tx = conn.unchecked_transaction()?;
     let count = counts::matching(&tx, filter)?.unsigned_abs();
-    let (conditions, mut values) = conditions(filter);
+    let (conditions, mut values) = conditions(&tx, filter)?;
     values.push(Value::from(page.limit));
     values.push(Value::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
     // Keys first, out of the index alone where that is possible; then the wide rows of one page.
@@ -53,7 +53,7 @@ pub(super) fn page(conn: &Connection, filter: &ResultFilter, page: Page) -> rusq
 }
 
 /// What SQL asks of a row of `results`, and the values that it binds.
-pub(super) fn conditions(filter: &ResultFilter) -> (String, Vec<Value>) {
+pub(super) fn conditions(conn: &Connection, filter: &ResultFilter) -> rusqlite::Result<(String, Vec<Value>)> {
     let mut conditions = vec!["1".to_owned()];
     let mut values = Vec::new();
     match filter.monitors.as_slice() {
@@ -67,6 +67,10 @@ pub(super) fn conditions(filter: &ResultFilter) -> (String, Vec<Value>) {
             let ids: Vec<i64> = several.iter().map(|id| id.0).collect();
             values.push(Value::from(serde_json::Value::from(ids).to_string()));
         }
+    }
+    if let Some(customer) = filter.customer {
+        conditions.push(if owns_few(conn, customer)? { OF_FEW.to_owned() } else { OF_MANY.to_owned() });
+        values.push(Value::from(customer.0));
     }
     let bounds = [
         ("location_id = ?", filter.location.map(|id| id.0)),
@@ -88,12 +92,27 @@ pub(super) fn conditions(filter: &ResultFilter) -> (String, Vec<Value>) {
             conditions.push("outcome <> 0".to_owned());
         }
     }
-    (conditions.join(" AND "), values)
+    Ok((conditions.join(" AND "), values))
 }
 
-/// The result with this id. The id is a hash that can be undone when monitor and location are known:
-/// each pair that ever had results gives one candidate time, and a wrong pair gives one at which
-/// nothing was planned.
+/// Monitors that an account may have for its results to be looked up monitor by monitor.
+const FEW: i64 = 100;
+const OF_FEW: &str = "monitor_id IN (SELECT id FROM monitors WHERE customer = ?)";
+/// Keeps SQLite to the order of time: it ends with the page, while a sort would read every row first.
+const OF_MANY: &str =
+    "EXISTS (SELECT 1 FROM monitors AS m WHERE m.id = results.monitor_id AND m.customer = ?)";
+
+fn owns_few(conn: &Connection, customer: CustomerId) -> rusqlite::Result<bool> {
+    let owned: i64 = conn
+        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM monitors WHERE customer = ?1 LIMIT ?2)")?
+        .query_row([customer.0, FEW + 1], |row| row.get(0))?;
+    Ok(owned <= FEW)
+}
+
+/// The result with this id. The id is a hash over time, monitor and location that can be undone: with a
+/// location, it gives the mark of the monitor mixed with the time. All times that are kept lie in one block
+/// or two of times with equal leading bits, so that the leading bits of the mark are known, and with them the
+/// few monitors that it may be. A wrong one gives a time at which nothing was planned.
 pub(super) fn by_id(conn: &Connection, id: CheckId) -> rusqlite::Result<Option<CheckResult>> {
     let tx = conn.unchecked_transaction()?;
     let bounds: (Option<i64>, Option<i64>) = tx
@@ -102,18 +121,43 @@ pub(super) fn by_id(conn: &Connection, id: CheckId) -> rusqlite::Result<Option<C
         )?
         .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let (Some(first), Some(last)) = bounds else { return Ok(None) };
-    let mut statement = tx.prepare_cached("SELECT monitor_id, location_id FROM places")?;
-    let mut pairs = statement.query([])?;
-    while let Some(row) = pairs.next()? {
-        let (monitor, location) = (row.get(0)?, row.get(1)?);
-        let planned_at = id.planned_at(MonitorId(monitor), LocationId(location)).as_micros();
-        if (first..=last).contains(&planned_at)
-            && let Some(result) = one(&tx, (planned_at, monitor, location))?
-        {
-            return Ok(Some(result));
+    let mut next_location = tx.prepare_cached("SELECT min(location_id) FROM marks WHERE location_id > ?1")?;
+    let mut marks =
+        tx.prepare_cached("SELECT mark FROM marks WHERE location_id = ?1 AND mark BETWEEN ?2 AND ?3")?;
+    let mut at = i64::MIN;
+    while let Some(location) = next_location.query_row([at], |row| row.get(0))? {
+        at = location;
+        let mixed = id.marked(LocationId(location));
+        for (from, to) in blocks(first, last) {
+            let range = mixed_range(mixed, from, to);
+            let found: Vec<i64> =
+                marks.query_map([location, range.0, range.1], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            for mark in found {
+                let planned_at = (mixed ^ mark.cast_unsigned()).cast_signed();
+                let monitor = MonitorId::of_mark(mark.cast_unsigned());
+                if let Some(result) = one(&tx, (planned_at, monitor.0, location))? {
+                    return Ok(Some(result));
+                }
+            }
         }
     }
     Ok(None)
+}
+
+/// One or two blocks, each of a power of two and aligned to it, that hold all of `first..=last`.
+fn blocks(first: i64, last: i64) -> impl Iterator<Item = (i64, i64)> {
+    let width = last.abs_diff(first);
+    let rest = width.checked_ilog2().map_or(0, |bits| u64::MAX >> (63 - bits)).cast_signed();
+    let block = move |at: i64| (at & !rest, at | rest);
+    let (lower, upper) = (block(first), block(last));
+    std::iter::once(lower).chain((lower != upper).then_some(upper))
+}
+
+/// The marks that, mixed with a time of the block, give `mixed`; a block as well.
+fn mixed_range(mixed: u64, from: i64, to: i64) -> (i64, i64) {
+    let rest = (from ^ to).cast_unsigned();
+    let start = (mixed ^ from.cast_unsigned()) & !rest;
+    (start.cast_signed(), (start | rest).cast_signed())
 }
 
 /// The result behind each of `states`: the place that a state is of undoes the id.
@@ -243,4 +287,30 @@ pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<MonitorState>> {
         })
     })?
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn the_mark_of_a_result_lies_in_a_range_of_its_id(
+            monitor: i64, location: i64, first in 0_i64..1 << 52, width in 0_i64..1 << 45, part in 0.0..1.0,
+        ) {
+            #[expect(clippy::cast_possible_truncation, reason = "a place between the two")]
+            let at = first + (width as f64 * part) as i64;
+            let (monitor, location) = (MonitorId(monitor), LocationId(location));
+            let id = CheckId::of(RunId::of(monitor, Timestamp::from_micros(at)), location);
+            let mixed = id.marked(location);
+            let mark = monitor.mark().cast_signed();
+            let ranges: Vec<_> =
+                blocks(first, first + width).map(|(from, to)| mixed_range(mixed, from, to)).collect();
+            proptest::prop_assert!(ranges.iter().any(|&(from, to)| (from..=to).contains(&mark)));
+            let widest = ranges.iter().map(|(from, to)| from.abs_diff(*to)).max().unwrap_or(0);
+            proptest::prop_assert!(widest <= width.unsigned_abs() * 2);
+            proptest::prop_assert_eq!((mixed ^ mark.cast_unsigned()).cast_signed(), at);
+            proptest::prop_assert_eq!(MonitorId::of_mark(monitor.mark()), monitor);
+        }
+    }
 }

@@ -69,7 +69,7 @@ type Removal = &'static str;
 
 const RESULTS: Removal = "DELETE FROM results WHERE (planned_at, monitor_id, location_id) IN (
     SELECT planned_at, monitor_id, location_id FROM results WHERE planned_at < ?1
-    ORDER BY planned_at LIMIT ?2) RETURNING planned_at, location_id, outcome";
+    ORDER BY planned_at LIMIT ?2) RETURNING planned_at, location_id, outcome, monitor_id";
 const DETAILS_OK: Removal = "DELETE FROM details WHERE (failed, planned_at, monitor_id, location_id) IN (
     SELECT failed, planned_at, monitor_id, location_id FROM details WHERE failed = 0 AND planned_at < ?1
     ORDER BY planned_at LIMIT ?2)";
@@ -96,7 +96,8 @@ async fn remove_results(store: &SqliteStore, before: i64) -> Result<u64, StoreEr
                 let mut removed = statement.query([before, CHUNK])?;
                 let mut rows = 0;
                 while let Some(row) = removed.next()? {
-                    changes.add(row.get(0)?, row.get(1)?, row.get(2)?, -1);
+                    let owner = writing.shared.owner(writing.conn, row.get(3)?)?;
+                    changes.add(row.get(0)?, owner, row.get(1)?, row.get(2)?, -1);
                     rows += 1;
                 }
                 changes.write(writing.conn)?;

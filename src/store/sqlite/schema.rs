@@ -5,13 +5,35 @@ use rusqlite::Connection;
 use crate::store::StoreError;
 
 use super::error::Told;
+use super::shared::keep_place;
 
 /// Marks the file as ours (`PRAGMA application_id`), "Vgie".
 const APPLICATION: i64 = 0x5667_6965;
 
 /// The steps from version to version; the version is the number of steps taken (`PRAGMA user_version`).
 /// A step that was released is never edited.
-const STEPS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const STEPS: &[Step] = &[
+    Step { sql: include_str!("schema/1.sql"), then: |_| Ok(()) },
+    Step { sql: include_str!("schema/2.sql"), then: |_| Ok(()) },
+    Step { sql: include_str!("schema/3.sql"), then: places_to_marks },
+];
+
+/// From one version to the next: statements, and then what SQL cannot compute, in the same transaction.
+struct Step {
+    sql: &'static str,
+    then: fn(&Connection) -> rusqlite::Result<()>,
+}
+
+fn places_to_marks(conn: &Connection) -> rusqlite::Result<()> {
+    let mut places = conn.prepare("SELECT monitor_id, location_id FROM places")?;
+    let mut rows = places.query([])?;
+    while let Some(row) = rows.next()? {
+        keep_place(conn, row.get(0)?, row.get(1)?)?;
+    }
+    drop(rows);
+    drop(places);
+    conn.execute_batch("DROP TABLE places")
+}
 
 /// Brings the file up to the newest version, each step in a transaction of its own.
 ///
@@ -61,9 +83,10 @@ fn refuse_foreign(conn: &Connection, told: &Told) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn apply(conn: &mut Connection, version: usize, step: &str) -> rusqlite::Result<()> {
+fn apply(conn: &mut Connection, version: usize, step: &Step) -> rusqlite::Result<()> {
     let tx = conn.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    tx.execute_batch(step)?;
+    tx.execute_batch(step.sql)?;
+    (step.then)(&tx)?;
     tx.pragma_update(None, "application_id", APPLICATION)?;
     tx.pragma_update(None, "user_version", i64::try_from(version).unwrap_or(i64::MAX))?;
     tx.commit()

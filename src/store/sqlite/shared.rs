@@ -5,6 +5,10 @@ use std::collections::{HashMap, HashSet};
 use aws_lc_rs::digest;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::model::MonitorId;
+
+use super::monitors;
+
 /// Texts whose ids are remembered; beyond, the memory starts over.
 const REMEMBERED: usize = 200_000;
 /// Microseconds that `last_used` may lie behind.
@@ -33,6 +37,7 @@ const PLACES: usize = 4_000_000;
 pub(super) struct Shared {
     known: HashMap<[u8; 16], (i64, i64)>,
     places: HashSet<(i64, i64)>,
+    owners: HashMap<i64, i64>,
 }
 
 impl Shared {
@@ -56,8 +61,7 @@ impl Shared {
         if self.places.contains(&(monitor, location)) {
             return Ok(());
         }
-        conn.prepare_cached("INSERT INTO places VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
-            .execute([monitor, location])?;
+        keep_place(conn, monitor, location)?;
         if self.places.len() >= PLACES {
             self.places.clear();
         }
@@ -65,11 +69,32 @@ impl Shared {
         Ok(())
     }
 
+    /// The account that `monitor` belongs to; 0 when it is not known.
+    pub(super) fn owner(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<i64> {
+        if let Some(&customer) = self.owners.get(&monitor) {
+            return Ok(customer);
+        }
+        let Some(customer) = monitors::owner(conn, MonitorId(monitor))? else { return Ok(0) };
+        if self.owners.len() >= PLACES {
+            self.owners.clear();
+        }
+        self.owners.insert(monitor, customer.0);
+        Ok(customer.0)
+    }
+
     /// Forgets all, after a transaction was taken back or rows were removed.
     pub(super) fn forget(&mut self) {
         self.known.clear();
         self.places.clear();
+        self.owners.clear();
     }
+}
+
+/// Notes that `monitor` has a result at `location`.
+pub(super) fn keep_place(conn: &Connection, monitor: i64, location: i64) -> rusqlite::Result<()> {
+    conn.prepare_cached("INSERT INTO marks VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
+        .execute([location, MonitorId(monitor).mark().cast_signed()])?;
+    Ok(())
 }
 
 fn store(conn: &Connection, text: &Text, at: i64) -> rusqlite::Result<i64> {

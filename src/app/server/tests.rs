@@ -1,0 +1,222 @@
+//! The server on loopback: addresses, TLS and its reload, slow clients, bodies, compression, request ids.
+
+use std::path::Path;
+
+use axum::body::Bytes;
+use axum::http::HeaderMap;
+use axum::routing::{get, post};
+use rustls_pki_types::ServerName;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::*;
+use crate::web::{Bounds, guarded};
+
+/// Pages of the kinds that matter here, guarded as those of the daemon.
+fn router(bounds: Bounds) -> Router {
+    let router = Router::new()
+        .route("/long", get(async || "all work and no play ".repeat(1000)))
+        .route("/short", get(async || "short"))
+        .route("/events", get(async || ([("content-type", "text/event-stream")], "data: x\n\n".repeat(1000))))
+        .route("/never", get(async || std::future::pending::<()>().await))
+        .route(
+            "/echo",
+            post(async |headers: HeaderMap, body: Bytes| format!("{}/{}", headers.len(), body.len())),
+        );
+    guarded(router, bounds)
+}
+
+struct Running {
+    at: Vec<SocketAddr>,
+    stop: CancellationToken,
+    served: tokio::task::JoinHandle<()>,
+}
+
+async fn start(listen: &[&str], bounds: Bounds, tls: Option<Arc<ServerTls>>) -> Running {
+    let addresses: Vec<SocketAddr> = listen.iter().map(|address| address.parse().unwrap()).collect();
+    let listeners = bind(&addresses).await.unwrap();
+    let at = listeners.iter().map(|listener| listener.local_addr().unwrap()).collect();
+    let stop = CancellationToken::new();
+    let service = Service { router: router(bounds), tls, request_time: bounds.request_time };
+    let served = tokio::spawn(serve(listeners, service, stop.clone()));
+    Running { at, stop, served }
+}
+
+fn quick(seconds: u64) -> Bounds {
+    Bounds { body_bytes: 2048, request_time: Duration::from_secs(seconds), tls: false }
+}
+
+/// Sends `head` and answers with all that comes back.
+async fn talk<S: AsyncRead + AsyncWrite + Unpin>(mut stream: S, head: &str) -> String {
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    // A TLS peer that closes without a farewell still said what it said.
+    let _ = stream.read_to_end(&mut answer).await;
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+async fn say(at: SocketAddr, head: &str) -> String {
+    talk(TcpStream::connect(at).await.unwrap(), head).await
+}
+
+fn asking(path: &str, more: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{more}\r\n")
+}
+
+#[tokio::test]
+async fn every_address_answers_and_one_in_use_is_told_before_anything_starts() {
+    let running = start(&["127.0.0.1:0", "127.0.0.1:0", "[::1]:0"], quick(5), None).await;
+    assert_eq!(running.at.len(), 3);
+    for at in &running.at {
+        assert!(say(*at, &asking("/short", "")).await.ends_with("short"), "{at}");
+    }
+    let error = bind(&["127.0.0.1:0".parse().unwrap(), running.at[0]]).await.unwrap_err().to_string();
+    assert!(error.contains(&running.at[0].to_string()) && error.contains("hint: "), "{error}");
+    running.stop.cancel();
+    running.served.await.unwrap();
+    assert!(TcpStream::connect(running.at[0]).await.is_err(), "the port is free again");
+}
+
+#[tokio::test]
+async fn long_answers_are_compressed_and_short_ones_and_events_are_not() {
+    let running = start(&["127.0.0.1:0"], quick(5), None).await;
+    let answer = |path: &'static str, accept: &'static str| {
+        say(running.at[0], Box::leak(asking(path, accept).into_boxed_str()))
+    };
+    let gzip = "Accept-Encoding: gzip\r\n";
+    let long = answer("/long", gzip).await;
+    assert!(long.contains("content-encoding: gzip") && long.len() < 2_000, "{} bytes", long.len());
+    assert!(!answer("/long", "").await.contains("content-encoding"));
+    assert!(!answer("/short", gzip).await.contains("content-encoding"));
+    assert!(!answer("/events", gzip).await.contains("content-encoding"));
+}
+
+#[tokio::test]
+async fn an_answer_tells_its_request_id_and_bears_the_headers_of_safety() {
+    let running = start(&["127.0.0.1:0"], Bounds { tls: true, ..quick(5) }, None).await;
+    let brought = say(running.at[0], &asking("/short", "X-Request-Id: abc-1\r\n")).await;
+    assert!(brought.contains("x-request-id: abc-1\r\n"), "{brought}");
+    let forged = say(running.at[0], &asking("/short", "X-Request-Id: a b{}\r\n")).await;
+    let id = forged.split("x-request-id: ").nth(1).unwrap().split("\r\n").next().unwrap();
+    assert!(id.len() == 16 && id.bytes().all(|byte| byte.is_ascii_hexdigit()), "{id}");
+    for header in [
+        "strict-transport-security: max-age=31536000",
+        "x-content-type-options: nosniff",
+        "cache-control: no-store",
+        "content-security-policy: default-src 'none'",
+    ] {
+        assert!(brought.contains(header), "{header}: {brought}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_beyond_the_limit_is_refused_whether_it_says_so_or_not() {
+    let running = start(&["127.0.0.1:0"], quick(5), None).await;
+    let post = |length: usize| {
+        format!(
+            "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{}",
+            "x".repeat(length)
+        )
+    };
+    assert!(say(running.at[0], &post(2048)).await.ends_with("/2048"));
+    assert!(say(running.at[0], &post(2049)).await.starts_with("HTTP/1.1 413"));
+    let said = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 99999999\r\n\r\n";
+    assert!(say(running.at[0], said).await.starts_with("HTTP/1.1 413"), "refused before its bytes come");
+    let chunk = format!("400\r\n{}\r\n", "x".repeat(1024));
+    let chunked = format!(
+        "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n{}0\r\n\r\n",
+        chunk.repeat(3)
+    );
+    assert!(say(running.at[0], &chunked).await.starts_with("HTTP/1.1 413"));
+}
+
+#[tokio::test]
+async fn slow_heads_slow_bodies_and_slow_answers_come_to_an_end() {
+    let running = start(&["127.0.0.1:0"], quick(1), None).await;
+    let at = running.at[0];
+    let bounded = |head: &'static str| tokio::time::timeout(Duration::from_secs(20), say(at, head));
+    let (head, body, answer, silent) = tokio::join!(
+        bounded("GET /short HTTP/1.1\r\nHost: a\r\n"),
+        bounded("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nx"),
+        bounded("GET /never HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"),
+        bounded(""),
+    );
+    assert!(!head.unwrap().contains("200 OK"));
+    assert!(body.unwrap().starts_with("HTTP/1.1 504"));
+    assert!(answer.unwrap().starts_with("HTTP/1.1 504"));
+    assert_eq!(silent.unwrap(), "");
+}
+
+/// Writes a pair for `name` and answers its authority.
+fn pair(folder: &Path, name: &str) -> String {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned(), name.to_owned()]).unwrap();
+    std::fs::write(folder.join("cert.pem"), made.cert.pem()).unwrap();
+    std::fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+    made.cert.pem()
+}
+
+async fn shake(
+    at: SocketAddr,
+    authority: &str,
+    alpn: &[u8],
+) -> std::io::Result<tokio_rustls::client::TlsStream<TcpStream>> {
+    use rustls_pki_types::pem::PemObject;
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(rustls_pki_types::CertificateDer::from_pem_slice(authority.as_bytes()).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder =
+        rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let mut config = builder.with_root_certificates(roots).with_no_client_auth();
+    config.alpn_protocols = vec![alpn.to_vec()];
+    let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
+    connector.connect(ServerName::try_from("localhost").unwrap(), TcpStream::connect(at).await?).await
+}
+
+/// Waits until a handshake under `authority` works, or no more does.
+async fn trusted(at: SocketAddr, authority: &str) {
+    let until = tokio::time::Instant::now() + Duration::from_secs(20);
+    while shake(at, authority, b"http/1.1").await.is_err() {
+        assert!(tokio::time::Instant::now() < until, "the new certificate is not shown");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn tls_speaks_both_versions_of_http_and_takes_a_new_pair_but_no_bad_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = pair(folder.path(), "first");
+    let tls = ServerTls::load(&folder.path().join("cert.pem"), &folder.path().join("key.pem")).unwrap();
+    let tls = Arc::new(tls);
+    let running = start(&["127.0.0.1:0"], quick(5), Some(Arc::clone(&tls))).await;
+    let (at, stop) = (running.at[0], running.stop.clone());
+    let followed = tokio::spawn(async move { tls.follow(stop).await });
+    let stream = shake(at, &first, b"http/1.1").await.unwrap();
+    assert!(talk(stream, &asking("/short", "")).await.ends_with("short"));
+    let stream = shake(at, &first, b"h2").await.unwrap();
+    let (mut requests, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    let request = hyper::Request::get("https://localhost/short").body(axum::body::Body::empty()).unwrap();
+    assert_eq!(requests.send_request(request).await.unwrap().status(), 200);
+    assert!(!say(at, &asking("/short", "")).await.contains("200 OK"), "plain text is not answered");
+    let second = pair(folder.path(), "second");
+    trusted(at, &second).await;
+    assert!(shake(at, &first, b"http/1.1").await.is_err());
+    std::fs::write(folder.path().join("key.pem"), "no key").unwrap();
+    // Long enough for the bad pair to be looked at: two looks and a half.
+    tokio::time::sleep(Duration::from_millis(1300)).await;
+    assert!(shake(at, &second, b"http/1.1").await.is_ok(), "the pair before stays in force");
+    let third = pair(folder.path(), "third");
+    trusted(at, &third).await;
+    running.stop.cancel();
+    followed.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_handshake_that_stands_still_is_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    pair(folder.path(), "slow");
+    let tls = ServerTls::load(&folder.path().join("cert.pem"), &folder.path().join("key.pem")).unwrap();
+    let running = start(&["127.0.0.1:0"], quick(1), Some(Arc::new(tls))).await;
+    let silent = tokio::time::timeout(Duration::from_secs(20), say(running.at[0], "\x16\x03\x01"));
+    assert_eq!(silent.await.unwrap(), "");
+}

@@ -1,0 +1,88 @@
+//! Certificate and key of the server: read at start, taken anew when their files change or on SIGHUP. A bad
+//! new pair leaves the one in force as it is.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use anyhow::Context;
+use rustls::ServerConfig;
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use crate::app::watch::{self, Watch};
+
+/// Time between two looks at the files.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// The pair in force.
+pub(in crate::app) struct ServerTls {
+    files: (PathBuf, PathBuf),
+    config: RwLock<Arc<ServerConfig>>,
+}
+
+impl ServerTls {
+    /// Reads certificate (with its chain) and key, both PEM.
+    pub(in crate::app) fn load(certificate: &Path, key: &Path) -> anyhow::Result<Self> {
+        let config = RwLock::new(Arc::new(read(certificate, key)?));
+        Ok(Self { files: (certificate.to_owned(), key.to_owned()), config })
+    }
+
+    /// What new connections shake hands with.
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner)).into()
+    }
+
+    /// Takes the files anew when they changed and came to rest, and on SIGHUP, until `stop`.
+    pub(in crate::app) async fn follow(&self, stop: CancellationToken) -> std::io::Result<()> {
+        let mut hangup = signal(SignalKind::hangup())?;
+        let look = || watch::current(None, Vec::new(), vec![self.files.0.clone(), self.files.1.clone()]);
+        let mut watch = Watch::default();
+        watch.take(look().await);
+        loop {
+            let asked = tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                _ = hangup.recv() => true,
+                () = tokio::time::sleep(LOOK) => false,
+            };
+            let now = look().await;
+            if watch.look(now.clone()) || asked {
+                watch.take(now);
+                self.take();
+            }
+        }
+    }
+
+    fn take(&self) {
+        match read(&self.files.0, &self.files.1) {
+            Ok(config) => {
+                *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+                tracing::info!(file = %self.files.0.display(), "the certificate of the server was taken anew");
+            }
+            Err(error) => tracing::error!(
+                file = %self.files.0.display(),
+                error = format!("{error:#}"),
+                "the certificate of the server was not taken; the one before stays in force"
+            ),
+        }
+    }
+}
+
+fn read(certificate: &Path, key: &Path) -> anyhow::Result<ServerConfig> {
+    let unreadable = |file: &Path| format!("the file `{}` cannot be read", file.display());
+    let chain =
+        CertificateDer::pem_file_iter(certificate).and_then(|found| found.collect::<Result<Vec<_>, _>>());
+    let chain = chain.with_context(|| unreadable(certificate))?;
+    anyhow::ensure!(!chain.is_empty(), "there is no certificate in the file `{}`", certificate.display());
+    let key = PrivateKeyDer::from_pem_file(key).with_context(|| unreadable(key))?;
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let versions = [&rustls::version::TLS13, &rustls::version::TLS12];
+    let builder = ServerConfig::builder_with_provider(provider).with_protocol_versions(&versions)?;
+    let config = builder.with_no_client_auth().with_single_cert(chain, key);
+    let mut config = config.context("certificate and key cannot be used together")?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}

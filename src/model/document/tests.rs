@@ -1,0 +1,106 @@
+//! Secrets of documents, taken out and put back.
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+/// Numbers out of a seed, so that a document of any shape follows from one number.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+
+    fn value(&mut self, kind: &Kind) -> Value {
+        match kind {
+            Kind::Flag | Kind::Any => Value::from(self.roll(2) == 0),
+            Kind::Int { .. } | Kind::IntOf(_) | Kind::Number { .. } => Value::from(self.roll(3)),
+            Kind::Text { .. } | Kind::TextOf(_) => {
+                Value::from(["", "word", "hunter2"][self.roll(3) as usize])
+            }
+            Kind::List { of, .. } => (0..self.roll(4)).map(|_| self.value(of)).collect(),
+            Kind::Object(table) => Value::Object(self.object(table)),
+        }
+    }
+
+    fn object(&mut self, table: &'static Table) -> Map<String, Value> {
+        let fields = table.fields().iter().filter(|_| self.roll(3) > 0).collect::<Vec<_>>();
+        fields.into_iter().map(|field| (field.name.to_owned(), self.value(&field.kind))).collect()
+    }
+}
+
+/// Whether a secret of `kind` stands anywhere in `value`.
+fn shows(kind: &Kind, value: &Value) -> bool {
+    match (kind, value) {
+        (Kind::List { of, .. }, Value::Array(items)) => items.iter().any(|item| shows(of, item)),
+        (Kind::Object(table), Value::Object(entries)) => table.fields().iter().any(|field| {
+            let value = entries.get(field.name);
+            value.is_some_and(|value| field.secret || shows(&field.kind, value))
+        }),
+        _ => false,
+    }
+}
+
+proptest! {
+    #[test]
+    fn secrets_taken_out_and_put_back_change_nothing(kind in 0..MonitorType::ALL.len(), seed: u64) {
+        let kind = MonitorType::ALL[kind];
+        let document = Document::trusted(kind, Dice(seed).object(table::of(kind)));
+        let whole = Kind::Object(table::of(kind));
+        let open = document.stored(Secrets::Omitted);
+        prop_assert!(!shows(&whole, &Value::Object(open.clone())));
+        let Some(secrets) = document.secrets() else {
+            prop_assert!(!shows(&whole, &Value::Object(document.stored(Secrets::Revealed))));
+            return Ok(());
+        };
+        // As it comes back from the store: as text, and what equals a default left out.
+        let open = Document::trusted(kind, open).stored(Secrets::Omitted);
+        let secrets = serde_json::from_str(&secrets.to_string()).unwrap();
+        prop_assert_eq!(Document::with_secrets(kind, open, secrets), document);
+    }
+}
+
+#[test]
+fn every_type_with_secrets_gives_them_out_alone() {
+    let mut with_secrets = Vec::new();
+    for &kind in MonitorType::ALL {
+        let whole = Kind::Object(table::of(kind));
+        let found = (0..50).find_map(|seed| {
+            Document::trusted(kind, Dice(seed).object(table::of(kind))).secrets().filter(|s| shows(&whole, s))
+        });
+        if found.is_some() {
+            with_secrets.push(kind.name());
+        }
+    }
+    for name in ["website", "website-ssl", "website-api", "website-ssl-api", "email-imap", "email-pop"] {
+        assert!(with_secrets.contains(&name), "{name}");
+    }
+    for name in ["email-smtp", "email-round-trip", "ftp", "ftp-ssl", "browserscript", "mobilecloud"] {
+        assert!(with_secrets.contains(&name), "{name}");
+    }
+    assert!(!with_secrets.contains(&"ping"));
+}
+
+#[test]
+fn secrets_of_steps_keep_their_places() {
+    let Value::Object(values) = json!({"name": "Shop", "api_steps": [
+        {"step_name": "open", "url": "http://shop.test/"},
+        {"step_name": "log in", "head": {"headers": [], "http_basic_auth_password": "hunter2"}},
+        {"step_name": "ask", "head": {"bearer_token": "abc"}},
+    ]}) else {
+        unreachable!()
+    };
+    let document = Document::trusted(MonitorType::WebsiteApi, values);
+    let secrets = document.secrets().unwrap();
+    let expected = json!({"api_steps": [
+        null, {"head": {"http_basic_auth_password": "hunter2"}}, {"head": {"bearer_token": "abc"}},
+    ]});
+    assert_eq!(secrets, expected);
+    let open = document.stored(Secrets::Omitted);
+    assert!(!Value::Object(open.clone()).to_string().contains("hunter2"));
+    assert_eq!(Document::with_secrets(MonitorType::WebsiteApi, open, secrets), document);
+}

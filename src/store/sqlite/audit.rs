@@ -1,0 +1,77 @@
+//! The audit trail.
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, Row, params};
+
+use crate::model::Timestamp;
+use crate::store::{AuditEntry, AuditFilter, AuditRow, Listed, Page};
+
+use super::ledger::List;
+use super::records::map;
+
+const COLUMNS: &str = "id, at, login, address, via, action, object, object_id, object_name, before, after";
+
+/// Keeps `entry`, which is about the object `about`.
+pub(super) fn keep(conn: &Connection, entry: &AuditEntry, about: Option<i64>) -> rusqlite::Result<()> {
+    let json = |map| serde_json::to_string(map).unwrap_or_else(|_| "{}".to_owned());
+    conn.prepare_cached(
+        "INSERT INTO audit (customer, at, login, address, via, action, object, object_id, object_name, before,
+             after)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    )?
+    .execute(params![
+        entry.customer.0,
+        entry.at.as_micros(),
+        entry.login,
+        entry.address,
+        entry.via,
+        entry.action,
+        entry.object,
+        about,
+        entry.object_name,
+        json(&entry.before),
+        json(&entry.after)
+    ])?;
+    Ok(())
+}
+
+/// The entries in `page` of those that match, newest first, and how many do.
+pub(super) fn page(
+    conn: &Connection,
+    filter: &AuditFilter,
+    page: Page,
+) -> rusqlite::Result<Listed<AuditRow>> {
+    let (mut conditions, mut values) = (vec!["1"], Vec::new());
+    let asked = [
+        ("customer = ?", filter.customer.map(|id| Sql::from(id.0))),
+        ("login = ?", filter.login.clone().map(Sql::from)),
+        ("object = ?", filter.object.clone().map(Sql::from)),
+        ("object_id = ?", filter.object_id.map(Sql::from)),
+        ("at >= ?", filter.from.map(|from| Sql::from(from.as_micros()))),
+        ("at < ?", filter.thru.map(|thru| Sql::from(thru.as_micros()))),
+    ];
+    for (condition, value) in asked {
+        if let Some(value) = value {
+            conditions.push(condition);
+            values.push(value);
+        }
+    }
+    let conditions = conditions.join(" AND ");
+    List { table: "audit", columns: COLUMNS, order: "id DESC", conditions, values }.read(conn, page, entry)
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
+    Ok(AuditRow {
+        id: row.get(0)?,
+        at: Timestamp::from_micros(row.get(1)?),
+        login: row.get(2)?,
+        address: row.get(3)?,
+        via: row.get(4)?,
+        action: row.get(5)?,
+        object: row.get(6)?,
+        object_id: row.get(7)?,
+        object_name: row.get(8)?,
+        before: map(row, 9)?,
+        after: map(row, 10)?,
+    })
+}

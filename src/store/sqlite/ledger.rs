@@ -1,0 +1,174 @@
+//! SQLite behind the traits of what people change.
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, Row, params, params_from_iter};
+
+use crate::model::{CustomerId, MonitorId, Record, RecordKind, Timestamp};
+use crate::store::{
+    Answer, AuditEntry, AuditFilter, AuditRow, KeptMonitor, Ledger, Listed, Page, RecordFilter, Reseal,
+    StoreError, Token, Tokens, Write, seal_context,
+};
+
+use super::change::Changes;
+use super::{SqliteStore, audit, monitors, records, tokens};
+
+/// Rows that one transaction seals anew.
+const CHUNK: i64 = 500;
+
+impl Ledger for SqliteStore {
+    fn kept_monitors(&self) -> Answer<'_, Vec<KeptMonitor>> {
+        Box::pin(async {
+            let (monitors, unread) = self.readers.call(monitors::kept).await?;
+            monitors::warn_of(unread);
+            Ok(monitors)
+        })
+    }
+
+    fn write(&self, changes: Vec<Write>, audit: Vec<AuditEntry>) -> Answer<'_, Vec<i64>> {
+        Box::pin(async move {
+            let changes = Changes::of(changes, audit);
+            self.writer.call(move |writing| changes.write(writing.conn)).await?
+        })
+    }
+
+    fn record(&self, kind: RecordKind, id: i64) -> Answer<'_, Option<Record>> {
+        Box::pin(self.readers.call(move |conn| records::one(conn, kind, id)))
+    }
+
+    fn record_by(&self, kind: RecordKind, unique: String) -> Answer<'_, Option<Record>> {
+        Box::pin(self.readers.call(move |conn| records::by_text(conn, kind, &unique)))
+    }
+
+    fn records(&self, filter: RecordFilter, page: Page) -> Answer<'_, Listed<Record>> {
+        Box::pin(self.readers.call(move |conn| records::page(conn, &filter, page)))
+    }
+
+    fn audit(&self, filter: AuditFilter, page: Page) -> Answer<'_, Listed<AuditRow>> {
+        Box::pin(self.readers.call(move |conn| audit::page(conn, &filter, page)))
+    }
+
+    fn owner_of(&self, monitor: MonitorId) -> Answer<'_, Option<CustomerId>> {
+        Box::pin(self.readers.call(move |conn| monitors::owner(conn, monitor)))
+    }
+
+    fn reseal(&self, reseal: Reseal) -> Answer<'_, u64> {
+        Box::pin(async move {
+            let monitors = Sealed {
+                kind: "monitor",
+                read: "SELECT id, customer, sealed FROM monitors
+                       WHERE id > ?1 AND sealed IS NOT NULL ORDER BY id LIMIT ?2",
+                write: "UPDATE monitors SET sealed = ?2 WHERE id = ?1",
+            };
+            let certificates = Sealed {
+                kind: "certificate",
+                read: "SELECT id, customer, private FROM records
+                       WHERE id > ?1 AND kind = 'certificate' AND private IS NOT NULL ORDER BY id LIMIT ?2",
+                write: "UPDATE records SET private = ?2 WHERE id = ?1",
+            };
+            Ok(monitors.renew(self, &reseal).await? + certificates.renew(self, &reseal).await?)
+        })
+    }
+}
+
+/// Where sealed bytes are kept.
+#[derive(Clone, Copy)]
+struct Sealed {
+    kind: &'static str,
+    read: &'static str,
+    write: &'static str,
+}
+
+impl Sealed {
+    /// In steps that let others write; answers how many changed. When it ends early, some have the new form
+    /// and others the old one: doing it again does the rest.
+    async fn renew(self, store: &SqliteStore, reseal: &Reseal) -> Result<u64, StoreError> {
+        let (mut after, mut changed) = (i64::MIN, 0);
+        loop {
+            let reseal = std::sync::Arc::clone(reseal);
+            let step =
+                move |writing: &mut super::writer::Writing<'_>| self.step(writing.conn, after, &reseal);
+            let (last, count) = store.writer.call(step).await?;
+            changed += count;
+            match last {
+                Some(last) => after = last,
+                None => return Ok(changed),
+            }
+        }
+    }
+
+    /// Answers the last id that it saw, none at the end, and how many changed.
+    fn step(self, conn: &Connection, after: i64, reseal: &Reseal) -> rusqlite::Result<(Option<i64>, u64)> {
+        let rows: Vec<(i64, Option<i64>, Vec<u8>)> = conn
+            .prepare_cached(self.read)?
+            .query_map([after, CHUNK], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<Result<_, _>>()?;
+        let mut write = conn.prepare_cached(self.write)?;
+        let mut changed = 0;
+        for (id, customer, sealed) in &rows {
+            let context = seal_context(self.kind, CustomerId(customer.unwrap_or(*id)));
+            if let Some(new) = reseal(&context, sealed) {
+                write.execute(params![id, new])?;
+                changed += 1;
+            }
+        }
+        Ok((rows.last().map(|(id, ..)| *id), changed))
+    }
+}
+
+impl Tokens for SqliteStore {
+    fn issue(&self, token: Token) -> Answer<'_, ()> {
+        Box::pin(self.writer.call(move |writing| tokens::issue(writing.conn, &token)))
+    }
+
+    fn token(&self, hash: [u8; 32]) -> Answer<'_, Option<Token>> {
+        Box::pin(self.readers.call(move |conn| tokens::one(conn, hash)))
+    }
+
+    fn extend(&self, hash: [u8; 32], expires_at: Timestamp) -> Answer<'_, ()> {
+        Box::pin(self.writer.call(move |writing| tokens::extend(writing.conn, hash, expires_at)))
+    }
+
+    fn end(&self, hash: [u8; 32]) -> Answer<'_, ()> {
+        Box::pin(self.writer.call(move |writing| tokens::end(writing.conn, hash)))
+    }
+
+    fn purge(&self, now: Timestamp) -> Answer<'_, u64> {
+        Box::pin(self.writer.call(move |writing| tokens::purge(writing.conn, now)))
+    }
+}
+
+/// A list out of one table.
+pub(super) struct List {
+    pub(super) table: &'static str,
+    pub(super) columns: &'static str,
+    pub(super) order: &'static str,
+    /// What SQL asks of a row, and the values that it binds.
+    pub(super) conditions: String,
+    pub(super) values: Vec<Sql>,
+}
+
+impl List {
+    /// The rows in `page`, and how many match in all.
+    pub(super) fn read<T>(
+        self,
+        conn: &Connection,
+        page: Page,
+        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Listed<T>> {
+        let Self { table, columns, order, conditions, mut values } = self;
+        // Count and page have to be of one state of the database.
+        let tx = conn.unchecked_transaction()?;
+        let count: u64 = tx
+            .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE {conditions}"))?
+            .query_row(params_from_iter(&values), |row| row.get(0))?;
+        values.push(Sql::from(page.limit));
+        values.push(Sql::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
+        let rows = tx
+            .prepare_cached(&format!(
+                "SELECT {columns} FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ? OFFSET ?"
+            ))?
+            .query_map(params_from_iter(&values), row)?
+            .collect::<Result<_, _>>()?;
+        Ok(Listed { count, rows })
+    }
+}

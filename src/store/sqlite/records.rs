@@ -1,0 +1,188 @@
+//! Records: users, blackouts, properties and the like.
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use serde_json::{Map, Value};
+
+use crate::model::{CustomerId, Record, RecordKind, Revision, Timestamp};
+use crate::store::{Listed, NewRecord, Page, RecordFilter, StoreError};
+
+use super::change::{Fault, taken};
+use super::ledger::List;
+use super::tokens;
+
+const COLUMNS: &str =
+    "id, kind, customer, assoc, unique_text, revision, created_at, created_by, modified_at, fields, private";
+
+/// A new record, ready to be written.
+pub(super) struct NewRow {
+    new: NewRecord,
+    fields: String,
+}
+
+impl NewRow {
+    pub(super) fn of(mut new: NewRecord) -> Self {
+        let fields = Value::Object(std::mem::take(&mut new.fields)).to_string();
+        Self { new, fields }
+    }
+
+    /// Writes it; answers its id.
+    pub(super) fn create(&self, conn: &Connection) -> Result<i64, Fault> {
+        let new = &self.new;
+        let id = conn
+            .prepare_cached(
+                "INSERT INTO records (kind, customer, assoc, unique_text, revision, created_at, created_by,
+                     modified_at, fields, private)
+                 VALUES (?1, ?2, ?3, ?4, 1, ?5, ?6, ?5, ?7, ?8)",
+            )?
+            .insert(params![
+                new.kind.name(),
+                new.customer.map(|customer| customer.0),
+                new.assoc,
+                new.unique,
+                new.created_at.as_micros(),
+                new.created_by,
+                self.fields,
+                new.private
+            ])
+            .map_err(|error| taken(error, new.unique.as_deref()))?;
+        if new.customer.is_none() {
+            conn.prepare_cached("UPDATE records SET customer = id WHERE id = ?1")?.execute([id])?;
+        }
+        Ok(id)
+    }
+}
+
+/// A new version of a record, ready to be written.
+pub(super) struct PutRow {
+    record: Record,
+    fields: String,
+}
+
+impl PutRow {
+    pub(super) fn of(mut record: Record) -> Self {
+        let fields = Value::Object(std::mem::take(&mut record.fields)).to_string();
+        Self { record, fields }
+    }
+
+    /// Writes it over the version `expected`. Kind, account and who made it when stay.
+    pub(super) fn replace(&self, conn: &Connection, expected: Revision) -> Result<(), Fault> {
+        let record = &self.record;
+        let changed = conn
+            .prepare_cached(
+                "UPDATE records SET assoc = ?3, unique_text = ?4, revision = ?5, modified_at = ?6, fields = ?7,
+                     private = ?8
+                 WHERE id = ?1 AND kind = ?2 AND revision = ?9",
+            )?
+            .execute(params![
+                record.id,
+                record.kind.name(),
+                record.assoc,
+                record.unique,
+                record.revision.0,
+                record.modified_at.as_micros(),
+                self.fields,
+                record.private,
+                expected.0
+            ])
+            .map_err(|error| taken(error, record.unique.as_deref()))?;
+        if changed == 0 { Err(Fault::Told(StoreError::Stale)) } else { Ok(()) }
+    }
+}
+
+/// Removes the version `expected` of a record, of a user its tokens as well; answers whether it was there.
+pub(super) fn remove(
+    conn: &Connection,
+    kind: RecordKind,
+    id: i64,
+    expected: Revision,
+) -> rusqlite::Result<bool> {
+    let removed = conn
+        .prepare_cached("DELETE FROM records WHERE id = ?1 AND kind = ?2 AND revision = ?3")?
+        .execute(params![id, kind.name(), expected.0])?;
+    if removed > 0 && kind == RecordKind::User {
+        tokens::end_of(conn, id)?;
+    }
+    Ok(removed > 0)
+}
+
+/// One record.
+pub(super) fn one(conn: &Connection, kind: RecordKind, id: i64) -> rusqlite::Result<Option<Record>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM records WHERE id = ?1 AND kind = ?2"))?
+        .query_row(params![id, kind.name()], record)
+        .optional()
+}
+
+/// The record of `kind` with this unique text.
+pub(super) fn by_text(conn: &Connection, kind: RecordKind, text: &str) -> rusqlite::Result<Option<Record>> {
+    conn.prepare_cached(&format!("SELECT {COLUMNS} FROM records WHERE kind = ?1 AND unique_text = ?2"))?
+        .query_row(params![kind.name(), text], record)
+        .optional()
+}
+
+/// The records in `page` of those that match, by id, and how many do.
+pub(super) fn page(conn: &Connection, filter: &RecordFilter, page: Page) -> rusqlite::Result<Listed<Record>> {
+    let (conditions, values) = conditions(filter);
+    List { table: "records", columns: COLUMNS, order: "id", conditions, values }.read(conn, page, record)
+}
+
+fn conditions(filter: &RecordFilter) -> (String, Vec<Sql>) {
+    let mut conditions = vec!["kind = ?"];
+    let mut values = vec![Sql::from(filter.kind.name().to_owned())];
+    let bounds = [
+        ("customer = ?", filter.customer.map(|id| id.0)),
+        ("created_at >= ?", filter.from.map(Timestamp::as_micros)),
+        ("created_at < ?", filter.thru.map(Timestamp::as_micros)),
+    ];
+    for (condition, value) in bounds {
+        if let Some(value) = value {
+            conditions.push(condition);
+            values.push(Sql::from(value));
+        }
+    }
+    if !filter.assoc.is_empty() {
+        conditions.push("assoc IN (SELECT value FROM json_each(?))");
+        values.push(Sql::from(Value::from(filter.assoc.clone()).to_string()));
+    }
+    for (name, value) in &filter.fields {
+        // Names are ours, not a user's text.
+        conditions.push("json_extract(fields, ?) IS ?");
+        values.push(Sql::from(format!("$.\"{name}\"")));
+        values.push(extracted(value));
+    }
+    (conditions.join(" AND "), values)
+}
+
+/// `value` as `json_extract` gives it.
+fn extracted(value: &Value) -> Sql {
+    match value {
+        Value::Null => Sql::Null,
+        Value::Bool(flag) => Sql::from(*flag),
+        Value::Number(number) => number.as_i64().map_or_else(|| Sql::from(number.as_f64()), Sql::from),
+        Value::String(text) => Sql::from(text.clone()),
+        Value::Array(_) | Value::Object(_) => Sql::from(value.to_string()),
+    }
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+    let id = row.get(0)?;
+    Ok(Record {
+        id,
+        kind: row.get_ref(1)?.as_str().ok().and_then(RecordKind::from_name).unwrap_or(RecordKind::Event),
+        customer: CustomerId(row.get::<_, Option<i64>>(2)?.unwrap_or(id)),
+        assoc: row.get(3)?,
+        unique: row.get(4)?,
+        revision: Revision(row.get(5)?),
+        created_at: Timestamp::from_micros(row.get(6)?),
+        created_by: row.get(7)?,
+        modified_at: Timestamp::from_micros(row.get(8)?),
+        fields: map(row, 9)?,
+        private: row.get(10)?,
+    })
+}
+
+/// The JSON object in a column; empty when there is none.
+pub(super) fn map(row: &Row<'_>, column: usize) -> rusqlite::Result<Map<String, Value>> {
+    let text = row.get_ref(column)?.as_str_or_null().ok().flatten();
+    Ok(text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
+}

@@ -1,0 +1,59 @@
+//! Tokens of who is logged in.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::model::{Timestamp, UserId};
+use crate::store::{Token, TokenKind};
+
+pub(super) fn issue(conn: &Connection, token: &Token) -> rusqlite::Result<()> {
+    let kind = match token.kind {
+        TokenKind::Access => 0,
+        TokenKind::Session => 1,
+    };
+    conn.prepare_cached("INSERT OR REPLACE INTO tokens VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
+        token.hash,
+        kind,
+        token.user.0,
+        token.issued_at.as_micros(),
+        token.expires_at.as_micros()
+    ])?;
+    Ok(())
+}
+
+pub(super) fn one(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<Option<Token>> {
+    conn.prepare_cached("SELECT kind, user, issued_at, expires_at FROM tokens WHERE hash = ?1")?
+        .query_row([hash], |row| {
+            Ok(Token {
+                hash,
+                kind: if row.get::<_, i64>(0)? == 0 { TokenKind::Access } else { TokenKind::Session },
+                user: UserId(row.get(1)?),
+                issued_at: Timestamp::from_micros(row.get(2)?),
+                expires_at: Timestamp::from_micros(row.get(3)?),
+            })
+        })
+        .optional()
+}
+
+pub(super) fn extend(conn: &Connection, hash: [u8; 32], expires_at: Timestamp) -> rusqlite::Result<()> {
+    conn.prepare_cached("UPDATE tokens SET expires_at = ?2 WHERE hash = ?1")?
+        .execute(params![hash, expires_at.as_micros()])?;
+    Ok(())
+}
+
+pub(super) fn end(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<()> {
+    conn.prepare_cached("DELETE FROM tokens WHERE hash = ?1")?.execute([hash])?;
+    Ok(())
+}
+
+/// Ends all of a user.
+pub(super) fn end_of(conn: &Connection, user: i64) -> rusqlite::Result<()> {
+    conn.prepare_cached("DELETE FROM tokens WHERE user = ?1")?.execute([user])?;
+    Ok(())
+}
+
+/// Removes what ended at or before `now`; answers how many.
+pub(super) fn purge(conn: &Connection, now: Timestamp) -> rusqlite::Result<u64> {
+    let gone =
+        conn.prepare_cached("DELETE FROM tokens WHERE expires_at <= ?1")?.execute([now.as_micros()])?;
+    Ok(gone as u64)
+}

@@ -1,0 +1,288 @@
+//! What people change: monitors of the APIs, records, the audit trail.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use vigie::model::{
+    CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Record, RecordKind, Revision, Trail,
+};
+use vigie::store::{
+    AuditEntry, AuditFilter, AuditObject, KeptMonitor, NewMonitor, NewRecord, Page, RecordFilter, StoreError,
+    Write, seal_context,
+};
+
+use crate::make::at;
+use crate::suite::Store;
+
+pub const ALL: Page = Page { limit: 10_000, offset: 0 };
+const ONE: CustomerId = CustomerId(1);
+
+fn object(value: Value) -> Map<String, Value> {
+    let Value::Object(map) = value else { unreachable!() };
+    map
+}
+
+pub fn new_monitor(origin: Origin, name: &str) -> NewMonitor {
+    let values = object(json!({"name": name, "url": "http://shop.test/", "realm_password": "hunter2"}));
+    NewMonitor {
+        customer: ONE,
+        origin,
+        modified_at: at(5),
+        trail: Trail { created_at: Some(at(5)), created_by: "anna".to_owned(), ..Trail::default() },
+        document: Arc::new(Document::trusted(MonitorType::Website, values)),
+        sealed: Some(b"sealed".to_vec()),
+    }
+}
+
+pub fn entry(object_id: AuditObject, login: &str, second: i64) -> AuditEntry {
+    AuditEntry {
+        customer: ONE,
+        at: at(second),
+        login: login.to_owned(),
+        address: "127.0.0.1".to_owned(),
+        via: "v3",
+        action: "create",
+        object: "monitor",
+        object_id,
+        object_name: "Shop".to_owned(),
+        before: Map::new(),
+        after: object(json!({"name": "Shop"})),
+    }
+}
+
+pub fn new_record(kind: RecordKind, unique: Option<&str>, fields: Value) -> NewRecord {
+    NewRecord {
+        kind,
+        customer: Some(ONE),
+        assoc: None,
+        unique: unique.map(str::to_owned),
+        created_at: at(7),
+        created_by: "anna".to_owned(),
+        fields: object(fields),
+        private: Some(b"hash".to_vec()),
+    }
+}
+
+async fn create(store: &impl Store, origin: Origin, name: &str) -> i64 {
+    store.write(vec![Write::CreateMonitor(new_monitor(origin, name))], vec![]).await.unwrap()[0]
+}
+
+async fn kept(store: &impl Store) -> Vec<KeptMonitor> {
+    store.kept_monitors().await.unwrap()
+}
+
+pub async fn monitors_of_the_apis_are_kept_without_their_secrets(store: &impl Store) {
+    let api = create(store, Origin::Api, "Shop").await;
+    let applied = create(store, Origin::Applied { key: "shop".into() }, "Applied").await;
+    let rows = kept(store).await;
+    assert_eq!(rows.iter().map(|row| row.monitor.id.0).collect::<Vec<_>>(), [api, applied]);
+    let Monitor { revision, document, trail, origin, modified_at, customer, .. } = rows[0].monitor.clone();
+    assert_eq!((revision, modified_at, customer, origin), (Revision(1), at(5), ONE, Origin::Api));
+    assert_eq!(document.text("url"), Some("http://shop.test/"));
+    assert!(!document.is_set("realm_password"), "secrets are not in the document");
+    assert_eq!(trail.created_by, "anna");
+    assert_eq!(trail.created_at, Some(at(5)));
+    assert_eq!(rows[0].sealed.as_deref(), Some(b"sealed".as_slice()));
+    assert_eq!(rows[1].monitor.origin, Origin::Applied { key: "shop".into() });
+    assert_eq!(store.owner_of(MonitorId(api)).await.unwrap(), Some(ONE));
+    assert_eq!(store.owner_of(MonitorId(api + 1000)).await.unwrap(), None);
+}
+
+pub async fn a_change_of_an_older_version_is_refused_and_does_nothing(store: &impl Store) {
+    let id = create(store, Origin::Api, "Shop").await;
+    let mut newer = kept(store).await.remove(0);
+    newer.monitor.revision = Revision(2);
+    newer.monitor.trail = Arc::new(Trail { paused_until: Some(at(99)), ..Trail::default() });
+    newer.sealed = None;
+    let put = |expected| Write::PutMonitor { kept: Box::new(newer.clone()), expected: Revision(expected) };
+    store.write(vec![put(1)], vec![]).await.unwrap();
+    assert_eq!(kept(store).await, [newer.clone()]);
+
+    // The record before it and the audit entry go with the refused change.
+    let refused = vec![Write::CreateRecord(new_record(RecordKind::Event, None, json!({}))), put(1)];
+    let told = store.write(refused, vec![entry(AuditObject::Created(0), "anna", 1)]).await;
+    assert_eq!(told, Err(StoreError::Stale));
+    assert_eq!(store.records(RecordFilter::of(RecordKind::Event), ALL).await.unwrap().count, 0);
+    assert_eq!(store.audit(AuditFilter::default(), ALL).await.unwrap().count, 0);
+
+    let remove = |expected| vec![Write::RemoveMonitor { id: MonitorId(id), expected: Revision(expected) }];
+    assert_eq!(store.write(remove(1), vec![]).await, Err(StoreError::Stale));
+    store.write(remove(2), vec![]).await.unwrap();
+    assert!(kept(store).await.is_empty());
+    assert_eq!(store.write(remove(2), vec![]).await, Err(StoreError::Stale), "it is gone");
+    assert_eq!(store.write(vec![put(2)], vec![]).await, Err(StoreError::Stale), "it is gone");
+    assert_eq!(store.owner_of(MonitorId(id)).await.unwrap(), Some(ONE), "results still belong to it");
+}
+
+pub async fn keys_are_unique_per_origin_and_free_again_after_a_removal(store: &impl Store) {
+    let file = store.ids_for(ONE, vec!["shop".to_owned()]).await.unwrap()[0];
+    let applied = || Origin::Applied { key: "shop".into() };
+    let first = create(store, applied(), "A").await;
+    assert_ne!(file.0, first);
+    let again = vec![Write::CreateMonitor(new_monitor(applied(), "B"))];
+    assert_eq!(store.write(again.clone(), vec![]).await, Err(StoreError::Taken("shop".to_owned())));
+    let id = MonitorId(first);
+    store.write(vec![Write::RemoveMonitor { id, expected: Revision(1) }], vec![]).await.unwrap();
+    let second = store.write(again, vec![]).await.unwrap();
+    assert_ne!(second[0], first);
+    assert_eq!(store.ids_for(ONE, vec!["shop".to_owned()]).await.unwrap(), [file]);
+}
+
+pub async fn a_rest_of_a_file_monitor_survives_its_file(store: &impl Store) {
+    let id = store.ids_for(ONE, vec!["a".to_owned()]).await.unwrap()[0];
+    let monitor = |revision| crate::monitors::monitor(id, Some("a"), revision, "one.test");
+    store.change(vec![monitor(1)], vec![]).await.unwrap();
+    let mut resting = monitor(2);
+    resting.trail = Arc::new(Trail { paused_until: Some(at(99)), ..Trail::default() });
+    let put = KeptMonitor { monitor: resting.clone(), sealed: None };
+    store
+        .write(vec![Write::PutMonitor { kept: Box::new(put), expected: Revision(1) }], vec![])
+        .await
+        .unwrap();
+    store.change(vec![monitor(3)], vec![]).await.unwrap();
+    let after = store.monitors().await.unwrap().remove(0);
+    assert_eq!((after.revision, after.trail.paused_until), (Revision(3), Some(at(99))));
+}
+
+pub async fn what_is_attached_to_a_monitor_goes_with_it(store: &impl Store) {
+    let id = create(store, Origin::Api, "Shop").await;
+    let attached = |kind| {
+        let new = NewRecord { assoc: Some(id), ..new_record(kind, None, json!({})) };
+        Write::CreateRecord(new)
+    };
+    let writes = [RecordKind::Blackout, RecordKind::Test, RecordKind::Event].map(attached).to_vec();
+    store.write(writes, vec![]).await.unwrap();
+    let remove = Write::RemoveMonitor { id: MonitorId(id), expected: Revision(1) };
+    store.write(vec![remove], vec![]).await.unwrap();
+    let left = async |kind| store.records(RecordFilter::of(kind), ALL).await.unwrap().count;
+    assert_eq!(left(RecordKind::Blackout).await, 0);
+    assert_eq!(left(RecordKind::Test).await, 0);
+    assert_eq!(left(RecordKind::Event).await, 1, "an event is not attached, whatever its number");
+}
+
+pub async fn records_come_back_by_id_by_text_and_by_filter(store: &impl Store) {
+    let default = store.record(RecordKind::Customer, 1).await.unwrap().unwrap();
+    assert_eq!((default.customer, default.text("name")), (ONE, "default"));
+
+    let user = new_record(RecordKind::User, Some("anna"), json!({"login": "anna", "locked": false}));
+    let deploy = |second: i64, name: &str| NewRecord {
+        created_at: at(second),
+        assoc: Some(second),
+        private: None,
+        ..new_record(RecordKind::Event, None, json!({"event": name, "level": 3}))
+    };
+    let customer = NewRecord { customer: None, ..new_record(RecordKind::Customer, None, json!({})) };
+    let writes = [user.clone(), deploy(10, "deploy"), deploy(20, "deploy"), deploy(30, "outage"), customer];
+    let ids = store.write(writes.map(Write::CreateRecord).to_vec(), vec![]).await.unwrap();
+    assert_eq!(ids, [100_001, 100_002, 100_003, 100_004, 100_005]);
+
+    let found = store.record_by(RecordKind::User, "anna".to_owned()).await.unwrap().unwrap();
+    let expected = Record {
+        id: ids[0],
+        kind: RecordKind::User,
+        customer: ONE,
+        assoc: None,
+        unique: Some("anna".to_owned()),
+        revision: Revision(1),
+        created_at: at(7),
+        created_by: "anna".to_owned(),
+        modified_at: at(7),
+        fields: user.fields.clone(),
+        private: user.private.clone(),
+    };
+    assert_eq!(found, expected);
+    assert_eq!(store.record(RecordKind::User, ids[0]).await.unwrap(), Some(expected.clone()));
+    assert_eq!(store.record(RecordKind::Event, ids[0]).await.unwrap(), None, "it is of another kind");
+    assert_eq!(store.record_by(RecordKind::Property, "anna".to_owned()).await.unwrap(), None);
+    let own = store.record(RecordKind::Customer, ids[4]).await.unwrap().unwrap();
+    assert_eq!(own.customer, CustomerId(ids[4]), "a customer belongs to itself");
+
+    let events = RecordFilter::of(RecordKind::Event).within(ONE);
+    let found = async |filter: RecordFilter, page| {
+        let listed = store.records(filter, page).await.unwrap();
+        (listed.count, listed.rows.into_iter().map(|record| record.id).collect::<Vec<_>>())
+    };
+    assert_eq!(found(events.clone(), ALL).await, (3, ids[1..4].to_vec()));
+    assert_eq!(found(events.clone(), Page { limit: 1, offset: 1 }).await, (3, vec![ids[2]]));
+    let deploys =
+        RecordFilter { fields: vec![("event", json!("deploy")), ("level", json!(3))], ..events.clone() };
+    assert_eq!(found(deploys, ALL).await, (2, ids[1..3].to_vec()));
+    let window = RecordFilter { from: Some(at(20)), thru: Some(at(30)), ..events.clone() };
+    assert_eq!(found(window, ALL).await, (1, vec![ids[2]]));
+    let attached = RecordFilter { assoc: vec![10, 30], ..events.clone() };
+    assert_eq!(found(attached, ALL).await, (2, vec![ids[1], ids[3]]));
+    assert_eq!(found(events.within(CustomerId(2)), ALL).await, (0, vec![]));
+    let locked =
+        RecordFilter { fields: vec![("locked", json!(false))], ..RecordFilter::of(RecordKind::User) };
+    assert_eq!(found(locked, ALL).await, (1, vec![ids[0]]));
+
+    let mut newer = expected;
+    newer.revision = Revision(2);
+    newer.unique = Some("otto".to_owned());
+    newer.modified_at = at(50);
+    newer.fields.insert("locked".to_owned(), json!(true));
+    let put = |record: &Record, expected| Write::PutRecord {
+        record: Box::new(record.clone()),
+        expected: Revision(expected),
+    };
+    store.write(vec![put(&newer, 1)], vec![]).await.unwrap();
+    assert_eq!(store.record(RecordKind::User, ids[0]).await.unwrap(), Some(newer.clone()));
+    assert_eq!(store.write(vec![put(&newer, 1)], vec![]).await, Err(StoreError::Stale));
+    let other = new_record(RecordKind::User, Some("otto"), json!({}));
+    let told = store.write(vec![Write::CreateRecord(other)], vec![]).await;
+    assert_eq!(told, Err(StoreError::Taken("otto".to_owned())));
+    let remove = |kind, id, expected| vec![Write::RemoveRecord { kind, id, expected: Revision(expected) }];
+    assert_eq!(store.write(remove(RecordKind::Event, ids[0], 2), vec![]).await, Err(StoreError::Stale));
+    store.write(remove(RecordKind::User, ids[0], 2), vec![]).await.unwrap();
+    assert_eq!(store.record_by(RecordKind::User, "otto".to_owned()).await.unwrap(), None);
+}
+
+pub async fn the_audit_trail_is_read_newest_first(store: &impl Store) {
+    let new = Write::CreateMonitor(new_monitor(Origin::Api, "Shop"));
+    let entries = vec![entry(AuditObject::Created(0), "anna", 10), entry(AuditObject::None, "otto", 20)];
+    let id = store.write(vec![new], entries).await.unwrap()[0];
+    let mut foreign = entry(AuditObject::Id(7), "anna", 30);
+    foreign.customer = CustomerId(2);
+    foreign.object = "user";
+    store.write(vec![], vec![foreign]).await.unwrap();
+
+    let found = async |filter: AuditFilter, page| {
+        let listed = store.audit(filter, page).await.unwrap();
+        (listed.count, listed.rows.iter().map(|row| row.object_id).collect::<Vec<_>>())
+    };
+    let any = AuditFilter::default;
+    assert_eq!(found(any(), ALL).await, (3, vec![Some(7), None, Some(id)]));
+    assert_eq!(found(any(), Page { limit: 1, offset: 2 }).await, (3, vec![Some(id)]));
+    let own = AuditFilter { customer: Some(ONE), ..any() };
+    assert_eq!(found(own.clone(), ALL).await, (2, vec![None, Some(id)]));
+    assert_eq!(found(AuditFilter { login: Some("anna".into()), ..own.clone() }, ALL).await.0, 1);
+    assert_eq!(found(AuditFilter { object: Some("user".into()), ..any() }, ALL).await, (1, vec![Some(7)]));
+    assert_eq!(found(AuditFilter { object_id: Some(id), ..any() }, ALL).await.0, 1);
+    assert_eq!(found(AuditFilter { from: Some(at(20)), thru: Some(at(30)), ..any() }, ALL).await.0, 1);
+    let row = store.audit(own, ALL).await.unwrap().rows.remove(1);
+    assert_eq!((row.login.as_str(), row.via.as_str(), row.action.as_str()), ("anna", "v3", "create"));
+    assert_eq!((row.address.as_str(), row.object_name.as_str(), row.at), ("127.0.0.1", "Shop", at(10)));
+    assert_eq!((row.before, row.after), (Map::new(), object(json!({"name": "Shop"}))));
+}
+
+pub async fn secrets_are_sealed_anew_in_their_context(store: &impl Store) {
+    for name in ["a", "b"] {
+        create(store, Origin::Api, name).await;
+    }
+    let certificate = new_record(RecordKind::Certificate, None, json!({}));
+    let user = new_record(RecordKind::User, None, json!({}));
+    let ids =
+        store.write(vec![Write::CreateRecord(certificate), Write::CreateRecord(user)], vec![]).await.unwrap();
+    let anew = Arc::new(|context: &str, sealed: &[u8]| {
+        let new = [context.as_bytes(), b"|", sealed].concat();
+        (!sealed.contains(&b'|')).then_some(new)
+    });
+    assert_eq!(store.reseal(anew.clone()).await.unwrap(), 3);
+    assert_eq!(store.reseal(anew).await.unwrap(), 0, "all have the new form");
+    let expected = format!("{}|sealed", seal_context("monitor", ONE)).into_bytes();
+    assert!(kept(store).await.iter().all(|row| row.sealed.as_ref() == Some(&expected)));
+    let private = async |kind, id| store.record(kind, id).await.unwrap().unwrap().private.unwrap();
+    let expected = format!("{}|hash", seal_context("certificate", ONE)).into_bytes();
+    assert_eq!(private(RecordKind::Certificate, ids[0]).await, expected);
+    assert_eq!(private(RecordKind::User, ids[1]).await, b"hash", "a hash is not sealed");
+}

@@ -1,0 +1,48 @@
+//! Tokens of who is logged in.
+
+use serde_json::json;
+use vigie::model::{RecordKind, Revision, UserId};
+use vigie::store::{Token, TokenKind, Write};
+
+use crate::ledger::new_record;
+use crate::make::at;
+use crate::suite::Store;
+
+fn token(number: u8, kind: TokenKind, user: i64, expires: i64) -> Token {
+    Token { hash: [number; 32], kind, user: UserId(user), issued_at: at(0), expires_at: at(expires) }
+}
+
+pub async fn tokens_are_kept_moved_ended_and_purged(store: &impl Store) {
+    let access = token(1, TokenKind::Access, 7, 100);
+    let session = token(2, TokenKind::Session, 7, 50);
+    let other = token(3, TokenKind::Access, 8, 100);
+    for token in [&access, &session, &other] {
+        store.issue(token.clone()).await.unwrap();
+    }
+    let find = async |number: u8| store.token([number; 32]).await.unwrap();
+    assert_eq!(find(1).await, Some(access));
+    assert_eq!(find(2).await, Some(session.clone()));
+    assert_eq!(find(9).await, None);
+    store.extend([2; 32], at(150)).await.unwrap();
+    assert_eq!(find(2).await, Some(Token { expires_at: at(150), ..session }));
+    assert_eq!(store.purge(at(100)).await.unwrap(), 2, "the end itself is over");
+    assert_eq!((find(1).await, find(3).await), (None, None));
+    store.end([2; 32]).await.unwrap();
+    assert_eq!(find(2).await, None);
+    store.extend([2; 32], at(500)).await.unwrap();
+    assert_eq!(find(2).await, None, "an ended session does not come back");
+}
+
+pub async fn tokens_end_with_their_user(store: &impl Store) {
+    let new = Write::CreateRecord(new_record(RecordKind::User, Some("anna"), json!({})));
+    let user = store.write(vec![new], vec![]).await.unwrap()[0];
+    let left = async |number: u8| store.token([number; 32]).await.unwrap().is_some();
+    store.issue(token(1, TokenKind::Access, user, 100)).await.unwrap();
+    store.issue(token(2, TokenKind::Access, user + 1, 100)).await.unwrap();
+    store.write(vec![Write::EndTokens(UserId(user))], vec![]).await.unwrap();
+    assert!(!left(1).await && left(2).await);
+    store.issue(token(1, TokenKind::Session, user, 100)).await.unwrap();
+    let remove = Write::RemoveRecord { kind: RecordKind::User, id: user, expected: Revision(1) };
+    store.write(vec![remove], vec![]).await.unwrap();
+    assert!(!left(1).await && left(2).await);
+}
