@@ -34,7 +34,7 @@ impl Fleet {
         let old = self.changeable(caller, id, if_match)?;
         let accepted = accept::patch(&old.document, form, body, &scene.around())?;
         let (document, trail) = (Arc::new(accepted.document), (*old.trail).clone());
-        let step = Step::Next { action: "change", old: Box::new(old), document, trail };
+        let step = Step::Next { action: "change", old: Box::new(old), document, trail, origin: None };
         let made = self.save_all(caller, vec![step]).await?;
         saved(&made, accepted.warnings)
     }

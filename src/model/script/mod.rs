@@ -17,7 +17,7 @@ use super::document::Document;
 use super::source::Place;
 
 pub use mask::{hides, masked, same_protected, unmasked};
-pub(super) use read::read;
+pub use read::well_formed;
 
 /// Steps that a script may have where its monitor says nothing (fields.md 3, `transaction_steps_allowed`).
 pub const STEPS_ALLOWED: i64 = 50;
@@ -39,7 +39,7 @@ impl ScriptFacts {
     /// # Errors
     /// Where and why it cannot be read: a check of it ends with status 96.
     pub fn read(text: &str) -> Result<Self, ScriptFault> {
-        let script = read(text)?;
+        let script = read::read(text)?;
         let protected = script.variables.into_iter().filter(|variable| variable.protected);
         Ok(Self {
             steps: script.steps,

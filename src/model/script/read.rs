@@ -50,6 +50,20 @@ pub(crate) fn read(text: &str) -> Result<Script, ScriptFault> {
     Ok(Script { steps, events, variables })
 }
 
+/// Whether `text` is XML at all, as projects of type `api` are. One that declares entities is not looked into:
+/// they can multiply a text a thousandfold.
+///
+/// # Errors
+/// Where and why it is none.
+pub fn well_formed(text: &str) -> Result<(), ScriptFault> {
+    if text.contains("<!ENTITY") {
+        return Ok(());
+    }
+    bounds::check(text)?;
+    let options = ParsingOptions { allow_dtd: true, nodes_limit: MOST_NODES, entity_resolver: None };
+    Document::parse_with_options(text, options).map(drop).map_err(|error| told(&error))
+}
+
 fn is(node: Node<'_, '_>, name: &str) -> bool {
     node.is_element() && node.tag_name().name() == name
 }
