@@ -81,8 +81,11 @@ async fn guard(
     let caller = async { state.accounts.bearer(&token?, from).await };
     match caller.await.and_then(|caller| caller.require(right).map(|()| caller)) {
         Ok(caller) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
+            request.extensions_mut().insert(caller.clone());
+            let mut response = next.run(request).await;
+            // For the log line of the call.
+            response.extensions_mut().insert(caller);
+            response
         }
         Err(refusal) => ApiError::from(refusal).into_response(),
     }

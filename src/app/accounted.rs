@@ -8,7 +8,7 @@ use crate::store::MonitorState;
 /// Until when the slots of each enabled monitor are accounted for at `location`: by its newest result there.
 /// One that never ran anywhere owes every slot since it was made; one that only ran elsewhere begins here
 /// now. A version that came after the last run was planned from then on: before it the monitor may have been
-/// disabled or gone, and missed nothing.
+/// disabled or gone, and missed nothing; nor while it rested.
 pub(super) fn accounted(
     stored: &[Monitor],
     states: &[MonitorState],
@@ -25,6 +25,10 @@ pub(super) fn accounted(
             let since = monitor.modified_at - monitor.interval();
             last.insert(monitor.id, state.planned_at.max(since));
         }
+    }
+    for (id, last) in &mut last {
+        let rested = enabled.get(id).and_then(|monitor| monitor.trail.paused_until);
+        *last = rested.map_or(*last, |until| until.max(*last));
     }
     last
 }
@@ -82,6 +86,18 @@ mod tests {
         let states = [state(1, 1), state(2, 1), state(3, 1), state(4, 2), state(5, 1)];
         let last = accounted(&stored, &states, LocationId(1));
         let want = [(MonitorId(1), at(100)), (MonitorId(2), at(5000) - Duration::from_mins(5))];
+        assert_eq!(last, HashMap::from(want));
+    }
+
+    #[test]
+    fn a_rest_missed_nothing_over_a_restart() {
+        let rested = |id: i64, until: Timestamp| {
+            let trail = crate::model::Trail { paused_until: Some(until), ..crate::model::Trail::default() };
+            Monitor { trail: Arc::new(trail), ..monitor(id, true, at(7)) }
+        };
+        let stored = [rested(1, at(200)), rested(2, at(50)), rested(3, at(60))];
+        let last = accounted(&stored, &[state(1, 1), state(2, 1)], LocationId(1));
+        let want = [(MonitorId(1), at(200)), (MonitorId(2), at(100)), (MonitorId(3), at(60))];
         assert_eq!(last, HashMap::from(want));
     }
 

@@ -5,11 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::demo::Demo;
+use super::desk::{Around, Desk};
+use super::host_token::{remove_host_token, write_host_token};
 use super::reload::{Doors, RunningSet, Taken, refused};
 use super::server::ServerTls;
 use super::settings::{EngineSettings, ServerSettings, Settings, Sources};
@@ -18,7 +24,7 @@ use super::vitals::{Heart, WatchedIngest};
 use super::watch::{self, Watch};
 use super::{server, service};
 use crate::clock::{Clock, SystemClock};
-use crate::control::{Household, Housekeeper, IngestSettings, Ingestor, TimeOfDay, View};
+use crate::control::{Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View};
 use crate::engine::{Limits, Place, ResultSink, RunnerHandle};
 use crate::model::{CheckResult, FieldFault};
 use crate::net::Net;
@@ -51,6 +57,8 @@ pub struct ServeOptions {
     pub listen: Option<String>,
     /// Whether built-in targets and their monitors are added.
     pub demo: bool,
+    /// The file with the password of the first admin.
+    pub admin_password_file: Option<PathBuf>,
 }
 
 /// Runs until a signal ends it.
@@ -66,7 +74,7 @@ pub fn serve(options: ServeOptions) -> anyhow::Result<()> {
     log_panics();
     crate::net::warm_up();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(run(sources, settings, options.demo))
+    runtime.block_on(run(sources, settings, options))
 }
 
 impl ServeOptions {
@@ -102,9 +110,9 @@ impl Origin {
     }
 }
 
-async fn run(sources: Sources, settings: Settings, demo: bool) -> anyhow::Result<()> {
+async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> anyhow::Result<()> {
     let mut signals = Signals::take()?;
-    let demo = if demo { Some(Demo::start().await?) } else { None };
+    let demo = if options.demo { Some(Demo::start().await?) } else { None };
     let origin = Origin { sources, demo };
     let settings = origin.adorned(settings);
     tell(&origin, &settings);
@@ -113,7 +121,12 @@ async fn run(sources: Sources, settings: Settings, demo: bool) -> anyhow::Result
     let tls = settings.server.tls.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
     let tls = tls.transpose()?.map(Arc::new);
     let parts = Parts::start(&settings).await?;
+    parts.desk.first_admin(options.admin_password_file.as_deref(), &settings.data).await?;
+    let data = settings.data.clone();
+    write_host_token(&data, &parts.desk.state.accounts.host_token(), &addresses)
+        .with_context(|| format!("cannot write the host token into `{}`", data.display()))?;
     let stop = CancellationToken::new();
+    let ticking = tokio::spawn(Arc::clone(&parts.desk).tick(stop.clone()));
     let router = parts.router(&settings.server);
     let service = server::Service { router, tls: tls.clone(), request_time: settings.server.request_time };
     let served = tokio::spawn(server::serve(listeners, service, stop.clone()));
@@ -151,7 +164,8 @@ async fn run(sources: Sources, settings: Settings, demo: bool) -> anyhow::Result
     let lost = parts.end(drain).await;
     stop.cancel();
     // They end by `stop`; a panic in them was told when it happened.
-    let _ = tokio::join!(served, beating);
+    let _ = tokio::join!(served, beating, ticking);
+    remove_host_token(&data);
     parts.store.close().await;
     drop(origin);
     outcome?;
@@ -195,7 +209,7 @@ async fn attend(origin: &Origin, set: &mut RunningSet, signals: &mut Signals) ->
 
 async fn watched(origin: &Origin, set: &RunningSet) -> super::files::Fingerprint {
     let (file, monitors) = (origin.sources.file.clone(), set.settings().monitors.clone());
-    watch::current(file, monitors, set.secret_files().to_vec()).await
+    watch::current(file, monitors, set.secret_files()).await
 }
 
 fn tell(origin: &Origin, settings: &Settings) {
@@ -223,6 +237,7 @@ struct Parts {
     runner: RunnerHandle,
     housekeeper: std::sync::Mutex<Option<Housekeeper>>,
     view: Arc<View>,
+    desk: Arc<Desk>,
     heart: Arc<Heart>,
     metrics: Arc<Metrics>,
     clock: Arc<dyn Clock>,
@@ -255,11 +270,21 @@ impl Parts {
         let (hour, minute) = settings.store.retention_at;
         let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
-        let view =
-            Arc::new(View::new(store.clone(), settings.location.clone(), settings.certificate_names.clone()));
+        let roster = Arc::new(Roster::default());
+        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), settings.location.clone()));
+        let around = Around {
+            ledger: store.clone(),
+            tokens: store.clone(),
+            roster,
+            view: Arc::clone(&view),
+            runner: runner.clone(),
+            ingestor: Arc::clone(&ingestor),
+            clock: Arc::clone(&clock),
+        };
+        let desk = Arc::new(Desk::start(settings, around).await?);
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        Ok(Self { store, ingestor, runner, housekeeper, view, heart, metrics, clock })
+        Ok(Self { store, ingestor, runner, housekeeper, view, desk, heart, metrics, clock })
     }
 
     fn router(&self, server: &ServerSettings) -> axum::Router {
@@ -273,8 +298,8 @@ impl Parts {
         let gate = Gate { public: server.public_pages, accounts: Some(Arc::clone(&state.accounts)) };
         let pages = web::router(site, gate);
         let apis = pages
-            .nest("/api/v3", api::v3::router(state.clone()))
-            .nest("/legacy-api", api::legacy::router(state));
+            .nest("/api/v3", once_loaded(api::v3::router(state.clone()), Arc::clone(&self.heart)))
+            .nest("/legacy-api", once_loaded(api::legacy::router(state), Arc::clone(&self.heart)));
         let bounds = Bounds {
             body_bytes: server.body_bytes,
             request_time: server.request_time,
@@ -284,16 +309,15 @@ impl Parts {
     }
 
     fn api_state(&self) -> api::ApiState {
-        todo!()
+        self.desk.state.clone()
     }
 
     async fn running_set(&self, settings: Settings) -> anyhow::Result<RunningSet> {
         let doors = Doors {
             monitors: self.store.clone(),
+            ledger: self.store.clone(),
             results: self.store.clone(),
-            ingestor: Arc::clone(&self.ingestor),
-            runner: self.runner.clone(),
-            view: Arc::clone(&self.view),
+            desk: Arc::clone(&self.desk),
             metrics: Arc::clone(&self.metrics),
             clock: Arc::clone(&self.clock),
         };
@@ -315,6 +339,19 @@ impl Parts {
         }
         self.ingestor.drain(LAST_COMMITS).await
     }
+}
+
+/// `router`, which says that it is not ready until monitors are loaded: an empty list before would be believed.
+fn once_loaded(router: axum::Router, heart: Arc<Heart>) -> axum::Router {
+    router.layer(middleware::from_fn_with_state(heart, loaded))
+}
+
+async fn loaded(State(heart): State<Arc<Heart>>, request: Request, next: Next) -> Response {
+    if heart.is_loaded() {
+        return next.run(request).await;
+    }
+    let message = "The server is starting; its monitors are not loaded yet";
+    api::ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response()
 }
 
 async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {

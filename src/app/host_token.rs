@@ -46,6 +46,12 @@ pub fn find_host_token(folders: &[PathBuf], port: u16) -> Option<String> {
     folders.iter().find_map(|folder| read(&folder.join(NAME), port))
 }
 
+/// The token of the server that works on the data folder `data`, and the addresses that it listens on.
+#[must_use]
+pub fn host_token_of(data: &Path) -> Option<(String, Vec<SocketAddr>)> {
+    parts(&data.join(NAME))
+}
+
 /// Data folders of the demos that run now or were killed.
 #[must_use]
 pub fn demo_folders() -> Vec<PathBuf> {
@@ -57,6 +63,11 @@ pub fn demo_folders() -> Vec<PathBuf> {
 }
 
 fn read(path: &Path, port: u16) -> Option<String> {
+    let (token, addresses) = parts(path)?;
+    addresses.iter().any(|address| address.port() == port).then_some(token)
+}
+
+fn parts(path: &Path) -> Option<(String, Vec<SocketAddr>)> {
     let meta = fs::symlink_metadata(path).ok()?;
     let own = nix::unistd::geteuid().as_raw();
     // A file that others can write, or made, could name any server as ours.
@@ -67,8 +78,7 @@ fn read(path: &Path, port: u16) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let mut lines = text.lines();
     let token = lines.next().filter(|token| !token.is_empty())?;
-    let listens = lines.any(|line| line.parse::<SocketAddr>().is_ok_and(|address| address.port() == port));
-    listens.then(|| token.to_owned())
+    Some((token.to_owned(), lines.filter_map(|line| line.parse().ok()).collect()))
 }
 
 #[cfg(test)]

@@ -3,9 +3,11 @@
 mod accounted;
 mod boot;
 mod demo;
+mod desk;
 mod files;
 mod host_token;
 mod keys;
+mod planner;
 mod reload;
 mod secrets;
 mod server;
@@ -18,7 +20,7 @@ mod watch;
 
 pub use boot::{ServeOptions, serve};
 pub use files::{MONITOR_FILES, read_monitors, read_text};
-pub use host_token::{demo_folders, find_host_token, remove_host_token, write_host_token};
+pub use host_token::{demo_folders, find_host_token, host_token_of, remove_host_token, write_host_token};
 pub use keys::key_place;
 pub use secrets::read_secret;
 pub use surroundings::Known;

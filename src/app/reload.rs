@@ -7,24 +7,23 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::accounted::accounted;
+use super::desk::Desk;
 use super::files::{read_with_secrets, wanted};
 use super::settings::Settings;
+use super::surroundings::common;
 use crate::clock::Clock;
-use crate::control::{Ingestor, Provision, View, provision_over};
-use crate::engine::{Assignment, Change, RunnerHandle};
+use crate::control::{Provision, provision_over};
 use crate::model::monitor_file::FileMonitor;
-use crate::model::{FieldFault, Monitor, MonitorId, Timestamp};
-use crate::probe;
-use crate::store::{Monitors, Results, StoreError};
+use crate::model::{FieldFault, Monitor, MonitorId};
+use crate::store::{Ledger, Monitors, Results, StoreError};
 use crate::telemetry::Metrics;
 
 /// The doors through which a change goes.
 pub(super) struct Doors {
     pub(super) monitors: Arc<dyn Monitors>,
+    pub(super) ledger: Arc<dyn Ledger>,
     pub(super) results: Arc<dyn Results>,
-    pub(super) ingestor: Arc<Ingestor>,
-    pub(super) runner: RunnerHandle,
-    pub(super) view: Arc<View>,
+    pub(super) desk: Arc<Desk>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
 }
@@ -57,29 +56,35 @@ pub(super) enum Taken {
 }
 
 impl RunningSet {
-    /// Takes the monitors of the files for the first time. Runs that were due while no process ran are
-    /// recorded as missed, but not those of monitors that were disabled, or not there, when it ended.
+    /// Takes the monitors of the files and those of the APIs for the first time. Runs that were due while no
+    /// process ran are recorded as missed, but not those of monitors that were disabled, at rest, or not there,
+    /// when it ended.
     pub(super) async fn start(doors: Doors, settings: Settings) -> anyhow::Result<Self> {
         // Side by side: each takes its time with 100,000 monitors.
-        let (found, stored, states) =
-            tokio::join!(read(&settings), doors.monitors.monitors(), doors.results.states());
-        let ((found, secret_files), stored) = (found, stored?);
+        let (found, kept, states) =
+            tokio::join!(read(&settings), doors.ledger.kept_monitors(), doors.results.states());
+        let ((found, secret_files), kept) = (found, kept?);
         let found = found.map_err(|faults| refused(&faults))?;
+        let stored: Vec<Monitor> = kept.iter().map(|kept| kept.monitor.clone()).collect();
         let last = accounted(&stored, &states?, settings.location.id);
         let mut set = Self { doors, running: Vec::new(), settings, secret_files };
         let provision = set.provision(found, &stored).await?;
-        let changes = provision.monitors.iter().filter(|monitor| monitor.enabled());
-        let changes = changes.map(|m| Change::Put(set.assignment(m, last.get(&m.id).copied()))).collect();
-        set.doors.ingestor.forget(&provision.removed);
-        set.doors.runner.apply(changes).await?;
-        set.take(provision.monitors).await;
+        let desk = Arc::clone(&set.doors.desk);
+        let fleet = &desk.state.fleet;
+        let mut all = fleet.take(kept).await?;
+        fleet.rests(&provision.monitors);
+        fleet.roster().change(provision.monitors.clone(), &[]);
+        all.extend_from_slice(&provision.monitors);
+        desk.planner.resume(&all, &provision.removed, &last).await?;
+        set.running = provision.monitors;
         set.doors.metrics.reloaded(true);
-        tracing::info!(monitors = set.running.len(), "monitors are planned");
+        tracing::info!(monitors = all.len(), from_files = set.running.len(), "monitors are planned");
         Ok(set)
     }
 
     /// Takes what the files say now, under `settings`; only what changed is planned anew.
     pub(super) async fn reload(&mut self, settings: Result<Settings, Vec<FieldFault>>) -> Taken {
+        self.doors.desk.follow_keys();
         let taken = match settings {
             Ok(settings) => self.try_reload(settings).await,
             Err(faults) => Err(refused(&faults)),
@@ -103,9 +108,11 @@ impl RunningSet {
         &self.settings
     }
 
-    /// The files with secrets that the monitors name.
-    pub(super) fn secret_files(&self) -> &[PathBuf] {
-        &self.secret_files
+    /// The files with secrets that the monitors name, and that of the keys.
+    pub(super) fn secret_files(&self) -> Vec<PathBuf> {
+        let mut files = self.secret_files.clone();
+        files.push(self.doors.desk.key_file().to_owned());
+        files
     }
 
     async fn try_reload(&mut self, settings: Settings) -> anyhow::Result<Counts> {
@@ -117,6 +124,10 @@ impl RunningSet {
         // Of a refused set as well: a secret that was missing is waited for.
         self.secret_files = secret_files;
         let found = found.map_err(|faults| refused(&faults))?;
+        let desk = Arc::clone(&self.doors.desk);
+        let fleet = &desk.state.fleet;
+        // Nobody changes a monitor between reading what is stored and taking what came of it.
+        let _turn = fleet.alone().await;
         let stored = self.doors.monitors.monitors().await.context("the stored monitors cannot be read")?;
         let provision = self.provision(found, &stored).await?;
         let all_anew = different.iter().any(|setting| setting.live && setting.path != "monitors");
@@ -127,10 +138,16 @@ impl RunningSet {
             );
         }
         self.settings = settings;
-        let (changes, counts) = self.changes(&provision, all_anew);
-        self.doors.runner.apply(changes).await?;
-        self.doors.ingestor.forget(&provision.removed);
-        self.take(provision.monitors).await;
+        if all_anew {
+            desk.directory.settle(common(&self.settings));
+            desk.planner.settle(self.settings.probe.clone());
+        }
+        let (puts, counts) = self.changes(&provision);
+        fleet.rests(&provision.monitors);
+        fleet.roster().change(provision.monitors.clone(), &provision.removed);
+        let puts = if all_anew { fleet.roster().all() } else { puts };
+        desk.planner.resume(&puts, &provision.removed, &HashMap::new()).await?;
+        self.running = provision.monitors;
         Ok(counts)
     }
 
@@ -147,55 +164,25 @@ impl RunningSet {
         provided.context("the store did not take the monitors")
     }
 
-    fn changes(&self, provision: &Provision, all_anew: bool) -> (Vec<Change>, Counts) {
-        let before: HashMap<MonitorId, bool> = self.running.iter().map(|m| (m.id, m.enabled())).collect();
+    /// What is new or differs, and how many of which there are.
+    fn changes(&self, provision: &Provision) -> (Vec<Monitor>, Counts) {
+        let before: HashSet<MonitorId> = self.running.iter().map(|monitor| monitor.id).collect();
         let changed: HashSet<_> = provision.changed.iter().collect();
         let mut counts = Counts { removed: provision.removed.len(), ..Counts::default() };
-        let remove = |monitor_id| Change::Remove { monitor_id, cancel: true };
-        let mut changes: Vec<_> = provision.removed.iter().copied().map(remove).collect();
+        let mut puts = Vec::new();
         for monitor in &provision.monitors {
-            match (before.get(&monitor.id), changed.contains(&monitor.id)) {
-                (None, _) => counts.added += 1,
-                (Some(_), true) => counts.changed += 1,
-                (Some(_), false) => counts.unchanged += 1,
+            match (before.contains(&monitor.id), changed.contains(&monitor.id)) {
+                (false, _) => counts.added += 1,
+                (true, true) => counts.changed += 1,
+                (true, false) => {
+                    counts.unchanged += 1;
+                    continue;
+                }
             }
-            let was_planned = before.get(&monitor.id).copied().unwrap_or_default();
-            if !monitor.enabled() && was_planned {
-                changes.push(remove(monitor.id));
-            } else if monitor.enabled() && (all_anew || !was_planned || changed.contains(&monitor.id)) {
-                changes.push(Change::Put(self.assignment(monitor, None)));
-            }
+            puts.push(monitor.clone());
         }
-        (changes, counts)
+        (puts, counts)
     }
-
-    async fn take(&mut self, monitors: Vec<Monitor>) {
-        self.doors.view.show(monitors.clone()).await;
-        self.running = monitors;
-    }
-
-    fn assignment(&self, monitor: &Monitor, last_planned_at: Option<Timestamp>) -> Arc<Assignment> {
-        let document = &monitor.document;
-        let (probe, weight) = probe::build(document, &self.settings.probe);
-        Arc::new(Assignment {
-            monitor_id: monitor.id,
-            revision: monitor.revision,
-            name: monitor.name().into(),
-            kind: monitor.kind(),
-            interval: monitor.interval(),
-            offset: document.is_set("monitor_offset").then(|| minutes(document.number("monitor_offset"))),
-            timeout: monitor.timeout(),
-            retry: document.flag("retry_on_failure"),
-            location: self.settings.location.id,
-            probe,
-            weight,
-            last_planned_at,
-        })
-    }
-}
-
-fn minutes(number: i64) -> std::time::Duration {
-    std::time::Duration::from_secs(60 * number.unsigned_abs())
 }
 
 async fn read(settings: &Settings) -> (Result<Vec<FileMonitor>, Vec<FieldFault>>, Vec<PathBuf>) {

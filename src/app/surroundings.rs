@@ -1,6 +1,7 @@
 //! What the rules on monitors have to know of the settings and of this build.
 
 use super::settings::Settings;
+use crate::control::{Common, KnownCertificate};
 use crate::model::MonitorType;
 use crate::model::accept::{Plan, Surroundings};
 use crate::net::TlsVersions;
@@ -56,5 +57,23 @@ impl Known {
             spoken_versions: Some(&self.spoken_versions),
             no_admin: false,
         }
+    }
+}
+
+/// What `settings` and this build make known to every account.
+pub(super) fn common(settings: &Settings) -> Common {
+    let known = Known::of(settings);
+    let name = |id: &i64| settings.certificate_names.get(id).cloned().unwrap_or_default();
+    let certificate =
+        |id: &i64, client: bool| (*id, KnownCertificate { name: name(id), format: "PEM".to_owned(), client });
+    let clients = known.certificates.iter().map(|id| certificate(id, true));
+    Common {
+        locations: vec![settings.location.clone()],
+        certificates: known.authorities.iter().map(|id| certificate(id, false)).chain(clients).collect(),
+        dns_names: known.dns_names,
+        plans: known.plans,
+        probed: known.probed,
+        spoken_versions: known.spoken_versions,
+        certificate_days: settings.probe.certificate_days,
     }
 }

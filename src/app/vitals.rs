@@ -51,6 +51,11 @@ impl Heart {
         *locked(&self.waiting) = None;
     }
 
+    /// Whether monitors are planned.
+    pub(super) fn is_loaded(&self) -> bool {
+        locked(&self.waiting).is_none()
+    }
+
     /// The process ends.
     pub(super) fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);

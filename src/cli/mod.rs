@@ -9,12 +9,17 @@
 
 mod check;
 mod config;
+mod customer;
+mod desk;
 mod fields;
+mod key;
 mod kinds;
 mod load;
+mod login;
 mod moment;
 mod monitors;
 mod output;
+mod password;
 mod remote;
 pub mod render;
 mod responder;
@@ -25,6 +30,7 @@ mod source;
 pub mod style;
 mod table;
 mod token;
+mod user;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -63,6 +69,11 @@ enum Command {
     Monitors(monitors::Args),
     Fields(fields::Args),
     Load(load::Args),
+    User(user::Args),
+    Customer(customer::Args),
+    Key(key::Args),
+    Login(login::Args),
+    Logout(login::LogoutArgs),
     #[command(hide = true)]
     Responder(responder::Args),
 }
@@ -98,6 +109,11 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Monitors(args) => monitors::run(args),
         Command::Fields(args) => fields::run(args),
         Command::Load(args) => load::run(args),
+        Command::User(args) => user::run(args),
+        Command::Customer(args) => customer::run(args),
+        Command::Key(args) => key::run(args),
+        Command::Login(args) => login::run(args),
+        Command::Logout(args) => login::run_logout(args),
         Command::Responder(args) => responder::run(args),
     }
 }

@@ -96,6 +96,20 @@ impl ServerArgs {
         parse_url(url.as_deref().unwrap_or(LOCAL_SERVER))
     }
 
+    /// Whether somebody named a server.
+    pub(super) fn named(&self) -> bool {
+        self.server.is_some() || super::variable("VIGIE_SERVER").is_some()
+    }
+
+    /// Connects with the token that `vigie login` keeps for this server, and no other.
+    pub(super) async fn open_logged_in(&self) -> anyhow::Result<Option<Server>> {
+        let url = self.url()?;
+        match token::kept(&url)? {
+            Some(login) => Server::connect(url, Some(login.token), self.ca_file.as_deref()).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Connects, with the token that there is for this server.
     pub(super) async fn open(&self) -> anyhow::Result<Server> {
         let url = self.url()?;
@@ -110,7 +124,12 @@ impl ServerArgs {
 }
 
 impl Server {
-    async fn connect(base: Url, token: Option<String>, ca_file: Option<&Path>) -> anyhow::Result<Self> {
+    /// Connects to the server at `base`; `token` authenticates every call.
+    pub(super) async fn connect(
+        base: Url,
+        token: Option<String>,
+        ca_file: Option<&Path>,
+    ) -> anyhow::Result<Self> {
         let host = base.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let port = base.port_or_known_default().unwrap_or(80);
         let dialled = tokio::time::timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await;
@@ -149,7 +168,8 @@ impl Server {
         self.call(Method::POST, path, &[], Some(body)).await
     }
 
-    async fn call<T: DeserializeOwned>(
+    /// The answer to any call below `/api/v3`.
+    pub(super) async fn call<T: DeserializeOwned>(
         &mut self,
         method: Method,
         path: &str,

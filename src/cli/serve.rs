@@ -34,12 +34,16 @@ pub(super) struct Args {
     /// [default: 127.0.0.1:7979]
     #[arg(long, value_name = "ADDR:PORT")]
     listen: Option<String>,
+    /// File with the password of the first user, `admin`; without it a new one is told on the terminal, or left
+    /// in `admin-password` of the data folder
+    #[arg(long, value_name = "FILE")]
+    admin_password_file: Option<PathBuf>,
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     super::raise_descriptor_limit();
-    let Args { demo, config, data, monitors, listen } = args;
+    let Args { demo, config, data, monitors, listen, admin_password_file } = args;
     let config = super::settings::config_file(config);
-    app::serve(ServeOptions { config, data, monitors, listen, demo })?;
+    app::serve(ServeOptions { config, data, monitors, listen, demo, admin_password_file })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -37,12 +37,13 @@ pub(super) fn find(server: &Url, file: Option<&Path>) -> anyhow::Result<Option<S
     if let Some(token) = super::variable("VIGIE_TOKEN") {
         return Ok(Some(token));
     }
-    let now = SystemClock.now();
-    let login = login_file().map(|file| logins(&file)).transpose()?.unwrap_or_default();
-    if let Some(login) = login.get(&key(server)).filter(|login| login.expires_at > now) {
-        return Ok(Some(login.token.clone()));
-    }
-    Ok(host_token(server))
+    Ok(kept(server)?.map(|login| login.token).or_else(|| host_token(server)))
+}
+
+/// The login that is kept for `server`, unless it is over.
+pub(super) fn kept(server: &Url) -> anyhow::Result<Option<Login>> {
+    let mut logins = login_file().map(|file| logins(&file)).transpose()?.unwrap_or_default();
+    Ok(logins.remove(&key(server)).filter(|login| login.expires_at > SystemClock.now()))
 }
 
 /// Keeps `login` for `server`; answers the file.

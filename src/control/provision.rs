@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::model::{
-    CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Revision, Secrets, Timestamp,
+    CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Revision, Secrets, Timestamp, Trail,
 };
 use crate::store::{Monitors, StoreError};
 
@@ -54,6 +54,7 @@ pub fn compare(
         if same.is_none() {
             provision.changed.push(id);
         }
+        let trail = trail(stored.get(&id).copied(), &wanted.document, now, same.is_some());
         provision.monitors.push(Monitor {
             id,
             customer: wanted.customer,
@@ -61,13 +62,31 @@ pub fn compare(
             revision,
             modified_at,
             document: wanted.document,
-            trail: Arc::default(),
+            trail,
         });
     }
     let from_files = stored.values().filter(|monitor| matches!(monitor.origin, Origin::File { .. }));
     provision.removed = from_files.map(|monitor| monitor.id).filter(|id| !ids.contains(id)).collect();
     provision.removed.sort_unstable();
     provision
+}
+
+/// The trail of a file's monitor goes on from version to version: it may rest, and its script has a history.
+fn trail(old: Option<&Monitor>, document: &Document, now: Timestamp, same: bool) -> Arc<Trail> {
+    if let Some(old) = old.filter(|_| same) {
+        return Arc::clone(&old.trail);
+    }
+    let mut trail = match old {
+        Some(old) => Trail { modified_by: String::new(), ..(*old.trail).clone() },
+        None => Trail { created_at: Some(now), ..Trail::default() },
+    };
+    let script = document.value("script");
+    if script.is_some() && old.and_then(|old| old.document.value("script")) != script {
+        trail.script_created.get_or_insert(now);
+        trail.script_modified = Some(now);
+        trail.script_modified_by = String::new();
+    }
+    Arc::new(trail)
 }
 
 /// Whether `old`, out of the store, is what `wanted` would be there.

@@ -1,13 +1,14 @@
 //! The reading side: what pages and API show of monitors and results.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
+use super::Roster;
 use crate::model::{CheckId, CheckResult, Location, Monitor, MonitorId, MonitorType, Outcome};
 use crate::store::{MonitorState, Page, ResultFilter, ResultPage, Results, StoreError};
 
@@ -73,7 +74,7 @@ pub struct BoardRow {
     pub last: Option<CheckResult>,
 }
 
-/// Every monitor of the running set, those that need a look first, then by name.
+/// Every monitor, those that need a look first, then by name.
 #[derive(Clone, Debug, Default)]
 pub struct Board {
     rows: Vec<BoardRow>,
@@ -129,53 +130,31 @@ pub struct RowPage {
     pub rows: Vec<BoardRow>,
 }
 
-/// Reads the running set of monitors and what was kept of their runs.
+/// Reads the monitors in memory and what was kept of their runs.
 pub struct View {
     results: Arc<dyn Results>,
+    roster: Arc<Roster>,
     location: Location,
-    certificates: BTreeMap<i64, String>,
-    monitors: RwLock<Arc<Vec<Monitor>>>,
     board: Mutex<Option<(Instant, Arc<Board>)>>,
 }
 
 impl View {
-    /// A view with no monitors yet, at `location`; `certificates` are the names of client certificates.
+    /// A view of the monitors of `roster`, at `location`.
     #[must_use]
-    pub fn new(results: Arc<dyn Results>, location: Location, certificates: BTreeMap<i64, String>) -> Self {
-        Self { results, location, certificates, monitors: RwLock::default(), board: Mutex::new(None) }
+    pub fn new(results: Arc<dyn Results>, roster: Arc<Roster>, location: Location) -> Self {
+        Self { results, roster, location, board: Mutex::new(None) }
     }
 
-    /// Where this process checks from: the pool of every monitor, as long as there is one location.
+    /// Where this process checks from.
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// The name of a client certificate of the settings.
-    #[must_use]
-    pub fn certificate(&self, id: i64) -> Option<&str> {
-        self.certificates.get(&id).map(String::as_str)
-    }
-
-    /// Takes `monitors` as the running set from now on.
-    pub async fn show(&self, mut monitors: Vec<Monitor>) {
-        monitors.sort_unstable_by_key(|monitor| monitor.id);
-        *self.monitors.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(monitors);
-        *self.board.lock().await = None;
-    }
-
-    /// The running set, by id.
-    #[must_use]
-    pub fn monitors(&self) -> Arc<Vec<Monitor>> {
-        Arc::clone(&self.monitors.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// One monitor of the running set.
+    /// One monitor of whichever account.
     #[must_use]
     pub fn monitor(&self, id: MonitorId) -> Option<Monitor> {
-        let monitors = self.monitors();
-        let at = monitors.binary_search_by_key(&id, |monitor| monitor.id).ok()?;
-        monitors.get(at).cloned()
+        self.roster.get(id)
     }
 
     /// Where every monitor stands, at most a second old.
@@ -186,7 +165,7 @@ impl View {
         {
             return Ok(Arc::clone(board));
         }
-        let (monitors, states) = (self.monitors(), self.results.states().await?);
+        let (monitors, states) = (self.roster.all(), self.results.states().await?);
         // Sorting 100,000 monitors takes long enough to hold up the checks that share this thread.
         let board = tokio::task::spawn_blocking(move || board(&monitors, states)).await;
         // Fails only when the runtime goes down.

@@ -59,15 +59,89 @@ pub fn record(document: &Document, secrets: Secrets) -> Map<String, Value> {
         write(field, values.get(field.name), &mut record);
     }
     if document.flag("rotate_locations") && record.contains_key("monitor_location_count") {
-        let count = Value::from(rotated(document).to_string());
-        record.insert("monitor_location_count".to_owned(), count);
+        let count = rotated(document.number("monitor_location_count"), document.text("mode"));
+        record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
     }
     record
 }
 
+/// Fields of interface.md 2.8 of records of websites that no website has; other types do.
+const OF_OTHERS: [&str; 2] = ["smtp_hostname", "pop3_hostname"];
+
+/// The legacy record of the version 3 object of a monitor of `kind`, fields that Vigie sets included: every
+/// value a text, `""` where there is none (interface.md 2.8).
+#[must_use]
+pub fn shown(kind: MonitorType, object: &Map<String, Value>) -> Map<String, Value> {
+    let mut record = Map::new();
+    record.insert("id".to_owned(), object.get("id").map_or(Value::Null, |id| plain(&Kind::Flag, id)));
+    record.insert("site_type".to_owned(), Value::from(type_name(kind)));
+    for field in table::of(kind).fields().iter().filter(|field| field.name != "id") {
+        write(field, object.get(field.name).filter(|value| !value.is_null()), &mut record);
+    }
+    let set = |name: &str| object.get(name).unwrap_or(&Value::Null);
+    if set("rotate_locations") == &Value::Bool(true) && record.contains_key("monitor_location_count") {
+        let count = set("monitor_location_count").as_i64().unwrap_or_default();
+        let count = rotated(count, set("mode").as_str());
+        record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
+    }
+    for location in record.get_mut("locations").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Value::Object(location) = location {
+            location.retain(|name, _| matches!(name.as_str(), "id" | "name"));
+        }
+    }
+    if matches!(kind, MonitorType::Website | MonitorType::WebsiteSsl) {
+        for name in OF_OTHERS {
+            record.insert(name.to_owned(), Value::from(""));
+        }
+    }
+    record
+}
+
+/// The fields that a body has to have to create a monitor of `kind`, in the order of interface.md 4.1, rules 3
+/// to 5; other types need what the field table says. `site_type` comes before all.
+#[must_use]
+pub fn minimal(kind: MonitorType) -> &'static [&'static str] {
+    match kind {
+        MonitorType::Website | MonitorType::WebsiteSsl => {
+            &["billing_plancode", "name", "url", "interval", "enabled"]
+        }
+        MonitorType::BrowserScript => {
+            &["billing_plancode", "browser_type", "name", "script", "interval", "enabled"]
+        }
+        MonitorType::Api => {
+            &["billing_plancode", "name", "script", "test_suite", "test_case", "interval", "enabled"]
+        }
+        _ => &[],
+    }
+}
+
+/// The first field of [`minimal`] that `body` lacks: absent, null or empty.
+#[must_use]
+pub fn missing(kind: MonitorType, body: &Node) -> Option<&'static str> {
+    let lacks = |name: &&&str| {
+        body.get(name).is_none_or(|node| node.is_null() || node.as_text().is_some_and(str::is_empty))
+    };
+    minimal(kind).iter().find(lacks).copied()
+}
+
+/// Whether the legacy API knows of monitors of `kind` (fields.md 1).
+#[must_use]
+pub fn is_listed(kind: MonitorType) -> bool {
+    kind != MonitorType::CollectionApi
+}
+
+/// Whether a monitor goes by `site_type` in a filter: `transaction` and `transaction-ssl` are those with two
+/// or more steps (fields.md 1). A word that is no type fits none.
+#[must_use]
+pub fn fits(site_type: &str, document: &Document) -> bool {
+    let named = type_of(site_type) == Some(document.kind());
+    let several = || document.list("api_steps").len() > 1;
+    named && (!matches!(site_type, "transaction" | "transaction-ssl") || several())
+}
+
 /// Locations of one run of a rotation (behaviour.md 1, `monitor_location_count`).
-fn rotated(document: &Document) -> i64 {
-    match (document.number("monitor_location_count"), document.text("mode")) {
+fn rotated(count: i64, mode: Option<&str>) -> i64 {
+    match (count, mode) {
         (0, Some("Round Robin" | "SLA (MultiPOP)")) => 2,
         (0, _) => 1,
         (count, _) => count,

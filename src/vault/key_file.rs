@@ -137,10 +137,22 @@ impl KeyPlace {
             _ => {}
         }
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(next)?;
+        self.keep_owner(&file)?;
         file.write_all(render(keys).as_bytes())?;
         file.sync_all()?;
         std::fs::rename(next, &self.path)?;
         File::open(self.folder())?.sync_all()
+    }
+
+    /// Gives `file` the owner of the present key file, or else of its folder: root may rotate the keys of a
+    /// server that runs as another user.
+    fn keep_owner(&self, file: &File) -> std::io::Result<()> {
+        let owner = std::fs::metadata(&self.path).or_else(|_| std::fs::metadata(self.folder()))?;
+        let own = file.metadata()?;
+        if own.uid() == owner.uid() || !nix::unistd::geteuid().is_root() {
+            return Ok(());
+        }
+        std::os::unix::fs::fchown(file, Some(owner.uid()), Some(owner.gid()))
     }
 
     fn fault(&self, words: impl std::fmt::Display) -> VaultError {

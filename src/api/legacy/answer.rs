@@ -1,0 +1,169 @@
+//! Answers of the legacy API: `metadata` with four texts, and `results` when it went well.
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use futures::stream::{self, Stream, StreamExt};
+use serde_json::{Value, json};
+
+use crate::control::{Refusal, StoreError};
+use crate::model::Rule;
+
+/// Status and message of a call that went well.
+const FINE: (u16, &str) = (0, "No errors.");
+
+/// Why a call was not carried out (behaviour.md 2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    status: u16,
+    message: String,
+}
+
+impl Fault {
+    pub(super) fn new(status: u16, message: impl Into<String>) -> Self {
+        Self { status, message: message.into() }
+    }
+
+    /// 40: a wrong login; a missing, unknown or expired session.
+    pub(super) fn login() -> Self {
+        Self::new(40, "Invalid login information.")
+    }
+
+    /// 64: `field` is required.
+    pub(super) fn missing(field: &str) -> Self {
+        Self::new(64, format!("Missing {field}"))
+    }
+
+    /// 65: no such monitor, or a type that cannot be created.
+    pub(super) fn device() -> Self {
+        Self::new(65, "Invalid device.")
+    }
+
+    /// 66: the value of `field` is outside its rule.
+    pub(super) fn invalid(field: &str) -> Self {
+        Self::new(66, format!("Invalid {field}"))
+    }
+
+    /// 99: our own trouble.
+    pub(super) fn trouble(message: impl Into<String>) -> Self {
+        Self::new(99, message)
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Faults(faults) => {
+                let first = faults.iter().find(|fault| fault.rule == Rule::Missing).or(faults.first());
+                let (status, message) =
+                    first.map_or_else(|| (66, "Invalid body".to_owned()), crate::model::FieldFault::legacy);
+                Self::new(status, message)
+            }
+            Refusal::Unauthenticated(_) | Refusal::WrongLogin => Self::login(),
+            Refusal::Locked => Self::new(47, "Account locked or not yet active."),
+            Refusal::Throttled(seconds) => {
+                Self::new(47, format!("Too many attempts; try again in {seconds} s."))
+            }
+            Refusal::Forbidden(message) => Self::new(63, message),
+            Refusal::NotFound => Self::device(),
+            Refusal::Conflict(message) => Self::new(66, message),
+            Refusal::Stale => Self::trouble("It was changed meanwhile; try again."),
+            Refusal::Unavailable(message) => Self::trouble(message),
+            Refusal::Store(error) => Self::from(error),
+        }
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        tracing::warn!(error_kind = error.kind(), error = %error, "cannot answer a call of the legacy API");
+        Self::trouble("The store is not available now; try again later.")
+    }
+}
+
+/// What a call that went well answers beside the metadata.
+pub(super) enum Done {
+    /// `results` at once.
+    Results(Value),
+    /// `results` as an array in pieces.
+    Pieces(futures::stream::BoxStream<'static, std::io::Result<Vec<u8>>>),
+}
+
+/// Who called, as far as it is known.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Metadata {
+    pub(super) login: String,
+    pub(super) session: String,
+}
+
+impl Metadata {
+    fn with(&self, status: u16, message: &str) -> Value {
+        json!({"login": self.login, "session": self.session, "status": status.to_string(), "message": message})
+    }
+
+    /// The answer to a call that failed.
+    pub(super) fn refuse(&self, fault: &Fault) -> Response {
+        Json(json!({"metadata": self.with(fault.status, &fault.message)})).into_response()
+    }
+
+    /// The answer to a call that went well and has nothing more to say.
+    pub(super) fn fine(&self) -> Response {
+        Json(json!({"metadata": self.with(FINE.0, FINE.1)})).into_response()
+    }
+
+    /// The answer to a call that went well.
+    pub(super) fn done(&self, done: Done) -> Response {
+        let metadata = self.with(FINE.0, FINE.1);
+        match done {
+            Done::Results(results) => Json(json!({"metadata": metadata, "results": results})).into_response(),
+            Done::Pieces(pieces) => {
+                let head = format!(r#"{{"metadata":{metadata},"results":["#);
+                ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(array(head, pieces)))
+                    .into_response()
+            }
+        }
+    }
+}
+
+/// `head`, the pieces with commas between, and the end. A piece that fails cuts the answer off.
+fn array(
+    head: String,
+    pieces: impl Stream<Item = std::io::Result<Vec<u8>>> + Send + 'static,
+) -> impl Stream<Item = std::io::Result<Bytes>> + Send + 'static {
+    let mut first = true;
+    let pieces = pieces.filter(|piece| std::future::ready(!matches!(piece, Ok(bytes) if bytes.is_empty())));
+    let pieces = pieces.map(move |piece| {
+        let separator: &[u8] = if std::mem::take(&mut first) { b"" } else { b"," };
+        Ok(Bytes::from([separator, &piece?].concat()))
+    });
+    let whole = |bytes: Bytes| stream::once(std::future::ready(Ok(bytes)));
+    whole(Bytes::from(head)).chain(pieces).chain(whole(Bytes::from_static(b"]}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::FieldFault;
+    use crate::model::source::Place;
+
+    #[test]
+    fn every_refusal_has_its_status_and_what_is_missing_comes_first() {
+        let fault = |rule, path: &str| FieldFault::new(rule, path, Place::default(), "m");
+        let faults =
+            vec![fault(Rule::Range, "timeout"), fault(Rule::Missing, "name"), fault(Rule::Missing, "url")];
+        for (refusal, status, message) in [
+            (Refusal::Faults(faults), 64, "Missing name"),
+            (Refusal::Faults(vec![fault(Rule::Range, "api_steps[0].url")]), 66, "Invalid api_steps"),
+            (Refusal::Unauthenticated("x".to_owned()), 40, "Invalid login information."),
+            (Refusal::WrongLogin, 40, "Invalid login information."),
+            (Refusal::Locked, 47, "Account locked or not yet active."),
+            (Refusal::Throttled(7), 47, "Too many attempts; try again in 7 s."),
+            (Refusal::Forbidden("no".to_owned()), 63, "no"),
+            (Refusal::NotFound, 65, "Invalid device."),
+            (Refusal::Store(StoreError::Closed), 99, "The store is not available now; try again later."),
+        ] {
+            assert_eq!(Fault::from(refusal), Fault::new(status, message));
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Who makes a legacy call (interface.md 5), whether the role permits it, and its body.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+use super::answer::{Done, Fault, Metadata};
+use crate::api::ApiState;
+use crate::api::caller::address;
+use crate::control::Caller;
+use crate::model::Right;
+use crate::model::source::{Node, NodeValue};
+
+/// Tokens come with and without padding.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// One call of somebody who is logged in and may make it.
+pub(super) struct Call {
+    pub(super) state: ApiState,
+    pub(super) caller: Caller,
+    pub(super) request: Request,
+}
+
+/// Finds out who calls, asks for `right`, and lets `act` answer.
+pub(super) async fn run<F, R>(state: ApiState, right: Right, request: Request, act: F) -> Response
+where
+    F: FnOnce(Call) -> R,
+    R: Future<Output = Result<Done, Fault>>,
+{
+    let (shown, from) = (credentials(&request), address(&request));
+    let known = async {
+        let Metadata { login, session } = &shown;
+        if login.is_empty() || session.is_empty() {
+            return Err(Fault::login());
+        }
+        Ok(state.accounts.session(login, session, from).await?)
+    };
+    let caller = match known.await {
+        Ok(caller) => caller,
+        Err(fault) => return shown.refuse(&fault),
+    };
+    let done = match caller.require(right) {
+        Ok(()) => act(Call { state, caller: caller.clone(), request }).await,
+        Err(refusal) => Err(refusal.into()),
+    };
+    let mut response = match done {
+        Ok(done) => shown.done(done),
+        Err(fault) => shown.refuse(&fault),
+    };
+    // For the log line of the call.
+    response.extensions_mut().insert(caller);
+    response
+}
+
+/// Login and session: of the query when it has both, else of the header.
+fn credentials(request: &Request) -> Metadata {
+    let named = |name| super::filter::parameter(request.uri(), name).unwrap_or_default();
+    let (login, session) = (named("login"), named("session"));
+    if !login.is_empty() && !session.is_empty() {
+        return Metadata { login, session };
+    }
+    bearer(request.headers()).unwrap_or(Metadata { login, session })
+}
+
+/// `Authorization: Bearer` with the Base64 text of the login, a colon and the session.
+fn bearer(headers: &HeaderMap) -> Option<Metadata> {
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    let bytes = BASE64.decode(token.trim()).ok().filter(|_| scheme.eq_ignore_ascii_case("bearer"))?;
+    // A login may hold a colon, a session never does.
+    let text = String::from_utf8(bytes).ok()?;
+    let (login, session) = text.rsplit_once(':')?;
+    Some(Metadata { login: login.to_owned(), session: session.to_owned() })
+}
+
+/// The body: a JSON object.
+pub(super) async fn body(request: Request) -> Result<Node, Fault> {
+    let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let essence = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/json") {
+        return Err(Fault::invalid("Content-Type"));
+    }
+    let bytes = Bytes::from_request(request, &()).await.map_err(|_| Fault::invalid("body"))?;
+    let node = Node::from_json(&bytes).map_err(|_| Fault::invalid("body"))?;
+    match node.value {
+        NodeValue::Map(_) => Ok(node),
+        _ => Err(Fault::invalid("body")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+
+    use super::*;
+
+    fn of(path: &str, header: &str) -> (String, String) {
+        let request = Request::get(path).header("authorization", header).body(Body::empty()).unwrap();
+        let Metadata { login, session } = credentials(&request);
+        (login, session)
+    }
+
+    #[test]
+    fn both_ways_of_authentication_are_read() {
+        let pair = |login: &str, session: &str| (login.to_owned(), session.to_owned());
+        // anna:b@x:s3ss10n
+        let token = "Bearer YW5uYTpiQHg6czNzczEwbg==";
+        assert_eq!(of("/devices?login=a%40x&session=s1", ""), pair("a@x", "s1"));
+        assert_eq!(of("/devices?login=a%40x&session=s1", token), pair("a@x", "s1"));
+        assert_eq!(of("/devices", token), pair("anna:b@x", "s3ss10n"));
+        assert_eq!(of("/devices", "bearer YW5uYTpiQHg6czNzczEwbg"), pair("anna:b@x", "s3ss10n"));
+        assert_eq!(of("/devices?login=a", token), pair("anna:b@x", "s3ss10n"), "half a pair is none");
+        for bad in ["", "Basic YW5uYTpiQHg6czNzczEwbg==", "Bearer %%%", "Bearer YW5uYQ=="] {
+            assert_eq!(of("/devices", bad), pair("", ""), "{bad}");
+        }
+    }
+}

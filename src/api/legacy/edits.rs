@@ -1,0 +1,45 @@
+//! `POST /devices`, `PATCH` and `DELETE /devices/{id}`.
+
+use serde_json::json;
+
+use super::answer::{Done, Fault};
+use super::call::{Call, body};
+use super::filter::one;
+use crate::api::path::number;
+use crate::model::intake::Form;
+use crate::model::{MonitorId, legacy};
+
+/// Makes a monitor (interface.md 4.1).
+pub(super) async fn create(call: Call) -> Result<Done, Fault> {
+    let body = body(call.request).await?;
+    let kind = legacy::type_to_create(&body).map_err(|(status, message)| Fault::new(status, message))?;
+    if let Some(field) = legacy::missing(kind, &body) {
+        return Err(Fault::missing(field));
+    }
+    let saved = call.state.fleet.create(&call.caller, kind, Form::Legacy, &body).await?;
+    Ok(made(saved.id))
+}
+
+/// Changes the fields that the body names; answers as to a create.
+pub(super) async fn change(call: Call, id: String) -> Result<Done, Fault> {
+    let id = known(&call, &id)?;
+    let body = body(call.request).await?;
+    let saved = call.state.fleet.patch(&call.caller, id, None, Form::Legacy, &body, None).await?;
+    Ok(made(saved.id))
+}
+
+/// Removes a monitor; answers as to a create.
+pub(super) async fn remove(call: Call, id: String) -> Result<Done, Fault> {
+    let id = known(&call, &id)?;
+    call.state.fleet.delete(&call.caller, id, None).await?;
+    Ok(made(id.0))
+}
+
+fn known(call: &Call, id: &str) -> Result<MonitorId, Fault> {
+    let id = number(id).map(MonitorId).ok_or_else(Fault::device)?;
+    one(id, &call.caller, call.state.fleet.roster()).map(|monitor| monitor.id)
+}
+
+fn made(id: i64) -> Done {
+    Done::Results(json!({"id": id.to_string()}))
+}

@@ -1,0 +1,233 @@
+//! The use cases behind the APIs, wired: vault, accounts, monitors, records; and what of them follows time.
+
+use std::io::{IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio_util::sync::CancellationToken;
+
+use super::keys::key_place;
+use super::planner::LocalPlanner;
+use super::settings::Settings;
+use super::surroundings::common;
+use crate::api::ApiState;
+use crate::clock::Clock;
+use crate::control::{
+    Accounts, Directory, Fleet, FleetParts, Ingestor, RecordFilter, Refusal, ResourceParts, Resources,
+    Roster, TrialParts, Trials, View, open_keyring, readable_password, reseal,
+};
+use crate::engine::RunnerHandle;
+use crate::model::RecordKind;
+use crate::store::{Ledger, Page, Tokens};
+use crate::vault::Keyring;
+
+/// Name of the file with the password of the first admin, in the data folder.
+const PASSWORD_FILE: &str = "admin-password";
+/// Time between two looks at what follows time.
+const TICK: Duration = Duration::from_secs(1);
+/// Ticks between two removals of expired tokens and old tests.
+const PURGE: u64 = 600;
+
+/// What is beside the store.
+pub(super) struct Around {
+    pub(super) ledger: Arc<dyn Ledger>,
+    pub(super) tokens: Arc<dyn Tokens>,
+    pub(super) roster: Arc<Roster>,
+    pub(super) view: Arc<View>,
+    pub(super) runner: RunnerHandle,
+    pub(super) ingestor: Arc<Ingestor>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// The use cases, with what they share.
+pub(super) struct Desk {
+    pub(super) state: ApiState,
+    pub(super) planner: Arc<LocalPlanner>,
+    pub(super) directory: Arc<Directory>,
+    ledger: Arc<dyn Ledger>,
+    vault: Arc<Keyring>,
+    key_file: PathBuf,
+}
+
+impl Desk {
+    /// Opens the keys and wires everything. Nothing is loaded yet.
+    pub(super) async fn start(settings: &Settings, around: Around) -> anyhow::Result<Self> {
+        let Around { ledger, tokens, roster, view, runner, ingestor, clock } = around;
+        let place = key_place(settings);
+        let key_file = place.path.clone();
+        let vault = Arc::new(open_keyring(ledger.as_ref(), place).await?);
+        let directory = Arc::new(Directory::new(Arc::clone(&ledger), common(settings)));
+        let (location, probes) = (&settings.location, settings.probe.clone());
+        let planner =
+            LocalPlanner::new(runner, ingestor, Arc::clone(&directory), Arc::clone(&clock), location, probes);
+        let planner = Arc::new(planner);
+        let parts = FleetParts {
+            ledger: Arc::clone(&ledger),
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            planner: planner.clone(),
+            vault: Arc::clone(&vault),
+            clock: Arc::clone(&clock),
+        };
+        let resources = ResourceParts {
+            ledger: Arc::clone(&ledger),
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            vault: Arc::clone(&vault),
+            clock: Arc::clone(&clock),
+        };
+        let trials = TrialParts {
+            ledger: Arc::clone(&ledger),
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            planner: planner.clone(),
+            clock: Arc::clone(&clock),
+            keep: settings.store.retention.details_failed,
+        };
+        let state = ApiState {
+            accounts: Arc::new(Accounts::new(Arc::clone(&ledger), tokens, Arc::clone(&clock))),
+            fleet: Arc::new(Fleet::new(parts).informed_by(planner.clone())),
+            resources: Arc::new(Resources::new(resources)),
+            directory: Arc::clone(&directory),
+            trials: Arc::new(Trials::new(trials)),
+            view,
+            clock,
+        };
+        Ok(Self { state, planner, directory, ledger, vault, key_file })
+    }
+
+    /// Makes the first admin when there is no user yet. The password is that of `file`, or a new one, which is
+    /// told on the terminal once; where there is no terminal, it is left in a file of the `data` folder.
+    pub(super) async fn first_admin(&self, file: Option<&Path>, data: &Path) -> anyhow::Result<()> {
+        let one = Page { limit: 1, offset: 0 };
+        let users = self.ledger.records(RecordFilter::of(RecordKind::User), one).await?;
+        if users.count > 0 {
+            return Ok(());
+        }
+        if let Some(file) = file {
+            self.make_admin(password_from(file)?).await?;
+            tracing::info!(file = %file.display(), "the first user is `admin`, with the password of the file");
+        } else if std::io::stderr().is_terminal() {
+            let password = readable_password();
+            self.make_admin(password.clone()).await?;
+            tell_password(&password);
+        } else {
+            let (password, path) = (readable_password(), data.join(PASSWORD_FILE));
+            leave(&path, &password).with_context(|| format!("cannot write `{}`", path.display()))?;
+            self.make_admin(password).await?;
+            tracing::warn!(file = %path.display(), "the first user is `admin`; its password stands in the file, remove it once you know it");
+        }
+        Ok(())
+    }
+
+    async fn make_admin(&self, password: String) -> anyhow::Result<()> {
+        match self.state.accounts.first_admin(Some(password)).await {
+            Ok(_) => Ok(()),
+            Err(Refusal::Faults(faults)) => {
+                let words: Vec<_> = faults.iter().map(ToString::to_string).collect();
+                anyhow::bail!("the password of the first user cannot be taken: {}", words.join("; "))
+            }
+            Err(refusal) => anyhow::bail!("the first user cannot be made: {refusal:?}"),
+        }
+    }
+
+    /// The file of the keys.
+    pub(super) fn key_file(&self) -> &Path {
+        &self.key_file
+    }
+
+    /// Takes the keys of the file when they changed, and seals everything anew beside all else.
+    pub(super) fn follow_keys(&self) {
+        match self.vault.reload() {
+            Ok(false) => {}
+            Ok(true) => {
+                tracing::info!(file = %self.key_file.display(), "the keys changed; secrets are sealed anew");
+                let (ledger, vault) = (Arc::clone(&self.ledger), Arc::clone(&self.vault));
+                tokio::spawn(async move {
+                    match reseal(ledger.as_ref(), &vault).await {
+                        Ok(secrets) => tracing::info!(secrets, "secrets were sealed under the newest key"),
+                        Err(error) => {
+                            tracing::error!(error = %error, "secrets were not all sealed anew; the old keys are needed further")
+                        }
+                    }
+                });
+            }
+            Err(error) => {
+                tracing::error!(error = %error, "the key file cannot be used; the keys from before stay")
+            }
+        }
+    }
+
+    async fn purge(&self) {
+        let (tokens, tests) = (self.state.accounts.purge().await, self.state.trials.purge().await);
+        for error in [tokens.err(), tests.err()].into_iter().flatten() {
+            tracing::warn!(error = %error, "expired tokens and old tests are removed later");
+        }
+    }
+
+    /// Looks after what follows time until `stop`: rests that end, terms of accounts, expired tokens.
+    pub(super) async fn tick(self: Arc<Self>, stop: CancellationToken) {
+        let mut every = tokio::time::interval(TICK);
+        every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        for count in 0_u64.. {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                _ = every.tick() => {}
+            }
+            let fleet = &self.state.fleet;
+            fleet.wake(self.state.clock.now()).await;
+            if self.planner.follow(fleet.roster()).await.is_err() {
+                return;
+            }
+            if count % PURGE == 0 {
+                self.purge().await;
+            }
+        }
+    }
+}
+
+/// The password in `file`, without the line break at its end.
+fn password_from(file: &Path) -> anyhow::Result<String> {
+    let text = super::read_text(file).map_err(|words| anyhow::anyhow!("`{}` {words}", file.display()))?;
+    let line = text.strip_suffix('\n').unwrap_or(&text);
+    Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
+}
+
+/// A new file that only this user can read.
+fn leave(path: &Path, password: &str) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    writeln!(file, "{password}")?;
+    file.sync_all()
+}
+
+#[expect(clippy::print_stderr, reason = "for the person at the terminal alone, never in a log")]
+fn tell_password(password: &str) {
+    eprintln!("\nThe first user is `admin`, with the password {password}\nIt is shown this once.\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_password_that_is_left_in_a_file_is_for_its_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(PASSWORD_FILE);
+        std::fs::write(&path, "of somebody else").unwrap();
+        leave(&path, "s3cret").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(password_from(&path).unwrap(), "s3cret");
+        assert!(
+            password_from(&folder.path().join("gone")).unwrap_err().to_string().contains("cannot be read")
+        );
+    }
+}

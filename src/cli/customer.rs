@@ -1,0 +1,78 @@
+//! `vigie customer`: the accounts of this installation.
+
+use std::process::ExitCode;
+
+use comfy_table::Cell;
+
+use super::desk::{CustomerRow, DeskArgs};
+use super::output;
+use super::render::plain;
+use super::style::Style;
+use super::table;
+
+/// Add and list accounts
+///
+/// Users, monitors and all else belong to one account and are seen by no other. Works on the data folder when
+/// no server does, else through that server.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie customer add \"Shop\"                              answers its number
+  vigie user add anna --customer 100001 --role ADMIN     its first user
+  vigie customer list")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Add an account
+    Add {
+        /// What people call it
+        name: String,
+        #[command(flatten)]
+        desk: DeskArgs,
+    },
+    /// List the accounts
+    List {
+        /// Print a JSON array
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        desk: DeskArgs,
+    },
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let words = super::runtime(false)?.block_on(act(args.action))?;
+    output::say(&words)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn act(action: Action) -> anyhow::Result<String> {
+    match action {
+        Action::Add { name, desk } => {
+            let mut desk = desk.open().await?;
+            let made = desk.add_customer(&name).await;
+            desk.close().await;
+            let id = made?;
+            let next =
+                format!("hint: `vigie user add LOGIN --customer {id} --role ADMIN` adds its first user");
+            output::note(&next);
+            Ok(format!("account {id} `{}` was added\n", plain(&name)))
+        }
+        Action::List { json, desk } => {
+            let mut desk = desk.open().await?;
+            let customers = desk.customers().await;
+            desk.close().await;
+            let customers = customers?;
+            Ok(if json { serde_json::to_string_pretty(&customers)? + "\n" } else { listed(&customers) })
+        }
+    }
+}
+
+fn listed(customers: &[CustomerRow]) -> String {
+    let row = |customer: &CustomerRow| vec![Cell::new(customer.id), Cell::new(plain(&customer.name))];
+    table::table(&["id", "name"], customers.iter().map(row).collect(), Style::of_stdout())
+}

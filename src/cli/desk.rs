@@ -1,0 +1,326 @@
+//! Where users, accounts and keys are looked after: the data folder itself when no server works on it, else
+//! that server, by the token that it leaves for its own host.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use http::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use url::Url;
+
+use super::output::{Faults, WrongUse};
+use super::remote::{List, Server, ServerArgs};
+use super::source::DATABASE;
+use crate::app::host_token_of;
+use crate::app::settings::{Settings, Sources};
+use crate::clock::SystemClock;
+use crate::control::{Accounts, Refusal, Via};
+use crate::model::{CustomerId, Record, Role};
+use crate::store::{SqliteSettings, SqliteStore, StoreError};
+
+/// Which data folder.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct DataArgs {
+    /// The settings file, which names the data folder; without it, that of the variable `VIGIE_CONFIG`
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The data folder [default: that of the settings, vigie-data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+}
+
+/// Which data folder, or which server.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct DeskArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// The way to users and accounts.
+pub(super) enum Desk {
+    /// The database itself.
+    Data(Arc<SqliteStore>, Accounts),
+    /// A server, and the way to it for accounts other than that of the token.
+    Server(Box<Server>, Option<Host>),
+}
+
+/// A server whose host token is known.
+pub(super) struct Host {
+    url: Url,
+    token: String,
+}
+
+/// A user as lists show it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
+pub(super) struct UserRow {
+    pub(super) id: i64,
+    pub(super) login: String,
+    #[serde(default)]
+    pub(super) name: String,
+    pub(super) role: String,
+    pub(super) enabled: bool,
+    pub(super) locked: bool,
+}
+
+/// An account as lists show it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
+pub(super) struct CustomerRow {
+    pub(super) id: i64,
+    pub(super) name: String,
+}
+
+impl DataArgs {
+    /// The settings with this data folder.
+    pub(super) fn settings(&self) -> anyhow::Result<Settings> {
+        let flags = self.data.iter().map(|path| ("data", path.display().to_string())).collect();
+        let file = super::settings::config_file(self.config.clone());
+        let sources = Sources { file, flags, ..Sources::default() }.with_environment();
+        Settings::load(&sources).map_err(|faults| Faults(faults).into())
+    }
+}
+
+/// Opens the database of `data`; `None` when another process works on it.
+pub(super) fn open_store(data: &Path) -> anyhow::Result<Option<Arc<SqliteStore>>> {
+    let path = data.join(DATABASE);
+    if !path.exists() {
+        let hint = "name the data folder with `--data DIR`; `vigie serve` makes one";
+        let words = format!("there is no database in `{}`", data.display());
+        return Err(WrongUse::error(words, Some(hint.to_owned())));
+    }
+    match SqliteStore::open(&path, &SqliteSettings { readers: 1, ..SqliteSettings::default() }) {
+        Ok(store) => Ok(Some(Arc::new(store))),
+        Err(StoreError::Locked(_)) => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot open the database `{}`", path.display())),
+    }
+}
+
+impl DeskArgs {
+    /// Opens what the options name.
+    pub(super) async fn open(&self) -> anyhow::Result<Desk> {
+        if self.server.named() {
+            return Ok(Desk::Server(Box::new(self.server.open().await?), None));
+        }
+        let data = self.data.settings()?.data;
+        if let Some(store) = open_store(&data)? {
+            let accounts = Accounts::new(store.clone(), store.clone(), Arc::new(SystemClock));
+            return Ok(Desk::Data(store, accounts));
+        }
+        let host = Host::of(&data)?;
+        let server = Server::connect(host.url.clone(), Some(host.token.clone()), None).await?;
+        Ok(Desk::Server(Box::new(server), Some(host)))
+    }
+}
+
+impl Host {
+    fn of(data: &Path) -> anyhow::Result<Self> {
+        let found = host_token_of(data).and_then(|(token, addresses)| Some((token, *addresses.first()?)));
+        let Some((token, address)) = found else {
+            bail!(
+                "another process works on `{}`, and its token for this host cannot be read\n\
+                 hint: run this as the user of the server, or name it with `--server URL`",
+                data.display()
+            );
+        };
+        Ok(Self { url: Url::parse(&format!("http://{}/", reachable(address)))?, token })
+    }
+
+    /// A connection that speaks for `customer`.
+    async fn connect(&self, customer: i64) -> anyhow::Result<Server> {
+        Server::connect(self.url.clone(), Some(format!("{}~{customer}", self.token)), None).await
+    }
+}
+
+/// The address to reach a server at that listens on `address`.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+impl Desk {
+    /// Makes a user; answers its number.
+    pub(super) async fn add_user(
+        &mut self,
+        customer: i64,
+        login: &str,
+        role: Role,
+        password: &str,
+    ) -> anyhow::Result<i64> {
+        match self {
+            Self::Data(_, accounts) => {
+                let customer = CustomerId(customer);
+                let caller = Accounts::host(customer, Via::Cli);
+                let made = accounts.add_user(&caller, customer, login, role, password).await;
+                Ok(made.map_err(|refusal| told(refusal, "account"))?.0)
+            }
+            Self::Server(server, host) => {
+                let body = json!({"login": login, "role": role.name(), "password": password});
+                saved(&speaking(server, host.as_ref(), customer, Method::POST, "users", Some(&body)).await?)
+            }
+        }
+    }
+
+    /// The users of an account.
+    pub(super) async fn users(&mut self, customer: i64) -> anyhow::Result<Vec<UserRow>> {
+        match self {
+            Self::Data(_, accounts) => {
+                let customer = CustomerId(customer);
+                let users = accounts.users(&Accounts::host(customer, Via::Cli), customer).await;
+                Ok(users.map_err(|refusal| told(refusal, "account"))?.iter().map(UserRow::of).collect())
+            }
+            Self::Server(server, host) => {
+                let answer = speaking(server, host.as_ref(), customer, Method::GET, "users", None).await?;
+                Ok(serde_json::from_value::<List<UserRow>>(answer)?.results)
+            }
+        }
+    }
+
+    /// Gives a user a new password.
+    pub(super) async fn set_password(&mut self, login: &str, password: &str) -> anyhow::Result<()> {
+        if let Self::Data(_, accounts) = self {
+            let caller = Accounts::host(CustomerId(1), Via::Cli);
+            let done = accounts.set_password(&caller, login, password).await;
+            return done.map_err(|refusal| told(refusal, &format!("user `{login}`")));
+        }
+        self.patch(login, json!({"password": password})).await
+    }
+
+    /// Lets a user log in, or not.
+    pub(super) async fn set_enabled(&mut self, login: &str, enabled: bool) -> anyhow::Result<()> {
+        if let Self::Data(_, accounts) = self {
+            let caller = Accounts::host(CustomerId(1), Via::Cli);
+            let done = accounts.set_enabled(&caller, login, enabled).await;
+            return done.map_err(|refusal| told(refusal, &format!("user `{login}`")));
+        }
+        self.patch(login, json!({"enabled": enabled})).await
+    }
+
+    /// Makes an account; answers its number.
+    pub(super) async fn add_customer(&mut self, name: &str) -> anyhow::Result<i64> {
+        match self {
+            Self::Data(_, accounts) => {
+                let made = accounts.add_customer(&Accounts::host(CustomerId(1), Via::Cli), name).await;
+                Ok(made.map_err(|refusal| told(refusal, "account"))?.0)
+            }
+            Self::Server(server, _) => {
+                saved(&server.call(Method::POST, "customers", &[], Some(&json!({"name": name}))).await?)
+            }
+        }
+    }
+
+    /// All accounts.
+    pub(super) async fn customers(&mut self) -> anyhow::Result<Vec<CustomerRow>> {
+        match self {
+            Self::Data(_, accounts) => {
+                let all = accounts.customers(&Accounts::host(CustomerId(1), Via::Cli)).await;
+                let row =
+                    |record: &Record| CustomerRow { id: record.id, name: record.text("name").to_owned() };
+                Ok(all.map_err(|refusal| told(refusal, "account"))?.iter().map(row).collect())
+            }
+            Self::Server(server, _) => Ok(server.read::<List<CustomerRow>>("customers", &[]).await?.results),
+        }
+    }
+
+    /// Writes what is left and lets the data folder go.
+    pub(super) async fn close(self) {
+        if let Self::Data(store, _) = self {
+            store.close().await;
+        }
+    }
+
+    /// Changes the user `login`, in whichever account it is.
+    async fn patch(&mut self, login: &str, change: Value) -> anyhow::Result<()> {
+        // A token of `vigie login` sees its own account only.
+        let own = matches!(self, Self::Server(_, None));
+        let accounts = if own { vec![1] } else { self.customers().await?.iter().map(|row| row.id).collect() };
+        for customer in accounts {
+            let key = crate::control::login_key(login);
+            let users = self.users(customer).await?;
+            let Some(user) = users.iter().find(|user| crate::control::login_key(&user.login) == key) else {
+                continue;
+            };
+            let Self::Server(server, host) = self else { break };
+            let path = format!("users/{}", user.id);
+            speaking(server, host.as_ref(), customer, Method::PATCH, &path, Some(&change)).await?;
+            return Ok(());
+        }
+        Err(told(Refusal::NotFound, &format!("user `{login}`")))
+    }
+}
+
+impl UserRow {
+    fn of(record: &Record) -> Self {
+        Self {
+            id: record.id,
+            login: record.text("login").to_owned(),
+            name: record.text("name").to_owned(),
+            role: record.text("role").to_owned(),
+            enabled: record.flag("enabled"),
+            locked: record.flag("locked"),
+        }
+    }
+}
+
+/// A call that speaks for `customer` where the host token is known, else for the account of the token.
+async fn speaking(
+    server: &mut Server,
+    host: Option<&Host>,
+    customer: i64,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> anyhow::Result<Value> {
+    match host {
+        Some(host) if customer != 1 => host.connect(customer).await?.call(method, path, &[], body).await,
+        _ => server.call(method, path, &[], body).await,
+    }
+}
+
+/// The number in the answer to a create (behaviour.md 1).
+fn saved(answer: &Value) -> anyhow::Result<i64> {
+    let id = answer.get("id").and_then(Value::as_str).and_then(|id| id.parse().ok());
+    id.context("the server answered without the number of what it made")
+}
+
+/// `refusal` in words; `what` is what was not found.
+fn told(refusal: Refusal, what: &str) -> anyhow::Error {
+    match refusal {
+        Refusal::Faults(faults) => Faults(faults).into(),
+        Refusal::NotFound => WrongUse::error(format!("there is no such {what}"), None),
+        Refusal::Conflict(words) | Refusal::Forbidden(words) | Refusal::Unavailable(words) => {
+            anyhow::anyhow!(words)
+        }
+        Refusal::Store(error) => error.into(),
+        other => anyhow::anyhow!("it was refused: {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_reached_on_this_host() {
+        for (listens, reached) in
+            [("0.0.0.0:7979", "127.0.0.1:7979"), ("[::]:80", "[::1]:80"), ("192.0.2.1:1", "192.0.2.1:1")]
+        {
+            assert_eq!(reachable(listens.parse().unwrap()), reached.parse().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_folder_without_a_database_is_refused_and_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = open_store(folder.path()).err().unwrap();
+        assert!(error.is::<WrongUse>() && error.to_string().contains("hint: "), "{error}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

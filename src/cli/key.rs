@@ -1,0 +1,138 @@
+//! `vigie key`: the keys that seal the secrets in the database.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use comfy_table::Cell;
+
+use super::desk::{DataArgs, open_store};
+use super::output::{self, WrongUse};
+use super::style::Style;
+use super::table;
+use crate::app::key_place;
+use crate::app::settings::Settings;
+use crate::control::{open_keyring, reseal, sealed_by};
+use crate::store::SqliteStore;
+use crate::vault::{KeyId, Keyring};
+
+/// List, add and remove the keys that seal secrets
+///
+/// The newest key seals, all of them open. Each step may be interrupted: what was sealed stays openable.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie key list      the keys, and how many secrets each seals
+  vigie key rotate    a new key; everything is sealed anew, at once or by the server that runs
+  vigie key prune     then remove the old keys; the server has to be stopped for this")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// List the keys, and how many secrets each seals
+    List {
+        #[command(flatten)]
+        data: DataArgs,
+    },
+    /// Add a key that seals from now on
+    Rotate {
+        #[command(flatten)]
+        data: DataArgs,
+    },
+    /// Remove keys that seal nothing any more
+    Prune {
+        /// Only these; without numbers, all that can be removed
+        keys: Vec<KeyId>,
+        #[command(flatten)]
+        data: DataArgs,
+    },
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    super::runtime(false)?.block_on(async {
+        let (Action::List { data } | Action::Rotate { data } | Action::Prune { data, .. }) = &args.action;
+        let settings = data.settings()?;
+        let store = open_store(&settings.data)?;
+        let done = match args.action {
+            Action::List { .. } => list(&settings, store.as_ref()).await,
+            Action::Rotate { .. } => rotate(&settings, store.as_ref()).await,
+            Action::Prune { keys, .. } => prune(&settings, store.as_ref(), &keys).await,
+        };
+        if let Some(store) = store {
+            store.close().await;
+        }
+        output::say(&done?)?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+async fn list(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
+    let ring = Keyring::read_at(key_place(settings))?;
+    let sealed = match store {
+        Some(store) => Some(sealed_by(&**store).await?),
+        None => None,
+    };
+    let newest = ring.newest();
+    let row = |id: &KeyId| {
+        let secrets = sealed.as_ref().map(|sealed| sealed.keys.get(id).copied().unwrap_or_default());
+        vec![
+            Cell::new(id),
+            Cell::new(secrets.map_or_else(|| "?".to_owned(), |secrets| secrets.to_string())),
+            Cell::new(if *id == newest { "seals" } else { "" }),
+        ]
+    };
+    if sealed.is_none() {
+        output::note("a server works on the data folder: how many secrets each key seals is not known here");
+    }
+    let rows = ring.ids().iter().map(row).collect();
+    Ok(table::table(&["key", "secrets", ""], rows, Style::of_stdout()))
+}
+
+async fn rotate(settings: &Settings, store: Option<&Arc<SqliteStore>>) -> anyhow::Result<String> {
+    let Some(store) = store else {
+        let newest = Keyring::read_at(key_place(settings))?.rotate()?;
+        return Ok(format!("key {newest} was added; the server that runs seals everything anew with it\n"));
+    };
+    let ring = Arc::new(open_keyring(&**store, key_place(settings)).await?);
+    let newest = ring.rotate()?;
+    let secrets = reseal(&**store, &ring).await?;
+    Ok(format!("key {newest} seals from now on; {secrets} secrets were sealed anew\n"))
+}
+
+async fn prune(
+    settings: &Settings,
+    store: Option<&Arc<SqliteStore>>,
+    asked: &[KeyId],
+) -> anyhow::Result<String> {
+    // Only while nobody else can seal is it sure that a key seals nothing.
+    let Some(store) = store else {
+        let hint = "stop the server, or leave the old keys where they are: they do no harm";
+        return Err(WrongUse::error("a server works on the data folder", Some(hint.to_owned())));
+    };
+    let ring = open_keyring(&**store, key_place(settings)).await?;
+    let (have, newest) = (ring.ids(), ring.newest());
+    let sealed = sealed_by(&**store).await?;
+    if let Some(unknown) = asked.iter().find(|id| !have.contains(id)) {
+        return Err(WrongUse::error(format!("there is no key {unknown}"), None));
+    }
+    for id in asked {
+        if *id == newest {
+            return Err(WrongUse::error(format!("key {id} is the one that seals"), None));
+        }
+        if let Some(secrets) = sealed.keys.get(id) {
+            let hint = Some("`vigie key rotate` seals them anew".to_owned());
+            return Err(WrongUse::error(format!("key {id} seals {secrets} secrets"), hint));
+        }
+    }
+    let idle = |id: &KeyId| *id != newest && !sealed.keys.contains_key(id);
+    let gone: Vec<KeyId> =
+        have.into_iter().filter(idle).filter(|id| asked.is_empty() || asked.contains(id)).collect();
+    if gone.is_empty() {
+        return Ok("no key can be removed\n".to_owned());
+    }
+    ring.remove(&gone)?;
+    let words: Vec<String> = gone.iter().map(ToString::to_string).collect();
+    Ok(format!("removed: {}\n", words.join(", ")))
+}

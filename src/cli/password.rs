@@ -1,0 +1,157 @@
+//! Passwords: asked for without echo, or read from a file; never an argument, which other users could see.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
+use zeroize::Zeroizing;
+
+use super::output::{Faults, WrongUse};
+use crate::app::read_secret;
+use crate::control::password_fault;
+use crate::model::intake::SecretAt;
+
+/// Bytes of a line that is typed or piped in at most.
+const MOST: u64 = 16 * 1024;
+
+/// Where a password comes from.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct PasswordArgs {
+    /// Read the password from FILE, `-` for standard input, instead of asking for it
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+}
+
+impl PasswordArgs {
+    /// The password of somebody who has one already.
+    pub(super) fn present(&self) -> anyhow::Result<Zeroizing<String>> {
+        match &self.password_file {
+            Some(file) => from_file(file),
+            None => Terminal::open()?.secret("Password: "),
+        }
+    }
+
+    /// A new password, asked for twice; held to the rules.
+    pub(super) fn new_one(&self) -> anyhow::Result<Zeroizing<String>> {
+        let password = match &self.password_file {
+            Some(file) => from_file(file)?,
+            None => {
+                let mut terminal = Terminal::open()?;
+                let password = terminal.secret("New password: ")?;
+                if *password != *terminal.secret("The same again: ")? {
+                    return Err(WrongUse::error("the two passwords are not the same", None));
+                }
+                password
+            }
+        };
+        match password_fault(&password) {
+            Some(fault) => Err(Faults(vec![fault]).into()),
+            None => Ok(password),
+        }
+    }
+}
+
+/// A line typed at the terminal, such as a login.
+pub(super) fn ask(question: &str) -> anyhow::Result<String> {
+    Ok(Terminal::open()?.line(question)?.to_string())
+}
+
+fn from_file(file: &Path) -> anyhow::Result<Zeroizing<String>> {
+    if file == Path::new("-") {
+        return first_line(std::io::stdin().lock());
+    }
+    let path = file.to_string_lossy();
+    let secret = read_secret(Path::new(""), SecretAt::File(&path));
+    secret.map(Zeroizing::new).map_err(|why| anyhow::anyhow!("the password cannot be read: {why}"))
+}
+
+fn first_line(from: impl Read) -> anyhow::Result<Zeroizing<String>> {
+    let mut line = Zeroizing::new(String::new());
+    BufReader::new(from.take(MOST)).read_line(&mut line).context("the password cannot be read")?;
+    let length = line.trim_end_matches(['\r', '\n']).len();
+    line.truncate(length);
+    Ok(line)
+}
+
+/// The terminal of this process, even when its standard input is something else.
+struct Terminal {
+    tty: File,
+}
+
+impl Terminal {
+    fn open() -> anyhow::Result<Self> {
+        let tty = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|_| {
+            let hint = "name a file with `--password-file FILE`, or `-` for standard input";
+            WrongUse::error("there is no terminal to ask at", Some(hint.to_owned()))
+        })?;
+        Ok(Self { tty })
+    }
+
+    fn secret(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
+        let silence = Silence::of(&self.tty)?;
+        let line = self.line(question);
+        drop(silence);
+        writeln!(self.tty)?;
+        line
+    }
+
+    fn line(&mut self, question: &str) -> anyhow::Result<Zeroizing<String>> {
+        write!(self.tty, "{question}")?;
+        self.tty.flush()?;
+        let line = first_line(&self.tty)?;
+        anyhow::ensure!(!line.is_empty(), "nothing was entered");
+        Ok(line)
+    }
+}
+
+/// Echo is off as long as this lives.
+struct Silence {
+    tty: File,
+    before: Termios,
+}
+
+impl Silence {
+    fn of(tty: &File) -> anyhow::Result<Self> {
+        let before = tcgetattr(tty)?;
+        let mut silent = before.clone();
+        silent.local_flags.remove(LocalFlags::ECHO);
+        tcsetattr(tty, SetArg::TCSAFLUSH, &silent)?;
+        Ok(Self { tty: tty.try_clone()?, before })
+    }
+}
+
+impl Drop for Silence {
+    fn drop(&mut self) {
+        // The terminal has gone away: nobody types there any more.
+        let _ = tcsetattr(&self.tty, SetArg::TCSAFLUSH, &self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piped_password_is_the_first_line_without_its_end() {
+        for (given, password) in
+            [("s3cret\n", "s3cret"), (" a b \r\nrest", " a b "), ("none", "none"), ("", "")]
+        {
+            assert_eq!(*first_line(given.as_bytes()).unwrap(), password);
+        }
+    }
+
+    #[test]
+    fn a_new_password_of_a_file_is_held_to_the_rules() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("password");
+        let args = PasswordArgs { password_file: Some(file.clone()) };
+        std::fs::write(&file, "correct horse\n").unwrap();
+        assert_eq!(*args.new_one().unwrap(), "correct horse");
+        std::fs::write(&file, "short\n").unwrap();
+        let error = args.new_one().unwrap_err().to_string();
+        assert!(error.contains("8 to 1024 characters") && !error.contains("short"), "{error}");
+        assert_eq!(*args.present().unwrap(), "short");
+    }
+}

@@ -1,0 +1,155 @@
+//! `vigie user`: who may log in.
+
+use std::process::ExitCode;
+
+use comfy_table::Cell;
+
+use super::desk::{Desk, DeskArgs, UserRow};
+use super::output;
+use super::password::PasswordArgs;
+use super::render::plain;
+use super::style::Style;
+use super::table;
+use crate::model::Role;
+
+/// Add, list and change users
+///
+/// Works on the data folder when no server does, else through that server.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie user add anna --role POWER-USER      asks for the password
+  vigie user list
+  vigie user passwd admin --password-file -  reads it from standard input
+  vigie user disable anna                    her tokens end at once")]
+pub(super) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Add a user
+    Add {
+        /// What the user logs in as; unique over all accounts
+        login: String,
+        /// What the user may do
+        #[arg(long, value_name = "ROLE", default_value = "READONLY", value_parser = role,
+              help = "ADMIN, CO-ADMIN, POWER-USER, READONLY or REPORTONLY")]
+        role: Role,
+        /// The account
+        #[arg(long, value_name = "ID", default_value_t = 1)]
+        customer: i64,
+        #[command(flatten)]
+        password: PasswordArgs,
+        #[command(flatten)]
+        desk: DeskArgs,
+    },
+    /// List the users of an account
+    List {
+        /// The account
+        #[arg(long, value_name = "ID", default_value_t = 1)]
+        customer: i64,
+        /// Print a JSON array
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        desk: DeskArgs,
+    },
+    /// Give a user a new password; its tokens and sessions end
+    Passwd {
+        /// Who
+        login: String,
+        #[command(flatten)]
+        password: PasswordArgs,
+        #[command(flatten)]
+        desk: DeskArgs,
+    },
+    /// Refuse a user; its tokens and sessions end
+    Disable {
+        /// Who
+        login: String,
+        #[command(flatten)]
+        desk: DeskArgs,
+    },
+    /// Let a user log in again
+    Enable {
+        /// Who
+        login: String,
+        #[command(flatten)]
+        desk: DeskArgs,
+    },
+}
+
+fn role(word: &str) -> Result<Role, String> {
+    let role = Role::from_name(&word.to_uppercase());
+    role.ok_or_else(|| format!("a role is one of {}", Role::NAMES.join(", ")))
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let words = super::runtime(false)?.block_on(act(args.action))?;
+    output::say(&words)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn act(action: Action) -> anyhow::Result<String> {
+    match action {
+        Action::Add { login, role, customer, password, desk } => {
+            let password = password.new_one()?;
+            let mut desk = desk.open().await?;
+            let made = desk.add_user(customer, &login, role, &password).await;
+            let id = ended(desk, made).await?;
+            Ok(format!("user {id} `{}` was added as {role}\n", plain(&login)))
+        }
+        Action::List { customer, json, desk } => {
+            let mut desk = desk.open().await?;
+            let users = desk.users(customer).await;
+            let users = ended(desk, users).await?;
+            Ok(if json { serde_json::to_string_pretty(&users)? + "\n" } else { listed(&users) })
+        }
+        Action::Passwd { login, password, desk } => {
+            let password = password.new_one()?;
+            let mut desk = desk.open().await?;
+            let done = desk.set_password(&login, &password).await;
+            ended(desk, done).await?;
+            Ok(format!("`{}` has a new password; tokens and sessions ended\n", plain(&login)))
+        }
+        Action::Disable { login, desk } => {
+            let mut desk = desk.open().await?;
+            let done = desk.set_enabled(&login, false).await;
+            ended(desk, done).await?;
+            Ok(format!("`{}` cannot log in any more; tokens and sessions ended\n", plain(&login)))
+        }
+        Action::Enable { login, desk } => {
+            let mut desk = desk.open().await?;
+            let done = desk.set_enabled(&login, true).await;
+            ended(desk, done).await?;
+            Ok(format!("`{}` may log in\n", plain(&login)))
+        }
+    }
+}
+
+async fn ended<T>(desk: Desk, outcome: anyhow::Result<T>) -> anyhow::Result<T> {
+    desk.close().await;
+    outcome
+}
+
+fn listed(users: &[UserRow]) -> String {
+    let row = |user: &UserRow| {
+        let state = match (user.enabled, user.locked) {
+            (true, false) => "",
+            (false, false) => "disabled",
+            (true, true) => "locked",
+            (false, true) => "disabled, locked",
+        };
+        vec![
+            Cell::new(user.id),
+            Cell::new(plain(&user.login)),
+            Cell::new(&user.role),
+            Cell::new(plain(&user.name)),
+            Cell::new(state),
+        ]
+    };
+    let rows = users.iter().map(row).collect();
+    table::table(&["id", "login", "role", "name", "state"], rows, Style::of_stdout())
+}

@@ -1,0 +1,1 @@
+//! With the real engine.

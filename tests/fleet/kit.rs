@@ -1,0 +1,269 @@
+//! A fleet over a store in a folder of its own, with a planner that only notes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use vigie::clock::{Clock, FakeClock};
+use vigie::control::{
+    Caller, Common, Directory, Fleet, FleetParts, PlanError, Planned, Planner, Refusal, Roster, Saved, Via,
+};
+use vigie::model::accept::Plan;
+use vigie::model::intake::Form;
+use vigie::model::source::Node;
+use vigie::model::{
+    CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, MonitorType, Record, RecordKind,
+    Revision, Role, Timestamp, UserId,
+};
+use vigie::store::{
+    Answer, AuditEntry, AuditFilter, AuditRow, KeptMonitor, Ledger, Listed, Page, RecordFilter, Reseal,
+    SqliteSettings, SqliteStore, StoreError, Write,
+};
+use vigie::vault::Keyring;
+
+/// Noon of the first day of 2026.
+pub const NOON: i64 = 1_767_268_800;
+
+/// Notes what is planned.
+#[derive(Default)]
+pub struct Notes {
+    pub planned: Mutex<BTreeMap<MonitorId, Revision>>,
+    pub calls: AtomicUsize,
+    /// Whether calls with a change are refused, as by a runner that ends.
+    pub ending: AtomicBool,
+    pub now: Mutex<Timestamp>,
+}
+
+impl Notes {
+    pub fn planned(&self) -> BTreeMap<MonitorId, Revision> {
+        self.planned.lock().unwrap().clone()
+    }
+}
+
+impl Planner for Notes {
+    fn plan(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> Planned<'_, ()> {
+        let changes = !puts.is_empty() || !removed.is_empty();
+        if changes && self.ending.load(Ordering::Relaxed) {
+            return Box::pin(std::future::ready(Err(PlanError::Stopped)));
+        }
+        self.calls.fetch_add(usize::from(changes), Ordering::Relaxed);
+        let mut planned = self.planned.lock().unwrap();
+        for id in removed {
+            planned.remove(&id);
+        }
+        for monitor in puts {
+            if monitor.is_planned(*self.now.lock().unwrap()) {
+                planned.insert(monitor.id, monitor.revision);
+            } else {
+                planned.remove(&monitor.id);
+            }
+        }
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn check_once(&self, _: Monitor, _: LocationId) -> Planned<'_, CheckResult> {
+        Box::pin(std::future::ready(Err(PlanError::Away)))
+    }
+}
+
+/// A store that can be made to fail.
+pub struct Fragile {
+    pub inner: Arc<SqliteStore>,
+    pub broken: AtomicBool,
+}
+
+impl Fragile {
+    /// The ids of all monitors that are kept.
+    pub async fn inner_ids(&self) -> Vec<MonitorId> {
+        self.inner.kept_monitors().await.unwrap().iter().map(|kept| kept.monitor.id).collect()
+    }
+}
+
+impl Ledger for Fragile {
+    fn kept_monitors(&self) -> Answer<'_, Vec<KeptMonitor>> {
+        self.inner.kept_monitors()
+    }
+
+    fn write(&self, changes: Vec<Write>, audit: Vec<AuditEntry>) -> Answer<'_, Vec<i64>> {
+        if self.broken.load(Ordering::Relaxed) {
+            return Box::pin(std::future::ready(Err(StoreError::Full("vigie.db".to_owned()))));
+        }
+        self.inner.write(changes, audit)
+    }
+
+    fn record(&self, kind: RecordKind, id: i64) -> Answer<'_, Option<Record>> {
+        self.inner.record(kind, id)
+    }
+
+    fn record_by(&self, kind: RecordKind, unique: String) -> Answer<'_, Option<Record>> {
+        self.inner.record_by(kind, unique)
+    }
+
+    fn records(&self, filter: RecordFilter, page: Page) -> Answer<'_, Listed<Record>> {
+        self.inner.records(filter, page)
+    }
+
+    fn audit(&self, filter: AuditFilter, page: Page) -> Answer<'_, Listed<AuditRow>> {
+        self.inner.audit(filter, page)
+    }
+
+    fn owner_of(&self, monitor: MonitorId) -> Answer<'_, Option<CustomerId>> {
+        self.inner.owner_of(monitor)
+    }
+
+    fn reseal(&self, reseal: Reseal) -> Answer<'_, u64> {
+        self.inner.reseal(reseal)
+    }
+}
+
+/// A fleet with all that it stands on.
+pub struct Kit {
+    pub folder: TempDir,
+    pub fleet: Arc<Fleet>,
+    pub ledger: Arc<Fragile>,
+    pub directory: Arc<Directory>,
+    pub notes: Arc<Notes>,
+    pub clock: Arc<FakeClock>,
+    vault: Arc<Keyring>,
+    common: Common,
+}
+
+/// What the settings of these tests say.
+pub fn common() -> Common {
+    let at = |id: i64, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id * 10 };
+    Common {
+        locations: vec![at(1, "north"), at(2, "south")],
+        dns_names: 1,
+        probed: MonitorType::ALL.to_vec(),
+        spoken_versions: vec!["", "11", "12"],
+        certificate_days: 30,
+        ..Common::default()
+    }
+}
+
+/// With a plan `small` for two monitors and a plan `large`.
+pub fn with_plans() -> Common {
+    let plan = |code: &str, most_monitors: Option<usize>| Plan {
+        code: code.to_owned(),
+        types: Vec::new(),
+        least_interval: 1,
+        most_monitors,
+        monitors: 0,
+        most_locations: None,
+    };
+    Common { plans: Some(vec![plan("small", Some(2)), plan("large", None)]), ..common() }
+}
+
+impl Kit {
+    pub fn new() -> Self {
+        Self::over(common())
+    }
+
+    pub fn over(common: Common) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self::at(folder, Arc::new(Keyring::ephemeral()), common)
+    }
+
+    fn at(folder: TempDir, vault: Arc<Keyring>, common: Common) -> Self {
+        let store = SqliteStore::open(&database(&folder), &SqliteSettings::default()).unwrap();
+        let ledger = Arc::new(Fragile { inner: Arc::new(store), broken: AtomicBool::new(false) });
+        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
+        let notes = Arc::new(Notes { now: Mutex::new(clock.now()), ..Notes::default() });
+        let directory = Arc::new(Directory::new(ledger.clone(), common.clone()));
+        let fleet = Arc::new(Fleet::new(FleetParts {
+            ledger: ledger.clone(),
+            roster: Arc::new(Roster::default()),
+            directory: Arc::clone(&directory),
+            planner: notes.clone(),
+            vault: Arc::clone(&vault),
+            clock: clock.clone(),
+        }));
+        Self { folder, fleet, ledger, directory, notes, clock, vault, common }
+    }
+
+    /// The same after the process ended and started again, with nothing planned.
+    pub async fn restarted(self) -> Self {
+        self.ledger.inner.close().await;
+        let Self { folder, fleet, ledger, vault, common, directory, .. } = self;
+        drop((fleet, ledger, directory));
+        let kit = Self::at(folder, vault, common);
+        kit.fleet.load().await.unwrap();
+        kit
+    }
+
+    pub async fn create(&self, values: Value) -> Result<Saved, Refusal> {
+        self.fleet.create(&admin(), MonitorType::Website, Form::V3, &website(values)).await
+    }
+
+    /// Makes one and answers its id.
+    pub async fn made(&self, values: Value) -> MonitorId {
+        MonitorId(self.create(values).await.unwrap().id)
+    }
+
+    pub async fn patch(&self, id: MonitorId, body: Value) -> Result<Saved, Refusal> {
+        self.fleet.patch(&admin(), id, None, Form::V3, &Node::from(body), None).await
+    }
+
+    pub fn monitor(&self, id: MonitorId) -> Monitor {
+        self.fleet.roster().get(id).unwrap()
+    }
+
+    pub async fn audit(&self) -> Vec<AuditRow> {
+        let all = Page { limit: 1000, offset: 0 };
+        let mut rows = self.ledger.audit(AuditFilter::default(), all).await.unwrap().rows;
+        rows.sort_by_key(|row| row.id);
+        rows
+    }
+
+    pub async fn shown(&self, caller: &Caller, id: MonitorId) -> Map<String, Value> {
+        self.fleet.show(caller, &[self.monitor(id)]).await.unwrap().remove(0)
+    }
+
+    /// Every byte that the store wrote.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for entry in std::fs::read_dir(self.folder.path()).unwrap() {
+            bytes.extend(std::fs::read(entry.unwrap().path()).unwrap());
+        }
+        bytes
+    }
+}
+
+fn database(folder: &TempDir) -> PathBuf {
+    folder.path().join("vigie.db")
+}
+
+/// A body for a website, with `values` beside what has to be there.
+pub fn website(values: Value) -> Node {
+    let mut body = json!({"billing_plancode": "large", "name": "shop", "url": "http://127.0.0.1:9/"});
+    if let (Value::Object(body), Value::Object(values)) = (&mut body, values) {
+        body.extend(values);
+    }
+    Node::from(body)
+}
+
+pub fn caller(customer: i64, role: Role) -> Caller {
+    Caller {
+        customer: CustomerId(customer),
+        user: UserId(7),
+        login: Arc::from("anna"),
+        role,
+        address: None,
+        via: Via::V3,
+    }
+}
+
+pub fn admin() -> Caller {
+    caller(1, Role::Admin)
+}
+
+/// The messages of a refusal by faults.
+pub fn faults(refusal: Refusal) -> Vec<String> {
+    match refusal {
+        Refusal::Faults(faults) => faults.iter().map(ToString::to_string).collect(),
+        other => panic!("{other:?}"),
+    }
+}
