@@ -1,6 +1,6 @@
 //! The way to a target: resolve, dial, TLS, each timed, bounded and held to the egress policy.
 //!
-//! Nothing here knows a monitor or judges what it sees. A [`Net`] is the immutable network
+//! Nothing here knows a monitor or judges what it sees. A [`Net`] is the network
 //! configuration of one location; every attempt opens cold connections of its own through it.
 
 mod deadline;
@@ -87,7 +87,8 @@ impl NetError {
     }
 }
 
-/// The network of one location. Immutable: made anew when settings change.
+/// The network of one location. Made anew when settings change; only certificates come and go in between
+/// ([`Net::bring_certificates`]).
 #[derive(Debug)]
 pub struct Net {
     names: resolve::Names,

@@ -147,6 +147,32 @@ async fn authorities_and_client_certificates_are_chosen_by_id() {
 }
 
 #[tokio::test]
+async fn certificates_come_and_go_while_it_runs() {
+    let (private, clients) = (Authority::new("private"), Authority::new("clients"));
+    let server = private.issue(&["good.test"], VALID);
+    let client = clients.issue(&["client.test"], VALID);
+    let at = serve("127.0.0.1", config(&server, &[&TLS12], Some(&clients))).await;
+    let net = net_with(|_| {});
+    let options =
+        TlsOptions { ca: Some(100_007), client_certificate: Some(100_003), ..TlsOptions::default() };
+    let outcome =
+        async || shake(&net, at, "good.test", &options, soon()).await.0.err().map(|failure| failure.kind);
+    assert_eq!(outcome().await, Some(FailureKind::NotConfigured));
+    let authorities = || BTreeMap::from([(100_007, pem("private", private.pem()))]);
+    let good = || BTreeMap::from([(100_003, pem("client", client.pem()))]);
+    assert!(net.bring_certificates(authorities(), good()).is_empty());
+    assert_eq!(outcome().await, None);
+    // One that cannot be used is told and left out; the others stay.
+    let mut more = good();
+    more.insert(100_009, pem("garbled", "garbled".to_owned()));
+    let faults = net.bring_certificates(authorities(), more);
+    assert_eq!(faults.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [100_009]);
+    assert_eq!(outcome().await, None);
+    assert!(net.bring_certificates(authorities(), BTreeMap::new()).is_empty());
+    assert_eq!(outcome().await, Some(FailureKind::NotConfigured));
+}
+
+#[tokio::test]
 async fn a_client_certificate_that_is_missed_after_the_handshake_is_a_tls_fault() {
     let (private, clients) = (Authority::new("private"), Authority::new("clients"));
     let server = private.issue(&["good.test"], VALID);

@@ -1,7 +1,43 @@
-//! GET and PATCH `/account`.
+//! GET and PATCH `/account`: the account of the caller.
 
+use axum::Extension;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method};
+use axum::response::Response;
+
+use crate::api::body::JsonBody;
 use crate::api::routes::Routes;
+use crate::api::{Answer, ApiError, ApiState, Body, Operation, etag};
+use crate::control::Caller;
+use crate::model::Right;
+use crate::model::table::records::ACCOUNT;
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    routes
+    let get = Operation::new(Method::GET, "/account", "getAccount", "account", "The account of the caller")
+        .answer(Answer::One(&ACCOUNT));
+    let about = "Change time zone, default locations, thresholds and brand of the account";
+    let patch = Operation::new(Method::PATCH, "/account", "updateAccount", "account", about)
+        .right(Some(Right::Administer))
+        .body(Body::Patch(&ACCOUNT))
+        .answer(Answer::Saved(None))
+        .if_match();
+    routes.on(get, one).on(patch, change)
+}
+
+async fn one(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Response, ApiError> {
+    let (object, revision) = state.resources.account(&caller).await?;
+    Ok(etag::tagged(revision, &object))
+}
+
+async fn change(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    JsonBody(body): JsonBody,
+) -> Result<Response, ApiError> {
+    let if_match = etag::if_match(&headers)?;
+    Ok(etag::saved(state.resources.change_account(&caller, &body, if_match).await?))
 }

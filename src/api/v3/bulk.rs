@@ -80,7 +80,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
 }
 
 /// 200 with the ids as texts, as other edits answer theirs.
-fn edited(body: &Node) -> Json<Value> {
+pub(super) fn edited(body: &Node) -> Json<Value> {
     let monitors = body.get("monitors").map(Node::items).unwrap_or_default();
     let ids: Vec<String> = monitors
         .iter()

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::control::Refusal;
+use crate::control::{Refusal, UserPermit};
 use crate::model::intake::{Form, Intake, no_secrets};
 use crate::model::source::Node;
 use crate::model::table::Table;
@@ -18,6 +18,8 @@ pub(super) struct Draft {
     pub(super) private: Option<Vec<u8>>,
     /// What else is changed in the same transaction.
     pub(super) more: Vec<Write>,
+    /// Held until it is written, for users.
+    pub(super) permit: Option<UserPermit>,
     /// What its author should know.
     pub(super) warnings: Vec<String>,
     /// What only this answer shows.

@@ -176,11 +176,11 @@ impl Resources {
         let _turn = self.turn.lock().await;
         let bench = self.bench(caller, kind).await?;
         let old = self.changeable(&bench, id, if_match).await?;
-        rules::remove(&bench, &old).await?;
+        let draft = rules::remove(&bench, &old).await?;
         let mut entry = bench.entry("delete", AuditObject::Id(id), kind.name_of(&old.fields));
         (entry.before, entry.after) = audit::changes(kind.table, &old.fields, &Map::new());
         let remove = Write::RemoveRecord { kind: kind.record, id, expected: old.revision };
-        self.write(kind, &Draft::default(), vec![remove], entry).await?;
+        self.write(kind, &draft, vec![remove], entry).await?;
         Ok(())
     }
 

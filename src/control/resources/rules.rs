@@ -66,16 +66,17 @@ pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Resul
     }
 }
 
-/// Whether `old` may go.
-pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
+/// Whether `old` may go; what is held until it went.
+pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Refusal> {
     match bench.kind.record {
-        RecordKind::User => user::remove(bench, old).await,
-        RecordKind::Location => location::remove(bench, old).await,
-        RecordKind::Property => property::remove(bench, old),
-        RecordKind::Certificate => certificate::remove(bench, old),
-        RecordKind::Blackout => blackout::remove(bench, old),
-        RecordKind::Customer | RecordKind::Event | RecordKind::Test => Err(Refusal::NotFound),
+        RecordKind::User => return user::remove(bench, old).await,
+        RecordKind::Location => location::remove(bench, old).await?,
+        RecordKind::Property => property::remove(bench, old)?,
+        RecordKind::Certificate => certificate::remove(bench, old)?,
+        RecordKind::Blackout => blackout::remove(bench, old)?,
+        RecordKind::Customer | RecordKind::Event | RecordKind::Test => return Err(Refusal::NotFound),
     }
+    Ok(Draft::default())
 }
 
 /// How many monitors fit, over all accounts, as `… that 3 monitors use`; `None` when there is none.

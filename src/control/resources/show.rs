@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::moment::{utc, window};
 use super::rules::Bench;
 use super::{event, location};
-use crate::model::{MASK, Record, RecordKind};
+use crate::model::{Record, RecordKind};
 
 /// The object of `record`; what has no value is null.
 pub(super) fn object(bench: &Bench<'_>, record: &Record) -> Map<String, Value> {
@@ -19,11 +19,8 @@ pub(super) fn object(bench: &Bench<'_>, record: &Record) -> Map<String, Value> {
     table
         .fields()
         .iter()
-        .filter(|field| !field.secret || (field.required && record.private.is_some()))
-        .map(|field| {
-            let shown = if field.secret { json!(MASK) } else { value(field.name, field.default_value()) };
-            (field.name.to_owned(), shown)
-        })
+        .filter(|field| !field.secret)
+        .map(|field| (field.name.to_owned(), value(field.name, field.default_value())))
         .collect()
 }
 

@@ -5,6 +5,7 @@ mod fault;
 mod trust;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustls::ClientConfig;
@@ -127,6 +128,18 @@ fn template(
 }
 
 impl Net {
+    /// Takes certificates that come and go while it runs, instead of those that it took before: authorities
+    /// (`ca_cert_id`) and client certificates with their keys (`ssl_cert_id`), by id. Those of the settings
+    /// stay, and win where an id is in both. One that cannot be used is left out; answers why. Handshakes
+    /// that began go on with what there was.
+    pub fn bring_certificates(
+        &self,
+        authorities: BTreeMap<i64, Pem>,
+        clients: BTreeMap<i64, Pem>,
+    ) -> Vec<(i64, NetError)> {
+        self.tls.trusted.bring(authorities, clients)
+    }
+
     /// Speaks TLS over `stream` with the server called `server_name`, a host name (sent as SNI) or an
     /// address. `trace.tls` is filled as far as the handshake came, also when the certificate was refused.
     pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(

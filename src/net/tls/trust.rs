@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustls::RootCertStore;
 use rustls::client::{ResolvesClientCert, WebPkiServerVerifier};
@@ -93,8 +93,20 @@ pub(super) struct Anchors {
 #[derive(Debug)]
 pub(in crate::net) struct Trusted {
     location: Arc<Anchors>,
+    /// The public ones alone, for authorities that come later.
+    roots: RootCertStore,
+    provider: Arc<CryptoProvider>,
     named: BTreeMap<i64, Arc<Anchors>>,
     clients: BTreeMap<i64, Arc<dyn ResolvesClientCert>>,
+    /// Those that come and go while it runs.
+    brought: RwLock<Arc<Brought>>,
+}
+
+/// Certificates that are brought at run time, parsed, with the text that each came from.
+#[derive(Debug, Default)]
+struct Brought {
+    named: BTreeMap<i64, (Pem, Arc<Anchors>)>,
+    clients: BTreeMap<i64, (Pem, Arc<dyn ResolvesClientCert>)>,
 }
 
 impl Trusted {
@@ -117,7 +129,56 @@ impl Trusted {
         for (&id, pem) in &trust.client_certificates {
             clients.insert(id, client(pem, provider)?);
         }
-        Ok(Self { location: Arc::new(location), named, clients })
+        Ok(Self {
+            location: Arc::new(location),
+            roots,
+            provider: provider.clone(),
+            named,
+            clients,
+            brought: RwLock::default(),
+        })
+    }
+
+    /// Takes these instead of those that were brought before; what is there already is not parsed again. One
+    /// that cannot be used is left out; answers why.
+    pub(super) fn bring(
+        &self,
+        authorities: BTreeMap<i64, Pem>,
+        clients: BTreeMap<i64, Pem>,
+    ) -> Vec<(i64, NetError)> {
+        let before = self.brought();
+        let mut faults = Vec::new();
+        let mut brought = Brought::default();
+        for (id, pem) in authorities {
+            match before.named.get(&id).filter(|(known, _)| *known == pem) {
+                Some(known) => drop(brought.named.insert(id, known.clone())),
+                None => match self.named(&pem) {
+                    Ok(anchors) => drop(brought.named.insert(id, (pem, Arc::new(anchors)))),
+                    Err(error) => faults.push((id, error)),
+                },
+            }
+        }
+        for (id, pem) in clients {
+            match before.clients.get(&id).filter(|(known, _)| *known == pem) {
+                Some(known) => drop(brought.clients.insert(id, known.clone())),
+                None => match client(&pem, &self.provider) {
+                    Ok(certificate) => drop(brought.clients.insert(id, (pem, certificate))),
+                    Err(error) => faults.push((id, error)),
+                },
+            }
+        }
+        *self.brought.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(brought);
+        faults
+    }
+
+    /// As those that the settings name: with the public ones and the location's own.
+    fn named(&self, pem: &Pem) -> Result<Anchors, NetError> {
+        let with: Vec<_> = self.location.pinned.iter().cloned().chain(authorities(pem)?).collect();
+        anchors(self.roots.clone(), &with, &self.provider)
+    }
+
+    fn brought(&self) -> Arc<Brought> {
+        Arc::clone(&self.brought.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub(super) fn of_location(&self) -> Arc<Anchors> {
@@ -126,11 +187,13 @@ impl Trusted {
 
     pub(super) fn with_ca(&self, id: Option<i64>) -> Result<Arc<Anchors>, Failure> {
         let Some(id) = id else { return Ok(self.location.clone()) };
-        self.named.get(&id).cloned().ok_or_else(|| absent("ca_cert_id", id))
+        let brought = || self.brought().named.get(&id).map(|(_, anchors)| anchors.clone());
+        self.named.get(&id).cloned().or_else(brought).ok_or_else(|| absent("ca_cert_id", id))
     }
 
     pub(super) fn client_certificate(&self, id: i64) -> Result<Arc<dyn ResolvesClientCert>, Failure> {
-        self.clients.get(&id).cloned().ok_or_else(|| absent("ssl_cert_id", id))
+        let brought = || self.brought().clients.get(&id).map(|(_, certificate)| certificate.clone());
+        self.clients.get(&id).cloned().or_else(brought).ok_or_else(|| absent("ssl_cert_id", id))
     }
 }
 
