@@ -67,25 +67,24 @@ fn changed(
         blame.one(&who, Rule::Length, "new_value", message);
         return None;
     }
-    let body = Node::from(json!({"script": script.replace(current, new)}));
-    let accepted = match accept::patch(&old.document, Form::V3, &body, &scene.around()) {
-        Ok(accepted) => accepted,
-        Err(faults) => {
-            blame.add(&who, faults);
-            return None;
-        }
-    };
-    if let Some(problem) = unread(&accepted.document) {
+    let script = script.replace(current, new);
+    if let Some(problem) = unread(old.kind(), &script) {
         blame.one(&who, Rule::Format, "script", format!("`script` could not be parsed any more, {problem}"));
         return None;
     }
-    Some(accepted.document)
+    let body = Node::from(json!({"script": script}));
+    match accept::patch(&old.document, Form::V3, &body, &scene.around()) {
+        Ok(accepted) => Some(accepted.document),
+        Err(faults) => {
+            blame.add(&who, faults);
+            None
+        }
+    }
 }
 
 /// Why the script cannot be read, where saving it would only warn.
-fn unread(document: &Document) -> Option<String> {
-    let script = document.text("script").unwrap_or_default();
-    let fault = match document.kind() {
+fn unread(kind: MonitorType, script: &str) -> Option<String> {
+    let fault = match kind {
         MonitorType::BrowserScript => ScriptFacts::read(script).err(),
         MonitorType::Api => well_formed(script).err(),
         _ => None,
