@@ -7,7 +7,7 @@ mod bulk;
 mod customers;
 mod edits;
 mod monitors;
-mod openapi;
+pub mod openapi;
 mod records;
 mod results;
 mod site_status;
