@@ -6,6 +6,7 @@ mod audit;
 mod bulk;
 mod customers;
 mod edits;
+mod export;
 mod monitors;
 pub mod openapi;
 mod records;
@@ -52,6 +53,7 @@ fn all(state: ApiState) -> Routes {
         monitors::routes,
         edits::routes,
         bulk::routes,
+        export::routes,
         tests_on_demand::routes,
         results::routes,
         site_status::routes,
