@@ -125,7 +125,7 @@ impl App {
             kind: TokenKind::Access,
             user,
             issued_at,
-            expires_at: issued_at + std::time::Duration::from_secs(3600),
+            expires_at: issued_at + std::time::Duration::from_hours(1),
         };
         self.store.issue(kept).await.unwrap();
         Client { router: self.router.clone(), token: Some(token) }
@@ -331,6 +331,7 @@ fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> CheckRes
         address: None,
         attempts: Vec::new(),
         facts: Facts::default(),
+        captures: Vec::new(),
         missed: None,
     }
 }
