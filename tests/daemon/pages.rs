@@ -105,13 +105,6 @@ async fn every_answer_carries_the_security_headers_and_loads_nothing_from_elsewh
 }
 
 #[tokio::test]
-async fn a_large_body_is_refused() {
-    let served = served(Kept::default(), vec![]).await;
-    let answer = served.call(Request::get("/").header("content-length", "70000"), "127.0.0.1:5").await;
-    assert_eq!(answer.status, 413);
-}
-
-#[tokio::test]
 async fn readiness_says_why_not_and_health_is_apart_from_it() {
     let served = served(Kept::default(), vec![]).await;
     assert_eq!(
