@@ -1,6 +1,5 @@
 use std::sync::atomic::Ordering;
 
-use axum::http::Request;
 use serde_json::json;
 use vigie::model::Outcome;
 
