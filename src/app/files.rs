@@ -12,10 +12,11 @@ use super::secrets::read_secret;
 use super::settings::Settings;
 use super::surroundings::Known;
 use crate::control::Wanted;
+use crate::model::accept::Surroundings;
 use crate::model::intake::SecretAt;
 use crate::model::monitor_file::{FileMonitor, Keys, load};
 use crate::model::source::{MAX_BYTES, Place};
-use crate::model::{FieldFault, Rule};
+use crate::model::{CustomerId, FieldFault, Rule};
 
 /// Endings of monitor files.
 pub const MONITOR_FILES: [&str; 3] = ["yaml", "yml", "json"];
@@ -101,6 +102,34 @@ pub(super) fn read_with_secrets(
     faults.sort_by(|a, b| (&a.file, a.place).cmp(&(&b.file, b.place)));
     let found = if faults.is_empty() { Ok(monitors) } else { Err(faults) };
     (found, secret_files.into_inner().into_iter().collect())
+}
+
+/// Reads the monitor files at `place` for `vigie apply`, which the rules on accounts do not concern: the server
+/// knows those. Secrets stand beside each file. Answers with all faults when there is one.
+pub fn read_to_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<FieldFault>> {
+    let files = collect(place).map_err(|message| vec![fault(place, message)])?;
+    let mut faults = Vec::new();
+    let mut monitors = Vec::new();
+    for (file, text) in files.iter().filter_map(|file| read(file, &mut faults)).collect::<Vec<_>>() {
+        let folder = file.parent().unwrap_or(Path::new("")).to_owned();
+        let secrets = |at: SecretAt<'_>| read_secret(&folder, at);
+        let named = [(file.display().to_string(), text)];
+        let found = load(&named, Keys::Required, &Surroundings::default(), &secrets);
+        monitors.extend(found.monitors);
+        faults.extend(found.faults);
+    }
+    faults.extend(taken_keys(&monitors));
+    faults.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
+        let message = "`customer` is for files on the server; here the account is that of the token";
+        FieldFault::new(Rule::Conflict, "customer", monitor.place, message)
+            .in_file(&monitor.file)
+            .hint("remove it")
+    }));
+    if files.is_empty() {
+        faults.push(fault(place, "holds no monitor files (*.yaml, *.yml, *.json)".to_owned()));
+    }
+    faults.sort_by(|a, b| (&a.file, a.place).cmp(&(&b.file, b.place)));
+    if faults.is_empty() { Ok(monitors) } else { Err(faults) }
 }
 
 /// The monitors as the store's side takes them.

@@ -7,10 +7,12 @@
 //! | 2 | error | wrong use |
 //! | 3 | unknown, or wrong use | – |
 
+mod apply;
 mod check;
 mod config;
 mod customer;
 mod desk;
+mod export;
 mod fields;
 mod key;
 mod kinds;
@@ -67,6 +69,8 @@ enum Command {
     Config(config::Args),
     Results(results::Args),
     Monitors(monitors::Args),
+    Apply(apply::Args),
+    Export(export::Args),
     Fields(fields::Args),
     Load(load::Args),
     User(user::Args),
@@ -107,6 +111,8 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Config(args) => config::run(args),
         Command::Results(args) => results::run(args),
         Command::Monitors(args) => monitors::run(args),
+        Command::Apply(args) => apply::run(args),
+        Command::Export(args) => export::run(args),
         Command::Fields(args) => fields::run(args),
         Command::Load(args) => load::run(args),
         Command::User(args) => user::run(args),

@@ -27,6 +27,7 @@ mod status;
 pub mod table;
 mod text;
 mod time;
+pub mod yaml;
 
 pub use document::{Document, Secrets};
 pub use failure::{Failure, FailureKind, Fault};

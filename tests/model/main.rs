@@ -8,6 +8,7 @@ mod pins;
 mod properties;
 mod record;
 mod rules;
+mod schema;
 mod source;
 mod support;
 mod table;

@@ -6,8 +6,9 @@ mod audit;
 mod bulk;
 mod customers;
 mod edits;
+mod export;
 mod monitors;
-mod openapi;
+pub mod openapi;
 mod records;
 mod results;
 mod site_status;
@@ -47,6 +48,7 @@ fn all(state: ApiState) -> Routes {
         monitors::routes,
         edits::routes,
         bulk::routes,
+        export::routes,
         tests_on_demand::routes,
         results::routes,
         site_status::routes,

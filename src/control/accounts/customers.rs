@@ -17,6 +17,11 @@ impl Accounts {
             let message = "a name has 1 to 255 characters, without control characters";
             return Err(vec![FieldFault::new(Rule::Length, "name", Place::default(), message)].into());
         }
+        // The first account came with the database and has no unique text.
+        let is_this = |other: &Record| other.text("name").to_lowercase() == name.to_lowercase();
+        if self.customers(caller).await?.iter().any(is_this) {
+            return Err(taken(name));
+        }
         let (now, fields) = (self.clock.now(), Map::from_iter([("name".to_owned(), json!(name))]));
         let record = NewRecord {
             kind: RecordKind::Customer,
@@ -33,9 +38,7 @@ impl Accounts {
         let made = self.ledger.write(vec![Write::CreateRecord(record)], vec![entry]).await;
         match made {
             Ok(ids) => ids.first().map(|id| CustomerId(*id)).ok_or(Refusal::NotFound),
-            Err(StoreError::Taken(_)) => {
-                Err(Refusal::Conflict(format!("There is an account with the name `{name}` already")))
-            }
+            Err(StoreError::Taken(_)) => Err(taken(name)),
             Err(error) => Err(error.into()),
         }
     }
@@ -46,6 +49,10 @@ impl Accounts {
         let all = Page { limit: u32::MAX, offset: 0 };
         Ok(self.ledger.records(RecordFilter::of(RecordKind::Customer), all).await?.rows)
     }
+}
+
+fn taken(name: &str) -> Refusal {
+    Refusal::Conflict(format!("There is an account with the name `{name}` already"))
 }
 
 fn only_host(caller: &Caller) -> Result<(), Refusal> {

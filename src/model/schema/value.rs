@@ -179,9 +179,12 @@ fn choice_schema(choices: &[&str], role: Role) -> Value {
         return json!({"type": "string", "enum": taken});
     }
     for choice in choices {
+        // JSON does not tell 1.0 from 1, so that `1.0` has to be a text.
         if let Some(whole) = choice.parse::<i64>().ok().filter(|number| number.to_string() == **choice) {
             taken.push(Value::from(whole));
-        } else if let Some(number) = choice.parse::<f64>().ok().filter(|n| format!("{n:?}") == **choice) {
+        } else if let Some(number) =
+            choice.parse::<f64>().ok().filter(|n| n.fract() != 0.0 && format!("{n:?}") == **choice)
+        {
             taken.push(Value::from(number));
         }
     }

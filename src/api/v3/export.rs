@@ -1,0 +1,106 @@
+//! `GET /export`: the monitors as `vigie apply` reads them.
+
+use std::io;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{Method, Uri, header};
+use axum::response::{IntoResponse, Response};
+use futures::stream;
+use serde_json::{Map, Value, json};
+
+use super::monitors::type_names;
+use crate::api::list::piece;
+use crate::api::query::{Query, words};
+use crate::api::routes::Routes;
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind};
+use crate::control::{Caller, Roster};
+use crate::model::monitor_file::entry;
+use crate::model::{CustomerId, Monitor, MonitorId, MonitorType, Origin, Right};
+
+/// Monitors in one piece at most: few, since each may have a script.
+const STEP: usize = 20;
+
+pub(super) fn routes(routes: Routes) -> Routes {
+    let about =
+        "The monitors of the account as files hold them: what differs from the defaults, secrets masked";
+    let export = Operation::new(Method::GET, "/export", "exportMonitors", "monitors", about)
+        .right(Some(Right::View))
+        .query(&[Param::new("type", ParamKind::Choices(type_names()), "Of these types only")])
+        .answer(Answer::Schema(schema()));
+    routes.on(export, all)
+}
+
+fn schema() -> Value {
+    let one = json!({
+        "type": "object",
+        "required": ["id", "origin", "entry"],
+        "properties": {
+            "id": {"type": "integer", "description": "Its number"},
+            "origin": {"enum": ["api", "apply", "file"], "description": "Where it is looked after"},
+            "entry": {"type": "object", "description": "Its `key`, its `type` and its fields"},
+        },
+    });
+    json!({"type": "object", "required": ["monitors"], "properties": {"monitors": {"type": "array", "items": one}}})
+}
+
+async fn all(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let mut query = Query::of(&uri, &["type"]);
+    let rule = format!("one or several of {}", words(MonitorType::ALL));
+    let kinds = query.many("type", rule, MonitorType::from_name);
+    query.finish()?;
+    let walk =
+        Walk { roster: Arc::clone(state.fleet.roster()), customer: caller.customer, kinds, next: None };
+    let pieces = stream::unfold(Some(walk), |walk| async move {
+        let mut walk = walk?;
+        let begins = walk.next.is_none();
+        let (records, ends) = walk.step();
+        let separator = if begins { r#"{"monitors":["# } else { "," };
+        let end = if ends { "]}" } else { "" };
+        let bytes = [separator.as_bytes(), &records, end.as_bytes()].concat();
+        Some((Ok::<_, io::Error>(Bytes::from(bytes)), (!ends).then_some(walk)))
+    });
+    Ok(([(header::CONTENT_TYPE, "application/json")], Body::from_stream(pieces)).into_response())
+}
+
+/// Goes through the roster by id.
+struct Walk {
+    roster: Arc<Roster>,
+    customer: CustomerId,
+    kinds: Vec<MonitorType>,
+    next: Option<MonitorId>,
+}
+
+impl Walk {
+    /// The next ones, and whether they are the last.
+    fn step(&mut self) -> (Vec<u8>, bool) {
+        let fits = |monitor: &Monitor| {
+            monitor.customer == self.customer
+                && (self.kinds.is_empty() || self.kinds.contains(&monitor.kind()))
+        };
+        // One more than is shown: whether there are others has to be known before the end is written.
+        let mut monitors = self.roster.from(self.next.unwrap_or(MonitorId(0)), STEP + 1, fits);
+        let ends = monitors.len() <= STEP;
+        monitors.truncate(STEP);
+        self.next = Some(monitors.last().map_or(MonitorId(i64::MAX), |last| MonitorId(last.id.0 + 1)));
+        (piece(monitors.iter().map(shown)), ends)
+    }
+}
+
+fn shown(monitor: &Monitor) -> Map<String, Value> {
+    let (origin, key) = match &monitor.origin {
+        Origin::File { key } => ("file", key.to_string()),
+        Origin::Applied { key } => ("apply", key.to_string()),
+        Origin::Api => ("api", format!("api-{}", monitor.id)),
+    };
+    // The account goes without saying: it is that of whoever applies.
+    let entry = entry(&key, CustomerId(1), &monitor.document);
+    let shown = [("id", json!(monitor.id.0)), ("origin", json!(origin)), ("entry", Value::Object(entry))];
+    shown.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}

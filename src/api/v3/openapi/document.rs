@@ -1,0 +1,126 @@
+//! The OpenAPI 3.1 document: the operations that are routed, with the schemas of the field table.
+
+use serde_json::{Map, Value, json};
+
+use super::{answers, params, results};
+use crate::api::{Body, Operation};
+use crate::model::schema::{self, Role};
+use crate::model::{self, Right};
+
+/// What the document begins with.
+const ABOUT: &str = "Version 3 of the interface of Vigie.\n\nLog in with `POST /access-tokens`, then send \
+    `Authorization: Bearer <token>` with every call. Bodies are JSON. What Vigie sets itself may stand in a body \
+    and is ignored there; a field that there is not is refused. Secrets are shown as `********`; sending that \
+    back leaves the value as it is.";
+
+/// The document of `operations`.
+#[must_use]
+pub fn document(operations: &[Operation]) -> Value {
+    let mut paths: Map<String, Value> = Map::new();
+    for operation in operations {
+        let path = paths.entry(operation.path).or_insert_with(|| json!({}));
+        path[operation.method.as_str().to_ascii_lowercase()] = described(operation);
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Vigie",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": ABOUT,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/api/v3", "description": "This server"}],
+        "security": [{"bearer": []}],
+        "tags": tags(operations),
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"bearer": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "The `access_token` that `POST /access-tokens` answers; it lives an hour",
+            }},
+            "parameters": {"IfMatch": params::if_match()},
+            "headers": answers::headers(),
+            "responses": answers::shared(),
+            "schemas": schemas(operations),
+        },
+    })
+}
+
+fn described(operation: &Operation) -> Value {
+    let mut described = json!({
+        "operationId": operation.id,
+        "tags": [operation.tag],
+        "summary": operation.about,
+        "description": open_to(operation.right),
+        "parameters": params::parameters(operation),
+        "responses": answers::responses(operation),
+    });
+    if let Some(body) = body(operation.body) {
+        described["requestBody"] = body;
+    }
+    if operation.right.is_none() {
+        described["security"] = json!([]);
+    }
+    described
+}
+
+fn body(body: Body) -> Option<Value> {
+    let content = match body {
+        Body::None => return None,
+        Body::Create(table) => json!({
+            "schema": schema::reference_to(table, Role::Create),
+            "example": schema::create_example(table),
+        }),
+        Body::Patch(table) => json!({
+            "schema": schema::reference_to(table, Role::Patch),
+            "example": schema::patch_example(table),
+        }),
+        Body::Schema(schema) => json!({"schema": schema()}),
+    };
+    Some(json!({"required": true, "content": {"application/json": content}}))
+}
+
+/// Who may make a call that needs `right`.
+pub(super) fn open_to(right: Option<Right>) -> String {
+    let Some(right) = right else { return "Open to everybody, without a login".to_owned() };
+    let roles = model::Role::ALL.into_iter().filter(|role| role.may(right));
+    let roles: Vec<_> = roles.map(|role| format!("`{role}`")).collect();
+    match roles.len() {
+        count if count == model::Role::ALL.len() => "Open to every role".to_owned(),
+        1 => format!("Open to role {}", roles.join("")),
+        _ => format!("Open to roles {}", roles.join(", ")),
+    }
+}
+
+/// The groups in the order of their first call.
+pub(super) fn groups(operations: &[Operation]) -> Vec<&'static str> {
+    let mut groups = Vec::new();
+    for operation in operations {
+        if !groups.contains(&operation.tag) {
+            groups.push(operation.tag);
+        }
+    }
+    groups
+}
+
+fn tags(operations: &[Operation]) -> Vec<Value> {
+    groups(operations).into_iter().map(|tag| json!({"name": tag})).collect()
+}
+
+fn schemas(operations: &[Operation]) -> Map<String, Value> {
+    let mut schemas = Map::new();
+    schemas.insert("Errors".to_owned(), answers::error());
+    schemas.insert(results::RESULT.to_owned(), results::result());
+    for operation in operations {
+        match operation.body {
+            Body::Create(table) => schema::add(table, Role::Create, &mut schemas),
+            Body::Patch(table) => schema::add(table, Role::Patch, &mut schemas),
+            Body::None | Body::Schema(_) => {}
+        }
+        for table in operation.answer.tables() {
+            schema::add(table, Role::Answer, &mut schemas);
+        }
+    }
+    schemas
+}

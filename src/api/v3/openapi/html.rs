@@ -1,0 +1,61 @@
+//! Small pieces of HTML for the page. Every text goes through [`escape`] or [`prose`].
+
+/// `text` so that it is nothing but text, in an element or a quoted attribute.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// `text` with what stands in back-ticks as code.
+pub(super) fn prose(text: &str) -> String {
+    let parts = text.split('`').enumerate().map(|(index, part)| {
+        let part = escape(part);
+        if index % 2 == 1 { format!("<code>{part}</code>") } else { part }
+    });
+    parts.collect()
+}
+
+/// A path with its parameters marked, and places at which it may break.
+pub(super) fn path(path: &str) -> String {
+    let marked = |part: &str| match part.strip_prefix('{') {
+        Some(_) => format!("<i>{}</i>", escape(part)),
+        None => escape(part),
+    };
+    path.split('/').skip(1).map(|part| format!("/<wbr>{}", marked(part))).collect()
+}
+
+/// A whole table; `rows` are cells of HTML.
+pub(super) fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
+    let head: String = heads.iter().map(|head| format!("<th>{head}</th>")).collect();
+    let cells = |row: &Vec<String>| {
+        // Each cell says what it is, for narrow windows that show a row as a block.
+        let cells = heads.iter().zip(row).map(|(head, cell)| format!("<td data-h=\"{head}\">{cell}</td>"));
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    };
+    let rows: String = rows.iter().map(cells).collect();
+    format!(
+        "<div class=\"scroll\"><table class=\"fields\"><thead><tr>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div>\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text_and_code_shows_as_code() {
+        assert_eq!(escape(r#"<a href="x">&'"#), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
+        assert_eq!(prose("a `<b>` c"), "a <code>&lt;b&gt;</code> c");
+        assert_eq!(path("/monitors/{id}"), "/<wbr>monitors/<wbr><i>{id}</i>");
+    }
+}

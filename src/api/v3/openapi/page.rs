@@ -1,0 +1,284 @@
+//! The page to browse the interface: one HTML document made on the server, without scripts.
+
+use std::fmt::Write as _;
+
+use super::html::{escape, path, prose, table};
+use super::{answers, document, params};
+use crate::api::{Answer, Body, Operation};
+use crate::model::MonitorType;
+use crate::model::field::{Access, Field, Kind};
+use crate::model::schema::{bounds, create_example, parts, patch_example};
+use crate::model::table::{Table, shared};
+
+/// The page of `operations`.
+pub(super) fn page(operations: &[Operation]) -> String {
+    let groups = document::groups(operations);
+    let tables = tables(operations);
+    let version = env!("CARGO_PKG_VERSION");
+    let mut nav = String::new();
+    let mut main = intro();
+    for group in groups {
+        let own: Vec<&Operation> = operations.iter().filter(|operation| operation.tag == group).collect();
+        let title = escape(&title(group));
+        let _ = write!(nav, "<details><summary><a href=\"#{group}\">{title}</a></summary>");
+        let _ = writeln!(main, "<h2 id=\"{group}\">{title}</h2>");
+        for operation in own {
+            let _ = write!(nav, "<a class=\"to\" href=\"#{}\">{}</a>", operation.id, escape(operation.about));
+            main.push_str(&call(operation));
+        }
+        nav.push_str("</details>\n");
+    }
+    nav.push_str("<details><summary><a href=\"#objects\">Objects</a></summary>");
+    main.push_str("<h2 id=\"objects\">Objects</h2>\n");
+    main.push_str(MARKS);
+    if tables.iter().any(|table| is_monitor(table)) {
+        nav.push_str("<a class=\"to\" href=\"#monitor\">every monitor</a>");
+        main.push_str(&every_monitor());
+    }
+    for table in tables {
+        let name = escape(table.name);
+        let _ = write!(nav, "<a class=\"to\" href=\"#o-{name}\">{name}</a>");
+        main.push_str(&object(table));
+    }
+    nav.push_str("</details>\n");
+    format!(
+        r#"<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Version 3 API · Vigie</title>
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/style.css">
+<link rel="stylesheet" href="/api/v3/docs.css">
+</head>
+<body class="docs">
+<header><a class="brand" href="/"><img src="/icon.svg" alt="" width="26" height="26">Vigie</a></header>
+<div class="columns">
+<nav class="contents" aria-label="Contents">
+{nav}</nav>
+<main>
+{main}</main>
+</div>
+<footer>Vigie {version} · <a href="/api/v3/openapi.json">OpenAPI 3.1 document</a> · <a href="/">monitors</a></footer>
+</body>
+</html>
+"#
+    )
+}
+
+const MARKS: &str = "<p class=\"soft\"><span class=\"mark\">required</span> on create · \
+    <span class=\"mark quiet\">read-only</span> set by Vigie, ignored in bodies · \
+    <span class=\"mark quiet\">secret</span> shown as <code>********</code> · \
+    <span class=\"mark quiet\">x</span> Vigie's own, beyond the interface that it follows</p>\n";
+
+fn intro() -> String {
+    let login = "curl -s -H 'Content-Type: application/json' \\\n  \
+                 -d '{\"username\":\"anna\",\"password\":\"…\"}' http://localhost:7979/api/v3/access-tokens";
+    let call = "curl -s -H \"Authorization: Bearer $TOKEN\" http://localhost:7979/api/v3/monitors?limit=10";
+    let notes = [
+        "Bodies are JSON, with `Content-Type: application/json`. What Vigie sets itself may stand in a body and is \
+         ignored there; a field that there is not is refused.",
+        "A bad request names every offence: `{\"errors\":[{\"code\":400,\"message\":\"…\"}]}`.",
+        "Lists take `limit` and `offset`; without them they answer everything.",
+        "A change changes what it names; a list in it replaces the list, `null` takes a value away.",
+        "One object comes with an `ETag`; sent back as `If-Match`, it keeps two people from overwriting each other.",
+        "Secrets are shown as `********`; sending that back leaves the value as it is.",
+    ];
+    let notes: String = notes.iter().map(|note| format!("<li>{}</li>\n", prose(note))).collect();
+    format!(
+        "<h1>Version 3 API <small>base <code>/api/v3</code> · <a href=\"/api/v3/openapi.json\">OpenAPI 3.1 document</a></small></h1>\n\
+         <div class=\"notice\"><p>Log in, then send the token with every call. It lives an hour.</p>\
+         <pre>{}\n{}</pre><ul>\n{notes}</ul></div>\n",
+        escape(login),
+        escape(call)
+    )
+}
+
+/// `site-status` as `Site status`.
+fn title(group: &str) -> String {
+    let mut letters = group.chars();
+    let first = letters.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}", letters.as_str().replace('-', " "))
+}
+
+/// One call: method and path to unfold.
+fn call(operation: &Operation) -> String {
+    let method = operation.method.as_str();
+    let mut out = format!(
+        "<details class=\"call\" id=\"{}\"><summary><b class=\"method m-{}\">{method}</b> <code>{}</code> <span>{}</span></summary>\n",
+        operation.id,
+        method.to_ascii_lowercase(),
+        path(operation.path),
+        prose(operation.about)
+    );
+    let _ = writeln!(out, "<p class=\"soft\">{}</p>", prose(&document::open_to(operation.right)));
+    out.push_str(&parameters(operation));
+    out.push_str(&body(operation.body));
+    out.push_str(&outcomes(operation));
+    out.push_str("</details>\n");
+    out
+}
+
+fn parameters(operation: &Operation) -> String {
+    let mut rows = Vec::new();
+    for name in params::path_names(operation.path) {
+        let param = operation.path_params.iter().find(|param| param.name == name);
+        let (wanted, about) = match param {
+            Some(param) => (params::wanted(param.kind), param.about),
+            None => ("an id".to_owned(), "Its number"),
+        };
+        rows.push(row(&format!("`{name}`"), "path", &wanted, about));
+    }
+    for param in &operation.query {
+        let place = if param.required { "query, required" } else { "query" };
+        rows.push(row(&format!("`{}`", param.name), place, &params::wanted(param.kind), param.about));
+    }
+    if operation.if_match {
+        rows.push(row("`If-Match`", "header", "an `ETag`", "Change only this version"));
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("<h3>Parameters</h3>\n{}", table(&["Name", "In", "Value", "What"], &rows))
+}
+
+fn row(name: &str, place: &str, wanted: &str, about: &str) -> Vec<String> {
+    [name, place, wanted, about].map(prose).to_vec()
+}
+
+fn body(body: Body) -> String {
+    let (text, example) = match body {
+        Body::None => return String::new(),
+        Body::Create(table) => (format!("{}, with its required fields", link(table)), create_example(table)),
+        Body::Patch(table) => (format!("Any fields of {}", link(table)), patch_example(table)),
+        Body::Schema(schema) => ("As this JSON schema says".to_owned(), schema()),
+    };
+    let example = serde_json::to_string_pretty(&example).unwrap_or_default();
+    format!("<h3>Body</h3>\n<p>{text}</p>\n<pre>{}</pre>\n", escape(&example))
+}
+
+fn outcomes(operation: &Operation) -> String {
+    let status = if matches!(operation.answer, Answer::Empty) { 204 } else { 200 };
+    let mut rows = vec![vec![pill(status), success(operation)]];
+    let failures = answers::failures(operation);
+    rows.extend(failures.into_iter().map(|(status, when)| vec![pill(status), prose(when)]));
+    format!("<h3>Answers</h3>\n{}", table(&["Status", "When"], &rows))
+}
+
+fn success(operation: &Operation) -> String {
+    let links = |tables: &[&'static Table]| match tables {
+        several if several.len() > 3 && several.iter().all(|table| is_monitor(table)) => {
+            "<a href=\"#monitor\">monitor</a> with the fields of its type".to_owned()
+        }
+        several => several.iter().map(|table| link(table)).collect::<Vec<_>>().join(" or "),
+    };
+    match &operation.answer {
+        Answer::One(table) => link(table),
+        Answer::OneOf(tables) => links(tables),
+        Answer::List(tables) => format!("A list of {}", links(tables)),
+        Answer::Saved(more) => {
+            let more = more.map(|table| format!(", with {}", prose(table.about))).unwrap_or_default();
+            format!("{}{more}", prose("`{\"id\":\"…\"}`, with `warnings` when there are any"))
+        }
+        other => prose(other.about()),
+    }
+}
+
+fn pill(status: u16) -> String {
+    let word = if status < 300 {
+        "ok"
+    } else if status < 500 {
+        "warning"
+    } else {
+        "error"
+    };
+    format!("<span class=\"pill s-{word}\">{status}</span>")
+}
+
+fn link(table: &Table) -> String {
+    let name = escape(table.name);
+    format!("<a href=\"#o-{name}\">{name}</a>")
+}
+
+fn is_monitor(table: &Table) -> bool {
+    MonitorType::from_name(table.name).is_some()
+}
+
+/// Every table that a call takes or answers, with the tables inside of it, each once.
+fn tables(operations: &[Operation]) -> Vec<&'static Table> {
+    fn add(table: &'static Table, tables: &mut Vec<&'static Table>) {
+        if !tables.iter().any(|known| known.name == table.name) {
+            tables.push(table);
+            parts(table).into_iter().for_each(|part| add(part, tables));
+        }
+    }
+    let mut tables = Vec::new();
+    for operation in operations {
+        match operation.body {
+            Body::Create(table) | Body::Patch(table) => add(table, &mut tables),
+            Body::None | Body::Schema(_) => {}
+        }
+        operation.answer.tables().into_iter().for_each(|table| add(table, &mut tables));
+    }
+    // The types of monitors first, then what they hold, then all else.
+    tables.sort_by_key(|table| !is_monitor(table));
+    tables
+}
+
+/// The fields that every type has, once instead of with each.
+fn every_monitor() -> String {
+    let fields = [shared::IDENTITY, shared::RUNNING, shared::REPORTED];
+    let rows: Vec<_> = fields.into_iter().flatten().map(field_row).collect();
+    format!(
+        "<section id=\"monitor\"><h3>Every monitor</h3><p>Fields of every type</p>\n{}</section>\n",
+        table(FIELD_HEADS, &rows)
+    )
+}
+
+const FIELD_HEADS: &[&str] = &["Field", "Value", "Default", "What"];
+
+fn object(of: &'static Table) -> String {
+    let is_shared = |field: &&&'static Field| {
+        let groups = [shared::IDENTITY, shared::RUNNING, shared::REPORTED];
+        is_monitor(of) && groups.into_iter().flatten().any(|shared| std::ptr::eq(shared, **field))
+    };
+    let rows: Vec<_> =
+        of.fields().iter().filter(|field| !is_shared(field)).map(|field| field_row(field)).collect();
+    let (name, about) = (escape(of.name), prose(of.about));
+    let beside =
+        if is_monitor(of) { " <a href=\"#monitor\">The fields of every monitor</a>, and:" } else { "" };
+    format!(
+        "<section id=\"o-{name}\"><h3>{name}</h3><p>{about}.{beside}</p>\n{}</section>\n",
+        table(FIELD_HEADS, &rows)
+    )
+}
+
+fn field_row(field: &Field) -> Vec<String> {
+    let mut name = format!("<code>{}</code>", escape(field.name));
+    let mark = |word: &str, quiet: &str| format!(" <span class=\"mark{quiet}\">{word}</span>");
+    if field.required && field.access == Access::Open {
+        name.push_str(&mark("required", ""));
+    }
+    if field.access != Access::Open {
+        name.push_str(&mark("read-only", " quiet"));
+    }
+    if field.secret {
+        name.push_str(&mark("secret", " quiet"));
+    }
+    if field.extension {
+        name.push_str(&mark("x", " quiet"));
+    }
+    let value = match field.kind {
+        Kind::Object(part) => link(part),
+        Kind::List { of: Kind::Object(part), max, .. } => format!("list of {}, at most {max}", link(part)),
+        ref kind => prose(&bounds(kind)),
+    };
+    let default = match field.default_value() {
+        Some(serde_json::Value::Object(_)) => "its defaults".to_owned(),
+        Some(default) => format!("<code>{}</code>", escape(&default.to_string())),
+        None => String::new(),
+    };
+    vec![name, value, default, prose(field.about)]
+}

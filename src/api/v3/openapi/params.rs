@@ -1,0 +1,86 @@
+//! Parameters of paths and queries, and `If-Match`.
+
+use serde_json::{Value, json};
+
+use crate::api::{Operation, Param, ParamKind};
+
+/// A time with zone (RFC 3339) or without one.
+const TIME: &str =
+    "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]+)?([Zz]|[+-][0-9]{2}:?[0-9]{2})?$";
+
+/// Every parameter of `operation`.
+pub(super) fn parameters(operation: &Operation) -> Vec<Value> {
+    let path = path_names(operation.path).map(|name| match named(&operation.path_params, name) {
+        Some(param) => parameter("path", *param),
+        None => {
+            let about = if name == "id" { "Its number" } else { "A number" };
+            let schema = json!({"type": "integer", "minimum": 1, "maximum": i64::MAX});
+            json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
+        }
+    });
+    let query = operation.query.iter().map(|param| parameter("query", *param));
+    let if_match = operation.if_match.then(|| json!({"$ref": "#/components/parameters/IfMatch"}));
+    path.chain(query).chain(if_match).collect()
+}
+
+/// `If-Match`, for the components.
+pub(super) fn if_match() -> Value {
+    json!({
+        "name": "If-Match",
+        "in": "header",
+        "description": "The `ETag` of what was read: when it was changed meanwhile, nothing is done (412). \
+                        Without it, or with `*`, whichever version is there is changed",
+        "schema": {"type": "string"},
+    })
+}
+
+/// The names in `path`.
+pub(super) fn path_names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn named<'a>(params: &'a [Param], name: &str) -> Option<&'a Param> {
+    params.iter().find(|param| param.name == name)
+}
+
+fn parameter(place: &str, param: Param) -> Value {
+    let required = param.required || place == "path";
+    json!({
+        "name": param.name,
+        "in": place,
+        "required": required,
+        "description": param.about,
+        "schema": schema(param.kind),
+    })
+}
+
+fn schema(kind: ParamKind) -> Value {
+    match kind {
+        ParamKind::Text => json!({"type": "string"}),
+        ParamKind::Int(least) => json!({"type": "integer", "minimum": least, "maximum": i64::MAX}),
+        ParamKind::Ids => json!({"type": "string", "pattern": list_of("[0-9]{1,18}")}),
+        ParamKind::Choice(words) => json!({"type": "string", "enum": words}),
+        ParamKind::Choices(words) => json!({"type": "string", "pattern": list_of(&words.join("|"))}),
+        ParamKind::Time => json!({"type": "string", "pattern": TIME, "format": "moment"}),
+        ParamKind::Pattern(pattern) => json!({"type": "string", "pattern": pattern}),
+    }
+}
+
+/// One, or several separated by commas.
+fn list_of(one: &str) -> String {
+    format!("^ *({one}) *(, *({one}) *)*$")
+}
+
+/// What `kind` takes, for people.
+pub(super) fn wanted(kind: ParamKind) -> String {
+    let words = |words: &[&str]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    match kind {
+        ParamKind::Text => "text".to_owned(),
+        ParamKind::Int(least) => format!("a whole number from {least}"),
+        ParamKind::Ids => "an id or a comma list of ids".to_owned(),
+        ParamKind::Choice(of) => format!("one of {}", words(of)),
+        ParamKind::Choices(of) => format!("one or several of {}", words(of)),
+        ParamKind::Time => "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00`".to_owned(),
+        ParamKind::Pattern(pattern) => format!("text that fits `{pattern}`"),
+    }
+}

@@ -1,0 +1,178 @@
+//! The document and the page of a set of operations of every shape.
+
+use std::collections::BTreeSet;
+
+use axum::body::Body as HttpBody;
+use axum::http::{Method, Request, header};
+use serde_json::Value;
+use tower::ServiceExt;
+
+use super::{document, list_of, page, result_reference, routes};
+use crate::api::{Answer, Body, Operation, Param, ParamKind};
+use crate::model::table::{self, account};
+use crate::model::{MonitorType, Right};
+
+fn operations() -> Vec<Operation> {
+    let kinds: Vec<_> = MonitorType::ALL.iter().map(|kind| table::of(*kind)).collect();
+    let mut operations = vec![
+        Operation::new(Method::POST, "/access-tokens", "logIn", "access-tokens", "Log in")
+            .right(None)
+            .body(Body::Create(&account::LOGIN))
+            .or(429, "Too many attempts"),
+        Operation::new(Method::GET, "/monitors", "listMonitors", "monitors", "Monitors")
+            .query(&[Param::new("select", ParamKind::Text, "Fields")])
+            .paged()
+            .answer(Answer::List(kinds.clone())),
+        Operation::new(Method::GET, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
+            .answer(Answer::OneOf(kinds.clone())),
+        Operation::new(Method::DELETE, "/monitors/{id}", "deleteMonitor", "monitors", "Remove <one>")
+            .right(Some(Right::Edit))
+            .if_match(),
+        Operation::new(Method::GET, "/results", "listResults", "results", "Results")
+            .right(Some(Right::Report))
+            .query(&[
+                Param::new("from", ParamKind::Time, "From"),
+                Param::new("monitor_id", ParamKind::Ids, "Whose"),
+            ])
+            .answer(Answer::Schema(list_of(result_reference()))),
+        Operation::new(Method::GET, "/results/{id}/captures/{name}", "getCapture", "results", "A file")
+            .path_param(Param::new("name", ParamKind::Text, "Its name"))
+            .answer(Answer::File),
+        Operation::new(Method::POST, "/blackouts", "createBlackout", "blackouts", "A blackout")
+            .body(Body::Create(&account::BLACKOUT))
+            .answer(Answer::Saved(None)),
+    ];
+    for (at, table) in kinds.into_iter().enumerate() {
+        let path: &'static str = format!("/monitors/{}", table.name).leak();
+        let id: &'static str = format!("create{at}").leak();
+        operations.push(
+            Operation::new(Method::POST, path, id, "monitors", "A monitor")
+                .right(Some(Right::Edit))
+                .body(Body::Create(table))
+                .answer(Answer::Saved(None)),
+        );
+        let (path, id) = (format!("{path}/{{id}}").leak(), format!("edit{at}").leak());
+        let edit = Operation::new(Method::PATCH, path, id, "monitors", "Change a monitor").if_match();
+        operations.push(edit.body(Body::Patch(table)).answer(Answer::Saved(None)));
+    }
+    operations
+}
+
+fn walk<'v>(value: &'v Value, visit: &mut impl FnMut(&'v str, &'v Value)) {
+    match value {
+        Value::Object(entries) => entries.iter().for_each(|(name, value)| {
+            visit(name, value);
+            walk(value, visit);
+        }),
+        Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_operation_is_there_once_with_its_parameters_and_answers() {
+    let operations = operations();
+    let document = document(&operations);
+    let mut ids = BTreeSet::new();
+    for operation in &operations {
+        let described = &document["paths"][operation.path][operation.method.as_str().to_lowercase()];
+        assert_eq!(described["operationId"], operation.id, "{}", operation.path);
+        assert!(ids.insert(operation.id));
+        assert_eq!(described.get("security").is_some(), operation.right.is_none());
+        let params = described["parameters"].as_array().unwrap();
+        let wanted =
+            operation.path.matches('{').count() + operation.query.len() + usize::from(operation.if_match);
+        assert_eq!(params.len(), wanted, "{}", operation.id);
+        let responses = described["responses"].as_object().unwrap();
+        let there = |status: &str| responses.contains_key(status);
+        assert!(there("200") || there("204"), "{}", operation.id);
+        assert_eq!(there("401"), operation.right.is_some());
+        assert_eq!(there("404"), operation.path.contains('{'));
+        assert_eq!(there("412"), operation.if_match);
+        assert_eq!(there("415"), described.get("requestBody").is_some());
+    }
+    assert!(
+        document["paths"]["/access-tokens"]["post"]["responses"]["429"]["headers"]["Retry-After"].is_object()
+    );
+}
+
+#[test]
+fn every_reference_leads_somewhere_and_every_schema_is_used() {
+    let document = document(&operations());
+    let mut used = BTreeSet::new();
+    walk(&document, &mut |name, value| {
+        if name == "$ref" {
+            let pointer = value.as_str().unwrap().strip_prefix('#').unwrap();
+            assert!(document.pointer(pointer).is_some(), "{pointer}");
+            used.insert(pointer.to_owned());
+        }
+    });
+    for name in document["components"]["schemas"].as_object().unwrap().keys() {
+        assert!(used.contains(&format!("/components/schemas/{name}")), "{name} is used nowhere");
+    }
+    assert!(used.len() > 100, "{}", used.len());
+}
+
+#[test]
+fn no_example_or_default_shows_a_secret() {
+    let document = document(&operations());
+    walk(&document, &mut |name, value| {
+        if name == "example"
+            && let Some(entries) = value.as_object()
+        {
+            for (field, value) in entries {
+                if field.contains("password") || field.contains("key") {
+                    assert_eq!(value, "not-a-real-one", "{field}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn the_page_has_an_anchor_for_every_link_and_needs_nothing_from_elsewhere() {
+    let operations = operations();
+    let page = page::page(&operations);
+    for operation in &operations {
+        assert!(page.contains(&format!("id=\"{}\"", operation.id)), "{}", operation.id);
+    }
+    let mut links = 0;
+    for link in page.split("href=\"#").skip(1) {
+        let target = link.split('"').next().unwrap();
+        assert!(page.contains(&format!("id=\"{target}\"")), "{target}");
+        links += 1;
+    }
+    assert!(links > 200, "{links}");
+    assert!(!page.contains("<script") && !page.contains("style=") && !page.contains("http://www"));
+    assert!(page.contains("Remove &lt;one&gt;"), "text is escaped");
+}
+
+#[tokio::test]
+async fn the_document_has_a_tag_and_is_not_sent_twice() {
+    let router = routes(&operations());
+    let get = |path: &str, tag: Option<&str>| {
+        let mut request = Request::get(path);
+        if let Some(tag) = tag {
+            request = request.header(header::IF_NONE_MATCH, tag);
+        }
+        router.clone().oneshot(request.body(HttpBody::empty()).unwrap())
+    };
+    let kinds = [
+        ("/openapi.json", "application/json"),
+        ("/", "text/html; charset=utf-8"),
+        ("/docs", "text/html; charset=utf-8"),
+        ("/docs.css", "text/css; charset=utf-8"),
+    ];
+    for (path, kind) in kinds {
+        let first = get(path, None).await.unwrap();
+        assert_eq!(
+            (first.status().as_u16(), &first.headers()["content-type"]),
+            (200, &kind.parse().unwrap())
+        );
+        let tag = first.headers()["etag"].to_str().unwrap().to_owned();
+        for known in [tag.clone(), format!("W/{tag}"), format!("\"x\", {tag}"), "*".to_owned()] {
+            assert_eq!(get(path, Some(&known)).await.unwrap().status(), 304, "{path} {known}");
+        }
+        assert_eq!(get(path, Some("\"other\"")).await.unwrap().status(), 200);
+    }
+}

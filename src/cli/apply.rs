@@ -1,0 +1,189 @@
+//! `vigie apply`: monitors as code. Brings a server in line with files.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::output::{self, Faults};
+use super::remote::ServerArgs;
+use super::style::Style;
+use crate::app::read_to_apply;
+use crate::model::monitor_file::FileMonitor;
+use crate::model::{Outcome, Secrets, printable, shortened};
+
+/// Bring the monitors of a server in line with files
+///
+/// Makes and changes what the files say, and says what it did. A monitor is known by its `key`: renaming it
+/// keeps its history. What other ways made is left alone.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie apply monitors/ --dry-run          see what would change
+  vigie apply monitors/                    change it
+  vigie apply monitors/ --prune            and remove what an earlier apply made and the files have no more
+  vigie apply monitors/ --server https://vigie.example.com --token-file token")]
+pub(super) struct Args {
+    /// Folder of monitor files, or one file
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    /// Change nothing, only say what would change
+    #[arg(long)]
+    dry_run: bool,
+    /// Remove what an earlier apply made and the files do not have any more
+    #[arg(long)]
+    prune: bool,
+    /// Print the answer of the server as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+/// The answer of the server.
+#[derive(Debug, Deserialize, Serialize)]
+struct Answer {
+    changes: Vec<Change>,
+}
+
+/// What was done to one monitor, or would be.
+#[derive(Debug, Deserialize, Serialize)]
+struct Change {
+    key: String,
+    id: Option<i64>,
+    action: String,
+    before: Map<String, Value>,
+    after: Map<String, Value>,
+    #[serde(default)]
+    warnings: Vec<String>,
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let monitors = read_to_apply(&args.folder).map_err(Faults)?;
+    let sent: Vec<Value> = monitors.iter().map(sent).collect();
+    let body = json!({"monitors": sent, "dry_run": args.dry_run, "prune": args.prune});
+    let answer: Answer = super::runtime(false)?.block_on(async {
+        let mut server = args.server.open().await?;
+        server.post("apply", &body).await
+    })?;
+    let text = if args.json {
+        format!("{}\n", serde_json::to_string_pretty(&answer)?)
+    } else {
+        told(&answer.changes, args.dry_run, Style::of_stdout())
+    };
+    output::say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the server is sent of a monitor: what differs from the defaults, secrets in clear.
+fn sent(monitor: &FileMonitor) -> Value {
+    let mut entry = Map::new();
+    entry.insert("key".to_owned(), Value::from(monitor.key.as_str()));
+    entry.insert("type".to_owned(), Value::from(monitor.document.kind().name()));
+    entry.extend(monitor.document.stored(Secrets::Revealed));
+    Value::Object(entry)
+}
+
+/// The changes as people read them, one block a monitor, and a summary.
+fn told(changes: &[Change], dry_run: bool, style: Style) -> String {
+    let mut out = String::new();
+    for change in changes {
+        let (mark, colour) = match change.action.as_str() {
+            "create" => ('+', Outcome::Ok),
+            "change" => ('~', Outcome::Warning),
+            "remove" => ('-', Outcome::Error),
+            _ => (' ', Outcome::Unknown),
+        };
+        if mark != ' ' {
+            let id = change.id.map(|id| format!(" (id {id})")).unwrap_or_default();
+            let head = format!("{mark} {}", printable(&change.key));
+            let _ = writeln!(out, "{}{}", style.outcome(colour, &head), style.dim(&id));
+            if mark != '-' {
+                fields(&mut out, change, style);
+            }
+        }
+        for warning in &change.warnings {
+            let head = style.outcome(Outcome::Warning, "warning:");
+            let _ = writeln!(out, "  {head} {}: {}", printable(&change.key), printable(warning));
+        }
+    }
+    out.push_str(&summary(changes, dry_run));
+    out
+}
+
+/// One line a field: `+` new, `-` gone, `~` from and to.
+fn fields(out: &mut String, change: &Change, style: Style) {
+    let names =
+        change.after.keys().chain(change.before.keys().filter(|name| !change.after.contains_key(*name)));
+    for name in names {
+        let there = |map: &Map<String, Value>| map.get(name).filter(|value| !value.is_null()).map(one_line);
+        let line = match (there(&change.before), there(&change.after)) {
+            (None, Some(after)) => style.outcome(Outcome::Ok, &format!("+ {name}: {after}")),
+            (Some(before), None) => style.outcome(Outcome::Error, &format!("- {name}: {before}")),
+            (Some(before), Some(after)) => {
+                style.outcome(Outcome::Warning, &format!("~ {name}: {before} -> {after}"))
+            }
+            (None, None) => continue,
+        };
+        let _ = writeln!(out, "    {line}");
+    }
+}
+
+fn one_line(value: &Value) -> String {
+    match value {
+        Value::String(text) if !text.is_empty() && text.trim() == text => shortened(&printable(text)),
+        value => shortened(&printable(&value.to_string())),
+    }
+}
+
+fn summary(changes: &[Change], dry_run: bool) -> String {
+    let count = |action: &str| changes.iter().filter(|change| change.action == action).count();
+    let (new, changed, gone, same) = (count("create"), count("change"), count("remove"), count("none"));
+    if dry_run {
+        return format!(
+            "{new} would be made, {changed} changed, {gone} removed; {same} are as they should be\nDry run: nothing was changed\n"
+        );
+    }
+    format!("{new} made, {changed} changed, {gone} removed; {same} were as they should be\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(key: &str, action: &str, before: Value, after: Value) -> Change {
+        let map = |value: Value| value.as_object().unwrap().clone();
+        Change {
+            key: key.to_owned(),
+            id: (action != "create").then_some(7),
+            action: action.to_owned(),
+            before: map(before),
+            after: map(after),
+            warnings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_diff_says_what_came_what_changed_and_what_went() {
+        let mut changes = vec![
+            change("new", "create", json!({}), json!({"name": "New", "interval": 5})),
+            change("old", "change", json!({"interval": 5, "note": "x"}), json!({"interval": 10, "port": 80})),
+            change("gone", "remove", json!({"name": "Gone"}), json!({})),
+            change("same", "none", json!({}), json!({})),
+        ];
+        changes[3].warnings.push("checks may overlap".to_owned());
+        let expected = "+ new\n    + name: New\n    + interval: 5\n~ old (id 7)\n    ~ interval: 5 -> 10\n    + port: 80\n    - note: x\n\
+            - gone (id 7)\n  warning: same: checks may overlap\n1 made, 1 changed, 1 removed; 1 were as they should be\n";
+        assert_eq!(told(&changes, false, Style::PLAIN), expected);
+        assert!(told(&changes, true, Style::PLAIN).ends_with("Dry run: nothing was changed\n"));
+        assert!(told(&changes, false, Style::painted()).contains("\x1b[1;32m+ new\x1b[0m"));
+    }
+
+    #[test]
+    fn what_a_server_says_cannot_steer_the_terminal() {
+        let changes = [change("a\x1b[2J", "change", json!({"name": "\x1b]0;x"}), json!({"name": " b\n"}))];
+        assert!(!told(&changes, false, Style::PLAIN).contains('\x1b'));
+    }
+}

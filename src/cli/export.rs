@@ -1,0 +1,170 @@
+//! `vigie export`: the monitors of a server as files that `vigie apply` reads.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::output::{self, WrongUse};
+use super::remote::ServerArgs;
+use crate::model::{MASK, MonitorType, yaml};
+
+/// Write the monitors of a server as files that `vigie apply` reads
+///
+/// One file a type, what differs from the defaults only, in the same order each time. Secrets are written as
+/// `********`: put their values, or `<field>_file` or `<field>_env`, in their place before applying the files.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie export                        all of them on standard output
+  vigie export monitors/              files monitors/website.yaml, monitors/tcp.yaml, …
+  vigie export monitors/ --force      over files that differ
+  vigie export --type website         of one type")]
+pub(super) struct Args {
+    /// Folder for the files; it is made when it is missing
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Only of this type
+    #[arg(long = "type", value_name = "TYPE", value_parser = super::kinds::parse)]
+    kind: Option<MonitorType>,
+    /// Write over files that differ
+    #[arg(long, requires = "folder")]
+    force: bool,
+    #[command(flatten)]
+    server: ServerArgs,
+}
+
+#[derive(Debug, Deserialize)]
+struct Answer {
+    monitors: Vec<Exported>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Exported {
+    id: i64,
+    entry: Map<String, Value>,
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let query: Vec<_> = args.kind.iter().map(|kind| ("type", kind.name().to_owned())).collect();
+    let answer: Answer =
+        super::runtime(false)?.block_on(async { args.server.open().await?.read("export", &query).await })?;
+    let count = answer.monitors.len();
+    let types = by_type(answer.monitors);
+    let Some(folder) = &args.folder else {
+        let all: Vec<_> = types.into_values().flatten().collect();
+        output::say(&yaml::monitors(&all))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let files: Vec<_> = types.iter().map(|(kind, entries)| file(folder, kind, entries)).collect();
+    let written = write(folder, &files, args.force)?;
+    let masked = files.iter().filter(|(_, text)| text.contains(MASK)).count();
+    output::say(&format!("{count} monitors in {} files, {written} of them written\n", files.len()))?;
+    if masked > 0 {
+        output::note(&format!(
+            "{masked} files hold secrets as `{MASK}`: put their values in before applying them"
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The entries of each type by key. A key that several ways of making gave out is told apart by the number.
+fn by_type(monitors: Vec<Exported>) -> BTreeMap<String, Vec<Map<String, Value>>> {
+    let mut seen = HashSet::new();
+    let mut types: BTreeMap<String, Vec<Map<String, Value>>> = BTreeMap::new();
+    for Exported { id, mut entry } in monitors {
+        let key = text(&entry, "key").to_owned();
+        if !seen.insert(key.clone()) {
+            entry.insert("key".to_owned(), Value::from(format!("{key}-{id}")));
+        }
+        types.entry(text(&entry, "type").to_owned()).or_default().push(entry);
+    }
+    for entries in types.values_mut() {
+        entries.sort_by(|a, b| text(a, "key").cmp(text(b, "key")));
+    }
+    types
+}
+
+fn text<'a>(entry: &'a Map<String, Value>, name: &str) -> &'a str {
+    entry.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Name and text of the file of a type. The name is that of a type we know: no server chooses it.
+fn file(folder: &Path, kind: &str, entries: &[Map<String, Value>]) -> (PathBuf, String) {
+    let name = MonitorType::from_name(kind).map_or("others", |kind| kind.name());
+    let head = format!("# Monitors of type {name}, written by `vigie export`, read by `vigie apply`.\n");
+    (folder.join(format!("{name}.yaml")), head + &yaml::monitors(entries))
+}
+
+/// Writes what differs; answers how many. Nothing is written when there is a file that must not be replaced.
+fn write(folder: &Path, files: &[(PathBuf, String)], force: bool) -> anyhow::Result<usize> {
+    fs::create_dir_all(folder)
+        .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
+    let mut changed = Vec::new();
+    let mut kept = Vec::new();
+    for (path, text) in files {
+        match fs::read(path) {
+            Ok(there) if there == text.as_bytes() => {}
+            Ok(_) if !force => kept.push(format!("`{}`", path.display())),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(error).with_context(|| format!("`{}` cannot be read", path.display()));
+            }
+            _ => changed.push((path, text)),
+        }
+    }
+    if !kept.is_empty() {
+        let hint = Some("write over them with `--force`, or choose another folder".to_owned());
+        return Err(WrongUse::error(format!("these files are there and differ: {}", kept.join(", ")), hint));
+    }
+    for (path, text) in &changed {
+        let beside = path.with_extension("yaml.new");
+        fs::write(&beside, text)
+            .and_then(|()| fs::rename(&beside, path))
+            .with_context(|| format!("`{}` cannot be written", path.display()))?;
+    }
+    Ok(changed.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn exported(id: i64, key: &str, kind: &str) -> Exported {
+        Exported { id, entry: json!({"key": key, "type": kind}).as_object().unwrap().clone() }
+    }
+
+    #[test]
+    fn files_are_by_type_and_key_and_a_key_twice_is_told_apart() {
+        let types = by_type(vec![exported(1, "b", "tcp"), exported(2, "a", "tcp"), exported(3, "b", "ping")]);
+        let keys: Vec<_> = types["tcp"].iter().map(|entry| text(entry, "key").to_owned()).collect();
+        assert_eq!((keys, text(&types["ping"][0], "key")), (vec!["a".to_owned(), "b".to_owned()], "b-3"));
+        assert_eq!(file(Path::new("d"), "../x", &[]).0, Path::new("d/others.yaml"));
+    }
+
+    #[test]
+    fn nothing_is_written_over_without_being_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = |text: &str| {
+            vec![
+                (folder.path().join("a.yaml"), "same".to_owned()),
+                (folder.path().join("b.yaml"), text.to_owned()),
+            ]
+        };
+        assert_eq!(write(folder.path(), &files("one"), false).unwrap(), 2);
+        assert_eq!(write(folder.path(), &files("one"), false).unwrap(), 0);
+        let error = write(folder.path(), &files("two"), false).unwrap_err().to_string();
+        assert!(
+            error.contains("b.yaml`") && !error.contains("a.yaml") && error.contains("--force"),
+            "{error}"
+        );
+        assert_eq!(fs::read_to_string(folder.path().join("b.yaml")).unwrap(), "one");
+        assert_eq!(write(folder.path(), &files("two"), true).unwrap(), 1);
+    }
+}

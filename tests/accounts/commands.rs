@@ -1,0 +1,129 @@
+//! The commands of the host on a data folder that no server works on.
+
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::kit::{House, PASSWORD, vigie};
+
+const NEW: &str = "typed into a pipe";
+
+struct Host {
+    house: tempfile::TempDir,
+}
+
+impl Host {
+    async fn new() -> Self {
+        let House { folder, store, accounts, .. } = House::new().await;
+        drop(accounts);
+        store.close().await;
+        Self { house: folder }
+    }
+
+    fn run(&self, args: &[&str], input: &str) -> Output {
+        let data = self.house.path().display().to_string();
+        let mut command = vigie(args);
+        command.args(["--data", &data]).env("HOME", self.house.path()).env_remove("XDG_CONFIG_HOME");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // It may have ended before it read anything.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+
+    /// What it says when it works.
+    fn say(&self, args: &[&str], input: &str) -> String {
+        let output = self.run(args, input);
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{args:?}: {complaint}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Exit code and complaint when it does not.
+    fn fail(&self, args: &[&str], input: &str) -> (i32, String) {
+        let output = self.run(args, input);
+        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+    }
+}
+
+#[tokio::test]
+async fn users_are_added_listed_and_changed() {
+    let host = Host::new().await;
+    let add = ["user", "add", "anna", "--role", "power-user", "--password-file", "-"];
+    assert!(host.say(&add, &format!("{NEW}\n")).contains("`anna` was added as POWER-USER"));
+    let (code, words) = host.fail(&add, NEW);
+    assert!(code == 1 && words.contains("error: The login `anna` is taken"), "{words}");
+    let listed: Vec<Value> = serde_json::from_str(&host.say(&["user", "list", "--json"], "")).unwrap();
+    assert_eq!(listed[1]["login"], "anna");
+    assert_eq!(listed.iter().map(|user| &user["role"]).collect::<Vec<_>>(), ["ADMIN", "POWER-USER"]);
+    host.say(&["user", "disable", "anna"], "");
+    let listed = host.say(&["user", "list"], "");
+    assert!(listed.contains("disabled") && !listed.contains("argon2"), "{listed}");
+    host.say(&["user", "enable", "anna"], "");
+    host.say(&["user", "passwd", "anna", "--password-file", "-"], PASSWORD);
+    let (code, words) = host.fail(&["user", "disable", "admin"], "");
+    assert!(code == 1 && words.contains("last ADMIN"), "{words}");
+    let (code, words) = host.fail(&["user", "passwd", "bert", "--password-file", "-"], PASSWORD);
+    assert!(code == 2 && words.contains("no such user `bert`"), "{words}");
+    let (code, words) = host.fail(&["user", "add", "b", "--password-file", "-"], "short");
+    assert!(code == 2 && words.contains("8 to 1024 characters") && !words.contains("short"), "{words}");
+    let (code, words) = host.fail(&["user", "add", "b", "--role", "boss"], "");
+    assert!(code == 2 && words.contains("POWER-USER"), "{words}");
+}
+
+#[tokio::test]
+async fn accounts_are_added_and_have_users_of_their_own() {
+    let host = Host::new().await;
+    let made = host.say(&["customer", "add", "Shop"], "");
+    let id = made.split_whitespace().nth(1).unwrap().to_owned();
+    host.say(&["user", "add", "anna", "--customer", &id, "--role", "ADMIN", "--password-file", "-"], NEW);
+    let customers: Value = serde_json::from_str(&host.say(&["customer", "list", "--json"], "")).unwrap();
+    let number: i64 = id.parse().unwrap();
+    assert_eq!(customers, json!([{"id": 1, "name": "default"}, {"id": number, "name": "Shop"}]));
+    assert!(!host.say(&["user", "list"], "").contains("anna"));
+    assert!(host.say(&["user", "list", "--customer", &id], "").contains("anna"));
+    let (code, words) = host.fail(&["user", "list", "--customer", "77"], "");
+    assert!(code == 2 && words.contains("no such account"), "{words}");
+    assert_eq!(host.fail(&["customer", "add", "shop"], "").0, 1);
+}
+
+#[tokio::test]
+async fn keys_are_listed_rotated_and_pruned() {
+    let host = Host::new().await;
+    assert!(host.say(&["key", "rotate"], "").contains("key 2 seals from now on"));
+    let listed = host.say(&["key", "list"], "");
+    assert!(listed.contains("1") && listed.contains("seals"), "{listed}");
+    let (code, words) = host.fail(&["key", "prune", "2"], "");
+    assert!(code == 2 && words.contains("key 2 is the one that seals"), "{words}");
+    let (code, words) = host.fail(&["key", "prune", "9"], "");
+    assert!(code == 2 && words.contains("no key 9"), "{words}");
+    assert_eq!(host.say(&["key", "prune"], ""), "removed: 1\n");
+    assert_eq!(host.say(&["key", "prune"], ""), "no key can be removed\n");
+}
+
+#[tokio::test]
+async fn a_folder_that_is_in_use_by_nobody_who_can_be_asked_is_refused() {
+    let house = House::new().await;
+    let host = Host { house: house.folder };
+    let (code, words) = host.fail(&["user", "list"], "");
+    assert!(code == 1 && words.contains("hint: "), "{words}");
+    let (code, words) = host.fail(&["key", "prune"], "");
+    assert!(code == 2 && words.contains("stop the server"), "{words}");
+    drop(house.store);
+}
+
+#[tokio::test]
+async fn a_password_is_never_an_argument_and_needs_a_terminal_or_a_file() {
+    let host = Host::new().await;
+    for args in [["user", "passwd", "admin", "secret"], ["user", "passwd", "admin", "--password=secret"]] {
+        assert_eq!(host.fail(&args, "").0, 2, "{args:?}");
+    }
+    let data = host.house.path().display().to_string();
+    // Without a terminal of its own.
+    let mut command = std::process::Command::new("setsid");
+    command.args(["-w", env!("CARGO_BIN_EXE_vigie"), "user", "passwd", "admin", "--data", &data]);
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(words.contains("there is no terminal") && words.contains("--password-file"), "{words}");
+}

@@ -1,0 +1,129 @@
+//! An installation in a folder that goes away with the test.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use vigie::clock::FakeClock;
+use vigie::control::{Accounts, Caller, Via};
+use vigie::model::{
+    CustomerId, Document, MonitorType, Origin, Record, RecordKind, Role, Secrets, Timestamp, UserId,
+};
+use vigie::store::{
+    AuditFilter, AuditRow, Ledger, NewMonitor, Page, SqliteSettings, SqliteStore, Write, seal_context,
+};
+use vigie::vault::Keyring;
+
+/// 2026-03-01T00:00:00Z.
+pub const START: i64 = 1_772_323_200;
+pub const PASSWORD: &str = "correct horse";
+pub const ALL: Page = Page { limit: u32::MAX, offset: 0 };
+pub const ONE: CustomerId = CustomerId(1);
+
+pub struct House {
+    pub folder: TempDir,
+    pub store: Arc<SqliteStore>,
+    pub accounts: Arc<Accounts>,
+    pub clock: Arc<FakeClock>,
+}
+
+impl House {
+    /// With the user `admin`.
+    pub async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(open(folder.path()));
+        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(START)));
+        let accounts = Arc::new(Accounts::new(store.clone(), store.clone(), clock.clone()));
+        assert_eq!(accounts.first_admin(Some(PASSWORD.to_owned())).await, Ok(None));
+        Self { folder, store, accounts, clock }
+    }
+
+    /// Another user of account 1, with the same password.
+    pub async fn user(&self, login: &str, role: Role) -> UserId {
+        self.accounts.add_user(&host(), ONE, login, role, PASSWORD).await.unwrap()
+    }
+
+    /// Who `login` is when logged in.
+    pub async fn caller(&self, login: &str) -> Caller {
+        let token = self.accounts.log_in(login, PASSWORD, ip(1)).await.unwrap().token;
+        self.accounts.bearer(&token, ip(1)).await.unwrap()
+    }
+
+    pub async fn record(&self, login: &str) -> Record {
+        self.store.record_by(RecordKind::User, login.to_owned()).await.unwrap().unwrap()
+    }
+
+    /// The audit trail of account 1, oldest first.
+    pub async fn audit(&self) -> Vec<AuditRow> {
+        let filter = AuditFilter { customer: Some(ONE), ..AuditFilter::default() };
+        let mut rows = self.store.audit(filter, ALL).await.unwrap().rows;
+        rows.reverse();
+        rows
+    }
+
+    /// Its words: who did what.
+    pub async fn told(&self) -> Vec<String> {
+        self.audit().await.iter().map(|row| format!("{} {}", row.login, row.action)).collect()
+    }
+}
+
+pub fn open(folder: &Path) -> SqliteStore {
+    SqliteStore::open(&folder.join("vigie.db"), &SqliteSettings::default()).unwrap()
+}
+
+pub fn host() -> Caller {
+    Accounts::host(ONE, Via::Cli)
+}
+
+/// One of the addresses for documentation (RFC 5737).
+pub fn ip(last: u8) -> IpAddr {
+    IpAddr::from([192, 0, 2, last])
+}
+
+pub fn key_file(folder: &Path) -> PathBuf {
+    folder.join("vigie.key")
+}
+
+/// A website monitor with this password, its secrets sealed with `ring`.
+pub fn sealed_monitor(ring: &Keyring, password: &str) -> Write {
+    let values = json!({
+        "name": "shop", "url": "http://127.0.0.1/", "interval": 5, "realm_userid": "anna", "realm_password": password,
+    });
+    let Value::Object(values) = values else { unreachable!() };
+    let document = Document::trusted(MonitorType::Website, values);
+    assert_eq!(document.stored(Secrets::Omitted).get("realm_password"), None);
+    let secrets = document.secrets().unwrap().to_string();
+    Write::CreateMonitor(NewMonitor {
+        customer: ONE,
+        origin: Origin::Api,
+        modified_at: Timestamp::from_seconds(START),
+        trail: vigie::model::Trail::default(),
+        document: Arc::new(document),
+        sealed: Some(ring.seal(&seal_context("monitor", ONE), secrets.as_bytes())),
+    })
+}
+
+/// The opened secrets of every monitor; panics when one does not open.
+pub async fn opened(store: &SqliteStore, ring: &Keyring) -> Vec<String> {
+    let kept = store.kept_monitors().await.unwrap();
+    let open = |sealed: Vec<u8>| ring.open(&seal_context("monitor", ONE), &sealed).unwrap().to_vec();
+    kept.into_iter().filter_map(|kept| kept.sealed).map(|s| String::from_utf8(open(s)).unwrap()).collect()
+}
+
+/// The binary, in an environment without settings.
+pub fn vigie(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
+        command.env_remove(name);
+    }
+    command.args(args).stdin(std::process::Stdio::null());
+    command
+}
+
+pub fn fields(value: Value) -> Map<String, Value> {
+    let Value::Object(fields) = value else { panic!("{value} is no object") };
+    fields
+}

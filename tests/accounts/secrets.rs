@@ -1,0 +1,72 @@
+//! Secrets stay where they belong: not on the disk, not in what is shown.
+
+use std::fs;
+
+use vigie::control::open_keyring;
+use vigie::model::Role;
+use vigie::store::{Ledger, Write};
+use vigie::vault::{KeyPlace, Keyring};
+
+use crate::kit::{House, PASSWORD, host, ip, key_file, open, opened, sealed_monitor};
+
+/// The bytes of all files of the store.
+fn bytes(house: &House) -> Vec<u8> {
+    let files = fs::read_dir(house.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let stores = files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("vigie.db"));
+    stores.flat_map(|path| fs::read(path).unwrap()).collect()
+}
+
+fn holds(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+#[tokio::test]
+async fn no_file_of_the_store_holds_a_plain_secret() {
+    const REALM: &str = "realm-secret-7413";
+    const WRONG: &str = "wrong-guess-9921";
+    const LATER: &str = "later password 5588";
+    let house = House::new().await;
+    let ring = open_keyring(&*house.store, KeyPlace::file(key_file(house.folder.path()))).await.unwrap();
+    let monitor = sealed_monitor(&ring, REALM);
+    let Write::CreateMonitor(new) = &monitor else { unreachable!() };
+    let sealed = new.sealed.clone().unwrap();
+    house.store.write(vec![monitor], vec![]).await.unwrap();
+    house.user("anna", Role::ReadOnly).await;
+    house.accounts.set_password(&host(), "anna", LATER).await.unwrap();
+    let _ = house.accounts.log_in("admin", WRONG, ip(1)).await;
+    let _ = house.accounts.log_in(WRONG, WRONG, ip(1)).await;
+    let token = house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap().token;
+    let session = house.accounts.open_session("admin", PASSWORD, ip(1)).await.unwrap();
+    let host_token = house.accounts.host_token();
+    let key = fs::read_to_string(key_file(house.folder.path())).unwrap();
+    let key = key.lines().last().unwrap().split_once(' ').unwrap().1.to_owned();
+    let secrets = [REALM, WRONG, LATER, PASSWORD, &token, &session, &host_token, &key];
+    // Once while it lies in the log of SQLite, and once in the file itself.
+    for closed in [false, true] {
+        if closed {
+            house.store.close().await;
+        }
+        let bytes = bytes(&house);
+        for secret in secrets {
+            assert!(
+                !holds(&bytes, secret.as_bytes()),
+                "`{secret}` is in the files of the store (closed: {closed})"
+            );
+        }
+        // The search finds what is there.
+        assert!(holds(&bytes, b"login_failed") && holds(&bytes, &sealed));
+    }
+    let store = open(house.folder.path());
+    let ring = Keyring::read(&key_file(house.folder.path())).unwrap();
+    assert!(opened(&store, &ring).await[0].contains(REALM));
+}
+
+#[tokio::test]
+async fn nothing_that_is_shown_for_debugging_shows_a_secret() {
+    let house = House::new().await;
+    let ring = open_keyring(&*house.store, KeyPlace::file(key_file(house.folder.path()))).await.unwrap();
+    let issued = house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap();
+    let shown = format!("{issued:?} {ring:?} {:?}", house.record("admin").await);
+    assert!(!shown.contains(&issued.token) && !shown.contains("argon2"), "{shown}");
+    assert!(shown.contains("Issued { expires_in: 3600, .. } Keyring { ids: [1], .. }"), "{shown}");
+}

@@ -1,0 +1,140 @@
+//! Access tokens, sessions and the token of the host.
+
+use std::time::Duration;
+
+use vigie::control::{Refusal, Via};
+use vigie::model::{CustomerId, Role, Timestamp};
+use vigie::store::Tokens;
+
+use crate::kit::{House, ONE, PASSWORD, START, host, ip};
+
+fn is_over<T: std::fmt::Debug>(answer: Result<T, Refusal>) -> bool {
+    matches!(answer, Err(Refusal::Unauthenticated(_)))
+}
+
+#[tokio::test]
+async fn an_access_token_opens_for_an_hour_and_not_a_microsecond_longer() {
+    let house = House::new().await;
+    let issued = house.accounts.log_in("Admin", PASSWORD, ip(1)).await.unwrap();
+    assert_eq!((issued.expires_in, issued.token.len()), (3600, 43));
+    let caller = house.accounts.bearer(&issued.token, ip(2)).await.unwrap();
+    assert_eq!((&*caller.login, caller.role, caller.customer), ("admin", Role::Admin, ONE));
+    assert_eq!((caller.address, caller.via), (Some(ip(2)), Via::V3));
+    house.clock.advance(Duration::from_secs(3600) - Duration::from_micros(1));
+    assert!(house.accounts.bearer(&issued.token, ip(1)).await.is_ok());
+    house.clock.advance(Duration::from_micros(1));
+    assert!(is_over(house.accounts.bearer(&issued.token, ip(1)).await));
+    house.clock.advance(Duration::from_hours(1));
+    assert!(is_over(house.accounts.bearer(&issued.token, ip(1)).await));
+}
+
+#[tokio::test]
+async fn forged_cut_and_foreign_tokens_open_nothing() {
+    let house = House::new().await;
+    let token = house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap().token;
+    let session = house.accounts.open_session("admin", PASSWORD, ip(1)).await.unwrap();
+    let host_token = house.accounts.host_token();
+    let mut forged = vec![String::new(), "x".repeat(100_000), format!("{token}="), session.clone()];
+    forged.extend((1..token.len()).map(|length| token[..length].to_owned()));
+    let swapped = |c: char| if c == 'A' { 'B' } else { 'A' };
+    forged.extend(
+        token.char_indices().map(|(at, c)| format!("{}{}{}", &token[..at], swapped(c), &token[at + 1..])),
+    );
+    forged.extend([
+        format!("{token}~1"),
+        host_token[1..].to_owned(),
+        format!("{host_token}~"),
+        format!("{host_token}~x"),
+    ]);
+    for text in forged {
+        assert!(is_over(house.accounts.bearer(&text, ip(1)).await), "{text:.60}");
+    }
+    for text in [token.as_str(), &host_token, &session[1..], ""] {
+        assert!(is_over(house.accounts.session("admin", text, ip(1)).await), "{text}");
+    }
+    assert!(is_over(house.accounts.session("anna", &session, ip(1)).await), "the session of another login");
+    assert!(house.accounts.session("ADMIN", &session, ip(1)).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_session_ends_fifteen_minutes_after_its_last_use() {
+    let house = House::new().await;
+    let session = house.accounts.open_session("admin", PASSWORD, ip(1)).await.unwrap();
+    let used = async || house.accounts.session("admin", &session, ip(1)).await;
+    // Uses that are not written at once count as well.
+    for seconds in [1, 50, 899, 30, 899, 59, 899] {
+        house.clock.advance(Duration::from_secs(seconds));
+        let caller = used().await.unwrap_or_else(|refusal| panic!("after {seconds} s: {refusal:?}"));
+        assert_eq!(caller.via, Via::Legacy);
+    }
+    house.clock.advance(Duration::from_secs(30));
+    used().await.unwrap();
+    house.accounts.purge().await.unwrap();
+    house.clock.advance(Duration::from_secs(900) - Duration::from_micros(1));
+    used().await.unwrap();
+    house.clock.advance(Duration::from_secs(900));
+    assert!(is_over(used().await));
+    assert!(is_over(used().await), "a refused use must not move the end");
+}
+
+#[tokio::test]
+async fn the_end_of_a_session_is_written_at_most_once_a_minute() {
+    let house = House::new().await;
+    let session = house.accounts.open_session("admin", PASSWORD, ip(1)).await.unwrap();
+    let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, session.as_bytes());
+    let hash: [u8; 32] = hash.as_ref().try_into().unwrap();
+    let written = async || house.store.token(hash).await.unwrap().unwrap().expires_at;
+    let end = |seconds: i64| Timestamp::from_seconds(START + seconds);
+    assert_eq!(written().await, end(900));
+    for (passed, expected) in [(30, 900), (29, 900), (1, 960), (59, 960), (1, 1020)] {
+        house.clock.advance(Duration::from_secs(passed));
+        house.accounts.session("admin", &session, ip(1)).await.unwrap();
+        assert_eq!(written().await, end(expected));
+    }
+}
+
+#[tokio::test]
+async fn logging_out_ends_this_token_alone_and_is_told() {
+    let house = House::new().await;
+    let first = house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap().token;
+    let second = house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap().token;
+    let caller = house.accounts.bearer(&first, ip(1)).await.unwrap();
+    house.accounts.log_out(&caller, &first).await.unwrap();
+    assert!(is_over(house.accounts.bearer(&first, ip(1)).await));
+    assert!(house.accounts.bearer(&second, ip(1)).await.is_ok());
+    assert_eq!(house.told().await, ["host create", "admin login", "admin login", "admin logout"]);
+}
+
+#[tokio::test]
+async fn the_host_token_opens_every_account_and_a_new_one_ends_it() {
+    let house = House::new().await;
+    let shop = house.accounts.add_customer(&host(), "Shop").await.unwrap();
+    let token = house.accounts.host_token();
+    for (text, customer) in
+        [(token.clone(), ONE), (format!("{token}~1"), ONE), (format!("{token}~{shop}"), shop)]
+    {
+        let caller = house.accounts.bearer(&text, ip(1)).await.unwrap();
+        assert_eq!((caller.customer, caller.role, &*caller.login), (customer, Role::Admin, "host"));
+    }
+    let nobody = house.accounts.bearer(&format!("{token}~99"), ip(1)).await;
+    assert_eq!(nobody.unwrap_err(), Refusal::NotFound);
+    let next = house.accounts.host_token();
+    assert!(is_over(house.accounts.bearer(&token, ip(1)).await));
+    let caller = house.accounts.bearer(&next, ip(1)).await.unwrap();
+    house.accounts.log_out(&caller, &next).await.unwrap();
+    assert!(house.accounts.bearer(&next, ip(1)).await.is_ok(), "the server could not be reached any more");
+    assert_ne!(shop, CustomerId(1));
+}
+
+#[tokio::test]
+async fn purge_removes_what_expired_and_nothing_else() {
+    let house = House::new().await;
+    let token = house.accounts.log_in("admin", PASSWORD, ip(1)).await.unwrap().token;
+    house.accounts.open_session("admin", PASSWORD, ip(1)).await.unwrap();
+    assert_eq!(house.accounts.purge().await, Ok(0));
+    house.clock.advance(Duration::from_secs(901));
+    assert_eq!(house.accounts.purge().await, Ok(1));
+    assert!(house.accounts.bearer(&token, ip(1)).await.is_ok());
+    house.clock.advance(Duration::from_secs(3600));
+    assert_eq!(house.accounts.purge().await, Ok(1));
+}

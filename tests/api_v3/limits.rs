@@ -1,0 +1,117 @@
+//! The limits of interface.md 8 that belong to monitors: below and at the limit taken, above refused.
+
+use serde_json::{Value, json};
+use vigie::model::Role;
+
+use crate::app::{App, website};
+
+#[tokio::test]
+async fn texts_and_numbers_are_held_to_their_limits() {
+    let app = App::start().await;
+    let user = app.login(Role::Admin).await;
+    let url = |characters: usize| json!(format!("http://a.example/{}", "x".repeat(characters - 17)));
+    let text = |characters: usize| json!("ü".repeat(characters));
+    let api = |assertion: Value| {
+        json!({"billing_plancode": "b", "name": "n", "api_steps": [
+            {"url": "http://a.example/", "step_name": "s", "http_method": "GET", "head": {}, "assertions": [assertion]}]})
+    };
+    let header = |property: usize, value: usize| {
+        let property = "x".repeat(property);
+        api(
+            json!({"source": "Header", "property": property, "comparison": "contains", "value": "v".repeat(value)}),
+        )
+    };
+    let mail = |password: usize| json!({"billing_plancode": "b", "name": "n", "hostname": "m.example", "imap_username": "u", "imap_password": "p".repeat(password)});
+    let browser = |more: Value| {
+        let mut body = json!({"billing_plancode": "b", "name": "n", "url": "http://a.example/"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let tcp =
+        |port: i64| json!({"billing_plancode": "b", "name": "n", "hostname": "a.example", "port": port});
+    let mobile = |offset: i64| json!({"billing_plancode": "b", "name": "n", "api_key": "k", "hostname": "m.example", "run_configuration": "{}", "monitor_offset": offset});
+    let cases: Vec<(&str, &str, Vec<Value>, Vec<Value>)> = vec![
+        (
+            "website",
+            "name",
+            [1, 254, 255].map(|n| website("", json!({"name": text(n)}))).to_vec(),
+            [0, 256].map(|n| website("", json!({"name": text(n)}))).to_vec(),
+        ),
+        (
+            "website",
+            "note",
+            [0, 1000].map(|n| website("n", json!({"note": text(n)}))).to_vec(),
+            vec![website("n", json!({"note": text(1001)}))],
+        ),
+        (
+            "website",
+            "alert_note",
+            vec![website("n", json!({"alert_note": text(1000)}))],
+            vec![website("n", json!({"alert_note": text(1001)}))],
+        ),
+        (
+            "website",
+            "url",
+            [20, 65534, 65535].map(|n| website("n", json!({"url": url(n)}))).to_vec(),
+            vec![website("n", json!({"url": url(65536)}))],
+        ),
+        (
+            "website",
+            "port",
+            [1, 65535].map(|n| website("n", json!({"port": n}))).to_vec(),
+            [0, 65536, -1].map(|n| website("n", json!({"port": n}))).to_vec(),
+        ),
+        (
+            "website",
+            "interval",
+            [1, 120].map(|n| website("n", json!({"interval": n}))).to_vec(),
+            [0, 7, 121].map(|n| website("n", json!({"interval": n}))).to_vec(),
+        ),
+        (
+            "website",
+            "timeout",
+            [1, 30].map(|n| website("n", json!({"timeout": n}))).to_vec(),
+            [0, 11, 301].map(|n| website("n", json!({"timeout": n}))).to_vec(),
+        ),
+        (
+            "website",
+            "monitor_location_count",
+            vec![website("n", json!({"monitor_location_count": 0}))],
+            vec![website("n", json!({"monitor_location_count": 1}))],
+        ),
+        ("tcp", "port", [1, 65535].map(tcp).to_vec(), [0, 65536].map(tcp).to_vec()),
+        ("email-imap", "imap_password", [254, 255].map(mail).to_vec(), vec![mail(256)]),
+        ("website-api", "assertions[0]", vec![header(256, 256)], vec![header(257, 1), header(1, 257)]),
+        (
+            "browserscript",
+            "step_timeout",
+            [0, 300].map(|n| browser(json!({"step_timeout": n}))).to_vec(),
+            [-1, 301].map(|n| browser(json!({"step_timeout": n}))).to_vec(),
+        ),
+        ("mobilecloud", "monitor_offset", [1, 120].map(mobile).to_vec(), [0, 121].map(mobile).to_vec()),
+    ];
+    for (kind, field, good, bad) in cases {
+        let path = format!("/monitors/{kind}");
+        for body in good {
+            let reply = user.post(&path, body).await;
+            assert_eq!(reply.status, 200, "{kind}.{field}: {}", reply.text);
+        }
+        for body in bad {
+            let messages = user.post(&path, body).await.refused(400);
+            assert!(messages.iter().any(|message| message.contains(field)), "{kind}.{field}: {messages:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_name_of_a_copy_is_held_to_its_limit() {
+    let app = App::start().await;
+    let user = app.login(Role::Admin).await;
+    let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
+    let path = format!("/monitors/{id}/clone");
+    user.post(&path, json!({"name": "x".repeat(255)})).await.id();
+    user.post(&path, json!({"name": "x".repeat(256)})).await.refused(400);
+    user.post(&path, json!({"nam": "x"})).await.refused(400);
+    let copy = user.post(&path, json!({})).await.id();
+    assert_eq!(user.get(&format!("/monitors/{copy}")).await.expect(200)["name"], "Copy of Shop");
+}

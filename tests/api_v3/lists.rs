@@ -1,0 +1,131 @@
+//! `GET /monitors`: filters, paging, select, scripts.
+
+use serde_json::{Value, json};
+use vigie::model::{MonitorType, Role};
+
+use crate::app::{App, Client, example, website};
+
+async fn names(user: &Client, query: &str) -> Vec<String> {
+    let body = user.get(&format!("/monitors?{query}")).await.expect(200);
+    let name = |object: &Value| object["name"].as_str().unwrap().to_owned();
+    body["results"].as_array().unwrap().iter().map(name).collect()
+}
+
+#[tokio::test]
+async fn pages_hold_together() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let empty = user.get("/monitors").await.expect(200);
+    assert_eq!(
+        empty,
+        json!({"metadata": {"__permissions": {"acl": 7}, "resultset": {"count": 0, "limit": null, "offset": null}}, "results": []})
+    );
+    // More than one step of the answer.
+    for number in 0..230 {
+        let kind = if number % 2 == 0 { "website" } else { "ping" };
+        let body = match kind {
+            "website" => website(&format!("m{number:03}"), json!({})),
+            _ => json!({"billing_plancode": "b", "name": format!("m{number:03}"), "hostname": "h.example"}),
+        };
+        user.post(&format!("/monitors/{kind}"), body).await.id();
+    }
+    let all = names(&user, "").await;
+    assert_eq!(all.len(), 230);
+    assert!(all.is_sorted());
+    for (query, range, count) in [
+        ("limit=100", 0..100, 230),
+        ("limit=101&offset=99", 99..200, 230),
+        ("offset=229", 229..230, 230),
+        ("offset=230", 0..0, 230),
+        ("offset=9223372036854775807&limit=9223372036854775807", 0..0, 230),
+        ("limit=0", 0..0, 230),
+    ] {
+        assert_eq!(names(&user, query).await, all[range], "{query}");
+        let body = user.get(&format!("/monitors?{query}")).await.expect(200);
+        assert_eq!(body["metadata"]["resultset"]["count"], count, "{query}");
+    }
+    let pings = user.get("/monitors?type=ping&limit=2&offset=1").await.expect(200);
+    assert_eq!(pings["metadata"]["resultset"], json!({"count": 115, "limit": 2, "offset": 1}));
+    assert_eq!([&pings["results"][0]["name"], &pings["results"][1]["name"]], ["m003", "m005"]);
+    assert_eq!(names(&user, "type=ping,website").await.len(), 230);
+    assert!(names(&user, "type=tcp").await.is_empty());
+}
+
+#[tokio::test]
+async fn select_leaves_what_it_names() {
+    let app = App::start().await;
+    let user = app.login(Role::ReadOnly).await;
+    let admin = app.login(Role::Admin).await;
+    let id = admin.post("/monitors/website", website("Shop", json!({}))).await.id();
+    for (query, object) in [
+        ("select=id", json!({"id": id})),
+        ("select=name,id,nothing", json!({"id": id, "name": "Shop"})),
+        ("select=", json!({})),
+        ("select=Name", json!({})),
+        ("select=,", json!({})),
+    ] {
+        let body = user.get(&format!("/monitors?{query}")).await.expect(200);
+        assert_eq!(body["results"], json!([object]), "{query}");
+        assert_eq!(body["metadata"]["__permissions"]["acl"], 3);
+    }
+}
+
+#[tokio::test]
+async fn scripts_are_shown_when_asked_for() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let id = user.post("/monitors/api", example(MonitorType::Api)).await.id();
+    for (query, shown) in [
+        ("", false),
+        ("?show_scripts=0", false),
+        ("?show_scripts=1", true),
+        ("?show_scripts=1&select=script", true),
+    ] {
+        let body = user.get(&format!("/monitors{query}")).await.expect(200);
+        assert_eq!(body["results"][0].get("script").is_some(), shown, "{query}");
+    }
+    assert!(
+        user.get(&format!("/monitors/{id}")).await.expect(200)["script"]
+            .as_str()
+            .unwrap()
+            .contains("<project")
+    );
+}
+
+#[tokio::test]
+async fn long_scripts_are_sent_one_by_one_and_none_is_lost() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    for number in 0..5 {
+        let mut body = example(MonitorType::Selenium);
+        body["name"] = json!(format!("s{number}"));
+        body["script"] = json!("UEsDBBQA".repeat(3 * 1024 * 1024 / 8));
+        user.post("/monitors/selenium", body).await.id();
+    }
+    assert_eq!(names(&user, "show_scripts=1").await, ["s0", "s1", "s2", "s3", "s4"]);
+    assert_eq!(names(&user, "limit=3&offset=1").await, ["s1", "s2", "s3"]);
+}
+
+#[tokio::test]
+async fn every_offence_of_a_query_is_named() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let query =
+        "type=website,webseite&limit=-1&offset=1.5&ofset=1&show_scripts=yes&value_id=x&limit=3&subtype=-1";
+    let messages = user.get(&format!("/monitors?{query}")).await.refused(400);
+    for part in [
+        "`type`",
+        "`limit` must",
+        "`offset` must",
+        "did you mean `offset`",
+        "`show_scripts`",
+        "`value_id`",
+        "`limit` is given twice",
+        "`subtype`",
+    ] {
+        assert!(messages.iter().any(|message| message.contains(part)), "{part}: {messages:?}");
+    }
+    for query in ["limit=", "limit=9223372036854775808", "type=", "offset=%00", "limit=1%FF"] {
+        user.get(&format!("/monitors?{query}")).await.refused(400);
+    }
+}

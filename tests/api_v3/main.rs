@@ -1,0 +1,14 @@
+//! Version 3 of the API: its framework, monitors and tests on demand, called through its router over a real
+//! store.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+#[path = "../support/app.rs"]
+mod app;
+mod bodies;
+mod bulk;
+mod limits;
+mod lists;
+mod methods;
+mod monitors;
+mod roles;
+mod trials;

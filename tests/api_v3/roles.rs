@@ -1,0 +1,59 @@
+//! Every operation for every role: who lacks the right gets 403, who has it never does for lack of it, and
+//! nobody gets an error of the server.
+
+use axum::http::Method;
+use serde_json::json;
+use vigie::api::v3;
+use vigie::model::Role;
+
+use crate::app::App;
+
+#[tokio::test]
+async fn each_role_may_what_its_rights_say_and_no_call_fails_inside() {
+    let app = App::start().await;
+    let operations = v3::operations(app.state.clone());
+    assert!(operations.len() > 50, "only {} operations", operations.len());
+    let mut faults = Vec::new();
+    for role in Role::ALL {
+        for operation in &operations {
+            // Calls of an admin may change users: each has a user of its own.
+            let user = app.login(role).await;
+            let path = operation.path.replace("{id}", "999999").replace("{name}", "none");
+            let reply = match operation.method {
+                Method::GET | Method::DELETE => user.send(operation.method.clone(), &path, &[], "").await,
+                _ => user.json(operation.method.clone(), &path, &[], &json!({})).await,
+            };
+            let status = reply.status.as_u16();
+            let may = operation.right.is_none_or(|right| role.may(right));
+            let fine = if may { status < 500 && status != 401 && status != 403 } else { status == 403 };
+            if !fine {
+                faults.push(format!("{role} {} {path}: {status} {}", operation.method, reply.text));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[tokio::test]
+async fn without_a_token_only_the_login_and_the_document_answer() {
+    let app = App::start().await;
+    for operation in v3::operations(app.state.clone()) {
+        let path = operation.path.replace("{id}", "1").replace("{name}", "none");
+        let reply = app.stranger().json(operation.method.clone(), &path, &[], &json!({})).await;
+        match operation.right {
+            Some(_) => assert_eq!(reply.status, 401, "{} {path}", operation.method),
+            None => assert_ne!(reply.status, 401, "{} {path}", operation.method),
+        }
+    }
+}
+
+#[tokio::test]
+async fn operations_have_names_of_their_own() {
+    let app = App::start().await;
+    let operations = v3::operations(app.state.clone());
+    let mut ids: Vec<_> = operations.iter().map(|operation| operation.id).collect();
+    ids.sort_unstable();
+    let all = ids.len();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+}

@@ -1,0 +1,163 @@
+//! Tests on demand: started, watched, bounded, interrupted, purged.
+
+use std::time::Duration;
+
+use axum::http::Method;
+use serde_json::{Value, json};
+use vigie::control::PlanError;
+use vigie::model::{Outcome, Role};
+
+use crate::app::{App, Client, KEPT_DAYS, website};
+
+/// Reads a test until it has ended.
+async fn ended(user: &Client, url: &str) -> Value {
+    let wait = async {
+        loop {
+            let test = user.get(url.strip_prefix("/api/v3").unwrap()).await.expect(200);
+            if test["progress"] != 1 {
+                return test;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap()
+}
+
+async fn started(user: &Client, query: &str) -> (i64, String) {
+    let body = user.post(&format!("/tests?{query}"), json!({})).await.expect(200);
+    let url = body["result_url"].as_str().unwrap().to_owned();
+    (body["id"].as_str().unwrap().parse().unwrap(), url)
+}
+
+#[tokio::test]
+async fn a_test_runs_at_home_or_where_it_is_asked_to() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let id = user.post("/monitors/website", website("Shop", json!({"enabled": false}))).await.id();
+    for (query, location) in [(String::new(), 1), ("&location_id=3".to_owned(), 3)] {
+        let (number, url) = started(&user, &format!("monitor_id={id}{query}")).await;
+        let test = ended(&user, &url).await;
+        assert_eq!(
+            (&test["id"], &test["monitor_id"], &test["location_id"]),
+            (&json!(number), &json!(id), &json!(location))
+        );
+        assert_eq!((&test["progress"], &test["result"]["outcome"]), (&json!(2), &json!("ok")));
+        assert_eq!((&test["ordered_at"], &test["error"]), (&json!("2026-11-20T12:00:00Z"), &Value::Null));
+    }
+    // GET starts one as well, HEAD does not.
+    let by_get = user.get(&format!("/tests?monitor_id={id}")).await.expect(200);
+    assert_eq!(ended(&user, by_get["result_url"].as_str().unwrap()).await["progress"], 2);
+    assert_eq!(user.send(Method::HEAD, &format!("/tests?monitor_id={id}"), &[], "").await.status, 200);
+    let results = user.get("/results").await.expect(200);
+    assert_eq!(results["metadata"]["resultset"]["count"], 0);
+}
+
+#[tokio::test]
+async fn what_failed_and_what_could_not_run_is_told() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
+    for (end, progress, outcome, error) in [
+        (Ok(Outcome::Warning), 2, json!("warning"), ""),
+        (Ok(Outcome::Error), 3, json!("error"), ""),
+        (Ok(Outcome::Unknown), 3, json!("unknown"), ""),
+        (Err(PlanError::Away), 3, Value::Null, "no agent of this location is there"),
+        (Err(PlanError::Busy), 3, Value::Null, "too many checks wait"),
+    ] {
+        app.planner.ends(end);
+        let (_, url) = started(&user, &format!("monitor_id={id}")).await;
+        let test = ended(&user, &url).await;
+        assert_eq!((&test["progress"], &test["result"]["outcome"]), (&json!(progress), &outcome));
+        assert!(test["error"].as_str().unwrap_or_default().contains(error), "{test}");
+        assert_eq!(test["ended_at"], "2026-11-20T12:00:00Z");
+    }
+}
+
+#[tokio::test]
+async fn what_may_not_be_tested_is_refused() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let closed = website("Closed", json!({"allow_internal_testing": false}));
+    let closed = user.post("/monitors/website", closed).await.id();
+    let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
+    for (query, status, part) in [
+        (format!("monitor_id={closed}"), 409, "allow_internal_testing"),
+        ("monitor_id=999999".to_owned(), 404, "Record not found"),
+        (String::new(), 400, "`monitor_id` is required"),
+        ("monitor_id=abc".to_owned(), 400, "`monitor_id` must be an id"),
+        (format!("monitor_id={id}&location_id=99"), 400, "`location_id`"),
+        (format!("monitor_id={id}&location=1"), 400, "did you mean `location_id`?"),
+    ] {
+        for method in [Method::GET, Method::POST] {
+            let reply = user.send(method, &format!("/tests?{query}"), &[], "").await;
+            let messages = reply.refused(status);
+            assert!(messages[0].contains(part), "{query}: {messages:?}");
+        }
+    }
+    let reader = app.login(Role::ReadOnly).await;
+    reader.get(&format!("/tests?monitor_id={id}")).await.refused(403);
+    let (_, url) = started(&user, &format!("monitor_id={id}")).await;
+    assert_eq!(ended(&reader, &url).await["progress"], 2);
+    let other = app.login_to(app.account("other").await, Role::Admin).await;
+    other.get(url.strip_prefix("/api/v3").unwrap()).await.refused(404);
+}
+
+#[tokio::test]
+async fn an_account_runs_a_few_tests_at_once() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
+    app.planner.hold();
+    let query = format!("monitor_id={id}");
+    let mut urls = Vec::new();
+    for _ in 0..5 {
+        urls.push(started(&user, &query).await.1);
+    }
+    let refused = user.get(&format!("/tests?{query}")).await;
+    assert_eq!(refused.header("retry-after"), "10");
+    refused.refused(429);
+    app.planner.release(5);
+    for url in urls {
+        assert_eq!(ended(&user, &url).await["progress"], 2);
+    }
+    // The place is free once the test is over.
+    app.planner.release(1);
+    let wait = async {
+        while user.get(&format!("/tests?{query}")).await.status != 200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_test_that_a_restart_interrupted_has_failed() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
+    app.planner.hold();
+    let (_, url) = started(&user, &format!("monitor_id={id}")).await;
+    assert_eq!(user.get(url.strip_prefix("/api/v3").unwrap()).await.expect(200)["progress"], 1);
+    let app = app.restarted().await;
+    let user = app.login(Role::ReadOnly).await;
+    let test = ended(&user, &url).await;
+    assert_eq!(
+        (&test["progress"], &test["error"]),
+        (&json!(3), &json!("the server ended before the check did"))
+    );
+}
+
+#[tokio::test]
+async fn old_tests_are_purged() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let id = user.post("/monitors/website", website("Shop", json!({}))).await.id();
+    let (_, url) = started(&user, &format!("monitor_id={id}")).await;
+    ended(&user, &url).await;
+    app.clock.advance(Duration::from_secs(KEPT_DAYS * 86_400));
+    assert_eq!(app.state.trials.purge().await.unwrap(), 0);
+    app.clock.advance(Duration::from_secs(1));
+    assert_eq!(app.state.trials.purge().await.unwrap(), 1);
+    let user = app.login(Role::PowerUser).await;
+    user.get(url.strip_prefix("/api/v3").unwrap()).await.refused(404);
+}

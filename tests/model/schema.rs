@@ -1,0 +1,351 @@
+//! The schemas say what the intake does: each value that one takes the other takes, for every field.
+
+use serde_json::{Map, Value, json};
+use vigie::model::accept::{Surroundings, create, patch};
+use vigie::model::field::{Field, Kind};
+use vigie::model::format::Format;
+use vigie::model::intake::{Form, Intake, no_secrets};
+use vigie::model::schema::{Role, components, create_example, name, patch_example};
+use vigie::model::source::Node;
+use vigie::model::table::{self, Table, account};
+use vigie::model::{MonitorType, Secrets};
+
+fn tables() -> Vec<&'static Table> {
+    let kinds = MonitorType::ALL.iter().map(|kind| table::of(*kind));
+    kinds.chain(account::INPUTS.iter().copied()).collect()
+}
+
+fn node(value: &Value) -> Node {
+    Node::from_json(value.to_string().as_bytes()).unwrap()
+}
+
+/// Whether the intake takes `value` for `field` of `table`.
+fn is_taken(table: &'static Table, field: &Field, value: &Value, complete: bool) -> bool {
+    let mut intake = Intake::new(Form::V3, &no_secrets);
+    intake.fields(table, &node(&json!({field.name: value})), &["type"], complete);
+    let of_field = |path: &str| {
+        path == field.name
+            || path.starts_with(&format!("{}[", field.name))
+            || path.starts_with(&format!("{}.", field.name))
+    };
+    !intake.faults.iter().any(|fault| of_field(&fault.path))
+}
+
+/// As much of JSON Schema as our schemas use.
+fn fits(schema: &Value, value: &Value, all: &Map<String, Value>) -> bool {
+    let Some(schema) = schema.as_object() else { return schema == &Value::Bool(true) };
+    schema.iter().all(|(word, rule)| match word.as_str() {
+        "$ref" => {
+            let name = rule.as_str().unwrap().strip_prefix("#/components/schemas/").unwrap();
+            fits(&all[name], value, all)
+        }
+        "type" => match rule {
+            Value::Array(kinds) => kinds.iter().any(|kind| is_a(kind, value)),
+            kind => is_a(kind, value),
+        },
+        "const" => same(rule, value),
+        "enum" => rule.as_array().unwrap().iter().any(|known| same(known, value)),
+        "anyOf" => rule.as_array().unwrap().iter().any(|one| fits(one, value, all)),
+        "allOf" => rule.as_array().unwrap().iter().all(|one| fits(one, value, all)),
+        "minimum" => value.as_f64().is_none_or(|number| number >= rule.as_f64().unwrap()),
+        "maximum" => value.as_f64().is_none_or(|number| number <= rule.as_f64().unwrap()),
+        "minLength" => {
+            value.as_str().is_none_or(|text| text.chars().count() as u64 >= rule.as_u64().unwrap())
+        }
+        "maxLength" => {
+            value.as_str().is_none_or(|text| text.chars().count() as u64 <= rule.as_u64().unwrap())
+        }
+        "minItems" => value.as_array().is_none_or(|items| items.len() as u64 >= rule.as_u64().unwrap()),
+        "maxItems" => value.as_array().is_none_or(|items| items.len() as u64 <= rule.as_u64().unwrap()),
+        "items" => value.as_array().is_none_or(|items| items.iter().all(|item| fits(rule, item, all))),
+        "pattern" => value.as_str().is_none_or(|text| matches(rule.as_str().unwrap(), text)),
+        "format" => value.as_str().is_none_or(|text| match rule.as_str().unwrap() {
+            "ipv4" => text.parse::<std::net::Ipv4Addr>().is_ok(),
+            "ipv6" => text.parse::<std::net::Ipv6Addr>().is_ok(),
+            _ => true,
+        }),
+        "required" => value.as_object().is_none_or(|entries| {
+            rule.as_array().unwrap().iter().all(|name| entries.contains_key(name.as_str().unwrap()))
+        }),
+        "properties" => value.as_object().is_none_or(|entries| {
+            entries.iter().all(|(name, value)| rule.get(name).is_none_or(|schema| fits(schema, value, all)))
+        }),
+        "additionalProperties" => value.as_object().is_none_or(|entries| {
+            assert_eq!(rule, &Value::Bool(false));
+            entries.keys().all(|name| schema["properties"].get(name).is_some())
+        }),
+        "title" | "description" | "default" | "readOnly" | "x-extension" | "x-ignored"
+        | "contentMediaType" | "contentEncoding" => true,
+        word => panic!("{word} is not known here"),
+    })
+}
+
+/// The look-ahead of header names is what the `regex` crate lacks.
+fn matches(pattern: &str, text: &str) -> bool {
+    match pattern.strip_prefix("^(?!").and_then(|rest| rest.split_once("$)")) {
+        Some((not, rest)) => {
+            let is = |pattern: String| regex::Regex::new(&pattern).unwrap().is_match(text);
+            !is(format!("^{not}$")) && is(format!("^{rest}"))
+        }
+        None => regex::Regex::new(pattern).unwrap().is_match(text),
+    }
+}
+
+fn is_a(kind: &Value, value: &Value) -> bool {
+    match kind.as_str().unwrap() {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        kind => panic!("{kind}"),
+    }
+}
+
+fn same(known: &Value, value: &Value) -> bool {
+    known == value || known.is_number() && known.as_f64() == value.as_f64()
+}
+
+/// Values at, below and above every bound of `kind`, and of every other type.
+fn values(kind: &Kind) -> Vec<Value> {
+    let mut values = vec![
+        json!(null),
+        json!(""),
+        json!(true),
+        json!(0),
+        json!(1),
+        json!(-1),
+        json!(7),
+        json!(1.5),
+        json!(2),
+        json!(1.1),
+        json!(12),
+        json!("1.1"),
+        json!("a b"),
+        json!([]),
+        json!({}),
+        json!([null]),
+        json!([1]),
+        json!(["x"]),
+        json!({"id": 1}),
+        json!([{"id": 1}]),
+        json!([{"no": 1}]),
+        json!({"no": 1}),
+        json!("x\ny"),
+        json!("Enabled"),
+        json!(i64::MAX),
+        json!([""]),
+    ];
+    match kind {
+        Kind::Int { min, max } => {
+            values.extend([*min, min.saturating_sub(1), *max, max.saturating_add(1)].map(Value::from));
+        }
+        Kind::IntOf(choices) => values.extend(choices.iter().copied().map(Value::from)),
+        Kind::Number { min, max } => {
+            values.extend([min, max].into_iter().filter(|n| n.is_finite()).map(|n| json!(n)))
+        }
+        Kind::TextOf(choices) => {
+            values.extend(choices.iter().flat_map(|choice| [json!(choice), json!(choice.to_lowercase())]));
+        }
+        Kind::Text { max, format, .. } => {
+            // The longest ones would take minutes, and are of formats that no `aaa` has.
+            if *max <= 2_000 && *format == Format::Any {
+                values.extend([json!("ä".repeat(*max)), json!("ä".repeat(max + 1))]);
+            }
+            values.extend(SAMPLES.iter().map(|text| json!(text)));
+        }
+        Kind::List { of, min, max } => {
+            for value in self::values(of) {
+                values.push(json!([value]));
+            }
+            if *max <= 100 {
+                values.extend([json!(vec![1; *max]), json!(vec![1; max + 1])]);
+                values.extend([json!(vec!["x"; *max]), json!(vec!["x"; max + 1])]);
+            }
+            assert!(min <= max);
+        }
+        Kind::Object(part) => {
+            for field in part.fields() {
+                values.extend(self::values(&field.kind).into_iter().map(|value| json!({field.name: value})));
+            }
+            let example = create_example(part);
+            for field in part.fields() {
+                let mut without = example.clone();
+                without.as_object_mut().unwrap().shift_remove(field.name);
+                values.push(without);
+                for value in self::values(&field.kind) {
+                    let mut with = example.clone();
+                    with[field.name] = value;
+                    values.push(with);
+                }
+            }
+            values.push(example);
+        }
+        Kind::Flag | Kind::Any => {}
+    }
+    values
+}
+
+/// Texts that fit one form or another, or just not. Those that the patterns are wider than the forms for
+/// are left out: a URL without a host's end, a mailbox of 65 characters and the like.
+const SAMPLES: &[&str] = &[
+    "127.0.0.1",
+    "256.1.1.1",
+    "1.2.3",
+    "::1",
+    "[::1]",
+    "a",
+    "a.example",
+    "-a",
+    "a..b",
+    "münchen.example",
+    "http://a/",
+    "https://a.example:8443/x?y#z",
+    "ftp://a/",
+    "/x",
+    "{{base}}/x",
+    "http://",
+    "HTTP://A/",
+    "smtp://a",
+    "smtps://mail.example:465",
+    "pop3://a",
+    "imaps://a/",
+    "ftps://a",
+    "a:25",
+    "a:x",
+    "a@b.example",
+    "@b",
+    "a@",
+    "a b@c",
+    "_a1",
+    "1a",
+    "X-A",
+    "Host",
+    "CONTENT-LENGTH",
+    "TE",
+    "a:b",
+    "a\tb",
+    "a\u{0}b",
+    "{}",
+    "<a/>",
+    " <?xml version=\"1.0\"?><a></a>\n",
+    "<a",
+    "aGk=",
+    "aG\nk=",
+    "*",
+    "00:00",
+    "23:59",
+    "24:00",
+    "1:00",
+    "2026-02-28 23:59:59",
+    "2026-02-28T00:00:00Z",
+    "2026-13-01 00:00:00",
+    "********",
+    "22:00",
+    "shop.example",
+];
+
+#[test]
+fn what_the_intake_takes_the_schema_takes_and_nothing_else() {
+    let components = components();
+    let (mut tried, mut wrong) = (0, Vec::new());
+    for table in tables() {
+        for (role, complete) in [(Role::Create, true), (Role::Patch, false)] {
+            let schema = &components[&name(table, role)];
+            for field in table.fields() {
+                let property = &schema["properties"][field.name];
+                for value in values(&field.kind) {
+                    let (taken, fits) =
+                        (is_taken(table, field, &value, complete), fits(property, &value, &components));
+                    // Of a text whose form no expression can tell, the schema may take more than the intake.
+                    let wider = fits && !taken && is_wide(&field.kind);
+                    if taken != fits && !wider {
+                        wrong.push(format!("{}.{} {role:?} {value}: taken {taken}", table.name, field.name));
+                    }
+                    tried += 1;
+                }
+            }
+        }
+    }
+    wrong.truncate(60);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tried > 50_000, "{tried} cases");
+}
+
+fn is_wide(kind: &Kind) -> bool {
+    match kind {
+        Kind::Text { format, .. } => matches!(
+            format,
+            Format::Json
+                | Format::Base64
+                | Format::Email
+                | Format::HttpUrl
+                | Format::HttpUrlTemplate
+                | Format::Host
+                | Format::Service(_)
+        ),
+        Kind::List { of, .. } => is_wide(of),
+        Kind::Object(part) => part.fields().iter().any(|field| is_wide(&field.kind)),
+        _ => false,
+    }
+}
+
+#[test]
+fn required_fields_of_the_schema_are_those_that_the_intake_misses() {
+    let components = components();
+    for table in tables() {
+        let mut intake = Intake::new(Form::V3, &no_secrets);
+        intake.fields(table, &node(&json!({})), &["type"], true);
+        let missed: Vec<_> = intake.faults.iter().map(|fault| Value::from(fault.path.clone())).collect();
+        let create = &components[&name(table, Role::Create)];
+        assert_eq!(
+            create.get("required").cloned().unwrap_or(json!([])),
+            Value::Array(missed),
+            "{}",
+            table.name
+        );
+        assert_eq!(components[&name(table, Role::Patch)].get("required"), None);
+    }
+}
+
+#[test]
+fn every_example_is_taken_by_the_rules_too_and_fits_its_schema() {
+    let components = components();
+    let around = Surroundings::default();
+    for kind in MonitorType::ALL {
+        let table = table::of(*kind);
+        let example = create_example(table);
+        assert!(fits(&components[&name(table, Role::Create)], &example, &components), "{kind}: {example}");
+        let made = create(*kind, Form::V3, &node(&example), &around)
+            .unwrap_or_else(|faults| panic!("{kind}: {faults:?}"));
+        let change = patch_example(table);
+        assert!(fits(&components[&name(table, Role::Patch)], &change, &components), "{kind}: {change}");
+        let changed = patch(&made.document, Form::V3, &node(&change), &around);
+        assert!(changed.is_ok(), "{kind}: {changed:?}");
+    }
+    for table in account::INPUTS {
+        let example = create_example(table);
+        assert!(
+            fits(&components[&name(table, Role::Create)], &example, &components),
+            "{}: {example}",
+            table.name
+        );
+        let mut intake = Intake::new(Form::V3, &no_secrets);
+        intake.fields(table, &node(&example), &[], true);
+        assert!(intake.faults.is_empty(), "{}: {:?}", table.name, intake.faults);
+    }
+}
+
+#[test]
+fn the_fields_of_a_new_monitor_fit_the_schema_of_answers() {
+    let components = components();
+    for kind in MonitorType::ALL {
+        let table = table::of(*kind);
+        let made = create(*kind, Form::V3, &node(&create_example(table)), &Surroundings::default()).unwrap();
+        let shown = Value::Object(made.document.to_json(Secrets::Masked));
+        let schema = &components[&format!("{}.some", table.name)];
+        assert!(fits(schema, &shown, &components), "{kind}: {shown}");
+    }
+}

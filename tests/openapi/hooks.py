@@ -1,0 +1,35 @@
+"""Texts of the forms that the document names in `format`, for schemathesis. Addresses are of loopback or of
+names that do not exist."""
+
+import json
+import os
+
+import schemathesis
+from hypothesis import strategies as st
+
+PORT = os.environ.get("VIGIE_PORT", "9")
+HOSTS = st.sampled_from(["127.0.0.1", "localhost", "::1", "a.invalid", "b-c.invalid.", "xn--mnchen-3ya.invalid", "münchen.invalid"])
+URL_HOSTS = st.sampled_from([f"127.0.0.1:{PORT}", "localhost:9", "[::1]:9", "a.invalid", "u:p@a.invalid:8443"])
+TAILS = st.sampled_from(["", "/", "/x?y=1#z", "/%20a", "/ä", "/" + "a" * 2000])
+URLS = st.builds("{}://{}{}".format, st.sampled_from(["http", "https", "HTTP"]), URL_HOSTS, TAILS)
+WORD = st.from_regex(r"\A[A-Za-z][A-Za-z0-9-]{0,20}\Z")
+JSON = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3), max_leaves=6)
+XML = st.builds("<{0}>{1}</{0}>".format, WORD, st.sampled_from(["", "text", "<a b='c'/>", "&amp;"]))
+MOMENTS = st.datetimes(min_value=__import__("datetime").datetime(2020, 1, 1), max_value=__import__("datetime").datetime(2035, 1, 1))
+
+for name, texts in {
+    "http-url": URLS,
+    "http-url-template": URLS | st.just("{{base}}/x") | st.builds("{}?id={{{{id}}}}".format, URLS),
+    "host": HOSTS,
+    "service": HOSTS,
+    "ip": st.ip_addresses().map(str),
+    "mail-address": st.builds("{}@a.invalid".format, WORD),
+    "header-name": WORD.map("X-{}".format),
+    "header-value": st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=40),
+    "json": JSON.map(json.dumps),
+    "xml": XML,
+    "base64": st.sampled_from(["", "aGk=", "UEsDBA=="]),
+    "local-time": MOMENTS.map(lambda at: at.strftime("%Y-%m-%d %H:%M:%S")),
+    "moment": MOMENTS.map(lambda at: at.strftime("%Y-%m-%dT%H:%M:%SZ")),
+}.items():
+    schemathesis.openapi.format(name, texts)

@@ -1,0 +1,385 @@
+//! The APIs over a real store in a folder of its own, with a planner that runs nothing. Calls go straight
+//! into the router.
+#![allow(dead_code)]
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use aws_lc_rs::digest;
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::sync::Semaphore;
+use tower::ServiceExt;
+use vigie::api::{ApiState, v3};
+use vigie::clock::{Clock, FakeClock};
+use vigie::control::{
+    Accounts, Common, Directory, Fleet, FleetParts, PlanError, Planned, Planner, ResourceParts, Resources,
+    Roster, TrialParts, Trials, View,
+};
+use vigie::model::source::Node;
+use vigie::model::{
+    CheckId, CheckResult, CustomerId, Facts, Location, LocationId, Monitor, MonitorId, MonitorType, Outcome,
+    RecordKind, Role, RunId, Status, Timestamp, UserId,
+};
+use vigie::store::{Ledger, NewRecord, SqliteSettings, SqliteStore, Token, TokenKind, Tokens, Write};
+use vigie::vault::Keyring;
+
+/// 2026-11-20T12:00:00Z, when every test begins.
+pub const NOON: i64 = 1_795_176_000;
+/// Days that tests on demand are kept.
+pub const KEPT_DAYS: u64 = 30;
+
+/// Two accounts' worth of everything: account 1 and whatever [`App::account`] adds.
+pub struct App {
+    pub state: ApiState,
+    pub router: Router,
+    pub store: Arc<SqliteStore>,
+    pub planner: Arc<FakePlanner>,
+    pub clock: Arc<FakeClock>,
+    folder: TempDir,
+}
+
+impl App {
+    /// A new one, with nothing in it.
+    pub async fn start() -> Self {
+        Self::start_in(tempfile::tempdir().unwrap(), NOON).await
+    }
+
+    /// Ends this process, as far as the APIs can see, and starts another over the same data.
+    pub async fn restarted(self) -> Self {
+        let now = self.clock.now().as_micros() / 1_000_000;
+        self.store.close().await;
+        let Self { folder, .. } = self;
+        Self::start_in(folder, now).await
+    }
+
+    async fn start_in(folder: TempDir, now: i64) -> Self {
+        let path = folder.path().join("vigie.db");
+        let store = Arc::new(SqliteStore::open(&path, &SqliteSettings::default()).unwrap());
+        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(now)));
+        let planner = Arc::new(FakePlanner::new());
+        let ledger: Arc<dyn Ledger> = store.clone();
+        let roster = Arc::new(Roster::default());
+        let directory = Arc::new(Directory::new(Arc::clone(&ledger), common()));
+        let vault = Arc::new(Keyring::read_or_create(&folder.path().join("vigie.key")).unwrap());
+        let timer: Arc<dyn Clock> = clock.clone();
+        let fleet = Arc::new(Fleet::new(FleetParts {
+            ledger: Arc::clone(&ledger),
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            planner: planner.clone(),
+            vault: Arc::clone(&vault),
+            clock: Arc::clone(&timer),
+        }));
+        roster.replace(fleet.load().await.unwrap());
+        let resources = Arc::new(Resources::new(ResourceParts {
+            ledger: Arc::clone(&ledger),
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            vault,
+            clock: Arc::clone(&timer),
+        }));
+        let trials = Arc::new(Trials::new(TrialParts {
+            ledger: Arc::clone(&ledger),
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            planner: planner.clone(),
+            clock: Arc::clone(&timer),
+            keep: std::time::Duration::from_secs(KEPT_DAYS * 86_400),
+        }));
+        let tokens: Arc<dyn Tokens> = store.clone();
+        let accounts = Arc::new(Accounts::new(ledger, tokens, Arc::clone(&timer)));
+        let home = common().locations.remove(0);
+        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), home));
+        let state = ApiState { accounts, fleet, resources, directory, trials, view, clock: timer };
+        let router = v3::router(state.clone());
+        Self { state, router, store, planner, clock, folder }
+    }
+
+    /// A further account.
+    pub async fn account(&self, name: &str) -> CustomerId {
+        let record = self.record(RecordKind::Customer, None, json!({"name": name}), Some(name));
+        CustomerId(self.store.write(vec![record], Vec::new()).await.unwrap()[0])
+    }
+
+    /// A user of `role` in account 1, logged in.
+    pub async fn login(&self, role: Role) -> Client {
+        self.login_to(CustomerId(1), role).await
+    }
+
+    /// A user of `role` in `account`, logged in.
+    pub async fn login_to(&self, account: CustomerId, role: Role) -> Client {
+        let login = format!("{}-{account}", role.name().to_lowercase());
+        let unique = format!("{login}-{}", rand());
+        let fields =
+            json!({"login": login, "name": "", "role": role.name(), "enabled": true, "locked": false});
+        let record = self.record(RecordKind::User, Some(account), fields, Some(&unique));
+        let user = UserId(self.store.write(vec![record], Vec::new()).await.unwrap()[0]);
+        let token = format!("test-{}-{}", user, rand());
+        let issued_at = self.clock.now();
+        let kept = Token {
+            hash: sha256(&token),
+            kind: TokenKind::Access,
+            user,
+            issued_at,
+            expires_at: issued_at + std::time::Duration::from_secs(3600),
+        };
+        self.store.issue(kept).await.unwrap();
+        Client { router: self.router.clone(), token: Some(token) }
+    }
+
+    /// Somebody without a token.
+    pub fn stranger(&self) -> Client {
+        Client { router: self.router.clone(), token: None }
+    }
+
+    fn record(
+        &self,
+        kind: RecordKind,
+        customer: Option<CustomerId>,
+        fields: Value,
+        unique: Option<&str>,
+    ) -> Write {
+        Write::CreateRecord(NewRecord {
+            kind,
+            customer,
+            assoc: None,
+            unique: unique.map(str::to_owned),
+            created_at: self.clock.now(),
+            created_by: "test".to_owned(),
+            fields: fields.as_object().unwrap().clone(),
+            private: None,
+        })
+    }
+}
+
+/// Three locations, all types that are probed, any plan.
+fn common() -> Common {
+    let location = |id, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id };
+    Common {
+        locations: vec![location(1, "Home"), location(2, "Away"), location(3, "Far")],
+        dns_names: 1,
+        probed: vec![MonitorType::Website, MonitorType::WebsiteSsl, MonitorType::Tcp, MonitorType::Ping],
+        spoken_versions: vec!["12"],
+        certificate_days: 14,
+        ..Common::default()
+    }
+}
+
+/// Who calls.
+#[derive(Clone)]
+pub struct Client {
+    router: Router,
+    pub token: Option<String>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub text: String,
+}
+
+impl Client {
+    pub async fn get(&self, path: &str) -> Reply {
+        self.send(Method::GET, path, &[], "").await
+    }
+
+    pub async fn delete(&self, path: &str) -> Reply {
+        self.send(Method::DELETE, path, &[], "").await
+    }
+
+    pub async fn post(&self, path: &str, body: Value) -> Reply {
+        self.json(Method::POST, path, &[], &body).await
+    }
+
+    pub async fn patch(&self, path: &str, body: Value) -> Reply {
+        self.json(Method::PATCH, path, &[], &body).await
+    }
+
+    /// With further headers.
+    pub async fn json(&self, method: Method, path: &str, headers: &[(&str, &str)], body: &Value) -> Reply {
+        let headers = [&[("content-type", "application/json")], headers].concat();
+        self.send(method, path, &headers, body.to_string()).await
+    }
+
+    pub async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<Body>,
+    ) -> Reply {
+        let mut request = Request::builder().method(method).uri(path);
+        if let Some(token) = &self.token {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(body.into()).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (head, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(bytes.to_vec()).unwrap();
+        Reply { status: head.status, headers: head.headers, text }
+    }
+}
+
+impl Reply {
+    /// The body, when the status is `status`.
+    #[track_caller]
+    pub fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.text);
+        if self.text.is_empty() { Value::Null } else { serde_json::from_str(&self.text).unwrap() }
+    }
+
+    /// The messages of an error body whose status, and code in each entry, is `status`.
+    #[track_caller]
+    pub fn refused(self, status: u16) -> Vec<String> {
+        let body = self.expect(status);
+        let errors = body["errors"].as_array().unwrap();
+        assert!(!errors.is_empty());
+        assert!(errors.iter().all(|error| error["code"] == status), "{body}");
+        errors.iter().map(|error| error["message"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The number of what was made or changed.
+    #[track_caller]
+    pub fn id(self) -> i64 {
+        self.expect(200)["id"].as_str().unwrap().parse().unwrap()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
+    }
+}
+
+/// A planner that keeps what it was told, and checks when it is let.
+pub struct FakePlanner {
+    planned: Mutex<Vec<(Vec<Monitor>, Vec<MonitorId>)>>,
+    outcome: Mutex<Result<Outcome, PlanError>>,
+    gate: Semaphore,
+}
+
+impl FakePlanner {
+    fn new() -> Self {
+        let outcome = Mutex::new(Ok(Outcome::Ok));
+        Self { planned: Mutex::default(), outcome, gate: Semaphore::new(1_000_000) }
+    }
+
+    /// What was planned and taken out, call by call.
+    pub fn planned(&self) -> MutexGuard<'_, Vec<(Vec<Monitor>, Vec<MonitorId>)>> {
+        self.planned.lock().unwrap()
+    }
+
+    /// How checks end from now on.
+    pub fn ends(&self, outcome: Result<Outcome, PlanError>) {
+        *self.outcome.lock().unwrap() = outcome;
+    }
+
+    /// Checks wait from now on.
+    pub fn hold(&self) {
+        self.gate.forget_permits(usize::MAX);
+    }
+
+    /// Lets `checks` of them end.
+    pub fn release(&self, checks: usize) {
+        self.gate.add_permits(checks);
+    }
+}
+
+impl Planner for FakePlanner {
+    fn plan(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> Planned<'_, ()> {
+        self.planned().push((puts, removed));
+        Box::pin(async { Ok(()) })
+    }
+
+    fn check_once(&self, monitor: Monitor, location: LocationId) -> Planned<'_, CheckResult> {
+        Box::pin(async move {
+            self.gate.acquire().await.unwrap().forget();
+            let outcome = (*self.outcome.lock().unwrap())?;
+            Ok(result(&monitor, location, outcome))
+        })
+    }
+}
+
+fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> CheckResult {
+    let at = Timestamp::from_seconds(NOON);
+    let run_id = RunId::of(monitor.id, at);
+    let status = if outcome == Outcome::Ok { Status::OK } else { Status(1) };
+    CheckResult {
+        check_id: CheckId::of(run_id, location),
+        run_id,
+        monitor_id: monitor.id,
+        monitor_name: Arc::from(monitor.name()),
+        revision: monitor.revision,
+        kind: monitor.kind(),
+        location_id: location,
+        planned_at: at,
+        started_at: at,
+        outcome,
+        status,
+        warning_status: None,
+        status_text: status.text().to_owned(),
+        reasons: Vec::new(),
+        total_us: 1000,
+        address: None,
+        attempts: Vec::new(),
+        facts: Facts::default(),
+        missed: None,
+    }
+}
+
+/// The smallest body that makes a website monitor, with these fields beside.
+pub fn website(name: &str, more: Value) -> Value {
+    let mut body = json!({"billing_plancode": "basic", "name": name, "url": "http://shop.example.com/"});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    body
+}
+
+/// The example of `kind` in `config/monitors`, as a body of version 3.
+pub fn example(kind: MonitorType) -> Value {
+    let path = format!("{}/config/monitors/{kind}.yaml", env!("CARGO_MANIFEST_DIR"));
+    let tree = Node::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let of_kind = |node: &&Node| node.get("type").and_then(Node::as_text) == Some(kind.name());
+    let mut body = tree.items().iter().find(of_kind).unwrap().to_json();
+    in_place(&mut body);
+    let fields = body.as_object_mut().unwrap();
+    for name in ["key", "customer", "locations", "home_location"] {
+        fields.remove(name);
+    }
+    body
+}
+
+/// Secrets of files stand in place, and numbers of what the account does not have are left out.
+fn in_place(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            for name in fields.keys().cloned().collect::<Vec<_>>() {
+                let elsewhere = name.strip_suffix("_file").or_else(|| name.strip_suffix("_env"));
+                if let Some(field) = elsewhere {
+                    fields.remove(&name);
+                    fields.insert(field.to_owned(), json!("secret"));
+                }
+            }
+            fields.values_mut().for_each(in_place);
+        }
+        Value::Array(items) => items.iter_mut().for_each(in_place),
+        _ => {}
+    }
+}
+
+pub fn sha256(text: &str) -> [u8; 32] {
+    digest::digest(&digest::SHA256, text.as_bytes()).as_ref().try_into().unwrap()
+}
+
+fn rand() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
