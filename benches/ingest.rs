@@ -61,6 +61,7 @@ fn result(n: i64, facts: &Facts) -> CheckResult {
             warnings: Vec::new(),
         }],
         facts: facts.clone(),
+        captures: Vec::new(),
         missed: None,
     }
 }

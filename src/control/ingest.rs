@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::health::Condition;
 use super::state::next_state;
-use crate::model::{CheckResult, LocationId, MonitorId};
+use crate::model::{Capture, CheckResult, LocationId, MonitorId};
 use crate::store::{Commit, Ingest, MonitorState, StoreError};
 use crate::telemetry::Metrics;
 
@@ -29,6 +29,8 @@ pub struct IngestSettings {
     /// How long trouble that may pass by itself (disk full, database locked) lasts before
     /// [`Ingestor::condition`] reports it.
     pub patience: Duration,
+    /// Bytes of captures that wait in memory; results beyond that are kept without theirs.
+    pub capture_bytes: usize,
 }
 
 impl Default for IngestSettings {
@@ -39,6 +41,7 @@ impl Default for IngestSettings {
             pause: Duration::from_millis(100),
             longest_pause: Duration::from_secs(5),
             patience: Duration::from_secs(30),
+            capture_bytes: 64 * 1024 * 1024,
         }
     }
 }
@@ -59,6 +62,8 @@ struct Desk {
     trouble: Mutex<Option<Trouble>>,
     /// Results that were taken, or wait for a place in the queue, and are not kept yet.
     held: AtomicUsize,
+    /// Bytes of their captures.
+    captured: AtomicUsize,
 }
 
 /// Why commits fail at present.
@@ -88,19 +93,21 @@ impl Ingestor {
             states: Mutex::new(states),
             trouble: Mutex::new(None),
             held: AtomicUsize::new(0),
+            captured: AtomicUsize::new(0),
         });
         let task = tokio::spawn(Arc::clone(&desk).work(results));
         Self { queue: Mutex::new(Some(sender)), desk, task: Mutex::new(Some(task)) }
     }
 
     /// Takes one result; waits while the queue is full. From then on it is this side's to keep.
-    pub async fn take(&self, result: CheckResult) {
+    pub async fn take(&self, mut result: CheckResult) {
         let Some(queue) = locked(&self.queue).clone() else {
             tracing::error!(check_id = %result.check_id, "a result came after the end and is lost");
             return;
         };
         let held = self.desk.held.fetch_add(1, Ordering::AcqRel) + 1;
-        let given_up = GivenUp(&self.desk.held);
+        let captured = self.desk.admit(&mut result);
+        let given_up = GivenUp(&self.desk, captured);
         self.desk.metrics.ingest_queue_depth(held);
         // Fails only when the task ended, because the store was closed or took nothing for too long at the
         // end: what is still held then is told as lost by `drain`.
@@ -153,11 +160,12 @@ impl Ingestor {
 }
 
 /// Takes a result off the count when its giver waits no longer for a place.
-struct GivenUp<'a>(&'a AtomicUsize);
+struct GivenUp<'a>(&'a Desk, usize);
 
 impl Drop for GivenUp<'_> {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
+        self.0.held.fetch_sub(1, Ordering::AcqRel);
+        self.0.captured.fetch_sub(self.1, Ordering::AcqRel);
     }
 }
 
@@ -168,13 +176,31 @@ impl Desk {
         while results.recv_many(&mut taken, batch).await > 0 {
             let count = taken.len();
             self.metrics.ingest_queue_depth(self.held.load(Ordering::Relaxed));
+            let captured: usize = taken.iter().map(captured).sum();
             let commit = self.commit_of(std::mem::take(&mut taken));
             if !self.keep(commit).await {
                 return;
             }
+            self.captured.fetch_sub(captured, Ordering::AcqRel);
             let left = self.held.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
             self.metrics.ingest_queue_depth(left);
         }
+    }
+
+    /// Leaves the captures of `result` out when too many wait already; answers how many bytes it brings.
+    fn admit(&self, result: &mut CheckResult) -> usize {
+        let bytes = captured(result);
+        if bytes == 0 {
+            return 0;
+        }
+        let before = self.captured.fetch_add(bytes, Ordering::AcqRel);
+        if before + bytes <= self.settings.capture_bytes {
+            return bytes;
+        }
+        self.captured.fetch_sub(bytes, Ordering::AcqRel);
+        result.captures.clear();
+        tracing::debug!(check_id = %result.check_id, "too many captures wait for the store; left out");
+        0
     }
 
     /// The results with the states that follow from them, each place's last one.
@@ -234,6 +260,11 @@ impl Desk {
             tracing::info!(duration_s = seconds, "results are kept again, none was lost");
         }
     }
+}
+
+/// Bytes of the captures of `result`.
+fn captured(result: &CheckResult) -> usize {
+    result.captures.iter().map(Capture::held).sum()
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

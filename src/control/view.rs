@@ -9,7 +9,9 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::Roster;
-use crate::model::{CheckId, CheckResult, Location, Monitor, MonitorId, MonitorType, Outcome};
+use crate::model::{
+    Capture, CheckId, CheckResult, CustomerId, Location, Monitor, MonitorId, MonitorType, Outcome,
+};
 use crate::store::{MonitorState, Page, ResultFilter, ResultPage, Results, StoreError};
 
 /// For how long a board is shown again before it is read afresh.
@@ -195,6 +197,35 @@ impl View {
     /// Results, newest first.
     pub async fn results(&self, filter: ResultFilter, page: Page) -> Result<ResultPage, StoreError> {
         self.results.results(filter, page).await
+    }
+
+    /// A file that a result holds, with its content.
+    pub async fn capture(&self, id: CheckId, name: String) -> Result<Option<Capture>, StoreError> {
+        self.results.capture(id, name).await
+    }
+
+    /// Where these monitors stand, by monitor and location.
+    pub async fn states_of(&self, monitors: Vec<MonitorId>) -> Result<Vec<MonitorState>, StoreError> {
+        self.results.states_of(monitors).await
+    }
+
+    /// One result of a monitor of `customer`, removed ones too; another account's is as if there were none.
+    pub async fn result_of(
+        &self,
+        customer: CustomerId,
+        id: CheckId,
+    ) -> Result<Option<CheckResult>, StoreError> {
+        let Some(result) = self.results.result(id).await? else { return Ok(None) };
+        let own = ResultFilter {
+            monitors: vec![result.monitor_id],
+            location: Some(result.location_id),
+            from: Some(result.planned_at),
+            thru: Some(result.planned_at + Duration::from_micros(1)),
+            outcomes: Vec::new(),
+            customer: Some(customer),
+        };
+        let found = self.results.results(own, Page { limit: 0, offset: 0 }).await?;
+        Ok((found.count > 0).then_some(result))
     }
 
     /// One result with its details.

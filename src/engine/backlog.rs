@@ -107,6 +107,7 @@ impl MissedSeries {
             address: None,
             attempts: Vec::new(),
             facts: Facts::default(),
+            captures: Vec::new(),
             missed: Some(MissedRuns {
                 reason: self.reason,
                 slots: u32::try_from(self.slots.count).unwrap_or(u32::MAX),

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Assignment, Place, attempt};
 use crate::judge;
-use crate::model::{Attempt, CheckId, CheckResult, FailureKind, Observation, RunId, Timestamp};
+use crate::model::{Attempt, Capture, CheckId, CheckResult, FailureKind, Observation, RunId, Timestamp};
 
 /// Runs the check that was planned at `planned_at`: one attempt, and at once a second one when the first
 /// failed and the monitor wants a retry (behaviour.md 3). A cancelled attempt is not retried.
@@ -20,9 +20,11 @@ pub async fn check(
     let (began, started_at) = (Instant::now(), place.clock.now());
     let mut observations = Vec::with_capacity(1);
     let mut attempts = Vec::with_capacity(1);
+    let mut captures = Vec::new();
     for number in 1..=2 {
         let attempt_started_at = if number == 1 { started_at } else { place.clock.now() };
-        let observation = attempt(assignment, place, cancel).await;
+        let mut observation = attempt(assignment, place, cancel).await;
+        captures.extend(std::mem::take(&mut observation.captures).into_iter().map(|file| (number, file)));
         attempts.push(Attempt::of(number, attempt_started_at, &observation));
         let again = assignment.retry && is_worth_another(&observation);
         observations.push(observation);
@@ -30,6 +32,7 @@ pub async fn check(
             break;
         }
     }
+    let captures = named(captures, observations.len());
     let verdict = judge::verdict(&observations);
     let last = observations.pop().unwrap_or_default();
     let run_id = RunId::of(assignment.monitor_id, planned_at);
@@ -52,8 +55,20 @@ pub async fn check(
         address: last.address,
         attempts,
         facts: last.facts,
+        captures,
         missed: None,
     }
+}
+
+/// The captures of all attempts; where there were two, each says which one it is of.
+fn named(captures: Vec<(u8, Capture)>, attempts: usize) -> Vec<Capture> {
+    let name = |(number, mut capture): (u8, Capture)| {
+        if attempts > 1 {
+            capture.name = format!("attempt-{number}-{}", capture.name);
+        }
+        capture
+    };
+    captures.into_iter().map(name).collect()
 }
 
 fn is_worth_another(observation: &Observation) -> bool {

@@ -2,6 +2,7 @@
 
 pub mod accept;
 pub mod blackout;
+mod capture;
 mod document;
 mod failure;
 mod fault;
@@ -29,6 +30,7 @@ mod text;
 mod time;
 pub mod yaml;
 
+pub use capture::Capture;
 pub use document::{Document, Secrets};
 pub use failure::{Failure, FailureKind, Fault};
 pub use fault::{FieldFault, MASK, Rule, nearest, shortened, shown};

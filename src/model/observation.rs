@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Failure, Phase, Phases, Status, Timestamp};
+use super::{Capture, Failure, Phase, Phases, Status, Timestamp};
 
 /// What one attempt saw.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +22,8 @@ pub struct Observation {
     pub warnings: Vec<Warning>,
     /// What was learned of the target.
     pub facts: Facts,
+    /// Evidence of a failure.
+    pub captures: Vec<Capture>,
 }
 
 impl Observation {

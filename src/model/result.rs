@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CheckId, Facts, Failure, LocationId, MonitorId, MonitorType, Observation, Outcome, Phases, Revision,
-    RunId, Status, Timestamp, Warning,
+    Capture, CheckId, Facts, Failure, LocationId, MonitorId, MonitorType, Observation, Outcome, Phases,
+    Revision, RunId, Status, Timestamp, Warning,
 };
 
 /// What the attempts of a check mean.
@@ -154,6 +154,9 @@ pub struct CheckResult {
     /// What the last attempt learned.
     #[serde(default)]
     pub facts: Facts,
+    /// Files that it holds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub captures: Vec<Capture>,
     /// Set when `outcome` is missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<MissedRuns>,

@@ -4,7 +4,8 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use crate::model::{
-    CheckId, CheckResult, CustomerId, LocationId, Monitor, MonitorId, Outcome, Revision, Status, Timestamp,
+    Capture, CheckId, CheckResult, CustomerId, LocationId, Monitor, MonitorId, Outcome, Revision, Status,
+    Timestamp,
 };
 
 mod ledger;
@@ -227,8 +228,14 @@ pub trait Results: Send + Sync + 'static {
     /// Results, newest first.
     fn results(&self, filter: ResultFilter, page: Page) -> Answer<'_, ResultPage>;
 
-    /// One result with all its details that are still kept.
+    /// One result with all its details that are still kept. Also an unknown id is looked up in a moment.
     fn result(&self, id: CheckId) -> Answer<'_, Option<CheckResult>>;
+
+    /// A file that a result holds, with its content.
+    fn capture(&self, id: CheckId, name: String) -> Answer<'_, Option<Capture>>;
+
+    /// Where these monitors stand, by monitor and location; nothing for removed ones.
+    fn states_of(&self, monitors: Vec<MonitorId>) -> Answer<'_, Vec<MonitorState>>;
 
     /// The result behind each of `states`, with its details; found without a search, unlike by
     /// [`Results::result`].

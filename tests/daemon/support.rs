@@ -53,6 +53,7 @@ pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
         address: None,
         attempts: if missed.is_some() { vec![] } else { vec![attempt(planned_at, failed)] },
         facts: Facts::default(),
+        captures: Vec::new(),
         missed,
     }
 }
@@ -119,6 +120,14 @@ impl Results for Kept {
         let offset = usize::try_from(page.offset).unwrap();
         let results = matching.skip(offset).take(page.limit as usize).cloned().collect();
         self.answer(ResultPage { count, results })
+    }
+
+    fn capture(&self, _: CheckId, _: String) -> Answer<'_, Option<vigie::model::Capture>> {
+        self.answer(None)
+    }
+
+    fn states_of(&self, monitors: Vec<MonitorId>) -> Answer<'_, Vec<MonitorState>> {
+        self.answer(self.states.iter().filter(|s| monitors.contains(&s.monitor_id)).cloned().collect())
     }
 
     fn result(&self, id: CheckId) -> Answer<'_, Option<CheckResult>> {

@@ -69,6 +69,7 @@ pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
             warnings: Vec::new(),
         }],
         facts: Facts::default(),
+        captures: Vec::new(),
         missed: None,
     }
 }

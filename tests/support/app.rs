@@ -331,6 +331,7 @@ fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> CheckRes
         address: None,
         attempts: Vec::new(),
         facts: Facts::default(),
+        captures: Vec::new(),
         missed: None,
     }
 }

@@ -1,7 +1,192 @@
-//! GET `/report-sitestatus`: the last status of every monitor per location.
+//! `GET /report-sitestatus`: the last status of every monitor per location (behaviour.md 1). The shape is
+//! ours: one object per monitor, by id, with the locations that it was heard from.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::http::{Method, Uri};
+use axum::response::Response;
+use futures::stream;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::monitors::type_names;
+use super::results::schema;
+use crate::api::list;
+use crate::api::path::number;
+use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind};
+use crate::control::{AccountFacts, Caller, MonitorState, StoreError};
+use crate::model::{CheckId, LocationId, Monitor, MonitorId, MonitorType, Outcome, Right, Status, Timestamp};
+
+/// How many monitors are read and sent at a time.
+const STEP: usize = 500;
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    routes
+    let report = Operation::new(
+        Method::GET,
+        "/report-sitestatus",
+        "getSiteStatus",
+        "results",
+        "Last status of every monitor per location",
+    )
+    .right(Some(Right::Report))
+    .query(&[
+        Param::new("type", ParamKind::Choices(type_names()), "Of these types only"),
+        Param::new("monitor_id", ParamKind::Ids, "Of these monitors only"),
+    ])
+    .paged()
+    .answer(Answer::Schema(schema::listed(monitor_schema())));
+    routes.on(report, get)
+}
+
+fn monitor_schema() -> Value {
+    let place = schema::object(
+        &[
+            "location_id",
+            "location_name",
+            "check_id",
+            "outcome",
+            "status",
+            "status_text",
+            "total_us",
+            "planned_at",
+            "since",
+            "streak",
+        ],
+        json!({
+            "location_id": schema::integer("Where the check ran"),
+            "location_name": {"type": ["string", "null"], "description": "Null when the location is gone"},
+            "check_id": schema::id("The result, for `/results/{id}`"),
+            "outcome": schema::outcome(),
+            "status": schema::integer("Status code"),
+            "status_text": schema::text("The status code in words"),
+            "total_us": schema::micros("How long the check took"),
+            "planned_at": schema::time("When the run was due"),
+            "since": schema::time("When the first run of this unbroken series of the outcome was due"),
+            "streak": schema::integer("Runs in that series"),
+        }),
+    );
+    schema::object(
+        &["monitor_id", "monitor_name", "type", "enabled", "locations"],
+        json!({
+            "monitor_id": schema::integer("The monitor"),
+            "monitor_name": schema::text("Its name"),
+            "type": {"type": "string", "enum": type_names()},
+            "enabled": {"type": "boolean"},
+            "locations": {"type": "array", "items": place,
+                "description": "By location; empty before the first run"},
+        }),
+    )
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    monitor_id: MonitorId,
+    monitor_name: &'a str,
+    #[serde(rename = "type")]
+    kind: MonitorType,
+    enabled: bool,
+    locations: Vec<Place<'a>>,
+}
+
+#[derive(Serialize)]
+struct Place<'a> {
+    location_id: LocationId,
+    location_name: Option<&'a str>,
+    check_id: CheckId,
+    outcome: Outcome,
+    status: Status,
+    status_text: &'static str,
+    total_us: u64,
+    planned_at: Timestamp,
+    since: Timestamp,
+    streak: u32,
+}
+
+async fn get(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let mut query = Query::of(&uri, &["type", "monitor_id", "limit", "offset"]);
+    let types = format!("one or several of {}", words(MonitorType::ALL));
+    let kinds = query.many("type", types, MonitorType::from_name);
+    let ids = query.many("monitor_id", "an id or a comma list of ids", |text| number(text).map(MonitorId));
+    let window = query.window();
+    query.finish()?;
+    let customer = caller.customer;
+    let fits = move |monitor: &Monitor| {
+        monitor.customer == customer
+            && (kinds.is_empty() || kinds.contains(&monitor.kind()))
+            && (ids.is_empty() || ids.contains(&monitor.id))
+    };
+    let facts = state.directory.facts(customer).await?;
+    let (count, first) = state.fleet.roster().count(window.offset.unwrap_or(0), &fits);
+    let left = window.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    let walk = Walk { state, facts, fits, next: first, left };
+    // The first step before the head of the answer: what fails here has a status of its own.
+    let (begun, walk) = walk.step().await?;
+    let rest = stream::try_unfold((Some(begun), walk), |(begun, walk)| async move {
+        match begun {
+            Some(piece) => Ok(Some((piece, (None, walk)))),
+            None if walk.next.is_none() => Ok(None),
+            None => walk.step().await.map(|(piece, walk)| Some((piece, (None, walk)))),
+        }
+    });
+    Ok(list::respond::<StoreError>(caller.role, count, window, rest))
+}
+
+/// Goes through the roster by id. Monitors that come or go meanwhile do not shift the others.
+struct Walk<F> {
+    state: ApiState,
+    facts: Arc<AccountFacts>,
+    fits: F,
+    next: Option<MonitorId>,
+    left: usize,
+}
+
+impl<F: Fn(&Monitor) -> bool> Walk<F> {
+    async fn step(mut self) -> Result<(Vec<u8>, Self), StoreError> {
+        let most = self.left.min(STEP);
+        let from = self.next.take().filter(|_| most > 0);
+        let Some(from) = from else { return Ok((Vec::new(), self)) };
+        let monitors = self.state.fleet.roster().from(from, most, &self.fits);
+        self.left -= monitors.len();
+        if monitors.len() == most && self.left > 0 {
+            self.next = monitors.last().map(|last| MonitorId(last.id.0 + 1));
+        }
+        let states = self.state.view.states_of(monitors.iter().map(|monitor| monitor.id).collect()).await?;
+        let mut places: BTreeMap<MonitorId, Vec<Place<'_>>> = BTreeMap::new();
+        for state in states {
+            places.entry(state.monitor_id).or_default().push(place(&self.facts, &state));
+        }
+        let piece = list::piece(monitors.iter().map(|monitor| Row {
+            monitor_id: monitor.id,
+            monitor_name: monitor.name(),
+            kind: monitor.kind(),
+            enabled: monitor.enabled(),
+            locations: places.remove(&monitor.id).unwrap_or_default(),
+        }));
+        drop(places);
+        Ok((piece, self))
+    }
+}
+
+fn place<'a>(facts: &'a AccountFacts, state: &MonitorState) -> Place<'a> {
+    Place {
+        location_id: state.location_id,
+        location_name: facts.locations.get(&state.location_id.0).map(|location| location.name.as_str()),
+        check_id: state.check_id,
+        outcome: state.outcome,
+        status: state.status,
+        status_text: state.status.text(),
+        total_us: state.total_us,
+        planned_at: state.planned_at,
+        since: state.since,
+        streak: state.streak,
+    }
 }

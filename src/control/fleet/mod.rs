@@ -88,6 +88,12 @@ impl Fleet {
         &self.parts.roster
     }
 
+    /// What is known of accounts.
+    #[must_use]
+    pub fn directory(&self) -> &Arc<Directory> {
+        &self.parts.directory
+    }
+
     /// To be held while monitors are made; others may make some at the same time.
     async fn beside(&self) -> RwLockReadGuard<'_, ()> {
         self.turn.read().await

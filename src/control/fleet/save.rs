@@ -56,6 +56,11 @@ pub(super) struct Scene {
 }
 
 impl Scene {
+    /// What is known of the account.
+    pub(super) fn facts(&self) -> &AccountFacts {
+        &self.facts
+    }
+
     /// As the rules take it.
     pub(super) fn around(&self) -> Surroundings<'_> {
         Surroundings { plans: self.plans.as_deref(), ..self.facts.surroundings(self.role) }

@@ -1,5 +1,6 @@
 //! `website` and `website-ssl`: one request, its redirects, and the rules on the answer (behaviour.md 4).
 
+mod evidence;
 mod header;
 mod login;
 mod options;

@@ -1,5 +1,7 @@
 //! One attempt: requests from hop to hop, and what the last answer means.
 
+use std::sync::Arc;
+
 use cookie_store::{CookieStore, RawCookie};
 use http::header::{CONTENT_TYPE, HeaderValue, SET_COOKIE};
 use http::{HeaderMap, Method, StatusCode, Version};
@@ -8,6 +10,7 @@ use tokio::time::Instant;
 use url::{Host, Url};
 
 use super::Context;
+use super::evidence;
 use super::login::Session;
 use super::options::Options;
 use super::redirect::{self, shown};
@@ -23,6 +26,14 @@ use crate::wire::http::{self as wire, Body, Head, Keep, Protocol};
 const LONG_BODY: usize = 32 * 1024;
 /// Challenges that are answered at most: the first one, and a few that call the answer outdated.
 const MOST_LOGINS: u32 = 3;
+
+/// What to do after an answer.
+enum Next {
+    /// The next request.
+    Ask,
+    /// Nothing: it was judged.
+    Done,
+}
 
 pub(super) struct Visit<'a> {
     options: &'a Options,
@@ -67,22 +78,33 @@ impl<'a> Visit<'a> {
     pub(super) async fn run(&mut self) -> Result<(), Failure> {
         loop {
             let (head, body) = self.ask().await?;
-            self.keep_cookies(&head.headers);
-            self.note_answer(&head);
-            if self.options.error_302 && head.status == StatusCode::FOUND {
-                let detail = format!("`{}` answered 302", shown(&self.url));
-                return Err(Failure::new(Phase::Validate, FailureKind::HttpRedirectForbidden, detail));
+            let outcome = self.take_answer(&head, body).await;
+            if matches!(outcome, Ok(Next::Ask)) {
+                continue;
             }
-            if self.options.follows && redirect::is_redirect(head.status) {
-                drop(body);
-                self.follow(&head)?;
-            } else if self.can_log_in(&head) {
-                drop(body);
-                self.log_in(&head)?;
-            } else {
-                return self.judge(&head, body).await;
+            if outcome.is_err() || self.observation.failure.is_some() {
+                self.observation.captures.insert(0, evidence::head(&head));
             }
+            return outcome.map(|_| ());
         }
+    }
+
+    async fn take_answer(&mut self, head: &Head, body: Body) -> Result<Next, Failure> {
+        self.keep_cookies(&head.headers);
+        self.note_answer(head);
+        if self.options.error_302 && head.status == StatusCode::FOUND {
+            let detail = format!("`{}` answered 302", shown(&self.url));
+            return Err(Failure::new(Phase::Validate, FailureKind::HttpRedirectForbidden, detail));
+        }
+        if self.options.follows && redirect::is_redirect(head.status) {
+            drop(body);
+            return self.follow(head).map(|()| Next::Ask);
+        }
+        if self.can_log_in(head) {
+            drop(body);
+            return self.log_in(head).map(|()| Next::Ask);
+        }
+        self.judge(head, body).await.map(|()| Next::Done)
     }
 
     /// What was seen, complete up to where the visit stopped.
@@ -256,21 +278,33 @@ impl<'a> Visit<'a> {
             self.observation.fail(failure);
         }
         let keyword = self.options.keyword.as_ref().filter(|_| self.observation.failure.is_none());
-        let keep = if keyword.is_some() { Keep::Bytes } else { Keep::Nothing };
+        let keep = match (keyword, &self.observation.failure) {
+            (Some(_), _) => Keep::Bytes,
+            (None, Some(_)) => Keep::First(evidence::BODY_BYTES),
+            (None, None) => Keep::Nothing,
+        };
         let (limit, deadline) = (self.options.body_bytes, self.cx.deadline);
         let content = body.read(keep, limit, deadline, &mut self.trace.phases).await;
         if let Some(facts) = &mut self.observation.facts.http {
             facts.body_wire_bytes = content.wire_bytes;
             facts.body_bytes = content.body_bytes;
         }
-        if let Some(failure) = content.failure {
-            return Err(failure);
+        let kind = content_type(&head.headers);
+        let bytes = Arc::new(content.bytes);
+        let verdict = match (content.failure, keyword) {
+            (Some(failure), _) => Err(failure),
+            (None, None) => Ok(()),
+            (None, Some(keyword)) => {
+                let started = Instant::now();
+                let (body, kind) = (Arc::clone(&bytes), kind.map(str::to_owned));
+                let verdict = search(keyword.clone(), body, kind, deadline).await;
+                self.trace.phases.set(Phase::Validate, started.elapsed());
+                verdict
+            }
+        };
+        if verdict.is_err() || self.observation.failure.is_some() {
+            self.observation.captures.extend(evidence::body(&bytes, kind));
         }
-        let Some(keyword) = keyword else { return Ok(()) };
-        let started = Instant::now();
-        let kind = content_type(&head.headers).map(str::to_owned);
-        let verdict = search(keyword.clone(), content.bytes, kind, deadline).await;
-        self.trace.phases.set(Phase::Validate, started.elapsed());
         verdict
     }
 
@@ -301,7 +335,7 @@ impl<'a> Visit<'a> {
 /// then, so that is no fault of its.
 async fn search(
     rule: Box<KeywordRule>,
-    body: Vec<u8>,
+    body: Arc<Vec<u8>>,
     content_type: Option<String>,
     deadline: Deadline,
 ) -> Result<(), Failure> {
@@ -349,7 +383,7 @@ fn cookie_header(cookies: &CookieStore, url: &Url) -> Option<HeaderValue> {
     if pairs.is_empty() { None } else { HeaderValue::from_str(&pairs.join("; ")).ok() }
 }
 
-fn version_name(version: Version) -> &'static str {
+pub(super) fn version_name(version: Version) -> &'static str {
     match version {
         Version::HTTP_09 => "HTTP/0.9",
         Version::HTTP_10 => "HTTP/1.0",

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::model::Outcome;
 use crate::store::{MonitorState, OutboxMessage};
 
+use super::captures;
 use super::counts::Changes;
 use super::rollup::late;
 use super::row::{Missed, Row, signed};
@@ -130,6 +131,9 @@ fn insert(writing: &mut Writing<'_>, row: &Row) -> rusqlite::Result<bool> {
             row.location_id,
             details
         ])?;
+    }
+    if inserted == 1 && !row.captures.is_empty() {
+        captures::keep(conn, row)?;
     }
     Ok(inserted == 1)
 }

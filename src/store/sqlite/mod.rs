@@ -1,6 +1,7 @@
 //! SQLite behind the traits of the store: one thread that writes, a few that read, one file in WAL mode.
 
 mod audit;
+mod captures;
 mod change;
 mod counts;
 mod error;
@@ -26,7 +27,7 @@ use std::time::Duration;
 pub use reader::SqliteReader;
 pub use rollup::SKETCH_ERROR;
 
-use crate::model::{CheckId, CheckResult, CustomerId, Monitor, MonitorId, Revision, Timestamp};
+use crate::model::{Capture, CheckId, CheckResult, CustomerId, Monitor, MonitorId, Revision, Timestamp};
 
 use super::{
     Answer, Commit, Housekeeping, Ingest, MonitorState, Monitors, Page, ResultFilter, ResultPage, Results,
@@ -146,10 +147,19 @@ fn join(threads: Vec<std::thread::JoinHandle<()>>) {
 impl Ingest for SqliteStore {
     fn commit(&self, commit: Commit) -> Answer<'_, ()> {
         Box::pin(async move {
-            let batch = ingest::Batch::of(commit);
+            let batch = ready(commit).await?;
             self.writer.call(move |writing| batch.write(writing)).await
         })
     }
+}
+
+/// `commit`, ready to be written. Files are compressed apart from the threads that wait for targets.
+async fn ready(commit: Commit) -> Result<ingest::Batch, StoreError> {
+    if commit.results.iter().all(|result| result.captures.is_empty()) {
+        return Ok(ingest::Batch::of(commit));
+    }
+    // Fails only when the runtime goes down.
+    tokio::task::spawn_blocking(move || ingest::Batch::of(commit)).await.map_err(|_| StoreError::Closed)
 }
 
 impl Monitors for SqliteStore {
@@ -183,7 +193,15 @@ impl Results for SqliteStore {
     }
 
     fn result(&self, id: CheckId) -> Answer<'_, Option<CheckResult>> {
-        Box::pin(self.readers.call(move |conn| results::by_id(conn, id)))
+        Box::pin(self.readers.call(move |conn| results::by_id(&conn.unchecked_transaction()?, id)))
+    }
+
+    fn capture(&self, id: CheckId, name: String) -> Answer<'_, Option<Capture>> {
+        Box::pin(self.readers.call(move |conn| results::capture(conn, id, &name)))
+    }
+
+    fn states_of(&self, monitors: Vec<MonitorId>) -> Answer<'_, Vec<MonitorState>> {
+        Box::pin(self.readers.call(move |conn| results::states_of(conn, &monitors)))
     }
 
     fn results_behind(&self, states: Vec<MonitorState>) -> Answer<'_, Vec<Option<CheckResult>>> {

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_from_iter};
 
 use crate::model::{
-    Attempt, CheckId, CheckResult, CustomerId, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
-    MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+    Attempt, Capture, CheckId, CheckResult, CustomerId, Facts, LocationId, MissedReason, MissedRuns,
+    MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
 use crate::store::{MonitorState, Page, ResultFilter, ResultPage};
 
+use super::captures;
 use super::counts;
 use super::row::{Details, unpack};
 
@@ -113,8 +114,7 @@ fn owns_few(conn: &Connection, customer: CustomerId) -> rusqlite::Result<bool> {
 /// location, it gives the mark of the monitor mixed with the time. All times that are kept lie in one block
 /// or two of times with equal leading bits, so that the leading bits of the mark are known, and with them the
 /// few monitors that it may be. A wrong one gives a time at which nothing was planned.
-pub(super) fn by_id(conn: &Connection, id: CheckId) -> rusqlite::Result<Option<CheckResult>> {
-    let tx = conn.unchecked_transaction()?;
+pub(super) fn by_id(tx: &Transaction<'_>, id: CheckId) -> rusqlite::Result<Option<CheckResult>> {
     let bounds: (Option<i64>, Option<i64>) = tx
         .prepare_cached(
             "SELECT (SELECT min(planned_at) FROM results), (SELECT max(planned_at) FROM results)",
@@ -135,7 +135,7 @@ pub(super) fn by_id(conn: &Connection, id: CheckId) -> rusqlite::Result<Option<C
             for mark in found {
                 let planned_at = (mixed ^ mark.cast_unsigned()).cast_signed();
                 let monitor = MonitorId::of_mark(mark.cast_unsigned());
-                if let Some(result) = one(&tx, (planned_at, monitor.0, location))? {
+                if let Some(result) = one(tx, (planned_at, monitor.0, location))? {
                     return Ok(Some(result));
                 }
             }
@@ -158,6 +158,14 @@ fn mixed_range(mixed: u64, from: i64, to: i64) -> (i64, i64) {
     let rest = (from ^ to).cast_unsigned();
     let start = (mixed ^ from.cast_unsigned()) & !rest;
     (start.cast_signed(), (start | rest).cast_signed())
+}
+
+/// A file of the result with this id, with its content.
+pub(super) fn capture(conn: &Connection, id: CheckId, name: &str) -> rusqlite::Result<Option<Capture>> {
+    let tx = conn.unchecked_transaction()?;
+    let Some(result) = by_id(&tx, id)? else { return Ok(None) };
+    let told = result.captures.iter().find(|capture| capture.name == name).cloned();
+    told.map_or(Ok(None), |capture| captures::read(&tx, &result, capture))
 }
 
 /// The result behind each of `states`: the place that a state is of undoes the id.
@@ -209,6 +217,7 @@ fn result(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
             None => rest_of_attempts(row, started_at, total_us)?,
         },
         facts: facts(row, details.facts)?,
+        captures: details.captures,
         missed: missed(row)?,
     })
 }
@@ -265,28 +274,40 @@ fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlit
     Ok(row.get_ref(column)?.as_str_or_null().ok().flatten().and_then(|text| serde_json::from_str(text).ok()))
 }
 
+const STATES: &str = "
+    SELECT monitor_id, location_id, check_id, planned_at, outcome, status, total_us, since, streak
+    FROM states AS s WHERE NOT EXISTS
+        (SELECT 1 FROM monitors AS m WHERE m.id = s.monitor_id AND m.removed_at IS NOT NULL)";
+
 /// Where every monitor that was not removed stands.
 pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<MonitorState>> {
-    conn.prepare_cached(
-        "SELECT monitor_id, location_id, check_id, planned_at, outcome, status, total_us, since, streak
-         FROM states AS s WHERE NOT EXISTS
-             (SELECT 1 FROM monitors AS m WHERE m.id = s.monitor_id AND m.removed_at IS NOT NULL)
-         ORDER BY monitor_id, location_id",
-    )?
-    .query_map(params![], |row| {
-        Ok(MonitorState {
-            monitor_id: MonitorId(row.get(0)?),
-            location_id: LocationId(row.get(1)?),
-            check_id: CheckId(row.get::<_, i64>(2)?.cast_unsigned()),
-            planned_at: Timestamp::from_micros(row.get(3)?),
-            outcome: Outcome::from_code(row.get(4)?).unwrap_or(Outcome::Unknown),
-            status: Status(row.get(5)?),
-            total_us: row.get(6)?,
-            since: Timestamp::from_micros(row.get(7)?),
-            streak: row.get(8)?,
-        })
-    })?
+    conn.prepare_cached(&format!("{STATES} ORDER BY monitor_id, location_id"))?
+        .query_map(params![], state)?
+        .collect()
+}
+
+/// Where those of `monitors` that were not removed stand, by monitor and location.
+pub(super) fn states_of(conn: &Connection, monitors: &[MonitorId]) -> rusqlite::Result<Vec<MonitorState>> {
+    let ids: Vec<i64> = monitors.iter().map(|id| id.0).collect();
+    conn.prepare_cached(&format!(
+        "{STATES} AND s.monitor_id IN (SELECT value FROM json_each(?1)) ORDER BY monitor_id, location_id"
+    ))?
+    .query_map([serde_json::Value::from(ids).to_string()], state)?
     .collect()
+}
+
+fn state(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
+    Ok(MonitorState {
+        monitor_id: MonitorId(row.get(0)?),
+        location_id: LocationId(row.get(1)?),
+        check_id: CheckId(row.get::<_, i64>(2)?.cast_unsigned()),
+        planned_at: Timestamp::from_micros(row.get(3)?),
+        outcome: Outcome::from_code(row.get(4)?).unwrap_or(Outcome::Unknown),
+        status: Status(row.get(5)?),
+        total_us: row.get(6)?,
+        since: Timestamp::from_micros(row.get(7)?),
+        streak: row.get(8)?,
+    })
 }
 
 #[cfg(test)]

@@ -15,6 +15,8 @@ use super::row::signed;
 
 /// Rows that one transaction removes.
 const CHUNK: i64 = 1000;
+/// The same, of rows that may be large.
+const FILES: i64 = 64;
 /// Free pages that one transaction gives back.
 const PAGES: i64 = 1000;
 /// Shared texts live on for as long as `last_used` may lie behind, twice.
@@ -39,6 +41,8 @@ pub(super) async fn retain(
     gone += remove_results(store, results).await?;
     gone += remove(store, DETAILS_OK, before(retention.details_ok).max(results)).await?;
     gone += remove(store, DETAILS_FAILED, before(retention.details_failed).max(results)).await?;
+    gone += remove(store, CAPTURES_OK, before(retention.details_ok).max(results)).await?;
+    gone += remove(store, CAPTURES_FAILED, before(retention.details_failed).max(results)).await?;
     gone += remove(store, HOURLY, hourly).await?;
     gone += remove(store, DAILY, before(retention.daily)).await?;
     gone += remove(store, TEXTS, texts).await?;
@@ -76,6 +80,10 @@ const DETAILS_OK: Removal = "DELETE FROM details WHERE (failed, planned_at, moni
 const DETAILS_FAILED: Removal = "DELETE FROM details WHERE (failed, planned_at, monitor_id, location_id) IN (
     SELECT failed, planned_at, monitor_id, location_id FROM details WHERE failed = 1 AND planned_at < ?1
     ORDER BY planned_at LIMIT ?2)";
+const CAPTURES_OK: Removal = "DELETE FROM captures WHERE id IN (
+    SELECT id FROM captures WHERE failed = 0 AND planned_at < ?1 ORDER BY planned_at LIMIT ?2)";
+const CAPTURES_FAILED: Removal = "DELETE FROM captures WHERE id IN (
+    SELECT id FROM captures WHERE failed = 1 AND planned_at < ?1 ORDER BY planned_at LIMIT ?2)";
 const HOURLY: Removal = "DELETE FROM rollups WHERE (span, start, monitor_id, location_id) IN (
     SELECT span, start, monitor_id, location_id FROM rollups WHERE span = 0 AND start < ?1
     ORDER BY start LIMIT ?2)";
@@ -113,12 +121,13 @@ async fn remove_results(store: &SqliteStore, before: i64) -> Result<u64, StoreEr
 
 /// Between two transactions others get their turn.
 async fn remove(store: &SqliteStore, removal: Removal, before: i64) -> Result<u64, StoreError> {
+    let chunk = if [CAPTURES_OK, CAPTURES_FAILED].contains(&removal) { FILES } else { CHUNK };
     let mut gone = 0;
     loop {
         let rows = store
             .writer
             .call(move |writing| {
-                let rows = writing.conn.prepare_cached(removal)?.execute([before, CHUNK])?;
+                let rows = writing.conn.prepare_cached(removal)?.execute([before, chunk])?;
                 if rows > 0 && removal == TEXTS {
                     writing.shared.forget();
                 }
@@ -126,7 +135,7 @@ async fn remove(store: &SqliteStore, removal: Removal, before: i64) -> Result<u6
             })
             .await?;
         gone += rows as u64;
-        if signed(rows as u64) < CHUNK {
+        if signed(rows as u64) < chunk {
             return Ok(gone);
         }
     }

@@ -5,8 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Attempt, CheckResult, Facts, MissedReason, Outcome, Phase, Phases};
+use crate::model::{Attempt, Capture, CheckResult, Facts, MissedReason, Outcome, Phase, Phases};
 
+use super::captures::{self, Piece};
 use super::shared::Text;
 
 /// What the narrow row does not hold; left out parts follow from it.
@@ -23,6 +24,8 @@ pub(super) struct Details {
     /// Unless it is the status code's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) status_text: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) captures: Vec<Capture>,
 }
 
 /// A result, ready to be written.
@@ -46,6 +49,7 @@ pub(super) struct Row {
     pub(super) chain: Option<Text>,
     pub(super) missed: Option<Missed>,
     pub(super) details: Option<String>,
+    pub(super) captures: Vec<Piece>,
 }
 
 /// Of runs that did not happen.
@@ -65,11 +69,14 @@ impl Row {
         let chain = take_chain(&mut result.facts);
         let (facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
         let own_status_text = result.status_text != result.status.text();
+        let mut captures = std::mem::take(&mut result.captures);
+        let pieces = captures::pack(&mut captures);
         let details = Details {
             attempts: (!is_plain(&result)).then(|| std::mem::take(&mut result.attempts)),
             reasons: std::mem::take(&mut result.reasons),
             facts: own_facts,
             status_text: own_status_text.then(|| std::mem::take(&mut result.status_text)),
+            captures,
         };
         Self {
             planned_at: result.planned_at.as_micros(),
@@ -95,6 +102,7 @@ impl Row {
                 last_planned_at: missed.last_planned_at.as_micros(),
             }),
             details: (details != Details::default()).then(|| json(&details)),
+            captures: pieces,
         }
     }
 

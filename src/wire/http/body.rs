@@ -40,6 +40,8 @@ pub struct Body {
 pub enum Keep {
     /// They are collected.
     Bytes,
+    /// So many of them are collected, the others read, checked and counted only.
+    First(usize),
     /// They are read, checked and counted only.
     Nothing,
 }
@@ -55,6 +57,17 @@ pub struct Content {
     pub body_bytes: u64,
     /// Why it could not be read to its end.
     pub failure: Option<Failure>,
+}
+
+impl Content {
+    fn take(&mut self, bytes: &[u8], keep: Keep) {
+        let most = match keep {
+            Keep::Bytes => bytes.len(),
+            Keep::First(most) => most.saturating_sub(self.bytes.len()).min(bytes.len()),
+            Keep::Nothing => 0,
+        };
+        self.bytes.extend_from_slice(&bytes[..most]);
+    }
 }
 
 impl Body {
@@ -138,9 +151,7 @@ async fn copy(source: &mut Source, content: &mut Content, keep: Keep, limit: u64
         if content.body_bytes > limit {
             return Err(TooMuch.into());
         }
-        if keep == Keep::Bytes {
-            content.bytes.extend_from_slice(bytes);
-        }
+        content.take(bytes, keep);
         source.consume(count);
         if number.is_multiple_of(CHUNKS_PER_TURN) {
             tokio::task::yield_now().await;
@@ -157,9 +168,7 @@ async fn decode(mut decoder: coding::Decoder<'_>, content: &mut Content, keep: K
             break;
         }
         content.body_bytes += step.len() as u64;
-        if keep == Keep::Bytes {
-            content.bytes.extend_from_slice(&step);
-        }
+        content.take(&step, keep);
         if number.is_multiple_of(STEPS_PER_TURN) {
             tokio::task::yield_now().await;
         }

@@ -1,0 +1,220 @@
+//! What a result is made of, for the OpenAPI document. Every key that can come out stands here; a test
+//! compares with what results print.
+
+use serde_json::{Map, Value, json};
+
+use crate::model::{FailureKind, MissedReason, MonitorType, Outcome, Phase};
+
+/// The list of results.
+pub(super) fn list() -> Value {
+    listed(result())
+}
+
+/// A list (behaviour.md 1 "Lists") of objects that `item` describes.
+pub(in crate::api::v3) fn listed(item: Value) -> Value {
+    let window = |about: &str| json!({"type": ["integer", "null"], "minimum": 0, "description": about});
+    let count = json!({"type": "integer", "minimum": 0, "description": "How many match before paging"});
+    object(
+        &["metadata", "results"],
+        json!({
+            "metadata": object(&["__permissions", "resultset"], json!({
+                "__permissions": object(&["acl"], json!({"acl": {"type": "integer"}})),
+                "resultset": object(&["count", "limit", "offset"], json!({
+                    "count": count, "limit": window("As it was asked for"), "offset": window("As it was asked for"),
+                })),
+            })),
+            "results": {"type": "array", "items": item},
+        }),
+    )
+}
+
+/// One result (behaviour.md 9).
+pub(super) fn result() -> Value {
+    object(
+        &[
+            "check_id",
+            "run_id",
+            "monitor_id",
+            "monitor_name",
+            "revision",
+            "type",
+            "location_id",
+            "planned_at",
+            "started_at",
+            "outcome",
+            "status",
+            "status_text",
+            "reasons",
+            "total_us",
+            "attempts",
+            "facts",
+        ],
+        json!({
+            "check_id": id("The number of the result"),
+            "run_id": id("The run, over all its locations"),
+            "monitor_id": integer("The monitor"),
+            "monitor_name": text("Its name when the check ran"),
+            "revision": integer("Its version that ran"),
+            "type": {"type": "string", "enum": MonitorType::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>()},
+            "location_id": integer("Where the check ran"),
+            "planned_at": time("When the run was due"),
+            "started_at": time("When the first attempt began; of a missed run, when that was found out"),
+            "outcome": outcome(),
+            "status": integer("Status code"),
+            "warning_status": integer("Status code of the reservation of a warning"),
+            "status_text": text("The status code in words"),
+            "reasons": {"type": "array", "items": {"type": "string"}, "description": "Why, the deciding reason first"},
+            "total_us": micros("From the start of the first attempt to the end of the last"),
+            "address": text("Address and port of the peer of the last attempt"),
+            "attempts": {"type": "array", "items": attempt()},
+            "facts": facts(),
+            "captures": {"type": "array", "items": capture()},
+            "missed": missed(),
+        }),
+    )
+}
+
+/// A word of [`Outcome`].
+pub(in crate::api::v3) fn outcome() -> Value {
+    json!({"type": "string", "enum": Outcome::ALL.map(Outcome::name)})
+}
+
+fn attempt() -> Value {
+    object(
+        &["number", "started_at", "total_us", "phases"],
+        json!({
+            "number": integer("1, or 2 for the retry"),
+            "started_at": time("When it began"),
+            "total_us": micros("How long it took"),
+            "phases": phases(),
+            "failure": object(&["phase", "kind", "fault", "detail"], json!({
+                "phase": {"type": "string", "enum": Phase::ALL.map(Phase::name)},
+                "kind": {"type": "string", "enum": FailureKind::ALL.iter().map(|kind| kind.label()).collect::<Vec<_>>()},
+                "fault": {"type": "string", "enum": ["target", "network", "ours"]},
+                "detail": {"type": "string"},
+            })),
+            "warnings": {"type": "array", "items": object(&["kind", "detail"], json!({
+                "kind": {"type": "string",
+                    "enum": ["redirect_not_followed", "certificate_expiring", "fell_back", "note"]},
+                "detail": {"type": "string"},
+            }))},
+        }),
+    )
+}
+
+fn phases() -> Value {
+    let phases: Map<String, Value> =
+        Phase::ALL.iter().map(|phase| (phase.key().to_owned(), micros("How long the phase took"))).collect();
+    object(&[], Value::Object(phases))
+}
+
+/// Those of every protocol side by side: a result has those of its type.
+fn facts() -> Value {
+    let texts = || json!({"type": "array", "items": {"type": "string"}});
+    object(
+        &[],
+        json!({
+            "http_status": integer("Status code of the last answer"),
+            "http_version": text("`HTTP/1.0`, `HTTP/1.1` or `HTTP/2`"),
+            "http_reason": text("Reason phrase of HTTP/1"),
+            "body_wire_bytes": integer("Bytes of the body as they came, before decompression"),
+            "body_bytes": integer("Bytes of the body after decompression"),
+            "content_type": text("Media type and charset as the server said"),
+            "redirects": {"type": "array", "items": object(&["url", "http_status", "phases"], json!({
+                "url": text("The URL that was asked"),
+                "http_status": integer("The 3xx that it answered with"),
+                "address": text("The peer"),
+                "phases": phases(),
+            }))},
+            "url": text("The URL that was answered last"),
+            "tls_version": text("`TLSv1.2` or `TLSv1.3`"),
+            "tls_cipher": text("IANA name of the cipher suite"),
+            "certificates": {"type": "array", "items": certificate()},
+            "question": text("The name that was asked for"),
+            "record_type": text("The type of record that was asked for last"),
+            "rcode": text("RFC 6895 name of the response code"),
+            "answers": texts(),
+            "transport": {"type": "string", "enum": ["udp", "tcp"]},
+            "authoritative": {"type": "boolean"},
+            "sent": integer("Echo requests sent"),
+            "received": integer("Echo replies received in time"),
+            "loss_percent": {"type": "number", "minimum": 0, "maximum": 100},
+            "rtt_min_us": micros("Shortest round trip"),
+            "rtt_avg_us": micros("Mean round trip"),
+            "rtt_max_us": micros("Longest round trip"),
+            "rtt_stddev_us": micros("Standard deviation of the round trips"),
+            "socket": {"type": "string", "enum": ["dgram", "raw"]},
+            "resolved": texts(),
+        }),
+    )
+}
+
+fn certificate() -> Value {
+    object(
+        &["subject", "issuer", "not_before", "not_after", "sha256"],
+        json!({
+            "subject": text("Distinguished name"),
+            "issuer": text("Distinguished name of the issuer"),
+            "names": {"type": "array", "items": {"type": "string"}, "description": "Names that it is good for"},
+            "not_before": time("First instant of its life"),
+            "not_after": time("Last instant of its life"),
+            "sha256": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        }),
+    )
+}
+
+fn capture() -> Value {
+    object(
+        &["name", "mimetype", "bytes"],
+        json!({
+            "name": text("Name of the file, for `/results/{id}/captures/{name}`"),
+            "mimetype": text("Its media type"),
+            "bytes": integer("Bytes of its content"),
+        }),
+    )
+}
+
+fn missed() -> Value {
+    object(
+        &["reason", "slots", "last_planned_at"],
+        json!({
+            "reason": {"type": "string", "enum": MissedReason::ALL.map(MissedReason::label)},
+            "slots": integer("How many runs did not happen, one after the other"),
+            "last_planned_at": time("When the last of them was due"),
+        }),
+    )
+}
+
+/// An object with these properties and no others.
+pub(in crate::api::v3) fn object(required: &[&str], properties: Value) -> Value {
+    let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+/// A whole number.
+pub(in crate::api::v3) fn integer(about: &str) -> Value {
+    json!({"type": "integer", "description": about})
+}
+
+/// A duration.
+pub(in crate::api::v3) fn micros(about: &str) -> Value {
+    json!({"type": "integer", "minimum": 0, "description": format!("{about}, in microseconds")})
+}
+
+/// A text.
+pub(in crate::api::v3) fn text(about: &str) -> Value {
+    json!({"type": "string", "description": about})
+}
+
+/// An instant.
+pub(in crate::api::v3) fn time(about: &str) -> Value {
+    json!({"type": "string", "format": "date-time", "description": format!("{about}; RFC 3339, UTC")})
+}
+
+/// A number of a run or result.
+pub(in crate::api::v3) fn id(about: &str) -> Value {
+    json!({"type": "string", "pattern": "^[0-9a-f]{16}$", "description": about})
+}

@@ -1,0 +1,177 @@
+//! The schema of results against what results print.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::*;
+use crate::model::{
+    Attempt, Capture, Certificate, DnsFacts, Facts, Failure, FailureKind, Fault, Hop, HttpFacts,
+    MissedReason, MissedRuns, MonitorType, Phase, Phases, PingFacts, Revision, RunId, Status, Timestamp,
+    TlsFacts, Warning, WarningKind,
+};
+
+/// Where every part that can be there is there.
+fn full() -> CheckResult {
+    let at = Timestamp::from_seconds(1_772_323_200);
+    let mut phases = Phases::default();
+    for phase in Phase::ALL {
+        phases.set(phase, Duration::from_micros(5));
+    }
+    let run_id = RunId::of(MonitorId(7), at);
+    let text = || Some("x".to_owned());
+    CheckResult {
+        check_id: CheckId::of(run_id, LocationId(1)),
+        run_id,
+        monitor_id: MonitorId(7),
+        monitor_name: Arc::from("Shop"),
+        revision: Revision(1),
+        kind: MonitorType::Website,
+        location_id: LocationId(1),
+        planned_at: at,
+        started_at: at,
+        outcome: Outcome::Error,
+        status: Status::INTERNAL,
+        warning_status: Some(Status::REDIRECTED),
+        status_text: "x".to_owned(),
+        reasons: vec!["x".to_owned()],
+        total_us: 9,
+        address: Some(([127, 0, 0, 1], 80).into()),
+        attempts: vec![Attempt {
+            number: 1,
+            started_at: at,
+            total_us: 9,
+            phases,
+            failure: Some(Failure::new(Phase::Connect, FailureKind::ConnectRefused, "x")),
+            warnings: vec![Warning { kind: WarningKind::Note, detail: "x".to_owned() }],
+        }],
+        facts: Facts {
+            http: Some(Box::new(HttpFacts {
+                http_reason: text(),
+                content_type: text(),
+                redirects: vec![Hop {
+                    url: "x".into(),
+                    http_status: 302,
+                    address: Some(([127, 0, 0, 1], 80).into()),
+                    phases,
+                }],
+                ..HttpFacts::default()
+            })),
+            tls: Some(Box::new(TlsFacts {
+                tls_version: text(),
+                tls_cipher: text(),
+                certificates: vec![Certificate {
+                    subject: "x".to_owned(),
+                    issuer: "x".to_owned(),
+                    names: vec!["x".to_owned()],
+                    not_before: at,
+                    not_after: at,
+                    sha256: "ab".repeat(32),
+                }],
+            })),
+            dns: Some(Box::new(DnsFacts {
+                rcode: "NOERROR".into(),
+                transport: "udp".into(),
+                ..DnsFacts::default()
+            })),
+            ping: Some(Box::new(PingFacts {
+                rtt_min_us: Some(1),
+                rtt_avg_us: Some(1),
+                rtt_max_us: Some(1),
+                rtt_stddev_us: Some(1),
+                socket: "raw".to_owned(),
+                ..PingFacts::default()
+            })),
+            resolved: vec![[127, 0, 0, 1].into()],
+        },
+        captures: vec![Capture::new("a.txt", "text/plain", b"x")],
+        missed: Some(MissedRuns { reason: MissedReason::Paused, slots: 2, last_planned_at: at }),
+    }
+}
+
+/// What of `value` does not fit `schema`, and what of `schema` is not in `value`, by path.
+fn differences(path: &str, schema: &Value, value: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    match value {
+        Value::Object(entries) => {
+            let properties = schema["properties"].as_object().unwrap();
+            for (name, value) in entries {
+                match properties.get(name) {
+                    Some(schema) => found.extend(differences(&format!("{path}/{name}"), schema, value)),
+                    None => found.push(format!("{path}/{name} is not in the schema")),
+                }
+            }
+            let gone = properties.keys().filter(|name| !entries.contains_key(*name));
+            found.extend(gone.map(|name| format!("{path}/{name} is not in the value")));
+        }
+        Value::Array(items) => {
+            for item in items {
+                found.extend(differences(&format!("{path}[]"), &schema["items"], item));
+            }
+        }
+        scalar => {
+            let kind = match scalar {
+                Value::String(_) => "string",
+                Value::Bool(_) => "boolean",
+                Value::Number(number) if number.is_f64() => "number",
+                _ => "integer",
+            };
+            if schema["type"] != kind {
+                found.push(format!("{path} is a {kind}, not {}", schema["type"]));
+            }
+            if let Some(words) = schema["enum"].as_array()
+                && !words.contains(scalar)
+            {
+                found.push(format!("{path}: {scalar} is none of its words"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_key_of_a_result_is_in_the_schema_and_the_other_way_round() {
+    let printed = serde_json::to_value(full()).unwrap();
+    assert_eq!(differences("", &schema::result(), &printed), Vec::<String>::new());
+    let words = |value: Value| serde_json::from_value::<Vec<String>>(value).unwrap();
+    let attempt = &schema::result()["properties"]["attempts"]["items"]["properties"];
+    for kind in [
+        WarningKind::RedirectNotFollowed,
+        WarningKind::CertificateExpiring,
+        WarningKind::FellBack,
+        WarningKind::Note,
+    ] {
+        let word = serde_json::to_value(kind).unwrap();
+        assert!(
+            words(attempt["warnings"]["items"]["properties"]["kind"]["enum"].clone())
+                .contains(&word.as_str().unwrap().to_owned())
+        );
+    }
+    for fault in [Fault::Target, Fault::Network, Fault::Ours] {
+        let word = serde_json::to_value(fault).unwrap();
+        assert!(
+            words(attempt["failure"]["properties"]["fault"]["enum"].clone())
+                .contains(&word.as_str().unwrap().to_owned())
+        );
+    }
+    assert_eq!(OUTCOMES, Outcome::ALL.map(Outcome::name));
+}
+
+#[test]
+fn parameters_are_read_in_the_zone_of_the_account_and_every_fault_is_named() {
+    let zone = TimeZone::get("Europe/Berlin").unwrap();
+    let read = |query: &str| read(&format!("/results?{query}").parse().unwrap(), &zone);
+    let (filter, window) =
+        read("monitor_id=7,8&from=2026-11-20%2013:00:00&outcome=error,missed&limit=5").unwrap();
+    assert_eq!(filter.monitors, [MonitorId(7), MonitorId(8)]);
+    assert_eq!(filter.from, Timestamp::parse("2026-11-20T12:00:00Z"));
+    assert_eq!(filter.outcomes, [Outcome::Error, Outcome::Missed]);
+    assert_eq!(window.limit, Some(5));
+    let fault =
+        read("monitor_id=x&outcome=bad&from=2026-11-20T12:00:00Z&thru=2026-11-20T12:00:00Z&a=b").unwrap_err();
+    let told = format!("{fault:?}");
+    for word in ["`monitor_id` must", "`outcome` must", "`from` must lie before", "`a` is no parameter"] {
+        assert!(told.contains(word), "{word}: {told}");
+    }
+}

@@ -1,0 +1,86 @@
+//! Files that results hold: compressed by the caller of `commit`, kept in pieces, gone with the details.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, params};
+
+use crate::model::{Capture, CheckResult, Outcome};
+
+use super::row::Row;
+
+/// Bytes of a piece at most (architecture.md, evidence).
+const PIECE_BYTES: usize = 512 * 1024;
+/// Bytes of a file at most, uncompressed; larger ones are left out.
+const MOST_BYTES: u64 = 8 * 1024 * 1024;
+/// Of zstd: beyond, the time grows faster than the files shrink.
+const LEVEL: i32 = 3;
+
+/// A part of a compressed file.
+pub(super) struct Piece {
+    name: String,
+    number: usize,
+    body: Vec<u8>,
+}
+
+/// Takes the contents out of `captures`; those without one, and too large ones, go altogether.
+pub(super) fn pack(captures: &mut Vec<Capture>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    captures.retain_mut(|capture| {
+        let content = capture.content.take().filter(|content| content.len() as u64 <= MOST_BYTES);
+        let Some(packed) = content.and_then(|content| zstd::bulk::compress(&content, LEVEL).ok()) else {
+            return false;
+        };
+        for (number, body) in packed.chunks(PIECE_BYTES).enumerate() {
+            pieces.push(Piece { name: capture.name.clone(), number, body: body.to_vec() });
+        }
+        true
+    });
+    pieces
+}
+
+/// Writes the pieces of a new result.
+pub(super) fn keep(conn: &Connection, row: &Row) -> rusqlite::Result<()> {
+    let mut insert = conn.prepare_cached(
+        "INSERT INTO captures (failed, planned_at, monitor_id, location_id, name, piece, body)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+    )?;
+    for piece in &row.captures {
+        insert.execute(params![
+            row.failed(),
+            row.planned_at,
+            row.monitor_id,
+            row.location_id,
+            piece.name,
+            piece.number,
+            piece.body
+        ])?;
+    }
+    Ok(())
+}
+
+/// `capture` of `result` with its content; `None` when that is gone.
+pub(super) fn read(
+    conn: &Connection,
+    result: &CheckResult,
+    capture: Capture,
+) -> rusqlite::Result<Option<Capture>> {
+    let mut statement = conn.prepare_cached(
+        "SELECT body FROM captures
+         WHERE failed = ?1 AND planned_at = ?2 AND monitor_id = ?3 AND location_id = ?4 AND name = ?5
+         ORDER BY piece",
+    )?;
+    let mut rows = statement.query(params![
+        result.outcome != Outcome::Ok,
+        result.planned_at.as_micros(),
+        result.monitor_id.0,
+        result.location_id.0,
+        capture.name
+    ])?;
+    let mut packed = Vec::new();
+    while let Some(row) = rows.next()? {
+        packed.extend_from_slice(row.get_ref(0)?.as_blob().unwrap_or_default());
+    }
+    let bytes = usize::try_from(capture.bytes.min(MOST_BYTES)).unwrap_or_default();
+    let content = zstd::bulk::decompress(&packed, bytes).ok().filter(|content| content.len() == bytes);
+    Ok(content.map(|content| Capture { content: Some(Arc::from(content)), ..capture }))
+}
