@@ -147,8 +147,8 @@ async fn bad_bodies_are_refused_with_every_offence() {
                 weekly(json!({"start_day": 0, "end_day": 8, "start_time": "24:00"})),
                 &[
                     "`start_day` must be a whole number from 1 to 7, not `0`",
-                    "`end_day` must be a whole number from 1 to 7, not `8`",
                     "`start_time` must be a time `hh:mm` of 24 hours, not `24:00`",
+                    "`end_day` must be a whole number from 1 to 7, not `8`",
                 ],
             ),
         ],

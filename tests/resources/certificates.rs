@@ -11,7 +11,6 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio::time::Instant;
 use vigie::control::OpenCertificate;
 use vigie::model::{CustomerId, FailureKind, RecordKind, Role};
 use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, TlsOptions, Trace, Trust};
@@ -154,7 +153,7 @@ async fn a_certificate_is_in_force_from_its_making_to_its_removal() {
         let options =
             TlsOptions { ca: Some(ca), client_certificate: Some(certificate), ..TlsOptions::default() };
         let stream = TcpStream::connect(at).await.unwrap();
-        let soon = Deadline::at(Instant::now() + Duration::from_secs(10));
+        let soon = Deadline::within(Duration::from_secs(10));
         let shaken = net.handshake(stream, "good.test", &options, soon, &mut Trace::default()).await;
         shaken.err().map(|failure| failure.kind)
     };

@@ -25,7 +25,7 @@ pub const NOON: i64 = 1_767_268_800;
 pub const ALL: Page = Page { limit: u32::MAX, offset: 0 };
 
 pub struct Kit {
-    pub folder: TempDir,
+    _folder: TempDir,
     pub store: Arc<SqliteStore>,
     pub resources: Resources,
     pub roster: Arc<Roster>,
@@ -65,7 +65,7 @@ impl Kit {
         };
         let ids = store.write(vec![Write::CreateRecord(other)], Vec::new()).await.unwrap();
         let other = CustomerId(ids[0]);
-        Self { folder, store, resources, roster, directory, clock, other }
+        Self { _folder: folder, store, resources, roster, directory, clock, other }
     }
 
     pub async fn make(&self, caller: &Caller, kind: RecordKind, body: Value) -> Result<Saved, Refusal> {
