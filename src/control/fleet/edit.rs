@@ -37,7 +37,7 @@ impl Fleet {
         let accepted = accept::patch(&old.document, form, body, &scene.around())?;
         let document = Arc::new(without_echo(&old, accepted.document, body, scene.facts()));
         let trail = (*old.trail).clone();
-        let step = Step::Next { action: "change", old: Box::new(old), document, trail };
+        let step = Step::Next { action: "change", old: Box::new(old), document, trail, origin: None };
         let made = self.save_all(caller, vec![step]).await?;
         saved(&made, accepted.warnings)
     }

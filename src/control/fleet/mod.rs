@@ -9,6 +9,7 @@ mod create;
 mod differences;
 mod edit;
 mod load;
+mod many;
 mod passwords;
 mod rest;
 mod save;
