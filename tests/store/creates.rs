@@ -9,12 +9,13 @@ use vigie::store::{
 };
 
 use crate::ledger::{ALL, entry, new_monitor, new_record};
-use crate::make::sqlite;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_refused_call_leaves_those_of_its_transaction_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Arc::new(sqlite(folder.path()));
+    // More wait than one transaction takes.
+    let settings = SqliteSettings { batch_jobs: 16, ..SqliteSettings::default() };
+    let store = Arc::new(SqliteStore::open(&folder.path().join("vigie.db"), &settings).unwrap());
     let calls = (0..400_i64).map(|n| {
         let store = Arc::clone(&store);
         tokio::spawn(async move {
