@@ -1,7 +1,5 @@
 //! The list shape of behaviour.md 1, sent in pieces so that a long list never stands in memory as a whole.
 
-use std::convert::Infallible;
-
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -63,19 +61,6 @@ pub(super) fn piece<T: Serialize>(records: impl IntoIterator<Item = T>) -> Vec<u
     out
 }
 
-/// Cuts `0..length` after `offset` and at `limit`, in steps of at most `step`.
-pub(super) fn steps(length: usize, window: Window, step: usize) -> Vec<std::ops::Range<usize>> {
-    let as_index = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
-    let start = as_index(window.offset.unwrap_or(0)).min(length);
-    let end = start.saturating_add(window.limit.map_or(usize::MAX, as_index)).min(length);
-    (start..end).step_by(step).map(|at| at..(at + step).min(end)).collect()
-}
-
-/// Pieces that cannot fail.
-pub(super) fn sure(pieces: impl Stream<Item = Vec<u8>>) -> impl Stream<Item = Result<Vec<u8>, Infallible>> {
-    pieces.map(Ok)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,15 +68,5 @@ mod tests {
     #[test]
     fn each_role_has_its_number() {
         assert_eq!(Role::ALL.map(acl), [31, 15, 7, 3, 1]);
-    }
-
-    #[test]
-    fn a_window_is_cut_into_steps() {
-        let window = |limit, offset| Window { limit, offset };
-        assert_eq!(steps(10, window(None, None), 4), [0..4, 4..8, 8..10]);
-        assert_eq!(steps(10, window(Some(3), Some(6)), 2), [6..8, 8..9]);
-        assert!(steps(10, window(Some(0), None), 2).is_empty());
-        assert!(steps(10, window(Some(5), Some(99)), 2).is_empty());
-        assert_eq!(steps(3, window(Some(u64::MAX), Some(1)), 1), [1..2, 2..3]);
     }
 }

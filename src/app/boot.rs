@@ -298,6 +298,11 @@ impl Parts {
         let gate = Gate { public: server.public_pages, accounts: Some(Arc::clone(&state.accounts)) };
         let pages = web::router(site, gate);
         let apis = pages
+            // A nested router knows no path that is only a slash.
+            .route(
+                "/api/v3/",
+                axum::routing::get(async || axum::response::Redirect::permanent("/api/v3/docs")),
+            )
             .nest("/api/v3", once_loaded(api::v3::router(state.clone()), Arc::clone(&self.heart)))
             .nest("/legacy-api", once_loaded(api::legacy::router(state), Arc::clone(&self.heart)));
         let bounds = Bounds {

@@ -179,7 +179,7 @@ impl Desk {
             }
             let fleet = &self.state.fleet;
             fleet.wake(self.state.clock.now()).await;
-            if self.planner.follow(fleet.roster()).await.is_err() {
+            if self.planner.follow(fleet).await.is_err() {
                 return;
             }
             if count % PURGE == 0 {

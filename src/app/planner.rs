@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::control::{AccountFacts, Directory, Ingestor, LastRuns, PlanError, Planned, Planner, Roster};
+use crate::control::{AccountFacts, Directory, Fleet, Ingestor, LastRuns, PlanError, Planned, Planner};
 use crate::engine::{Assignment, Change, OrderError, RunnerHandle};
 use crate::model::{CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, Timestamp};
 use crate::probe::{self, ProbeSettings};
@@ -15,7 +15,7 @@ use crate::store::MonitorState;
 type Terms = (Vec<i64>, u32);
 
 /// Plans the monitors whose pool has the location of this process.
-pub(super) struct LocalPlanner {
+pub struct LocalPlanner {
     runner: RunnerHandle,
     ingestor: Arc<Ingestor>,
     directory: Arc<Directory>,
@@ -28,7 +28,8 @@ pub(super) struct LocalPlanner {
 
 impl LocalPlanner {
     /// A planner for `location` over `runner`.
-    pub(super) fn new(
+    #[must_use]
+    pub fn new(
         runner: RunnerHandle,
         ingestor: Arc<Ingestor>,
         directory: Arc<Directory>,
@@ -80,15 +81,23 @@ impl LocalPlanner {
     }
 
     /// Plans the monitors of accounts anew whose terms changed since.
-    pub(super) async fn follow(&self, roster: &Roster) -> Result<(), PlanError> {
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] when the runner has ended.
+    pub async fn follow(&self, fleet: &Fleet) -> Result<(), PlanError> {
         let before = self.terms.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for (customer, terms) in before {
             let Some(facts) = self.facts(customer).await else { continue };
-            if terms_of(&facts) != terms {
-                let every = roster.len();
-                let monitors = roster.from(MonitorId(i64::MIN), every, |m| m.customer == customer);
-                self.resume(&monitors, &[], &HashMap::new()).await?;
+            let now = terms_of(&facts);
+            if now == terms {
+                continue;
             }
+            // So that no newer version is planned meanwhile, which this would put back.
+            let _turn = fleet.alone().await;
+            let every = fleet.roster().len();
+            let monitors = fleet.roster().from(MonitorId(i64::MIN), every, |m| m.customer == customer);
+            self.resume(&monitors, &[], &HashMap::new()).await?;
+            self.terms.lock().unwrap_or_else(PoisonError::into_inner).insert(customer, now);
         }
         Ok(())
     }
@@ -98,7 +107,8 @@ impl LocalPlanner {
         match self.directory.facts(customer).await {
             Ok(facts) => {
                 let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-                terms.insert(customer, terms_of(&facts));
+                // Only the first: what changes later is found by `follow`, which plans all of the account.
+                terms.entry(customer).or_insert_with(|| terms_of(&facts));
                 Some(facts)
             }
             Err(error) => {

@@ -107,9 +107,11 @@ impl Trials {
 
     /// One test as version 3 shows it.
     pub async fn one(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, Refusal> {
+        // Looked up before the record: one that ends in between is kept before it leaves those that run.
+        let runs = self.running().ids.contains(&id);
         let record = self.parts.ledger.record(RecordKind::Test, id).await?;
         let record = record.filter(|record| record.customer == caller.customer).ok_or(Refusal::NotFound)?;
-        Ok(self.shown(record))
+        Ok(shown(record, runs))
     }
 
     /// Removes those that were kept long enough; answers how many.
@@ -216,32 +218,33 @@ impl Trials {
         }
     }
 
-    fn shown(&self, record: Record) -> Map<String, Value> {
-        let running = record.fields.get("progress") == Some(&json!(Progress::Running as u8));
-        let interrupted = running && !self.running().ids.contains(&record.id);
-        let mut shown = object(json!({
-            "id": record.id,
-            "monitor_id": null,
-            "location_id": null,
-            "progress": null,
-            "result_url": result_url(record.id),
-            "login": record.created_by,
-            "ordered_at": seconds(record.created_at),
-            "ended_at": null,
-            "error": null,
-            "result": null,
-        }));
-        shown.extend(record.fields);
-        if interrupted {
-            shown.insert("progress".to_owned(), Value::from(Progress::Failed as u8));
-            shown.insert("error".to_owned(), Value::from("the server ended before the check did"));
-        }
-        shown
-    }
-
     fn running(&self) -> MutexGuard<'_, Running> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A test as version 3 shows it; `runs` says whether this process is at it.
+fn shown(record: Record, runs: bool) -> Map<String, Value> {
+    let began = record.fields.get("progress") == Some(&json!(Progress::Running as u8));
+    let interrupted = began && !runs;
+    let mut shown = object(json!({
+        "id": record.id,
+        "monitor_id": null,
+        "location_id": null,
+        "progress": null,
+        "result_url": result_url(record.id),
+        "login": record.created_by,
+        "ordered_at": seconds(record.created_at),
+        "ended_at": null,
+        "error": null,
+        "result": null,
+    }));
+    shown.extend(record.fields);
+    if interrupted {
+        shown.insert("progress".to_owned(), Value::from(Progress::Failed as u8));
+        shown.insert("error".to_owned(), Value::from("the server ended before the check did"));
+    }
+    shown
 }
 
 /// Where version 3 shows a test, on the same server.

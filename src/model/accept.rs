@@ -1,16 +1,18 @@
 //! Takes a body or a file's entry for what it asks: a new monitor, or changes to one.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 use super::document::{Document, Secrets};
 use super::fault::{FieldFault, MASK, Rule, shown};
+use super::field::Field;
 use super::intake::{Form, Intake, SecretReader, no_secrets};
 use super::rules;
 use super::source::Node;
 use super::table::{self, Table};
-use super::{MonitorType, legacy};
+use super::{MonitorType, legacy, script};
 
 /// What the rules have to know of the world. The default knows nothing and so lets everything pass that
 /// can't be judged without it.
@@ -162,6 +164,10 @@ impl Acceptance<'_> {
     fn unmask(&self, read: &mut Map<String, Value>, old: &Map<String, Value>, faults: &mut Vec<FieldFault>) {
         for (name, value) in read {
             unmask(value, old.get(name));
+            let script = table::of(self.kind).field(name).is_some_and(Field::is_script);
+            if let (true, Value::String(text)) = (script, &mut *value) {
+                self.unmask_script(name, text, old.get(name).and_then(Value::as_str), faults);
+            }
             let mut masked = Vec::new();
             masks_in(table::of(self.kind), name, value, &mut masked);
             for path in masked {
@@ -171,6 +177,23 @@ impl Acceptance<'_> {
                 faults.push(fault.hint("give the value itself"));
             }
         }
+    }
+}
+
+impl Acceptance<'_> {
+    /// Puts the protected values that are there now in the place of their masks.
+    fn unmask_script(&self, name: &str, text: &mut String, old: Option<&str>, faults: &mut Vec<FieldFault>) {
+        let problem = match script::unmasked(text, old) {
+            Ok(Cow::Owned(whole)) => {
+                *text = whole;
+                return;
+            }
+            Ok(Cow::Borrowed(_)) => return,
+            Err(problem) => problem,
+        };
+        let place = self.body.place_of(name);
+        let fault = FieldFault::new(Rule::Secret, name, place, format!("`{name}`: {problem}"));
+        faults.push(fault.given(MASK).hint("give the value itself"));
     }
 }
 

@@ -1,10 +1,13 @@
 //! The validated fields of one monitor, small in memory.
 
+use std::cell::LazyCell;
+
 use serde_json::{Map, Value};
 
 use super::MonitorType;
 use super::fault::MASK;
 use super::field::{Access, Field, Kind};
+use super::script::ScriptFacts;
 use super::table::{self, Table};
 
 /// The fields of a monitor as its author set them, checked against the field table. Fields that were
@@ -141,6 +144,7 @@ impl Document {
     #[must_use]
     pub fn to_json(&self, secrets: Secrets) -> Map<String, Value> {
         let table = table::of(self.kind);
+        let script = LazyCell::new(|| ScriptFacts::of(self));
         table
             .fields()
             .iter()
@@ -148,7 +152,7 @@ impl Document {
             .filter_map(|(position, field)| {
                 let value = match self.entry(position).or_else(|| table.default_at(position)) {
                     Some(value) => value.clone(),
-                    None => Value::Bool(self.follows(field.name)?),
+                    None => self.follows(field.name, &script)?,
                 };
                 Some((field.name.to_owned(), covered(field, value, secrets)?))
             })
@@ -156,8 +160,15 @@ impl Document {
     }
 
     /// The value of a field that Vigie sets and that follows from the others.
-    fn follows(&self, name: &str) -> Option<bool> {
-        match name {
+    fn follows(
+        &self,
+        name: &str,
+        script: &LazyCell<Option<ScriptFacts>, impl FnOnce() -> Option<ScriptFacts>>,
+    ) -> Option<Value> {
+        let follows = match name {
+            "transaction_steps" => return Some(Value::from(script.as_ref()?.steps)),
+            "transaction_events" => return Some(Value::from(script.as_ref()?.events)),
+            "is_transaction" => script.as_ref().map(ScriptFacts::is_transaction),
             "monitor_uses_own_locations" => Some(!self.list("locations").is_empty()),
             "has_capture" => {
                 let level = self.value("capture").and_then(|capture| capture.get("level"));
@@ -167,7 +178,8 @@ impl Document {
             "has_user_experience" => Some(self.flag("user_experience_enabled")),
             "has_multipop" => Some(self.text("mode") == Some("SLA (MultiPOP)")),
             _ => None,
-        }
+        };
+        follows.map(Value::Bool)
     }
 
     fn entry(&self, position: usize) -> Option<&Value> {
@@ -216,7 +228,11 @@ pub(super) fn covered(field: &Field, value: Value, secrets: Secrets) -> Option<V
     if secrets == Secrets::Revealed {
         return Some(value);
     }
-    if field.secret {
+    if field.is_script() && secrets == Secrets::Masked {
+        let shown = value.as_str().map(super::script::masked);
+        return Some(shown.map_or(Value::Null, |shown| Value::from(shown.as_ref())));
+    }
+    if field.hides(&value) {
         let set = value.as_str().is_none_or(|text| !text.is_empty());
         return match secrets {
             Secrets::Masked if set => Some(Value::from(MASK)),

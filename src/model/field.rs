@@ -263,6 +263,19 @@ impl Field {
         matches!(self.access, Access::Open | Access::ReadOnlyInV3)
     }
 
+    /// Whether `value` is sealed at rest and shown masked: that of a secret field, and a script whose protected
+    /// variables are secrets (fields.md 3, `transaction_password`).
+    #[must_use]
+    pub fn hides(&self, value: &Value) -> bool {
+        self.secret || self.is_script() && value.as_str().is_some_and(super::script::hides)
+    }
+
+    /// Whether it holds a browser script.
+    #[must_use]
+    pub fn is_script(&self) -> bool {
+        matches!(self.kind, Kind::Text { format: Format::Script, .. })
+    }
+
     /// The name in the legacy API.
     #[must_use]
     pub fn legacy_name(&self) -> &'static str {

@@ -33,6 +33,8 @@ pub enum Format {
     Json,
     /// A text that is XML.
     Xml,
+    /// A browser script (behaviour.md 8): XML, stored even when it cannot be read; may hold secrets.
+    Script,
     /// Base64 of RFC 4648 4; line breaks are allowed.
     Base64,
     /// `hh:mm`, 24 hours.
@@ -73,7 +75,7 @@ impl Format {
             Self::HeaderName => "the name of a header that a check does not set itself",
             Self::HeaderValue => "a header value without line breaks",
             Self::Json => "a text that is JSON",
-            Self::Xml => "a text that is XML",
+            Self::Xml | Self::Script => "a text that is XML",
             Self::Base64 => "Base64",
             Self::ClockTime => "a time `hh:mm` of 24 hours",
             Self::LocalTime => "a time `YYYY-MM-DD HH:MM:SS`",
@@ -97,7 +99,7 @@ impl Format {
             Self::HeaderName => is_token(text) && !OWN_HEADERS.contains(&text.to_ascii_lowercase().as_str()),
             Self::HeaderValue => !text.chars().any(|c| c.is_control() && c != '\t'),
             Self::Json => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
-            Self::Xml => {
+            Self::Xml | Self::Script => {
                 text.trim_start_matches('\u{feff}').trim().starts_with('<') && text.trim_end().ends_with('>')
             }
             Self::Base64 => is_base64(text),

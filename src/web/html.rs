@@ -47,7 +47,7 @@ pub(super) fn document(title: &str, body: &str) -> Html<String> {
 <main>
 {body}
 </main>
-<footer>Vigie {version} · times in UTC · refreshed every 10 s · <a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/api/v3/results?limit=20">results as JSON</a></footer>
+<footer>Vigie {version} · times in UTC · refreshed every 10 s · <a href="/metrics">metrics</a> · <a href="/readyz">readiness</a> · <a href="/api/v3/docs">API</a></footer>
 </body>
 </html>
 "#

@@ -1,6 +1,10 @@
 //! `GET /monitors`: filters, paging, select, scripts.
 
+use axum::body::Body;
+use axum::http::Request;
+use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use tower::ServiceExt;
 use vigie::model::{MonitorType, Role};
 
 use crate::app::{App, Client, example, website};
@@ -9,6 +13,18 @@ async fn names(user: &Client, query: &str) -> Vec<String> {
     let body = user.get(&format!("/monitors?{query}")).await.expect(200);
     let name = |object: &Value| object["name"].as_str().unwrap().to_owned();
     body["results"].as_array().unwrap().iter().map(name).collect()
+}
+
+/// How the whole list is sent: the number of pieces, the largest and all of their bytes.
+async fn pieces(app: &App, user: &Client) -> (usize, usize, usize) {
+    let bearer = format!("Bearer {}", user.token.clone().unwrap());
+    let request = Request::get("/monitors").header("authorization", bearer).body(Body::empty()).unwrap();
+    let mut body = app.router.clone().oneshot(request).await.unwrap().into_body();
+    let mut sizes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        sizes.push(frame.unwrap().into_data().unwrap().len());
+    }
+    (sizes.len(), *sizes.iter().max().unwrap(), sizes.iter().sum())
 }
 
 #[tokio::test]
@@ -44,6 +60,8 @@ async fn pages_hold_together() {
         let body = user.get(&format!("/monitors?{query}")).await.expect(200);
         assert_eq!(body["metadata"]["resultset"]["count"], count, "{query}");
     }
+    let (pieces, largest, total) = pieces(&app, &user).await;
+    assert!(pieces >= 5 && largest < total / 2, "{pieces} pieces, the largest {largest} of {total} bytes");
     let pings = user.get("/monitors?type=ping&limit=2&offset=1").await.expect(200);
     assert_eq!(pings["metadata"]["resultset"], json!({"count": 115, "limit": 2, "offset": 1}));
     assert_eq!([&pings["results"][0]["name"], &pings["results"][1]["name"]], ["m003", "m005"]);

@@ -41,7 +41,8 @@ async fn other_methods_are_told_which_are_possible() {
         let reply = user.send(method.clone(), path, &[], "").await;
         let mut shown: Vec<_> = reply.header("allow").split(',').map(str::trim).collect();
         let mut wanted: Vec<_> = allowed.split(',').collect();
-        (shown.sort_unstable(), wanted.sort_unstable());
+        shown.sort_unstable();
+        wanted.sort_unstable();
         assert_eq!(shown, wanted, "{method} {path}");
         assert!(reply.refused(405)[0].contains(method.as_str()));
         let options = app.stranger().send(Method::OPTIONS, path, &[], "").await;

@@ -1,1 +1,216 @@
-//! With the real engine.
+//! With the real engine: what a user makes is run, in its newest version, until it is deleted.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::net::TcpListener;
+use vigie::app::LocalPlanner;
+use vigie::clock::{Clock, FakeClock};
+use vigie::control::{Directory, Fleet, FleetParts, IngestSettings, Ingestor, Roster};
+use vigie::engine::{self, Limits, Place, ResultSink, RunnerHandle};
+use vigie::model::intake::Form;
+use vigie::model::source::Node;
+use vigie::model::{CheckResult, MonitorId, MonitorType, Outcome, Timestamp};
+use vigie::net::{Net, NetConfig};
+use vigie::probe::ProbeSettings;
+use vigie::store::{Page, ResultFilter, Results, SqliteSettings, SqliteStore};
+use vigie::telemetry::Metrics;
+use vigie::vault::Keyring;
+
+use crate::kit::{NOON, admin, common};
+
+struct Sink(Arc<Ingestor>);
+
+impl ResultSink for Sink {
+    fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.0.take(result))
+    }
+}
+
+/// The parts of a process that check.
+struct Process {
+    _folder: tempfile::TempDir,
+    store: Arc<SqliteStore>,
+    ingestor: Arc<Ingestor>,
+    runner: RunnerHandle,
+    planner: Arc<LocalPlanner>,
+    fleet: Fleet,
+    clock: Arc<FakeClock>,
+}
+
+impl Process {
+    async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
+        let (store, metrics) = (Arc::new(store), Arc::new(Metrics::new()));
+        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
+        let ingestor =
+            Arc::new(Ingestor::start(store.clone(), Arc::clone(&metrics), vec![], IngestSettings::default()));
+        let net = Arc::new(Net::new(&NetConfig::default()).unwrap());
+        let place = Place { net, clock: clock.clone(), pulse: None };
+        let sink = Arc::new(Sink(Arc::clone(&ingestor)));
+        let runner = engine::start(Limits::default(), place, sink, metrics);
+        let directory = Arc::new(Directory::new(store.clone(), common()));
+        let planner = Arc::new(LocalPlanner::new(
+            runner.clone(),
+            Arc::clone(&ingestor),
+            Arc::clone(&directory),
+            clock.clone(),
+            &common().locations[0],
+            ProbeSettings::default(),
+        ));
+        let fleet = Fleet::new(FleetParts {
+            ledger: store.clone(),
+            roster: Arc::new(Roster::default()),
+            directory,
+            planner: planner.clone(),
+            vault: Arc::new(Keyring::ephemeral()),
+            clock: clock.clone(),
+        });
+        Self { _folder: folder, store, ingestor, runner, planner, fleet, clock }
+    }
+
+    async fn create(&self, port: u16, more: serde_json::Value) -> MonitorId {
+        let mut body = json!({
+            "billing_plancode": "p", "name": "shop", "hostname": "127.0.0.1", "port": port, "interval": 1,
+        });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let made = self.fleet.create(&admin(), MonitorType::Tcp, Form::V3, &Node::from(body)).await;
+        MonitorId(made.unwrap().id)
+    }
+
+    /// Lets time pass as a running process sees it.
+    async fn pass(&self, seconds: u64) {
+        for _ in 0..2 * seconds {
+            self.clock.advance(Duration::from_millis(500));
+            self.runner.snapshot().await.unwrap();
+        }
+    }
+
+    /// The results of `monitor` once `number` of them are kept, newest first.
+    async fn results(&self, monitor: MonitorId, number: usize) -> Vec<CheckResult> {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        loop {
+            let filter = ResultFilter { monitors: vec![monitor], ..ResultFilter::default() };
+            let page = self.store.results(filter, Page { limit: 100, offset: 0 }).await.unwrap();
+            if page.results.len() >= number {
+                return page.results;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{} of {number} results", page.results.len());
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn planned(&self) -> usize {
+        self.runner.snapshot().await.unwrap().planned
+    }
+
+    async fn end(self) {
+        self.runner.shutdown(Duration::from_secs(5)).await;
+        assert_eq!(self.ingestor.drain(Duration::from_secs(5)).await, 0);
+        self.store.close().await;
+    }
+}
+
+/// A listener that counts its connections.
+async fn listener() -> (u16, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (port, count) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&count);
+    tokio::spawn(async move {
+        while listener.accept().await.is_ok() {
+            counted.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    (port, count)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_monitor_runs_from_its_first_slot_in_its_newest_version_until_it_is_deleted() {
+    let process = Process::start().await;
+    let ((first, first_seen), (second, second_seen)) = (listener().await, listener().await);
+    let id = process.create(first, json!({})).await;
+    assert_eq!(first_seen.load(Ordering::SeqCst), 0, "no check right after the create");
+    process.pass(60).await;
+    let results = process.results(id, 1).await;
+    assert_eq!((results.len(), results[0].outcome, results[0].revision.0), (1, Outcome::Ok, 1));
+    assert!(results[0].planned_at > Timestamp::from_seconds(NOON));
+    assert!(results[0].planned_at <= Timestamp::from_seconds(NOON + 60));
+    assert_eq!(first_seen.load(Ordering::SeqCst), 1);
+
+    let body = Node::from(json!({"port": second}));
+    process.fleet.patch(&admin(), id, None, Form::V3, &body, None).await.unwrap();
+    process.pass(60).await;
+    let results = process.results(id, 2).await;
+    assert_eq!((results[0].outcome, results[0].revision.0), (Outcome::Ok, 2));
+    assert_eq!((first_seen.load(Ordering::SeqCst), second_seen.load(Ordering::SeqCst)), (1, 1));
+
+    process.fleet.delete(&admin(), id, None).await.unwrap();
+    assert_eq!(process.planned().await, 0);
+    process.pass(120).await;
+    assert_eq!((process.results(id, 2).await.len(), second_seen.load(Ordering::SeqCst)), (2, 1));
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rest_leaves_no_missed_runs() {
+    let process = Process::start().await;
+    let (port, _) = listener().await;
+    let id = process.create(port, json!({})).await;
+    process.fleet.pause(&admin(), id, Timestamp::from_seconds(NOON + 300)).await.unwrap();
+    assert_eq!(process.planned().await, 0);
+    process.pass(300).await;
+    process.fleet.wake(process.clock.now()).await;
+    assert_eq!(process.planned().await, 1);
+    process.pass(60).await;
+    let results = process.results(id, 1).await;
+    assert_eq!((results.len(), results[0].outcome), (1, Outcome::Ok), "{results:?}");
+    assert!(results[0].planned_at > Timestamp::from_seconds(NOON + 300));
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn only_what_has_this_location_in_its_pool_runs_here() {
+    let process = Process::start().await;
+    let (port, _) = listener().await;
+    process.create(port, json!({"locations": [{"id": 2}]})).await;
+    process.create(port, json!({"enabled": false})).await;
+    assert_eq!(process.planned().await, 0);
+    let both = process.create(port, json!({"locations": [{"id": 2}, {"id": 1}]})).await;
+    assert_eq!(process.planned().await, 1);
+    let elsewhere = Node::from(json!({"locations": [{"id": 2}], "home_location": null}));
+    process.fleet.patch(&admin(), both, None, Form::V3, &elsewhere, None).await.unwrap();
+    assert_eq!(process.planned().await, 0);
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_changed_default_location_moves_the_monitors_that_have_none_of_their_own() {
+    use vigie::model::{CustomerId, RecordKind};
+    use vigie::store::{Ledger, Write};
+
+    let process = Process::start().await;
+    let (port, _) = listener().await;
+    process.create(port, json!({})).await;
+    process.create(port, json!({"locations": [{"id": 1}]})).await;
+    assert_eq!(process.planned().await, 2);
+    let mut account = process.store.record(RecordKind::Customer, 1).await.unwrap().unwrap();
+    let expected = account.revision;
+    account.revision.0 += 1;
+    account.fields.insert("default_locations".to_owned(), json!([{"id": 2}]));
+    process
+        .store
+        .write(vec![Write::PutRecord { record: Box::new(account), expected }], vec![])
+        .await
+        .unwrap();
+    process.fleet.directory().forget();
+    // One that comes in between hides nothing from the others.
+    process.create(port, json!({"locations": [{"id": 1}]})).await;
+    process.planner.follow(&process.fleet).await.unwrap();
+    assert_eq!(process.planned().await, 2);
+    assert_eq!(process.fleet.directory().facts(CustomerId(1)).await.unwrap().default_locations, [2]);
+    process.end().await;
+}

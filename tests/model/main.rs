@@ -9,6 +9,7 @@ mod properties;
 mod record;
 mod rules;
 mod schema;
+mod scripts;
 mod source;
 mod support;
 mod table;

@@ -24,7 +24,7 @@ pub fn minimal(kind: MonitorType) -> Value {
         }
         MonitorType::Api => json!({"script": "<a/>", "test_suite": "s", "test_case": "c"}),
         MonitorType::CollectionApi => json!({"script": "{}"}),
-        MonitorType::Selenium => json!({"script": "aGk="}),
+        MonitorType::Selenium => json!({"script": "UEsDBA=="}),
         MonitorType::HostAgent => json!({"host_id": "h"}),
         MonitorType::MobileCloud | MonitorType::MobileLab => {
             json!({"hostname": "a.example", "api_key": "k", "run_configuration": "{}"})
@@ -77,8 +77,8 @@ pub fn texts(format: Format) -> (&'static str, Option<&'static str>) {
         Format::HeaderName => ("X-A", Some("Content-Length")),
         Format::HeaderValue => ("x", Some("x\r\ny")),
         Format::Json => ("{}", Some("{")),
-        Format::Xml => ("<a/>", Some("{}")),
-        Format::Base64 => ("aGk=", Some("!")),
+        Format::Xml | Format::Script => ("<a/>", Some("{}")),
+        Format::Base64 => ("UEsDBA==", Some("!")),
         Format::ClockTime => ("23:59", Some("24:00")),
         Format::LocalTime => ("2026-01-31 00:00:00", Some("2026-01-32 00:00:00")),
     }

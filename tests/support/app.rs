@@ -125,7 +125,7 @@ impl App {
             kind: TokenKind::Access,
             user,
             issued_at,
-            expires_at: issued_at + std::time::Duration::from_secs(3600),
+            expires_at: issued_at + std::time::Duration::from_hours(1),
         };
         self.store.issue(kept).await.unwrap();
         Client { router: self.router.clone(), token: Some(token) }

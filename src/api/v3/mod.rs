@@ -30,7 +30,11 @@ use super::{ApiError, ApiState};
 pub fn router(state: ApiState) -> Router {
     let routes = all(state);
     let document = openapi::routes(routes.operations());
-    let router = routes.into_router().merge(document);
+    framed(routes.into_router().merge(document))
+}
+
+/// `router` with the error body for what it does not know and for what breaks inside of it.
+fn framed(router: Router) -> Router {
     router
         .fallback(async || ApiError::not_found())
         .method_not_allowed_fallback(other_method)
@@ -38,6 +42,7 @@ pub fn router(state: ApiState) -> Router {
 }
 
 /// Every operation, for what is derived from them.
+#[must_use]
 pub fn operations(state: ApiState) -> Vec<super::Operation> {
     all(state).operations().to_vec()
 }
@@ -82,4 +87,29 @@ async fn other_method(method: Method, uri: Uri) -> Response {
 fn panicked(_: Box<dyn Any + Send>) -> Response {
     let message = "The server could not answer this; see its log";
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::Request;
+    use axum::routing::get;
+    use http_body_util::BodyExt;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_answered_with_the_error_body_and_the_next_call_as_ever() {
+        let broken = async || -> StatusCode { panic!("a fault of the test") };
+        let router = framed(Router::new().route("/broken", get(broken)).route("/fine", get(async || "ok")));
+        let ask = |path: &str| router.clone().oneshot(Request::get(path).body(Body::empty()).unwrap());
+        let answer = ask("/broken").await.unwrap();
+        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["errors"][0]["code"], 500);
+        assert!(!body.to_string().contains("a fault of the test"));
+        assert_eq!(ask("/fine").await.unwrap().status(), StatusCode::OK);
+    }
 }

@@ -9,6 +9,7 @@ mod create;
 mod differences;
 mod edit;
 mod load;
+mod many;
 mod passwords;
 mod rest;
 mod save;
@@ -86,6 +87,12 @@ impl Fleet {
     #[must_use]
     pub fn roster(&self) -> &Arc<Roster> {
         &self.parts.roster
+    }
+
+    /// What is known of accounts.
+    #[must_use]
+    pub fn directory(&self) -> &Arc<Directory> {
+        &self.parts.directory
     }
 
     /// To be held while monitors are made; others may make some at the same time.

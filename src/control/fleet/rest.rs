@@ -55,7 +55,7 @@ impl Fleet {
         }
         let trail = Trail { paused_until: Some(until), ..(*old.trail).clone() };
         let document = Arc::clone(&old.document);
-        let step = Step::Next { action, old: Box::new(old), document, trail };
+        let step = Step::Next { action, old: Box::new(old), document, trail, origin: None };
         let made = self.save_all(caller, vec![step]).await?;
         self.rests(&made);
         saved(&made, Vec::new())

@@ -37,6 +37,8 @@ pub(super) enum Step {
         document: Arc<Document>,
         /// Its trail to be; [`Fleet::save_all`] sets who changed it and its script.
         trail: Trail,
+        /// Where it is written down from now on, if that changes: a new version even when nothing else differs.
+        origin: Option<Origin>,
     },
     /// The end of a monitor.
     Gone {
@@ -56,6 +58,11 @@ pub(super) struct Scene {
 }
 
 impl Scene {
+    /// What is known of the account.
+    pub(super) fn facts(&self) -> &AccountFacts {
+        &self.facts
+    }
+
     /// As the rules take it.
     pub(super) fn around(&self) -> Surroundings<'_> {
         Surroundings { plans: self.plans.as_deref(), ..self.facts.surroundings(self.role) }
@@ -221,12 +228,14 @@ impl Sheet {
                 self.created += 1;
                 self.create(parts, caller, origin, document, now);
             }
-            Step::Next { action, old, document, trail } => {
-                if *old.document == *document && old.trail.paused_until == trail.paused_until {
+            Step::Next { action, old, document, trail, origin } => {
+                let same = *old.document == *document && old.trail.paused_until == trail.paused_until;
+                if same && origin.is_none() {
                     self.outcomes.push(Outcome::Same(*old));
                     return;
                 }
-                let next = next(caller, &old, document, trail, now);
+                let mut next = next(caller, &old, document, trail, now);
+                next.origin = origin.unwrap_or(next.origin);
                 let entry =
                     caller.entry(now, action, "monitor", AuditObject::Id(old.id.0), name(&next.document));
                 let (before, after) = differences(&old, &next);

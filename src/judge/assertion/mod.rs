@@ -25,10 +25,6 @@ use crate::model::{Failure, FailureKind, Phase};
 
 /// Bytes that a compiled expression may take: the bound by which it is judged when its monitor is saved.
 const COMPILED_BYTES: usize = 10 * 1024 * 1024;
-/// Opening brackets of a JSONPath or XPath.
-const MOST_BRACKETS: usize = 32;
-/// Steps of a JSONPath or XPath that walk over the whole document.
-const MOST_SWEEPS: usize = 4;
 
 /// Why an assertion cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,22 +1,23 @@
-//! JSONPath (RFC 9535), with its leading `$.` added and its cost bounded.
+//! JSON of a body, and the errors of its paths.
 
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-use super::{AssertionError, MOST_BRACKETS, MOST_SWEEPS};
+use super::AssertionError;
+use crate::model::path::{self, PathError};
 
 /// Compiles `property`.
 pub(super) fn compile(property: &str) -> Result<JsonPath, AssertionError> {
-    let full = match property.chars().next() {
-        Some('$') => property.to_owned(),
-        Some('[' | '.') => format!("${property}"),
-        _ => format!("$.{property}"),
-    };
-    // Nested brackets are nested calls of the parser; each `..` multiplies what can be selected.
-    if full.matches(['[', '(']).count() > MOST_BRACKETS || full.matches("..").count() > MOST_SWEEPS {
-        return Err(AssertionError::TooComplex);
+    path::json(property).map_err(AssertionError::from)
+}
+
+impl From<PathError> for AssertionError {
+    fn from(error: PathError) -> Self {
+        match error {
+            PathError::TooComplex => Self::TooComplex,
+            PathError::Syntax(message) => Self::Path(message),
+        }
     }
-    JsonPath::parse(&full).map_err(|error| AssertionError::Path(error.to_string()))
 }
 
 /// The body as JSON; `serde_json` refuses what is nested deeper than 128.

@@ -4,9 +4,10 @@ use roxmltree::{Node as Parsed, ParsingOptions};
 use sxd_document::dom::{ChildOfElement, Document, Element};
 use sxd_document::{Package, QName};
 use sxd_xpath::nodeset::Node;
-use sxd_xpath::{Context, Factory, Value, XPath};
+use sxd_xpath::{Context, Value};
 
-use super::{AssertionError, MOST_BRACKETS, MOST_SWEEPS};
+use super::AssertionError;
+use crate::model::path;
 
 /// Bytes of a document.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
@@ -14,8 +15,6 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 const MOST_NODES: u32 = 200_000;
 /// Elements inside each other: the XPath engine calls itself for each.
 const DEEPEST: usize = 256;
-/// Axes that walk over much of a document.
-const SWEEPS: &[&str] = &["//", "descendant", "following::", "preceding::"];
 
 /// What an expression gave.
 pub(super) enum Found<'d> {
@@ -28,19 +27,7 @@ pub(super) enum Found<'d> {
 /// Checks that `property` is an expression. The compiled form cannot leave its thread, so that it is
 /// compiled again (some microseconds) by [`Tree::find`].
 pub(super) fn check(property: &str) -> Result<(), AssertionError> {
-    let sweeps: usize = SWEEPS.iter().map(|axis| property.matches(axis).count()).sum();
-    if property.matches(['[', '(']).count() > MOST_BRACKETS || sweeps > MOST_SWEEPS {
-        return Err(AssertionError::TooComplex);
-    }
-    compile(property).map(drop).map_err(AssertionError::Path)
-}
-
-fn compile(property: &str) -> Result<XPath, String> {
-    match Factory::new().build(property) {
-        Ok(Some(path)) => Ok(path),
-        Ok(None) => Err("it is empty".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    path::xml(property).map(drop).map_err(AssertionError::from)
 }
 
 /// The namespace prefixes in an expression: names before a single colon, outside of literals.
@@ -115,7 +102,7 @@ impl Tree {
         if let Some(prefix) = prefixes(property).into_iter().find(unknown) {
             return Err(format!("the prefix `{prefix}` is not declared on the root"));
         }
-        let path = compile(property)?;
+        let path = path::xml(property).map_err(|error| error.to_string())?;
         let mut context = Context::new();
         for (prefix, uri) in &self.namespaces {
             context.set_namespace(prefix, uri);

@@ -137,6 +137,8 @@ impl<'a> Intake<'a> {
         if let Some(value) = self.value(field, &field.kind, node, path, complete) {
             if value.is_null() && field.required {
                 let fault = FieldFault::new(Rule::Missing, path, node.place, format!("`{path}` is required"));
+                // It is not missing as well.
+                found.entry(field.name).or_insert(Value::Null);
                 return self.faults.push(fault.given("null"));
             }
             merge(found, field.name, value);

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::super::fault::{FieldFault, MASK, Rule, nearest, shown};
 use super::super::field::{Field, Kind, Legacy};
 use super::super::format::Format;
+use super::super::script;
 use super::super::source::{Node, NodeValue};
 use super::{Form, Intake, is_empty};
 
@@ -93,7 +94,7 @@ impl Intake<'_> {
         path: &str,
     ) -> Option<Value> {
         let Some(text) = self.as_text(node) else { return self.refuse(field, kind, node, path) };
-        if field.secret && text == MASK {
+        if text == MASK && (field.secret || format == Format::Script) {
             return self.masked(field, node, path, text);
         }
         let length = text.chars().count();
@@ -263,7 +264,11 @@ fn advice(kind: &Kind, node: &Node) -> Option<String> {
 }
 
 fn given(field: &Field, node: &Node) -> String {
-    if field.secret { MASK.to_owned() } else { shown(node) }
+    match node.as_text() {
+        _ if field.secret => MASK.to_owned(),
+        Some(text) if field.is_script() && script::hides(text) => format!("a text of {} bytes", text.len()),
+        _ => shown(node),
+    }
 }
 
 pub(super) fn quoted(node: &Node) -> String {

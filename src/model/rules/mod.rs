@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::accept::Surroundings;
 use super::document::Document;
-use super::fault::{FieldFault, Rule, shortened};
+use super::fault::{FieldFault, MASK, Rule, shortened};
 use super::intake::Form;
 use super::source::Node;
 
@@ -12,6 +12,7 @@ mod address;
 mod locations;
 mod plans;
 mod properties;
+mod scripts;
 mod steps;
 mod warnings;
 mod web;
@@ -41,6 +42,7 @@ pub(super) fn check(judged: &Judged<'_>, faults: &mut Vec<FieldFault>) {
     locations::check(&mut bench);
     web::check(&mut bench);
     steps::check(&mut bench);
+    scripts::check(&mut bench);
     plans::check(&mut bench);
     properties::check(&mut bench);
     faults.append(&mut bench.found);
@@ -81,7 +83,9 @@ impl<'a> Bench<'a> {
             other => other.to_string(),
         });
         let mut fault = FieldFault::new(rule, path, place, message);
-        fault.given = given;
+        let field = super::table::of(self.document().kind()).field(fault.field());
+        let hidden = field.is_some_and(|field| field.secret || field.is_script());
+        fault.given = if hidden { Some(MASK.to_owned()) } else { given };
         self.found.push(fault);
         let last = self.found.len() - 1;
         &mut self.found[last]

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::super::fault::Rule;
+use super::super::path as paths;
 use super::{Bench, regex_problem};
 
 pub(super) fn check(bench: &mut Bench<'_>) {
@@ -22,9 +23,11 @@ pub(super) fn check(bench: &mut Bench<'_>) {
         method(bench, &path, step);
         number(bench, &path, step, &mut numbers);
         assertions(bench, &format!("{path}.assertions"), entries(step, "assertions"));
-        for (at, variable) in entries(step, "variables").iter().enumerate() {
-            let path = format!("{path}.variables[{at}].name");
-            let name = variable.get("name").and_then(Value::as_str).unwrap_or_default();
+        for (at, entry) in entries(step, "variables").iter().enumerate() {
+            let path = format!("{path}.variables[{at}]");
+            variable(bench, &path, entry);
+            let path = format!("{path}.name");
+            let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
             if !variables.insert(name) {
                 let message = format!("`{path}`: a variable `{name}` is in this monitor already");
                 bench.fault(Rule::Duplicate, &path, message);
@@ -89,7 +92,31 @@ fn assertions(bench: &mut Bench<'_>, path: &str, assertions: &[Value]) {
             let path = format!("{path}.property");
             bench.fault(Rule::Missing, &path, format!("`{path}` is required with source `{source}`"));
         }
+        path_of(bench, &format!("{path}.property"), source, part("property"));
         value(bench, &format!("{path}.value"), source, comparison, part("value"));
+    }
+}
+
+/// What is looked up in JSON, XML or by a regular expression has to compile.
+fn path_of(bench: &mut Bench<'_>, path: &str, source: &str, property: &str) {
+    let problem = match source {
+        "JSON Response" => paths::json(property).err().map(|error| format!("is no JSONPath: {error}")),
+        "XML Response" => paths::xml(property).err().map(|error| format!("is no XPath: {error}")),
+        _ => None,
+    };
+    if let (Some(problem), false) = (problem, property.is_empty()) {
+        bench.fault(Rule::Format, path, format!("`{path}` {problem}"));
+    }
+}
+
+/// Of a variable also the regular expression, which gives its first group.
+fn variable(bench: &mut Bench<'_>, path: &str, variable: &Value) {
+    let part = |name: &str| variable.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (path, source, property) = (format!("{path}.property"), part("source"), part("property"));
+    path_of(bench, &path, source, property);
+    let problem = (source == "Response").then(|| regex_problem(property)).flatten();
+    if let Some(problem) = problem {
+        bench.fault(Rule::Format, &path, format!("`{path}` is no regular expression: {problem}"));
     }
 }
 

@@ -1,10 +1,10 @@
 //! What an author should know of a document that is accepted (fields.md 2, behaviour.md 3 and 4).
 
-use super::Judged;
+use super::{Judged, scripts};
 
 /// One sentence each.
 pub(crate) fn warnings(judged: &Judged<'_>) -> Vec<String> {
-    [unused_address(judged), outlasts(judged), unspoken(judged), unprobed(judged)]
+    [unused_address(judged), outlasts(judged), unspoken(judged), unprobed(judged), scripts::warning(judged)]
         .into_iter()
         .flatten()
         .collect()

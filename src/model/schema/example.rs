@@ -123,6 +123,7 @@ fn text_example(table: &Table, format: Format, max: usize) -> Value {
         Format::HeaderValue => "text/html",
         Format::Json => "{}",
         Format::Xml => "<project/>",
+        Format::Script => "<script><step name=\"Front page\"><open url=\"/\"/></step></script>",
         Format::Base64 => "UEsDBA==",
         Format::ClockTime => "22:00",
         Format::LocalTime => "2031-05-01 22:00:00",

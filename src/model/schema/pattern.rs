@@ -32,7 +32,7 @@ pub(super) fn pattern(format: Format) -> Option<String> {
             format!(r"^(?!({})$)[A-Za-z0-9!#$%&'*+.^_`|~-]+$", own.join("|"))
         }
         Format::HeaderValue => r"^[^\x00-\x08\x0A-\x1F\x7F-\x9F]*$".to_owned(),
-        Format::Xml => r"^[\uFEFF\s]*<[\s\S]*>\s*$".to_owned(),
+        Format::Xml | Format::Script => r"^[\uFEFF\s]*<[\s\S]*>\s*$".to_owned(),
         Format::Base64 => r"^[A-Za-z0-9+/ \t\r\n\f]*(=[ \t\r\n\f]*){0,2}$".to_owned(),
         Format::ClockTime => "^([01][0-9]|2[0-3]):[0-5][0-9]$".to_owned(),
         Format::LocalTime => {
@@ -57,7 +57,7 @@ pub(super) const fn format_name(format: Format) -> Option<&'static str> {
         Format::HeaderName => Some("header-name"),
         Format::HeaderValue => Some("header-value"),
         Format::Json => Some("json"),
-        Format::Xml => Some("xml"),
+        Format::Xml | Format::Script => Some("xml"),
         Format::Base64 => Some("base64"),
         Format::LocalTime => Some("local-time"),
     }

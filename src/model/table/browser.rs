@@ -31,7 +31,7 @@ pub(super) static CAPTURING: &[Field] = &[
 
 static PLAYBACK: &[Field] = &[
     Field::formatted("url", MAX_URL, Format::HttpUrl, "The page, or the base of the script's URLs"),
-    Field::formatted("script", MAX_SCRIPT, Format::Xml, "The driver script"),
+    Field::formatted("script", MAX_SCRIPT, Format::Script, "The driver script"),
     Field::choice("browser_type", &["Firefox", "Google Chrome", "Internet Explorer"], "The browser")
         .access(Access::ReadOnlyInV3)
         .legacy(Legacy::Coded(BROWSER_CODES)),

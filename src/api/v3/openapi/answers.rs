@@ -119,7 +119,7 @@ pub(super) fn error() -> Value {
 }
 
 /// A list of `items` (behaviour.md 1 "Lists").
-pub(in super::super) fn list_of(items: Value) -> Value {
+fn list_of(items: Value) -> Value {
     let number = json!({"type": ["integer", "null"], "minimum": 0});
     json!({
         "type": "object",

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{answers, params, results};
+use super::{answers, params};
 use crate::api::{Body, Operation};
 use crate::model::schema::{self, Role};
 use crate::model::{self, Right};
@@ -111,7 +111,6 @@ fn tags(operations: &[Operation]) -> Vec<Value> {
 fn schemas(operations: &[Operation]) -> Map<String, Value> {
     let mut schemas = Map::new();
     schemas.insert("Errors".to_owned(), answers::error());
-    schemas.insert(results::RESULT.to_owned(), results::result());
     for operation in operations {
         match operation.body {
             Body::Create(table) => schema::add(table, Role::Create, &mut schemas),

@@ -14,12 +14,8 @@ mod document;
 mod html;
 mod page;
 mod params;
-mod results;
 #[cfg(test)]
 mod tests;
-
-pub(super) use answers::list_of;
-pub(super) use results::result_reference;
 
 pub use document::document;
 

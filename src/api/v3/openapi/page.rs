@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 use super::html::{escape, path, prose, table};
 use super::{answers, document, params};
 use crate::api::{Answer, Body, Operation};
@@ -164,7 +166,33 @@ fn outcomes(operation: &Operation) -> String {
     let mut rows = vec![vec![pill(status), success(operation)]];
     let failures = answers::failures(operation);
     rows.extend(failures.into_iter().map(|(status, when)| vec![pill(status), prose(when)]));
-    format!("<h3>Answers</h3>\n{}", table(&["Status", "When"], &rows))
+    let answers = format!("<h3>Answers</h3>\n{}", table(&["Status", "When"], &rows));
+    let Answer::Schema(schema) = &operation.answer else { return answers };
+    format!("{answers}<h3>In the answer</h3>\n{}", properties(schema))
+}
+
+/// The fields of an answer that has no table; of a list, those of its entries.
+fn properties(schema: &Value) -> String {
+    let entries = &schema["properties"]["results"]["items"];
+    let shown = if entries["properties"].is_object() { entries } else { schema };
+    let wanted = |property: &Value| match (&property["enum"], &property["type"]) {
+        (Value::Array(words), _) => {
+            let words: Vec<_> = words.iter().map(|word| format!("`{}`", plain(word))).collect();
+            format!("one of {}", words.join(", "))
+        }
+        (_, Value::Array(kinds)) => kinds.iter().map(plain).collect::<Vec<_>>().join(" or "),
+        (_, kind) => plain(kind),
+    };
+    let row = |(name, property): (&String, &Value)| {
+        let about = property["description"].as_str().unwrap_or_default();
+        vec![format!("<code>{}</code>", escape(name)), prose(&wanted(property)), prose(about)]
+    };
+    let rows: Vec<_> = shown["properties"].as_object().into_iter().flatten().map(row).collect();
+    if rows.is_empty() { String::new() } else { table(&["Field", "Value", "What"], &rows) }
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned).replace("null", "nothing")
 }
 
 fn success(operation: &Operation) -> String {
@@ -240,9 +268,12 @@ fn every_monitor() -> String {
 const FIELD_HEADS: &[&str] = &["Field", "Value", "Default", "What"];
 
 fn object(of: &'static Table) -> String {
+    // Types that change a shared field say something else of it.
     let is_shared = |field: &&&'static Field| {
         let groups = [shared::IDENTITY, shared::RUNNING, shared::REPORTED];
-        is_monitor(of) && groups.into_iter().flatten().any(|shared| std::ptr::eq(shared, **field))
+        let same = |shared: &Field| (shared.name, shared.about) == (field.name, field.about);
+        is_monitor(of)
+            && groups.into_iter().flatten().any(|shared| same(shared) && shared.default == field.default)
     };
     let rows: Vec<_> =
         of.fields().iter().filter(|field| !is_shared(field)).map(|field| field_row(field)).collect();
@@ -276,7 +307,7 @@ fn field_row(field: &Field) -> Vec<String> {
         ref kind => prose(&bounds(kind)),
     };
     let default = match field.default_value() {
-        Some(serde_json::Value::Object(_)) => "its defaults".to_owned(),
+        Some(Value::Object(_)) => "its defaults".to_owned(),
         Some(default) => format!("<code>{}</code>", escape(&default.to_string())),
         None => String::new(),
     };

@@ -1,0 +1,167 @@
+use serde_json::{Value, json};
+use vigie::model::{CustomerId, MonitorType, Origin, Role};
+
+use crate::support::{outcome, placed, send, someone, started, website};
+
+fn without(mut body: Value, fields: &[&str]) -> Value {
+    for field in fields {
+        body.as_object_mut().unwrap().shift_remove(*field);
+    }
+    body
+}
+
+#[tokio::test]
+async fn the_minimal_sets_are_enough_and_each_missing_field_is_named_in_order() {
+    let (_app, admin) = started().await;
+    let script = "<script version=\"1\"><step name=\"a\"><open url=\"http://a.test/\"/></step></script>";
+    for (body, order) in [
+        (website("w"), &["billing_plancode", "name", "url", "interval", "enabled"][..]),
+        (
+            json!({"billing_plancode": "p", "site_type": "browserscript", "browser_type": "CH", "name": "b", "script": script, "interval": 5, "enabled": "n"}),
+            &["billing_plancode", "browser_type", "name", "script", "interval", "enabled"],
+        ),
+        (
+            json!({"billing_plancode": "p", "site_type": "apiproject", "name": "a", "script": "<p/>", "test_suite": "s", "test_case": "c", "interval": "10", "enabled": "y"}),
+            &["billing_plancode", "name", "script", "test_suite", "test_case", "interval", "enabled"],
+        ),
+    ] {
+        admin.made(body.clone()).await;
+        for (at, field) in order.iter().enumerate() {
+            // With all that come after it missing too, the first decides; an empty text is as good as none.
+            let answer = admin.post(without(body.clone(), &order[at..])).await;
+            assert_eq!(outcome(&answer), ("64", &*format!("Missing {field}")), "{body}");
+            let mut empty = body.clone();
+            empty[*field] = json!("");
+            assert_eq!(outcome(&admin.post(empty).await), ("64", &*format!("Missing {field}")), "{body}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_type_comes_first_and_some_cannot_be_made() {
+    let (_app, admin) = started().await;
+    for (site_type, want) in [
+        (Value::Null, ("64", "Missing site_type")),
+        (json!(""), ("64", "Missing site_type")),
+        (json!("nonsense"), ("66", "Invalid site_type")),
+        (json!("api"), ("66", "Invalid site_type")),
+        (json!("collection-api"), ("66", "Invalid site_type")),
+        (json!(5), ("66", "Invalid site_type")),
+        (json!("mobilelab"), ("65", "Invalid device.")),
+        (json!("selenium"), ("65", "Invalid device.")),
+        (json!("ping"), ("64", "Missing billing_plancode")),
+    ] {
+        assert_eq!(outcome(&admin.post(json!({"site_type": site_type})).await), want, "{site_type}");
+    }
+    assert_eq!(outcome(&admin.post(json!({})).await), ("64", "Missing site_type"));
+    assert_eq!(outcome(&admin.post(json!([])).await), ("66", "Invalid body"));
+    let query = format!("/devices?login={}&session={}", admin.login, admin.session);
+    let plain = [("content-type", "text/plain")];
+    assert_eq!(
+        outcome(&send(&admin.router, "POST", &query, &plain, "{}").await),
+        ("66", "Invalid Content-Type")
+    );
+    assert!(admin.ids("").await.is_empty(), "nothing was made");
+}
+
+#[tokio::test]
+async fn values_outside_their_rule_are_named_and_what_does_not_apply_is_ignored() {
+    let (_app, admin) = started().await;
+    let with = |field: &str, value: Value| {
+        let mut body = website("w");
+        body[field] = value;
+        body
+    };
+    for (field, value) in [
+        ("interval", json!(7)),
+        ("timeout", json!("soon")),
+        ("mode", json!("X")),
+        ("url", json!("https://a.test/")),
+        ("http_method", json!("x")),
+        ("enabled", json!("maybe")),
+        ("port", json!("70000")),
+        ("locations", json!([{"id": "99"}])),
+        ("home_location", json!(99)),
+    ] {
+        let answer = admin.post(with(field, value)).await;
+        assert_eq!(outcome(&answer), ("66", &*format!("Invalid {field}")));
+    }
+    let host =
+        json!({"billing_plancode": "p", "site_type": "ping", "name": "n", "interval": 5, "enabled": "y"});
+    assert_eq!(outcome(&admin.post(host).await), ("64", "Missing hostname"));
+    let mut strange = website("w");
+    strange.as_object_mut().unwrap().extend(
+        json!({"test_suite": "x", "step_timeout": 9999, "nonsense": {"a": 1}, "id": "5", "customer_id": "7"})
+            .as_object()
+            .unwrap()
+            .clone(),
+    );
+    let id = admin.made(strange).await;
+    assert_ne!(id, "5");
+}
+
+#[tokio::test]
+async fn what_is_changed_is_shown_and_what_is_removed_is_gone() {
+    let (app, admin) = started().await;
+    let id = admin.made(website("first")).await;
+    let path = format!("/devices/{id}");
+    let change = json!({"name": "second", "interval": "10", "http_method": "p", "keyword_match_invert": "Enabled", "monitor_location_count": "2",
+        "locations": [{"id": "1"}, {"id": "2"}, {"id": "3"}], "home_location": "2", "realm_password": "s3cret", "site_type": "website"});
+    let answer = admin.call("PATCH", &path, Some(change)).await;
+    assert_eq!((outcome(&answer), &answer["results"]["id"]), (("0", "No errors."), &json!(id)));
+    let shown = admin.get(&format!("/devices?id={id}")).await["results"][0].clone();
+    for (field, value) in [
+        ("name", "second"),
+        ("interval", "10"),
+        ("http_method", "p"),
+        ("keyword_match_invert", "Enabled"),
+        ("monitor_location_count", "2"),
+        ("home_location", "2"),
+        ("realm_password", "********"),
+        ("enabled", "y"),
+    ] {
+        assert_eq!(shown[field], value, "{field}");
+    }
+    let names = json!([{"id": "1", "name": "Home"}, {"id": "2", "name": "Away"}, {"id": "3", "name": "Far"}]);
+    assert_eq!(shown["locations"], names);
+    // What was read can be sent back: the mask leaves the secret as it is.
+    assert_eq!(outcome(&admin.call("PATCH", &path, Some(shown.clone())).await), ("0", "No errors."));
+    let kept = app.state.fleet.roster().get(vigie::model::MonitorId(id.parse().unwrap())).unwrap();
+    assert_eq!(kept.document.text("realm_password"), Some("s3cret"));
+    assert!(kept.document.flag("rotate_locations"), "2 of 3 is a rotation");
+    for (body, want) in [
+        (json!({"interval": 7}), ("66", "Invalid interval")),
+        (json!({"name": null}), ("64", "Missing name")),
+        (json!({"site_type": "ping"}), ("66", "Invalid site_type")),
+    ] {
+        assert_eq!(outcome(&admin.call("PATCH", &path, Some(body)).await), want);
+    }
+    assert_eq!(outcome(&admin.call("DELETE", &path, None).await), ("0", "No errors."));
+    for method in ["PATCH", "DELETE"] {
+        assert_eq!(outcome(&admin.call(method, &path, Some(json!({}))).await), ("65", "Invalid device."));
+    }
+    for id in ["x", "0", "-1", "%FF", "1.0"] {
+        let answer = admin.call("DELETE", &format!("/devices/{id}"), None).await;
+        assert_eq!(outcome(&answer), ("65", "Invalid device."), "{id}");
+    }
+}
+
+#[tokio::test]
+async fn a_files_monitor_is_not_for_changing_and_another_accounts_is_not_there() {
+    let (app, admin) = started().await;
+    let fields = json!({"name": "f", "billing_plancode": "p", "url": "http://a.test/"});
+    placed(&app, 50, MonitorType::Website, Origin::File { key: "shop".into() }, fields);
+    let answer = admin.call("PATCH", "/devices/50", Some(json!({"name": "x"}))).await;
+    let (status, message) = outcome(&answer);
+    assert!(status == "63" && message.contains("`shop`"), "{message}");
+    assert_eq!(outcome(&admin.call("DELETE", "/devices/50", None).await).0, "63");
+    let other = app.account("other").await;
+    let stranger = someone(&app, other, Role::Admin, json!({})).await;
+    assert_ne!(other, CustomerId(1));
+    for method in ["PATCH", "DELETE"] {
+        let answer = stranger.call(method, "/devices/50", Some(json!({"name": "x"}))).await;
+        assert_eq!(outcome(&answer), ("65", "Invalid device."));
+    }
+    assert_eq!(outcome(&stranger.get("/devices?id=50").await), ("65", "Invalid device."));
+    assert!(stranger.ids("").await.is_empty());
+}

@@ -1,0 +1,145 @@
+//! Somebody who is logged in to the legacy API.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+use vigie::api::legacy;
+use vigie::clock::Clock;
+use vigie::model::{
+    CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, RecordKind, Revision, Role, Timestamp,
+    UserId,
+};
+use vigie::store::{Ledger, NewRecord, Token, TokenKind, Tokens, Write};
+
+use crate::app::{App, sha256};
+
+/// The legacy API of `app`.
+pub fn router(app: &App) -> Router {
+    Router::new().nest("/legacy-api", legacy::router(app.state.clone()))
+}
+
+/// Who calls.
+#[derive(Clone)]
+pub struct Someone {
+    pub router: Router,
+    pub login: String,
+    pub session: String,
+}
+
+/// A user of `role` in `customer`, logged in; `more` stands among the fields of the user.
+pub async fn someone(app: &App, customer: CustomerId, role: Role, more: Value) -> Someone {
+    let login = format!("{}-{customer}", role.name().to_lowercase());
+    let mut fields =
+        json!({"login": login, "name": "", "role": role.name(), "enabled": true, "locked": false});
+    fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let record = NewRecord {
+        kind: RecordKind::User,
+        customer: Some(customer),
+        assoc: None,
+        unique: Some(login.clone()),
+        created_at: app.clock.now(),
+        created_by: "test".to_owned(),
+        fields: fields.as_object().unwrap().clone(),
+        private: None,
+    };
+    let user = UserId(app.store.write(vec![Write::CreateRecord(record)], Vec::new()).await.unwrap()[0]);
+    let session = format!("session-{user}");
+    let issued_at = app.clock.now();
+    let expires_at = issued_at + Duration::from_mins(15);
+    let token = Token { hash: sha256(&session), kind: TokenKind::Session, user, issued_at, expires_at };
+    app.store.issue(token).await.unwrap();
+    Someone { router: router(app), login, session }
+}
+
+/// The app with an admin who is logged in.
+pub async fn started() -> (App, Someone) {
+    let app = App::start().await;
+    let admin = someone(&app, CustomerId(1), Role::Admin, json!({})).await;
+    (app, admin)
+}
+
+impl Someone {
+    pub async fn get(&self, path: &str) -> Value {
+        self.call("GET", path, None).await
+    }
+
+    pub async fn post(&self, body: Value) -> Value {
+        self.call("POST", "/devices", Some(body)).await
+    }
+
+    /// A call with login and session in the query.
+    pub async fn call(&self, method: &str, path: &str, body: Option<Value>) -> Value {
+        let mark = if path.contains('?') { '&' } else { '?' };
+        let path = format!("{path}{mark}login={}&session={}", self.login, self.session);
+        let body = body.map_or_else(String::new, |body| body.to_string());
+        send(&self.router, method, &path, &[("content-type", "application/json")], &body).await
+    }
+
+    /// Makes a monitor; answers its number.
+    pub async fn made(&self, body: Value) -> String {
+        let answer = self.post(body).await;
+        assert_eq!(outcome(&answer), ("0", "No errors."), "{answer}");
+        answer["results"]["id"].as_str().unwrap().to_owned()
+    }
+
+    /// The numbers that a list answers with.
+    pub async fn ids(&self, query: &str) -> Vec<String> {
+        let answer = self.get(&format!("/devices?{query}")).await;
+        assert_eq!(outcome(&answer), ("0", "No errors."), "{query}: {answer}");
+        answer["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["id"].as_str().unwrap().to_owned())
+            .collect()
+    }
+}
+
+/// Any call; holds that it is HTTP 200 with four texts of metadata, and results only without an error.
+pub async fn send(router: &Router, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Value {
+    let mut request = Request::builder().method(method).uri(format!("/legacy-api{path}"));
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let answer = router.clone().oneshot(request.body(Body::from(body.to_owned())).unwrap()).await.unwrap();
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["content-type"]),
+        (200, &"application/json".parse().unwrap())
+    );
+    let bytes = answer.into_body().collect().await.unwrap().to_bytes();
+    let answer: Value = serde_json::from_slice(&bytes).unwrap();
+    let metadata = answer["metadata"].as_object().unwrap();
+    assert_eq!(metadata.keys().collect::<Vec<_>>(), ["login", "session", "status", "message"]);
+    assert!(metadata.values().all(Value::is_string), "{answer}");
+    assert!(metadata["status"] == "0" || answer.get("results").is_none(), "{answer}");
+    answer
+}
+
+/// Status and message.
+pub fn outcome(answer: &Value) -> (&str, &str) {
+    (answer["metadata"]["status"].as_str().unwrap(), answer["metadata"]["message"].as_str().unwrap())
+}
+
+pub fn website(name: &str) -> Value {
+    json!({"billing_plancode": "p", "site_type": "website", "name": name, "url": "http://a.test/", "interval": 5, "enabled": "y"})
+}
+
+/// A monitor straight into memory, as those of files come.
+pub fn placed(app: &App, id: i64, kind: MonitorType, origin: Origin, values: Value) {
+    let monitor = Monitor {
+        id: MonitorId(id),
+        customer: CustomerId(1),
+        origin,
+        revision: Revision(1),
+        modified_at: Timestamp::from_seconds(1_767_225_600),
+        document: Arc::new(Document::trusted(kind, values.as_object().unwrap().clone())),
+        trail: Arc::default(),
+    };
+    app.state.fleet.roster().change(vec![monitor], &[]);
+}

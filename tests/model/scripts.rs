@@ -1,0 +1,393 @@
+//! Browser scripts: facts, protected variables and their masks, what saving says of them; hostile XML too.
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use vigie::model::accept::Surroundings;
+use vigie::model::intake::Form;
+use vigie::model::script::{ScriptFacts, hides, masked, same_protected, unmasked};
+use vigie::model::{Document, MASK, MonitorType as T, Secrets};
+
+use crate::support::{changed, document, made, minimal, with};
+
+const SHOP: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
+<!-- A shop. -->
+<script version="1" name="Shop">
+  <variable name="user" value="anna"/>
+  <variable name='pass'   protected = "true"
+            value = 'it"s &lt;secret&gt;' />
+  <variable name="pin" value="1234" protected="1"></variable>
+  <step name="Front"><open url="/"/><wait-for text="Shop"/></step>
+  <step name="Login"><type into="#p">${pass}</type></step>
+</script>
+"##;
+
+/// `SHOP` as answers show it.
+fn shown() -> String {
+    SHOP.replace("it\"s &lt;secret&gt;", MASK).replace("1234", MASK)
+}
+
+fn facts(text: &str) -> Result<(usize, usize, Vec<String>), String> {
+    ScriptFacts::read(text)
+        .map(|facts| (facts.steps, facts.events, facts.protected))
+        .map_err(|fault| fault.to_string())
+}
+
+#[test]
+fn a_script_tells_its_steps_acts_and_protected_variables() {
+    assert_eq!(facts(SHOP), Ok((2, 3, vec!["pass".to_owned(), "pin".to_owned()])));
+    assert_eq!(facts("<script><step/></script>"), Ok((1, 0, Vec::new())));
+    let nested = "<script><step><type><css>a</css></type><!-- c -->text<![CDATA[<x/>]]></step></script>";
+    assert_eq!(facts(nested), Ok((1, 1, Vec::new())), "what is inside of an act is no act");
+    let named = "<v:script xmlns:v='urn:v'><v:variable name='a' protected='true'/><v:step/></v:script>";
+    assert_eq!(facts(named), Ok((1, 0, vec!["a".to_owned()])));
+    let inner = "<script><step><variable name='a' protected='true' value='s'/></step></script>";
+    assert_eq!(facts(inner).unwrap().2, ["a"], "wherever it stands, it is protected");
+    assert_eq!(facts("\u{feff}<script><step/></script>"), Ok((1, 0, Vec::new())));
+}
+
+#[test]
+fn what_is_no_script_is_told_with_line_and_column() {
+    let cases = [
+        ("<s><step/></s>", "line 1, column 1: the root must be `script`, not `s`"),
+        ("<script/>", "line 1, column 1: there is no `step` in it"),
+        ("<script>\n  <step>\n</script>", "line 3, column 1: expected 'step' tag, not 'script'"),
+        ("<script>\n <step a='1' a='2'/></script>", "line 2, column 14: attribute 'a' is already defined"),
+        ("<script>&x;<step/></script>", "line 1, column 9: unknown entity reference 'x'"),
+        ("<!DOCTYPE script><script><step/></script>", "line 1, column 1: a document type is not taken"),
+        ("<script><step/>\n<variable value='x'/></script>", "line 2, column 1: a variable needs a `name`"),
+        (
+            "<script><step/><variable name='a'/><variable name='a' protected='true'/></script>",
+            "line 1, column 36: there is a variable `a` already",
+        ),
+        (
+            "<script><step/><variable name='a' protected='maybe'/></script>",
+            "line 1, column 16: `protected` of a variable must be `true` or `false`",
+        ),
+        (
+            "<script><step/><variable name='a' protected='true'>s</variable></script>",
+            "line 1, column 16: the value of a variable stands in its attribute `value`",
+        ),
+        (
+            "<script xmlns:x='urn:x'><step/><variable name='a' x:protected='true'/></script>",
+            "line 1, column 32: attributes of a variable have no prefix",
+        ),
+        ("<script><step/></script><script/>", "line 1, column 25: unknown token"),
+        ("", "line 1, column 1: the document does not have a root node"),
+    ];
+    for (text, wanted) in cases {
+        assert_eq!(facts(text), Err(wanted.to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn only_the_values_of_protected_variables_are_masked() {
+    assert_eq!(masked(SHOP), shown());
+    assert!(hides(SHOP));
+    let open = "<script><variable name='a' protected='false' value='x'/><step/></script>";
+    assert_eq!(masked(open), open);
+    assert!(!hides(open));
+    let empty = "<script><variable name='a' protected='true' value=''/><step/></script>";
+    assert_eq!(masked(empty), empty);
+    for whole in ["<script protected='true'", "<script><variable protected='true' name='a' value='s'>"] {
+        assert_eq!(masked(whole), MASK, "nobody knows where its secrets are: {whole}");
+        assert!(hides(whole));
+    }
+    assert_eq!(masked("<script><oops"), "<script><oops");
+}
+
+#[test]
+fn masks_are_replaced_by_the_values_that_they_stand_for() {
+    assert_eq!(unmasked(&shown(), Some(SHOP)).unwrap(), SHOP);
+    let other = "<script><variable value=\"********\" name=\"pass\" protected=\"1\"/><step/></script>";
+    assert_eq!(
+        unmasked(other, Some(SHOP)).unwrap(),
+        other.replace(MASK, "it&quot;s &lt;secret&gt;"),
+        "written so that it fits between the other quotes"
+    );
+    let open = "<script><variable name='a' value='********'/><step>********</step></script>";
+    assert_eq!(unmasked(open, Some(SHOP)).unwrap(), open, "it is no mask where nothing is protected");
+    assert_eq!(unmasked(MASK, Some("<script protected")).unwrap(), "<script protected");
+    let new = "<script><variable name='new' protected='true' value='********'/><step/></script>";
+    let lost = "the value of the protected variable `new` is masked, and there is none to keep";
+    assert_eq!(unmasked(new, Some(SHOP)), Err(lost.to_owned()));
+    assert_eq!(unmasked(new, None), Err(lost.to_owned()));
+    assert!(unmasked(MASK, None).is_err());
+    assert!(unmasked(MASK, Some("<script/>")).is_err());
+    let broken = "<script><variable name='pass' protected='true' value='********'>";
+    assert!(unmasked(broken, Some(SHOP)).unwrap_err().contains("what is no script"), "{broken}");
+}
+
+#[test]
+fn protected_variables_are_compared_by_what_they_are() {
+    let script = |variables: &str| format!("<script>{variables}<step/></script>");
+    let one = script("<variable name='a' protected='true' value='&#65;'/><variable name='b' value='1'/>");
+    for (other, same) in [
+        ("<variable name='b' value='2'/><variable protected='1' name='a' value=\"A\"/>", true),
+        ("<variable name='a' protected='true' value='B'/>", false),
+        ("<variable name='a' protected='false' value='A'/>", false),
+        ("<variable name='c' protected='true' value='A'/>", false),
+        ("", false),
+    ] {
+        assert_eq!(same_protected(&one, &script(other)), same, "{other}");
+        assert_eq!(same_protected(&script(other), &one), same, "{other}");
+    }
+    assert!(same_protected("<script>", "<oops>"), "neither can protect anything");
+    assert!(!same_protected("<script protected", "<script  protected"));
+}
+
+#[test]
+fn hostile_scripts_are_judged_quickly_and_never_shown() {
+    let secret = "<variable name='a' protected='true' value='hush'/>";
+    let big = 10 * 1024 * 1024;
+    let times = |piece: &str| piece.repeat(big / piece.len());
+    let spaces = " ".repeat(400);
+    let attributes: String = (0..200_000).map(|n| format!(" a{n}=''")).collect();
+    let declared: String = (0..60_000).map(|n| format!("<b xmlns:n{n} = 'urn:{n}'>")).collect();
+    let long = "x".repeat(70_000);
+    let bombs = [
+        format!(
+            "<!DOCTYPE s [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;&a;'>]><script>{secret}<step>&b;</step></script>"
+        ),
+        format!("<!DOCTYPE s SYSTEM 'file:///etc/passwd'><script>{secret}<step/></script>"),
+        format!("<script>{secret}{}", times("<a>")),
+        format!("<script>{secret}<step>{}</step></script>", times("<a/>")),
+        format!("<script>{secret}<step{attributes}/></script>"),
+        format!("<script>{secret}<step/>{declared}"),
+        format!("<script>{secret}<step a='{}", times("=")),
+        format!("<script>{secret}<step {}", times(" \n")),
+        format!("<script>{secret}<step{}", times(" a\n")),
+        format!("<script>{secret}<step {}", times("a = ")),
+        format!("<script>{secret}<step {}", times("<")),
+        format!("<script>{secret}<step>{}", times("&lt;")),
+        format!("<script><variable name='a' protected='true' value{spaces}={spaces}'hush'/><step/></script>"),
+        format!(
+            "<script><variable name='a' protected='true' {long}='' value='hush'/><step {long}/></script>"
+        ),
+        format!("<script>\0{secret}<step/></script>"),
+    ];
+    for bomb in &bombs {
+        let started = Instant::now();
+        let shown = masked(bomb);
+        let took = started.elapsed();
+        let start: String = bomb.chars().take(90).collect();
+        assert!(!shown.contains("hush"), "{start}");
+        assert!(took < Duration::from_secs(30), "{took:?}: {start}");
+    }
+    let deep = format!("<script>{secret}{}<step/>{}</script>", "<a>".repeat(90_000), "</a>".repeat(90_000));
+    assert!(masked(&deep).contains(MASK) && !masked(&deep).contains("hush"), "only deep, and read");
+    let code =
+        format!("<script>{secret}<step><run-js><![CDATA[{}]]></run-js></step></script>", times("a=1;"));
+    assert_eq!(facts(&code).unwrap().0, 1, "code is not taken for attributes");
+}
+
+#[test]
+fn awkward_values_are_masked_and_put_back() {
+    for value in
+        ["a'b", "a\"b", "&amp;", "&#10;", "é\u{1f980}", ">", "]]>", "name='x'", "\n\t", "********", "="]
+    {
+        let quote = if value.contains('"') { '\'' } else { '"' };
+        let script = format!(
+            "<script><!-- <variable/> --><![CDATA[]]><variable protected={quote}true{quote} value={quote}{value}{quote} name='n'/><step/></script>"
+        )
+        .replace("<![CDATA[]]>", "<x><![CDATA[<variable name='n' protected='true' value='no'/>]]></x>");
+        let shown = masked(&script).into_owned();
+        assert_eq!(
+            shown,
+            script.replacen(&format!("{quote}{value}{quote}"), &format!("{quote}{MASK}{quote}"), 1)
+        );
+        assert_eq!(unmasked(&shown, Some(&script)).unwrap(), script, "{value}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_value_comes_back_byte_for_byte(values in prop::collection::vec(".{0,40}", 1..8), single in any::<bool>()) {
+        let quote = if single { '\'' } else { '"' };
+        let escaped = |text: &str| -> String {
+            text.chars().filter(|c| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}')).map(|c| match c {
+                '<' => "&lt;".to_owned(), '&' => "&amp;".to_owned(), '\'' => "&apos;".to_owned(),
+                '"' => "&quot;".to_owned(), c => c.to_string() }).collect()
+        };
+        let variables: String = values.iter().enumerate().map(|(at, value)| {
+            let hidden = at % 2 == 0;
+            format!("<variable name='v{at}' protected='{hidden}' value={quote}{}{quote}/>\n", escaped(value))
+        }).collect();
+        let script = format!("<script>\n{variables}<step/></script>");
+        let shown = masked(&script).into_owned();
+        let back = unmasked(&shown, Some(&script));
+        prop_assert_eq!(back.as_deref(), Ok(script.as_str()));
+        prop_assert!(same_protected(&script, &back.unwrap()));
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in ".{0,200}", old in ".{0,50}") {
+        let script = format!("<script>{text}<variable name='a' protected='true' value='********'/><step/></script>");
+        for new in [text.as_str(), script.as_str()] {
+            let _ = (ScriptFacts::read(new), masked(new), unmasked(new, Some(&old)), same_protected(new, &old));
+        }
+    }
+}
+
+fn shop() -> Document {
+    document(T::BrowserScript, json!({"script": SHOP, "transaction_password": "open sesame"}))
+}
+
+fn told(result: Result<vigie::model::accept::Accepted, Vec<vigie::model::FieldFault>>) -> Vec<String> {
+    match result {
+        Ok(_) => Vec::new(),
+        Err(faults) => faults
+            .iter()
+            .map(|fault| {
+                for secret in ["open sesame", "1234", "secret&gt;"] {
+                    let whole = format!("{fault} {:?}", fault.given);
+                    assert!(!whole.contains(secret), "{whole}");
+                }
+                format!("{}: {}", fault.path, fault.message)
+            })
+            .collect(),
+    }
+}
+
+#[test]
+fn protected_values_stay_out_of_the_store_and_of_answers() {
+    let shop = shop();
+    assert_eq!(shop.to_json(Secrets::Masked)["script"], json!(shown()));
+    assert_eq!(shop.stored(Secrets::Masked)["script"], json!(shown()));
+    assert_eq!(shop.stored(Secrets::Omitted).get("script"), None);
+    assert_eq!(shop.to_json(Secrets::Revealed)["script"], json!(SHOP));
+    let open = document(T::BrowserScript, json!({"script": "<script><step/></script>"}));
+    assert_eq!(open.stored(Secrets::Omitted)["script"], json!("<script><step/></script>"));
+}
+
+#[test]
+fn protected_variables_need_the_password_of_the_script() {
+    let required =
+        "transaction_password: `transaction_password` is required: the script has protected variables";
+    let change = "transaction_password: `transaction_password` is required to change protected variables of the script";
+    let wrong = "transaction_password: `transaction_password` is not the one that is stored";
+    let around = Surroundings::default();
+    for form in [Form::V3, Form::File, Form::Legacy] {
+        let body = with(minimal(T::BrowserScript), json!({"script": SHOP}));
+        assert_eq!(told(made(T::BrowserScript, form, body, &around)), [required], "{form:?}");
+    }
+    let shop = shop();
+    let other = SHOP.replace("1234", "5678");
+    let opened = shown().replace("protected=\"1\"", "");
+    let cases: &[(Value, &[&str])] = &[
+        (json!({"script": shown()}), &[]),
+        (json!({"script": shown().replace("anna", "otto")}), &[]),
+        (json!({"name": "other"}), &[]),
+        (json!({"transaction_password": MASK, "script": shown()}), &[]),
+        (json!({"transaction_password": "open sesame", "script": other}), &[]),
+        (json!({"script": other}), &[change]),
+        (json!({"transaction_password": MASK, "script": other}), &[change]),
+        (json!({"script": opened}), &[change]),
+        (json!({"script": null}), &[change]),
+        (json!({"script": "<script><step/></script>"}), &[change]),
+        (json!({"script": format!("{SHOP}<x>")}), &[change]),
+        (json!({"transaction_password": "guess", "script": other}), &[wrong]),
+        (json!({"transaction_password": "guess"}), &[wrong]),
+        (json!({"transaction_password": null}), &[required, wrong]),
+        (json!({"transaction_password": ""}), &[required, wrong]),
+    ];
+    for (body, wanted) in cases {
+        assert_eq!(told(changed(&shop, Form::V3, body.clone())), *wanted, "{body}");
+    }
+    let opened =
+        changed(&shop, Form::V3, json!({"transaction_password": "open sesame", "script": opened})).unwrap();
+    assert!(
+        opened.document.text("script").unwrap().contains("value=\"1234\" ></variable>"),
+        "who knows it may read"
+    );
+    let masked = json!({"script": shown(), "transaction_password": "x"});
+    let body = with(minimal(T::BrowserScript), masked);
+    let lost =
+        "script: `script`: the value of the protected variable `pass` is masked, and there is none to keep";
+    for form in [Form::V3, Form::Legacy, Form::File] {
+        assert_eq!(told(made(T::BrowserScript, form, body.clone(), &around)), [lost], "{form:?}");
+    }
+}
+
+#[test]
+fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
+    let warnings = |more: Value| {
+        let body = with(minimal(T::BrowserScript), more);
+        made(T::BrowserScript, Form::V3, body, &Surroundings::default()).unwrap().warnings
+    };
+    assert_eq!(
+        warnings(json!({"script": "<script>\n<step>\n</script>"})),
+        [
+            "`script` cannot be parsed, line 3, column 1: expected 'step' tag, not 'script': checks end with status 96"
+        ]
+    );
+    let steps = |count: usize| format!("<script>{}</script>", "<step/>".repeat(count));
+    assert_eq!(warnings(json!({"script": steps(50)})), Vec::<String>::new());
+    assert_eq!(
+        warnings(json!({"script": steps(51)})),
+        ["`script` has 51 steps, more than the 50 that are allowed: checks end with status 94"]
+    );
+    assert_eq!(warnings(json!({"script": steps(51), "transaction_steps_allowed": 51})), Vec::<String>::new());
+    assert_eq!(
+        ScriptFacts::of(&document(T::BrowserScript, json!({}))).unwrap().steps,
+        1,
+        "one step opens its url"
+    );
+    assert_eq!(ScriptFacts::of(&document(T::Ping, json!({}))), None);
+}
+
+#[test]
+fn a_selenium_script_is_a_jar() {
+    let refused = "script: `script` must be the Base64 of a JAR, which is a ZIP archive";
+    for (script, wanted) in [
+        ("UEsDBA==", vec![]),
+        ("UEsF\r\nBgAAAAAAAAAA", vec![]),
+        ("aGk=", vec![refused.to_owned()]),
+        ("UEs=", vec![refused.to_owned()]),
+        ("", vec!["script: `script` is required".to_owned()]),
+    ] {
+        let body = with(minimal(T::Selenium), json!({"script": script}));
+        let faults = told(made(T::Selenium, Form::V3, body, &Surroundings::default()));
+        assert_eq!(faults.len(), wanted.len(), "{script}: {faults:?}");
+        assert!(script.is_empty() || faults == wanted, "{script}: {faults:?}");
+    }
+}
+
+#[test]
+fn paths_of_assertions_and_variables_compile_when_they_are_saved() {
+    let step = |assertion: Value, variable: Value| {
+        let step =
+            json!({"url": "http://a/", "step_name": "s", "assertions": [assertion], "variables": [variable]});
+        let body = with(minimal(T::WebsiteApi), json!({"api_steps": [step]}));
+        let result = made(T::WebsiteApi, Form::V3, body, &Surroundings::default());
+        told(result).iter().map(|fault| fault.chars().take(60).collect()).collect::<Vec<String>>()
+    };
+    let assertion = |source: &str, property: &str| json!({"source": source, "property": property, "comparison": "exists"});
+    let variable =
+        |source: Option<&str>, property: &str| json!({"name": "n", "property": property, "source": source});
+    let fine = step(assertion("JSON Response", "$.a[?@.b > 1]"), variable(Some("XML Response"), "//a/@b"));
+    assert_eq!(fine, Vec::<String>::new());
+    assert_eq!(step(assertion("JSON Response", "a.b"), variable(None, "[")), Vec::<String>::new());
+    for (assertion, variable, wanted) in [
+        (assertion("JSON Response", "$.a["), variable(None, "a"), "assertions[0].property` is no JSONPath"),
+        (assertion("XML Response", "/a["), variable(None, "a"), "assertions[0].property` is no XPath"),
+        (
+            assertion("XML Response", "//a//b//c//d//e"),
+            variable(None, "a"),
+            "assertions[0].property` is no XPath",
+        ),
+        (
+            assertion("Header", "["),
+            variable(Some("JSON Response"), "["),
+            "variables[0].property` is no JSONPath",
+        ),
+        (assertion("Header", "["), variable(Some("Response"), "("), "variables[0].property` is no regular"),
+    ] {
+        let found = step(assertion, variable);
+        assert!(
+            found.len() == 1 && found[0].contains(&wanted[..wanted.len().min(20)]),
+            "{wanted}: {found:?}"
+        );
+    }
+}
