@@ -260,16 +260,6 @@ impl Parts {
         let place = Place { net, clock: Arc::clone(&clock), pulse: None };
         let sink = Arc::new(Sink(Arc::clone(&ingestor)));
         let runner = engine::start(limits(&settings.engine), place, sink, Arc::clone(&metrics));
-        let household = Household {
-            store: store.clone(),
-            metrics: Arc::clone(&metrics),
-            clock: Arc::clone(&clock),
-            retention: settings.store.retention.clone(),
-            accounts: None,
-        };
-        let (hour, minute) = settings.store.retention_at;
-        let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;
-        let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let roster = Arc::new(Roster::default());
         let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), settings.location.clone()));
         let around = Around {
@@ -282,6 +272,16 @@ impl Parts {
             clock: Arc::clone(&clock),
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
+        let household = Household {
+            store: store.clone(),
+            metrics: Arc::clone(&metrics),
+            clock: Arc::clone(&clock),
+            retention: settings.store.retention.clone(),
+            accounts: Some(Arc::clone(&desk.state.accounts)),
+        };
+        let (hour, minute) = settings.store.retention_at;
+        let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;
+        let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
         Ok(Self { store, ingestor, runner, housekeeper, view, desk, heart, metrics, clock })

@@ -150,13 +150,13 @@ impl Desk {
                     match reseal(ledger.as_ref(), &vault).await {
                         Ok(secrets) => tracing::info!(secrets, "secrets were sealed under the newest key"),
                         Err(error) => {
-                            tracing::error!(error = %error, "secrets were not all sealed anew; the old keys are needed further")
+                            tracing::error!(error = %error, "secrets were not all sealed anew; the old keys are needed further");
                         }
                     }
                 });
             }
             Err(error) => {
-                tracing::error!(error = %error, "the key file cannot be used; the keys from before stay")
+                tracing::error!(error = %error, "the key file cannot be used; the keys from before stay");
             }
         }
     }

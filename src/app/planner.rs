@@ -1,6 +1,7 @@
 //! The runner of this process as what plans monitors.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -65,10 +66,11 @@ impl LocalPlanner {
         let mut changes: Vec<_> = removed.iter().copied().map(remove).collect();
         let mut known: HashMap<CustomerId, Option<Arc<AccountFacts>>> = HashMap::new();
         for monitor in puts {
-            if !known.contains_key(&monitor.customer) {
-                known.insert(monitor.customer, self.facts(monitor.customer).await);
-            }
-            let facts = known.get(&monitor.customer).and_then(Option::as_deref);
+            let facts = match known.entry(monitor.customer) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => unknown.insert(self.facts(monitor.customer).await),
+            };
+            let facts = facts.as_deref();
             changes.push(if monitor.is_planned(now) && self.is_here(monitor, facts) {
                 Change::Put(self.assignment(monitor, facts, last.get(&monitor.id).copied()))
             } else {

@@ -44,7 +44,7 @@ pub(super) struct DeskArgs {
 /// The way to users and accounts.
 pub(super) enum Desk {
     /// The database itself.
-    Data(Arc<SqliteStore>, Accounts),
+    Data(Arc<SqliteStore>, Box<Accounts>),
     /// A server, and the way to it for accounts other than that of the token.
     Server(Box<Server>, Option<Host>),
 }
@@ -105,10 +105,19 @@ impl DeskArgs {
         if self.server.named() {
             return Ok(Desk::Server(Box::new(self.server.open().await?), None));
         }
-        let data = self.data.settings()?.data;
+        let settings = self.data.settings()?;
+        let data = settings.data;
         if let Some(store) = open_store(&data)? {
             let accounts = Accounts::new(store.clone(), store.clone(), Arc::new(SystemClock));
-            return Ok(Desk::Data(store, accounts));
+            return Ok(Desk::Data(store, Box::new(accounts)));
+        }
+        if settings.server.tls.is_some() {
+            let token = data.join("host-token");
+            let hint = format!(
+                "name it as its certificate does: `--server https://HOST:PORT --token-file {}`",
+                token.display()
+            );
+            return Err(WrongUse::error("the server that works on the data folder speaks TLS", Some(hint)));
         }
         let host = Host::of(&data)?;
         let server = Server::connect(host.url.clone(), Some(host.token.clone()), None).await?;

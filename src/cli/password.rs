@@ -35,16 +35,15 @@ impl PasswordArgs {
 
     /// A new password, asked for twice; held to the rules.
     pub(super) fn new_one(&self) -> anyhow::Result<Zeroizing<String>> {
-        let password = match &self.password_file {
-            Some(file) => from_file(file)?,
-            None => {
-                let mut terminal = Terminal::open()?;
-                let password = terminal.secret("New password: ")?;
-                if *password != *terminal.secret("The same again: ")? {
-                    return Err(WrongUse::error("the two passwords are not the same", None));
-                }
-                password
+        let password = if let Some(file) = &self.password_file {
+            from_file(file)?
+        } else {
+            let mut terminal = Terminal::open()?;
+            let password = terminal.secret("New password: ")?;
+            if *password != *terminal.secret("The same again: ")? {
+                return Err(WrongUse::error("the two passwords are not the same", None));
             }
+            password
         };
         match password_fault(&password) {
             Some(fault) => Err(Faults(vec![fault]).into()),

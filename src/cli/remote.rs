@@ -217,7 +217,8 @@ impl Server {
 pub(super) fn token_from(file: &Path) -> anyhow::Result<String> {
     let text = std::fs::read_to_string(file)
         .with_context(|| format!("the token file `{}` cannot be read", file.display()))?;
-    Ok(text.trim().to_owned())
+    // The file of the host token goes on with addresses.
+    Ok(text.trim().lines().next().unwrap_or_default().trim().to_owned())
 }
 
 fn parse_url(text: &str) -> anyhow::Result<Url> {

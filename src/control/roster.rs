@@ -127,7 +127,9 @@ impl Roster {
     /// Takes `all` instead of what there was.
     pub fn replace(&self, all: Vec<Monitor>) {
         let mut listed = Listed::default();
-        all.into_iter().for_each(|monitor| listed.put(monitor));
+        for monitor in all {
+            listed.put(monitor);
+        }
         *self.write() = listed;
     }
 

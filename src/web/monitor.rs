@@ -37,8 +37,7 @@ async fn render(site: &Site, monitor: &Monitor) -> Result<Html<String>, StoreErr
 
 fn facts(monitor: &Monitor) -> String {
     let key = match &monitor.origin {
-        Origin::File { key } => key.to_string(),
-        Origin::Applied { key } => key.to_string(),
+        Origin::File { key } | Origin::Applied { key } => key.to_string(),
         Origin::Api => "–".to_owned(),
     };
     let retry =

@@ -1,7 +1,7 @@
 //! The commands of the host on a data folder that no server works on.
 
-use std::io::Write;
-use std::process::{Output, Stdio};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Output, Stdio};
 
 use serde_json::{Value, json};
 
@@ -111,6 +111,86 @@ async fn a_folder_that_is_in_use_by_nobody_who_can_be_asked_is_refused() {
     let (code, words) = host.fail(&["key", "prune"], "");
     assert!(code == 2 && words.contains("stop the server"), "{words}");
     drop(house.store);
+}
+
+/// `vigie serve` on the folder; killed at the end.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(host: &Host) -> Self {
+        let data = host.house.path().display().to_string();
+        let mut command = vigie(&["serve", "--listen", "127.0.0.1:0", "--data", &data]);
+        command.env("VIGIE_LOG_FORMAT", "json").stderr(Stdio::piped()).current_dir(host.house.path());
+        let mut child = command.spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let address = log.find_map(|line| {
+            let line: Value = serde_json::from_str(&line).unwrap_or_default();
+            line["message"].as_str().filter(|said| said.starts_with("serving at "))?;
+            Some(line["address"].as_str()?.to_owned())
+        });
+        // Read on, so that the log never blocks the process.
+        std::thread::spawn(move || log.for_each(drop));
+        Self { child, url: format!("http://{}", address.expect("it does not serve")) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[tokio::test]
+async fn the_same_commands_go_through_the_server_that_works_on_the_folder() {
+    let host = Host::new().await;
+    host.say(&["key", "rotate"], "");
+    let server = Server::start(&host);
+    host.say(&["user", "add", "anna", "--role", "ADMIN", "--password-file", "-"], NEW);
+    let made = host.say(&["customer", "add", "Shop"], "");
+    let shop = made.split_whitespace().nth(1).unwrap().to_owned();
+    for login in ["bert", "carl"] {
+        let add = ["user", "add", login, "--customer", &shop, "--role", "ADMIN", "--password-file", "-"];
+        host.say(&add, NEW);
+    }
+    assert!(host.say(&["user", "list", "--customer", &shop], "").contains("bert"));
+    assert!(!host.say(&["user", "list"], "").contains("bert"));
+    host.say(&["user", "disable", "BERT"], "");
+    assert!(host.say(&["user", "list", "--customer", &shop], "").contains("disabled"));
+    let (code, words) = host.fail(&["user", "disable", "carl"], "");
+    assert!(code == 1 && words.contains("last ADMIN"), "{words}");
+    host.say(&["user", "passwd", "anna", "--password-file", "-"], PASSWORD);
+    assert!(host.say(&["key", "rotate"], "").contains("key 3 was added"));
+    let (code, words) = host.fail(&["key", "prune"], "");
+    assert!(code == 2 && words.contains("stop the server"), "{words}");
+    // Commands of a client, which know of no folder.
+    let client = |args: &[&str], input: &str| {
+        let mut command = vigie(args);
+        command.env("HOME", host.house.path()).env_remove("XDG_CONFIG_HOME").env("VIGIE_SERVER", &server.url);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait_with_output().unwrap()
+    };
+    let login = ["login", "--user", "anna", "--password-file", "-"];
+    let refused = client(&login, NEW);
+    let words = String::from_utf8(refused.stderr).unwrap();
+    assert!(!refused.status.success() && words.contains("User authentication failed"), "{words}");
+    assert!(client(&login, PASSWORD).status.success());
+    let listed = client(&["user", "list"], "");
+    assert!(
+        listed.status.success() && String::from_utf8_lossy(&listed.stdout).contains("anna"),
+        "{listed:?}"
+    );
+    let kept = std::fs::read_to_string(host.house.path().join(".config/vigie/logins.json")).unwrap();
+    assert!(client(&["logout"], "").status.success());
+    assert!(!client(&["logout"], "").status.success());
+    // What was kept is worth nothing any more.
+    std::fs::write(host.house.path().join(".config/vigie/logins.json"), kept).unwrap();
+    assert!(!client(&["user", "list"], "").status.success());
 }
 
 #[tokio::test]

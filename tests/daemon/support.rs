@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, Request};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use vigie::clock::FakeClock;
-use vigie::control::{Condition, View, Vitals};
+use vigie::control::{Condition, Roster, View, Vitals};
 use vigie::model::{
     Attempt, CheckId, CheckResult, CustomerId, Document, Facts, Failure, FailureKind, Location, LocationId,
     MissedReason, MissedRuns, Monitor, MonitorId, MonitorType, Origin, Outcome, Phase, Phases, Revision,
@@ -193,8 +193,9 @@ pub struct Served {
 
 pub async fn served(kept: Kept, monitors: Vec<Monitor>) -> Served {
     let kept = Arc::new(kept);
-    let view = Arc::new(View::new(kept.clone(), here(), [(9, "shop client".to_owned())].into()));
-    view.show(monitors).await;
+    let roster = Arc::new(Roster::default());
+    roster.replace(monitors);
+    let view = Arc::new(View::new(kept.clone(), roster, here()));
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(1_767_232_800)));
     let site = Site { view: view.clone(), vitals: health.clone(), metrics: Arc::new(Metrics::new()), clock };

@@ -77,7 +77,7 @@ async fn what_was_shown_can_be_sent_back() {
         body.retain(|name, _| vigie::model::table::of(*kind).field(name).is_some());
         match kind {
             MonitorType::WebsiteSsl | MonitorType::WebsiteSslApi => {
-                drop(body.insert("url".into(), json!("https://a/")))
+                body.insert("url".into(), json!("https://a/"));
             }
             MonitorType::BrowserScript => drop(body.shift_remove("script")),
             MonitorType::Selenium => drop(body.insert("script".into(), json!("UEsDBA=="))),

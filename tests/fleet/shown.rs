@@ -108,6 +108,8 @@ async fn a_script_has_a_history() {
     assert_eq!(shown["script_modified"], "2026-01-01T12:00:00Z");
     assert_eq!(shown["script_modified_by_user"], "anna");
     assert_eq!(shown["script_status"], "Never played");
+    assert_eq!((&shown["transaction_steps"], &shown["transaction_events"]), (&json!(1), &json!(1)));
+    assert_eq!(shown["is_transaction"], false);
     assert_eq!(shown["script_replayed_successfully"], false);
 }
 

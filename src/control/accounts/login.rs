@@ -16,7 +16,7 @@ use crate::store::{AuditEntry, AuditObject, TokenKind};
 
 /// Failed logins that the audit trail takes within [`FAILED_SPAN`]; a flood of them must not fill the disk.
 const FAILED_MOST: u32 = 200;
-const FAILED_SPAN: Duration = Duration::from_secs(3_600);
+const FAILED_SPAN: Duration = Duration::from_hours(1);
 
 /// Failed logins since `since`.
 #[derive(Debug, Default)]
@@ -44,9 +44,9 @@ impl FailedLogins {
 impl Accounts {
     /// Version 3 login. Throttled per login and per address, without locking the owner out.
     pub async fn log_in(&self, username: &str, password: &str, address: IpAddr) -> Result<Issued, Refusal> {
-        let caller = self.judge(username, password, address, Via::V3).await?;
-        let token = self.issue(TokenKind::Access, caller.user, ACCESS_SECONDS).await?;
-        self.note(&caller, "login").await?;
+        let user = self.judge(username, password, address, Via::V3).await?;
+        let token = self.issue(TokenKind::Access, &user, ACCESS_SECONDS).await?;
+        self.note(&at(address, as_caller(&user, Via::V3)?), "login").await?;
         Ok(Issued { token, expires_in: ACCESS_SECONDS })
     }
 
@@ -57,14 +57,14 @@ impl Accounts {
         password: &str,
         address: IpAddr,
     ) -> Result<String, Refusal> {
-        let caller = self.judge(login, password, address, Via::Legacy).await?;
-        let session = self.issue(TokenKind::Session, caller.user, SESSION_SECONDS).await?;
-        self.note(&caller, "login").await?;
+        let user = self.judge(login, password, address, Via::Legacy).await?;
+        let session = self.issue(TokenKind::Session, &user, SESSION_SECONDS).await?;
+        self.note(&at(address, as_caller(&user, Via::Legacy)?), "login").await?;
         Ok(session)
     }
 
     /// Who has this login and password.
-    async fn judge(&self, login: &str, password: &str, address: IpAddr, via: Via) -> Result<Caller, Refusal> {
+    async fn judge(&self, login: &str, password: &str, address: IpAddr, via: Via) -> Result<Record, Refusal> {
         let key = login_key(login);
         let began = self.throttle.begin(&key, address, self.clock.now()).map_err(Refusal::Throttled)?;
         let judged = self.compare(key, password).await;
@@ -73,7 +73,7 @@ impl Accounts {
             Some(user) if right => {
                 self.throttle.good(&began, self.clock.now());
                 if is_open(&user) {
-                    return Ok(at(address, as_caller(&user, via)?));
+                    return Ok(user);
                 }
                 self.note_failed(Some(&user), "locked or disabled", address, via).await;
                 Err(Refusal::Locked)

@@ -21,7 +21,7 @@ use crate::model::Timestamp;
 /// Rows of one counter at most; those that matter least go first.
 const ROWS: usize = 10_000;
 /// How long an address stays known for a good login.
-const KNOWN_FOR: Duration = Duration::from_secs(30 * 86_400);
+const KNOWN_FOR: Duration = Duration::from_hours(30 * 24);
 
 const LOGIN: Rule = Rule { free: 5, longest: 60, forgotten: 900 };
 const ADDRESS: Rule = Rule { free: 20, longest: 900, forgotten: 3_600 };

@@ -88,11 +88,22 @@ impl Accounts {
         self.tokens.purge(now).await
     }
 
-    /// Gives `user` a token that lives for `seconds`.
-    pub(super) async fn issue(&self, kind: TokenKind, user: UserId, seconds: u64) -> Result<String, Refusal> {
+    /// Gives `user`, whose password was right, a token that lives for `seconds`.
+    pub(super) async fn issue(
+        &self,
+        kind: TokenKind,
+        user: &Record,
+        seconds: u64,
+    ) -> Result<String, Refusal> {
         let (token, issued_at) = (new_token(), self.clock.now());
-        let expires_at = issued_at + Duration::from_secs(seconds);
-        self.tokens.issue(Token { hash: hash(&token), kind, user, issued_at, expires_at }).await?;
+        let (hash, expires_at) = (hash(&token), issued_at + Duration::from_secs(seconds));
+        self.tokens.issue(Token { hash, kind, user: UserId(user.id), issued_at, expires_at }).await?;
+        // A new password ends all tokens: one that was given for the old password in the meantime too.
+        let now = self.ledger.record(RecordKind::User, user.id).await?;
+        if now.is_none_or(|now| now.private != user.private) {
+            self.tokens.end(hash).await?;
+            return Err(Refusal::WrongLogin);
+        }
         Ok(token.to_string())
     }
 

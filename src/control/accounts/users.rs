@@ -100,13 +100,8 @@ impl Accounts {
         if self.ledger.records(RecordFilter::of(RecordKind::User), one).await?.count > 0 {
             return Ok(None);
         }
-        let (password, made) = match password {
-            Some(password) => (password, None),
-            None => {
-                let made = readable_password();
-                (made.clone(), Some(made))
-            }
-        };
+        let made = password.is_none().then(readable_password);
+        let password = password.or_else(|| made.clone()).unwrap_or_default();
         let (customer, server) = (CustomerId(1), Self::host(CustomerId(1), Via::Server));
         self.add_user(&server, customer, "admin", Role::Admin, &password).await?;
         Ok(made)

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::Fleet;
 use crate::control::{AccountFacts, Caller, Refusal};
+use crate::model::script::ScriptFacts;
 use crate::model::table;
 use crate::model::{
     Monitor, MonitorId, MonitorType, Origin, Outcome, Record, RecordKind, Right, Secrets, Timestamp,
@@ -42,7 +43,8 @@ impl Fleet {
         let blackouts = self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
         let blackouts = ahead(&blackouts.rows, &facts, self.parts.clock.now());
         let shown = |monitor: &Monitor| {
-            let scene = Shown { monitor, facts: &facts, caller, last: self.last_run(monitor) };
+            let script = ScriptFacts::of(&monitor.document);
+            let scene = Shown { monitor, facts: &facts, caller, last: self.last_run(monitor), script };
             let none = Vec::new();
             scene.object(blackouts.get(&monitor.id).unwrap_or(&none))
         };
@@ -78,6 +80,8 @@ struct Shown<'a> {
     facts: &'a AccountFacts,
     caller: &'a Caller,
     last: Option<MonitorState>,
+    /// `None` for types without a script, and for one that cannot be read.
+    script: Option<ScriptFacts>,
 }
 
 impl Shown<'_> {
@@ -123,6 +127,9 @@ impl Shown<'_> {
             "script_created" => moment(trail.script_created?),
             "script_modified" => moment(trail.script_modified?),
             "script_modified_by_user" => json!(trail.script_modified_by),
+            "transaction_steps" => json!(self.script.as_ref()?.steps),
+            "transaction_events" => json!(self.script.as_ref().map_or(0, |script| script.events)),
+            "is_transaction" => json!(self.script.as_ref().is_some_and(ScriptFacts::is_transaction)),
             "script_status" => json!(self.script_status()),
             "script_replayed_successfully" => json!(
                 self.last.as_ref().is_some_and(|last| matches!(last.outcome, Outcome::Ok | Outcome::Warning))
