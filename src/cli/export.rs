@@ -47,6 +47,7 @@ struct Answer {
 #[derive(Debug, Deserialize)]
 struct Exported {
     id: i64,
+    origin: String,
     entry: Map<String, Value>,
 }
 
@@ -55,6 +56,12 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let answer: Answer =
         super::runtime(false)?.block_on(async { args.server.open().await?.read("export", &query).await })?;
     let count = answer.monitors.len();
+    let of_files = answer.monitors.iter().filter(|monitor| monitor.origin == "file").count();
+    if of_files > 0 {
+        output::note(&format!(
+            "{of_files} of them are managed by files on the server: applied to this server, they would be made a second time"
+        ));
+    }
     let types = by_type(answer.monitors);
     let Some(folder) = &args.folder else {
         let all: Vec<_> = types.into_values().flatten().collect();
@@ -77,7 +84,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn by_type(monitors: Vec<Exported>) -> BTreeMap<String, Vec<Map<String, Value>>> {
     let mut seen = HashSet::new();
     let mut types: BTreeMap<String, Vec<Map<String, Value>>> = BTreeMap::new();
-    for Exported { id, mut entry } in monitors {
+    for Exported { id, mut entry, .. } in monitors {
         let key = text(&entry, "key").to_owned();
         if !seen.insert(key.clone()) {
             entry.insert("key".to_owned(), Value::from(format!("{key}-{id}")));
@@ -137,7 +144,11 @@ mod tests {
     use super::*;
 
     fn exported(id: i64, key: &str, kind: &str) -> Exported {
-        Exported { id, entry: json!({"key": key, "type": kind}).as_object().unwrap().clone() }
+        Exported {
+            id,
+            origin: "api".to_owned(),
+            entry: json!({"key": key, "type": kind}).as_object().unwrap().clone(),
+        }
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub const FIELDS: &[(&str, &str)] = &[
     ("fault", "one fault of a configuration file as file:line:column: message"),
     ("faults", "number of faults"),
     ("file", "path of a file"),
+    ("from_files", "monitors that files manage"),
     ("gap_s", "how long the process or its clock stood still, in seconds"),
     ("job", "name of a calendar job"),
     ("left", "checks that were still going"),
@@ -46,6 +47,8 @@ pub const FIELDS: &[(&str, &str)] = &[
     ("type", "monitor type"),
     ("unchanged", "monitors that a reload left alone"),
     ("version", "version of Vigie"),
+    ("via", "door that a call came through"),
+    ("why", "why a login failed, in words"),
 ];
 
 /// How a line looks.

@@ -10,5 +10,6 @@ mod limits;
 mod lists;
 mod methods;
 mod monitors;
+mod results;
 mod roles;
 mod trials;

@@ -12,7 +12,7 @@ use crate::app::{App, website};
 async fn unknown_paths_and_types_are_not_found() {
     let app = App::start().await;
     let user = app.login(Role::Admin).await;
-    for path in ["/", "/nothing", "/monitors/", "/monitors/1/nothing", "/monitors/website/1/convert-api"] {
+    for path in ["/nothing", "/monitors/", "/monitors/1/nothing", "/monitors/website/1/convert-api"] {
         assert_eq!(user.get(path).await.refused(404), ["Record not found"], "{path}");
     }
     user.post("/monitors/webseite", json!({})).await.refused(404);

@@ -30,7 +30,8 @@ async fn every_type_is_made_read_sent_back_and_removed() {
         let after = user.get(&path).await.expect(200);
         let moved = |object: &Value| {
             let mut object = object.as_object().unwrap().clone();
-            for field in ["last_modified", "script_modified", "script_modified_by_user"] {
+            // What stands for the account's default locations is the monitor's own from then on.
+            for field in ["last_modified", "script_modified", "monitor_uses_own_locations"] {
                 object.remove(field);
             }
             object

@@ -1,6 +1,7 @@
 //! What people see in a terminal: the built binary and the words that it draws.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod apply;
 mod check;
 mod config;
 mod load;

@@ -7,6 +7,7 @@ mod metrics;
 mod pages;
 mod panics;
 mod process;
+mod served;
 mod settings;
 mod support;
 mod unit_file;

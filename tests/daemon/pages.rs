@@ -1,6 +1,5 @@
 use std::sync::atomic::Ordering;
 
-use axum::http::Request;
 use serde_json::json;
 use vigie::model::Outcome;
 
@@ -102,13 +101,6 @@ async fn every_answer_carries_the_security_headers_and_loads_nothing_from_elsewh
     let style = served.get("/style.css").await;
     assert_eq!((style.status, &style.headers["cache-control"]), (200, &"max-age=300".parse().unwrap()));
     assert_eq!(served.get("/").await.headers["cache-control"], "no-store");
-}
-
-#[tokio::test]
-async fn a_large_body_is_refused() {
-    let served = served(Kept::default(), vec![]).await;
-    let answer = served.call(Request::get("/").header("content-length", "70000"), "127.0.0.1:5").await;
-    assert_eq!(answer.status, 413);
 }
 
 #[tokio::test]

@@ -19,15 +19,15 @@ use vigie::telemetry::FIELDS;
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// A running `vigie serve` with folders of its own and JSON logs.
-struct Daemon {
+pub struct Daemon {
     child: Child,
     lines: Receiver<String>,
     log: Vec<Value>,
-    address: SocketAddr,
-    folder: tempfile::TempDir,
+    pub address: SocketAddr,
+    pub folder: tempfile::TempDir,
 }
 
-fn command(folder: &Path) -> Command {
+pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
     command
         .arg("serve")
@@ -44,27 +44,27 @@ fn command(folder: &Path) -> Command {
 }
 
 /// A folder with one monitor file.
-fn folder(monitors: &str) -> tempfile::TempDir {
+pub fn folder(monitors: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("monitors")).unwrap();
     fs::write(folder.path().join("monitors/all.yaml"), monitors).unwrap();
     folder
 }
 
-fn tcp_monitor(key: &str, port: u16) -> String {
+pub fn tcp_monitor(key: &str, port: u16) -> String {
     format!(
         "- {{key: {key}, type: tcp, name: {key}, billing_plancode: x, hostname: 127.0.0.1, port: {port}, interval: 1, timeout: 30}}\n"
     )
 }
 
 impl Daemon {
-    fn start(monitors: &str) -> Self {
+    pub fn start(monitors: &str) -> Self {
         let folder = folder(monitors);
         let child = command(folder.path()).spawn().unwrap();
         Self::of(child, folder)
     }
 
-    fn of(mut child: Child, folder: tempfile::TempDir) -> Self {
+    pub fn of(mut child: Child, folder: tempfile::TempDir) -> Self {
         let (sender, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         std::thread::spawn(move || {
@@ -78,7 +78,7 @@ impl Daemon {
     }
 
     /// The next log line whose message holds `part`.
-    fn wait_for_log(&mut self, part: &str) -> Value {
+    pub fn wait_for_log(&mut self, part: &str) -> Value {
         let until = Instant::now() + PATIENCE;
         loop {
             let left = until.saturating_duration_since(Instant::now());
@@ -91,9 +91,22 @@ impl Daemon {
         }
     }
 
+    /// The token of the host, as commands find it.
+    pub fn token(&self) -> String {
+        let text = fs::read_to_string(self.folder.path().join("data/host-token")).unwrap();
+        text.lines().next().unwrap().to_owned()
+    }
+
+    /// `GET path` by the host itself.
     fn get(&self, path: &str) -> (u16, String) {
+        self.ask(path, &format!("Authorization: Bearer {}\r\n", self.token()))
+    }
+
+    /// `GET path` with `headers`, each with its line break.
+    pub fn ask(&self, path: &str, headers: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n")
+            .unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         let answer = String::from_utf8(answer).unwrap();
@@ -107,7 +120,7 @@ impl Daemon {
         line.map_or(0.0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
     }
 
-    fn signal(&self, signal: Signal) {
+    pub fn signal(&self, signal: Signal) {
         kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), signal).unwrap();
     }
 
@@ -168,7 +181,7 @@ fn it_serves_and_ends_cleanly_on_sigterm_with_known_log_fields_only() {
     daemon.wait_for_log("no result was lost");
     assert_eq!(daemon.ended().code(), Some(0));
     let known = |name: &String| {
-        ["timestamp", "level", "target", "message"].contains(&name.as_str())
+        ["timestamp", "level", "target", "message", "span"].contains(&name.as_str())
             || FIELDS.iter().any(|(field, _)| field == name)
     };
     for line in &daemon.log {

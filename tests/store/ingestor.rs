@@ -188,3 +188,32 @@ async fn at_the_end_results_that_found_no_place_in_the_queue_are_told_as_lost_to
     }
     assert_eq!(ingestor.drain(Duration::from_millis(50)).await, 5);
 }
+
+#[tokio::test]
+async fn captures_that_wait_are_bounded_and_results_are_kept_without_them() {
+    let store = Moody::with([]);
+    let settings = IngestSettings { capture_bytes: 2500, ..IngestSettings::default() };
+    let (ingestor, _) = start(store.clone(), settings);
+    let bad = |minute: i64| {
+        let mut result = error(1, at(minute * 60));
+        result.captures = vec![vigie::model::Capture::new("a.txt", "text/plain", &[7; 1000])];
+        result
+    };
+    for minute in 0..5 {
+        ingestor.take(bad(minute)).await;
+    }
+    store.gate.add_permits(1000);
+    tokio::time::timeout(Duration::from_secs(20), async {
+        while store.taken.lock().unwrap().iter().map(|commit| commit.results.len()).sum::<usize>() < 5 {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await
+    .unwrap();
+    // There is room again.
+    ingestor.take(bad(5)).await;
+    assert_eq!(ingestor.drain(Duration::from_secs(20)).await, 0);
+    let taken = store.taken.lock().unwrap();
+    let kept: Vec<_> = taken.iter().flat_map(|commit| &commit.results).map(|r| r.captures.len()).collect();
+    assert_eq!(kept, [1, 1, 0, 0, 0, 1]);
+}

@@ -1,7 +1,9 @@
 //! The store: one suite over its traits, what is SQLite's own, and the use cases of control over it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod captures;
 mod counts;
+mod creates;
 mod faults;
 mod household;
 mod ingestor;

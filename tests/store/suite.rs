@@ -32,6 +32,9 @@ over_sqlite! {
         filters_narrow_and_pages_are_newest_first,
         states_are_replaced_and_outbox_keys_taken_once,
         retention_removes_each_kind_of_data_at_its_time;
+    captures:
+        files_come_back_by_name_and_go_with_the_details,
+        too_large_files_and_those_of_repeats_are_left_out;
     rollups:
         hours_and_days_count_by_outcome_and_keep_percentiles,
         a_late_result_rolls_its_hour_and_day_up_again,

@@ -187,8 +187,9 @@ fn verdict(applied: &Applied, old: Option<&Monitor>, document: Document, warning
         let change = AppliedChange { key, id: None, action: "create", before, after, warnings };
         return Verdict { step: Some(step), change };
     };
-    let (before, after) = between(&old.document, &document);
-    let action = if *old.document == document { "none" } else { "change" };
+    let same = *old.document == document;
+    let (before, after) = if same { <_>::default() } else { between(&old.document, &document) };
+    let action = if same { "none" } else { "change" };
     let (taken_over, trail) = (old.origin != origin, (*old.trail).clone());
     let step = (taken_over || action == "change").then(|| Step::Next {
         action: if taken_over { "adopt" } else { "change" },

@@ -27,7 +27,7 @@ impl Fleet {
     pub async fn bulk_edit(&self, caller: &Caller, body: &Node) -> Result<(), Refusal> {
         let fields = fields(&MONITOR_BULK_EDIT, body)?;
         let append = fields.get("update_locations_action") == Some(&json!("append"));
-        let kept = |name: &str| !OUTER.contains(&name) && !(append && name == "locations");
+        let kept = |name: &str| !(OUTER.contains(&name) || append && name == "locations");
         let entries = body.entries().iter().filter(|(key, _)| kept(&key.name)).cloned().collect();
         let shared = Node { value: NodeValue::Map(entries), place: body.place };
         let change =

@@ -33,22 +33,18 @@ fn protected(bench: &mut Bench<'_>) {
     let before = old.text("script").unwrap_or_default();
     let stored = old.text(PASSWORD).filter(|stored| !stored.is_empty());
     let Some(stored) = stored.filter(|_| hides(before)) else { return };
-    match bench.judged.body.get(PASSWORD).map(|node| node.as_text().unwrap_or_default()) {
-        Some(given) if given != MASK => {
-            if !same_secret(given, stored) {
-                bench.conflict_with_hint(
-                    PASSWORD,
-                    format!("`{PASSWORD}` is not the one that is stored"),
-                    "to set another one, take the protected variables out of the script first".to_owned(),
-                );
-            }
+    let given = bench.judged.body.get(PASSWORD).map(|node| node.as_text().unwrap_or_default());
+    if let Some(given) = given.filter(|given| *given != MASK) {
+        if !same_secret(given, stored) {
+            bench.conflict_with_hint(
+                PASSWORD,
+                format!("`{PASSWORD}` is not the one that is stored"),
+                "to set another one, take the protected variables out of the script first".to_owned(),
+            );
         }
-        _ if !same_protected(before, script) => {
-            let message = format!("`{PASSWORD}` is required to change protected variables of the script");
-            bench.fault(Rule::Missing, PASSWORD, message).hint =
-                Some("give the one that is stored".to_owned());
-        }
-        _ => {}
+    } else if !same_protected(before, script) {
+        let message = format!("`{PASSWORD}` is required to change protected variables of the script");
+        bench.fault(Rule::Missing, PASSWORD, message).hint = Some("give the one that is stored".to_owned());
     }
 }
 

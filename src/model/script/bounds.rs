@@ -55,7 +55,6 @@ impl Tag {
         for (at, byte) in bytes.iter().enumerate().skip(start) {
             match (quote, byte) {
                 (Some(open), _) if open == byte => quote = None,
-                (Some(_), _) => {}
                 (None, b'"' | b'\'') => quote = Some(byte),
                 (None, b'=') => {
                     tag.attributes += 1;
@@ -65,7 +64,7 @@ impl Tag {
                     tag.end = at + 1;
                     return tag;
                 }
-                (None, _) => {}
+                _ => {}
             }
         }
         tag

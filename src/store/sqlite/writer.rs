@@ -138,7 +138,8 @@ impl Desk {
                 job.run(&mut Writing { conn: &self.conn, shared: &mut self.shared })?;
                 at += 1;
                 let room = at < self.limits.jobs && began.elapsed() < self.limits.time;
-                if let (true, Some(next)) = (room, more.as_mut().and_then(|jobs| jobs.try_recv().ok())) {
+                // Looks only when there is room: what is received and not kept is lost.
+                if room && let Some(next) = more.as_mut().and_then(|jobs| jobs.try_recv().ok()) {
                     batch.push(next);
                 }
             }

@@ -1,0 +1,156 @@
+//! Monitors as code against a running server: apply, its diff, prune, export and back.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use crate::support::{err, out};
+
+/// A running `vigie serve` without monitors of its own.
+struct Server {
+    child: Child,
+    url: String,
+    folder: tempfile::TempDir,
+}
+
+impl Server {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("none")).unwrap();
+        let mut command = vigie(folder.path());
+        command.args(["serve", "--listen", "127.0.0.1:0"]);
+        command.arg("--monitors").arg(folder.path().join("none"));
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let mut said = Vec::new();
+        let url = loop {
+            let Some(line) = lines.next() else { panic!("it did not start: {said:#?}") };
+            if let Some((_, rest)) = line.split_once("serving at ") {
+                break rest.split_whitespace().next().unwrap().trim_end_matches('/').to_owned();
+            }
+            said.push(line);
+        };
+        // What it says later must not fill the pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, url, folder }
+    }
+
+    /// A command that talks to it.
+    fn run(&self, args: &[&str]) -> Output {
+        vigie(self.folder.path()).args(args).args(["--server", &self.url]).output().unwrap()
+    }
+
+    /// The same, which has to work; what it said.
+    fn did(&self, args: &[&str]) -> String {
+        let output = self.run(args);
+        assert!(output.status.success(), "{args:?}: {}{}", out(&output), err(&output));
+        out(&output)
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The binary with folders of its own and no settings.
+fn vigie(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
+        command.env_remove(name);
+    }
+    command.env("VIGIE_DATA", folder.join("data")).env("XDG_CONFIG_HOME", folder.join("config"));
+    command
+}
+
+fn two(interval: u32, password: &str) -> String {
+    format!(
+        "- {{key: shop, type: website, name: \"Shop: 'start'\", billing_plancode: p, url: 'http://127.0.0.1:9/', interval: {interval}, enabled: false, realm_password: '{password}', note: \"two\\nlines: #1\\n\"}}\n\
+         - {{key: port, type: tcp, name: port, billing_plancode: p, hostname: 127.0.0.1, port: 9, interval: 60, enabled: false}}\n"
+    )
+}
+
+#[test]
+fn apply_says_what_it_does_and_export_writes_what_apply_reads() {
+    let server = Server::start();
+    let file = server.file("code/all.yaml", &two(5, "s3cret"));
+    let dry = server.did(&["apply", &file, "--dry-run"]);
+    assert!(dry.contains("+ shop") && dry.ends_with("Dry run: nothing was changed\n"), "{dry}");
+    assert!(!dry.contains("s3cret"), "{dry}");
+    assert!(
+        server.did(&["apply", &file]).ends_with("2 made, 0 changed, 0 removed; 0 were as they should be\n")
+    );
+    assert!(server.did(&["apply", &file]).contains("0 made, 0 changed, 0 removed; 2 were"));
+    server.file("code/all.yaml", &two(10, "s3cret"));
+    let changed = server.did(&["apply", &file]);
+    assert!(changed.contains("~ shop") && changed.contains("~ interval: 5 -> 10"), "{changed}");
+    // Export, twice: the second finds nothing to write.
+    let folder = server.at("exported").display().to_string();
+    assert!(server.did(&["export", &folder]).contains("2 monitors in 2 files, 2 of them written"));
+    assert!(server.did(&["export", &folder]).contains("0 of them written"));
+    let written = fs::read_to_string(server.at("exported/website.yaml")).unwrap();
+    assert!(written.contains("key: shop") && written.contains("realm_password: \"********\""), "{written}");
+    // Masks are refused with the field and the remedy; with the value there it is all as it was.
+    let refused = server.run(&["apply", &folder]);
+    assert_eq!(refused.status.code(), Some(2));
+    let said = err(&refused);
+    assert!(said.contains("`realm_password` is masked") && said.contains("realm_password_file"), "{said}");
+    server.file("exported/website.yaml", &written.replace("********", "s3cret"));
+    assert!(server.did(&["apply", &folder]).contains("0 made, 0 changed, 0 removed; 2 were"));
+    assert!(server.did(&["export"]).contains("key: port"));
+    assert_eq!(server.did(&["export", "--type", "ping"]), "[]\n");
+    let differs = server.run(&["export", &folder]);
+    assert!(!differs.status.success() && err(&differs).contains("--force"), "{}", err(&differs));
+    server.did(&["export", &folder, "--force"]);
+    assert_eq!(fs::read_to_string(server.at("exported/website.yaml")).unwrap(), written);
+    // Prune removes what is not there any more; without it nothing goes.
+    let one = server.file("less/one.yaml", two(10, "s3cret").lines().last().unwrap());
+    assert!(server.did(&["apply", &one]).contains("0 removed; 1 were"));
+    let pruned = server.did(&["apply", &one, "--prune", "--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&pruned).unwrap();
+    let removed = answer["changes"].as_array().unwrap().iter().find(|change| change["action"] == "remove");
+    assert_eq!(removed.unwrap()["key"], "shop");
+    assert!(!server.did(&["export"]).contains("shop"));
+}
+
+#[test]
+fn faults_of_files_are_told_with_their_place_and_nothing_is_sent() {
+    let server = Server::start();
+    for (text, part) in [
+        (
+            "- {key: a, type: tcp, name: a, billing_plancode: p, hostname: h, port: 1, intervall: 5}\n",
+            ":1:75: `intervall` is no field",
+        ),
+        ("- {type: tcp, name: a, billing_plancode: p, hostname: h, port: 1}\n", "`key` is required"),
+        (
+            "- {key: a, customer: 7, type: tcp, name: a, billing_plancode: p, hostname: h, port: 1}\n",
+            "remove it",
+        ),
+        ("- [", "all.yaml:"),
+    ] {
+        let file = server.file("bad/all.yaml", text);
+        let output = server.run(&["apply", &file]);
+        assert!(output.status.code() == Some(2) && err(&output).contains(part), "{text}{}", err(&output));
+    }
+    let none = server.at("none").display().to_string();
+    assert!(err(&server.run(&["apply", &none, "--prune"])).contains("holds no monitor files"));
+    let good = server.file("good/all.yaml", &two(5, "x"));
+    let token = server.file("token", "wrong\n");
+    let refused = server.run(&["apply", &good, "--token-file", &token]);
+    assert!(refused.status.code() == Some(1) && err(&refused).contains("vigie login"), "{}", err(&refused));
+    assert_eq!(server.did(&["export"]), "[]\n");
+}

@@ -1,0 +1,89 @@
+//! What the running server offers at its door: addresses, TLS, request ids, who sees the pages.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use nix::sys::signal::Signal;
+
+use crate::process::{Daemon, command, folder, tcp_monitor};
+
+#[test]
+fn several_addresses_are_told_and_calls_are_logged_with_id_and_login() {
+    let folder = folder(&tcp_monitor("a", 9));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+    command.args(["serve", "--listen", "127.0.0.1:0,[::1]:0"]).arg("--data").arg(folder.path().join("data"));
+    command.arg("--monitors").arg(folder.path().join("monitors"));
+    command.env("VIGIE_LOG_FORMAT", "json").env("VIGIE_LOG_LEVEL", "info,vigie::web=debug");
+    command.stderr(std::process::Stdio::piped());
+    let mut daemon = Daemon::of(command.spawn().unwrap(), folder);
+    let second = daemon.wait_for_log("serving at");
+    assert!(second["address"].as_str().unwrap().starts_with("[::1]:"), "{second}");
+    let headers = format!("Authorization: Bearer {}\r\nX-Request-Id: my-call-7\r\n", daemon.token());
+    let (status, body) = daemon.ask("/api/v3/monitors", &headers);
+    assert!(status == 200 && body.contains(r#""name":"a""#), "{body}");
+    let line = daemon.wait_for_log("a call was answered");
+    assert_eq!((&line["request_id"], &line["login"]), (&"my-call-7".into(), &"host".into()));
+    assert_eq!((&line["status"], &line["path"]), (&200.into(), &"/api/v3/monitors".into()));
+    assert!(line["total_us"].is_u64());
+    assert_eq!(daemon.ask("/api/v3/monitors", "").0, 401);
+}
+
+#[test]
+fn pages_and_metrics_are_for_this_host_and_for_tokens() {
+    let daemon = Daemon::start(&tcp_monitor("a", 9));
+    let proxied = "X-Forwarded-For: 192.0.2.7\r\n";
+    let token = format!("{proxied}Authorization: Bearer {}\r\n", daemon.token());
+    for path in ["/", "/metrics"] {
+        assert_eq!(daemon.ask(path, "").0, 200, "{path}");
+        assert_eq!(daemon.ask(path, proxied).0, 401, "{path}");
+        assert_eq!(daemon.ask(path, &format!("{proxied}Authorization: Bearer no\r\n")).0, 401, "{path}");
+        assert_eq!(daemon.ask(path, &token).0, 200, "{path}");
+    }
+    assert_eq!(daemon.ask("/monitors/1", proxied).0, 401);
+    for path in ["/healthz", "/readyz", "/style.css"] {
+        assert_eq!(daemon.ask(path, proxied).0, 200, "{path}");
+    }
+    let legacy = daemon.ask("/legacy-api/devices", "");
+    assert!(legacy.0 == 200 && legacy.1.contains(r#""status":"40""#), "{legacy:?}");
+}
+
+/// Writes certificate and key for `localhost`.
+fn pair(folder: &Path) {
+    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    fs::write(folder.join("cert.pem"), made.cert.pem()).unwrap();
+    fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+}
+
+/// `vigie monitors` over TLS, which trusts the certificate that lies in the folder of `daemon`.
+fn monitors(daemon: &Daemon) -> Output {
+    let folder = daemon.folder.path();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+    let url = format!("https://localhost:{}", daemon.address.port());
+    command.args(["monitors", "--server", &url]).arg("--ca-file").arg(folder.join("cert.pem"));
+    command.env("VIGIE_DATA", folder.join("data")).env("XDG_CONFIG_HOME", folder.join("config"));
+    command.output().unwrap()
+}
+
+#[test]
+fn tls_is_served_to_commands_and_a_bad_new_pair_leaves_the_one_before() {
+    let folder = folder(&tcp_monitor("over tls", 9));
+    pair(folder.path());
+    let mut command = command(folder.path());
+    command.env("VIGIE_SERVER_TLS_CERT_FILE", folder.path().join("cert.pem"));
+    command.env("VIGIE_SERVER_TLS_KEY_FILE", folder.path().join("key.pem"));
+    let mut daemon = Daemon::of(command.spawn().unwrap(), folder);
+    let listed = monitors(&daemon);
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("over tls"), "{listed:?}");
+    let first = fs::read(daemon.folder.path().join("cert.pem")).unwrap();
+    fs::write(daemon.folder.path().join("key.pem"), "no key").unwrap();
+    daemon.signal(Signal::SIGHUP);
+    daemon.wait_for_log("was not taken; the one before stays in force");
+    assert!(monitors(&daemon).status.success());
+    pair(daemon.folder.path());
+    daemon.wait_for_log("was taken anew");
+    assert!(monitors(&daemon).status.success());
+    fs::write(daemon.folder.path().join("cert.pem"), first).unwrap();
+    let refused = monitors(&daemon);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("TLS handshake failed"), "{refused:?}");
+}

@@ -1,0 +1,87 @@
+//! Many who change something at the same time.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use vigie::model::{MonitorId, Origin, RecordKind, Revision};
+use vigie::store::{
+    AuditFilter, AuditObject, Ledger, RecordFilter, SqliteSettings, SqliteStore, StoreError, Write,
+};
+
+use crate::ledger::{ALL, entry, new_monitor, new_record};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_refused_call_leaves_those_of_its_transaction_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    // More wait than one transaction takes.
+    let settings = SqliteSettings { batch_jobs: 16, ..SqliteSettings::default() };
+    let store = Arc::new(SqliteStore::open(&folder.path().join("vigie.db"), &settings).unwrap());
+    let calls = (0..400_i64).map(|n| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move {
+            let refused = match n % 4 {
+                // Somebody else changed it.
+                1 => Some(Write::RemoveMonitor { id: MonitorId(1_000_000), expected: Revision(1) }),
+                // The name is taken by account 1.
+                2 => Some(Write::CreateRecord(new_record(
+                    RecordKind::Customer,
+                    Some("default"),
+                    serde_json::json!({}),
+                ))),
+                _ => None,
+            };
+            let new = Write::CreateMonitor(new_monitor(Origin::Api, &format!("m{n}")));
+            let writes = std::iter::once(new).chain(refused).collect();
+            (n % 4, store.write(writes, vec![entry(AuditObject::Created(0), "anna", n)]).await)
+        })
+    });
+    let outcomes = futures::future::join_all(calls).await;
+    for outcome in &outcomes {
+        match outcome.as_ref().unwrap() {
+            (1, told) => assert_eq!(told, &Err(StoreError::Stale)),
+            (2, told) => assert_eq!(told, &Err(StoreError::Taken("default".to_owned()))),
+            (_, made) => assert_eq!(made.as_ref().map(Vec::len), Ok(1)),
+        }
+    }
+    assert_eq!(store.kept_monitors().await.unwrap().len(), 200);
+    let audit = store.audit(AuditFilter::default(), ALL).await.unwrap();
+    assert_eq!(audit.count, 200);
+    let made: std::collections::HashSet<_> = audit.rows.iter().map(|row| row.object_id.unwrap()).collect();
+    assert_eq!(made.len(), 200, "every call has an id of its own");
+    assert_eq!(store.records(RecordFilter::of(RecordKind::Customer), ALL).await.unwrap().count, 1);
+}
+
+/// `cargo test --release --test store -- --ignored --nocapture creators`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a measurement"]
+#[expect(clippy::print_stderr, reason = "tells what was measured")]
+async fn sixteen_creators_reach_a_thousand_creates_a_second() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    // Flushes to disk before it answers.
+    let settings = SqliteSettings::default();
+    let store = Arc::new(SqliteStore::open(&folder.path().join("vigie.db"), &settings).unwrap());
+    for creators in [1_u32, 16, 64] {
+        let began = Instant::now();
+        let until = began + Duration::from_secs(3);
+        let creators: Vec<_> = (0..creators)
+            .map(|n| {
+                let store = Arc::clone(&store);
+                tokio::spawn(async move {
+                    let mut made = 0_u32;
+                    while Instant::now() < until {
+                        let new = Write::CreateMonitor(new_monitor(Origin::Api, &format!("m{n}")));
+                        let audit = vec![entry(AuditObject::Created(0), "anna", i64::from(made))];
+                        store.write(vec![new], audit).await.unwrap();
+                        made += 1;
+                    }
+                    made
+                })
+            })
+            .collect();
+        let count = creators.len();
+        let made: u32 = futures::future::join_all(creators).await.into_iter().map(Result::unwrap).sum();
+        let rate = f64::from(made) / began.elapsed().as_secs_f64();
+        eprintln!("{count} creators: {rate:.0} creates a second");
+        assert!(count < 16 || rate > 1000.0, "{rate}");
+    }
+}
