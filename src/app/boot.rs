@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::certificates;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
 use super::host_token::{remove_host_token, write_host_token};
@@ -257,7 +258,7 @@ impl Parts {
             states,
             IngestSettings::default(),
         ));
-        let place = Place { net, clock: Arc::clone(&clock), pulse: None };
+        let place = Place { net: Arc::clone(&net), clock: Arc::clone(&clock), pulse: None };
         let sink = Arc::new(Sink(Arc::clone(&ingestor)));
         let runner = engine::start(limits(&settings.engine), place, sink, Arc::clone(&metrics));
         let roster = Arc::new(Roster::default());
@@ -272,6 +273,7 @@ impl Parts {
             clock: Arc::clone(&clock),
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
+        certificates::follow(&desk.state.resources, net).await?;
         let household = Household {
             store: store.clone(),
             metrics: Arc::clone(&metrics),

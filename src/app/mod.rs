@@ -2,6 +2,7 @@
 
 mod accounted;
 mod boot;
+mod certificates;
 mod demo;
 mod desk;
 mod files;

@@ -133,7 +133,7 @@ fn faults_of_files_are_told_with_their_place_and_nothing_is_sent() {
     for (text, part) in [
         (
             "- {key: a, type: tcp, name: a, billing_plancode: p, hostname: h, port: 1, intervall: 5}\n",
-            ":1:76: `intervall` is no field",
+            ":1:75: `intervall` is no field",
         ),
         ("- {type: tcp, name: a, billing_plancode: p, hostname: h, port: 1}\n", "`key` is required"),
         (

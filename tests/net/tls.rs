@@ -155,8 +155,11 @@ async fn certificates_come_and_go_while_it_runs() {
     let net = net_with(|_| {});
     let options =
         TlsOptions { ca: Some(100_007), client_certificate: Some(100_003), ..TlsOptions::default() };
-    let outcome =
-        async || shake(&net, at, "good.test", &options, soon()).await.0.err().map(|failure| failure.kind);
+    let outcome = async || {
+        let stream = TcpStream::connect(at).await.unwrap();
+        let shaken = net.handshake(stream, "good.test", &options, soon(), &mut Trace::default()).await;
+        shaken.err().map(|failure| failure.kind)
+    };
     assert_eq!(outcome().await, Some(FailureKind::NotConfigured));
     let authorities = || BTreeMap::from([(100_007, pem("private", private.pem()))]);
     let good = || BTreeMap::from([(100_003, pem("client", client.pem()))]);

@@ -1,4 +1,4 @@
-//! Makes monitors.
+//! Makes monitors out of bodies.
 
 use std::sync::Arc;
 

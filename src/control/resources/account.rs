@@ -34,7 +34,9 @@ impl Resources {
 }
 
 pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
-    let fields = overlaid(&ACCOUNT, &old.fields, body)?;
+    let mut whole = ACCOUNT.defaults();
+    whole.extend(old.fields.clone());
+    let fields = overlaid(&ACCOUNT, &whole, body)?;
     let mut faults: Vec<FieldFault> = Vec::new();
     if let Some(zone) = body.get("time_zone").and_then(Node::as_text)
         && !is_zone(zone)

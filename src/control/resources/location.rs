@@ -44,13 +44,11 @@ pub(super) fn of_settings(bench: &Bench<'_>, id: i64) -> Option<Map<String, Valu
 
 /// Locations of the settings are changed there.
 pub(super) fn refuse_of_settings(bench: &Bench<'_>, id: i64) -> Result<(), Refusal> {
-    match of_settings(bench, id) {
-        None => Ok(()),
-        Some(_) => {
-            let message = "This location stands in the settings of the server; change it there";
-            Err(Refusal::Forbidden(message.to_owned()))
-        }
+    if of_settings(bench, id).is_none() {
+        return Ok(());
     }
+    let message = "This location stands in the settings of the server; change it there";
+    Err(Refusal::Forbidden(message.to_owned()))
 }
 
 fn managed(location: &Location) -> Map<String, Value> {

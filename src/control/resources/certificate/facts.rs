@@ -1,5 +1,6 @@
 //! What a certificate says of itself, and what is worth a warning when it is saved.
 
+use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use aws_lc_rs::digest::{SHA256, digest};
@@ -42,9 +43,17 @@ pub(super) fn of(der: &[u8]) -> Result<CertificateFacts, String> {
         not_before: Timestamp::from_seconds(parsed.validity().not_before.timestamp()),
         not_after: Timestamp::from_seconds(parsed.validity().not_after.timestamp()),
         names: names(&parsed),
-        fingerprint: hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
+        fingerprint: hexadecimal(hash.as_ref()),
         key_type: key_type(&parsed),
         authority: parsed.is_ca(),
+    })
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing into a text cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
     })
 }
 

@@ -1,0 +1,30 @@
+//! Hands the certificates of accounts to what speaks TLS: at the start, and whenever one comes or goes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::control::{OpenCertificate, Resources};
+use crate::net::{Net, Pem};
+
+/// `net` has what `resources` keep from now on.
+pub(super) async fn follow(resources: &Resources, net: Arc<Net>) -> anyhow::Result<()> {
+    let watcher = move |certificates: Vec<OpenCertificate>| take(&net, certificates);
+    let watched = resources.watch_certificates(Arc::new(watcher)).await;
+    watched.map_err(|refusal| anyhow::anyhow!("the certificates of accounts cannot be read: {refusal:?}"))
+}
+
+fn take(net: &Net, certificates: Vec<OpenCertificate>) {
+    let (mut authorities, mut clients) = (BTreeMap::new(), BTreeMap::new());
+    for certificate in certificates {
+        let OpenCertificate { id, name, client, pem } = certificate;
+        let pem = Pem { label: name, text: pem.to_vec() };
+        if client {
+            clients.insert(id, pem)
+        } else {
+            authorities.insert(id, pem)
+        };
+    }
+    for (id, error) in net.bring_certificates(authorities, clients) {
+        tracing::error!(certificate_id = id, error = %error, "a certificate cannot be used");
+    }
+}

@@ -1,0 +1,141 @@
+//! The account, and the audit trail.
+
+use serde_json::{Value, json};
+use vigie::control::{AuditFilter, Refusal};
+use vigie::model::source::Node;
+use vigie::model::{CustomerId, RecordKind, Revision, Role, Timestamp};
+
+use crate::kit::{ALL, Kit, NOON, admin, as_role, forbidden, long, messages};
+
+#[tokio::test]
+async fn an_account_has_defaults_and_is_changed_in_part() {
+    let kit = Kit::new().await;
+    let (account, revision) = kit.resources.account(&admin()).await.unwrap();
+    let expected = json!({
+        "id": 1, "name": "default", "time_zone": "UTC", "default_locations": [],
+        "multipop_threshold": "2", "brand": "Vigie", "certificate_days": null,
+    });
+    assert_eq!((json!(account), revision), (expected, Revision(1)));
+    let change = async |body: Value| kit.resources.change_account(&admin(), &Node::from(body), None).await;
+    let saved = change(json!({
+        "time_zone": "Europe/Paris", "default_locations": [{"id": 2}, {"id": 1}],
+        "multipop_threshold": 3, "certificate_days": 14,
+    }));
+    assert_eq!(saved.await.unwrap().revision, 2);
+    let (account, _) = kit.resources.account(&admin()).await.unwrap();
+    assert_eq!(account["multipop_threshold"], "3");
+    assert_eq!(account["default_locations"], json!([{"id": 2}, {"id": 1}]));
+    let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
+    assert_eq!(facts.default_locations, [2, 1]);
+    assert_eq!((facts.certificate_days, facts.time_zone.iana_name()), (14, Some("Europe/Paris")));
+    // What was read can be sent back; null gives a default again.
+    assert_eq!(change(Value::Object(account)).await.unwrap().revision, 2);
+    change(json!({"certificate_days": null, "time_zone": null})).await.unwrap();
+    let (account, _) = kit.resources.account(&admin()).await.unwrap();
+    assert_eq!((&account["certificate_days"], &account["time_zone"]), (&Value::Null, &json!("UTC")));
+    assert_eq!(
+        json!(kit.trail().await[0].before),
+        json!({"time_zone": "Europe/Paris", "certificate_days": 14})
+    );
+}
+
+#[tokio::test]
+async fn bad_values_are_refused_with_every_offence() {
+    let kit = Kit::new().await;
+    let change =
+        async |body: Value| messages(kit.resources.change_account(&admin(), &Node::from(body), None).await);
+    let cases: &[(Value, &[&str])] = &[
+        (
+            json!({"time_zone": "Mars/Olympus", "default_locations": [{"id": 1}, {"id": 7}, {"id": 1}]}),
+            &[
+                "`time_zone` must be the IANA name of a zone, such as `Europe/Paris`, not `Mars/Olympus`",
+                "`default_locations[1].id`: there is no location `7`",
+                "`default_locations[2].id`: location `1` is in the list already",
+            ],
+        ),
+        (
+            json!({"multipop_threshold": 4}),
+            &["`multipop_threshold` must be one of `2`, `1`, `3`, `all`, not `4`"],
+        ),
+        (
+            json!({"certificate_days": 0}),
+            &["`certificate_days` must be a whole number from 1 to 3650, not `0`"],
+        ),
+        (
+            json!({"certificate_days": 3651}),
+            &["`certificate_days` must be a whole number from 1 to 3650, not `3651`"],
+        ),
+        (json!({"brand": long(65)}), &["`brand` must have at most 64 characters, not 65"]),
+        (json!({"zone": "UTC"}), &["`zone` is no field of `Account`\n  hint: remove it"]),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(change(body.clone()).await, *expected, "{body}");
+    }
+    for body in
+        [json!({"certificate_days": 1}), json!({"certificate_days": 3650}), json!({"brand": long(64)})]
+    {
+        assert_eq!(change(body.clone()).await, Vec::<String>::new(), "{body}");
+    }
+    for word in ["1", "2", "3", "all"] {
+        assert_eq!(change(json!({"multipop_threshold": word})).await, Vec::<String>::new());
+    }
+}
+
+#[tokio::test]
+async fn each_account_sees_and_changes_itself() {
+    let kit = Kit::new().await;
+    let (account, _) = kit.resources.account(&kit.stranger()).await.unwrap();
+    assert_eq!((&account["id"], &account["name"]), (&json!(kit.other.0), &json!("other")));
+    let one = kit.resources.one(&kit.stranger(), RecordKind::Customer, 1).await;
+    assert_eq!(one.err(), Some(Refusal::NotFound));
+    let power = as_role(Role::PowerUser);
+    assert!(kit.resources.account(&power).await.is_ok());
+    let body = Node::from(json!({"brand": "x"}));
+    assert_eq!(
+        forbidden(kit.resources.change_account(&power, &body, None).await),
+        "The role POWER-USER does not permit this"
+    );
+}
+
+#[tokio::test]
+async fn the_trail_says_who_did_what_and_is_narrowed() {
+    let kit = Kit::new().await;
+    let first = kit.made(RecordKind::Property, json!({"name": "a"})).await;
+    kit.clock.advance(std::time::Duration::from_secs(60));
+    kit.change(&as_role(Role::CoAdmin), RecordKind::Property, first, json!({"name": "b"})).await.unwrap();
+    kit.made(RecordKind::Location, json!({"name": "c"})).await;
+    kit.make(&kit.stranger(), RecordKind::Property, json!({"name": "theirs"})).await.unwrap();
+    let told = async |filter: AuditFilter| {
+        let found = kit.resources.audit(&admin(), filter, ALL).await.unwrap();
+        let brief = |row: &serde_json::Map<String, Value>| {
+            format!(
+                "{} {} {}",
+                row["action"].as_str().unwrap(),
+                row["object"].as_str().unwrap(),
+                row["object_name"]
+            )
+        };
+        found.rows.iter().map(brief).collect::<Vec<_>>()
+    };
+    let none = AuditFilter::default;
+    let all = ["create location \"c\"", "change property \"b\"", "create property \"a\""];
+    assert_eq!(told(none()).await, all);
+    // Whatever account a filter names, it is the caller's.
+    assert_eq!(told(AuditFilter { customer: Some(kit.other), ..none() }).await, all);
+    assert_eq!(told(AuditFilter { login: Some("bert".to_owned()), ..none() }).await, all[1..2]);
+    assert_eq!(told(AuditFilter { object: Some("location".to_owned()), ..none() }).await, all[..1]);
+    assert_eq!(told(AuditFilter { object_id: Some(first), ..none() }).await, all[1..]);
+    let later = Some(Timestamp::from_seconds(NOON + 60));
+    assert_eq!(told(AuditFilter { from: later, ..none() }).await, all[..2]);
+    assert_eq!(told(AuditFilter { thru: later, ..none() }).await, all[2..]);
+    let row = kit.resources.audit(&admin(), none(), ALL).await.unwrap().rows.pop().unwrap();
+    assert_eq!(row["at"], "2026-01-01T12:00:00Z");
+    assert_eq!(
+        (&row["login"], &row["address"], &row["via"]),
+        (&json!("anna"), &json!("192.0.2.7"), &json!("v3"))
+    );
+    assert_eq!(row["after"], json!({"name": "a", "values": []}));
+    assert_eq!(row["before"], json!({}));
+    let report = kit.resources.audit(&as_role(Role::ReportOnly), none(), ALL).await;
+    assert_eq!(forbidden(report), "The role REPORTONLY does not permit this");
+}

@@ -1,0 +1,165 @@
+//! Blackouts: once or each week, of a monitor of the account.
+
+use serde_json::{Value, json};
+use vigie::control::{RecordFilter, Refusal};
+use vigie::model::{CustomerId, RecordKind, Role};
+
+use crate::kit::{Kit, admin, apart, conflict, long, messages, object, refuses, roles};
+
+const KIND: RecordKind = RecordKind::Blackout;
+const MONITOR: i64 = 200_001;
+
+async fn kit() -> Kit {
+    let kit = Kit::new().await;
+    kit.monitor(MONITOR, CustomerId(1), json!({}));
+    kit.monitor(200_002, kit.other, json!({}));
+    kit
+}
+
+fn once(more: Value) -> Value {
+    let mut body = json!({
+        "assoc_id": MONITOR, "type": "Monitor",
+        "from_date": "2026-01-01 12:00:00", "thru_date": "2026-01-01 13:00:00",
+    });
+    body.as_object_mut().unwrap().extend(object(more));
+    body
+}
+
+fn weekly(more: Value) -> Value {
+    let mut body = json!({
+        "assoc_id": MONITOR, "type": "Alert", "persistent": true,
+        "start_day": 7, "start_time": "22:00", "end_day": 1, "end_time": "06:00",
+    });
+    body.as_object_mut().unwrap().extend(object(more));
+    body
+}
+
+#[tokio::test]
+async fn the_unused_half_of_the_fields_is_null() {
+    let kit = kit().await;
+    let first = kit.made(KIND, once(json!({"note": "deploy"}))).await;
+    assert_eq!(
+        kit.shown(KIND, first).await,
+        json!({
+            "id": first, "assoc_id": MONITOR, "type": "Monitor", "persistent": false, "start_day": null,
+            "start_time": null, "end_day": null, "end_time": null, "from_date": "2026-01-01 12:00:00",
+            "thru_date": "2026-01-01 13:00:00", "note": "deploy", "date_added": "2026-01-01T12:00:00Z",
+            "login": "anna",
+        })
+    );
+    let second = kit.shown(KIND, kit.made(KIND, weekly(json!({}))).await).await;
+    assert_eq!((&second["from_date"], &second["thru_date"]), (&Value::Null, &Value::Null));
+    assert_eq!((&second["start_day"], &second["note"]), (&json!(7), &Value::Null));
+}
+
+#[tokio::test]
+async fn times_are_those_of_the_account() {
+    let kit = kit().await;
+    kit.change(&admin(), RecordKind::Customer, 1, json!({"time_zone": "Europe/Paris"})).await.unwrap();
+    // It is 13:00 in Paris.
+    assert_eq!(
+        messages(kit.make(&admin(), KIND, once(json!({}))).await),
+        ["`thru_date` is past", "`from_date` is more than 5 minutes ago"]
+    );
+    kit.made(KIND, once(json!({"from_date": "2026-01-01 12:55:00", "thru_date": "2026-01-01 13:00:01"})))
+        .await;
+}
+
+#[tokio::test]
+async fn only_recurring_ones_are_changed() {
+    let kit = kit().await;
+    let first = kit.made(KIND, once(json!({}))).await;
+    assert_eq!(
+        conflict(kit.change(&admin(), KIND, first, json!({"note": "x"})).await),
+        "A blackout that comes once cannot be changed; remove it and make another"
+    );
+    let second = kit.made(KIND, weekly(json!({}))).await;
+    let change = async |body: Value| kit.change(&admin(), KIND, second, body).await;
+    change(json!({"start_time": "23:30", "note": "x"})).await.unwrap();
+    let shown = kit.shown(KIND, second).await;
+    assert_eq!(
+        (&shown["start_time"], &shown["note"], &shown["end_day"]),
+        (&json!("23:30"), &json!("x"), &json!(1))
+    );
+    // What was read can be sent back.
+    assert_eq!(change(shown).await.unwrap().revision, 2);
+    for (body, told) in [
+        (
+            json!({"persistent": false}),
+            "`persistent` stays `true`; remove the blackout and make one that comes once",
+        ),
+        (json!({"start_day": null}), "`start_day` is required when `persistent` is true"),
+        (json!({"start_day": 8}), "`start_day` must be a whole number from 1 to 7, not `8`"),
+        (json!({"from_date": "2026-02-01 00:00:00"}), "`from_date` does not go with `persistent` true"),
+        (json!({"assoc_id": 7}), "`assoc_id` of a blackout cannot be changed; remove it and make another"),
+    ] {
+        assert_eq!(messages(change(body).await), [told]);
+    }
+}
+
+#[tokio::test]
+async fn a_past_one_stays() {
+    let kit = kit().await;
+    let first = kit.made(KIND, once(json!({}))).await;
+    let second = kit.made(KIND, once(json!({"thru_date": "2026-01-01 14:00:00"}))).await;
+    kit.clock.advance(std::time::Duration::from_secs(3600));
+    assert_eq!(conflict(kit.gone(&admin(), KIND, first).await), "A past blackout cannot be removed");
+    kit.gone(&admin(), KIND, second).await.unwrap();
+    assert_eq!(kit.gone(&admin(), KIND, second).await.err(), Some(Refusal::NotFound));
+}
+
+#[tokio::test]
+async fn lists_are_narrowed() {
+    let kit = kit().await;
+    kit.monitor(200_003, CustomerId(1), json!({}));
+    let first = kit.made(KIND, once(json!({}))).await;
+    let second = kit.made(KIND, weekly(json!({}))).await;
+    let third = kit.made(KIND, weekly(json!({"assoc_id": 200_003}))).await;
+    let ids = async |fields: Vec<(&'static str, Value)>, assoc: Vec<i64>| {
+        let filter = RecordFilter { fields, assoc, ..RecordFilter::of(KIND) };
+        let rows = kit.listed(&admin(), filter).await;
+        rows.iter().map(|row| row["id"].as_i64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(vec![], vec![]).await, [first, second, third]);
+    assert_eq!(ids(vec![("type", json!("Alert"))], vec![]).await, [second, third]);
+    assert_eq!(ids(vec![("persistent", json!(false))], vec![]).await, [first]);
+    assert_eq!(ids(vec![("persistent", json!(true))], vec![200_003]).await, [third]);
+}
+
+#[tokio::test]
+async fn bad_bodies_are_refused_with_every_offence() {
+    let kit = kit().await;
+    kit.made(KIND, once(json!({"note": long(255), "from_date": "2026-01-01 11:55:00"}))).await;
+    kit.made(KIND, weekly(json!({"start_day": 1, "end_day": 7}))).await;
+    refuses(
+        &kit,
+        KIND,
+        &[
+            (json!({}), &["`assoc_id` is required", "`type` is required"]),
+            (once(json!({"note": long(256)})), &["`note` must have at most 255 characters, not 256"]),
+            (once(json!({"assoc_id": 7})), &["`assoc_id`: there is no monitor `7`"]),
+            (once(json!({"assoc_id": 200_002})), &["`assoc_id`: there is no monitor `200002`"]),
+            (
+                once(json!({"type": "Notifier", "note": "x"})),
+                &["`note` does not go with `type` Notifier", "`assoc_id`: there is no recipient `200001`"],
+            ),
+            (
+                weekly(json!({"start_day": 0, "end_day": 8, "start_time": "24:00"})),
+                &[
+                    "`start_day` must be a whole number from 1 to 7, not `0`",
+                    "`start_time` must be a time `hh:mm` of 24 hours, not `24:00`",
+                    "`end_day` must be a whole number from 1 to 7, not `8`",
+                ],
+            ),
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn editors_make_them_and_no_account_sees_those_of_another() {
+    let kit = kit().await;
+    roles(&kit, KIND, |_| once(json!({})), &[Role::Admin, Role::CoAdmin, Role::PowerUser]).await;
+    let id = kit.made(KIND, weekly(json!({}))).await;
+    apart(&kit, KIND, id, json!({"note": "x"})).await;
+}

@@ -1,0 +1,123 @@
+//! Blackout bulk edit: several monitors, all or nothing.
+
+use serde_json::{Value, json};
+use vigie::control::{RecordFilter, Refusal};
+use vigie::model::source::Node;
+use vigie::model::{CustomerId, RecordKind, Role};
+
+use crate::kit::{Kit, admin, as_role, forbidden, messages};
+
+const KIND: RecordKind = RecordKind::Blackout;
+
+async fn kit() -> Kit {
+    let kit = Kit::new().await;
+    for id in [11, 12] {
+        kit.monitor(id, CustomerId(1), json!({}));
+    }
+    kit.monitor(13, kit.other, json!({}));
+    kit
+}
+
+async fn edit(kit: &Kit, body: Value) -> Result<(), Refusal> {
+    kit.resources.bulk_edit_blackouts(&admin(), &Node::from(body)).await
+}
+
+/// Monitor, whether it comes back, and note of each blackout.
+async fn there(kit: &Kit) -> Vec<String> {
+    let rows = kit.listed(&admin(), RecordFilter::of(KIND)).await;
+    let mut told: Vec<String> = rows
+        .iter()
+        .map(|row| {
+            let weekly = if row["persistent"] == true { "weekly" } else { "once" };
+            format!("{} {weekly} {}", row["assoc_id"], row["note"].as_str().unwrap_or("-"))
+        })
+        .collect();
+    told.sort();
+    told
+}
+
+fn once(note: &str, thru: &str) -> Value {
+    json!({"type": "Monitor", "from_date": "2026-01-01 12:00:00", "thru_date": thru, "note": note})
+}
+
+fn weekly() -> Value {
+    json!({"type": "Alert", "start_day": 1, "start_time": "00:00", "end_day": 2, "end_time": "00:00"})
+}
+
+#[tokio::test]
+async fn each_half_is_appended_or_replaced_for_itself() {
+    let kit = kit().await;
+    let both = json!({
+        "monitors": [11, 12, 11], "update_one_time": true, "update_one_time_action": "append",
+        "one_time_blackouts": [once("a", "2026-01-01 13:00:00")],
+        "update_persistent": true, "update_persistent_action": "append", "persistent_blackouts": [weekly()],
+    });
+    edit(&kit, both).await.unwrap();
+    assert_eq!(there(&kit).await, ["11 once a", "11 weekly -", "12 once a", "12 weekly -"]);
+    kit.clock.advance(std::time::Duration::from_secs(7200));
+    let later = json!({"type": "Monitor", "from_date": "2026-01-01 14:00:00", "thru_date": "2026-01-01 15:00:00", "note": "b"});
+    let replace = json!({
+        "monitors": [11], "update_one_time": true, "update_one_time_action": "replace",
+        "one_time_blackouts": [later], "update_persistent": false, "persistent_blackouts": [weekly()],
+    });
+    edit(&kit, replace.clone()).await.unwrap();
+    // What is past is history and stays; the half that is not to be updated is left alone.
+    assert_eq!(there(&kit).await, ["11 once a", "11 once b", "11 weekly -", "12 once a", "12 weekly -"]);
+    edit(&kit, replace).await.unwrap();
+    assert_eq!(there(&kit).await, ["11 once a", "11 once b", "11 weekly -", "12 once a", "12 weekly -"]);
+    let none = json!({
+        "monitors": [12], "update_one_time": false, "update_persistent": true,
+        "update_persistent_action": "replace", "persistent_blackouts": [],
+    });
+    edit(&kit, none).await.unwrap();
+    assert_eq!(there(&kit).await, ["11 once a", "11 once b", "11 weekly -", "12 once a"]);
+    let trail = kit.trail().await;
+    let made = trail.iter().filter(|row| row.action == "create").collect::<Vec<_>>();
+    assert_eq!((trail.len(), made.len()), (8, 6));
+    for row in made {
+        let monitor = row.after["assoc_id"].as_i64().unwrap();
+        let kept = kit.kept(KIND, row.object_id.unwrap()).await;
+        assert!(kept.is_none_or(|kept| kept.assoc == Some(monitor)), "{row:?}");
+    }
+}
+
+#[tokio::test]
+async fn one_stranger_refuses_all() {
+    let kit = kit().await;
+    let body = |monitors: Value| {
+        json!({
+            "monitors": monitors, "update_one_time": false, "update_persistent": true,
+            "update_persistent_action": "append", "persistent_blackouts": [weekly()],
+        })
+    };
+    let told = "`monitors`: there is no monitor `13`; nothing was changed";
+    assert_eq!(forbidden(edit(&kit, body(json!([11, 13]))).await), told);
+    let many: Vec<i64> = (5000..9000).collect();
+    assert!(forbidden(edit(&kit, body(json!(many))).await).len() < 200);
+    let caller = as_role(Role::ReadOnly);
+    let outcome = kit.resources.bulk_edit_blackouts(&caller, &Node::from(body(json!([11])))).await;
+    assert_eq!(forbidden(outcome), "The role READONLY does not permit this");
+    assert_eq!(
+        messages(edit(&kit, body(json!([]))).await),
+        ["`monitors` must have at least 1 entries, not 0"]
+    );
+    assert!(there(&kit).await.is_empty() && kit.trail().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_call_makes_only_so_many() {
+    let kit = kit().await;
+    for id in 1000..1101 {
+        kit.monitor(id, CustomerId(1), json!({}));
+    }
+    let monitors: Vec<i64> = (1000..1101).collect();
+    let body = json!({
+        "monitors": monitors, "update_one_time": false, "update_persistent": true,
+        "update_persistent_action": "append", "persistent_blackouts": vec![weekly(); 1000],
+    });
+    assert_eq!(
+        messages(edit(&kit, body).await),
+        ["`monitors`: this makes and removes 101000 blackouts; 100000 are possible at once"]
+    );
+    assert!(there(&kit).await.is_empty());
+}

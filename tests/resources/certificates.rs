@@ -1,0 +1,187 @@
+//! Certificates: facts out, never the key; in force at once, against a server that demands one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use p12_keystore::{Certificate, KeyStore, KeyStoreEntry, PrivateKey, PrivateKeyChain};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use vigie::control::OpenCertificate;
+use vigie::model::{CustomerId, FailureKind, RecordKind, Role};
+use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, TlsOptions, Trace, Trust};
+
+use crate::kit::{Kit, admin, apart, conflict, long, messages, refuses, roles};
+use crate::tls_server::{Authority, Identity, config, serve};
+
+const KIND: RecordKind = RecordKind::Certificate;
+const VALID: (i32, i32) = (2020, 2090);
+
+fn client(pem: String) -> Value {
+    json!({"name": "shop", "kind": "client", "pem": pem})
+}
+
+/// `identity` as PKCS#12 in Base64.
+fn packed(identity: &Identity, password: &str) -> String {
+    let certificate = CertificateDer::from_pem_slice(identity.certificate.as_bytes()).unwrap();
+    let key = PrivatePkcs8KeyDer::from_pem_slice(identity.key.as_bytes()).unwrap();
+    let key = PrivateKey::from_der(key.secret_pkcs8_der()).unwrap();
+    let chain = PrivateKeyChain::new("1", key, [Certificate::from_der(&certificate).unwrap()]);
+    let mut store = KeyStore::new();
+    store.add_entry("shop", KeyStoreEntry::PrivateKeyChain(chain));
+    STANDARD.encode(store.writer(password).write().unwrap())
+}
+
+#[tokio::test]
+async fn facts_come_out_and_the_key_never_does() {
+    let kit = Kit::new().await;
+    let identity = Authority::new("shop authority").issue(&["shop.test", "127.0.0.1"], VALID);
+    let id = kit.made(KIND, client(identity.pem())).await;
+    let shown = kit.shown(KIND, id).await;
+    let expected = [
+        ("format", json!("PEM")),
+        ("subject", json!("CN=leaf")),
+        ("issuer", json!("CN=shop authority")),
+        ("not_before", json!("2020-01-01T00:00:00Z")),
+        ("not_after", json!("2090-01-01T00:00:00Z")),
+        ("names", json!(["shop.test", "127.0.0.1"])),
+        ("key_type", json!("EC 256")),
+        ("certificates", json!(1)),
+    ];
+    for (name, value) in expected {
+        assert_eq!(shown[name], value, "{name}");
+    }
+    assert_eq!(shown["fingerprint"].as_str().unwrap().len(), 64);
+    let body =
+        json!({"name": "p12", "kind": "client", "pkcs12": packed(&identity, "open"), "password": "open"});
+    let second = kit.shown(KIND, kit.made(KIND, body).await).await;
+    assert_eq!((&second["format"], &second["fingerprint"]), (&json!("PKCS#12"), &shown["fingerprint"]));
+    let secret: String = identity.key.lines().nth(1).unwrap().to_owned();
+    let kept = kit.kept(KIND, id).await.unwrap();
+    let sealed = kept.private.unwrap();
+    assert!(!sealed.windows(secret.len()).any(|part| part == secret.as_bytes()));
+    let told = format!("{shown} {:?} {:?}", kept.fields, kit.trail().await);
+    assert!(!told.contains(&secret) && !told.contains("BEGIN"), "{told}");
+}
+
+#[tokio::test]
+async fn bad_ones_are_refused_with_the_reason() {
+    let kit = Kit::new().await;
+    let authority = Authority::new("a");
+    let (one, two) = (authority.issue(&["one.test"], VALID), authority.issue(&["two.test"], VALID));
+    let with = |more: Value| {
+        let mut body = json!({"name": "x", "kind": "client"});
+        body.as_object_mut().unwrap().extend(crate::kit::object(more));
+        body
+    };
+    let wrong = with(json!({"pkcs12": packed(&one, "open"), "password": "shut"}));
+    let encrypted = "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----\n";
+    refuses(
+        &kit,
+        KIND,
+        &[
+            (json!({}), &["`name` is required", "`kind` is required"]),
+            (with(json!({})), &["`pem` or `pkcs12` is required"]),
+            (with(json!({"pem": one.pem(), "pkcs12": "AA=="})), &["`pkcs12` does not go with `pem`"]),
+            (
+                with(json!({"pem": one.pem(), "password": "x"})),
+                &["`password` goes with `pkcs12` only; a key in `pem` must not be encrypted"],
+            ),
+            (with(json!({"pem": "garbled"})), &["`pem`: there is no certificate in it"]),
+            (with(json!({"pem": one.certificate.clone()})), &["`pem`: there is no private key in it"]),
+            (
+                with(json!({"pem": format!("{}{}", one.certificate, two.key)})),
+                &["`pem`: its private key does not fit its certificate"],
+            ),
+            (
+                with(json!({"pem": format!("{}{}", one.pem(), two.key)})),
+                &["`pem`: there are several private keys in it"],
+            ),
+            (
+                with(json!({"pem": format!("{}{encrypted}", one.certificate)})),
+                &["`pem`: its private key is encrypted; send it without encryption, or as PKCS#12"],
+            ),
+            (wrong, &["`pkcs12`: it is no PKCS#12, or `password` is not the one that opens it"]),
+            (with(json!({"pkcs12": "!"})), &["`pkcs12` must be Base64, not `********`"]),
+            (
+                with(json!({"kind": "authority", "pem": one.pem()})),
+                &["`pem`: there is a private key in it, which an authority has no use for; leave it out"],
+            ),
+            (with(json!({"name": long(256)})), &["`name` must have at most 255 characters, not 256"]),
+        ],
+    )
+    .await;
+    // A chain may stand in any order.
+    let chain = format!("{}{}{}", authority.pem(), one.certificate, one.key);
+    let shown = kit.shown(KIND, kit.made(KIND, client(chain)).await).await;
+    assert_eq!((&shown["names"], &shown["certificates"]), (&json!(["one.test"]), &json!(2)));
+    let expired = authority.issue(&["old.test"], (2020, 2021));
+    let saved = kit.make(&admin(), KIND, client(expired.pem())).await.unwrap();
+    assert_eq!(saved.warnings, ["The certificate `CN=leaf` ended at 2021-01-01T00:00:00Z"]);
+}
+
+#[tokio::test]
+async fn a_certificate_is_in_force_from_its_making_to_its_removal() {
+    let kit = Kit::new().await;
+    let (private, clients) = (Authority::new("private"), Authority::new("clients"));
+    let server = private.issue(&["good.test"], VALID);
+    let at = serve("127.0.0.1", config(&server, &[&rustls::version::TLS12], Some(&clients))).await;
+    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
+    let follower = Arc::clone(&net);
+    let follow = move |all: Vec<OpenCertificate>| {
+        let pem = |one: &OpenCertificate| Pem { label: one.name.clone(), text: one.pem.to_vec() };
+        let of = |client: bool| {
+            all.iter()
+                .filter(|one| one.client == client)
+                .map(|one| (one.id, pem(one)))
+                .collect::<BTreeMap<_, _>>()
+        };
+        assert!(follower.bring_certificates(of(false), of(true)).is_empty());
+    };
+    kit.resources.watch_certificates(Arc::new(follow)).await.unwrap();
+    let ca = kit.made(KIND, json!({"name": "ca", "kind": "authority", "pem": private.pem()})).await;
+    let identity = clients.issue(&["client.test"], VALID);
+    let body =
+        json!({"name": "c", "kind": "client", "pkcs12": packed(&identity, "open"), "password": "open"});
+    let certificate = kit.made(KIND, body).await;
+    let handshake = async || {
+        let options =
+            TlsOptions { ca: Some(ca), client_certificate: Some(certificate), ..TlsOptions::default() };
+        let stream = TcpStream::connect(at).await.unwrap();
+        let soon = Deadline::within(Duration::from_secs(10));
+        let shaken = net.handshake(stream, "good.test", &options, soon, &mut Trace::default()).await;
+        shaken.err().map(|failure| failure.kind)
+    };
+    assert_eq!(handshake().await, None);
+    kit.gone(&admin(), KIND, certificate).await.unwrap();
+    assert_eq!(handshake().await, Some(FailureKind::NotConfigured));
+}
+
+#[tokio::test]
+async fn one_that_a_monitor_names_stays() {
+    let kit = Kit::new().await;
+    let identity = Authority::new("a").issue(&["a.test"], VALID);
+    let id = kit.made(KIND, client(identity.pem())).await;
+    let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
+    assert!(facts.certificates[&id].client);
+    kit.monitor(200_001, CustomerId(1), json!({"ssl_cert_id": id, "use_client_ssl_cert": true}));
+    let told = "1 monitor uses this certificate; take it from them first";
+    assert_eq!(conflict(kit.gone(&admin(), KIND, id).await), told);
+    kit.roster.replace(Vec::new());
+    kit.gone(&admin(), KIND, id).await.unwrap();
+    assert!(messages(kit.make(&admin(), KIND, client(identity.pem())).await).is_empty());
+}
+
+#[tokio::test]
+async fn admins_alone_bring_them_and_no_account_sees_those_of_another() {
+    let kit = Kit::new().await;
+    let identity = Authority::new("a").issue(&["a.test"], VALID);
+    roles(&kit, KIND, |_| client(identity.pem()), &[Role::Admin, Role::CoAdmin]).await;
+    let id = kit.made(KIND, client(identity.pem())).await;
+    apart(&kit, KIND, id, json!({"name": "x"})).await;
+}

@@ -1,0 +1,219 @@
+//! The use cases over a store in a folder of its own, with two accounts.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+use vigie::clock::{Clock, FakeClock};
+use vigie::control::{
+    AuditFilter, AuditRow, Caller, Common, Directory, Page, RecordFilter, Refusal, ResourceParts, Resources,
+    Roster, Saved, Via,
+};
+use vigie::model::accept::{Surroundings, create};
+use vigie::model::intake::Form;
+use vigie::model::source::Node;
+use vigie::model::{
+    CustomerId, Location, LocationId, Monitor, MonitorId, MonitorType, Origin, Record, RecordKind, Revision,
+    Role, Timestamp, Trail, UserId,
+};
+use vigie::store::{Ledger, NewRecord, SqliteSettings, SqliteStore, Write};
+use vigie::vault::Keyring;
+
+/// Noon of the first day of 2026, a Thursday.
+pub const NOON: i64 = 1_767_268_800;
+
+pub const ALL: Page = Page { limit: u32::MAX, offset: 0 };
+
+pub struct Kit {
+    _folder: TempDir,
+    pub store: Arc<SqliteStore>,
+    pub resources: Resources,
+    pub roster: Arc<Roster>,
+    pub directory: Arc<Directory>,
+    pub clock: Arc<FakeClock>,
+    /// An account beside the first.
+    pub other: CustomerId,
+}
+
+impl Kit {
+    pub async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vigie.db");
+        let store = Arc::new(SqliteStore::open(&path, &SqliteSettings::default()).unwrap());
+        let at =
+            |id: i64, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id * 10 };
+        let common = Common { locations: vec![at(1, "north"), at(2, "south")], ..Common::default() };
+        let directory = Arc::new(Directory::new(store.clone(), common));
+        let roster = Arc::new(Roster::default());
+        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
+        let resources = Resources::new(ResourceParts {
+            ledger: store.clone(),
+            roster: roster.clone(),
+            directory: directory.clone(),
+            vault: Arc::new(Keyring::ephemeral()),
+            clock: clock.clone(),
+        });
+        let other = NewRecord {
+            kind: RecordKind::Customer,
+            customer: None,
+            assoc: None,
+            unique: Some("other".to_owned()),
+            created_at: clock.now(),
+            created_by: "host".to_owned(),
+            fields: object(json!({"name": "other"})),
+            private: None,
+        };
+        let ids = store.write(vec![Write::CreateRecord(other)], Vec::new()).await.unwrap();
+        let other = CustomerId(ids[0]);
+        Self { _folder: folder, store, resources, roster, directory, clock, other }
+    }
+
+    pub async fn make(&self, caller: &Caller, kind: RecordKind, body: Value) -> Result<Saved, Refusal> {
+        self.resources.create(caller, kind, &Node::from(body)).await
+    }
+
+    /// Makes one that has to be taken; answers its number.
+    pub async fn made(&self, kind: RecordKind, body: Value) -> i64 {
+        let made = self.make(&admin(), kind, body.clone()).await;
+        made.unwrap_or_else(|refusal| panic!("{body}: {refusal:?}")).id
+    }
+
+    pub async fn change(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        id: i64,
+        body: Value,
+    ) -> Result<Saved, Refusal> {
+        self.resources.patch(caller, kind, id, &Node::from(body), None).await
+    }
+
+    pub async fn gone(&self, caller: &Caller, kind: RecordKind, id: i64) -> Result<(), Refusal> {
+        self.resources.delete(caller, kind, id, None).await
+    }
+
+    pub async fn shown(&self, kind: RecordKind, id: i64) -> Value {
+        Value::Object(self.resources.one(&admin(), kind, id).await.unwrap().0)
+    }
+
+    pub async fn listed(&self, caller: &Caller, filter: RecordFilter) -> Vec<Value> {
+        let found = self.resources.list(caller, filter, ALL).await.unwrap();
+        assert_eq!(found.count, found.rows.len() as u64);
+        found.rows.into_iter().map(Value::Object).collect()
+    }
+
+    /// The record as it is kept.
+    pub async fn kept(&self, kind: RecordKind, id: i64) -> Option<Record> {
+        self.store.record(kind, id).await.unwrap()
+    }
+
+    /// The trail of account 1, newest first.
+    pub async fn trail(&self) -> Vec<AuditRow> {
+        let filter = AuditFilter { customer: Some(CustomerId(1)), ..AuditFilter::default() };
+        self.store.audit(filter, ALL).await.unwrap().rows
+    }
+
+    /// A monitor of `customer` with these fields.
+    pub fn monitor(&self, id: i64, customer: CustomerId, more: Value) {
+        let mut body = json!({"name": "m", "billing_plancode": "p", "url": "https://a.example/"});
+        body.as_object_mut().unwrap().extend(object(more));
+        let around = Surroundings::default();
+        let made = create(MonitorType::WebsiteSsl, Form::V3, &Node::from(body), &around).unwrap();
+        let monitor = Monitor {
+            id: MonitorId(id),
+            customer,
+            origin: Origin::Api,
+            revision: Revision(1),
+            modified_at: self.clock.now(),
+            document: Arc::new(made.document),
+            trail: Arc::new(Trail::default()),
+        };
+        self.roster.change(vec![monitor], &[]);
+    }
+
+    pub fn stranger(&self) -> Caller {
+        caller(self.other, 900, "stranger", Role::Admin)
+    }
+}
+
+pub fn admin() -> Caller {
+    caller(CustomerId(1), 1000, "anna", Role::Admin)
+}
+
+pub fn as_role(role: Role) -> Caller {
+    caller(CustomerId(1), 1001, "bert", role)
+}
+
+fn caller(customer: CustomerId, user: i64, login: &str, role: Role) -> Caller {
+    let address = Some("192.0.2.7".parse().unwrap());
+    Caller { customer, user: UserId(user), login: Arc::from(login), role, address, via: Via::V3 }
+}
+
+pub fn object(value: Value) -> Map<String, Value> {
+    let Value::Object(fields) = value else { panic!("{value}") };
+    fields
+}
+
+/// The messages of a refused body.
+pub fn messages<T: std::fmt::Debug>(outcome: Result<T, Refusal>) -> Vec<String> {
+    match outcome {
+        Ok(_) => Vec::new(),
+        Err(Refusal::Faults(faults)) => faults.iter().map(ToString::to_string).collect(),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+/// The message of a conflict.
+pub fn conflict<T: std::fmt::Debug>(outcome: Result<T, Refusal>) -> String {
+    match outcome {
+        Err(Refusal::Conflict(message)) => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The message of what is forbidden.
+pub fn forbidden<T: std::fmt::Debug>(outcome: Result<T, Refusal>) -> String {
+    match outcome {
+        Err(Refusal::Forbidden(message)) => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A text of so many characters that are two bytes each.
+pub fn long(characters: usize) -> String {
+    "ü".repeat(characters)
+}
+
+/// Asserts that each body is refused with exactly these messages.
+pub async fn refuses(kit: &Kit, kind: RecordKind, cases: &[(Value, &[&str])]) {
+    for (body, expected) in cases {
+        let outcome = kit.make(&admin(), kind, body.clone()).await;
+        let brief: String = body.to_string().chars().take(200).collect();
+        assert!(outcome.is_err(), "{brief}");
+        assert_eq!(messages(outcome), *expected, "{brief}");
+    }
+}
+
+/// Asserts who may make one of `body` and who may see it.
+pub async fn roles(kit: &Kit, kind: RecordKind, body: impl Fn(Role) -> Value, makers: &[Role]) {
+    for role in Role::ALL {
+        let outcome = kit.make(&as_role(role), kind, body(role)).await;
+        assert_eq!(outcome.is_ok(), makers.contains(&role), "{role}: {outcome:?}");
+        if !makers.contains(&role) {
+            assert_eq!(forbidden(outcome), format!("The role {role} does not permit this"));
+        }
+        let seen = kit.resources.list(&as_role(role), RecordFilter::of(kind), ALL).await;
+        assert_eq!(seen.is_ok(), role != Role::ReportOnly, "{role}");
+    }
+}
+
+/// Asserts that `id` does not exist for another account.
+pub async fn apart(kit: &Kit, kind: RecordKind, id: i64, body: Value) {
+    let stranger = kit.stranger();
+    assert_eq!(kit.resources.one(&stranger, kind, id).await.err(), Some(Refusal::NotFound));
+    assert_eq!(kit.change(&stranger, kind, id, body).await.err(), Some(Refusal::NotFound));
+    assert_eq!(kit.gone(&stranger, kind, id).await.err(), Some(Refusal::NotFound));
+    assert!(kit.kept(kind, id).await.is_some());
+    let mine = kit.listed(&stranger, RecordFilter::of(kind)).await;
+    assert!(mine.iter().all(|row| row["id"] != id), "{mine:?}");
+}

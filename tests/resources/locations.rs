@@ -1,0 +1,161 @@
+//! Locations: of the settings, shared, and an account's own.
+
+use serde_json::json;
+use vigie::control::{RecordFilter, Refusal};
+use vigie::model::{CustomerId, RecordKind, Revision, Role};
+
+use crate::kit::{Kit, admin, apart, as_role, conflict, forbidden, long, refuses, roles};
+
+const KIND: RecordKind = RecordKind::Location;
+
+#[tokio::test]
+async fn a_location_is_made_changed_and_removed() {
+    let kit = Kit::new().await;
+    let saved = kit.make(&admin(), KIND, json!({"name": "Lyon", "region": 33})).await.unwrap();
+    let secret = saved.once["enrolment_secret"].as_str().unwrap().to_owned();
+    assert_eq!(secret.len(), 43);
+    let kept = kit.kept(KIND, saved.id).await.unwrap();
+    let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, secret.as_bytes());
+    assert_eq!(kept.private.as_deref(), Some(hash.as_ref()));
+    assert_eq!(
+        kit.shown(KIND, saved.id).await,
+        json!({
+            "id": saved.id, "name": "Lyon", "region": 33, "private": false,
+            "health": {"agents": 0, "alive": 0, "state": "away"}, "managed": false,
+        })
+    );
+    let changed = kit.change(&admin(), KIND, saved.id, json!({"name": "Lyon 2"})).await.unwrap();
+    assert_eq!((changed.revision, changed.once.len()), (2, 0));
+    assert_eq!(kit.shown(KIND, saved.id).await["region"], 33);
+    kit.gone(&admin(), KIND, saved.id).await.unwrap();
+    assert_eq!(kit.resources.one(&admin(), KIND, saved.id).await.err(), Some(Refusal::NotFound));
+    let trail = kit.trail().await;
+    assert_eq!(
+        trail.iter().map(|row| row.action.as_str()).collect::<Vec<_>>(),
+        ["delete", "change", "create"]
+    );
+    assert!(trail.iter().all(|row| row.object == "location" && row.object_id == Some(saved.id)));
+    assert_eq!(json!(trail[1].before), json!({"name": "Lyon"}));
+    assert_eq!(json!(trail[1].after), json!({"name": "Lyon 2"}));
+    assert_eq!(json!(trail[2].after), json!({"name": "Lyon", "region": 33, "private": false}));
+    let (hex, told) = (format!("{:x?}", hash.as_ref()), format!("{trail:?}"));
+    assert!(!told.contains(&secret) && !told.contains(&hex));
+}
+
+#[tokio::test]
+async fn those_of_the_settings_are_seen_by_all_and_changed_by_none() {
+    let kit = Kit::new().await;
+    let (first, revision) = kit.resources.one(&kit.stranger(), KIND, 1).await.unwrap();
+    assert_eq!(revision, Revision(1));
+    let north = json!({
+        "id": 1, "name": "north", "region": 10, "private": false,
+        "health": {"agents": 1, "alive": 1, "state": "alive"}, "managed": true,
+    });
+    assert_eq!(json!(first), north);
+    let told = "This location stands in the settings of the server; change it there";
+    assert_eq!(forbidden(kit.change(&admin(), KIND, 1, json!({"name": "x"})).await), told);
+    assert_eq!(forbidden(kit.gone(&admin(), KIND, 2).await), told);
+    assert_eq!(kit.gone(&admin(), KIND, 3).await.err(), Some(Refusal::NotFound));
+}
+
+#[tokio::test]
+async fn those_of_account_1_are_shared_unless_they_are_private() {
+    let kit = Kit::new().await;
+    let shared = kit.made(KIND, json!({"name": "shared"})).await;
+    let private = kit.made(KIND, json!({"name": "private", "private": true})).await;
+    let theirs =
+        kit.make(&kit.stranger(), KIND, json!({"name": "shared", "private": false})).await.unwrap().id;
+    let ids = async |caller| {
+        let rows = kit.listed(&caller, RecordFilter::of(KIND)).await;
+        rows.iter().map(|row| row["id"].as_i64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(admin()).await, [1, 2, shared, private]);
+    assert_eq!(ids(kit.stranger()).await, [1, 2, shared, theirs]);
+    let (own, _) = kit.resources.one(&kit.stranger(), KIND, theirs).await.unwrap();
+    assert_eq!(own["private"], true);
+    apart(&kit, KIND, private, json!({"name": "x"})).await;
+    assert_eq!(kit.gone(&admin(), KIND, theirs).await.err(), Some(Refusal::NotFound));
+    let told = "This location is shared by all accounts; only account 1 can change it";
+    assert_eq!(forbidden(kit.gone(&kit.stranger(), KIND, shared).await), told);
+    assert_eq!(forbidden(kit.change(&kit.stranger(), KIND, shared, json!({"name": "x"})).await), told);
+}
+
+#[tokio::test]
+async fn one_that_is_used_stays() {
+    let kit = Kit::new().await;
+    let id = kit.made(KIND, json!({"name": "Lyon"})).await;
+    let theirs = json!({"locations": [{"id": id}], "home_location": id});
+    kit.monitor(200_001, kit.other, theirs.clone());
+    assert_eq!(
+        conflict(kit.gone(&admin(), KIND, id).await),
+        "1 monitor uses this location; give them another one first"
+    );
+    assert_eq!(
+        conflict(kit.change(&admin(), KIND, id, json!({"private": true})).await),
+        "Monitors of other accounts use this location; it cannot become private"
+    );
+    kit.monitor(200_002, CustomerId(1), theirs);
+    assert_eq!(
+        conflict(kit.gone(&admin(), KIND, id).await),
+        "2 monitors use this location; give them another one first"
+    );
+    kit.roster.replace(Vec::new());
+    kit.change(&admin(), RecordKind::Customer, 1, json!({"default_locations": [{"id": id}]})).await.unwrap();
+    assert_eq!(
+        conflict(kit.gone(&admin(), KIND, id).await),
+        "This location is among the default locations of 1 account(s)"
+    );
+    kit.change(&admin(), RecordKind::Customer, 1, json!({"default_locations": []})).await.unwrap();
+    kit.gone(&admin(), KIND, id).await.unwrap();
+}
+
+#[tokio::test]
+async fn bad_bodies_are_refused_with_every_offence() {
+    let kit = Kit::new().await;
+    kit.made(KIND, json!({"name": long(255)})).await;
+    refuses(
+        &kit,
+        KIND,
+        &[
+            (json!({}), &["`name` is required"]),
+            (json!({"name": ""}), &["`name` must not be empty"]),
+            (json!({"name": long(256)}), &["`name` must have at most 255 characters, not 256"]),
+            (
+                json!({"name": "x", "region": -1}),
+                &["`region` must be a whole number from 0 to 1000000, not `-1`"],
+            ),
+            (
+                json!({"name": 5, "privat": true}),
+                &[
+                    "`name` must be a text, not `5`\n  hint: put it in quotes",
+                    "`privat` is no field of `LocationRecord`\n  hint: did you mean `private`?",
+                ],
+            ),
+            (json!([]), &["this must be a map of fields, not a list"]),
+        ],
+    )
+    .await;
+    let taken = kit.make(&admin(), KIND, json!({"name": long(255)})).await;
+    assert_eq!(conflict(taken), format!("There is a location `{}` already", long(255)));
+}
+
+#[tokio::test]
+async fn admins_alone_make_locations() {
+    let kit = Kit::new().await;
+    roles(&kit, KIND, |role| json!({"name": role.name()}), &[Role::Admin, Role::CoAdmin]).await;
+}
+
+#[tokio::test]
+async fn an_older_version_is_refused() {
+    let kit = Kit::new().await;
+    let id = kit.made(KIND, json!({"name": "a"})).await;
+    let body = vigie::model::source::Node::from(json!({"name": "b"}));
+    let patch = async |seen| kit.resources.patch(&as_role(Role::Admin), KIND, id, &body, seen).await;
+    assert_eq!(patch(Some(Revision(2))).await.err(), Some(Refusal::Stale));
+    assert_eq!(patch(Some(Revision(1))).await.unwrap().revision, 2);
+    assert_eq!(patch(Some(Revision(1))).await.err(), Some(Refusal::Stale));
+    // What changes nothing is no new version.
+    assert_eq!(patch(None).await.unwrap().revision, 2);
+    let gone = kit.resources.delete(&admin(), KIND, id, Some(Revision(1))).await;
+    assert_eq!(gone.err(), Some(Refusal::Stale));
+}
