@@ -93,7 +93,7 @@ async fn keys_are_listed_rotated_and_pruned() {
     let host = Host::new().await;
     assert!(host.say(&["key", "rotate"], "").contains("key 2 seals from now on"));
     let listed = host.say(&["key", "list"], "");
-    assert!(listed.contains("1") && listed.contains("seals"), "{listed}");
+    assert!(listed.contains('1') && listed.contains("seals"), "{listed}");
     let (code, words) = host.fail(&["key", "prune", "2"], "");
     assert!(code == 2 && words.contains("key 2 is the one that seals"), "{words}");
     let (code, words) = host.fail(&["key", "prune", "9"], "");

@@ -20,7 +20,7 @@ async fn an_access_token_opens_for_an_hour_and_not_a_microsecond_longer() {
     let caller = house.accounts.bearer(&issued.token, ip(2)).await.unwrap();
     assert_eq!((&*caller.login, caller.role, caller.customer), ("admin", Role::Admin, ONE));
     assert_eq!((caller.address, caller.via), (Some(ip(2)), Via::V3));
-    house.clock.advance(Duration::from_secs(3600) - Duration::from_micros(1));
+    house.clock.advance(Duration::from_hours(1) - Duration::from_micros(1));
     assert!(house.accounts.bearer(&issued.token, ip(1)).await.is_ok());
     house.clock.advance(Duration::from_micros(1));
     assert!(is_over(house.accounts.bearer(&issued.token, ip(1)).await));
@@ -70,9 +70,9 @@ async fn a_session_ends_fifteen_minutes_after_its_last_use() {
     house.clock.advance(Duration::from_secs(30));
     used().await.unwrap();
     house.accounts.purge().await.unwrap();
-    house.clock.advance(Duration::from_secs(900) - Duration::from_micros(1));
+    house.clock.advance(Duration::from_mins(15) - Duration::from_micros(1));
     used().await.unwrap();
-    house.clock.advance(Duration::from_secs(900));
+    house.clock.advance(Duration::from_mins(15));
     assert!(is_over(used().await));
     assert!(is_over(used().await), "a refused use must not move the end");
 }
@@ -135,6 +135,6 @@ async fn purge_removes_what_expired_and_nothing_else() {
     house.clock.advance(Duration::from_secs(901));
     assert_eq!(house.accounts.purge().await, Ok(1));
     assert!(house.accounts.bearer(&token, ip(1)).await.is_ok());
-    house.clock.advance(Duration::from_secs(3600));
+    house.clock.advance(Duration::from_hours(1));
     assert_eq!(house.accounts.purge().await, Ok(1));
 }

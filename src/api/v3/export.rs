@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{Method, Uri, header};
 use axum::response::{IntoResponse, Response};
-use futures::stream;
+use futures::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
 
 use super::monitors::type_names;
@@ -66,6 +66,8 @@ async fn all(
         let bytes = [separator.as_bytes(), &records, end.as_bytes()].concat();
         Some((Ok::<_, io::Error>(Bytes::from(bytes)), (!ends).then_some(walk)))
     });
+    // Compression asks once more after the end of a short body.
+    let pieces = pieces.fuse();
     Ok(([(header::CONTENT_TYPE, "application/json")], Body::from_stream(pieces)).into_response())
 }
 
