@@ -10,6 +10,11 @@ use serde_json::{Map, Value};
 use super::ApiError;
 use crate::model::Timestamp;
 
+/// Offences in one query that are named.
+const MOST_FAULTS: usize = 100;
+/// Characters of a name that is compared with those there are.
+const COMPARED: usize = 64;
+
 /// The parameters of one call, with the offences found so far.
 pub(super) struct Query {
     pairs: Vec<(String, String)>,
@@ -21,6 +26,10 @@ impl Query {
     pub(super) fn of(uri: &Uri, known: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), faults: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
+            if query.faults.len() >= MOST_FAULTS {
+                query.faults.push("what follows was not read".to_owned());
+                break;
+            }
             if !known.contains(&&*name) {
                 query.faults.push(unknown(&name, known));
             } else if query.pairs.iter().any(|(other, _)| *other == name) {
@@ -128,6 +137,7 @@ impl Select {
 }
 
 fn unknown(name: &str, known: &[&str]) -> String {
+    let known = if name.len() > COMPARED { &[] } else { known };
     let near =
         known.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
     match near.filter(|near| strsim::jaro_winkler(near, name) > 0.8) {

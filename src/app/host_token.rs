@@ -52,14 +52,18 @@ pub fn host_token_of(data: &Path) -> Option<(String, Vec<SocketAddr>)> {
     parts(&data.join(NAME))
 }
 
-/// Data folders of the demos that run now or were killed.
+/// Data folders of the demos of this user that run now or were killed: anybody may make a folder there.
 #[must_use]
 pub fn demo_folders() -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return Vec::new() };
     let ours = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"vigie-demo-"))
     };
-    entries.filter_map(|entry| Some(entry.ok()?.path())).filter(ours).map(|path| path.join("data")).collect()
+    let own = nix::unistd::geteuid().as_raw();
+    let mine =
+        |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir() && meta.uid() == own);
+    let folders = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(ours).filter(mine);
+    folders.map(|path| path.join("data")).collect()
 }
 
 fn read(path: &Path, port: u16) -> Option<String> {

@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use tokio::sync::{RwLockReadGuard as Beside, RwLockWriteGuard as Alone};
+
 use crate::model::{CustomerId, Monitor, MonitorId};
 
 /// Every monitor there is, by id. A monitor is cheap to clone.
 #[derive(Debug, Default)]
 pub struct Roster {
     listed: RwLock<Listed>,
+    turn: tokio::sync::RwLock<()>,
 }
 
 #[derive(Debug, Default)]
@@ -52,6 +55,18 @@ fn plan(monitor: &Monitor) -> &str {
 }
 
 impl Roster {
+    /// To be held from judging what is made by what there is until it was kept: a new monitor by the locations
+    /// that it names, a blackout by its monitor. Others may make something at the same time.
+    pub async fn beside(&self) -> Beside<'_, ()> {
+        self.turn.read().await
+    }
+
+    /// To be held from reading what is changed or removed until that was kept: nobody makes, changes or removes
+    /// a monitor then. Who holds it asks for no other turn.
+    pub async fn alone(&self) -> Alone<'_, ()> {
+        self.turn.write().await
+    }
+
     /// One of them.
     #[must_use]
     pub fn get(&self, id: MonitorId) -> Option<Monitor> {

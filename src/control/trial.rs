@@ -256,7 +256,8 @@ pub fn result_url(id: i64) -> String {
 /// What a check came to, and the field that tells of it.
 fn told(outcome: Result<CheckResult, PlanError>) -> (Progress, &'static str, Value) {
     let result = match outcome {
-        Ok(result) => result,
+        // The content of files is kept with results alone: a test names none that nobody can fetch.
+        Ok(result) => CheckResult { captures: Vec::new(), ..result },
         Err(error) => return (Progress::Failed, "error", Value::from(error.to_string())),
     };
     let passed = matches!(result.outcome, Outcome::Ok | Outcome::Warning);

@@ -95,6 +95,13 @@ impl Board {
         counts
     }
 
+    /// The monitors of `customer` alone.
+    #[must_use]
+    pub fn of(&self, customer: CustomerId) -> Self {
+        let own = self.rows.iter().filter(|row| row.monitor.customer == customer);
+        Self { rows: own.cloned().collect() }
+    }
+
     /// How many monitors there are.
     #[must_use]
     pub fn len(&self) -> usize {

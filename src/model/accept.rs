@@ -12,7 +12,7 @@ use super::intake::{Form, Intake, SecretReader, no_secrets};
 use super::rules;
 use super::source::Node;
 use super::table::{self, Table};
-use super::{MonitorType, legacy, script};
+use super::{MonitorType, legacy, script, url_login};
 
 /// What the rules have to know of the world. The default knows nothing and so lets everything pass that
 /// can't be judged without it.
@@ -205,6 +205,11 @@ fn unmask(new: &mut Value, old: Option<&Value>) {
                 old.clone_into(text);
             }
         }
+        (Value::String(text), Some(Value::String(old))) => {
+            if let Some(whole) = url_login::restored(text, old) {
+                *text = whole;
+            }
+        }
         (Value::Object(new), Some(Value::Object(old))) => {
             for (name, value) in new {
                 unmask(value, old.get(name));
@@ -227,8 +232,9 @@ fn unmask(new: &mut Value, old: Option<&Value>) {
 fn masks_in(table: &'static Table, path: &str, value: &Value, masked: &mut Vec<String>) {
     let name = path.rsplit('.').next().unwrap_or_default();
     let Some(field) = table.field(name) else { return };
-    if field.secret {
-        if value.as_str() == Some(MASK) {
+    let is_masked = |text| if field.is_url() { url_login::is_masked(text) } else { text == MASK };
+    if field.secret || field.is_url() {
+        if value.as_str().is_some_and(is_masked) {
             masked.push(path.to_owned());
         }
         return;

@@ -9,6 +9,7 @@ use super::fault::MASK;
 use super::field::{Access, Field, Kind};
 use super::script::ScriptFacts;
 use super::table::{self, Table};
+use super::url_login;
 
 /// The fields of a monitor as its author set them, checked against the field table. Fields that were
 /// not set answer with the default of the table. Only what differs from the default takes memory.
@@ -232,6 +233,9 @@ pub(super) fn covered(field: &Field, value: Value, secrets: Secrets) -> Option<V
         let shown = value.as_str().map(super::script::masked);
         return Some(shown.map_or(Value::Null, |shown| Value::from(shown.as_ref())));
     }
+    if let Some(shown) = without_login(field, &value) {
+        return Some(Value::from(shown));
+    }
     if field.hides(&value) {
         let set = value.as_str().is_none_or(|text| !text.is_empty());
         return match secrets {
@@ -261,7 +265,14 @@ fn covered_inside(kind: &Kind, value: Value, secrets: Secrets) -> Value {
 
 /// What [`Secrets::Omitted`] leaves out of `value`.
 fn hidden(field: &Field, value: &Value) -> Option<Value> {
-    if field.secret { Some(value.clone()) } else { hidden_inside(&field.kind, value) }
+    let whole = field.secret || without_login(field, value).is_some();
+    if whole { Some(value.clone()) } else { hidden_inside(&field.kind, value) }
+}
+
+/// A URL with a mask in the place of its login; `None` for what has none. The mask goes into the store as
+/// well, and the whole URL among the secrets.
+fn without_login(field: &Field, value: &Value) -> Option<String> {
+    value.as_str().filter(|_| field.is_url()).and_then(url_login::masked)
 }
 
 fn hidden_inside(kind: &Kind, value: &Value) -> Option<Value> {

@@ -174,6 +174,10 @@ pub fn shortened(text: &str) -> String {
 /// The known name that is nearest to `name`, when one is near enough to be meant.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > SHOWN {
+        // Longer than any name that there is; comparing would take its length squared.
+        return None;
+    }
     let folded = name.to_lowercase().replace('-', "_");
     known
         .into_iter()

@@ -276,6 +276,12 @@ impl Field {
         matches!(self.kind, Kind::Text { format: Format::Script, .. })
     }
 
+    /// Whether it holds a URL, in which a login may stand.
+    #[must_use]
+    pub fn is_url(&self) -> bool {
+        matches!(self.kind, Kind::Text { format: Format::HttpUrl | Format::HttpUrlTemplate, .. })
+    }
+
     /// The name in the legacy API.
     #[must_use]
     pub fn legacy_name(&self) -> &'static str {

@@ -30,6 +30,7 @@ mod status;
 pub mod table;
 mod text;
 mod time;
+mod url_login;
 pub mod yaml;
 
 pub use capture::Capture;

@@ -102,7 +102,8 @@ pub enum Write {
 pub enum AuditObject {
     /// Its number.
     Id(i64),
-    /// What the creating write at this place of the same call made.
+    /// What the creating write of this number, from 0, of the same call made: the id at this place of what
+    /// [`Ledger::write`] answers. Writes that create nothing do not count.
     Created(usize),
     /// None, as for a login.
     None,

@@ -1,9 +1,9 @@
 //! The file of the keys: text lines `number base64`, for its owner alone, replaced as a whole or not at all.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -118,7 +118,7 @@ impl KeyPlace {
         let fault = |error: &dyn std::fmt::Display| {
             self.fault(format!("cannot be made or changed in its folder: {error}"))
         };
-        std::fs::create_dir_all(self.folder()).map_err(|error| fault(&error))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(self.folder()).map_err(|error| fault(&error))?;
         let folder = File::open(self.folder()).map_err(|error| fault(&error))?;
         Flock::lock(folder, FlockArg::LockExclusive).map_err(|(_, errno)| fault(&errno))
     }

@@ -4,13 +4,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Version, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::html;
 use crate::control::Accounts;
-use crate::model::{CustomerId, Right};
+use crate::model::{CustomerId, Right, UserId};
 
 /// Lets callers of this host in; others when they hold a token of account 1 that may view, or everybody.
 #[derive(Clone, Default)]
@@ -21,14 +21,25 @@ pub struct Gate {
     pub accounts: Option<Arc<Accounts>>,
 }
 
+/// Whose monitors a page may show: those of one account, or all of them to callers of this host.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Audience(pub(super) Option<CustomerId>);
+
 /// Asks `gate` before a page is made.
-pub(super) async fn keep(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+pub(super) async fn keep(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip().to_canonical());
     let host = request.uri().host().map(str::to_owned).or_else(|| host_of(request.headers()));
     let local = peer.is_some_and(|peer| peer.is_loopback())
         && !is_proxied(request.headers())
+        // Proxies that tell nothing of themselves speak 1.0 to us unless told otherwise, as nginx does.
+        && request.version() != Version::HTTP_10
         && host.is_some_and(|host| names_this_host(&host));
-    if gate.public || local || gate.knows(request.headers(), peer).await {
+    if gate.public || local {
+        request.extensions_mut().insert(Audience(None));
+        return next.run(request).await;
+    }
+    if let Some(audience) = gate.knows(request.headers(), peer).await {
+        request.extensions_mut().insert(audience);
         return next.run(request).await;
     }
     let what = "This page is for callers on the host of the server, and for those with an access token \
@@ -39,16 +50,18 @@ pub(super) async fn keep(State(gate): State<Gate>, request: Request, next: Next)
 }
 
 impl Gate {
-    async fn knows(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> bool {
-        let Some(accounts) = &self.accounts else { return false };
+    async fn knows(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Option<Audience> {
+        let accounts = self.accounts.as_ref()?;
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let Some((scheme, token)) = value.and_then(|value| value.split_once(' ')) else { return false };
+        let (scheme, token) = value.and_then(|value| value.split_once(' '))?;
         if !scheme.eq_ignore_ascii_case("bearer") {
-            return false;
+            return None;
         }
         let address = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
-        let caller = accounts.bearer(token.trim(), address).await;
-        caller.is_ok_and(|caller| caller.customer == CustomerId(1) && caller.role.may(Right::View))
+        let caller = accounts.bearer(token.trim(), address).await.ok()?;
+        let host = caller.user == UserId(0);
+        let may = caller.customer == CustomerId(1) && caller.role.may(Right::View);
+        may.then_some(Audience((!host).then_some(caller.customer)))
     }
 }
 
@@ -90,6 +103,29 @@ mod tests {
             "127.0.0.1.evil.test",
         ] {
             assert!(!names_this_host(bad), "{bad}");
+        }
+    }
+
+    #[tokio::test]
+    async fn who_speaks_as_proxies_do_is_no_caller_of_this_host() {
+        use axum::body::Body;
+        use axum::http::Request as Plain;
+        use tower::ServiceExt;
+
+        let page = axum::routing::get(async || "page");
+        let gate = axum::middleware::from_fn_with_state(Gate::default(), keep);
+        let router = axum::Router::new().route("/", page.layer(gate));
+        for (version, forwarded, status) in
+            [(Version::HTTP_11, false, 200), (Version::HTTP_10, false, 401), (Version::HTTP_11, true, 401)]
+        {
+            let mut request = Plain::get("/").version(version).header("host", "127.0.0.1:7979");
+            if forwarded {
+                request = request.header("x-forwarded-for", "127.0.0.1");
+            }
+            let mut request = request.body(Body::empty()).unwrap();
+            request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 9))));
+            let answer = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(answer.status().as_u16(), status, "{version:?}, forwarded {forwarded}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
@@ -99,7 +99,8 @@ async fn bounded(State(bodies): State<Bodies>, request: Request, next: Next) -> 
         .headers()
         .get(header::CONTENT_LENGTH)
         .and_then(|said| said.to_str().ok()?.parse::<u64>().ok());
-    let endless = request.headers().contains_key(header::TRANSFER_ENCODING);
+    // In pieces, or over HTTP/2 without a length: it may become as large as it likes.
+    let endless = said.is_none() && !request.body().is_end_stream();
     let too_large = said.is_some_and(|said| said > most as u64);
     let large = !login && !too_large && (endless || said.is_some_and(|said| said > LARGE_BYTES));
     // Never closed: acquiring cannot fail.
@@ -113,4 +114,33 @@ async fn bounded(State(bodies): State<Bodies>, request: Request, next: Next) -> 
         }
     };
     next.run(request.map(bounded)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Version;
+    use futures::stream;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    /// HTTP/2 needs neither a length nor a transfer coding.
+    #[tokio::test]
+    async fn bodies_without_a_length_are_among_the_few_large_ones_in_any_version() {
+        let bodies = Bodies { most: 1000, large: Arc::new(Semaphore::new(LARGE)) };
+        let free = Arc::clone(&bodies.large);
+        let look = axum::routing::post(async move || free.available_permits().to_string());
+        let router = Router::new().route("/", look).layer(middleware::from_fn_with_state(bodies, bounded));
+        let endless = || Body::from_stream(stream::iter([Ok::<_, std::io::Error>("x")]));
+        for (version, body, free) in [
+            (Version::HTTP_2, endless(), LARGE - 1),
+            (Version::HTTP_11, endless(), LARGE - 1),
+            (Version::HTTP_2, Body::empty(), LARGE),
+        ] {
+            let request = Request::post("/").version(version).body(body).unwrap();
+            let answer = router.clone().oneshot(request).await.unwrap();
+            let seen = axum::body::to_bytes(answer.into_body(), 9).await.unwrap();
+            assert_eq!(seen, free.to_string(), "{version:?}");
+        }
+    }
 }

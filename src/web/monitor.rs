@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 
 use super::bar::{legend, phase_bar};
+use super::gate::Audience;
 use super::html::{ago, document, duration, escape, time};
 use super::status::reason;
 use super::{Site, not_found, store_unavailable};
@@ -16,8 +18,13 @@ use crate::model::{CheckResult, Monitor, MonitorId, Origin, Timestamp};
 const SHOWN: u32 = 50;
 
 /// `GET /monitors/{id}`
-pub(super) async fn page(State(site): State<Site>, Path(id): Path<String>) -> Response {
+pub(super) async fn page(
+    State(site): State<Site>,
+    Extension(Audience(audience)): Extension<Audience>,
+    Path(id): Path<String>,
+) -> Response {
     let monitor = id.parse().ok().and_then(|id| site.view.monitor(MonitorId(id)));
+    let monitor = monitor.filter(|monitor| audience.is_none_or(|customer| monitor.customer == customer));
     let Some(monitor) = monitor else { return not_found("There is no monitor with this id") };
     match render(&site, &monitor).await {
         Ok(html) => html.into_response(),

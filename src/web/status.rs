@@ -1,16 +1,19 @@
 //! The status page: how many monitors stand where, and each of them, those that need a look first.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::Uri;
 use axum::response::{Html, IntoResponse, Response};
 
 use super::bar::{legend, phase_bar};
+use super::gate::Audience;
 use super::html::{ago, document, duration, escape, span, time};
 use super::{Site, store_unavailable};
 use crate::control::{Board, BoardRow, RowPage, RowQuery, Standing, StoreError};
-use crate::model::{CheckResult, MonitorType, Timestamp};
+use crate::model::{CheckResult, CustomerId, MonitorType, Timestamp};
 
 /// Monitors on one page.
 const PAGE: usize = 50;
@@ -25,15 +28,22 @@ struct Wish {
 }
 
 /// `GET /?standing=&type=&q=&page=`
-pub(super) async fn page(State(site): State<Site>, uri: Uri) -> Response {
-    match render(&site, Wish::read(&uri)).await {
+pub(super) async fn page(
+    State(site): State<Site>,
+    Extension(Audience(audience)): Extension<Audience>,
+    uri: Uri,
+) -> Response {
+    match render(&site, audience, Wish::read(&uri)).await {
         Ok(html) => html.into_response(),
         Err(error) => store_unavailable(&error),
     }
 }
 
-async fn render(site: &Site, wish: Wish) -> Result<Html<String>, StoreError> {
-    let board = site.view.board().await?;
+async fn render(site: &Site, audience: Option<CustomerId>, wish: Wish) -> Result<Html<String>, StoreError> {
+    let mut board = site.view.board().await?;
+    if let Some(customer) = audience {
+        board = Arc::new(board.of(customer));
+    }
     let query = RowQuery {
         standing: wish.standing,
         kind: wish.kind,

@@ -12,4 +12,7 @@ mod methods;
 mod monitors;
 mod results;
 mod roles;
+mod tenancy;
 mod trials;
+mod turns;
+mod url_logins;

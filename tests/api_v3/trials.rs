@@ -43,6 +43,7 @@ async fn a_test_runs_at_home_or_where_it_is_asked_to() {
             (&json!(number), &json!(id), &json!(location))
         );
         assert_eq!((&test["progress"], &test["result"]["outcome"]), (&json!(2), &json!("ok")));
+        assert!(test["result"]["captures"].is_null(), "a file is named whose content nobody keeps");
         assert_eq!((&test["ordered_at"], &test["error"]), (&json!("2026-11-20T12:00:00Z"), &Value::Null));
     }
     // GET starts one as well, HEAD does not.

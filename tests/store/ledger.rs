@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use vigie::model::{
     CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Record, RecordKind, Revision, Trail,
+    UserId,
 };
 use vigie::store::{
     AuditEntry, AuditFilter, AuditObject, KeptMonitor, NewMonitor, NewRecord, Page, RecordFilter, StoreError,
@@ -285,4 +286,25 @@ pub async fn secrets_are_sealed_anew_in_their_context(store: &impl Store) {
     let expected = format!("{}|hash", seal_context("certificate", ONE)).into_bytes();
     assert_eq!(private(RecordKind::Certificate, ids[0]).await, expected);
     assert_eq!(private(RecordKind::User, ids[1]).await, b"hash", "a hash is not sealed");
+}
+
+pub async fn an_entry_about_what_is_made_names_it_whatever_is_written_before(store: &impl Store) {
+    let user = || Write::CreateRecord(new_record(RecordKind::User, None, json!({"login": "anna"})));
+    let first = store.write(vec![user()], vec![]).await.unwrap()[0];
+    let changes = vec![
+        Write::EndTokens(UserId(first)),
+        user(),
+        Write::RemoveRecord { kind: RecordKind::User, id: first, expected: Revision(1) },
+        Write::CreateMonitor(new_monitor(Origin::Api, "Shop")),
+    ];
+    let entries = vec![entry(AuditObject::Created(0), "anna", 1), entry(AuditObject::Created(1), "otto", 2)];
+    let made = store.write(changes, entries).await.unwrap();
+    let rows = store.audit(AuditFilter::default(), ALL).await.unwrap().rows;
+    let about: Vec<_> = rows.iter().rev().map(|row| row.object_id).collect();
+    assert_eq!(about, made.iter().copied().map(Some).collect::<Vec<_>>());
+    // One about nothing is a fault of ours; nothing is kept of its call.
+    let told = store.write(vec![user()], vec![entry(AuditObject::Created(1), "anna", 3)]).await;
+    assert!(matches!(told, Err(StoreError::Unusable(_))), "{told:?}");
+    let users = store.records(RecordFilter::of(RecordKind::User), ALL).await.unwrap();
+    assert_eq!((users.count, store.audit(AuditFilter::default(), ALL).await.unwrap().count), (1, 2));
 }

@@ -48,6 +48,7 @@ over_sqlite! {
     ledger:
         monitors_of_the_apis_are_kept_without_their_secrets,
         a_change_of_an_older_version_is_refused_and_does_nothing,
+        an_entry_about_what_is_made_names_it_whatever_is_written_before,
         keys_are_unique_per_origin_and_free_again_after_a_removal,
         a_rest_of_a_file_monitor_survives_its_file,
         what_is_attached_to_a_monitor_goes_with_it,

@@ -21,8 +21,8 @@ use vigie::control::{
 };
 use vigie::model::source::Node;
 use vigie::model::{
-    CheckId, CheckResult, CustomerId, Facts, Location, LocationId, Monitor, MonitorId, MonitorType, Outcome,
-    RecordKind, Role, RunId, Status, Timestamp, UserId,
+    Capture, CheckId, CheckResult, CustomerId, Facts, Location, LocationId, Monitor, MonitorId, MonitorType,
+    Outcome, RecordKind, Role, RunId, Status, Timestamp, UserId,
 };
 use vigie::store::{Ledger, NewRecord, SqliteSettings, SqliteStore, Token, TokenKind, Tokens, Write};
 use vigie::vault::Keyring;
@@ -97,6 +97,13 @@ impl App {
         let state = ApiState { accounts, fleet, resources, directory, trials, view, clock: timer };
         let router = v3::router(state.clone());
         Self { state, router, store, planner, clock, folder }
+    }
+
+    /// The bytes of all files of the store.
+    pub fn files(&self) -> Vec<u8> {
+        let files = std::fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let stores = files.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("vigie.db"));
+        stores.flat_map(|path| std::fs::read(path).unwrap()).collect()
     }
 
     /// A further account.
@@ -308,7 +315,8 @@ impl Planner for FakePlanner {
     }
 }
 
-fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> CheckResult {
+/// The result of a check of `monitor` that began with the test, with a file.
+pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> CheckResult {
     let at = Timestamp::from_seconds(NOON);
     let run_id = RunId::of(monitor.id, at);
     let status = if outcome == Outcome::Ok { Status::OK } else { Status(1) };
@@ -331,7 +339,7 @@ fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> CheckRes
         address: None,
         attempts: Vec::new(),
         facts: Facts::default(),
-        captures: Vec::new(),
+        captures: vec![Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 200")],
         missed: None,
     }
 }

@@ -20,6 +20,8 @@ use crate::model::{FieldFault, MonitorType, Right, Rule, nearest, shown};
 
 /// Characters of a key at most.
 const KEY: usize = 255;
+/// Faults that one answer names.
+const MOST_FAULTS: usize = 100;
 
 pub(super) fn routes(routes: Routes) -> Routes {
     let edit = |path, id, about, table: &'static Table| {
@@ -123,6 +125,11 @@ fn read(body: Node) -> Result<(Vec<Applied>, ApplyOptions), Refusal> {
         _ => Vec::new(),
     };
     for (index, item) in items.into_iter().enumerate() {
+        if faults.len() >= MOST_FAULTS {
+            let message = format!("more than {MOST_FAULTS} things are wrong; what follows was not read");
+            faults.push(FieldFault::new(Rule::Conflict, "monitors", item.place, message));
+            break;
+        }
         match monitor(index, item) {
             Ok(applied) if keys.insert(applied.key.clone()) => wanted.push(applied),
             Ok(applied) => {

@@ -1,6 +1,7 @@
 //! The HTTP server: several addresses, TLS, bounded connections, bounded time for everything that a client can
 //! be slow at, graceful end.
 
+mod crowd;
 mod stall;
 #[cfg(test)]
 mod tests;
@@ -24,10 +25,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
+use crowd::{Crowd, Guest};
 use stall::Stall;
 pub(super) use tls::ServerTls;
 
-/// Connections at once, over all addresses; more wait in the kernel's queue.
+/// Connections at once, over all addresses; more wait in the kernel's queue. One address gets half of them.
 const CONNECTIONS: usize = 512;
 /// Most time for the head of a request, also while a kept connection is idle, and for a TLS handshake.
 const HEAD: Duration = Duration::from_secs(20);
@@ -72,11 +74,11 @@ async fn bind_one(address: SocketAddr) -> anyhow::Result<TcpListener> {
 
 /// Serves on all `listeners` until `stop`, then lets open requests end.
 pub(super) async fn serve(listeners: Vec<TcpListener>, service: Service, stop: CancellationToken) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let places = Places { all: Arc::new(Semaphore::new(CONNECTIONS)), crowd: Crowd::default() };
     let (doors, connections) = (TaskTracker::new(), TaskTracker::new());
     for listener in listeners {
         let (service, stop) = (service.clone(), stop.clone());
-        let (places, connections) = (Arc::clone(&places), connections.clone());
+        let (places, connections) = (places.clone(), connections.clone());
         doors.spawn(async move {
             while let Some((stream, peer, place)) = next(&listener, &places, &stop).await {
                 let (service, stop) = (service.clone(), stop.clone());
@@ -95,14 +97,28 @@ pub(super) async fn serve(listeners: Vec<TcpListener>, service: Service, stop: C
     }
 }
 
-type Taken = (TcpStream, SocketAddr, OwnedSemaphorePermit);
+/// Places for connections.
+#[derive(Clone)]
+struct Places {
+    all: Arc<Semaphore>,
+    crowd: Crowd,
+}
 
-async fn next(listener: &TcpListener, places: &Arc<Semaphore>, stop: &CancellationToken) -> Option<Taken> {
+type Taken = (TcpStream, SocketAddr, (OwnedSemaphorePermit, Guest));
+
+async fn next(listener: &TcpListener, places: &Places, stop: &CancellationToken) -> Option<Taken> {
     loop {
         let taken = async {
-            let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
-            let (stream, peer) = listener.accept().await?;
-            io::Result::Ok((stream, peer, place))
+            let place = Arc::clone(&places.all).acquire_owned().await.map_err(io::Error::other)?;
+            loop {
+                let (stream, peer) = listener.accept().await?;
+                match places.crowd.enter(peer.ip()) {
+                    Some(guest) => return io::Result::Ok((stream, peer, (place, guest))),
+                    None => {
+                        tracing::debug!(address = %peer, "it has all the connections that one address gets")
+                    }
+                }
+            }
         };
         tokio::select! {
             () = stop.cancelled() => return None,

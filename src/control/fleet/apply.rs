@@ -89,11 +89,8 @@ impl Fleet {
         if options.dry_run {
             return Ok(changes);
         }
-        // New ones first: entries of the audit trail name them by their place among the writes.
-        let mut steps: Vec<(usize, Step)> =
-            steps.into_iter().enumerate().filter_map(|(place, step)| Some((place, step?))).collect();
-        steps.sort_by_key(|(_, step)| !matches!(step, Step::New { .. }));
-        let (places, steps): (Vec<usize>, Vec<Step>) = steps.into_iter().unzip();
+        let (places, steps): (Vec<usize>, Vec<Step>) =
+            steps.into_iter().enumerate().filter_map(|(place, step)| Some((place, step?))).unzip();
         let saved = self.save_all(caller, steps).await?;
         for (place, monitor) in places.into_iter().zip(saved) {
             changes[place].id = Some(monitor.id);

@@ -55,8 +55,6 @@ pub struct FleetParts {
 /// so that no update is lost.
 pub struct Fleet {
     parts: FleetParts,
-    /// Held to read by creates, to write by all else.
-    turn: tokio::sync::RwLock<()>,
     /// Creates under way, per plan.
     pending: Pending,
     /// Monitors that rest.
@@ -72,8 +70,7 @@ impl Fleet {
     /// A fleet of `parts`.
     #[must_use]
     pub fn new(parts: FleetParts) -> Self {
-        let turn = tokio::sync::RwLock::new(());
-        Self { parts, turn, pending: Pending::default(), resting: Resting::default(), runs: None }
+        Self { parts, pending: Pending::default(), resting: Resting::default(), runs: None }
     }
 
     /// The same, which knows from `runs` how the last runs of scripts ended.
@@ -97,13 +94,13 @@ impl Fleet {
 
     /// To be held while monitors are made; others may make some at the same time.
     async fn beside(&self) -> RwLockReadGuard<'_, ()> {
-        self.turn.read().await
+        self.parts.roster.beside().await
     }
 
     /// To be held from reading what is changed until it was kept: nobody else changes anything then. Whoever
     /// brings monitors of files into the roster holds it as well.
     pub async fn alone(&self) -> RwLockWriteGuard<'_, ()> {
-        self.turn.write().await
+        self.parts.roster.alone().await
     }
 
     /// The monitor `id` of the caller's account; that of another account is as unknown as none.

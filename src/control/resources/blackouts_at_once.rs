@@ -28,6 +28,8 @@ impl Resources {
         let kind = kind_of(RecordKind::Blackout);
         caller.require(kind.change)?;
         let _turn = self.turn.lock().await;
+        // The monitors stay until their blackouts are kept.
+        let _monitors = self.parts.roster.beside().await;
         let bench = self.bench(caller, kind).await?;
         let wanted = blackout::bulk_edit(body, local(bench.now, &bench.facts.time_zone))?;
         let monitors = monitors(&bench, &wanted)?;
@@ -113,7 +115,7 @@ fn made(entry: &Value, weekly: bool) -> Map<String, Value> {
     fields
 }
 
-/// New ones first, so that the places of their audit entries are theirs.
+/// New ones first: their place is then their number, by which their audit entries name them.
 fn written(
     bench: &Bench<'_>,
     monitors: &BTreeSet<i64>,

@@ -105,6 +105,9 @@ impl Resources {
         let kind = kind_of(kind);
         caller.require(kind.change)?;
         let _turn = self.turn.lock().await;
+        // What a blackout is attached to stays until the blackout is kept.
+        let attached = kind.record == RecordKind::Blackout;
+        let _monitors = if attached { Some(self.parts.roster.beside().await) } else { None };
         let bench = self.bench(caller, kind).await?;
         let draft = rules::create(&bench, body).await?;
         let mut entry = bench.entry("create", AuditObject::Created(0), kind.name_of(&draft.fields));
@@ -136,6 +139,7 @@ impl Resources {
         let kind = kind_of(kind);
         caller.require(kind.patch)?;
         let _turn = self.turn.lock().await;
+        let _monitors = self.stopped(kind).await;
         let bench = self.bench(caller, kind).await?;
         let old = self.changeable(&bench, id, if_match).await?;
         let draft = rules::patch(&bench, &old, body).await?;
@@ -174,6 +178,7 @@ impl Resources {
         let kind = kind_of(kind);
         caller.require(kind.change)?;
         let _turn = self.turn.lock().await;
+        let _monitors = self.stopped(kind).await;
         let bench = self.bench(caller, kind).await?;
         let old = self.changeable(&bench, id, if_match).await?;
         let draft = rules::remove(&bench, &old).await?;
@@ -182,6 +187,12 @@ impl Resources {
         let remove = Write::RemoveRecord { kind: kind.record, id, expected: old.revision };
         self.write(kind, &draft, vec![remove], entry).await?;
         Ok(())
+    }
+
+    /// Lets nobody make or change a monitor where monitors may name what is changed: between "no monitor uses
+    /// it" and its end there is no moment for one that does. Always behind the own turn.
+    async fn stopped(&self, kind: &Kind) -> Option<tokio::sync::RwLockWriteGuard<'_, ()>> {
+        if kind.in_directory { Some(self.parts.roster.alone().await) } else { None }
     }
 
     /// The record `id` that the caller may see; settings' locations are none.

@@ -41,6 +41,9 @@ pub fn no_secrets(_: SecretAt<'_>) -> Result<String, String> {
     Err("secrets in files and variables are for files only".to_owned())
 }
 
+/// Faults of one reading that are named; beyond, reading on would only cost time.
+const MOST_FAULTS: usize = 100;
+
 /// One reading of one text.
 pub struct Intake<'a> {
     form: Form,
@@ -68,6 +71,15 @@ impl<'a> Intake<'a> {
         self.object(table, node, "", skipped, complete)
     }
 
+    /// Whether so much is wrong that the rest is not read; says so once.
+    fn gives_up(&mut self, place: Place) -> bool {
+        if self.faults.len() == MOST_FAULTS {
+            let message = format!("more than {MOST_FAULTS} things are wrong; what follows was not read");
+            self.faults.push(FieldFault::new(Rule::Conflict, "", place, message));
+        }
+        self.faults.len() > MOST_FAULTS
+    }
+
     fn object(
         &mut self,
         table: &'static Table,
@@ -84,6 +96,9 @@ impl<'a> Intake<'a> {
         let mut found = Map::new();
         let mut seen: HashSet<&str> = HashSet::new();
         for (key, value) in entries {
+            if self.gives_up(key.place) {
+                return Map::new();
+            }
             let inner = joined(path, &key.name);
             if !seen.insert(&key.name) {
                 let message = format!("`{inner}` stands here a second time");
@@ -162,7 +177,7 @@ impl<'a> Intake<'a> {
             Form::Legacy => self.indexed(table, name, node, path, found),
             Form::File if secret_field(table, name).is_some() => self.secret(table, name, node, path, found),
             Form::V3 | Form::File => {
-                let message = format!("`{path}` is no field of `{}`", table.name);
+                let message = format!("`{}` is no field of `{}`", shortened(path), table.name);
                 let fault = FieldFault::new(Rule::Unknown, path, place, message);
                 let known = table.fields().iter().map(|field| field.name);
                 self.faults.push(match nearest(name, known) {

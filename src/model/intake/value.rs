@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use super::super::fault::{FieldFault, MASK, Rule, nearest, shown};
+use super::super::fault::{FieldFault, MASK, Rule, nearest, shortened, shown};
 use super::super::field::{Field, Kind, Legacy};
 use super::super::format::Format;
 use super::super::script;
 use super::super::source::{Node, NodeValue};
+use super::super::url_login;
 use super::{Form, Intake, is_empty};
 
 impl Intake<'_> {
@@ -71,6 +72,9 @@ impl Intake<'_> {
         let before = self.faults.len();
         let mut values = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
+            if self.gives_up(item.place) {
+                break;
+            }
             let inner = format!("{path}[{index}]");
             match self.value(field, of, item, &inner, true) {
                 Some(Value::Null) => {
@@ -266,6 +270,9 @@ fn advice(kind: &Kind, node: &Node) -> Option<String> {
 fn given(field: &Field, node: &Node) -> String {
     match node.as_text() {
         _ if field.secret => MASK.to_owned(),
+        Some(text) if field.is_url() && url_login::masked(text).is_some() => {
+            shortened(&url_login::masked(text).unwrap_or_default())
+        }
         Some(text) if field.is_script() && script::hides(text) => format!("a text of {} bytes", text.len()),
         _ => shown(node),
     }

@@ -86,18 +86,23 @@ impl Changes {
     fn steps(&self, conn: &Connection) -> Result<Vec<i64>, Fault> {
         let mut made = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
-            made.push(step.take(conn)?);
+            made.extend(step.take(conn)?);
         }
         for entry in &self.audit {
             let about = match entry.object_id {
                 AuditObject::Id(id) => Some(id),
-                AuditObject::Created(place) => made.get(place).copied().flatten(),
+                AuditObject::Created(number) => Some(*made.get(number).ok_or_else(nothing_made)?),
                 AuditObject::None => None,
             };
             audit::keep(conn, entry, about)?;
         }
-        Ok(made.into_iter().flatten().collect())
+        Ok(made)
     }
+}
+
+/// An entry about what no write of its call makes: nothing is kept, rather than an entry that is about nothing.
+fn nothing_made() -> Fault {
+    Fault::Told(StoreError::Unusable("an entry of the audit trail is about what was never made".to_owned()))
 }
 
 impl Step {

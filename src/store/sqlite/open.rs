@@ -1,7 +1,8 @@
 //! Opens the file: the lock of the process, the connections and how they are set up.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use nix::fcntl::{Flock, FlockArg};
@@ -12,6 +13,10 @@ use crate::store::StoreError;
 use super::error::Told;
 use super::{SqliteSettings, Synchronous, schema};
 
+/// Rights of new files and folders: they hold hashes of passwords, scripts, and what targets answered.
+const PRIVATE: u32 = 0o600;
+const PRIVATE_FOLDER: u32 = 0o700;
+
 /// Held as long as the database is open; the system drops it with the process, however that ends.
 pub(super) type Lock = Flock<File>;
 
@@ -21,7 +26,10 @@ pub(super) type Lock = Flock<File>;
 /// [`StoreError::Locked`] with the process id of the holder.
 pub(super) fn lock(path: &Path, told: &Told) -> Result<Lock, StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)
+        DirBuilder::new()
+            .recursive(true)
+            .mode(PRIVATE_FOLDER)
+            .create(folder)
             .map_err(|e| told.of_io(&format!("cannot make the folder `{}`", folder.display()), &e))?;
     }
     let mut name = path.as_os_str().to_owned();
@@ -31,6 +39,7 @@ pub(super) fn lock(path: &Path, told: &Told) -> Result<Lock, StoreError> {
         .write(true)
         .create(true)
         .truncate(false)
+        .mode(PRIVATE)
         .open(&name)
         .map_err(|e| told.of_io(&format!("cannot open `{}`", Path::new(&name).display()), &e))?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
@@ -60,6 +69,13 @@ fn held_by(path: &Path, file: File) -> String {
 
 /// Opens the connection that writes, and brings the file up to this version.
 pub(super) fn writer(path: &Path, settings: &SqliteSettings, told: &Told) -> Result<Connection, StoreError> {
+    // SQLite would make it readable by all; its log and index get the rights of the file itself.
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(PRIVATE)
+        .open(path)
+        .map_err(|e| told.of_io(&format!("cannot open `{}`", path.display()), &e))?;
     let mut conn = Connection::open(path).map_err(|e| told.of(&e))?;
     set_up_writer(&conn, settings).map_err(|e| told.of(&e))?;
     schema::migrate(&mut conn, told)?;
@@ -101,4 +117,27 @@ pub(super) fn reader(path: &Path, settings: &SqliteSettings, told: &Told) -> Res
     };
     set_up().map_err(|e| told.of(&e))?;
     Ok(conn)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use crate::store::{SqliteSettings, SqliteStore};
+
+    #[tokio::test]
+    async fn a_new_database_is_for_its_owner_alone() {
+        let parent = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(parent.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        let folder = parent.path().join("data/inner");
+        let store = SqliteStore::open(&folder.join("vigie.db"), &SqliteSettings::default()).unwrap();
+        let rights = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((rights(&folder), rights(&parent.path().join("data"))), (0o700, 0o700));
+        let files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(files.len(), 4, "{files:?}");
+        for file in files {
+            assert_eq!(rights(&file), 0o600, "{}", file.display());
+        }
+        store.close().await;
+    }
 }

@@ -1,0 +1,87 @@
+//! How many connections one address has, so that nobody takes all places.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Connections of one address at once (of IPv6 its /64): half of all.
+const MOST: usize = super::CONNECTIONS / 2;
+
+/// Who is connected.
+#[derive(Clone, Default)]
+pub(super) struct Crowd {
+    here: Arc<Mutex<HashMap<IpAddr, usize>>>,
+}
+
+/// One connection; its place is free again when this is dropped.
+pub(super) struct Guest {
+    crowd: Crowd,
+    address: Option<IpAddr>,
+}
+
+impl Crowd {
+    /// A further connection of `address`; `None` when it has all that it may. This host is not counted: a proxy
+    /// on it speaks for everybody.
+    pub(super) fn enter(&self, address: IpAddr) -> Option<Guest> {
+        let address = network(address);
+        if address.is_loopback() {
+            return Some(Guest { crowd: self.clone(), address: None });
+        }
+        let mut here = self.here.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = here.entry(address).or_default();
+        if *count >= MOST {
+            return None;
+        }
+        *count += 1;
+        Some(Guest { crowd: self.clone(), address: Some(address) })
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let Some(address) = self.address else { return };
+        let mut here = self.crowd.here.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = here.get(&address).map_or(0, |count| count.saturating_sub(1));
+        if left == 0 {
+            here.remove(&address);
+        } else {
+            here.insert(address, left);
+        }
+    }
+}
+
+/// One subscriber has a /64 of IPv6.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) if !v6.is_loopback() => {
+            IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX)))
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_address_leaves_places_for_others() {
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        let crowd = Crowd::default();
+        let mut guests: Vec<_> = (0..MOST).map(|_| crowd.enter(ip("192.0.2.1")).unwrap()).collect();
+        assert!(crowd.enter(ip("192.0.2.1")).is_none());
+        assert!(crowd.enter(ip("::ffff:192.0.2.1")).is_none(), "the same in another form");
+        assert!(crowd.enter(ip("192.0.2.2")).is_some());
+        guests.pop();
+        assert!(crowd.enter(ip("192.0.2.1")).is_some());
+        let net: Vec<_> = (0..MOST).map(|n| crowd.enter(ip(&format!("2001:db8::{n:x}"))).unwrap()).collect();
+        assert!(crowd.enter(ip("2001:db8::ffff:1")).is_none(), "the same network");
+        assert!(crowd.enter(ip("2001:db8:0:1::1")).is_some());
+        for host in ["127.0.0.1", "::1"] {
+            let many: Vec<_> = (0..2 * MOST).map(|_| crowd.enter(ip(host)).unwrap()).collect();
+            drop(many);
+        }
+        drop((guests, net));
+        assert!(crowd.here.lock().unwrap().is_empty(), "memory of those who are gone");
+    }
+}

@@ -1,0 +1,341 @@
+//! Two accounts: whatever one asks for by a number of the other is answered as for a number that there is not.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+use vigie::api::{legacy, v3};
+use vigie::control::{Accounts, Condition, Via, Vitals};
+use vigie::model::{CheckResult, CustomerId, MonitorId, Role};
+use vigie::store::{Commit, Ingest, MonitorState};
+use vigie::telemetry::Metrics;
+use vigie::web::{self, Gate, Site};
+
+use crate::app::{App, Client, Reply, website};
+
+/// Stands in everything that one account has; the other must never see it.
+const MARK: &str = "marked-7413";
+/// A number that nothing has.
+const NOTHING: i64 = 999_999;
+
+/// What the owner has, by what it is.
+struct Owned {
+    monitor: i64,
+    all: Vec<i64>,
+    location: i64,
+    property: i64,
+    value: i64,
+    certificate: i64,
+    check: String,
+}
+
+async fn owned(app: &App, owner: &Client, customer: CustomerId) -> Owned {
+    let made = async |path: &str, body: Value| owner.post(path, body).await.id();
+    let location = made("/locations", json!({"name": MARK, "region": 1, "private": true})).await;
+    let property = made("/properties", json!({"name": MARK, "values": [{"value": MARK}]})).await;
+    let authority = rcgen::generate_simple_self_signed(vec![format!("{MARK}.test")]).unwrap().cert.pem();
+    let certificate =
+        made("/certificates", json!({"name": MARK, "kind": "authority", "pem": authority})).await;
+    let fields = json!({
+        "note": MARK, "home_location": location, "locations": [{"id": location}], "realm_password": MARK,
+        "ca_cert_id": certificate, "custom_properties": [{"id": property, "value_id": 1}],
+    });
+    let monitor = made("/monitors/website-ssl", https(MARK, fields)).await;
+    let blackout = made(
+        "/blackouts",
+        json!({"type": "Monitor", "assoc_id": monitor, "persistent": true, "note": MARK,
+               "start_day": 1, "start_time": "01:00", "end_day": 1, "end_time": "02:00"}),
+    )
+    .await;
+    let event = made("/events", json!({"event": MARK, "description": MARK})).await;
+    let user =
+        made("/users", json!({"login": MARK, "name": MARK, "role": "ADMIN", "password": "long enough"}))
+            .await;
+    let test: i64 = owner.post(&format!("/tests?monitor_id={monitor}"), json!({})).await.id();
+    let result = result(app, monitor);
+    let check = result.check_id.to_string();
+    let state = MonitorState {
+        monitor_id: result.monitor_id,
+        location_id: result.location_id,
+        check_id: result.check_id,
+        planned_at: result.planned_at,
+        outcome: result.outcome,
+        status: result.status,
+        total_us: 1,
+        since: result.planned_at,
+        streak: 1,
+    };
+    let commit = Commit { results: vec![result], states: vec![state], ..Commit::default() };
+    app.store.commit(commit).await.unwrap();
+    let all = vec![monitor, location, property, certificate, blackout, event, user, test, customer.0];
+    Owned { monitor, all, location, property, value: 1, certificate, check }
+}
+
+fn result(app: &App, monitor: i64) -> CheckResult {
+    let monitor = app.state.fleet.roster().get(MonitorId(monitor)).unwrap();
+    let mut result = crate::app::result(&monitor, vigie::model::LocationId(1), vigie::model::Outcome::Error);
+    result.reasons = vec![MARK.to_owned()];
+    result
+}
+
+fn https(name: &str, more: Value) -> Value {
+    let mut body = website(name, more);
+    body["url"] = json!("https://shop.example.com/");
+    body
+}
+
+/// Bodies that get as far as the number, by path.
+fn bodies(path: &str) -> Value {
+    if path.ends_with("/pause") { json!({"until": "2030-01-01T00:00:00Z"}) } else { json!({}) }
+}
+
+#[track_caller]
+fn same(found: &Reply, unknown: &Reply, id: &str, nothing: &str, what: &str) {
+    let part = |c: char| c.is_ascii_alphanumeric();
+    let plain = |text: &str, id: &str| -> String {
+        text.split_inclusive(|c| !part(c))
+            .map(|word| {
+                if word.trim_end_matches(|c| !part(c)) == id {
+                    word.replace(id, "ID")
+                } else {
+                    word.to_owned()
+                }
+            })
+            .collect()
+    };
+    assert_eq!(found.status, unknown.status, "{what}: {} and {}", found.text, unknown.text);
+    assert_eq!(plain(&found.text, id), plain(&unknown.text, nothing), "{what}");
+    assert!(!found.text.contains(MARK), "{what}: {}", found.text);
+}
+
+async fn strangers_see_nothing(owner_first: bool) {
+    let app = App::start().await;
+    let other = app.account("Other").await;
+    let (mine, theirs) = if owner_first { (CustomerId(1), other) } else { (other, CustomerId(1)) };
+    let owner = app.login_to(mine, Role::Admin).await;
+    let owned = owned(&app, &owner, mine).await;
+    let before = owner.get(&format!("/monitors/{}", owned.monitor)).await.text;
+    let stranger = app.login_to(theirs, Role::Admin).await;
+    let nothing = NOTHING.to_string();
+
+    for operation in v3::operations(app.state.clone()) {
+        let send = async |path: String| {
+            let body = bodies(operation.path);
+            match operation.method {
+                Method::GET | Method::DELETE => stranger.send(operation.method.clone(), &path, &[], "").await,
+                _ => stranger.json(operation.method.clone(), &path, &[], &body).await,
+            }
+        };
+        if operation.path.contains("{id}") {
+            let results = operation.path.starts_with("/results");
+            let ids: Vec<String> = if results {
+                vec![owned.check.clone()]
+            } else {
+                owned.all.iter().map(i64::to_string).collect()
+            };
+            // Locations of the settings are everybody's.
+            let shared = |id: &String| operation.path.starts_with("/locations") && id.len() == 1;
+            let none = if results { "0123456789abcdef" } else { &nothing };
+            for id in ids.into_iter().filter(|id| !shared(id)) {
+                let path =
+                    |id: &str| operation.path.replace("{id}", id).replace("{name}", "response-head.txt");
+                let (found, unknown) = (send(path(&id)).await, send(path(none)).await);
+                let what = format!("{} {}", operation.method, path(&id));
+                same(&found, &unknown, &id, none, &what);
+                assert_eq!(found.status, 404, "{what}: {}", found.text);
+            }
+        } else if operation.method == Method::GET && operation.path != "/tests" {
+            let reply = send(operation.path.to_owned()).await;
+            assert!(!reply.text.contains(MARK), "{}: {}", operation.path, reply.text);
+        }
+    }
+    for query in [
+        "/tests?monitor_id=ID",
+        "/results?monitor_id=ID",
+        "/site-status?monitor_id=ID",
+        "/blackouts?assoc_id=ID",
+        "/audit?object_id=ID",
+    ] {
+        let ask = |id: &str| query.replace("ID", id);
+        let id = owned.monitor.to_string();
+        let (found, unknown) = (stranger.get(&ask(&id)).await, stranger.get(&ask(&nothing)).await);
+        same(&found, &unknown, &id, &nothing, query);
+    }
+    let lists = stranger.get(&format!("/monitors?value_id={}", owned.value)).await.expect(200);
+    assert_eq!(lists["metadata"]["resultset"]["count"], 0);
+    in_bodies(&stranger, &owned).await;
+    // Nothing was touched.
+    assert_eq!(owner.get(&format!("/monitors/{}", owned.monitor)).await.text, before);
+    legacy_too(&app, theirs, owned.monitor).await;
+    pages_too(&app, mine).await;
+}
+
+/// Numbers that stand in bodies.
+async fn in_bodies(stranger: &Client, owned: &Owned) {
+    let bulk = |id: i64| {
+        json!({"monitors": [id], "billing_plancode": "b", "enabled": true, "interval": 5, "mode": "Global Verify",
+               "rotate_locations": false, "monitor_location_count": 0, "notify_on_error": true,
+               "home_location": 1, "retry_on_failure": true, "allow_internal_testing": true,
+               "traceroute_on_error": true, "timeout": 30})
+    };
+    type Made<'a> = Box<dyn Fn(i64) -> Value + 'a>;
+    let cases: Vec<(&str, i64, u16, Made<'_>)> = vec![
+        ("/monitors/bulk-edit", owned.monitor, 403, Box::new(bulk)),
+        (
+            "/monitors/bulk-edit-passwords",
+            owned.monitor,
+            403,
+            Box::new(|id| json!({"monitors": [id], "current_value": MARK, "new_value": "x"})),
+        ),
+        (
+            "/monitors/bulk-edit-scripts",
+            owned.monitor,
+            403,
+            Box::new(|id| json!({"monitors": [id], "current_value": "a", "new_value": "x"})),
+        ),
+        (
+            "/blackouts/bulk-edit",
+            owned.monitor,
+            403,
+            Box::new(|id| json!({"monitors": [id], "update_one_time": false, "update_persistent": false})),
+        ),
+        (
+            "/blackouts",
+            owned.monitor,
+            400,
+            Box::new(|id| {
+                json!({"type": "Monitor", "assoc_id": id, "persistent": true, "start_day": 1,
+                       "start_time": "01:00", "end_day": 1, "end_time": "02:00"})
+            }),
+        ),
+        (
+            "/monitors/website",
+            owned.location,
+            400,
+            Box::new(|id| website("n", json!({"locations": [{"id": id}], "home_location": id}))),
+        ),
+        (
+            "/monitors/website",
+            owned.property,
+            400,
+            Box::new(|id| website("n", json!({"custom_properties": [{"id": id, "value_id": 1}]}))),
+        ),
+        (
+            "/monitors/website-ssl",
+            owned.certificate,
+            400,
+            Box::new(|id| https("n", json!({"ca_cert_id": id}))),
+        ),
+        (
+            "/monitors/website-ssl",
+            owned.certificate,
+            400,
+            Box::new(|id| https("n", json!({"ssl_cert_id": id, "use_client_ssl_cert": true}))),
+        ),
+        // A key of another account's monitor takes nothing over: it is a key like any other.
+        (
+            "/apply",
+            owned.monitor,
+            200,
+            Box::new(|id| {
+                let mut entry = website("n", json!({"key": format!("api-{id}"), "type": "website"}));
+                entry["note"] = json!("mine");
+                json!({"dry_run": true, "monitors": [entry]})
+            }),
+        ),
+    ];
+    for (path, id, status, body) in cases {
+        let (found, unknown) =
+            (stranger.post(path, body(id)).await, stranger.post(path, body(NOTHING)).await);
+        assert_eq!(found.status.as_u16(), status, "{path}: {}", found.text);
+        same(&found, &unknown, &id.to_string(), &NOTHING.to_string(), path);
+    }
+    let account = |id: i64| json!({"default_locations": [{"id": id}]});
+    let found = stranger.patch("/account", account(owned.location)).await;
+    let unknown = stranger.patch("/account", account(NOTHING)).await;
+    same(&found, &unknown, &owned.location.to_string(), &NOTHING.to_string(), "/account");
+    assert_eq!(found.status, 400);
+}
+
+async fn legacy_too(app: &App, customer: CustomerId, monitor: i64) {
+    let accounts = &app.state.accounts;
+    let (login, password) = (format!("legacy-{customer}"), "correct horse");
+    accounts
+        .add_user(&Accounts::host(customer, Via::Cli), customer, &login, Role::Admin, password)
+        .await
+        .unwrap();
+    let session = accounts.open_session(&login, password, [192, 0, 2, 1].into()).await.unwrap();
+    let router = legacy::router(app.state.clone());
+    for (method, path) in [
+        (Method::GET, "/devices?id=ID&show_scripts=1"),
+        (Method::GET, "/devices?id=ID,ID"),
+        (Method::PATCH, "/devices/ID?x=1"),
+        (Method::DELETE, "/devices/ID?x=1"),
+        (Method::GET, "/devices?site_type=website-ssl"),
+        (Method::GET, "/locations?x=1"),
+    ] {
+        let ask = async |id: i64| {
+            let uri = format!("{}&login={login}&session={session}", path.replace("ID", &id.to_string()));
+            let request = Request::builder().method(method.clone()).uri(uri);
+            let request =
+                request.header("content-type", "application/json").body(Body::from(r#"{"name":"x"}"#));
+            let answer = router.clone().oneshot(request.unwrap()).await.unwrap();
+            String::from_utf8(answer.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap()
+        };
+        let (found, unknown) = (ask(monitor).await, ask(NOTHING).await);
+        assert_eq!(found, unknown, "{method} {path}");
+        assert!(!found.contains(MARK), "{method} {path}: {found}");
+        assert!(!path.contains("ID") || found.contains(r#""status":"65""#), "{method} {path}: {found}");
+    }
+}
+
+struct Well;
+
+impl Vitals for Well {
+    fn alive(&self) -> Vec<Condition> {
+        Vec::new()
+    }
+
+    fn ready(&self) -> Vec<Condition> {
+        Vec::new()
+    }
+}
+
+/// The pages show a user the monitors of the own account alone.
+async fn pages_too(app: &App, owner: CustomerId) {
+    let site = Site {
+        view: Arc::clone(&app.state.view),
+        vitals: Arc::new(Well),
+        metrics: Arc::new(Metrics::new()),
+        clock: app.clock.clone(),
+    };
+    let gate = Gate { public: false, accounts: Some(Arc::clone(&app.state.accounts)) };
+    let router = web::router(site, gate);
+    let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
+    let monitors = app.state.fleet.roster().all();
+    let monitor = monitors.iter().find(|monitor| monitor.customer == owner).unwrap();
+    for path in ["/".to_owned(), format!("/monitors/{}", monitor.id)] {
+        let request = Request::get(&path).header("host", "vigie.test");
+        let request = request.header("authorization", format!("Bearer {}", reader.token.clone().unwrap()));
+        let answer = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        let (head, body) = answer.into_parts();
+        let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
+        let own = owner == CustomerId(1);
+        assert_eq!(text.contains(MARK), own, "{path}: {text}");
+        assert_eq!(head.status == 200, own || path == "/", "{path}: {}", head.status);
+        assert!(own || path != "/" || text.contains("<b>0</b>all"), "a count tells of others: {text}");
+    }
+}
+
+#[tokio::test]
+async fn another_accounts_numbers_are_as_good_as_none() {
+    strangers_see_nothing(true).await;
+}
+
+#[tokio::test]
+async fn the_first_account_sees_no_more_of_others_than_they_of_it() {
+    strangers_see_nothing(false).await;
+}

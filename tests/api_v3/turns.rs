@@ -1,0 +1,45 @@
+//! What monitors name is not removed while one that names it may be under way.
+
+use std::time::Duration;
+
+use serde_json::json;
+use vigie::model::Role;
+
+use crate::app::{App, website};
+
+#[tokio::test]
+async fn what_a_monitor_under_way_may_name_is_not_removed_before_it_is_there() {
+    let app = App::start().await;
+    let user = app.login(Role::Admin).await;
+    let location = user.post("/locations", json!({"name": "Lyon", "region": 1})).await.id();
+    let property = user.post("/properties", json!({"name": "Team", "values": [{"value": "a"}]})).await.id();
+    let paths = [format!("/locations/{location}"), format!("/properties/{property}")];
+    // Somebody judges a monitor.
+    let turn = app.state.fleet.alone().await;
+    for path in &paths {
+        let removal = tokio::time::timeout(Duration::from_millis(300), user.delete(path)).await;
+        assert!(removal.is_err(), "{path} was removed: {:?}", removal.unwrap().status);
+    }
+    drop(turn);
+    let fields = json!({"home_location": location, "locations": [{"id": location}],
+                        "custom_properties": [{"id": property, "value_id": 1}]});
+    user.post("/monitors/website", website("n", fields)).await.id();
+    for path in &paths {
+        assert_eq!(user.delete(path).await.status, 409, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_blackout_waits_for_its_monitor_that_may_be_going() {
+    let app = App::start().await;
+    let user = app.login(Role::Admin).await;
+    let monitor = user.post("/monitors/website", website("n", json!({}))).await.id();
+    let blackout = json!({"type": "Monitor", "assoc_id": monitor, "persistent": true, "start_day": 1,
+                          "start_time": "01:00", "end_day": 1, "end_time": "02:00"});
+    let turn = app.state.fleet.alone().await;
+    let made =
+        tokio::time::timeout(Duration::from_millis(300), user.post("/blackouts", blackout.clone())).await;
+    assert!(made.is_err(), "made: {}", made.unwrap().text);
+    drop(turn);
+    user.post("/blackouts", blackout).await.id();
+}

@@ -1,0 +1,74 @@
+//! A login that stands in the URL of a monitor is a secret like those in fields of their own.
+
+use serde_json::{Value, json};
+use vigie::model::{MonitorId, Role};
+
+use crate::app::{App, website};
+
+const SECRET: &str = "hunter2-7413";
+const SHOWN: &str = "https://********@shop.example.com/a";
+
+fn url() -> Value {
+    json!(format!("https://anna:{SECRET}@shop.example.com/a"))
+}
+
+fn steps(url: &Value) -> Value {
+    let step = json!({"url": url, "step_name": "s", "http_method": "GET", "head": {}, "step_number": 1});
+    json!({"billing_plancode": "b", "name": "steps", "api_steps": [step]})
+}
+
+#[tokio::test]
+async fn a_login_in_a_url_is_shown_and_kept_nowhere_in_plain_text() {
+    let app = App::start().await;
+    let user = app.login(Role::Admin).await;
+    let page = user.post("/monitors/website-ssl", website("shop", json!({"url": url()}))).await.id();
+    let api = user.post("/monitors/website-ssl-api", steps(&url())).await.id();
+    user.post(&format!("/monitors/{page}/clone"), json!({})).await.id();
+    let changed = json!({"url": format!("https://anna:{SECRET}@shop.example.com/b")});
+    user.patch(&format!("/monitors/website-ssl/{page}"), changed).await.id();
+    let entry = website("n", json!({"key": "k", "type": "website-ssl", "url": url()}));
+    let applied = user.post("/apply", json!({"monitors": [entry]})).await;
+    let mut all = vec![applied.text];
+    for path in ["/monitors", "/export", "/audit", &format!("/monitors/{page}"), &format!("/monitors/{api}")]
+    {
+        all.push(user.get(path).await.text);
+    }
+    // What is wrong with a URL is told without its login.
+    let bad = json!({"url": format!("https://anna:{SECRET}@")});
+    all.push(user.post("/monitors/website-ssl", website("bad", bad)).await.text);
+    for text in &all {
+        assert!(!text.contains(SECRET) && !text.contains("anna"), "{text}");
+        assert!(text.contains("********@"), "{text}");
+    }
+    app.store.close().await;
+    assert!(!holds(&app.files(), SECRET) && !holds(&app.files(), "anna:"), "it is in the database");
+    let app = app.restarted().await;
+    let kept = app.state.fleet.roster().get(MonitorId(api)).unwrap();
+    assert_eq!(kept.document.list("api_steps")[0]["url"], url(), "a restart lost it");
+}
+
+#[tokio::test]
+async fn a_mask_in_a_url_sent_back_keeps_the_login_for_the_same_host_alone() {
+    let app = App::start().await;
+    let user = app.login(Role::Admin).await;
+    let page = user.post("/monitors/website-ssl", website("shop", json!({"url": url()}))).await.id();
+    let api = user.post("/monitors/website-ssl-api", steps(&url())).await.id();
+    let now = |id: i64| app.state.fleet.roster().get(MonitorId(id)).unwrap();
+    user.patch(&format!("/monitors/website-ssl/{page}"), json!({"url": SHOWN, "note": "x"})).await.id();
+    assert_eq!(now(page).document.value("url"), Some(&url()));
+    user.patch(&format!("/monitors/website-ssl-api/{api}"), steps(&json!(SHOWN))).await.id();
+    assert_eq!(now(api).document.list("api_steps")[0]["url"], url());
+    let elsewhere = json!({"url": "https://********@evil.example.com/a"});
+    let told = user.patch(&format!("/monitors/website-ssl/{page}"), elsewhere).await.refused(400);
+    assert!(told[0].contains("`url` is masked"), "{told:?}");
+    let path = format!("/monitors/website-ssl-api/{api}");
+    let told = user.patch(&path, steps(&json!("https://********@evil.test/"))).await.refused(400);
+    assert!(told[0].contains("`api_steps[0].url` is masked"), "{told:?}");
+    let told = user.post("/monitors/website-ssl", website("new", json!({"url": SHOWN}))).await.refused(400);
+    assert!(told[0].contains("`url` is masked"), "{told:?}");
+    assert_eq!(now(page).document.value("url"), Some(&url()));
+}
+
+fn holds(bytes: &[u8], part: &str) -> bool {
+    bytes.windows(part.len()).any(|window| window == part.as_bytes())
+}
