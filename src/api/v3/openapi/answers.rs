@@ -28,7 +28,7 @@ pub(super) fn responses(operation: &Operation) -> Map<String, Value> {
     let status = if matches!(operation.answer, Answer::Empty) { "204" } else { "200" };
     responses.insert(status.to_owned(), success(operation));
     for (status, when) in failures(operation) {
-        let shared = SHARED.iter().any(|known| *known == (status, when));
+        let shared = SHARED.contains(&(status, when));
         let response = if shared {
             json!({"$ref": format!("#/components/responses/{}", response_name(status))})
         } else {
