@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn what_is_sealed_opens_for_its_context_alone() {
         let ring = Keyring::ephemeral();
-        for plain in [&b""[..], b"hunter2", &[0; 100_000]] {
+        for plain in [&b""[..], b"hunter2", &vec![0; 100_000]] {
             let sealed = ring.seal("vigie/monitor/1", plain);
             assert_eq!(ring.open("vigie/monitor/1", &sealed).unwrap().as_slice(), plain);
             assert_eq!(ring.open("vigie/monitor/2", &sealed), Err(VaultError::Forged));

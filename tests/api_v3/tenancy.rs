@@ -173,6 +173,9 @@ async fn strangers_see_nothing(owner_first: bool) {
     pages_too(&app, mine).await;
 }
 
+/// Makes the body with a number in it.
+type Made<'a> = Box<dyn Fn(i64) -> Value + 'a>;
+
 /// Numbers that stand in bodies.
 async fn in_bodies(stranger: &Client, owned: &Owned) {
     let bulk = |id: i64| {
@@ -181,7 +184,6 @@ async fn in_bodies(stranger: &Client, owned: &Owned) {
                "home_location": 1, "retry_on_failure": true, "allow_internal_testing": true,
                "traceroute_on_error": true, "timeout": 30})
     };
-    type Made<'a> = Box<dyn Fn(i64) -> Value + 'a>;
     let cases: Vec<(&str, i64, u16, Made<'_>)> = vec![
         ("/monitors/bulk-edit", owned.monitor, 403, Box::new(bulk)),
         (

@@ -112,12 +112,10 @@ async fn next(listener: &TcpListener, places: &Places, stop: &CancellationToken)
             let place = Arc::clone(&places.all).acquire_owned().await.map_err(io::Error::other)?;
             loop {
                 let (stream, peer) = listener.accept().await?;
-                match places.crowd.enter(peer.ip()) {
-                    Some(guest) => return io::Result::Ok((stream, peer, (place, guest))),
-                    None => {
-                        tracing::debug!(address = %peer, "it has all the connections that one address gets")
-                    }
+                if let Some(guest) = places.crowd.enter(peer.ip()) {
+                    return io::Result::Ok((stream, peer, (place, guest)));
                 }
+                tracing::debug!(address = %peer, "it has all the connections that one address gets");
             }
         };
         tokio::select! {
