@@ -90,7 +90,7 @@ pub(super) async fn bulk_edit_blackouts(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     state.resources.bulk_edit_blackouts(&caller, &body).await?;
-    Ok(edited(&body).into_response())
+    Ok(edited(&body, Vec::new()).into_response())
 }
 
 fn page(left: u64, offset: u64) -> Page {
