@@ -25,7 +25,8 @@ fn node(value: &Value) -> Node {
 /// Whether the intake takes `value` for `field` of `table`.
 fn is_taken(table: &'static Table, field: &Field, value: &Value, complete: bool) -> bool {
     let mut intake = Intake::new(Form::V3, &no_secrets);
-    intake.fields(table, &node(&json!({field.name: value})), &["type"], complete);
+    let skipped: &[&str] = if MonitorType::from_name(table.name).is_some() { &["type"] } else { &[] };
+    intake.fields(table, &node(&json!({field.name: value})), skipped, complete);
     let of_field = |path: &str| {
         path == field.name
             || path.starts_with(&format!("{}[", field.name))
