@@ -56,8 +56,9 @@ pub fn write_host_token(data: &Path, host: &HostToken) -> io::Result<()> {
         writeln!(file, "{address}")?;
     }
     if let Some(certificate) = &host.certificate {
-        let hex: String = certificate.iter().map(|byte| format!("{byte:02x}")).collect();
-        writeln!(file, "{CERTIFICATE}{hex}")?;
+        write!(file, "{CERTIFICATE}")?;
+        certificate.iter().try_for_each(|byte| write!(file, "{byte:02x}"))?;
+        writeln!(file)?;
     }
     file.sync_all()?;
     fs::rename(&beside, data.join(NAME))

@@ -152,24 +152,20 @@ fn line(row: &BoardRow, now: Timestamp) -> String {
     );
     let rest = row.monitor.rests_until(now).filter(|_| row.standing == Standing::Paused);
     let rest = rest.map(|until| format!("until {} UTC, {} from now", time(until), span(until.since(now))));
-    match &row.state {
-        Some(state) => {
-            let total = if state.total_us > 0 { duration(state.total_us) } else { String::new() };
-            let bar = row.last.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
-            let reason = row.last.as_ref().map_or_else(|| state.status.text().to_owned(), reason);
-            let reason = rest.unwrap_or(reason);
-            let (last, since) = (ago(state.planned_at, now), span(now.since(state.since)));
-            let _ = write!(
-                out,
-                r#"<td>{last}</td><td class="n">{total}</td><td>{bar}</td><td class="reason">{}</td><td>{since}</td></tr>"#,
-                escape(&reason)
-            );
-        }
-        None => {
-            let rest = rest.unwrap_or_default();
-            let _ =
-                write!(out, r#"<td>–</td><td></td><td></td><td class="reason">{rest}</td><td></td></tr>"#);
-        }
+    if let Some(state) = &row.state {
+        let total = if state.total_us > 0 { duration(state.total_us) } else { String::new() };
+        let bar = row.last.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
+        let reason = row.last.as_ref().map_or_else(|| state.status.text().to_owned(), reason);
+        let reason = rest.unwrap_or(reason);
+        let (last, since) = (ago(state.planned_at, now), span(now.since(state.since)));
+        let _ = write!(
+            out,
+            r#"<td>{last}</td><td class="n">{total}</td><td>{bar}</td><td class="reason">{}</td><td>{since}</td></tr>"#,
+            escape(&reason)
+        );
+    } else {
+        let rest = rest.unwrap_or_default();
+        let _ = write!(out, r#"<td>–</td><td></td><td></td><td class="reason">{rest}</td><td></td></tr>"#);
     }
     out
 }
