@@ -128,7 +128,7 @@ fn form(wish: &Wish) -> String {
 
 fn table(board: &Board, page: &RowPage, now: Timestamp) -> String {
     if board.is_empty() {
-        return r#"<p class="notice">There are no monitors yet. Put a file into the monitors folder; it is read as soon as it is there.</p>"#.to_owned();
+        return r#"<p class="notice">There are no monitors yet. Put a file into the monitors folder, or make one with <code>vigie apply</code> or the <a href="/api/v3/docs">API</a>; it shows here as soon as it is there.</p>"#.to_owned();
     }
     if page.rows.is_empty() {
         return r#"<p class="notice">No monitor fits. <a href="/">Show all</a></p>"#.to_owned();
