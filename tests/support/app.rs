@@ -24,7 +24,9 @@ use vigie::model::{
     CheckId, CheckResult, CustomerId, Facts, Location, LocationId, Monitor, MonitorId, MonitorType, Outcome,
     RecordKind, Role, RunId, Status, Timestamp, UserId,
 };
-use vigie::store::{Ledger, NewRecord, SqliteSettings, SqliteStore, Token, TokenKind, Tokens, Write};
+use vigie::store::{
+    Ledger, NewRecord, SqliteSettings, SqliteStore, Synchronous, Token, TokenKind, Tokens, Write,
+};
 use vigie::vault::Keyring;
 
 /// 2026-11-20T12:00:00Z, when every test begins.
@@ -45,7 +47,13 @@ pub struct App {
 impl App {
     /// A new one, with nothing in it.
     pub async fn start() -> Self {
-        Self::start_in(tempfile::tempdir().unwrap(), NOON).await
+        Self::start_in(tempfile::tempdir().unwrap(), NOON, &SqliteSettings::default()).await
+    }
+
+    /// A new one that does not wait for the disk, for tests of many changes.
+    pub async fn start_quick() -> Self {
+        let settings = SqliteSettings { synchronous: Synchronous::Normal, readers: 1, ..Default::default() };
+        Self::start_in(tempfile::tempdir().unwrap(), NOON, &settings).await
     }
 
     /// Ends this process, as far as the APIs can see, and starts another over the same data.
@@ -53,12 +61,12 @@ impl App {
         let now = self.clock.now().as_micros() / 1_000_000;
         self.store.close().await;
         let Self { folder, .. } = self;
-        Self::start_in(folder, now).await
+        Self::start_in(folder, now, &SqliteSettings::default()).await
     }
 
-    async fn start_in(folder: TempDir, now: i64) -> Self {
+    async fn start_in(folder: TempDir, now: i64, settings: &SqliteSettings) -> Self {
         let path = folder.path().join("vigie.db");
-        let store = Arc::new(SqliteStore::open(&path, &SqliteSettings::default()).unwrap());
+        let store = Arc::new(SqliteStore::open(&path, settings).unwrap());
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(now)));
         let planner = Arc::new(FakePlanner::new());
         let ledger: Arc<dyn Ledger> = store.clone();
