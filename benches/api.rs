@@ -54,7 +54,8 @@ async fn run(monitors: u64) {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());
     let token = std::fs::read_to_string(folder.path().join("host-token")).unwrap();
-    let client = Client { address: server.address, token: Arc::from(token.trim()) };
+    let token = Arc::from(token.lines().next().expect("a token"));
+    let client = Client { address: server.address, token };
 
     let rss = server.rss();
     let began = Instant::now();

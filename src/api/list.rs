@@ -5,9 +5,11 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures::stream::{self, Stream, StreamExt};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
+use super::ApiError;
 use super::query::Window;
+use crate::control::{Listed, Page, Refusal, StoreError};
 use crate::model::{Right, Role};
 
 /// `__permissions.acl`: what `role` may do in the account, as a sum of 1 see results and reports, 2 see
@@ -43,6 +45,79 @@ where
         .chain(pieces)
         .chain(stream::once(std::future::ready(Ok(Bytes::from_static(b"]}")))));
     ([(header::CONTENT_TYPE, "application/json")], Body::from_stream(body)).into_response()
+}
+
+/// Answers with the objects that `read` finds, by page of at most [`STEP`], so that of a long list only a page
+/// stands in memory. `is_next` says whether an id may follow another one: objects that moved into the next
+/// page, because new ones came before them, are not sent twice.
+pub(super) async fn paged<F, R>(
+    role: Role,
+    window: Window,
+    is_next: fn(i64, i64) -> bool,
+    read: F,
+) -> Result<Response, ApiError>
+where
+    F: Fn(Page) -> R + Send + 'static,
+    R: Future<Output = Result<Listed<Object>, Refusal>> + Send + 'static,
+{
+    let (offset, left) = (window.offset.unwrap_or(0), window.limit.unwrap_or(u64::MAX));
+    let first = read(page(left, offset)).await?;
+    let count = first.count;
+    let walk = Walk { read, is_next, offset, left, last: None, fetched: Some(first) };
+    Ok(respond(role, count, window, stream::try_unfold(walk, Walk::next)))
+}
+
+type Object = Map<String, Value>;
+
+/// How many objects are read and sent at a time.
+const STEP: u32 = 500;
+
+fn page(left: u64, offset: u64) -> Page {
+    Page { limit: u32::try_from(left).unwrap_or(STEP).min(STEP), offset }
+}
+
+/// Reads on, page by page.
+struct Walk<F> {
+    read: F,
+    is_next: fn(i64, i64) -> bool,
+    offset: u64,
+    left: u64,
+    /// The id that was sent last.
+    last: Option<i64>,
+    fetched: Option<Listed<Object>>,
+}
+
+impl<F, R> Walk<F>
+where
+    F: Fn(Page) -> R,
+    R: Future<Output = Result<Listed<Object>, Refusal>>,
+{
+    async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
+        let fetched = match self.fetched.take() {
+            Some(first) => first,
+            None if self.left == 0 => return Ok(None),
+            None => (self.read)(page(self.left, self.offset)).await.map_err(broken)?,
+        };
+        let rows = fetched.rows.len() as u64;
+        let id = |object: &Object| object.get("id").and_then(Value::as_i64);
+        let fresh: Vec<_> = fetched
+            .rows
+            .into_iter()
+            .filter(|object| self.last.zip(id(object)).is_none_or(|(last, id)| (self.is_next)(last, id)))
+            .collect();
+        self.offset += rows;
+        self.last = fresh.last().and_then(id).or(self.last);
+        self.left = if rows < u64::from(STEP) { 0 } else { self.left.saturating_sub(fresh.len() as u64) };
+        Ok(Some((piece(&fresh), self)))
+    }
+}
+
+/// In the middle of an answer only the store can still refuse.
+fn broken(refusal: Refusal) -> StoreError {
+    match refusal {
+        Refusal::Store(error) => error,
+        _ => StoreError::Closed,
+    }
 }
 
 /// The records of one piece, separated by commas.

@@ -71,7 +71,7 @@ fn parts(path: &Path) -> Option<(String, Vec<SocketAddr>)> {
     let meta = fs::symlink_metadata(path).ok()?;
     let own = nix::unistd::geteuid().as_raw();
     // A file that others can write, or made, could name any server as ours.
-    let safe = meta.is_file() && meta.mode() & 0o077 == 0 && (meta.uid() == own || own == 0);
+    let safe = meta.is_file() && meta.mode().trailing_zeros() >= 6 && (meta.uid() == own || own == 0);
     if !safe || meta.len() > MOST {
         return None;
     }

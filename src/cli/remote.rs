@@ -27,7 +27,7 @@ const ANSWER_BYTES: usize = 256 * 1024 * 1024;
 /// A server that does not take the connection for so long is given up.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Time for a whole answer: applying 100,000 monitors takes a while.
-const ANSWER: Duration = Duration::from_secs(300);
+const ANSWER: Duration = Duration::from_mins(5);
 /// Where a server listens when nothing else is said.
 const LOCAL_SERVER: &str = "http://127.0.0.1:7979";
 
@@ -243,8 +243,7 @@ fn tls_connector(ca_file: Option<&Path>) -> anyhow::Result<tokio_rustls::TlsConn
     let mut roots = rustls::RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if let Some(file) = ca_file {
-        let found: Result<Vec<_>, _> =
-            CertificateDer::pem_file_iter(file).and_then(|certificates| certificates.collect());
+        let found: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
         let found = found.with_context(|| format!("the CA file `{}` cannot be read", file.display()))?;
         let (taken, _) = roots.add_parsable_certificates(found);
         anyhow::ensure!(taken > 0, "there is no certificate in the CA file `{}`", file.display());

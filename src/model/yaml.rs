@@ -59,7 +59,9 @@ fn after(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Array(items) if !items.is_empty() => {
             out.push('\n');
-            items.iter().for_each(|value| item(out, value, indent + 2));
+            for value in items {
+                item(out, value, indent + 2);
+            }
         }
         Value::Object(fields) if !fields.is_empty() => {
             out.push('\n');

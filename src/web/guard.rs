@@ -104,10 +104,13 @@ async fn bounded(State(bodies): State<Bodies>, request: Request, next: Next) -> 
     let large = !login && !too_large && (endless || said.is_some_and(|said| said > LARGE_BYTES));
     // Never closed: acquiring cannot fail.
     let _place = if large { bodies.large.acquire().await.ok() } else { None };
-    next.run(request.map(|body| match too_large {
-        // A byte where none may be: the body is never asked for.
-        true => Body::new(Limited::new(Full::from("x"), 0)),
-        false => Body::new(Limited::new(body, most)),
-    }))
-    .await
+    let bounded = |body| {
+        if too_large {
+            // A byte where none may be: the body is never asked for.
+            Body::new(Limited::new(Full::from("x"), 0))
+        } else {
+            Body::new(Limited::new(body, most))
+        }
+    };
+    next.run(request.map(bounded)).await
 }

@@ -124,13 +124,8 @@ fn a_url_that_is_longer_than_a_name_may_be_is_checked() {
 }
 
 #[test]
-fn options_of_later_versions_are_refused_and_not_swallowed() {
-    for (args, code, word) in [
-        (vec!["check", "tcp", "localhost:1", "--har", "x.har"], 3, "--har"),
-        (vec!["serve", "--admin-password-file", "x"], 2, "--admin-password-file"),
-    ] {
-        let output = vigie(&args);
-        assert_eq!(output.status.code(), Some(code), "{args:?}");
-        assert!(err(&output).contains(&format!("unexpected argument '{word}'")), "{}", err(&output));
-    }
+fn an_option_of_a_later_version_is_refused_and_not_swallowed() {
+    let output = vigie(&["check", "tcp", "localhost:1", "--har", "x.har"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(err(&output).contains("unexpected argument '--har'"), "{}", err(&output));
 }

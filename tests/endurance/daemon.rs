@@ -25,6 +25,8 @@ pub fn vigie() -> Command {
 pub struct Daemon {
     pub child: Child,
     pub address: SocketAddr,
+    /// Opens the API; of a server that was given a data folder.
+    pub token: Option<String>,
     /// From the start of the process until it was ready.
     pub ready_after: Duration,
 }
@@ -52,23 +54,28 @@ impl Daemon {
         });
         let serving = serving.recv_timeout(PATIENCE).unwrap();
         let address = serving.unwrap_or_else(|said: Vec<String>| panic!("it does not serve: {said:#?}"));
-        let mut daemon = Self { child, address, ready_after: Duration::ZERO };
+        let data = args.iter().skip_while(|arg| **arg != "--data").nth(1);
+        let mut daemon = Self { child, address, token: None, ready_after: Duration::ZERO };
         while daemon.get("/readyz").is_none_or(|(status, _)| status != 200) {
             assert!(began.elapsed() < PATIENCE, "it does not get ready");
             std::thread::sleep(Duration::from_millis(20));
         }
         daemon.ready_after = began.elapsed();
+        daemon.token = data.map(|data| {
+            let text = std::fs::read_to_string(format!("{data}/host-token")).unwrap();
+            text.lines().next().unwrap().to_owned()
+        });
         daemon
     }
 
     /// Status and body of `GET path`; `None` when the server went away before the end.
     pub fn get(&self, path: &str) -> Option<(u16, String)> {
-        get(self.address, path)
+        get(self.address, path, self.token.as_deref())
     }
 
     /// The records of the list at `path`.
     pub fn list(&self, path: &str) -> Vec<Value> {
-        list(self.address, path).unwrap_or_else(|| panic!("no answer to {path}"))
+        list(self.address, path, self.token.as_deref()).unwrap_or_else(|| panic!("no answer to {path}"))
     }
 }
 
@@ -80,10 +87,11 @@ impl Drop for Daemon {
 }
 
 /// In HTTP/1.0, so that the body is as it is.
-fn get(address: SocketAddr, path: &str) -> Option<(u16, String)> {
+fn get(address: SocketAddr, path: &str, token: Option<&str>) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").ok()?;
+    let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+    write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n{token}\r\n").ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
@@ -91,8 +99,8 @@ fn get(address: SocketAddr, path: &str) -> Option<(u16, String)> {
 }
 
 /// The records of the list at `path`; `None` when the server went away before it was whole.
-pub fn list(address: SocketAddr, path: &str) -> Option<Vec<Value>> {
-    let (status, body) = get(address, path)?;
+pub fn list(address: SocketAddr, path: &str, token: Option<&str>) -> Option<Vec<Value>> {
+    let (status, body) = get(address, path, token)?;
     // Half an answer is no JSON.
     let mut whole: Value = serde_json::from_str(&body).ok()?;
     assert_eq!(status, 200, "{path}: {whole}");

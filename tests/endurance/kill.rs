@@ -101,17 +101,17 @@ fn write_monitors(folder: &Path, targets: Addresses) {
 
 /// Looks at results until the server dies, `millis` from now and at least one look later.
 fn watch_and_kill(mut server: Daemon, millis: u64, seen: &mut Seen) {
-    let address = server.address;
+    let (address, token) = (server.address, server.token.clone());
     let from = now().as_micros() / 1_000_000 - 90;
     let path = format!("/api/v3/results?from={}", Timestamp::from_seconds(from));
-    seen.extend(list(address, &path).unwrap().into_iter().map(record));
+    seen.extend(list(address, &path, token.as_deref()).unwrap().into_iter().map(record));
     let killer = std::thread::spawn(move || {
         // No wait for something to happen: the moment itself is what is tried.
         std::thread::sleep(Duration::from_millis(millis));
         server.child.kill().unwrap();
         server.child.wait().unwrap();
     });
-    while let Some(results) = list(address, &path) {
+    while let Some(results) = list(address, &path, token.as_deref()) {
         seen.extend(results.into_iter().map(record));
     }
     killer.join().unwrap();

@@ -56,9 +56,10 @@ fn read_ids(ids: &[String], caller: &Caller, roster: &Roster) -> Result<BTreeSet
     }
     let read: Option<BTreeSet<_>> = ids.iter().map(|id| number(id).map(MonitorId)).collect();
     let read = read.ok_or_else(Fault::device)?;
-    match ids {
-        [_] => read.iter().try_for_each(|id| one(*id, caller, roster).map(drop))?,
-        _ => {}
+    if ids.len() == 1 {
+        for id in &read {
+            one(*id, caller, roster)?;
+        }
     }
     Ok(read)
 }

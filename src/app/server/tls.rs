@@ -73,8 +73,7 @@ impl ServerTls {
 
 fn read(certificate: &Path, key: &Path) -> anyhow::Result<ServerConfig> {
     let unreadable = |file: &Path| format!("the file `{}` cannot be read", file.display());
-    let chain =
-        CertificateDer::pem_file_iter(certificate).and_then(|found| found.collect::<Result<Vec<_>, _>>());
+    let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.with_context(|| unreadable(certificate))?;
     anyhow::ensure!(!chain.is_empty(), "there is no certificate in the file `{}`", certificate.display());
     let key = PrivateKeyDer::from_pem_file(key).with_context(|| unreadable(key))?;

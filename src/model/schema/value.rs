@@ -44,7 +44,12 @@ pub(super) fn field_schema(field: &Field, role: Role) -> Value {
 
 /// What the intake takes for `field` in the form of version 3.
 fn taken(field: &Field, role: Role) -> Value {
-    let strict = kind_schema(&field.kind, role, item_min(field));
+    let mut strict = kind_schema(&field.kind, role, item_min(field));
+    let hides = field.secret || matches!(field.kind, Kind::Text { format: Format::Script, .. });
+    if hides && strict.get("pattern").is_some() {
+        // A mask stands for the value that is there, whatever form that has.
+        strict = json!({"anyOf": [strict, {"const": MASK}]});
+    }
     let nullable = !field.required;
     let no_default = field.default_value().is_none();
     // An empty text unsets numbers and texts that have no default (behaviour.md 1, lenient inputs).

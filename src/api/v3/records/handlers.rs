@@ -6,19 +6,14 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use futures::stream;
-use serde_json::{Map, Value};
 
 use super::filters;
 use crate::api::body::JsonBody;
 use crate::api::query::Query;
 use crate::api::v3::bulk::edited;
 use crate::api::{ApiError, ApiState, etag, list as lists};
-use crate::control::{Caller, Listed, Page, RecordFilter, Refusal, Resources, StoreError};
+use crate::control::Caller;
 use crate::model::RecordKind;
-
-/// How many records are read and sent at a time.
-const STEP: u32 = 500;
 
 pub(super) async fn list(
     kind: RecordKind,
@@ -33,12 +28,13 @@ pub(super) async fn list(
     let filter = filters::read(kind, &mut query, &zone);
     let window = query.window();
     query.finish()?;
-    let (offset, left) = (window.offset.unwrap_or(0), window.limit.unwrap_or(u64::MAX));
-    let resources = state.resources;
-    let first = resources.list(&caller, filter.clone(), page(left, offset)).await?;
-    let (role, count) = (caller.role, first.count);
-    let walk = Walk { resources, caller, filter, offset, left, fetched: Some(first) };
-    Ok(lists::respond(role, count, window, stream::try_unfold(walk, Walk::next)))
+    let (role, resources) = (caller.role, state.resources);
+    let by_id = |last, id| id > last;
+    lists::paged(role, window, by_id, move |page| {
+        let (resources, caller, filter) = (Arc::clone(&resources), caller.clone(), filter.clone());
+        async move { resources.list(&caller, filter, page).await }
+    })
+    .await
 }
 
 pub(super) async fn one(
@@ -91,43 +87,4 @@ pub(super) async fn bulk_edit_blackouts(
 ) -> Result<Response, ApiError> {
     state.resources.bulk_edit_blackouts(&caller, &body).await?;
     Ok(edited(&body).into_response())
-}
-
-fn page(left: u64, offset: u64) -> Page {
-    Page { limit: u32::try_from(left).unwrap_or(STEP).min(STEP), offset }
-}
-
-/// Reads on, page by page.
-struct Walk {
-    resources: Arc<Resources>,
-    caller: Caller,
-    filter: RecordFilter,
-    offset: u64,
-    left: u64,
-    fetched: Option<Listed<Map<String, Value>>>,
-}
-
-impl Walk {
-    async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
-        let fetched = match self.fetched.take() {
-            Some(first) => first,
-            None if self.left == 0 => return Ok(None),
-            None => {
-                let page = page(self.left, self.offset);
-                self.resources.list(&self.caller, self.filter.clone(), page).await.map_err(broken)?
-            }
-        };
-        let rows = fetched.rows.len() as u64;
-        self.offset += rows;
-        self.left = if rows < u64::from(STEP) { 0 } else { self.left.saturating_sub(rows) };
-        Ok(Some((lists::piece(&fetched.rows), self)))
-    }
-}
-
-/// In the middle of an answer only the store can still refuse.
-fn broken(refusal: Refusal) -> StoreError {
-    match refusal {
-        Refusal::Store(error) => error,
-        _ => StoreError::Closed,
-    }
 }
