@@ -33,7 +33,6 @@ pub fn of_length(format: Format, count: usize) -> Option<String> {
     Some(match format {
         Format::Any | Format::HeaderValue => long(count),
         Format::HttpUrl | Format::HttpUrlTemplate => padded("http://a.example/?q=", "", count),
-        Format::Host => return None,
         Format::Service(schemes) if count <= 262 => {
             let head = format!("{}://", schemes[0]);
             format!("{head}{}", host(count - head.len()))

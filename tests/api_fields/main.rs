@@ -9,6 +9,7 @@ mod bad;
 #[allow(dead_code)]
 mod bodies;
 mod coded;
+mod computed;
 mod good;
 mod long;
 mod parts;

@@ -101,7 +101,7 @@ pub fn short(table: &'static Table, at: usize) -> Value {
 fn mended(table: &'static Table, mut object: Map<String, Value>, at: usize) -> Value {
     match table.name {
         "ContentView" => {
-            object.insert("id".to_owned(), json!(if at == 0 { i64::MAX } else { at as i64 }));
+            object.insert("id".to_owned(), json!(if at == 0 { i64::MAX.unsigned_abs() } else { at as u64 }));
         }
         "Threshold" if !object.contains_key("warning") && !object.contains_key("error") => {
             object.insert("error".to_owned(), json!(-0.5));

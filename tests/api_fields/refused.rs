@@ -48,7 +48,7 @@ fn state(world: &World, target: i64) -> (u64, i64, Map<String, Value>) {
     let roster = world.app.state.fleet.roster();
     let monitor = roster.get(MonitorId(target)).unwrap();
     let document = monitor.document.stored(vigie::model::Secrets::Revealed);
-    (roster.count(0, |_| true).0, monitor.revision.0.try_into().unwrap(), document)
+    (roster.count(0, |_| true).0, monitor.revision.0, document)
 }
 
 async fn by_v3(world: &mut World, target: i64, name: &str, bad: &Bad) {

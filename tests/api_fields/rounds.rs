@@ -28,7 +28,7 @@ pub async fn walk(world: &mut World) {
             made.extend(by_legacy(world, &sent, round, third).await);
         }
         for (at, id) in made.into_iter().enumerate() {
-            remove(world, id, at % 2 == 0 || !world.listed()).await;
+            remove(world, id, at.is_multiple_of(2) || !world.listed()).await;
         }
     }
     for (field, _) in &cases.fields {
@@ -115,10 +115,11 @@ async fn check(
 
 /// The list shows what the single object shows, and of it what is selected.
 async fn listed(world: &mut World, id: i64, shown: &Map<String, Value>, round: usize) {
-    let scripts = round % 2 == 0;
-    let some = |name: &str| round % 3 == 0 || name == "id" || name.len() % 3 == round % 3;
+    let scripts = round.is_multiple_of(2);
+    let some = |name: &str| round.is_multiple_of(3) || name == "id" || name.len() % 3 == round % 3;
     let chosen: Vec<&str> = shown.keys().map(String::as_str).filter(|name| some(name)).collect();
-    let select = if round % 3 == 0 { String::new() } else { format!("&select={}", chosen.join(",")) };
+    let select =
+        if round.is_multiple_of(3) { String::new() } else { format!("&select={}", chosen.join(",")) };
     let path =
         format!("/monitors?type={}&show_scripts={}{select}", world.kind, if scripts { "1" } else { "0" });
     let list = world.v3.get(&path).await.expect(200);
@@ -181,7 +182,7 @@ async fn by_legacy(world: &mut World, sent: &Map<String, Value>, round: usize, t
         world.problem(&format!("round {round}: legacy change refused: {answer}, {}", json!(body)));
     }
     minimal(world, &mut sent);
-    let mut body = world.legacy_body(&sent, count, round % 2 == 0);
+    let mut body = world.legacy_body(&sent, count, round.is_multiple_of(2));
     body.insert("site_type".to_owned(), json!(world.site_type()));
     let answer = world.legacy.post(Value::Object(body.clone())).await;
     if !world.legacy_creates() {
@@ -230,7 +231,7 @@ async fn read_both(
     let shown = world.shown(id).await;
     check(world, when, id, &shown, sent, browser).await;
     for scripts in [false, true] {
-        if scripts || round % 4 == 0 {
+        if scripts || round.is_multiple_of(4) {
             let record = world.record(id, scripts).await;
             let want = world.legacy_of(&shown, scripts);
             world.compare(&format!("{when}, record"), &record, &want);

@@ -16,8 +16,8 @@ use tower::ServiceExt;
 use vigie::api::{ApiState, v3};
 use vigie::clock::{Clock, FakeClock};
 use vigie::control::{
-    Accounts, Common, Directory, Fleet, FleetParts, PlanError, Planned, Planner, ResourceParts, Resources,
-    Roster, TrialParts, Trials, View,
+    Accounts, Common, Directory, Fleet, FleetParts, LastRuns, PlanError, Planned, Planner, ResourceParts,
+    Resources, Roster, TrialParts, Trials, View,
 };
 use vigie::model::source::Node;
 use vigie::model::{
@@ -25,7 +25,8 @@ use vigie::model::{
     RecordKind, Role, RunId, Status, Timestamp, UserId,
 };
 use vigie::store::{
-    Ledger, NewRecord, SqliteSettings, SqliteStore, Synchronous, Token, TokenKind, Tokens, Write,
+    Ledger, MonitorState, NewRecord, SqliteSettings, SqliteStore, Synchronous, Token, TokenKind, Tokens,
+    Write,
 };
 use vigie::vault::Keyring;
 
@@ -74,14 +75,15 @@ impl App {
         let directory = Arc::new(Directory::new(Arc::clone(&ledger), common()));
         let vault = Arc::new(Keyring::read_or_create(&folder.path().join("vigie.key")).unwrap());
         let timer: Arc<dyn Clock> = clock.clone();
-        let fleet = Arc::new(Fleet::new(FleetParts {
+        let fleet = Fleet::new(FleetParts {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
             planner: planner.clone(),
             vault: Arc::clone(&vault),
             clock: Arc::clone(&timer),
-        }));
+        });
+        let fleet = Arc::new(fleet.informed_by(planner.clone()));
         roster.replace(fleet.load().await.unwrap());
         let resources = Arc::new(Resources::new(ResourceParts {
             ledger: Arc::clone(&ledger),
@@ -271,13 +273,14 @@ impl Reply {
 pub struct FakePlanner {
     planned: Mutex<Vec<(Vec<Monitor>, Vec<MonitorId>)>>,
     outcome: Mutex<Result<Outcome, PlanError>>,
+    last: Mutex<Option<(Outcome, Status)>>,
     gate: Semaphore,
 }
 
 impl FakePlanner {
     fn new() -> Self {
         let outcome = Mutex::new(Ok(Outcome::Ok));
-        Self { planned: Mutex::default(), outcome, gate: Semaphore::new(1_000_000) }
+        Self { planned: Mutex::default(), outcome, last: Mutex::default(), gate: Semaphore::new(1_000_000) }
     }
 
     /// What was planned and taken out, call by call.
@@ -288,6 +291,11 @@ impl FakePlanner {
     /// How checks end from now on.
     pub fn ends(&self, outcome: Result<Outcome, PlanError>) {
         *self.outcome.lock().unwrap() = outcome;
+    }
+
+    /// How the last run of every monitor ended.
+    pub fn ended(&self, outcome: Outcome, status: Status) {
+        *self.last.lock().unwrap() = Some((outcome, status));
     }
 
     /// Checks wait from now on.
@@ -312,6 +320,24 @@ impl Planner for FakePlanner {
             self.gate.acquire().await.unwrap().forget();
             let outcome = (*self.outcome.lock().unwrap())?;
             Ok(result(&monitor, location, outcome))
+        })
+    }
+}
+
+impl LastRuns for FakePlanner {
+    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
+        let (outcome, status) = (*self.last.lock().unwrap())?;
+        let (at, location_id) = (Timestamp::from_seconds(NOON), LocationId(1));
+        Some(MonitorState {
+            monitor_id: monitor.id,
+            location_id,
+            check_id: CheckId::of(RunId::of(monitor.id, at), location_id),
+            planned_at: at,
+            outcome,
+            status,
+            total_us: 1000,
+            since: at,
+            streak: 1,
         })
     }
 }
