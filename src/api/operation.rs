@@ -27,11 +27,13 @@ pub struct Operation {
     pub query: Vec<Param>,
     /// What goes in.
     pub body: Body,
+    /// Whether the body may be left out.
+    pub may_lack_body: bool,
     /// What comes out when it succeeds.
     pub answer: Answer,
     /// Statuses beside the usual ones: (status, when). Usual are: 400 when something goes in or there are
     /// query parameters, 401 and 403 with a login, 404 for paths with an id, 413 and 415 with a body, 412 where
-    /// `If-Match` is taken, 500, 503.
+    /// `If-Match` is taken, 500, 503, 504.
     pub more: Vec<(u16, &'static str)>,
     /// Whether `If-Match` is honoured.
     pub if_match: bool,
@@ -93,7 +95,8 @@ pub enum Answer {
     OneOf(Vec<&'static Table>),
     /// 200 and a list (behaviour.md 1 "Lists") of objects of one of these tables.
     List(Vec<&'static Table>),
-    /// 200 and what this JSON schema describes.
+    /// 200 and what this JSON schema describes. Each object in it that has a `title` becomes a component of
+    /// that name.
     Schema(serde_json::Value),
     /// 200 and a file.
     File,
@@ -121,6 +124,7 @@ impl Operation {
             path_params: Vec::new(),
             query: Vec::new(),
             body: Body::None,
+            may_lack_body: false,
             answer: Answer::Empty,
             more: Vec::new(),
             if_match: false,
@@ -161,6 +165,13 @@ impl Operation {
     #[must_use]
     pub fn body(mut self, body: Body) -> Self {
         self.body = body;
+        self
+    }
+
+    /// Its body may be left out.
+    #[must_use]
+    pub fn may_lack_body(mut self) -> Self {
+        self.may_lack_body = true;
         self
     }
 

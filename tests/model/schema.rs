@@ -155,7 +155,7 @@ fn values(kind: &Kind) -> Vec<Value> {
         }
         Kind::IntOf(choices) => values.extend(choices.iter().copied().map(Value::from)),
         Kind::Number { min, max } => {
-            values.extend([min, max].into_iter().filter(|n| n.is_finite()).map(|n| json!(n)))
+            values.extend([min, max].into_iter().filter(|n| n.is_finite()).map(|n| json!(n)));
         }
         Kind::TextOf(choices) => {
             values.extend(choices.iter().flat_map(|choice| [json!(choice), json!(choice.to_lowercase())]));

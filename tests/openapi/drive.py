@@ -8,6 +8,8 @@ import json
 import os
 import pathlib
 import queue
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +21,8 @@ from openapi_spec_validator import validate
 
 HERE = pathlib.Path(__file__).parent
 PATIENCE = 60
+# Seconds that schemathesis may need beyond its own limit, to end what it is at.
+GRACE = 60
 PASSWORD = "for-this-run-only"
 
 SETTINGS = """\
@@ -28,13 +32,8 @@ location:
   egress_deny: [0.0.0.0/0, "::/0"]
 """
 
-# Calls that schemathesis must not make, each with the reason.
-LEFT_OUT = {
-    "deleteAccessToken": "ends the token of the run",
-    "updateUser": "could take role, password or login from the user of the run",
-    "patchUser": "could take role, password or login from the user of the run",
-    "deleteUser": "could remove the user of the run",
-}
+# Calls that schemathesis must not make, each with the reason. The user of the run is protected in hooks.py.
+LEFT_OUT = {"deleteAccessToken": "ends the token of the run; made at the end"}
 
 # Calls whose example cannot be taken as it stands: a real password or certificate, the host itself, a new file.
 NO_EXAMPLE = ("/access-tokens", "/certificates", "/customers", "/apply")
@@ -69,6 +68,9 @@ class Server:
         command += ["--monitors", folder / "monitors", "--config", folder / "vigie.yaml"]
         command += ["--admin-password-file", folder / "password"]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("VIGIE_")}
+        # It ends with this process, whatever ends this one.
+        if setpriv := shutil.which("setpriv"):
+            command = [setpriv, "--pdeathsig", "TERM", "--", *command]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environment)
         self.lines, self.log = queue.Queue(), []
         threading.Thread(target=self.read, daemon=True).start()
@@ -118,11 +120,30 @@ class Server:
             sys.exit(f"cannot log in: {status} {answer}")
         self.token = answer["access_token"]
 
+    def own_user(self):
+        """The number of the user of the run."""
+        _, answer = self.call("GET", "/users")
+        return next(user["id"] for user in answer["results"] if user["login"] == "admin")
+
+    def log_out(self):
+        """Faults of ending the token of the run: it has to be good until then, and no good afterwards."""
+        calls = [("GET", "/account", 200), ("DELETE", "/access-tokens", 204), ("GET", "/account", 401)]
+        faults = []
+        for method, path, wanted in calls:
+            status, _ = self.call(method, path)
+            if status != wanted:
+                faults.append(f"{method} {path} answers {status} at the end, not {wanted}")
+        return faults
+
     def end(self):
         """Stops the server; the faults of its log."""
         self.process.terminate()
-        while self.next_line(PATIENCE):
-            pass
+        try:
+            while self.next_line(PATIENCE):
+                pass
+        except queue.Empty:
+            self.process.kill()
+            return [f"the server did not end within {PATIENCE} s of SIGTERM"]
         bad = [e for e in self.log if e.get("level") == "ERROR" or "panic" in e.get("message", "")]
         # Each once, however often it came.
         faults = list({(e.get("message"), e.get("place")): e for e in bad}.values())
@@ -154,8 +175,10 @@ def make_examples(server, document):
 
 
 def schemathesis(server, seconds, seed):
+    """Faults of the run: what it found is printed."""
     left_out = [part for name in LEFT_OUT for part in ("--exclude-operation-id", name)]
-    command = [pathlib.Path(sys.executable).parent / "schemathesis", "run", f"{server.base}/openapi.json"]
+    command = [pathlib.Path(sys.executable).parent / "schemathesis", "--config-file", HERE / "schemathesis.toml"]
+    command += ["run", f"{server.base}/openapi.json"]
     command += ["--url", server.base, "--header", f"Authorization: Bearer {server.token}"]
     command += ["--checks", ",".join(CHECKS), "--max-time", str(seconds), "--seed", str(seed), "--workers", "1"]
     command += ["--request-timeout", "20", "--suppress-health-check", "all", "--no-color", "--warnings", "off"]
@@ -166,15 +189,40 @@ def schemathesis(server, seconds, seed):
         "PYTHONPATH": str(HERE),
         "PYTHONDONTWRITEBYTECODE": "1",
         "VIGIE_PORT": server.address.rsplit(":", 1)[1],
+        "VIGIE_OWN": str(server.own_user()),
+        "VIGIE_REACHED": str(server.folder / "reached"),
     }
-    return subprocess.run(command, env=environment, cwd=server.folder, check=False).returncode
+    try:
+        code = subprocess.run(command, env=environment, cwd=server.folder, check=False, timeout=seconds + GRACE).returncode
+    except subprocess.TimeoutExpired:
+        return [f"schemathesis did not end within {seconds + GRACE} s, though it was to run for {seconds} s; it was stopped"]
+    return [f"schemathesis ended with {code}, see above"] if code else []
+
+
+def reached(server, document):
+    """Faults: calls that were never made. Says how many were made and how many of them ever succeeded."""
+    made = {}
+    file = server.folder / "reached"
+    for line in file.read_text().splitlines() if file.exists() else []:
+        name, _, status = line.split()
+        made.setdefault(name, []).append(int(status))
+    wanted = {operation["operationId"] for _, _, operation in operations(document)} - LEFT_OUT.keys()
+    fine = {name for name, statuses in made.items() if any(200 <= status < 300 for status in statuses)}
+    count = sum(map(len, made.values()))
+    least = min((len(statuses) for statuses in made.values()), default=0)
+    print(f"== reached {len(wanted & made.keys())} of {len(wanted)} calls, {len(fine)} with success; {count} requests, at least {least} each")
+    if wanted - fine:
+        print(f"== never with success: {' '.join(sorted(wanted - fine))}")
+    return [f"{name} was never called" for name in sorted(wanted - made.keys())]
 
 
 def main():
+    # An end from outside stops the server as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("error: stopped by SIGTERM"))
     binary, seconds, seed = pathlib.Path(sys.argv[1]).resolve(), int(sys.argv[2]), int(sys.argv[3])
     with tempfile.TemporaryDirectory(prefix="vigie-openapi-") as folder:
         server = Server(binary, pathlib.Path(folder))
-        server.folder = folder
+        server.folder = pathlib.Path(folder)
         faults = []
         try:
             _, document = server.call("GET", "/openapi.json")
@@ -183,11 +231,9 @@ def main():
             server.log_in()
             faults += make_examples(server, document)
             print(f"== schemathesis for {seconds} s, seed {seed}", flush=True)
-            if code := schemathesis(server, seconds, seed):
-                faults.append(f"schemathesis ended with {code}, see above")
-            status, _ = server.call("GET", "/account")
-            if status != 200:
-                faults.append(f"GET /account answers {status} afterwards")
+            faults += schemathesis(server, seconds, seed)
+            faults += reached(server, document)
+            faults += server.log_out()
         finally:
             faults += server.end()
         for fault in faults:

@@ -64,6 +64,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
         Operation::new(Method::POST, "/monitors/{id}/clone", "cloneMonitor", "monitors", "Copy a monitor")
             .right(Some(Right::Edit))
             .body(Body::Patch(&MONITOR_CLONE))
+            .may_lack_body()
             .answer(Answer::Saved(None));
     let pause = Operation::new(
         Method::POST,

@@ -35,6 +35,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
 
 fn schema() -> Value {
     let one = json!({
+        "title": "ExportedMonitor",
         "type": "object",
         "required": ["id", "origin", "entry"],
         "properties": {
@@ -43,7 +44,12 @@ fn schema() -> Value {
             "entry": {"type": "object", "description": "Its `key`, its `type` and its fields"},
         },
     });
-    json!({"type": "object", "required": ["monitors"], "properties": {"monitors": {"type": "array", "items": one}}})
+    json!({
+        "title": "Export",
+        "type": "object",
+        "required": ["monitors"],
+        "properties": {"monitors": {"type": "array", "items": one}},
+    })
 }
 
 async fn all(

@@ -39,12 +39,13 @@ pub(super) fn routes(routes: Routes) -> Routes {
         Param::new("monitor_id", ParamKind::Ids, "Of these monitors only"),
     ])
     .paged()
-    .answer(Answer::Schema(schema::listed(monitor_schema())));
+    .answer(Answer::Schema(schema::listed("SiteStatusList", monitor_schema())));
     routes.on(report, get)
 }
 
 fn monitor_schema() -> Value {
-    let place = schema::object(
+    let place = schema::named(
+        "SiteStatusPlace",
         &[
             "location_id",
             "location_name",
@@ -70,7 +71,8 @@ fn monitor_schema() -> Value {
             "streak": schema::integer("Runs in that series"),
         }),
     );
-    schema::object(
+    schema::named(
+        "SiteStatus",
         &["monitor_id", "monitor_name", "type", "enabled", "locations"],
         json!({
             "monitor_id": schema::integer("The monitor"),

@@ -71,6 +71,7 @@ async fn get(
 
 fn started_schema() -> Value {
     json!({
+        "title": "StartedTest",
         "type": "object",
         "properties": {
             "id": {"type": "string", "description": "Number of the test"},

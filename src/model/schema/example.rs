@@ -48,9 +48,8 @@ fn beside(table: &str) -> &'static [&'static str] {
         "Blackout" => &["from_date", "thru_date", "note"],
         "MonitorClone" => &["name"],
         "ApiStep" => &["assertions"],
-        "Assertion" => &["value"],
+        "Assertion" | "Header" => &["value"],
         "BlackoutBulkEdit" => &["update_one_time_action", "one_time_blackouts"],
-        "Header" => &["value"],
         _ => &[],
     }
 }

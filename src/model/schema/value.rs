@@ -18,7 +18,7 @@ pub(super) fn field_schema(field: &Field, role: Role) -> Value {
     };
     let mut about = field.about.to_owned();
     match (role, field.access) {
-        (Role::Answer, Access::Open) | (Role::Create | Role::Patch, Access::Open) => {}
+        (_, Access::Open) => {}
         (Role::Answer, _) => schema["readOnly"] = Value::Bool(true),
         _ => about.push_str(". Set by Vigie: ignored here"),
     }

@@ -20,6 +20,7 @@ const SHARED: &[(u16, &str)] = &[
     (429, "Too many attempts; `Retry-After` says when the next may be made"),
     (500, "The server failed; its log says why"),
     (503, "The server cannot do it now; try again later"),
+    (504, "The server took too long; the answer has no body"),
 ];
 
 /// The answers of `operation` by status.
@@ -28,7 +29,7 @@ pub(super) fn responses(operation: &Operation) -> Map<String, Value> {
     let status = if matches!(operation.answer, Answer::Empty) { "204" } else { "200" };
     responses.insert(status.to_owned(), success(operation));
     for (status, when) in failures(operation) {
-        let shared = SHARED.iter().any(|known| *known == (status, when));
+        let shared = SHARED.contains(&(status, when));
         let response = if shared {
             json!({"$ref": format!("#/components/responses/{}", response_name(status))})
         } else {
@@ -53,6 +54,7 @@ pub(super) fn failures(operation: &Operation) -> Vec<(u16, &'static str)> {
         (415, takes_body),
         (500, true),
         (503, true),
+        (504, true),
     ];
     let usual = usual
         .into_iter()
@@ -167,6 +169,9 @@ fn failure(status: u16, when: &str) -> Value {
         429 => headers["Retry-After"] = header("Retry-After"),
         _ => {}
     }
+    if status == 504 {
+        return json!({"description": when, "headers": headers});
+    }
     let message = when.split(['.', ';']).next().unwrap_or(when);
     json!({
         "description": when,
@@ -198,10 +203,27 @@ fn success(operation: &Operation) -> Value {
         Answer::One(table) => reference(table, chosen),
         Answer::OneOf(tables) => one_of(tables, chosen),
         Answer::List(tables) => list_of(one_of(tables, chosen)),
-        Answer::Schema(schema) => schema.clone(),
+        Answer::Schema(schema) => lift(schema, &mut Map::new()),
     };
     let content = json!({"application/json": {"schema": schema}});
     json!({"description": operation.answer.about(), "headers": headers, "content": content})
+}
+
+/// `schema` with references in place of the objects that have a title, which go to `components`.
+pub(super) fn lift(schema: &Value, components: &mut Map<String, Value>) -> Value {
+    match schema {
+        Value::Object(entries) => {
+            let lifted = entries
+                .iter()
+                .map(|(name, entry)| (name.clone(), lift(entry, components)))
+                .collect::<Map<_, _>>();
+            let Some(title) = entries.get("title").and_then(Value::as_str) else { return lifted.into() };
+            components.insert(title.to_owned(), lifted.into());
+            json!({"$ref": format!("#/components/schemas/{title}")})
+        }
+        Value::Array(items) => items.iter().map(|item| lift(item, components)).collect(),
+        other => other.clone(),
+    }
 }
 
 /// `{"id":"123456"}`, with warnings when there are any.

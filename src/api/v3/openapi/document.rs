@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{answers, params};
-use crate::api::{Body, Operation};
+use crate::api::{Answer, Body, Operation};
 use crate::model::schema::{self, Role};
 use crate::model::{self, Right};
 
@@ -56,7 +56,8 @@ fn described(operation: &Operation) -> Value {
         "parameters": params::parameters(operation),
         "responses": answers::responses(operation),
     });
-    if let Some(body) = body(operation.body) {
+    if let Some(mut body) = body(operation.body) {
+        body["required"] = Value::Bool(!operation.may_lack_body);
         described["requestBody"] = body;
     }
     if operation.right.is_none() {
@@ -78,7 +79,7 @@ fn body(body: Body) -> Option<Value> {
         }),
         Body::Schema(schema) => json!({"schema": schema()}),
     };
-    Some(json!({"required": true, "content": {"application/json": content}}))
+    Some(json!({"content": {"application/json": content}}))
 }
 
 /// Who may make a call that needs `right`.
@@ -119,6 +120,9 @@ fn schemas(operations: &[Operation]) -> Map<String, Value> {
         }
         for table in operation.answer.tables() {
             schema::add(table, Role::Answer, &mut schemas);
+        }
+        if let Answer::Schema(schema) = &operation.answer {
+            answers::lift(schema, &mut schemas);
         }
     }
     schemas

@@ -31,12 +31,12 @@ pub(super) fn path(path: &str) -> String {
         Some(_) => format!("<i>{}</i>", escape(part)),
         None => escape(part),
     };
-    path.split('/').skip(1).map(|part| format!("/<wbr>{}", marked(part))).collect()
+    path.split('/').skip(1).flat_map(|part| ["/<wbr>".to_owned(), marked(part)]).collect()
 }
 
 /// A whole table; `rows` are cells of HTML.
 pub(super) fn table(heads: &[&str], rows: &[Vec<String>]) -> String {
-    let head: String = heads.iter().map(|head| format!("<th>{head}</th>")).collect();
+    let head: String = heads.iter().flat_map(|head| ["<th>", head, "</th>"]).collect();
     let cells = |row: &Vec<String>| {
         // Each cell says what it is, for narrow windows that show a row as a block.
         let cells = heads.iter().zip(row).map(|(head, cell)| format!("<td data-h=\"{head}\">{cell}</td>"));

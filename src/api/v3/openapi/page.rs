@@ -88,7 +88,8 @@ fn intro() -> String {
         "One object comes with an `ETag`; sent back as `If-Match`, it keeps two people from overwriting each other.",
         "Secrets are shown as `********`; sending that back leaves the value as it is.",
     ];
-    let notes: String = notes.iter().map(|note| format!("<li>{}</li>\n", prose(note))).collect();
+    let notes: String =
+        notes.iter().flat_map(|note| ["<li>".to_owned(), prose(note), "</li>\n".to_owned()]).collect();
     format!(
         "<h1>Version 3 API <small>base <code>/api/v3</code> · <a href=\"/api/v3/openapi.json\">OpenAPI 3.1 document</a></small></h1>\n\
          <div class=\"notice\"><p>Log in, then send the token with every call. It lives an hour.</p>\
@@ -239,7 +240,9 @@ fn tables(operations: &[Operation]) -> Vec<&'static Table> {
     fn add(table: &'static Table, tables: &mut Vec<&'static Table>) {
         if !tables.iter().any(|known| known.name == table.name) {
             tables.push(table);
-            parts(table).into_iter().for_each(|part| add(part, tables));
+            for part in parts(table) {
+                add(part, tables);
+            }
         }
     }
     let mut tables = Vec::new();
@@ -248,7 +251,9 @@ fn tables(operations: &[Operation]) -> Vec<&'static Table> {
             Body::Create(table) | Body::Patch(table) => add(table, &mut tables),
             Body::None | Body::Schema(_) => {}
         }
-        operation.answer.tables().into_iter().for_each(|table| add(table, &mut tables));
+        for table in operation.answer.tables() {
+            add(table, &mut tables);
+        }
     }
     // The types of monitors first, then what they hold, then all else.
     tables.sort_by_key(|table| !is_monitor(table));

@@ -10,13 +10,13 @@ const TIME: &str =
 
 /// Every parameter of `operation`.
 pub(super) fn parameters(operation: &Operation) -> Vec<Value> {
-    let path = path_names(operation.path).map(|name| match named(&operation.path_params, name) {
-        Some(param) => parameter("path", *param),
-        None => {
-            let about = if name == "id" { "Its number" } else { "A number" };
-            let schema = json!({"type": "integer", "minimum": 1, "maximum": i64::MAX});
-            json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
+    let path = path_names(operation.path).map(|name| {
+        if let Some(param) = named(&operation.path_params, name) {
+            return parameter("path", *param);
         }
+        let about = if name == "id" { "Its number" } else { "A number" };
+        let schema = json!({"type": "integer", "minimum": 1, "maximum": i64::MAX});
+        json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
     });
     let query = operation.query.iter().map(|param| parameter("query", *param));
     let if_match = operation.if_match.then(|| json!({"$ref": "#/components/parameters/IfMatch"}));

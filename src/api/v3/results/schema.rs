@@ -7,14 +7,15 @@ use crate::model::{FailureKind, MissedReason, MonitorType, Outcome, Phase};
 
 /// The list of results.
 pub(super) fn list() -> Value {
-    listed(result())
+    listed("ResultList", result())
 }
 
-/// A list (behaviour.md 1 "Lists") of objects that `item` describes.
-pub(in crate::api::v3) fn listed(item: Value) -> Value {
+/// A list (behaviour.md 1 "Lists") of objects that `item` describes, named `name`.
+pub(in crate::api::v3) fn listed(name: &str, item: Value) -> Value {
     let window = |about: &str| json!({"type": ["integer", "null"], "minimum": 0, "description": about});
     let count = json!({"type": "integer", "minimum": 0, "description": "How many match before paging"});
-    object(
+    named(
+        name,
         &["metadata", "results"],
         json!({
             "metadata": object(&["__permissions", "resultset"], json!({
@@ -30,7 +31,8 @@ pub(in crate::api::v3) fn listed(item: Value) -> Value {
 
 /// One result (behaviour.md 9).
 pub(super) fn result() -> Value {
-    object(
+    named(
+        "Result",
         &[
             "check_id",
             "run_id",
@@ -80,7 +82,8 @@ pub(in crate::api::v3) fn outcome() -> Value {
 }
 
 fn attempt() -> Value {
-    object(
+    named(
+        "ResultAttempt",
         &["number", "started_at", "total_us", "phases"],
         json!({
             "number": integer("1, or 2 for the retry"),
@@ -105,13 +108,14 @@ fn attempt() -> Value {
 fn phases() -> Value {
     let phases: Map<String, Value> =
         Phase::ALL.iter().map(|phase| (phase.key().to_owned(), micros("How long the phase took"))).collect();
-    object(&[], Value::Object(phases))
+    named("ResultPhases", &[], Value::Object(phases))
 }
 
 /// Those of every protocol side by side: a result has those of its type.
 fn facts() -> Value {
     let texts = || json!({"type": "array", "items": {"type": "string"}});
-    object(
+    named(
+        "ResultFacts",
         &[],
         json!({
             "http_status": integer("Status code of the last answer"),
@@ -150,7 +154,8 @@ fn facts() -> Value {
 }
 
 fn certificate() -> Value {
-    object(
+    named(
+        "ResultCertificate",
         &["subject", "issuer", "not_before", "not_after", "sha256"],
         json!({
             "subject": text("Distinguished name"),
@@ -164,7 +169,8 @@ fn certificate() -> Value {
 }
 
 fn capture() -> Value {
-    object(
+    named(
+        "ResultCapture",
         &["name", "mimetype", "bytes"],
         json!({
             "name": text("Name of the file, for `/results/{id}/captures/{name}`"),
@@ -175,7 +181,8 @@ fn capture() -> Value {
 }
 
 fn missed() -> Value {
-    object(
+    named(
+        "ResultMissed",
         &["reason", "slots", "last_planned_at"],
         json!({
             "reason": {"type": "string", "enum": MissedReason::ALL.map(MissedReason::label)},
@@ -191,6 +198,13 @@ pub(in crate::api::v3) fn object(required: &[&str], properties: Value) -> Value 
     if !required.is_empty() {
         schema["required"] = json!(required);
     }
+    schema
+}
+
+/// Such an object as a component named `name`.
+pub(in crate::api::v3) fn named(name: &str, required: &[&str], properties: Value) -> Value {
+    let mut schema = object(required, properties);
+    schema["title"] = Value::from(name);
     schema
 }
 
