@@ -64,7 +64,8 @@ impl Intake<'_> {
         };
         if items.len() < min || items.len() > max {
             let bound = if items.len() < min { format!("at least {min}") } else { format!("at most {max}") };
-            let message = format!("`{path}` must have {bound} entries, not {}", items.len());
+            let entries = if bound.ends_with(" 1") { "entry" } else { "entries" };
+            let message = format!("`{path}` must have {bound} {entries}, not {}", items.len());
             let fault = FieldFault::new(Rule::Length, path, node.place, message);
             self.faults.push(fault.given(items.len().to_string()));
             return None;
