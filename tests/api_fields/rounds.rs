@@ -151,17 +151,16 @@ async fn shown_revision(world: &World, id: i64) -> String {
 /// Reads by the legacy API, changes `third` and creates one.
 async fn by_legacy(world: &mut World, sent: &Map<String, Value>, round: usize, third: i64) -> Vec<i64> {
     let mut sent = sent.clone();
-    let pool = pool(&sent).len() as i64;
+    let pool = i64::try_from(pool(&sent).len()).unwrap();
     let mut count = [0, 1, pool][round % 3];
     if sent["mode"] == "Primary" && count < pool {
         count = 0;
     }
     // Takes what no legacy body can say into what it does say.
+    let rotates = 0 < count && count < pool && !world.is_mobile();
+    sent.insert("rotate_locations".to_owned(), json!(rotates));
     if !world.is_mobile() {
         sent.insert("monitor_location_count".to_owned(), json!(count));
-        sent.insert("rotate_locations".to_owned(), json!(0 < count && count < pool));
-    } else {
-        sent.insert("rotate_locations".to_owned(), json!(false));
     }
     let mut body = world.legacy_body(&sent, count, round % 2 == 1);
     for field in world.read_only().into_iter().filter(|field| field.name != "monitor_uses_own_locations") {

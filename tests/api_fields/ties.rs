@@ -8,7 +8,7 @@ use vigie::model::field::Field;
 use vigie::model::format::Format;
 
 use crate::good;
-use crate::world::{LOCATIONS, World};
+use crate::world::{Property, World, location};
 
 /// The values of every settable field that have to be walked.
 pub struct Cases {
@@ -63,14 +63,14 @@ impl Cases {
 }
 
 fn at_locations(ids: &[i64]) -> Value {
-    let shown = |id: &i64| json!({"id": id, "name": LOCATIONS[*id as usize - 1], "region": id});
+    let shown = |id: &i64| json!({"id": id, "name": location(*id), "region": id});
     ids.iter().map(shown).collect()
 }
 
 /// The values of fields that name something of the account, or that depend on the type.
 fn named(world: &World, field: &Field) -> Option<Vec<Value>> {
     let (first, second) = (&world.properties[0], &world.properties[1]);
-    let property = |(id, _, values): &(i64, &str, Vec<(i64, &str)>), at: usize| json!({"id": id, "value_id": values[at].0});
+    let property = |(id, _, values): &Property, at: usize| json!({"id": id, "value_id": values[at].0});
     let scheme = |wanted: &str| -> Vec<Value> {
         let urls = good::of(field).into_iter();
         urls.map(|url| url.as_str().map_or(Value::Null, |url| json!(url.replacen("http://", wanted, 1))))

@@ -5,7 +5,7 @@ use vigie::model::field::{Access, Field, Kind};
 
 use crate::parts::open;
 use crate::ties::pool;
-use crate::world::{LOCATIONS, World};
+use crate::world::{World, location};
 
 const MASK: &str = "********";
 
@@ -22,7 +22,7 @@ impl World {
         match field.name {
             "browser_type" => json!(browser),
             "locations" => {
-                let shown = |id: i64| json!({"id": id, "name": LOCATIONS[id as usize - 1], "region": id});
+                let shown = |id: i64| json!({"id": id, "name": location(id), "region": id});
                 pool(sent).into_iter().map(shown).collect()
             }
             "home_location" if given.is_null() && self.is_mobile() => json!(1),

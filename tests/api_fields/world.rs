@@ -11,8 +11,17 @@ use crate::app::{App, Client, example};
 use crate::support::{Someone, outcome, someone};
 use crate::tls_server::Authority;
 
-/// Name and region of the locations of [`App`], by their ids less 1.
-pub const LOCATIONS: [&str; 3] = ["Home", "Away", "Far"];
+/// Name of a location of [`App`]; its region is its id.
+pub fn location(id: i64) -> &'static str {
+    match id {
+        1 => "Home",
+        2 => "Away",
+        _ => "Far",
+    }
+}
+
+/// A property: its id, name, and values with theirs.
+pub type Property = (i64, &'static str, Vec<(i64, &'static str)>);
 
 pub struct World {
     pub kind: MonitorType,
@@ -20,7 +29,7 @@ pub struct World {
     pub v3: Client,
     pub legacy: Someone,
     /// Properties with their names and values.
-    pub properties: Vec<(i64, &'static str, Vec<(i64, &'static str)>)>,
+    pub properties: Vec<Property>,
     pub client: i64,
     pub authority: i64,
     /// Fields that were sent.
