@@ -42,7 +42,8 @@ impl Intake<'_> {
         let no_default = field.default_value().is_none();
         match kind {
             Kind::Int { .. } => no_default || self.form == Form::Legacy,
-            Kind::Text { .. } => no_default && !field.required,
+            // Required, it is missing then: the legacy API has no other word for unset (behaviour.md 2).
+            Kind::Text { .. } => no_default && (!field.required || self.form == Form::Legacy),
             Kind::TextOf(choices) => !choices.contains(&"") && self.form == Form::Legacy,
             _ => self.form == Form::Legacy,
         }
