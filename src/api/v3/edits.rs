@@ -139,7 +139,8 @@ fn conversion(routes: Routes, kind: MonitorType) -> Routes {
         .right(Some(Right::Edit))
         .answer(Answer::Saved(None))
         .if_match()
-        .or(403, FILE);
+        .or(403, FILE)
+        .or(409, "The monitor has API steps already");
     let convert = async move |State(state): State<ApiState>,
                               Extension(caller): Extension<Caller>,
                               Id(id): Id,
