@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::certificates;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
-use super::host_token::{remove_host_token, write_host_token};
+use super::host_token::{HostToken, remove_host_token, write_host_token};
 use super::reload::{Doors, RunningSet, Taken, refused};
 use super::server::ServerTls;
 use super::settings::{EngineSettings, ServerSettings, Settings, Sources};
@@ -124,7 +124,10 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
     let parts = Parts::start(&settings).await?;
     parts.desk.first_admin(options.admin_password_file.as_deref(), &settings.data).await?;
     let data = settings.data.clone();
-    write_host_token(&data, &parts.desk.state.accounts.host_token(), &addresses)
+    let certificate = tls.as_ref().map(|tls| tls.fingerprint());
+    let token = parts.desk.state.accounts.host_token();
+    let host = HostToken { token, addresses: addresses.clone(), certificate };
+    write_host_token(&data, &host)
         .with_context(|| format!("cannot write the host token into `{}`", data.display()))?;
     let stop = CancellationToken::new();
     let ticking = tokio::spawn(Arc::clone(&parts.desk).tick(stop.clone()));
@@ -132,8 +135,14 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
     let service = server::Service { router, tls: tls.clone(), request_time: settings.server.request_time };
     let served = tokio::spawn(server::serve(listeners, service, stop.clone()));
     if let Some(tls) = tls {
-        let stop = stop.clone();
-        tokio::spawn(async move { tls.follow(stop).await });
+        let (stop, data) = (stop.clone(), data.clone());
+        let tell = move |tls: &ServerTls| {
+            let host = HostToken { certificate: Some(tls.fingerprint()), ..host.clone() };
+            if let Err(error) = write_host_token(&data, &host) {
+                tracing::warn!(error = %error, "commands on this host do not know the new certificate");
+            }
+        };
+        tokio::spawn(async move { tls.follow(stop, tell).await });
     }
     let beating = {
         let (heart, runner) = (Arc::clone(&parts.heart), parts.runner.clone());

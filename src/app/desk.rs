@@ -108,7 +108,9 @@ impl Desk {
             return Ok(());
         }
         if let Some(file) = file {
-            self.make_admin(password_from(file)?).await?;
+            let named = || format!("`--admin-password-file {}` is of no use", file.display());
+            let password = password_from(file).with_context(named)?;
+            self.make_admin(password).await.with_context(named)?;
             tracing::info!(file = %file.display(), "the first user is `admin`, with the password of the file");
         } else if std::io::stderr().is_terminal() {
             let password = readable_password();
@@ -128,7 +130,7 @@ impl Desk {
             Ok(_) => Ok(()),
             Err(Refusal::Faults(faults)) => {
                 let words: Vec<_> = faults.iter().map(ToString::to_string).collect();
-                anyhow::bail!("the password of the first user cannot be taken: {}", words.join("; "))
+                anyhow::bail!("{}", words.join("; "))
             }
             Err(refusal) => anyhow::bail!("the first user cannot be made: {refusal:?}"),
         }

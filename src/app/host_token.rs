@@ -1,6 +1,7 @@
 //! The token of the host itself, in a file of the data folder: whoever may read it may do everything in
-//! account 1 for as long as the server lives.
+//! account 1 for as long as the server lives. The file also says where the server is and how to know it.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -12,9 +13,37 @@ const NAME: &str = "host-token";
 /// Bytes of such a file that are read at most.
 const MOST: u64 = 64 * 1024;
 
-/// Writes `token` for commands on this host, with the addresses that the server listens on: the first line is
-/// the token, each further one an address. Only the user of the server can read it.
-pub fn write_host_token(data: &Path, token: &str, addresses: &[SocketAddr]) -> io::Result<()> {
+/// What begins the line with the fingerprint of the certificate.
+const CERTIFICATE: &str = "certificate ";
+
+/// What the file says.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HostToken {
+    /// The token.
+    pub token: String,
+    /// Where the server listens.
+    pub addresses: Vec<SocketAddr>,
+    /// SHA-256 of the certificate that the server shows; `None` for one that speaks plain HTTP.
+    pub certificate: Option<[u8; 32]>,
+}
+
+impl fmt::Debug for HostToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostToken").field("addresses", &self.addresses).finish_non_exhaustive()
+    }
+}
+
+impl HostToken {
+    /// The scheme that the server speaks.
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        if self.certificate.is_some() { "https" } else { "http" }
+    }
+}
+
+/// Writes `host` for commands on this host: the first line is the token, each further one an address or the
+/// certificate. Only the user of the server can read it.
+pub fn write_host_token(data: &Path, host: &HostToken) -> io::Result<()> {
     let beside = data.join(format!(".{NAME}.new"));
     // What a start that was killed left behind may belong to somebody else or be readable.
     match fs::remove_file(&beside) {
@@ -22,9 +51,14 @@ pub fn write_host_token(data: &Path, token: &str, addresses: &[SocketAddr]) -> i
         _ => {}
     }
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
-    writeln!(file, "{token}")?;
-    for address in addresses {
+    writeln!(file, "{}", host.token)?;
+    for address in &host.addresses {
         writeln!(file, "{address}")?;
+    }
+    if let Some(certificate) = &host.certificate {
+        write!(file, "{CERTIFICATE}")?;
+        certificate.iter().try_for_each(|byte| write!(file, "{byte:02x}"))?;
+        writeln!(file)?;
     }
     file.sync_all()?;
     fs::rename(&beside, data.join(NAME))
@@ -42,14 +76,9 @@ pub fn remove_host_token(data: &Path) {
 
 /// The token of the server of this user (or of root) that listens on `port`, in one of the data `folders`.
 #[must_use]
-pub fn find_host_token(folders: &[PathBuf], port: u16) -> Option<String> {
-    folders.iter().find_map(|folder| read(&folder.join(NAME), port))
-}
-
-/// The token of the server that works on the data folder `data`, and the addresses that it listens on.
-#[must_use]
-pub fn host_token_of(data: &Path) -> Option<(String, Vec<SocketAddr>)> {
-    parts(&data.join(NAME))
+pub fn find_host_token(folders: &[PathBuf], port: u16) -> Option<HostToken> {
+    let listens = |host: &HostToken| host.addresses.iter().any(|address| address.port() == port);
+    folders.iter().filter_map(|folder| host_token_of(folder)).find(listens)
 }
 
 /// Data folders of the demos that run now or were killed.
@@ -62,13 +91,11 @@ pub fn demo_folders() -> Vec<PathBuf> {
     entries.filter_map(|entry| Some(entry.ok()?.path())).filter(ours).map(|path| path.join("data")).collect()
 }
 
-fn read(path: &Path, port: u16) -> Option<String> {
-    let (token, addresses) = parts(path)?;
-    addresses.iter().any(|address| address.port() == port).then_some(token)
-}
-
-fn parts(path: &Path) -> Option<(String, Vec<SocketAddr>)> {
-    let meta = fs::symlink_metadata(path).ok()?;
+/// The token of the server that works on the data folder `data`.
+#[must_use]
+pub fn host_token_of(data: &Path) -> Option<HostToken> {
+    let path = data.join(NAME);
+    let meta = fs::symlink_metadata(&path).ok()?;
     let own = nix::unistd::geteuid().as_raw();
     // A file that others can write, or made, could name any server as ours.
     let safe = meta.is_file() && meta.mode().trailing_zeros() >= 6 && (meta.uid() == own || own == 0);
@@ -78,7 +105,22 @@ fn parts(path: &Path) -> Option<(String, Vec<SocketAddr>)> {
     let text = fs::read_to_string(path).ok()?;
     let mut lines = text.lines();
     let token = lines.next().filter(|token| !token.is_empty())?;
-    Some((token.to_owned(), lines.filter_map(|line| line.parse().ok()).collect()))
+    let mut host = HostToken { token: token.to_owned(), addresses: Vec::new(), certificate: None };
+    for line in lines {
+        match line.strip_prefix(CERTIFICATE) {
+            Some(hex) => host.certificate = Some(bytes(hex)?),
+            None => host.addresses.extend(line.parse::<SocketAddr>()),
+        }
+    }
+    Some(host)
+}
+
+/// The bytes that 64 hexadecimal digits stand for.
+fn bytes(hex: &str) -> Option<[u8; 32]> {
+    let (pairs, rest) = hex.as_bytes().as_chunks::<2>();
+    let byte = |pair: &[u8; 2]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
+    bytes.filter(|_| rest.is_empty())?.try_into().ok()
 }
 
 #[cfg(test)]
@@ -92,13 +134,22 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folders = [folder.path().join("gone"), folder.path().to_owned()];
         assert_eq!(find_host_token(&folders, 7979), None);
-        let addresses = ["127.0.0.1:7979".parse().unwrap(), "[::1]:8080".parse().unwrap()];
-        write_host_token(folder.path(), "t0ken", &addresses).unwrap();
-        assert_eq!(find_host_token(&folders, 7979).as_deref(), Some("t0ken"));
-        assert_eq!(find_host_token(&folders, 8080).as_deref(), Some("t0ken"));
+        let addresses = vec!["127.0.0.1:7979".parse().unwrap(), "[::1]:8080".parse().unwrap()];
+        let host = |token: &str, certificate| HostToken {
+            token: token.to_owned(),
+            addresses: addresses.clone(),
+            certificate,
+        };
+        let plain = host("t0ken", None);
+        write_host_token(folder.path(), &plain).unwrap();
+        assert_eq!(find_host_token(&folders, 7979), Some(plain.clone()));
+        assert_eq!(find_host_token(&folders, 8080), Some(plain));
         assert_eq!(find_host_token(&folders, 80), None, "another server must not get it");
-        write_host_token(folder.path(), "new", &addresses).unwrap();
-        assert_eq!(find_host_token(&folders, 7979).as_deref(), Some("new"));
+        let sealed = host("new", Some([0xa7; 32]));
+        write_host_token(folder.path(), &sealed).unwrap();
+        let found = find_host_token(&folders, 7979).unwrap();
+        assert_eq!((found.scheme(), &found), ("https", &sealed));
+        assert!(!format!("{found:?}").contains("new"), "a token must not get into a log");
         let file = folder.path().join(NAME);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
         assert_eq!(find_host_token(&folders, 7979), None);

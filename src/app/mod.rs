@@ -21,7 +21,9 @@ mod watch;
 
 pub use boot::{ServeOptions, serve};
 pub use files::{MONITOR_FILES, read_monitors, read_text, read_to_apply};
-pub use host_token::{demo_folders, find_host_token, host_token_of, remove_host_token, write_host_token};
+pub use host_token::{
+    HostToken, demo_folders, find_host_token, host_token_of, remove_host_token, write_host_token,
+};
 pub use keys::key_place;
 pub use planner::LocalPlanner;
 pub use secrets::read_secret;

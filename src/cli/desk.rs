@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use http::Method;
+use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::output::{Faults, WrongUse};
-use super::remote::{List, Server, ServerArgs};
+use super::output::{self, Faults, WrongUse};
+use super::remote::{List, Refused, Server, ServerArgs};
 use super::source::DATABASE;
-use crate::app::host_token_of;
+use super::token;
+use super::trust::Trust;
 use crate::app::settings::{Settings, Sources};
+use crate::app::{HostToken, host_token_of};
 use crate::clock::SystemClock;
 use crate::control::{Accounts, Refusal, Via};
 use crate::model::{CustomerId, Record, Role};
@@ -52,7 +54,7 @@ pub(super) enum Desk {
 /// A server whose host token is known.
 pub(super) struct Host {
     url: Url,
-    token: String,
+    known: HostToken,
 }
 
 /// A user as lists show it.
@@ -105,42 +107,53 @@ impl DeskArgs {
         if self.server.named() {
             return Ok(Desk::Server(Box::new(self.server.open().await?), None));
         }
-        let settings = self.data.settings()?;
-        let data = settings.data;
+        let data = self.data.settings()?.data;
+        if self.data.data.is_none()
+            && !data.join(DATABASE).exists()
+            && let Some(host) = token::of_this_host(&self.server.url()?).and_then(Host::new)
+        {
+            let words = format!("there is no database in `{}`; this is of {}", data.display(), host.url);
+            output::note(&words);
+            return Ok(Desk::Server(Box::new(host.connect(1).await?), Some(host)));
+        }
         if let Some(store) = open_store(&data)? {
             let accounts = Accounts::new(store.clone(), store.clone(), Arc::new(SystemClock));
             return Ok(Desk::Data(store, Box::new(accounts)));
         }
-        if settings.server.tls.is_some() {
-            let token = data.join("host-token");
-            let hint = format!(
-                "name it as its certificate does: `--server https://HOST:PORT --token-file {}`",
-                token.display()
-            );
-            return Err(WrongUse::error("the server that works on the data folder speaks TLS", Some(hint)));
-        }
         let host = Host::of(&data)?;
-        let server = Server::connect(host.url.clone(), Some(host.token.clone()), None).await?;
+        let server = host.connect(1).await?;
         Ok(Desk::Server(Box::new(server), Some(host)))
     }
 }
 
 impl Host {
     fn of(data: &Path) -> anyhow::Result<Self> {
-        let found = host_token_of(data).and_then(|(token, addresses)| Some((token, *addresses.first()?)));
-        let Some((token, address)) = found else {
+        let found = host_token_of(data).and_then(Self::new);
+        let Some(host) = found else {
             bail!(
                 "another process works on `{}`, and its token for this host cannot be read\n\
                  hint: run this as the user of the server, or name it with `--server URL`",
                 data.display()
             );
         };
-        Ok(Self { url: Url::parse(&format!("http://{}/", reachable(address)))?, token })
+        Ok(host)
+    }
+
+    /// `None` when it is not told where the server listens.
+    fn new(known: HostToken) -> Option<Self> {
+        let address = reachable(*known.addresses.first()?);
+        let url = Url::parse(&format!("{}://{address}/", known.scheme())).ok()?;
+        Some(Self { url, known })
     }
 
     /// A connection that speaks for `customer`.
     async fn connect(&self, customer: i64) -> anyhow::Result<Server> {
-        Server::connect(self.url.clone(), Some(format!("{}~{customer}", self.token)), None).await
+        let token = match customer {
+            1 => self.known.token.clone(),
+            other => format!("{}~{other}", self.known.token),
+        };
+        let trust = Trust { certificate: self.known.certificate, ..Trust::default() };
+        Server::connect(self.url.clone(), Some(token), trust).await
     }
 }
 
@@ -155,20 +168,21 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 }
 
 impl Desk {
-    /// Makes a user; answers its number.
+    /// Makes a user; answers its number. Without a `customer` it belongs to the account of the token, else to
+    /// account 1.
     pub(super) async fn add_user(
         &mut self,
-        customer: i64,
+        customer: Option<i64>,
         login: &str,
         role: Role,
         password: &str,
     ) -> anyhow::Result<i64> {
         match self {
             Self::Data(_, accounts) => {
-                let customer = CustomerId(customer);
+                let customer = CustomerId(customer.unwrap_or(1));
                 let caller = Accounts::host(customer, Via::Cli);
                 let made = accounts.add_user(&caller, customer, login, role, password).await;
-                Ok(made.map_err(|refusal| told(refusal, "account"))?.0)
+                Ok(made.map_err(|refusal| told(refusal, &format!("account `{customer}`")))?.0)
             }
             Self::Server(server, host) => {
                 let body = json!({"login": login, "role": role.name(), "password": password});
@@ -177,13 +191,14 @@ impl Desk {
         }
     }
 
-    /// The users of an account.
-    pub(super) async fn users(&mut self, customer: i64) -> anyhow::Result<Vec<UserRow>> {
+    /// The users of an account; without a `customer`, as for [`Desk::add_user`].
+    pub(super) async fn users(&mut self, customer: Option<i64>) -> anyhow::Result<Vec<UserRow>> {
         match self {
             Self::Data(_, accounts) => {
-                let customer = CustomerId(customer);
+                let customer = CustomerId(customer.unwrap_or(1));
                 let users = accounts.users(&Accounts::host(customer, Via::Cli), customer).await;
-                Ok(users.map_err(|refusal| told(refusal, "account"))?.iter().map(UserRow::of).collect())
+                let users = users.map_err(|refusal| told(refusal, &format!("account `{customer}`")))?;
+                Ok(users.iter().map(UserRow::of).collect())
             }
             Self::Server(server, host) => {
                 let answer = speaking(server, host.as_ref(), customer, Method::GET, "users", None).await?;
@@ -249,7 +264,8 @@ impl Desk {
     async fn patch(&mut self, login: &str, change: Value) -> anyhow::Result<()> {
         // A token of `vigie login` sees its own account only.
         let own = matches!(self, Self::Server(_, None));
-        let accounts = if own { vec![1] } else { self.customers().await?.iter().map(|row| row.id).collect() };
+        let accounts =
+            if own { vec![None] } else { self.customers().await?.iter().map(|row| Some(row.id)).collect() };
         for customer in accounts {
             let key = crate::control::login_key(login);
             let users = self.users(customer).await?;
@@ -278,17 +294,32 @@ impl UserRow {
     }
 }
 
-/// A call that speaks for `customer` where the host token is known, else for the account of the token.
+/// A call that speaks for `customer`: the host token does for all accounts, another for its own.
 async fn speaking(
     server: &mut Server,
     host: Option<&Host>,
-    customer: i64,
+    customer: Option<i64>,
     method: Method,
     path: &str,
     body: Option<&Value>,
 ) -> anyhow::Result<Value> {
-    match host {
-        Some(host) if customer != 1 => host.connect(customer).await?.call(method, path, &[], body).await,
+    match (host, customer) {
+        (Some(host), Some(customer)) if customer != 1 => {
+            let answer = host.connect(customer).await?.call(method, path, &[], body).await;
+            answer.map_err(|error| match Refused::status_of(&error) {
+                Some(StatusCode::NOT_FOUND) => told(Refusal::NotFound, &format!("account `{customer}`")),
+                _ => error,
+            })
+        }
+        (None, Some(customer)) => {
+            let own: CustomerRow = server.read("account", &[]).await?;
+            if own.id != customer {
+                let words = format!("the token is one of account `{}`, not of `{customer}`", own.id);
+                let hint = "leave `--customer` out, log in as a user of that account, or run this on the host of the server without `--server`";
+                return Err(WrongUse::error(words, Some(hint.to_owned())));
+            }
+            server.call(method, path, &[], body).await
+        }
         _ => server.call(method, path, &[], body).await,
     }
 }
@@ -303,7 +334,10 @@ fn saved(answer: &Value) -> anyhow::Result<i64> {
 fn told(refusal: Refusal, what: &str) -> anyhow::Error {
     match refusal {
         Refusal::Faults(faults) => Faults(faults).into(),
-        Refusal::NotFound => WrongUse::error(format!("there is no such {what}"), None),
+        Refusal::NotFound => {
+            let hint = what.starts_with("account").then(|| "`vigie customer list` shows them".to_owned());
+            WrongUse::error(format!("there is no such {what}"), hint)
+        }
         Refusal::Conflict(words) | Refusal::Forbidden(words) | Refusal::Unavailable(words) => {
             anyhow::anyhow!(words)
         }

@@ -71,10 +71,13 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let files: Vec<_> = types.iter().map(|(kind, entries)| file(folder, kind, entries)).collect();
     let written = write(folder, &files, args.force)?;
     let masked = files.iter().filter(|(_, text)| text.contains(MASK)).count();
-    output::say(&format!("{count} monitors in {} files, {written} of them written\n", files.len()))?;
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let (monitors, all) = (counted(count, "monitor"), counted(files.len(), "file"));
+    output::say(&format!("{monitors} in {all}, {written} of them written\n"))?;
     if masked > 0 {
         output::note(&format!(
-            "{masked} files hold secrets as `{MASK}`: put their values in before applying them"
+            "{masked} {} secrets as `{MASK}`: put their values in before applying them",
+            if masked == 1 { "file holds" } else { "files hold" }
         ));
     }
     Ok(ExitCode::SUCCESS)

@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use http::Method;
+use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::output::{self, WrongUse};
 use super::password::{PasswordArgs, ask};
-use super::remote::ServerArgs;
+use super::remote::{Refused, ServerArgs};
+use super::render::plain;
 use super::token::{self, Login};
 use crate::clock::{Clock, SystemClock};
 
@@ -54,7 +55,16 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         };
         let password = args.password.present()?;
         let body = json!({"username": user, "password": *password});
-        let issued: Issued = server.post("access-tokens", &body).await?;
+        let issued = server.post::<Issued>("access-tokens", &body).await;
+        let issued = issued.map_err(|error| match Refused::status_of(&error) {
+            Some(StatusCode::BAD_REQUEST) => {
+                anyhow::anyhow!(
+                    "`{}` cannot log in to {url}: the login or the password is wrong",
+                    plain(&user)
+                )
+            }
+            _ => error,
+        })?;
         let expires_at = SystemClock.now() + Duration::from_secs(issued.expires_in);
         let file = token::keep(&url, Login { token: issued.access_token, expires_at })?;
         let minutes = issued.expires_in / 60;

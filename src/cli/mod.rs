@@ -32,6 +32,7 @@ mod source;
 pub mod style;
 mod table;
 mod token;
+mod trust;
 mod user;
 
 use std::ffi::OsString;

@@ -99,6 +99,10 @@ fn listed(shown: &[Standing], style: Style) -> String {
     let rows = shown.iter().map(|Standing { monitor, last }| {
         let outcome = match last {
             _ if !monitor.enabled => Cell::new("disabled"),
+            _ if monitor.paused_until.is_some() => {
+                let until = monitor.paused_until.map(table::moment).unwrap_or_default();
+                Cell::new(format!("paused until {until}"))
+            }
             None => Cell::new("no run yet"),
             Some(last) => table::outcome(last.outcome, style),
         };

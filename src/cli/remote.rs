@@ -1,10 +1,9 @@
 //! Talks to a running server over its version 3 API.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use bytes::Bytes;
 use http::{Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited};
@@ -19,8 +18,7 @@ use url::Url;
 
 use super::output::WrongUse;
 use super::token;
-use rustls_pki_types::CertificateDer;
-use rustls_pki_types::pem::PemObject;
+use super::trust::{Trust, remedy};
 
 /// An answer that is longer is refused.
 const ANSWER_BYTES: usize = 256 * 1024 * 1024;
@@ -92,8 +90,15 @@ pub(super) struct ServerArgs {
 impl ServerArgs {
     /// Where the server is.
     pub(super) fn url(&self) -> anyhow::Result<Url> {
-        let url = self.server.clone().or_else(|| super::variable("VIGIE_SERVER"));
-        parse_url(url.as_deref().unwrap_or(LOCAL_SERVER))
+        if let Some(named) = self.server.clone().or_else(|| super::variable("VIGIE_SERVER")) {
+            return parse_url(&named);
+        }
+        let mut url = parse_url(LOCAL_SERVER)?;
+        if token::of_this_host(&url).is_some_and(|host| host.certificate.is_some()) {
+            // Never refused: both are special schemes, and the port is written out.
+            let _ = url.set_scheme("https");
+        }
+        Ok(url)
     }
 
     /// Whether somebody named a server.
@@ -105,7 +110,7 @@ impl ServerArgs {
     pub(super) async fn open_logged_in(&self) -> anyhow::Result<Option<Server>> {
         let url = self.url()?;
         match token::kept(&url)? {
-            Some(login) => Server::connect(url, Some(login.token), self.ca_file.as_deref()).await.map(Some),
+            Some(login) => Server::connect(url.clone(), Some(login.token), self.trust(&url)).await.map(Some),
             None => Ok(None),
         }
     }
@@ -114,22 +119,31 @@ impl ServerArgs {
     pub(super) async fn open(&self) -> anyhow::Result<Server> {
         let url = self.url()?;
         let token = token::find(&url, self.token_file.as_deref())?;
-        Server::connect(url, token, self.ca_file.as_deref()).await
+        Server::connect(url.clone(), token, self.trust(&url)).await
     }
 
     /// Connects without a token, as for logging in.
     pub(super) async fn open_bare(&self) -> anyhow::Result<Server> {
-        Server::connect(self.url()?, None, self.ca_file.as_deref()).await
+        let url = self.url()?;
+        Server::connect(url.clone(), None, self.trust(&url)).await
+    }
+
+    /// Whom to trust at `url`: without `--ca-file`, a server on this host is known by the certificate that its
+    /// host token names.
+    fn trust(&self, url: &Url) -> Trust<'_> {
+        match self.ca_file.as_deref() {
+            Some(file) => Trust { ca_file: Some(file), certificate: None },
+            None => Trust {
+                ca_file: None,
+                certificate: token::of_this_host(url).and_then(|host| host.certificate),
+            },
+        }
     }
 }
 
 impl Server {
     /// Connects to the server at `base`; `token` authenticates every call.
-    pub(super) async fn connect(
-        base: Url,
-        token: Option<String>,
-        ca_file: Option<&Path>,
-    ) -> anyhow::Result<Self> {
+    pub(super) async fn connect(base: Url, token: Option<String>, trust: Trust<'_>) -> anyhow::Result<Self> {
         let host = base.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
         let port = base.port_or_known_default().unwrap_or(80);
         let dialled = tokio::time::timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await;
@@ -139,10 +153,11 @@ impl Server {
             .with_context(|| format!("no server can be reached at `{base}`\nhint: is `vigie serve` running there? Name another one with `--server URL`"))?;
         let requests = if base.scheme() == "https" {
             let name = ServerName::try_from(host).context("the host of the server is no valid name")?;
-            let stream = tls_connector(ca_file)?
-                .connect(name, stream)
-                .await
-                .context("the TLS handshake failed\nhint: `--ca-file FILE` trusts a private authority")?;
+            let shaken = trust.connector()?.connect(name, stream).await;
+            let stream = shaken.map_err(|error| {
+                let words = format!("the TLS handshake failed at `{base}`\nhint: {}", remedy(&error));
+                anyhow::Error::new(error).context(words)
+            })?;
             start(stream).await?
         } else {
             start(stream).await?
@@ -197,15 +212,10 @@ impl Server {
         let exchange = exchange(&mut self.requests, request);
         let (status, body) = tokio::time::timeout(ANSWER, exchange)
             .await
-            .with_context(|| format!("the server did not answer `{url}` within {} s", ANSWER.as_secs()))??;
+            .with_context(|| format!("the server did not answer `{url}` within {} s", ANSWER.as_secs()))?
+            .map_err(|error| unread(error, &self.base))?;
         if !status.is_success() {
-            let hint = match status {
-                StatusCode::UNAUTHORIZED => {
-                    "\nhint: log in with `vigie login`, or name a token with `--token-file FILE` or VIGIE_TOKEN"
-                }
-                _ => "",
-            };
-            bail!("the server answered `{url}` with {status}{}{hint}", refusal(&body));
+            return Err(Refused::new(&url, status, &body).into());
         }
         // What answers with nothing (204) is read as null.
         let body = if body.is_empty() { Bytes::from_static(b"null") } else { body };
@@ -239,23 +249,6 @@ fn host_header(url: &Url) -> String {
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-fn tls_connector(ca_file: Option<&Path>) -> anyhow::Result<tokio_rustls::TlsConnector> {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if let Some(file) = ca_file {
-        let found: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
-        let found = found.with_context(|| format!("the CA file `{}` cannot be read", file.display()))?;
-        let (taken, _) = roots.add_parsable_certificates(found);
-        anyhow::ensure!(taken > 0, "there is no certificate in the CA file `{}`", file.display());
-    }
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let config = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(Arc::new(config).into())
-}
-
 async fn start<S>(stream: S) -> anyhow::Result<SendRequest<Full<Bytes>>>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -279,11 +272,53 @@ async fn exchange(
     Ok((status, body.to_bytes()))
 }
 
-/// The words of an error body, after a colon; nothing when it has none.
-fn refusal(body: &[u8]) -> String {
-    let lines = serde_json::from_slice::<Refusal>(body).map(|refusal| refusal.errors).unwrap_or_default();
-    let words: Vec<String> = lines.into_iter().map(|line| line.message).collect();
-    if words.is_empty() { String::new() } else { format!(": {}", words.join("; ")) }
+/// What is told when no HTTP came back; mostly a server that speaks TLS.
+fn unread(error: anyhow::Error, base: &Url) -> anyhow::Error {
+    let parse = error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_parse);
+    if !parse {
+        return error;
+    }
+    let hint = if base.scheme() == "http" {
+        "does it speak TLS? Then name it `https://…`"
+    } else {
+        "is this the address of a Vigie server?"
+    };
+    error.context(format!("what `{base}` answers is no HTTP\nhint: {hint}"))
+}
+
+/// The server refused a call.
+#[derive(Debug, thiserror::Error)]
+#[error("{words}")]
+pub(super) struct Refused {
+    /// Its answer.
+    pub(super) status: StatusCode,
+    words: String,
+}
+
+impl Refused {
+    fn new(url: &Url, status: StatusCode, body: &[u8]) -> Self {
+        let answer = format!("the server answered `{url}` with {status}");
+        let lines = serde_json::from_slice::<Refusal>(body).map(|refusal| refusal.errors);
+        let lines = lines.unwrap_or_default();
+        let hint = match status {
+            StatusCode::UNAUTHORIZED => {
+                "\nhint: log in with `vigie login`, or name a token with `--token-file FILE` or VIGIE_TOKEN"
+            }
+            StatusCode::NOT_FOUND if lines.is_empty() => "\nhint: is this the address of a Vigie server?",
+            _ => "",
+        };
+        let words = match lines.as_slice() {
+            [] => answer,
+            [only] => format!("{answer}: {}", only.message),
+            several => several.iter().fold(answer, |words, line| words + "\nerror: " + &line.message),
+        };
+        Self { status, words: words.replace("\n  hint:", "\nhint:") + hint }
+    }
+
+    /// The status of the answer that `error` is about.
+    pub(super) fn status_of(error: &anyhow::Error) -> Option<StatusCode> {
+        error.downcast_ref::<Self>().map(|refused| refused.status)
+    }
 }
 
 #[cfg(test)]
@@ -303,9 +338,16 @@ mod tests {
 
     #[test]
     fn the_words_of_a_refusal_are_handed_on() {
-        let body =
-            br#"{"errors":[{"code":400,"message":"`limit` is no number"},{"code":400,"message":"b"}]}"#;
-        assert_eq!(refusal(body), ": `limit` is no number; b");
-        assert_eq!(refusal(b"<html>"), "");
+        let url = Url::parse("http://a/b").unwrap();
+        let told = |status: u16, body: &str| {
+            Refused::new(&url, StatusCode::from_u16(status).unwrap(), body.as_bytes()).to_string()
+        };
+        let one = r#"{"errors":[{"code":409,"message":"`a` is there"}]}"#;
+        assert_eq!(told(409, one), "the server answered `http://a/b` with 409 Conflict: `a` is there");
+        let two = r#"{"errors":[{"code":400,"message":"`x` is no number\n  hint: `1`"},{"code":400,"message":"b"}]}"#;
+        let expected = "the server answered `http://a/b` with 400 Bad Request\nerror: `x` is no number\nhint: `1`\nerror: b";
+        assert_eq!(told(400, two), expected);
+        assert!(told(404, "<html>").ends_with("404 Not Found\nhint: is this the address of a Vigie server?"));
+        assert!(told(401, "").contains("hint: log in with `vigie login`"));
     }
 }

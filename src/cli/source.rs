@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use super::output::WrongUse;
 use super::remote::{List, Server, ServerArgs};
-use crate::model::{CheckResult, Location, Monitor, MonitorId, MonitorType, nearest};
+use crate::clock::{Clock, SystemClock};
+use crate::model::{CheckResult, Location, Monitor, MonitorId, MonitorType, Timestamp, nearest};
 use crate::store::{Page, ResultFilter, ResultPage, SqliteReader, SqliteSettings};
 
 /// Name of the database in a data folder.
@@ -38,6 +39,9 @@ pub(super) struct MonitorRow {
     /// In minutes (interface.md 2.1).
     pub(super) interval: u64,
     pub(super) enabled: bool,
+    /// The end of its rest, when it rests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) paused_until: Option<Timestamp>,
 }
 
 impl From<&Monitor> for MonitorRow {
@@ -48,6 +52,7 @@ impl From<&Monitor> for MonitorRow {
             kind: monitor.kind(),
             interval: monitor.interval().as_secs() / 60,
             enabled: monitor.enabled(),
+            paused_until: monitor.rests_until(SystemClock.now()),
         }
     }
 }

@@ -38,7 +38,12 @@ pub(super) fn outcome(outcome: Outcome, style: Style) -> Cell {
 
 /// A time without its fraction, as tables show it.
 pub(super) fn time(at: crate::model::Timestamp) -> Cell {
-    Cell::new(at.to_string().chars().take(19).collect::<String>().replace('T', " "))
+    Cell::new(moment(at))
+}
+
+/// The same as text.
+pub(super) fn moment(at: crate::model::Timestamp) -> String {
+    at.to_string().chars().take(19).collect::<String>().replace('T', " ")
 }
 
 #[cfg(test)]

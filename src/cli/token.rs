@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::app::settings::{Settings, Sources};
-use crate::app::{demo_folders, find_host_token};
+use crate::app::{HostToken, demo_folders, find_host_token};
 use crate::clock::{Clock, SystemClock};
 use crate::model::Timestamp;
 
@@ -37,7 +37,7 @@ pub(super) fn find(server: &Url, file: Option<&Path>) -> anyhow::Result<Option<S
     if let Some(token) = super::variable("VIGIE_TOKEN") {
         return Ok(Some(token));
     }
-    Ok(kept(server)?.map(|login| login.token).or_else(|| host_token(server)))
+    Ok(kept(server)?.map(|login| login.token).or_else(|| Some(of_this_host(server)?.token)))
 }
 
 /// The login that is kept for `server`, unless it is over.
@@ -109,7 +109,8 @@ fn write(file: &Path, logins: &Logins) -> anyhow::Result<()> {
     done
 }
 
-fn host_token(server: &Url) -> Option<String> {
+/// What a server of this host left for its commands, when `server` names one.
+pub(super) fn of_this_host(server: &Url) -> Option<HostToken> {
     let host = server.host_str().unwrap_or_default().trim_matches(['[', ']']);
     let local =
         host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
@@ -148,6 +149,6 @@ mod tests {
 
     #[test]
     fn a_server_elsewhere_gets_no_token_of_this_host() {
-        assert_eq!(host_token(&Url::parse("http://vigie.test:7979/").unwrap()), None);
+        assert_eq!(of_this_host(&Url::parse("http://vigie.test:7979/").unwrap()), None);
     }
 }

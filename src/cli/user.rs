@@ -37,9 +37,9 @@ enum Action {
         #[arg(long, value_name = "ROLE", default_value = "READONLY", value_parser = role,
               help = "ADMIN, CO-ADMIN, POWER-USER, READONLY or REPORTONLY")]
         role: Role,
-        /// The account
-        #[arg(long, value_name = "ID", default_value_t = 1)]
-        customer: i64,
+        /// The account [default: that of the token, or 1]
+        #[arg(long, value_name = "ID")]
+        customer: Option<i64>,
         #[command(flatten)]
         password: PasswordArgs,
         #[command(flatten)]
@@ -47,9 +47,9 @@ enum Action {
     },
     /// List the users of an account
     List {
-        /// The account
-        #[arg(long, value_name = "ID", default_value_t = 1)]
-        customer: i64,
+        /// The account [default: that of the token, or 1]
+        #[arg(long, value_name = "ID")]
+        customer: Option<i64>,
         /// Print a JSON array
         #[arg(long)]
         json: bool,

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::Roster;
 use crate::model::{
-    Capture, CheckId, CheckResult, CustomerId, Location, Monitor, MonitorId, MonitorType, Outcome,
+    Capture, CheckId, CheckResult, CustomerId, Location, Monitor, MonitorId, MonitorType, Outcome, Timestamp,
 };
 use crate::store::{MonitorState, Page, ResultFilter, ResultPage, Results, StoreError};
 
@@ -24,13 +24,15 @@ pub enum Standing {
     Ran(Outcome),
     /// Planned, but no run was recorded yet.
     Waiting,
+    /// It rests until a time (`POST /monitors/{id}/pause`).
+    Paused,
     /// `enabled` is false.
     Disabled,
 }
 
 impl Standing {
     /// Every standing, the one that needs a look first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Ran(Outcome::Error),
         Self::Ran(Outcome::Unknown),
         Self::Ran(Outcome::Missed),
@@ -38,6 +40,7 @@ impl Standing {
         Self::Waiting,
         Self::Ran(Outcome::Ok),
         Self::Ran(Outcome::Blackout),
+        Self::Paused,
         Self::Disabled,
     ];
 
@@ -47,6 +50,7 @@ impl Standing {
         match self {
             Self::Ran(outcome) => outcome.name(),
             Self::Waiting => "waiting",
+            Self::Paused => "paused",
             Self::Disabled => "disabled",
         }
     }
@@ -85,7 +89,7 @@ pub struct Board {
 impl Board {
     /// How many monitors stand where, in the order of [`Standing::ALL`].
     #[must_use]
-    pub fn counts(&self) -> [(Standing, usize); 8] {
+    pub fn counts(&self) -> [(Standing, usize); 9] {
         let mut counts = Standing::ALL.map(|standing| (standing, 0));
         for row in &self.rows {
             if let Some(count) = counts.get_mut(row.standing.rank()) {
@@ -159,8 +163,8 @@ impl View {
         self.roster.get(id)
     }
 
-    /// Where every monitor stands, at most a second old.
-    pub async fn board(&self) -> Result<Arc<Board>, StoreError> {
+    /// Where every monitor stands at `now`, at most a second old.
+    pub async fn board(&self, now: Timestamp) -> Result<Arc<Board>, StoreError> {
         let mut kept = self.board.lock().await;
         if let Some((read_at, board)) = kept.as_ref()
             && read_at.elapsed() < BOARD_AGE
@@ -169,7 +173,7 @@ impl View {
         }
         let (monitors, states) = (self.roster.all(), self.results.states().await?);
         // Sorting 100,000 monitors takes long enough to hold up the checks that share this thread.
-        let board = tokio::task::spawn_blocking(move || board(&monitors, states)).await;
+        let board = tokio::task::spawn_blocking(move || board(&monitors, states, now)).await;
         // Fails only when the runtime goes down.
         let board = Arc::new(board.map_err(|_| StoreError::Closed)?);
         *kept = Some((Instant::now(), Arc::clone(&board)));
@@ -234,7 +238,7 @@ impl View {
     }
 }
 
-fn board(monitors: &[Monitor], states: Vec<MonitorState>) -> Board {
+fn board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) -> Board {
     let mut worst: HashMap<MonitorId, MonitorState> = HashMap::with_capacity(states.len());
     for state in states {
         let rank = |state: &MonitorState| (Standing::Ran(state.outcome).rank(), Reverse(state.planned_at));
@@ -247,6 +251,7 @@ fn board(monitors: &[Monitor], states: Vec<MonitorState>) -> Board {
         let state = worst.remove(&monitor.id);
         let standing = match &state {
             _ if !monitor.enabled() => Standing::Disabled,
+            _ if monitor.rests_until(now).is_some() => Standing::Paused,
             Some(state) => Standing::Ran(state.outcome),
             None => Standing::Waiting,
         };

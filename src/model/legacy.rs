@@ -6,7 +6,7 @@ use super::MonitorType;
 use super::document::{Document, Secrets};
 use super::field::{Field, Kind, Legacy};
 use super::source::Node;
-use super::table::{self, Table};
+use super::table::{self, Table, mobile};
 
 /// The type that `site_type` names; `transaction` and `transaction-ssl` are further names of those with
 /// steps (fields.md 1).
@@ -139,9 +139,11 @@ pub fn fits(site_type: &str, document: &Document) -> bool {
     named && (!matches!(site_type, "transaction" | "transaction-ssl") || several())
 }
 
-/// Locations of one run of a rotation (behaviour.md 1, `monitor_location_count`).
+/// Locations of one run of a rotation (behaviour.md 1, `monitor_location_count`). Devices of a provider are not
+/// counted: the value is always 0 (interface.md 2.2).
 fn rotated(count: i64, mode: Option<&str>) -> i64 {
     match (count, mode) {
+        (0, Some(mode)) if mobile::MODES.contains(&mode) => 0,
         (0, Some("Round Robin" | "SLA (MultiPOP)")) => 2,
         (0, _) => 1,
         (count, _) => count,

@@ -92,7 +92,13 @@ impl Monitor {
     /// Whether its runs are planned at `now`: it is enabled and does not rest.
     #[must_use]
     pub fn is_planned(&self, now: Timestamp) -> bool {
-        self.enabled() && self.trail.paused_until.is_none_or(|until| until <= now)
+        self.enabled() && self.rests_until(now).is_none()
+    }
+
+    /// The end of its rest, when it rests at `now`.
+    #[must_use]
+    pub fn rests_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.trail.paused_until.filter(|until| *until > now)
     }
 
     /// Time between two planned runs; interface.md counts it in minutes.

@@ -1,5 +1,5 @@
-//! The pages and the endpoints for machines that watch: status page, monitor page, `/metrics`, `/healthz`,
-//! `/readyz`. Pages are whole HTML documents that need no script and nothing from elsewhere.
+//! The pages and the endpoints for machines that watch: status page, pages of monitors and results,
+//! `/metrics`, `/healthz`, `/readyz`. Pages are whole HTML documents that need no script and nothing from elsewhere.
 
 mod bar;
 mod gate;
@@ -7,6 +7,7 @@ mod guard;
 mod health;
 mod html;
 mod monitor;
+mod result;
 mod status;
 mod trail;
 
@@ -43,6 +44,7 @@ pub fn router(site: Site, gate: Gate) -> Router {
     let kept = Router::new()
         .route("/", get(status::page))
         .route("/monitors/{id}", get(monitor::page))
+        .route("/results/{id}", get(result::page))
         .route("/metrics", get(health::metrics))
         .route_layer(middleware::from_fn_with_state(gate, gate::keep));
     kept.route("/style.css", get(async || asset("text/css; charset=utf-8", include_str!("style.css"))))

@@ -29,13 +29,13 @@ async fn render(site: &Site, monitor: &Monitor) -> Result<Html<String>, StoreErr
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
     let page = site.view.results(filter, Page { limit: SHOWN, offset: 0 }).await?;
     let name = escape(monitor.name());
-    let mut body = format!("<h1>{name}</h1>{}", facts(monitor));
+    let mut body = format!("<h1>{name}</h1>{}", facts(monitor, site.clock.now()));
     body.push_str(&strip(&page));
     body.push_str(&table(&page, site.clock.now()));
     Ok(document(&format!("{} · Vigie", monitor.name()), &body))
 }
 
-fn facts(monitor: &Monitor) -> String {
+fn facts(monitor: &Monitor, now: Timestamp) -> String {
     let key = match &monitor.origin {
         Origin::File { key } | Origin::Applied { key } => key.to_string(),
         Origin::Api => "–".to_owned(),
@@ -50,6 +50,7 @@ fn facts(monitor: &Monitor) -> String {
         ("Every", format!("{} min", monitor.interval().as_secs() / 60)),
         ("Timeout", format!("{} s, {retry}", monitor.timeout().as_secs())),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
+        ("Paused", monitor.rests_until(now).map(rest).unwrap_or_default()),
         ("Version", format!("{} of {} UTC", monitor.revision, time(monitor.modified_at))),
         ("Note", monitor.document.text("note").unwrap_or_default().to_owned()),
     ];
@@ -59,6 +60,10 @@ fn facts(monitor: &Monitor) -> String {
     }
     out.push_str("</dl>");
     out
+}
+
+fn rest(until: Timestamp) -> String {
+    format!("until {} UTC", time(until))
 }
 
 /// What is watched, without a login that stands in the URL.
@@ -112,7 +117,7 @@ fn line(result: &CheckResult, now: Timestamp) -> String {
     let reasons = if result.reasons.len() > 1 { result.reasons.join(" · ") } else { reason(result) };
     let attempts = if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
     format!(
-        r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/api/v3/results/{id}">{}</a></td><td>{}</td><td class="n">{}</td><td class="n">{total}</td><td>{}</td><td class="n">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
+        r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td><td class="n">{}</td><td class="n">{total}</td><td>{}</td><td class="n">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
         time(result.planned_at),
         ago(result.planned_at, now),
         late.unwrap_or_default(),

@@ -33,7 +33,8 @@ pub(super) async fn page(State(site): State<Site>, uri: Uri) -> Response {
 }
 
 async fn render(site: &Site, wish: Wish) -> Result<Html<String>, StoreError> {
-    let board = site.view.board().await?;
+    let now = site.clock.now();
+    let board = site.view.board(now).await?;
     let query = RowQuery {
         standing: wish.standing,
         kind: wish.kind,
@@ -42,7 +43,6 @@ async fn render(site: &Site, wish: Wish) -> Result<Html<String>, StoreError> {
         offset: (wish.page - 1).saturating_mul(PAGE),
     };
     let rows = site.view.rows(&board, &query).await?;
-    let now = site.clock.now();
     let failing = board.counts().iter().find(|(s, _)| s.name() == "error").map_or(0, |(_, count)| *count);
     let title = if failing > 0 { format!("({failing}) Vigie") } else { "Vigie".to_owned() };
     let location = escape(&site.view.location().name);
@@ -128,7 +128,7 @@ fn form(wish: &Wish) -> String {
 
 fn table(board: &Board, page: &RowPage, now: Timestamp) -> String {
     if board.is_empty() {
-        return r#"<p class="notice">There are no monitors yet. Put a file into the monitors folder; it is read as soon as it is there.</p>"#.to_owned();
+        return r#"<p class="notice">There are no monitors yet. Put a file into the monitors folder, or make one with <code>vigie apply</code> or the <a href="/api/v3/docs">API</a>; it shows here as soon as it is there.</p>"#.to_owned();
     }
     if page.rows.is_empty() {
         return r#"<p class="notice">No monitor fits. <a href="/">Show all</a></p>"#.to_owned();
@@ -150,19 +150,22 @@ fn line(row: &BoardRow, now: Timestamp) -> String {
     let mut out = format!(
         r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
     );
-    match &row.state {
-        Some(state) => {
-            let total = if state.total_us > 0 { duration(state.total_us) } else { String::new() };
-            let bar = row.last.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
-            let reason = row.last.as_ref().map_or_else(|| state.status.text().to_owned(), reason);
-            let (last, since) = (ago(state.planned_at, now), span(now.since(state.since)));
-            let _ = write!(
-                out,
-                r#"<td>{last}</td><td class="n">{total}</td><td>{bar}</td><td class="reason">{}</td><td>{since}</td></tr>"#,
-                escape(&reason)
-            );
-        }
-        None => out.push_str("<td>–</td><td></td><td></td><td></td><td></td></tr>"),
+    let rest = row.monitor.rests_until(now).filter(|_| row.standing == Standing::Paused);
+    let rest = rest.map(|until| format!("until {} UTC, {} from now", time(until), span(until.since(now))));
+    if let Some(state) = &row.state {
+        let total = if state.total_us > 0 { duration(state.total_us) } else { String::new() };
+        let bar = row.last.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
+        let reason = row.last.as_ref().map_or_else(|| state.status.text().to_owned(), reason);
+        let reason = rest.unwrap_or(reason);
+        let (last, since) = (ago(state.planned_at, now), span(now.since(state.since)));
+        let _ = write!(
+            out,
+            r#"<td>{last}</td><td class="n">{total}</td><td>{bar}</td><td class="reason">{}</td><td>{since}</td></tr>"#,
+            escape(&reason)
+        );
+    } else {
+        let rest = rest.unwrap_or_default();
+        let _ = write!(out, r#"<td>–</td><td></td><td></td><td class="reason">{rest}</td><td></td></tr>"#);
     }
     out
 }

@@ -84,7 +84,7 @@ async fn accounts_are_added_and_have_users_of_their_own() {
     assert!(!host.say(&["user", "list"], "").contains("anna"));
     assert!(host.say(&["user", "list", "--customer", &id], "").contains("anna"));
     let (code, words) = host.fail(&["user", "list", "--customer", "77"], "");
-    assert!(code == 2 && words.contains("no such account"), "{words}");
+    assert!(code == 2 && words.contains("no such account `77`\nhint: `vigie customer list`"), "{words}");
     assert_eq!(host.fail(&["customer", "add", "shop"], "").0, 1);
 }
 
@@ -158,6 +158,8 @@ async fn the_same_commands_go_through_the_server_that_works_on_the_folder() {
     }
     assert!(host.say(&["user", "list", "--customer", &shop], "").contains("bert"));
     assert!(!host.say(&["user", "list"], "").contains("bert"));
+    let (code, words) = host.fail(&["user", "list", "--customer", "77"], "");
+    assert!(code == 2 && words.contains("no such account `77`"), "{words}");
     host.say(&["user", "disable", "BERT"], "");
     assert!(host.say(&["user", "list", "--customer", &shop], "").contains("disabled"));
     let (code, words) = host.fail(&["user", "disable", "carl"], "");
@@ -178,8 +180,12 @@ async fn the_same_commands_go_through_the_server_that_works_on_the_folder() {
     let login = ["login", "--user", "anna", "--password-file", "-"];
     let refused = client(&login, NEW);
     let words = String::from_utf8(refused.stderr).unwrap();
-    assert!(!refused.status.success() && words.contains("User authentication failed"), "{words}");
+    assert!(!refused.status.success() && words.contains("the login or the password is wrong"), "{words}");
     assert!(client(&login, PASSWORD).status.success());
+    let foreign = client(&["user", "list", "--customer", &shop], "");
+    let words = String::from_utf8(foreign.stderr).unwrap();
+    assert!(words.contains("the token is one of account `1`, not of"), "{words}");
+    assert!(client(&["user", "list", "--customer", "1"], "").status.success());
     let listed = client(&["user", "list"], "");
     assert!(
         listed.status.success() && String::from_utf8_lossy(&listed.stdout).contains("anna"),

@@ -39,6 +39,21 @@ async fn a_bulk_edit_answers_what_it_changed() {
 }
 
 #[tokio::test]
+async fn a_bulk_edit_names_each_monitor_once_and_hands_on_warnings() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let first = user.post("/monitors/website", website("a", json!({}))).await.id();
+    let second = user.post("/monitors/website", website("b", json!({"ip_address": "192.0.2.1"}))).await.id();
+    let body = all_fields(&[first, second, first], json!({}));
+    let edited = user.post("/monitors/bulk-edit", body).await.expect(200);
+    assert_eq!(edited["ids"], json!([first.to_string(), second.to_string()]));
+    let warning = format!(
+        "monitor `{second}`: `ip_address` is not used: `resolve_dns` is true, so the name is resolved"
+    );
+    assert_eq!(edited["warnings"], json!([warning]));
+}
+
+#[tokio::test]
 async fn passwords_are_found_wherever_they_stand() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;

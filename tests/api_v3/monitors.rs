@@ -169,7 +169,14 @@ async fn a_rest_ends_by_its_time_or_at_once() {
     user.post(&path, json!({"until": "2026-11-20 12:30:00"})).await.expect(200);
     let monitor = app.state.fleet.roster().get(MonitorId(id)).unwrap();
     assert_eq!(monitor.trail.paused_until.unwrap().to_string(), "2026-11-20T12:30:00Z");
+    let shown = async || {
+        let object = user.get(&format!("/monitors/{id}")).await.expect(200);
+        let report = user.get("/report-sitestatus").await.expect(200);
+        (object["paused_until"].clone(), report["results"][0]["paused_until"].clone())
+    };
+    assert_eq!(shown().await, (json!("2026-11-20T12:30:00Z"), json!("2026-11-20T12:30:00Z")));
     user.post(&format!("/monitors/{id}/resume"), json!({})).await.expect(200);
     let monitor = app.state.fleet.roster().get(MonitorId(id)).unwrap();
     assert!(monitor.is_planned(app.state.clock.now()));
+    assert_eq!(shown().await, (json!(null), json!(null)));
 }

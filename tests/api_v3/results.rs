@@ -196,7 +196,7 @@ async fn the_last_status_of_every_monitor_is_told_per_location() {
     assert_eq!(place["planned_at"], last["planned_at"]);
     assert_eq!(
         rows[1],
-        json!({"monitor_id": waiting, "monitor_name": "Waiting", "type": "website", "enabled": true, "locations": []})
+        json!({"monitor_id": waiting, "monitor_name": "Waiting", "type": "website", "enabled": true, "paused_until": null, "locations": []})
     );
     assert_eq!(rows[2]["enabled"], false);
 

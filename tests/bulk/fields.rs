@@ -173,7 +173,7 @@ proptest! {
                 let revisions: Vec<_> = all.iter().map(|id| kit.monitor(*id).revision).collect();
                 match kit.fleet.bulk_edit(&admin(), &edit(&ids, change.clone())).await {
                     Err(_) => assert_eq!(whole(&kit).await, before, "{change}"),
-                    Ok(()) => {
+                    Ok(_) => {
                         for (id, revision) in all.iter().zip(revisions) {
                             let monitor = kit.monitor(*id);
                             if ids.contains(id) {

@@ -74,9 +74,9 @@ pub async fn whole(kit: &Kit) -> Whole {
 }
 
 /// What refuses a call, as `path: first line of the message` of each fault.
-pub fn told(refused: Result<(), Refusal>) -> Vec<String> {
+pub fn told<T>(refused: Result<T, Refusal>) -> Vec<String> {
     match refused {
-        Ok(()) => Vec::new(),
+        Ok(_) => Vec::new(),
         Err(Refusal::Faults(faults)) => {
             faults.iter().map(|fault| format!("{}: {}", fault.path, fault.message)).collect()
         }

@@ -48,6 +48,27 @@ async fn the_status_page_shows_counts_and_puts_what_needs_a_look_first() {
 }
 
 #[tokio::test]
+async fn a_monitor_at_rest_is_told_with_the_end_of_its_rest() {
+    let at_rest = |id, name, until| {
+        let mut resting = monitor(id, name);
+        let paused_until = Some(vigie::model::Timestamp::from_seconds(until));
+        resting.trail = std::sync::Arc::new(vigie::model::Trail { paused_until, ..Default::default() });
+        resting
+    };
+    // The clock of the pages stands at 2026-01-01T02:00:00Z.
+    let monitors =
+        vec![at_rest(1, "ran", 1_767_240_000), at_rest(2, "new", 1_767_240_000), at_rest(3, "over", 0)];
+    let served = served(Kept::of(vec![result(1, 100, Outcome::Error)]), monitors).await;
+    let page = served.get("/").await.body;
+    at(&page, "<b>2</b>paused");
+    assert_eq!(page.matches("until 2026-01-01 04:00:00 UTC, 2 h 0 min from now").count(), 2, "{page}");
+    let paused = served.get("/?standing=paused").await.body;
+    assert!(paused.contains(">ran</a>") && paused.contains(">new</a>") && !paused.contains(">over</a>"));
+    at(&served.get("/monitors/1").await.body, "<dt>Paused</dt><dd>until 2026-01-01 04:00:00 UTC</dd>");
+    assert!(!served.get("/monitors/3").await.body.contains("Paused"));
+}
+
+#[tokio::test]
 async fn names_and_reasons_cannot_become_markup() {
     let evil = r#"<script>alert("1")</script>"#;
     let mut failed = result(1, 100, Outcome::Error);
@@ -85,6 +106,24 @@ async fn the_monitor_page_shows_its_last_results_and_no_login() {
     assert_eq!(served.get("/monitors/2").await.status, 404);
     assert_eq!(served.get("/monitors/x").await.status, 404);
     assert_eq!(served.get("/nothing").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_result_has_a_page_of_its_own_that_needs_no_token() {
+    let mut failed = result(1, 100, Outcome::Error);
+    failed.reasons = vec!["<b>refused</b>".to_owned()];
+    let path = format!("/results/{}", failed.check_id);
+    let served = served(Kept::of(vec![failed]), vec![monitor(1, "shop")]).await;
+    at(&served.get("/monitors/1").await.body, &format!(r#"<a href="{path}">"#));
+    let page = served.get(&path).await;
+    assert_eq!(page.status, 200);
+    for part in ["&quot;connect_us&quot;: 9000", "&lt;b&gt;refused&lt;/b&gt;", r#"<a href="/monitors/1">"#] {
+        at(&page.body, part);
+    }
+    assert!(!page.body.contains("<b>refused"));
+    for gone in ["/results/x", "/results/0000000000000001"] {
+        assert_eq!(served.get(gone).await.status, 404, "{gone}");
+    }
 }
 
 #[tokio::test]

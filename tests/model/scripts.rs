@@ -338,6 +338,20 @@ fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
 }
 
 #[test]
+fn a_test_project_that_is_no_xml_is_stored_with_a_warning() {
+    let warnings = |script: &str| {
+        let body = with(minimal(T::Api), json!({"script": script}));
+        made(T::Api, Form::V3, body, &Surroundings::default()).unwrap().warnings
+    };
+    assert_eq!(warnings("<project><suite/></project>"), Vec::<String>::new());
+    let told = warnings("<project>\n<suite>\n</project>");
+    assert!(
+        told.len() == 1 && told[0].starts_with("`script` cannot be parsed, line 3, column 1: "),
+        "{told:?}"
+    );
+}
+
+#[test]
 fn a_selenium_script_is_a_jar() {
     let refused = "script: `script` must be the Base64 of a JAR, which is a ZIP archive";
     for (script, wanted) in [

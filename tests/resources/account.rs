@@ -40,6 +40,19 @@ async fn an_account_has_defaults_and_is_changed_in_part() {
 }
 
 #[tokio::test]
+async fn the_first_change_of_an_account_names_only_what_it_changed() {
+    let kit = Kit::new().await;
+    let change = async |body: Value| kit.resources.change_account(&admin(), &Node::from(body), None).await;
+    assert_eq!(change(json!({"time_zone": "UTC"})).await.unwrap().revision, 1);
+    assert_eq!(change(json!({"brand": "Shop"})).await.unwrap().revision, 2);
+    let entry = &kit.trail().await[0];
+    assert_eq!(
+        (json!(entry.before), json!(entry.after)),
+        (json!({"brand": "Vigie"}), json!({"brand": "Shop"}))
+    );
+}
+
+#[tokio::test]
 async fn bad_values_are_refused_with_every_offence() {
     let kit = Kit::new().await;
     let change =

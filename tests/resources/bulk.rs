@@ -97,10 +97,7 @@ async fn one_stranger_refuses_all() {
     let caller = as_role(Role::ReadOnly);
     let outcome = kit.resources.bulk_edit_blackouts(&caller, &Node::from(body(json!([11])))).await;
     assert_eq!(forbidden(outcome), "The role READONLY does not permit this");
-    assert_eq!(
-        messages(edit(&kit, body(json!([]))).await),
-        ["`monitors` must have at least 1 entries, not 0"]
-    );
+    assert_eq!(messages(edit(&kit, body(json!([]))).await), ["`monitors` must have at least 1 entry, not 0"]);
     assert!(there(&kit).await.is_empty() && kit.trail().await.is_empty());
 }
 

@@ -85,3 +85,18 @@ async fn sixteen_creators_reach_a_thousand_creates_a_second() {
         assert!(count < 16 || rate > 1000.0, "{rate}");
     }
 }
+
+#[tokio::test]
+async fn what_is_kept_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("new/data");
+    let store = SqliteStore::open(&data.join("vigie.db"), &SqliteSettings::default()).unwrap();
+    let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&data), 0o700);
+    for entry in std::fs::read_dir(&data).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+    store.close().await;
+}

@@ -16,15 +16,18 @@ use tower::ServiceExt;
 use vigie::api::{ApiState, v3};
 use vigie::clock::{Clock, FakeClock};
 use vigie::control::{
-    Accounts, Common, Directory, Fleet, FleetParts, PlanError, Planned, Planner, ResourceParts, Resources,
-    Roster, TrialParts, Trials, View,
+    Accounts, Common, Directory, Fleet, FleetParts, LastRuns, PlanError, Planned, Planner, ResourceParts,
+    Resources, Roster, TrialParts, Trials, View,
 };
 use vigie::model::source::Node;
 use vigie::model::{
     CheckId, CheckResult, CustomerId, Facts, Location, LocationId, Monitor, MonitorId, MonitorType, Outcome,
     RecordKind, Role, RunId, Status, Timestamp, UserId,
 };
-use vigie::store::{Ledger, NewRecord, SqliteSettings, SqliteStore, Token, TokenKind, Tokens, Write};
+use vigie::store::{
+    Ledger, MonitorState, NewRecord, SqliteSettings, SqliteStore, Synchronous, Token, TokenKind, Tokens,
+    Write,
+};
 use vigie::vault::Keyring;
 
 /// 2026-11-20T12:00:00Z, when every test begins.
@@ -45,7 +48,13 @@ pub struct App {
 impl App {
     /// A new one, with nothing in it.
     pub async fn start() -> Self {
-        Self::start_in(tempfile::tempdir().unwrap(), NOON).await
+        Self::start_in(tempfile::tempdir().unwrap(), NOON, &SqliteSettings::default()).await
+    }
+
+    /// A new one that does not wait for the disk, for tests of many changes.
+    pub async fn start_quick() -> Self {
+        let settings = SqliteSettings { synchronous: Synchronous::Normal, readers: 1, ..Default::default() };
+        Self::start_in(tempfile::tempdir().unwrap(), NOON, &settings).await
     }
 
     /// Ends this process, as far as the APIs can see, and starts another over the same data.
@@ -53,12 +62,12 @@ impl App {
         let now = self.clock.now().as_micros() / 1_000_000;
         self.store.close().await;
         let Self { folder, .. } = self;
-        Self::start_in(folder, now).await
+        Self::start_in(folder, now, &SqliteSettings::default()).await
     }
 
-    async fn start_in(folder: TempDir, now: i64) -> Self {
+    async fn start_in(folder: TempDir, now: i64, settings: &SqliteSettings) -> Self {
         let path = folder.path().join("vigie.db");
-        let store = Arc::new(SqliteStore::open(&path, &SqliteSettings::default()).unwrap());
+        let store = Arc::new(SqliteStore::open(&path, settings).unwrap());
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(now)));
         let planner = Arc::new(FakePlanner::new());
         let ledger: Arc<dyn Ledger> = store.clone();
@@ -66,14 +75,15 @@ impl App {
         let directory = Arc::new(Directory::new(Arc::clone(&ledger), common()));
         let vault = Arc::new(Keyring::read_or_create(&folder.path().join("vigie.key")).unwrap());
         let timer: Arc<dyn Clock> = clock.clone();
-        let fleet = Arc::new(Fleet::new(FleetParts {
+        let fleet = Fleet::new(FleetParts {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
             planner: planner.clone(),
             vault: Arc::clone(&vault),
             clock: Arc::clone(&timer),
-        }));
+        });
+        let fleet = Arc::new(fleet.informed_by(planner.clone()));
         roster.replace(fleet.load().await.unwrap());
         let resources = Arc::new(Resources::new(ResourceParts {
             ledger: Arc::clone(&ledger),
@@ -263,13 +273,14 @@ impl Reply {
 pub struct FakePlanner {
     planned: Mutex<Vec<(Vec<Monitor>, Vec<MonitorId>)>>,
     outcome: Mutex<Result<Outcome, PlanError>>,
+    last: Mutex<Option<(Outcome, Status)>>,
     gate: Semaphore,
 }
 
 impl FakePlanner {
     fn new() -> Self {
         let outcome = Mutex::new(Ok(Outcome::Ok));
-        Self { planned: Mutex::default(), outcome, gate: Semaphore::new(1_000_000) }
+        Self { planned: Mutex::default(), outcome, last: Mutex::default(), gate: Semaphore::new(1_000_000) }
     }
 
     /// What was planned and taken out, call by call.
@@ -280,6 +291,11 @@ impl FakePlanner {
     /// How checks end from now on.
     pub fn ends(&self, outcome: Result<Outcome, PlanError>) {
         *self.outcome.lock().unwrap() = outcome;
+    }
+
+    /// How the last run of every monitor ended.
+    pub fn ended(&self, outcome: Outcome, status: Status) {
+        *self.last.lock().unwrap() = Some((outcome, status));
     }
 
     /// Checks wait from now on.
@@ -304,6 +320,24 @@ impl Planner for FakePlanner {
             self.gate.acquire().await.unwrap().forget();
             let outcome = (*self.outcome.lock().unwrap())?;
             Ok(result(&monitor, location, outcome))
+        })
+    }
+}
+
+impl LastRuns for FakePlanner {
+    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
+        let (outcome, status) = (*self.last.lock().unwrap())?;
+        let (at, location_id) = (Timestamp::from_seconds(NOON), LocationId(1));
+        Some(MonitorState {
+            monitor_id: monitor.id,
+            location_id,
+            check_id: CheckId::of(RunId::of(monitor.id, at), location_id),
+            planned_at: at,
+            outcome,
+            status,
+            total_us: 1000,
+            since: at,
+            streak: 1,
         })
     }
 }

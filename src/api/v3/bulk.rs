@@ -54,8 +54,8 @@ pub(super) fn routes(routes: Routes) -> Routes {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                state.fleet.bulk_edit(&caller, &body).await?;
-                Ok::<_, ApiError>(edited(&body))
+                let warnings = state.fleet.bulk_edit(&caller, &body).await?;
+                Ok::<_, ApiError>(edited(&body, warnings))
             },
         )
         .on(
@@ -63,8 +63,8 @@ pub(super) fn routes(routes: Routes) -> Routes {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                state.fleet.bulk_edit_passwords(&caller, &body).await?;
-                Ok::<_, ApiError>(edited(&body))
+                let warnings = state.fleet.bulk_edit_passwords(&caller, &body).await?;
+                Ok::<_, ApiError>(edited(&body, warnings))
             },
         )
         .on(
@@ -72,24 +72,29 @@ pub(super) fn routes(routes: Routes) -> Routes {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                state.fleet.bulk_edit_scripts(&caller, &body).await?;
-                Ok::<_, ApiError>(edited(&body))
+                let warnings = state.fleet.bulk_edit_scripts(&caller, &body).await?;
+                Ok::<_, ApiError>(edited(&body, warnings))
             },
         )
         .on_large(apply, bring_in_line)
 }
 
-/// 200 with the ids as texts, as other edits answer theirs.
-pub(super) fn edited(body: &Node) -> Json<Value> {
+/// 200 with the ids as texts, each once, as other edits answer theirs; and the warnings when there are any.
+pub(super) fn edited(body: &Node, warnings: Vec<String>) -> Json<Value> {
     let monitors = body.get("monitors").map(Node::items).unwrap_or_default();
+    let mut seen = HashSet::new();
     let ids: Vec<String> = monitors
         .iter()
         .filter_map(|node| match node.value {
-            NodeValue::Int(id) => Some(id.to_string()),
+            NodeValue::Int(id) if seen.insert(id) => Some(id.to_string()),
             _ => None,
         })
         .collect();
-    Json(json!({"ids": ids}))
+    let mut answer = json!({"ids": ids});
+    if let (Value::Object(fields), false) = (&mut answer, warnings.is_empty()) {
+        fields.insert("warnings".to_owned(), warnings.into());
+    }
+    Json(answer)
 }
 
 async fn bring_in_line(

@@ -73,12 +73,14 @@ fn monitor_schema() -> Value {
     );
     schema::named(
         "SiteStatus",
-        &["monitor_id", "monitor_name", "type", "enabled", "locations"],
+        &["monitor_id", "monitor_name", "type", "enabled", "paused_until", "locations"],
         json!({
             "monitor_id": schema::integer("The monitor"),
             "monitor_name": schema::text("Its name"),
             "type": {"type": "string", "enum": type_names()},
             "enabled": {"type": "boolean"},
+            "paused_until": {"type": ["string", "null"], "format": "date-time",
+                "description": "The end of its rest; null when it does not rest"},
             "locations": {"type": "array", "items": place,
                 "description": "By location; empty before the first run"},
         }),
@@ -92,6 +94,7 @@ struct Row<'a> {
     #[serde(rename = "type")]
     kind: MonitorType,
     enabled: bool,
+    paused_until: Option<Timestamp>,
     locations: Vec<Place<'a>>,
 }
 
@@ -166,11 +169,13 @@ impl<F: Fn(&Monitor) -> bool> Walk<F> {
         for state in states {
             places.entry(state.monitor_id).or_default().push(place(&self.facts, &state));
         }
+        let now = self.state.clock.now();
         let piece = list::piece(monitors.iter().map(|monitor| Row {
             monitor_id: monitor.id,
             monitor_name: monitor.name(),
             kind: monitor.kind(),
             enabled: monitor.enabled(),
+            paused_until: monitor.rests_until(now),
             locations: places.remove(&monitor.id).unwrap_or_default(),
         }));
         drop(places);

@@ -188,7 +188,7 @@ async fn tls_speaks_both_versions_of_http_and_takes_a_new_pair_but_no_bad_one() 
     let tls = Arc::new(tls);
     let running = start(&["127.0.0.1:0"], quick(5), Some(Arc::clone(&tls))).await;
     let (at, stop) = (running.at[0], running.stop.clone());
-    let followed = tokio::spawn(async move { tls.follow(stop).await });
+    let followed = tokio::spawn(async move { tls.follow(stop, |_| {}).await });
     let stream = shake(at, &first, b"http/1.1").await.unwrap();
     assert!(talk(stream, &asking("/short", "")).await.ends_with("short"));
     let stream = shake(at, &first, b"h2").await.unwrap();

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use anyhow::Context;
+use aws_lc_rs::digest;
 use rustls::ServerConfig;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
@@ -21,23 +22,39 @@ const LOOK: Duration = Duration::from_millis(500);
 /// The pair in force.
 pub(in crate::app) struct ServerTls {
     files: (PathBuf, PathBuf),
-    config: RwLock<Arc<ServerConfig>>,
+    pair: RwLock<Pair>,
+}
+
+/// A certificate that is shown, and what shows it.
+struct Pair {
+    config: Arc<ServerConfig>,
+    fingerprint: [u8; 32],
 }
 
 impl ServerTls {
     /// Reads certificate (with its chain) and key, both PEM.
     pub(in crate::app) fn load(certificate: &Path, key: &Path) -> anyhow::Result<Self> {
-        let config = RwLock::new(Arc::new(read(certificate, key)?));
-        Ok(Self { files: (certificate.to_owned(), key.to_owned()), config })
+        let pair = RwLock::new(read(certificate, key)?);
+        Ok(Self { files: (certificate.to_owned(), key.to_owned()), pair })
+    }
+
+    /// SHA-256 of the certificate that is shown.
+    pub(in crate::app) fn fingerprint(&self) -> [u8; 32] {
+        self.pair.read().unwrap_or_else(PoisonError::into_inner).fingerprint
     }
 
     /// What new connections shake hands with.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner)).into()
+        Arc::clone(&self.pair.read().unwrap_or_else(PoisonError::into_inner).config).into()
     }
 
-    /// Takes the files anew when they changed and came to rest, and on SIGHUP, until `stop`.
-    pub(in crate::app) async fn follow(&self, stop: CancellationToken) -> std::io::Result<()> {
+    /// Takes the files anew when they changed and came to rest, and on SIGHUP, until `stop`; `taken` is called
+    /// after each time.
+    pub(in crate::app) async fn follow(
+        &self,
+        stop: CancellationToken,
+        taken: impl Fn(&Self),
+    ) -> std::io::Result<()> {
         let mut hangup = signal(SignalKind::hangup())?;
         let look = || watch::current(None, Vec::new(), vec![self.files.0.clone(), self.files.1.clone()]);
         let mut watch = Watch::default();
@@ -52,14 +69,15 @@ impl ServerTls {
             if watch.look(now.clone()) || asked {
                 watch.take(now);
                 self.take();
+                taken(self);
             }
         }
     }
 
     fn take(&self) {
         match read(&self.files.0, &self.files.1) {
-            Ok(config) => {
-                *self.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+            Ok(pair) => {
+                *self.pair.write().unwrap_or_else(PoisonError::into_inner) = pair;
                 tracing::info!(file = %self.files.0.display(), "the certificate of the server was taken anew");
             }
             Err(error) => tracing::error!(
@@ -71,11 +89,12 @@ impl ServerTls {
     }
 }
 
-fn read(certificate: &Path, key: &Path) -> anyhow::Result<ServerConfig> {
+fn read(certificate: &Path, key: &Path) -> anyhow::Result<Pair> {
     let unreadable = |file: &Path| format!("the file `{}` cannot be read", file.display());
     let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.with_context(|| unreadable(certificate))?;
-    anyhow::ensure!(!chain.is_empty(), "there is no certificate in the file `{}`", certificate.display());
+    let empty = || format!("there is no certificate in the file `{}`", certificate.display());
+    let fingerprint = sha256(chain.first().with_context(empty)?);
     let key = PrivateKeyDer::from_pem_file(key).with_context(|| unreadable(key))?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let versions = [&rustls::version::TLS13, &rustls::version::TLS12];
@@ -83,5 +102,11 @@ fn read(certificate: &Path, key: &Path) -> anyhow::Result<ServerConfig> {
     let config = builder.with_no_client_auth().with_single_cert(chain, key);
     let mut config = config.context("certificate and key cannot be used together")?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
+    Ok(Pair { config: Arc::new(config), fingerprint })
+}
+
+fn sha256(certificate: &[u8]) -> [u8; 32] {
+    let mut sum = [0; 32];
+    sum.copy_from_slice(digest::digest(&digest::SHA256, certificate).as_ref());
+    sum
 }

@@ -18,13 +18,14 @@ const OUTER: [&str; 2] = ["monitors", "update_locations_action"];
 impl Fleet {
     /// Monitor bulk edit (interface.md 2.5): all or nothing. The required fields are set in every monitor, the
     /// others where the body has them. `locations` replaces the monitor's own, or with `append` goes behind
-    /// those that it uses now, its own or else the account's. A number that stands twice counts once.
+    /// those that it uses now, its own or else the account's. A number that stands twice counts once. Answers
+    /// the warnings.
     ///
     /// # Errors
     /// [`Refusal::Forbidden`] for a role that may not edit, an id that is not the account's, or a file's
     /// monitor; [`Refusal::Faults`] for what is wrong with the body, or naming the monitors that may not have
     /// one of the values; and as the store's.
-    pub async fn bulk_edit(&self, caller: &Caller, body: &Node) -> Result<(), Refusal> {
+    pub async fn bulk_edit(&self, caller: &Caller, body: &Node) -> Result<Vec<String>, Refusal> {
         let fields = fields(&MONITOR_BULK_EDIT, body)?;
         let append = fields.get("update_locations_action") == Some(&json!("append"));
         let kept = |name: &str| !(OUTER.contains(&name) || append && name == "locations");
@@ -39,14 +40,14 @@ impl Fleet {
                     _ => &shared,
                 };
                 match accept::patch(&old.document, Form::V3, patched, &scene.around()) {
-                    Ok(accepted) => Some(accepted.document),
+                    Ok(accepted) => Some(accepted),
                     Err(faults) => {
                         super::many::Blame::add(blame, &called(old.id), faults);
                         None
                     }
                 }
             };
-        self.change_many(caller, "bulk-edit", fields, change).await.map(drop)
+        self.change_many(caller, "bulk-edit", fields, change).await
     }
 }
 

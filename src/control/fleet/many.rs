@@ -8,12 +8,13 @@ use serde_json::{Map, Value};
 use super::save::{Scene, Step};
 use super::{Fleet, open_to_change};
 use crate::control::{Caller, Refusal};
+use crate::model::accept::Accepted;
 use crate::model::intake::{Form, Intake, no_secrets};
 use crate::model::source::{Node, Place};
 use crate::model::table::Table;
-use crate::model::{Document, FieldFault, Monitor, MonitorId, Right, Rule};
+use crate::model::{FieldFault, Monitor, MonitorId, Right, Rule};
 
-/// Faults that one answer names at most; how many more there are is told.
+/// Faults and warnings that one answer names at most; how many more there are is told.
 const MOST_FAULTS: usize = 100;
 
 /// The fields of a body of `table`, or all that is wrong with it.
@@ -72,7 +73,7 @@ pub(super) fn called(id: MonitorId) -> String {
 
 impl Fleet {
     /// Changes all monitors that `fields` names as `change` says, or none: `change` gives the new document of
-    /// one, or notes what is wrong. It runs where blocking is fine.
+    /// one, or notes what is wrong. It runs where blocking is fine. Answers what their authors should know.
     ///
     /// # Errors
     /// [`Refusal::Forbidden`] for a role that may not edit, and naming an id that is not the account's or a
@@ -82,26 +83,34 @@ impl Fleet {
         caller: &Caller,
         action: &'static str,
         fields: Map<String, Value>,
-        mut change: impl FnMut(&Monitor, &Map<String, Value>, &Scene, &mut Blame) -> Option<Document>
+        mut change: impl FnMut(&Monitor, &Map<String, Value>, &Scene, &mut Blame) -> Option<Accepted>
         + Send
         + 'static,
-    ) -> Result<Vec<Monitor>, Refusal> {
+    ) -> Result<Vec<String>, Refusal> {
         let _turn = self.alone().await;
         let scene = self.scene(caller).await?;
         let olds = self.these(caller, &ids(&fields))?;
         let judged = tokio::task::spawn_blocking(move || {
             let (mut steps, mut blame) = (Vec::with_capacity(olds.len()), Blame::default());
+            let mut warnings = Vec::new();
             for old in olds {
-                if let Some(document) = change(&old, &fields, &scene, &mut blame) {
-                    let (document, trail) = (Arc::new(document), (*old.trail).clone());
+                if let Some(accepted) = change(&old, &fields, &scene, &mut blame) {
+                    let who = called(old.id);
+                    warnings.extend(accepted.warnings.iter().map(|warning| format!("{who}: {warning}")));
+                    let (document, trail) = (Arc::new(accepted.document), (*old.trail).clone());
                     steps.push(Step::Next { action, old: Box::new(old), document, trail, origin: None });
                 }
             }
-            blame.settle().map(|()| steps)
+            blame.settle().map(|()| (steps, warnings))
         });
         let stopped = |_| Refusal::Unavailable("the server is shutting down".to_owned());
-        let steps = judged.await.map_err(stopped)??;
-        self.save_all(caller, steps).await
+        let (steps, mut warnings) = judged.await.map_err(stopped)??;
+        self.save_all(caller, steps).await?;
+        if let Some(more) = warnings.len().checked_sub(MOST_FAULTS).filter(|more| *more > 0) {
+            warnings.truncate(MOST_FAULTS);
+            warnings.push(format!("{more} more warnings are not named here"));
+        }
+        Ok(warnings)
     }
 
     /// The monitors with these numbers, when the caller may change them all.

@@ -6,6 +6,7 @@ use super::Fleet;
 use super::many::{Blame, called, fields};
 use super::save::Scene;
 use crate::control::{Caller, Refusal};
+use crate::model::accept::Accepted;
 use crate::model::field::{Field, Kind};
 use crate::model::source::{Node, Place};
 use crate::model::table::account::PASSWORD_BULK_EDIT;
@@ -19,7 +20,7 @@ impl Fleet {
     ///
     /// # Errors
     /// As [`Fleet::bulk_edit`]; [`Refusal::Faults`] also names monitors that have no such secret.
-    pub async fn bulk_edit_passwords(&self, caller: &Caller, body: &Node) -> Result<(), Refusal> {
+    pub async fn bulk_edit_passwords(&self, caller: &Caller, body: &Node) -> Result<Vec<String>, Refusal> {
         let fields = fields(&PASSWORD_BULK_EDIT, body)?;
         let masked: Vec<FieldFault> = ["current_value", "new_value"]
             .into_iter()
@@ -33,11 +34,11 @@ impl Fleet {
         if !masked.is_empty() {
             return Err(Refusal::Faults(masked));
         }
-        self.change_many(caller, "bulk-edit-passwords", fields, changed).await.map(drop)
+        self.change_many(caller, "bulk-edit-passwords", fields, changed).await
     }
 }
 
-fn changed(old: &Monitor, fields: &Map<String, Value>, _: &Scene, blame: &mut Blame) -> Option<Document> {
+fn changed(old: &Monitor, fields: &Map<String, Value>, _: &Scene, blame: &mut Blame) -> Option<Accepted> {
     let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
     let mut exchange =
         Exchange { current: text("current_value"), new: text("new_value"), found: 0, faults: Vec::new() };
@@ -49,7 +50,8 @@ fn changed(old: &Monitor, fields: &Map<String, Value>, _: &Scene, blame: &mut Bl
     }
     let sound = exchange.found > 0 && exchange.faults.is_empty();
     blame.add(&called(old.id), exchange.faults);
-    sound.then(|| Document::trusted(old.kind(), values))
+    // Another password changes nothing that saving warns of.
+    sound.then(|| Accepted { document: Document::trusted(old.kind(), values), warnings: Vec::new() })
 }
 
 /// Puts one secret in the place of another.

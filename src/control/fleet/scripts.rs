@@ -6,12 +6,13 @@ use super::Fleet;
 use super::many::{Blame, called, fields};
 use super::save::Scene;
 use crate::control::{Caller, Refusal};
+use crate::model::accept::Accepted;
 use crate::model::field::Kind;
 use crate::model::intake::Form;
 use crate::model::script::{ScriptFacts, masked, well_formed};
 use crate::model::source::Node;
 use crate::model::table::account::SCRIPT_BULK_EDIT;
-use crate::model::{Document, Monitor, MonitorType, Rule, accept, table};
+use crate::model::{Monitor, MonitorType, Rule, accept, table};
 
 /// Bytes that the scripts of one call may grow by together.
 const MOST_GROWTH: usize = 256 * 1024 * 1024;
@@ -23,13 +24,13 @@ impl Fleet {
     /// # Errors
     /// As [`Fleet::bulk_edit`]; [`Refusal::Faults`] also names monitors whose script has no such text, or
     /// would be none any more.
-    pub async fn bulk_edit_scripts(&self, caller: &Caller, body: &Node) -> Result<(), Refusal> {
+    pub async fn bulk_edit_scripts(&self, caller: &Caller, body: &Node) -> Result<Vec<String>, Refusal> {
         let fields = fields(&SCRIPT_BULK_EDIT, body)?;
         let mut grown = 0;
         let change = move |old: &Monitor, fields: &Map<String, Value>, scene: &Scene, blame: &mut Blame| {
             changed(old, fields, scene, &mut grown, blame)
         };
-        self.change_many(caller, "bulk-edit-scripts", fields, change).await.map(drop)
+        self.change_many(caller, "bulk-edit-scripts", fields, change).await
     }
 }
 
@@ -39,7 +40,7 @@ fn changed(
     scene: &Scene,
     grown: &mut usize,
     blame: &mut Blame,
-) -> Option<Document> {
+) -> Option<Accepted> {
     let who = called(old.id);
     let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
     let (current, new) = (text("current_value"), text("new_value"));
@@ -74,7 +75,7 @@ fn changed(
     }
     let body = Node::from(json!({"script": script}));
     match accept::patch(&old.document, Form::V3, &body, &scene.around()) {
-        Ok(accepted) => Some(accepted.document),
+        Ok(accepted) => Some(accepted),
         Err(faults) => {
             blame.add(&who, faults);
             None

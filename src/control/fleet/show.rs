@@ -41,10 +41,11 @@ impl Fleet {
             ..RecordFilter::of(RecordKind::Blackout).within(caller.customer)
         };
         let blackouts = self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
-        let blackouts = ahead(&blackouts.rows, &facts, self.parts.clock.now());
+        let now = self.parts.clock.now();
+        let blackouts = ahead(&blackouts.rows, &facts, now);
         let shown = |monitor: &Monitor| {
             let script = ScriptFacts::of(&monitor.document);
-            let scene = Shown { monitor, facts: &facts, caller, last: self.last_run(monitor), script };
+            let scene = Shown { monitor, facts: &facts, caller, last: self.last_run(monitor), script, now };
             let none = Vec::new();
             scene.object(blackouts.get(&monitor.id).unwrap_or(&none))
         };
@@ -82,6 +83,7 @@ struct Shown<'a> {
     last: Option<MonitorState>,
     /// `None` for types without a script, and for one that cannot be read.
     script: Option<ScriptFacts>,
+    now: Timestamp,
 }
 
 impl Shown<'_> {
@@ -111,6 +113,7 @@ impl Shown<'_> {
         Some(match name {
             "customer_id" => json!(monitor.customer.0),
             "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
+            "paused_until" => moment(monitor.rests_until(self.now)?),
             "home_location" if own.is_none() => json!(self.facts.pool(monitor).first()?),
             "locations" => self.locations(own),
             "custom_properties" => self.properties(own),

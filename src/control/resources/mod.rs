@@ -140,11 +140,17 @@ impl Resources {
         let old = self.changeable(&bench, id, if_match).await?;
         let draft = rules::patch(&bench, &old, body).await?;
         let unchanged = Saved { id, revision: old.revision.0, ..Saved::default() };
-        if draft.fields == old.fields && draft.private == old.private && draft.unique == old.unique {
+        // An account is kept with its defaults from its first change on: that is no change of them.
+        let mut before = match kind.record {
+            RecordKind::Customer => kind.table.defaults(),
+            _ => Map::new(),
+        };
+        before.extend(old.fields.clone());
+        if draft.fields == before && draft.private == old.private && draft.unique == old.unique {
             return Ok(Saved { warnings: draft.warnings, ..unchanged });
         }
         let mut entry = bench.entry("change", AuditObject::Id(id), kind.name_of(&draft.fields));
-        (entry.before, entry.after) = audit::changes(kind.table, &old.fields, &draft.fields);
+        (entry.before, entry.after) = audit::changes(kind.table, &before, &draft.fields);
         if kind.record == RecordKind::User && draft.private != old.private {
             entry.after.insert("password".to_owned(), Value::from(crate::model::MASK));
         }

@@ -42,7 +42,8 @@ impl Intake<'_> {
         let no_default = field.default_value().is_none();
         match kind {
             Kind::Int { .. } => no_default || self.form == Form::Legacy,
-            Kind::Text { .. } => no_default && !field.required,
+            // Required, it is missing then: the legacy API has no other word for unset (behaviour.md 2).
+            Kind::Text { .. } => no_default && (!field.required || self.form == Form::Legacy),
             Kind::TextOf(choices) => !choices.contains(&"") && self.form == Form::Legacy,
             _ => self.form == Form::Legacy,
         }
@@ -63,7 +64,8 @@ impl Intake<'_> {
         };
         if items.len() < min || items.len() > max {
             let bound = if items.len() < min { format!("at least {min}") } else { format!("at most {max}") };
-            let message = format!("`{path}` must have {bound} entries, not {}", items.len());
+            let entries = if bound.ends_with(" 1") { "entry" } else { "entries" };
+            let message = format!("`{path}` must have {bound} {entries}, not {}", items.len());
             let fault = FieldFault::new(Rule::Length, path, node.place, message);
             self.faults.push(fault.given(items.len().to_string()));
             return None;

@@ -4,7 +4,7 @@ use base64::Engine as _;
 
 use super::super::MonitorType;
 use super::super::fault::{MASK, Rule};
-use super::super::script::{ScriptFacts, hides, same_protected};
+use super::super::script::{ScriptFacts, ScriptFault, hides, same_protected, well_formed};
 use super::super::text::same_secret;
 use super::{Bench, Judged};
 
@@ -69,19 +69,26 @@ fn archive(bench: &mut Bench<'_>) {
 /// A script that cannot be played, which is stored nevertheless.
 pub(super) fn warning(judged: &Judged<'_>) -> Option<String> {
     let document = judged.document;
-    if document.kind() != MonitorType::BrowserScript {
-        return None;
+    match document.kind() {
+        MonitorType::BrowserScript => {}
+        MonitorType::Api => {
+            let fault = well_formed(document.text("script")?).err()?;
+            return Some(unparsed(&fault));
+        }
+        _ => return None,
     }
     let allowed = document.number("transaction_steps_allowed");
     match ScriptFacts::read(document.text("script")?) {
-        Err(fault) => Some(format!(
-            "`script` cannot be parsed, line {}, column {}: {}: checks end with status 96",
-            fault.place.line, fault.place.column, fault.message
-        )),
+        Err(fault) => Some(format!("{}: checks end with status 96", unparsed(&fault))),
         Ok(facts) if i64::try_from(facts.steps).is_ok_and(|steps| steps > allowed) => Some(format!(
             "`script` has {} steps, more than the {allowed} that are allowed: checks end with status 94",
             facts.steps
         )),
         Ok(_) => None,
     }
+}
+
+fn unparsed(fault: &ScriptFault) -> String {
+    let (line, column) = (fault.place.line, fault.place.column);
+    format!("`script` cannot be parsed, line {line}, column {column}: {}", fault.message)
 }

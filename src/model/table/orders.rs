@@ -66,5 +66,8 @@ static AN_ID: Kind = Kind::Text { min: 1, max: 20, format: Format::Any };
 pub static EDITED: Table = Table::new(
     "Edited",
     "What a bulk edit changed",
-    &[&[reported("ids", Kind::List { of: &AN_ID, min: 1, max: 100_000 }, "Numbers, as texts")]],
+    &[&[
+        reported("ids", Kind::List { of: &AN_ID, min: 1, max: 100_000 }, "Numbers, as texts"),
+        reported("warnings", Kind::List { of: &A_WARNING, min: 0, max: 1000 }, "Only when saving warns"),
+    ]],
 );

@@ -76,6 +76,9 @@ pub static REPORTED: &[Field] = &[
     Field::new("has_active_performance_alerts", Kind::Flag, "A performance alert is raised now").read_only(),
     Field::new("has_performance_alerts", Kind::Flag, "It has a performance alert").read_only(),
     Field::new("has_sla", Kind::Flag, "It has a service level agreement").read_only(),
+    Field::text("paused_until", 32, "End of its rest, UTC; null when it does not rest")
+        .read_only()
+        .extension(),
     Field::new("monitor_uses_own_locations", Kind::Flag, "It has locations of its own").read_only(),
     Field::new("sla_id", ID, "Its service level agreement").read_only(),
 ];

@@ -1,7 +1,8 @@
 //! Opens the file: the lock of the process, the connections and how they are set up.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{Read, Seek, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use nix::fcntl::{Flock, FlockArg};
@@ -12,6 +13,9 @@ use crate::store::StoreError;
 use super::error::Told;
 use super::{SqliteSettings, Synchronous, schema};
 
+/// Rights of the files, as they are made.
+const PRIVATE: u32 = 0o600;
+
 /// Held as long as the database is open; the system drops it with the process, however that ends.
 pub(super) type Lock = Flock<File>;
 
@@ -21,7 +25,11 @@ pub(super) type Lock = Flock<File>;
 /// [`StoreError::Locked`] with the process id of the holder.
 pub(super) fn lock(path: &Path, told: &Told) -> Result<Lock, StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder)
+        // Hashes of passwords lie there: nobody else on this host is to read them.
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
             .map_err(|e| told.of_io(&format!("cannot make the folder `{}`", folder.display()), &e))?;
     }
     let mut name = path.as_os_str().to_owned();
@@ -31,6 +39,7 @@ pub(super) fn lock(path: &Path, told: &Told) -> Result<Lock, StoreError> {
         .write(true)
         .create(true)
         .truncate(false)
+        .mode(PRIVATE)
         .open(&name)
         .map_err(|e| told.of_io(&format!("cannot open `{}`", Path::new(&name).display()), &e))?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
@@ -60,6 +69,14 @@ fn held_by(path: &Path, file: File) -> String {
 
 /// Opens the connection that writes, and brings the file up to this version.
 pub(super) fn writer(path: &Path, settings: &SqliteSettings, told: &Told) -> Result<Connection, StoreError> {
+    // What SQLite puts beside the file gets the same rights.
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(PRIVATE)
+        .open(path)
+        .map_err(|e| told.of_io(&format!("cannot open `{}`", path.display()), &e))?;
     let mut conn = Connection::open(path).map_err(|e| told.of(&e))?;
     set_up_writer(&conn, settings).map_err(|e| told.of(&e))?;
     schema::migrate(&mut conn, told)?;

@@ -86,5 +86,5 @@ pub(super) async fn bulk_edit_blackouts(
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
     state.resources.bulk_edit_blackouts(&caller, &body).await?;
-    Ok(edited(&body).into_response())
+    Ok(edited(&body, Vec::new()).into_response())
 }

@@ -1,0 +1,123 @@
+//! Which servers a command trusts over TLS: those of the system's authorities and of `--ca-file`, and the one of
+//! this host by the certificate that its host token names.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use aws_lc_rs::digest;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+
+/// Whom to trust beside the authorities of the system.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trust<'a> {
+    /// Authorities, PEM.
+    pub(super) ca_file: Option<&'a Path>,
+    /// SHA-256 of the certificate of the server of this host.
+    pub(super) certificate: Option<[u8; 32]>,
+}
+
+impl Trust<'_> {
+    /// What shakes hands so.
+    pub(super) fn connector(&self) -> anyhow::Result<tokio_rustls::TlsConnector> {
+        let mut roots = RootCertStore::empty();
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if let Some(file) = self.ca_file {
+            let found: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).and_then(Iterator::collect);
+            let found = found.with_context(|| format!("the CA file `{}` cannot be read", file.display()))?;
+            let (taken, _) = roots.add_parsable_certificates(found);
+            anyhow::ensure!(taken > 0, "there is no certificate in the CA file `{}`", file.display());
+        }
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        // A host without any authority may still know its own server.
+        let by_name = if roots.is_empty() {
+            None
+        } else {
+            let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider));
+            Some(verifier.build().context("the authorities cannot be used")?)
+        };
+        let verifier = Verifier { own: self.certificate, by_name, provider: Arc::clone(&provider) };
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier))
+            .with_no_client_auth();
+        Ok(Arc::new(config).into())
+    }
+}
+
+/// Takes the certificate with the fingerprint `own`, else what the authorities vouch for.
+#[derive(Debug)]
+struct Verifier {
+    own: Option<[u8; 32]>,
+    by_name: Option<Arc<WebPkiServerVerifier>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if self.own.is_some_and(|own| digest::digest(&digest::SHA256, end_entity).as_ref() == own) {
+            return Ok(ServerCertVerified::assertion());
+        }
+        match &self.by_name {
+            Some(verifier) => {
+                verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+            }
+            None => Err(Error::InvalidCertificate(CertificateError::UnknownIssuer)),
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// What to do about a handshake that failed for `error`.
+pub(super) fn remedy(error: &std::io::Error) -> &'static str {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    match inner {
+        Some(Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        )) => "name the server as its certificate does",
+        Some(Error::InvalidCertificate(
+            CertificateError::Expired | CertificateError::ExpiredContext { .. },
+        )) => "the server needs a new certificate",
+        Some(Error::InvalidCertificate(_)) => "`--ca-file FILE` trusts a private authority",
+        Some(Error::InvalidMessage(_)) => {
+            "does it speak TLS there? A server without a certificate is named `http://…`"
+        }
+        _ => "the log of the server may say more",
+    }
+}

@@ -1,0 +1,34 @@
+//! The page of one result: all that is kept of a check, as the API shows it.
+
+use std::fmt::Write;
+
+use axum::extract::{Path, State};
+use axum::response::{Html, IntoResponse, Response};
+
+use super::html::{document, escape, time};
+use super::status::reason;
+use super::{Site, not_found, store_unavailable};
+use crate::model::CheckResult;
+
+/// `GET /results/{id}`
+pub(super) async fn page(State(site): State<Site>, Path(id): Path<String>) -> Response {
+    let Ok(id) = id.parse() else { return not_found("There is no result with this id") };
+    match site.view.result(id).await {
+        Ok(Some(result)) => render(&result).into_response(),
+        Ok(None) => not_found("There is no result with this id"),
+        Err(error) => store_unavailable(&error),
+    }
+}
+
+fn render(result: &CheckResult) -> Html<String> {
+    let (name, word, monitor) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
+    let (planned, why) = (time(result.planned_at), reason(result));
+    let mut body = format!(
+        r#"<h1>{name} <small>{planned} UTC</small></h1><p><span class="pill s-{word}">{word}</span> {} <a href="/monitors/{monitor}">All results</a></p>"#,
+        escape(&why)
+    );
+    // Only numbers and texts are in it: nothing that JSON cannot hold.
+    let text = serde_json::to_string_pretty(result).unwrap_or_default();
+    let _ = write!(body, r#"<pre class="record">{}</pre>"#, escape(&text));
+    document(&format!("{} · Vigie", result.monitor_name), &body)
+}

@@ -1,0 +1,109 @@
+//! The legacy coding of behaviour.md 2, worked out here by itself: everything a text, flags `y` and `n`, codes.
+
+use serde_json::{Map, Value, json};
+use vigie::model::MonitorType as T;
+use vigie::model::field::{Field, Legacy};
+
+use crate::world::World;
+
+/// Levels of interface.md 2.3, by their codes.
+const LEVELS: [&str; 6] =
+    ["Disabled", "Error Only", "All Actions on Error", "All Actions", "All Events on Error", "All Events"];
+
+impl World {
+    /// The legacy record of what version 3 shows.
+    pub fn legacy_of(&self, shown: &Map<String, Value>, scripts: bool) -> Map<String, Value> {
+        let mut record = Map::new();
+        record.insert("site_type".to_owned(), json!(self.site_type()));
+        for field in self.fields() {
+            let value = &shown[field.name];
+            let text = match field.legacy {
+                Legacy::Hidden => continue,
+                Legacy::Coded(codes) => json!(code(codes, value)),
+                Legacy::Enabled => json!(if value == true { "Enabled" } else { "Disabled" }),
+                _ => as_text(value),
+            };
+            if let Legacy::Indexed { name, field } = field.legacy {
+                let level = LEVELS.iter().position(|level| value[field] == *level).unwrap();
+                record.insert(name.to_owned(), json!(level.to_string()));
+            }
+            record.insert(name(field).to_owned(), text);
+        }
+        for location in record["locations"].as_array_mut().unwrap() {
+            location.as_object_mut().unwrap().shift_remove("region");
+        }
+        if shown["rotate_locations"] == true && !self.is_mobile() && record["monitor_location_count"] == "0" {
+            let two = matches!(shown["mode"].as_str(), Some("Round Robin" | "SLA (MultiPOP)"));
+            record.insert("monitor_location_count".to_owned(), json!(if two { "2" } else { "1" }));
+        }
+        if matches!(self.kind, T::Website | T::WebsiteSsl) {
+            record.insert("smtp_hostname".to_owned(), json!(""));
+            record.insert("pop3_hostname".to_owned(), json!(""));
+        }
+        if !scripts {
+            record.shift_remove("script");
+        }
+        record
+    }
+
+    /// A legacy body that sets what `sent` sets; `count` is its count of locations. With `texts` numbers and flags
+    /// are texts too.
+    pub fn legacy_body(&self, sent: &Map<String, Value>, count: i64, texts: bool) -> Map<String, Value> {
+        let mut body = Map::new();
+        for field in self.settable() {
+            let value = &sent[field.name];
+            let written = match field.legacy {
+                Legacy::Hidden => continue,
+                // An empty text is a value where there is a default for it.
+                _ if value.is_null() && texts && !is_text_with_default(field) => json!(""),
+                _ if value.is_null() => Value::Null,
+                Legacy::Coded(codes) => json!(code(codes, value)),
+                Legacy::Alias(others) if texts => {
+                    let other = others.iter().find(|(_, word)| value == *word);
+                    other.map_or_else(|| value.clone(), |(other, _)| json!(other))
+                }
+                Legacy::Enabled => json!(if value == true { "Enabled" } else { "Disabled" }),
+                _ if texts => as_text(value),
+                _ => value.clone(),
+            };
+            if let (Legacy::Indexed { name, field }, Value::Object(_)) = (field.legacy, value) {
+                let level = LEVELS.iter().position(|level| value[field] == *level).unwrap_or(1);
+                body.insert(name.to_owned(), if texts { json!(level.to_string()) } else { json!(level) });
+            }
+            body.insert(name(field).to_owned(), written);
+        }
+        if let Some(counted) = body.get_mut("monitor_location_count") {
+            *counted = if texts { json!(count.to_string()) } else { json!(count) };
+        }
+        body
+    }
+}
+
+pub fn name(field: &Field) -> &'static str {
+    match field.legacy {
+        Legacy::Named(name) => name,
+        _ => field.name,
+    }
+}
+
+fn is_text_with_default(field: &Field) -> bool {
+    matches!(field.default_value(), Some(Value::String(_)))
+}
+
+fn code(codes: &[(&'static str, &'static str)], value: &Value) -> String {
+    let word = value.as_str().unwrap_or_default();
+    codes.iter().find(|(_, known)| *known == word).map_or(word, |(code, _)| code).to_owned()
+}
+
+pub fn as_text(value: &Value) -> Value {
+    match value {
+        Value::Null => json!(""),
+        Value::Bool(flag) => json!(if *flag { "y" } else { "n" }),
+        Value::Number(number) => json!(number.to_string()),
+        Value::String(_) => value.clone(),
+        Value::Array(items) => items.iter().map(as_text).collect(),
+        Value::Object(entries) => {
+            Value::Object(entries.iter().map(|(name, value)| (name.clone(), as_text(value))).collect())
+        }
+    }
+}

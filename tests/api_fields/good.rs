@@ -1,0 +1,120 @@
+//! The values that a field takes: every word, both flags, the ends of every range, texts of one character and
+//! of as many as there may be.
+
+use serde_json::{Value, json};
+use vigie::model::field::{Field, Kind};
+use vigie::model::format::Format;
+
+use crate::parts;
+
+/// Longer texts have a test of their own.
+pub const MUCH: usize = 66_000;
+
+/// Characters of one, two, three and four bytes.
+const CHARACTERS: [char; 4] = ['x', 'ä', '日', '𝄞'];
+
+/// `count` characters, most of which are not ASCII.
+pub fn long(count: usize) -> String {
+    CHARACTERS.iter().copied().cycle().skip(1).take(count).collect()
+}
+
+/// `head`, `tail` and what makes them `count` characters.
+fn padded(head: &str, tail: &str, count: usize) -> String {
+    format!("{head}{}{tail}", long(count - head.chars().count() - tail.chars().count()))
+}
+
+/// Labels of a name of `count` bytes.
+fn host(count: usize) -> String {
+    "a234567890123456789012345678901.".repeat(9).chars().take(count - 1).collect::<String>() + "z"
+}
+
+/// A text in `format` of exactly `count` characters, for formats that a text may fill whole.
+pub fn of_length(format: Format, count: usize) -> Option<String> {
+    Some(match format {
+        Format::Any | Format::HeaderValue => long(count),
+        Format::HttpUrl | Format::HttpUrlTemplate => padded("http://a.example/?q=", "", count),
+        Format::Service(schemes) if count <= 262 => {
+            let head = format!("{}://", schemes[0]);
+            format!("{head}{}", host(count - head.len()))
+        }
+        Format::Email => format!("{}@{}", "l".repeat(64), host(count - 65)),
+        Format::Identifier => "_".repeat(count),
+        Format::Token | Format::HeaderName => "X".repeat(count),
+        Format::Json => padded("{\"ä\":\"", "\"}", count),
+        Format::Xml => padded("<a>", "</a>", count),
+        Format::Script => padded("<script><step><open url=\"http://a/\"/></step><!--", "--></script>", count),
+        _ => return None,
+    })
+}
+
+fn texts(min: usize, max: usize, format: Format) -> Vec<String> {
+    let fixed: &[&str] = match format {
+        Format::Ipv4 => &["0.0.0.1", "255.255.255.255"],
+        Format::Ip => &["::1", "192.0.2.1", "0000:0000:0000:0000:0000:ffff:255.255.255.255"],
+        Format::HttpUrl => &["http://a", "http://[::1]:65535/ä?b=1#c", "http://münchen.example/"],
+        Format::HttpUrlTemplate => &["{{", "https://a/{{b}}", "http://a"],
+        Format::Host => &["a", "münchen.example", "::1", "192.0.2.1"],
+        Format::Service(_) => &["a", "[::1]:65535", "a:1"],
+        Format::Email => &["a@b", "ä+b@[192.0.2.1]"],
+        Format::Identifier => &["_"],
+        Format::Token => &["M", "!#$%&'*+-.^_`|~"],
+        Format::HeaderName => &["X"],
+        Format::Json => &["0", "{\"a\": [1, \"ä\\n\"]}\n"],
+        Format::Xml => &["<a/>", "<?xml version=\"1.0\"?>\r\n<a b=\"\\&quot;\">\t\u{e4}</a>\n"],
+        Format::Script => &[
+            "<script><step name=\"ä\"><open url='http://a/'/></step></script>",
+            "<a/>",
+            "<script>\r\n\t<step>\n<open url=\"http://a/\\\"/>\u{7f}</step></script>\n",
+        ],
+        Format::Base64 => &["UEsDBA==", "UEsFBgAA\r\nAAAAAAAAAAAAAAAA\nAAAAAA==\n"],
+        _ if min == 0 => &["", "ä"],
+        _ => &["ä"],
+    };
+    let longest = match format {
+        Format::Host => Some(host(253) + "."),
+        _ if max > MUCH => of_length(format, 3000),
+        _ => of_length(format, max),
+    };
+    fixed.iter().map(|text| (*text).to_owned()).chain(longest).collect()
+}
+
+/// The values of `kind`, the shortest first.
+pub fn values(kind: &Kind) -> Vec<Value> {
+    match *kind {
+        Kind::Flag => vec![json!(true), json!(false)],
+        Kind::Int { min, max } => vec![json!(min), json!(max)],
+        Kind::IntOf(choices) => choices.iter().map(|choice| json!(choice)).collect(),
+        Kind::Number { .. } => vec![json!(0), json!(-1.5), json!(1e300), json!(4.5)],
+        Kind::Text { min, max, format } => texts(min, max, format).into_iter().map(Value::from).collect(),
+        Kind::TextOf(choices) => choices.iter().map(|choice| json!(choice)).collect(),
+        Kind::Any => vec![json!({})],
+        Kind::List { of, min, max } => lists(of, min, max),
+        Kind::Object(table) => parts::objects(table, 0),
+    }
+}
+
+/// The empty list, one entry, all values of an entry, and as many entries as there may be.
+fn lists(of: &'static Kind, min: usize, max: usize) -> Vec<Value> {
+    let entries = match of {
+        Kind::Object(table) => parts::objects(table, 0),
+        of => values(of).into_iter().filter(|value| value != "").collect(),
+    };
+    let short = |at: usize| match of {
+        Kind::Object(table) => parts::short(table, at),
+        _ => entries[0].clone(),
+    };
+    let none = (min == 0).then(|| json!([]));
+    let full: Vec<Value> = (0..max.min(200)).map(short).collect();
+    none.into_iter()
+        .chain([json!([short(0)]), json!(entries.iter().take(max).collect::<Vec<_>>()), json!(full)])
+        .collect()
+}
+
+/// The values of `field`; null, which stands for its default, comes last.
+pub fn of(field: &Field) -> Vec<Value> {
+    let mut values = values(&field.kind);
+    if !field.required {
+        values.push(Value::Null);
+    }
+    values
+}

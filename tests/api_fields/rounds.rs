@@ -1,0 +1,263 @@
+//! Rounds over good values: in each, every field of a type is set at once, by each way that there is, and read
+//! by each way.
+
+use serde_json::{Map, Value, json};
+use vigie::model::MonitorType as T;
+
+use crate::support::outcome;
+use crate::ties::{Cases, pool};
+use crate::wanted::nonsense;
+use crate::world::World;
+
+/// Far more than the field with most values needs.
+const MOST_ROUNDS: usize = 60;
+
+pub async fn walk(world: &mut World) {
+    let mut cases = Cases::of(world);
+    let base = Value::Object(world.base());
+    let second = world.v3.post(&world.path(), base.clone()).await.id();
+    let third = world.v3.post(&world.path(), base).await.id();
+    for round in 0.. {
+        if cases.open().is_empty() {
+            break;
+        }
+        assert!(round < MOST_ROUNDS, "{}: never walked: {:?}", world.kind, cases.open());
+        let sent = cases.next(world);
+        let mut made = by_v3(world, &sent, round, second).await;
+        if world.listed() {
+            made.extend(by_legacy(world, &sent, round, third).await);
+        }
+        for (at, id) in made.into_iter().enumerate() {
+            remove(world, id, at.is_multiple_of(2) || !world.listed()).await;
+        }
+    }
+    for (field, _) in &cases.fields {
+        world.walked.insert(field.name);
+    }
+    survive(world, second, third).await;
+}
+
+/// Creates, reads, lists, copies, and changes `second`.
+async fn by_v3(world: &mut World, sent: &Map<String, Value>, round: usize, second: i64) -> Vec<i64> {
+    let mut body = sent.clone();
+    for field in world.read_only() {
+        body.insert(field.name.to_owned(), nonsense(field, round % 2 == 1));
+        world.walked.insert(field.name);
+    }
+    let reply = world.v3.post(&world.path(), Value::Object(body.clone())).await;
+    if reply.status != 200 {
+        world.problem(&format!("round {round}: create refused: {} of {}", reply.text, json!(sent)));
+        return Vec::new();
+    }
+    let id = reply.id();
+    let shown = world.shown(id).await;
+    check(world, &format!("round {round}, created"), id, &shown, sent, "Firefox").await;
+    listed(world, id, &shown, round).await;
+    let copy = world.v3.post(&format!("/monitors/{id}/clone"), json!({"name": sent["name"]})).await.id();
+    let mut copied = world.shown(copy).await;
+    for name in ["id", "last_modified", "script_created", "script_modified"] {
+        if let Some(value) = shown.get(name) {
+            copied.insert(name.to_owned(), value.clone());
+        }
+    }
+    world.compare(&format!("round {round}, copied"), &copied, &shown);
+    if world.document(copy) != world.document(id) {
+        world.problem("the copy holds something else");
+    }
+    // With it, what is sent is taken for what was read before.
+    body.shift_remove("monitor_uses_own_locations");
+    let reply = world.v3.patch(&format!("{}/{second}", world.path()), Value::Object(body)).await;
+    if reply.status == 200 {
+        let shown = world.shown(second).await;
+        check(world, &format!("round {round}, changed"), second, &shown, sent, "Firefox").await;
+        if world.listed() {
+            let (record, want) = (world.record(second, true).await, world.legacy_of(&shown, true));
+            world.compare(&format!("round {round}, record"), &record, &want);
+        }
+        sent_back(world, second, shown).await;
+    } else {
+        world.problem(&format!("round {round}: change refused: {}", reply.text));
+    }
+    vec![id, copy]
+}
+
+/// What `shown` says against what was sent, and against what is kept.
+async fn check(
+    world: &mut World,
+    when: &str,
+    id: i64,
+    shown: &Map<String, Value>,
+    sent: &Map<String, Value>,
+    browser: &str,
+) {
+    let mut names: Vec<&str> = world.fields().iter().map(|field| field.name).chain(["type"]).collect();
+    names.sort_unstable();
+    let mut keys: Vec<&str> = shown.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, names);
+    assert_eq!((&shown["id"], &shown["type"]), (&json!(id), &json!(world.kind.name())));
+    let want = world.wanted(sent, browser);
+    let settable = shown.iter().filter(|(name, _)| want.contains_key(*name));
+    let settable = settable.map(|(name, value)| (name.clone(), value.clone())).collect();
+    world.compare(when, &settable, &want);
+    let document = world.document(id);
+    let clear = world.in_clear(sent);
+    let kept = clear.keys().map(|name| (name.clone(), document.value(name).cloned().unwrap_or_default()));
+    world.compare(&format!("{when}, kept"), &kept.collect(), &clear);
+    let own = sent.get("locations").and_then(Value::as_array).is_some_and(|own| !own.is_empty());
+    if shown["monitor_uses_own_locations"] != own
+        || shown["access_type"] != "Edit"
+        || shown["customer_id"] != 1
+    {
+        world.problem(&format!("{when}: {} with {}", shown["monitor_uses_own_locations"], sent["locations"]));
+    }
+}
+
+/// The list shows what the single object shows, and of it what is selected.
+async fn listed(world: &mut World, id: i64, shown: &Map<String, Value>, round: usize) {
+    let scripts = round.is_multiple_of(2);
+    let some = |name: &str| round.is_multiple_of(3) || name == "id" || name.len() % 3 == round % 3;
+    let chosen: Vec<&str> = shown.keys().map(String::as_str).filter(|name| some(name)).collect();
+    let select =
+        if round.is_multiple_of(3) { String::new() } else { format!("&select={}", chosen.join(",")) };
+    let path =
+        format!("/monitors?type={}&show_scripts={}{select}", world.kind, if scripts { "1" } else { "0" });
+    let list = world.v3.get(&path).await.expect(200);
+    let found = list["results"].as_array().unwrap().iter().find(|one| one["id"] == id);
+    let mut want: Map<String, Value> =
+        chosen.iter().map(|name| ((*name).to_owned(), shown[*name].clone())).collect();
+    if !scripts {
+        want.shift_remove("script");
+    }
+    world.compare(&format!("round {round}, listed"), found.unwrap().as_object().unwrap(), &want);
+}
+
+/// What was read, masks and all, changes nothing when it is sent back.
+async fn sent_back(world: &mut World, id: i64, shown: Map<String, Value>) {
+    let (before, revision) = (world.document(id), shown_revision(world, id).await);
+    let reply = world.v3.patch(&format!("{}/{id}", world.path()), Value::Object(shown)).await;
+    if reply.status != 200 {
+        world.problem(&format!("what was read is refused: {}", reply.text));
+    }
+    if world.document(id) != before || shown_revision(world, id).await != revision {
+        world.problem("what was read changes something when it is sent back");
+    }
+}
+
+async fn shown_revision(world: &World, id: i64) -> String {
+    world.v3.get(&format!("/monitors/{id}")).await.header("etag").to_owned()
+}
+
+/// Reads by the legacy API, changes `third` and creates one.
+async fn by_legacy(world: &mut World, sent: &Map<String, Value>, round: usize, third: i64) -> Vec<i64> {
+    let mut sent = sent.clone();
+    let pool = i64::try_from(pool(&sent).len()).unwrap();
+    let mut count = [0, 1, pool][round % 3];
+    if sent["mode"] == "Primary" && count < pool {
+        count = 0;
+    }
+    // Takes what no legacy body can say into what it does say.
+    let rotates = 0 < count && count < pool && !world.is_mobile();
+    sent.insert("rotate_locations".to_owned(), json!(rotates));
+    if !world.is_mobile() {
+        sent.insert("monitor_location_count".to_owned(), json!(count));
+    }
+    let mut body = world.legacy_body(&sent, count, round % 2 == 1);
+    for field in world.read_only().into_iter().filter(|field| field.name != "monitor_uses_own_locations") {
+        body.insert(field.name.to_owned(), nonsense(field, round % 2 == 1));
+    }
+    let browser = sent.get("browser_type").and_then(Value::as_str).unwrap_or("Firefox").to_owned();
+    let path = format!("/devices/{third}");
+    let answer = world.legacy.call("PATCH", &path, Some(Value::Object(body.clone()))).await;
+    if outcome(&answer) == ("0", "No errors.") {
+        read_both(world, &format!("round {round}, legacy change"), third, &sent, &browser, round).await;
+        let record = world.record(third, true).await;
+        let before = world.document(third);
+        let answer = world.legacy.call("PATCH", &path, Some(Value::Object(record))).await;
+        if outcome(&answer) != ("0", "No errors.") || world.document(third) != before {
+            world.problem(&format!("round {round}: a legacy record sent back: {answer}"));
+        }
+    } else {
+        world.problem(&format!("round {round}: legacy change refused: {answer}, {}", json!(body)));
+    }
+    minimal(world, &mut sent);
+    let mut body = world.legacy_body(&sent, count, round.is_multiple_of(2));
+    body.insert("site_type".to_owned(), json!(world.site_type()));
+    let answer = world.legacy.post(Value::Object(body.clone())).await;
+    if !world.legacy_creates() {
+        assert_eq!(outcome(&answer), ("65", "Invalid device."));
+        return Vec::new();
+    }
+    if outcome(&answer) != ("0", "No errors.") {
+        world.problem(&format!("round {round}: legacy create refused: {answer}, {}", json!(body)));
+        return Vec::new();
+    }
+    let id = answer["results"]["id"].as_str().unwrap().parse().unwrap();
+    let browser = sent.get("browser_type").and_then(Value::as_str).unwrap_or("Firefox").to_owned();
+    read_both(world, &format!("round {round}, legacy create"), id, &sent, &browser, round).await;
+    vec![id]
+}
+
+/// What a legacy create has to have (interface.md 4.1).
+pub fn minimal(world: &World, sent: &mut Map<String, Value>) {
+    let script = "<script><step><open url=\"http://a/\"/></step></script>";
+    let least: &[(&str, Value)] = match world.kind {
+        T::Website | T::WebsiteSsl | T::Api => &[("interval", json!(5)), ("enabled", json!(true))],
+        T::BrowserScript => &[
+            ("interval", json!(5)),
+            ("enabled", json!(true)),
+            ("browser_type", json!("Google Chrome")),
+            ("script", json!(script)),
+        ],
+        _ => &[],
+    };
+    for (name, value) in least {
+        if sent[*name].is_null() || sent[*name] == "" {
+            sent.insert((*name).to_owned(), value.clone());
+        }
+    }
+}
+
+/// Both APIs show what was sent by the legacy one.
+async fn read_both(
+    world: &mut World,
+    when: &str,
+    id: i64,
+    sent: &Map<String, Value>,
+    browser: &str,
+    round: usize,
+) {
+    let shown = world.shown(id).await;
+    check(world, when, id, &shown, sent, browser).await;
+    for scripts in [false, true] {
+        if scripts || round.is_multiple_of(4) {
+            let record = world.record(id, scripts).await;
+            let want = world.legacy_of(&shown, scripts);
+            world.compare(&format!("{when}, record"), &record, &want);
+        }
+    }
+}
+
+async fn remove(world: &mut World, id: i64, by_v3: bool) {
+    if by_v3 {
+        world.v3.delete(&format!("/monitors/{id}")).await.expect(204);
+    } else {
+        let answer = world.legacy.call("DELETE", &format!("/devices/{id}"), None).await;
+        assert_eq!(outcome(&answer), ("0", "No errors."));
+    }
+    assert_eq!(world.v3.get(&format!("/monitors/{id}")).await.status, 404);
+}
+
+/// What was stored is there after a restart, secrets too.
+async fn survive(world: &mut World, second: i64, third: i64) {
+    let ids = [second, third];
+    let before = ids.map(|id| world.document(id));
+    let fresh = crate::app::App::start_quick().await;
+    let old = std::mem::replace(&mut world.app, fresh);
+    world.app = old.restarted().await;
+    for (id, before) in ids.into_iter().zip(before) {
+        if world.document(id) != before {
+            world.problem(&format!("monitor {id} is another one after a restart"));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What version 3 has to show of what was sent.
+
+use serde_json::{Map, Value, json};
+use vigie::model::field::{Access, Field, Kind};
+
+use crate::parts::open;
+use crate::ties::pool;
+use crate::world::{World, location};
+
+const MASK: &str = "********";
+
+impl World {
+    /// The settable fields of a monitor that was made from `sent`, or changed to it. `browser` is what a way that
+    /// may set it has set.
+    pub fn wanted(&self, sent: &Map<String, Value>, browser: &str) -> Map<String, Value> {
+        let of = |field: &&'static Field| (field.name.to_owned(), self.field(field, sent, browser));
+        self.settable().iter().map(of).collect()
+    }
+
+    fn field(&self, field: &'static Field, sent: &Map<String, Value>, browser: &str) -> Value {
+        let given = sent.get(field.name).unwrap_or(&Value::Null);
+        match field.name {
+            "browser_type" => json!(browser),
+            "locations" => {
+                let shown = |id: i64| json!({"id": id, "name": location(id), "region": id});
+                pool(sent).into_iter().map(shown).collect()
+            }
+            "home_location" if given.is_null() && self.is_mobile() => json!(1),
+            "home_location" if given.is_null() => json!(pool(sent)[0]),
+            "custom_properties" => {
+                let shown = |entry: &Value| {
+                    let known = self.properties.iter().find(|(id, ..)| entry["id"] == *id).unwrap();
+                    let value = known.2.iter().find(|(id, _)| entry["value_id"] == *id).unwrap();
+                    json!({"id": known.0, "value_id": value.0, "name": known.1, "value": value.1})
+                };
+                given.as_array().into_iter().flatten().map(shown).collect()
+            }
+            _ => kept(field, given).map_or(Value::Null, |kept| masked(field, kept)),
+        }
+    }
+
+    /// What the document has to hold of `sent`, in clear.
+    pub fn in_clear(&self, sent: &Map<String, Value>) -> Map<String, Value> {
+        let of = |field: &'static Field| {
+            let echo = matches!(field.name, "locations" | "home_location" | "browser_type");
+            let given = sent.get(field.name).filter(|_| !echo)?;
+            Some((field.name.to_owned(), kept(field, given).unwrap_or(Value::Null)))
+        };
+        self.settable().into_iter().filter_map(of).collect()
+    }
+}
+
+/// The value with its defaults; `None` for none. An empty text without a default is none.
+fn kept(field: &Field, given: &Value) -> Option<Value> {
+    let empty = given == "" && matches!(field.kind, Kind::Text { .. }) && field.default_value().is_none();
+    match given {
+        Value::Null => field.default_value(),
+        _ if empty => None,
+        given => Some(whole(&field.kind, given)),
+    }
+}
+
+/// Sub-objects have all of their fields that have a value.
+fn whole(kind: &Kind, given: &Value) -> Value {
+    match (kind, given) {
+        (Kind::Object(table), Value::Object(given)) => {
+            let inner = |field: &Field| {
+                let value = kept(field, given.get(field.name).unwrap_or(&Value::Null))?;
+                Some((field.name.to_owned(), value))
+            };
+            Value::Object(open(table).filter_map(inner).collect())
+        }
+        (Kind::List { of, .. }, Value::Array(items)) => items.iter().map(|item| whole(of, item)).collect(),
+        (_, given) => given.clone(),
+    }
+}
+
+fn masked(field: &Field, value: Value) -> Value {
+    if field.secret && value != "" { json!(MASK) } else { masked_inside(&field.kind, value) }
+}
+
+fn masked_inside(kind: &Kind, value: Value) -> Value {
+    match (kind, value) {
+        (Kind::Object(table), Value::Object(entries)) => {
+            let inner = |(name, value): (String, Value)| {
+                let value = masked(table.field(&name).unwrap(), value);
+                (name, value)
+            };
+            Value::Object(entries.into_iter().map(inner).collect())
+        }
+        (Kind::List { of, .. }, Value::Array(items)) => {
+            items.into_iter().map(|item| masked_inside(of, item)).collect()
+        }
+        (_, value) => value,
+    }
+}
+
+/// A value of another kind than `field` has, or of its kind and not its own: what is read-only takes both.
+pub fn nonsense(field: &Field, odd: bool) -> Value {
+    assert_eq!(field.access, Access::ReadOnly);
+    match field.kind {
+        _ if odd => json!({"not": ["a value"]}),
+        Kind::Flag => json!(true),
+        Kind::Int { .. } | Kind::IntOf(_) | Kind::Number { .. } => json!(77),
+        Kind::List { .. } => json!([]),
+        _ => json!("View"),
+    }
+}

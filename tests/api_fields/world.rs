@@ -1,0 +1,168 @@
+//! One type of monitor in an account of its own, with what its fields may name.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value, json};
+use vigie::model::field::{Access, Field};
+use vigie::model::{CustomerId, Document, MonitorId, MonitorType, Role, table};
+
+use crate::app::{App, Client, example};
+use crate::support::{Someone, outcome, someone};
+use crate::tls_server::Authority;
+
+/// Name of a location of [`App`]; its region is its id.
+pub fn location(id: i64) -> &'static str {
+    match id {
+        1 => "Home",
+        2 => "Away",
+        _ => "Far",
+    }
+}
+
+/// A property: its id, name, and values with theirs.
+pub type Property = (i64, &'static str, Vec<(i64, &'static str)>);
+
+pub struct World {
+    pub kind: MonitorType,
+    pub app: App,
+    pub v3: Client,
+    pub legacy: Someone,
+    /// Properties with their names and values.
+    pub properties: Vec<Property>,
+    pub client: i64,
+    pub authority: i64,
+    /// Fields that were sent.
+    pub walked: BTreeSet<&'static str>,
+    /// What went wrong.
+    pub problems: Vec<String>,
+}
+
+fn certificates() -> &'static (String, String) {
+    static PEM: OnceLock<(String, String)> = OnceLock::new();
+    PEM.get_or_init(|| {
+        let authority = Authority::new("walk");
+        (authority.issue(&["walk.test"], (2020, 2090)).pem(), authority.pem())
+    })
+}
+
+impl World {
+    pub async fn new(kind: MonitorType) -> Self {
+        let app = App::start_quick().await;
+        let v3 = app.login(Role::Admin).await;
+        let legacy = someone(&app, CustomerId(1), Role::Admin, json!({})).await;
+        let (client, authority) = certificates();
+        let certificate = async |kind: &str, pem: &str| {
+            v3.post("/certificates", json!({"name": "walk", "kind": kind, "pem": pem})).await.id()
+        };
+        let (client, authority) =
+            (certificate("client", client).await, certificate("authority", authority).await);
+        let mut properties = Vec::new();
+        for (name, values) in [("colour", ["red", "blue"]), ("größe", ["klein", "groß"])] {
+            let listed: Vec<_> = values.iter().map(|value| json!({"value": value})).collect();
+            let id = v3.post("/properties", json!({"name": name, "values": listed})).await.id();
+            let shown = v3.get(&format!("/properties/{id}")).await.expect(200);
+            let ids = shown["values"].as_array().unwrap().iter().map(|value| value["id"].as_i64().unwrap());
+            properties.push((id, name, ids.zip(values).collect()));
+        }
+        let (walked, problems) = (BTreeSet::new(), Vec::new());
+        Self { kind, app, v3, legacy, properties, client, authority, walked, problems }
+    }
+
+    pub fn fields(&self) -> Vec<&'static Field> {
+        table::of(self.kind).fields().to_vec()
+    }
+
+    /// The fields that somebody may set in one of the APIs.
+    pub fn settable(&self) -> Vec<&'static Field> {
+        self.fields().into_iter().filter(|field| field.is_settable()).collect()
+    }
+
+    pub fn read_only(&self) -> Vec<&'static Field> {
+        self.fields().into_iter().filter(|field| field.access == Access::ReadOnly).collect()
+    }
+
+    /// A body of version 3 that makes a monitor.
+    pub fn base(&self) -> Map<String, Value> {
+        let mut body = example(self.kind);
+        let fields = body.as_object_mut().unwrap();
+        fields.shift_remove("type");
+        if fields.contains_key("assertions") {
+            // The form of one request, as steps.
+            fields.retain(|name, _| !matches!(name.as_str(), "url" | "http_method" | "assertions"));
+            fields.insert("api_steps".to_owned(), json!([{"url": "http://a", "step_name": "s"}]));
+        }
+        fields.clone()
+    }
+
+    pub fn is_mobile(&self) -> bool {
+        matches!(self.kind, MonitorType::MobileCloud | MonitorType::MobileLab)
+    }
+
+    /// Whether the legacy API knows of the type.
+    pub fn listed(&self) -> bool {
+        self.kind != MonitorType::CollectionApi
+    }
+
+    pub fn legacy_creates(&self) -> bool {
+        self.listed() && !matches!(self.kind, MonitorType::MobileLab | MonitorType::Selenium)
+    }
+
+    pub fn site_type(&self) -> &'static str {
+        if self.kind == MonitorType::Api { "apiproject" } else { self.kind.name() }
+    }
+
+    pub fn path(&self) -> String {
+        format!("/monitors/{}", self.kind)
+    }
+
+    pub fn document(&self, id: i64) -> Document {
+        (*self.app.state.fleet.roster().get(MonitorId(id)).unwrap().document).clone()
+    }
+
+    pub fn problem(&mut self, what: &str) {
+        if self.problems.len() < 40 {
+            self.problems.push(format!("{}: {}", self.kind, cut(what)));
+        }
+    }
+
+    /// Compares field by field.
+    pub fn compare(&mut self, when: &str, got: &Map<String, Value>, want: &Map<String, Value>) {
+        let names: BTreeSet<&String> = got.keys().chain(want.keys()).collect();
+        for name in names {
+            if got.get(name) != want.get(name) {
+                let say = |value: Option<&Value>| {
+                    value.map_or_else(|| "nothing".to_owned(), |value| cut(&value.to_string()))
+                };
+                self.problem(&format!(
+                    "{when}: `{name}` is {}, not {}",
+                    say(got.get(name)),
+                    say(want.get(name))
+                ));
+            }
+        }
+    }
+
+    /// The object of version 3.
+    pub async fn shown(&mut self, id: i64) -> Map<String, Value> {
+        let shown = self.v3.get(&format!("/monitors/{id}")).await.expect(200);
+        shown.as_object().unwrap().clone()
+    }
+
+    /// The legacy record.
+    pub async fn record(&mut self, id: i64, scripts: bool) -> Map<String, Value> {
+        let scripts = if scripts { "&show_scripts=1" } else { "" };
+        let answer = self.legacy.get(&format!("/devices?id={id}{scripts}")).await;
+        assert_eq!(outcome(&answer), ("0", "No errors."), "{}", self.kind);
+        answer["results"][0].as_object().unwrap().clone()
+    }
+}
+
+fn cut(text: &str) -> String {
+    if text.chars().count() <= 400 {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(250).collect();
+    let tail: Vec<char> = text.chars().rev().take(100).collect();
+    format!("{head} … {}", tail.into_iter().rev().collect::<String>())
+}
