@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -34,6 +35,18 @@ location:
 
 # Calls that schemathesis must not make, each with the reason. The user of the run is protected in hooks.py.
 LEFT_OUT = {"deleteAccessToken": "ends the token of the run; made at the end"}
+
+# Calls that cannot succeed in this run, each with the reason. Others that did not are told.
+NO_SUCCESS = {
+    "createCustomer": "for the host token alone",
+    "createCertificate": "wants a real certificate",
+    "getCertificate": "as there is none",
+    "deleteCertificate": "as there is none",
+    "getResultCapture": "no result of this run leaves a file",
+}
+
+# How many of each there are for calls that remove.
+SPARES = 4
 
 # Calls whose example cannot be taken as it stands: a real password or certificate, the host itself, a new file.
 NO_EXAMPLE = ("/access-tokens", "/certificates", "/customers", "/apply")
@@ -125,6 +138,15 @@ class Server:
         _, answer = self.call("GET", "/users")
         return next(user["id"] for user in answer["results"] if user["login"] == "admin")
 
+    def results(self):
+        """Numbers of some results, as soon as there are any."""
+        for _ in range(PATIENCE):
+            _, answer = self.call("GET", "/results?limit=5")
+            if answer["results"]:
+                return [result["check_id"] for result in answer["results"]]
+            time.sleep(1)
+        sys.exit(f"no result after {PATIENCE} s")
+
     def log_out(self):
         """Faults of ending the token of the run: it has to be good until then, and no good afterwards."""
         calls = [("GET", "/account", 200), ("DELETE", "/access-tokens", 204), ("GET", "/account", 401)]
@@ -158,8 +180,10 @@ def operations(document):
 
 
 def make_examples(server, document):
-    """Makes one of everything that can be made; what the document shows as an example has to be taken."""
-    faults, monitor = [], 1
+    """Makes one of everything that can be made, and some more for calls to take away: faults, and the ids by path.
+    What the document shows as an example has to be taken."""
+    faults, monitor, there = [], 1, {"/monitors": []}
+    deletable = {path.removesuffix("/{id}") for method, path, _ in operations(document) if method == "DELETE"}
     for method, path, operation in operations(document):
         example = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
         if method != "POST" or example is None or "{" in path or "bulk-edit" in path or path in NO_EXAMPLE:
@@ -169,12 +193,25 @@ def make_examples(server, document):
         status, answer = server.call(method, path, example)
         if status != 200:
             faults.append(f"the example of {method} {path} is refused: {status} {answer}")
-        elif path.startswith("/monitors/"):
-            monitor = int(answer["id"])
-    return faults
+            continue
+        there[path] = [int(answer["id"])]
+        if path.startswith("/monitors/"):
+            monitor = there[path][0]
+            there["/monitors"].append(monitor)
+        for number in range(SPARES if path in deletable else 0):
+            other = {**example, **{name: f"{example[name]}{number}" for name in ("name", "login") if name in example}}
+            status, answer = server.call(method, path, other)
+            if status == 200:
+                there.setdefault(f"DELETE {path}", []).append(int(answer["id"]))
+    there["kept"] = sorted({id for path, ids in there.items() if not path.startswith("DELETE") for id in ids})
+    for _ in range(SPARES):
+        status, answer = server.call("POST", f"/monitors/{monitor}/clone", {})
+        there.setdefault("DELETE /monitors", []).append(int(answer["id"]))
+    there["/results"] = server.results()
+    return faults, there
 
 
-def schemathesis(server, seconds, seed):
+def schemathesis(server, there, seconds, seed):
     """Faults of the run: what it found is printed."""
     left_out = [part for name in LEFT_OUT for part in ("--exclude-operation-id", name)]
     command = [pathlib.Path(sys.executable).parent / "schemathesis", "--config-file", HERE / "schemathesis.toml"]
@@ -190,6 +227,7 @@ def schemathesis(server, seconds, seed):
         "PYTHONDONTWRITEBYTECODE": "1",
         "VIGIE_PORT": server.address.rsplit(":", 1)[1],
         "VIGIE_OWN": str(server.own_user()),
+        "VIGIE_THERE": json.dumps(there),
         "VIGIE_REACHED": str(server.folder / "reached"),
     }
     try:
@@ -211,9 +249,11 @@ def reached(server, document):
     count = sum(map(len, made.values()))
     least = min((len(statuses) for statuses in made.values()), default=0)
     print(f"== reached {len(wanted & made.keys())} of {len(wanted)} calls, {len(fine)} with success; {count} requests, at least {least} each")
-    if wanted - fine:
-        print(f"== never with success: {' '.join(sorted(wanted - fine))}")
-    return [f"{name} was never called" for name in sorted(wanted - made.keys())]
+    faults = [f"{name} was never called" for name in sorted(wanted - made.keys())]
+    for name in sorted(wanted - fine - NO_SUCCESS.keys()):
+        statuses = ", ".join(f"{made.get(name, []).count(status)} x {status}" for status in sorted(set(made.get(name, []))))
+        print(f"== {name} never succeeded: {statuses}")
+    return faults
 
 
 def main():
@@ -229,9 +269,9 @@ def main():
             validate(document)
             print(f"== the document is valid OpenAPI 3.1: {sum(1 for _ in operations(document))} calls", flush=True)
             server.log_in()
-            faults += make_examples(server, document)
+            faults, there = make_examples(server, document)
             print(f"== schemathesis for {seconds} s, seed {seed}", flush=True)
-            faults += schemathesis(server, seconds, seed)
+            faults += schemathesis(server, there, seconds, seed)
             faults += reached(server, document)
             faults += server.log_out()
         finally:

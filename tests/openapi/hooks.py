@@ -5,6 +5,7 @@ import datetime
 import itertools
 import json
 import os
+import re
 
 import schemathesis
 from hypothesis import strategies as st
@@ -40,6 +41,8 @@ for name, texts in {
 REACHED = os.environ.get("VIGIE_REACHED")
 # The number of the user of the run, whom calls about users must leave alone.
 OWN = int(os.environ.get("VIGIE_OWN", "0"))
+# What there is: by path without `/{id}`, and for DELETE with that word before the path, what it may take away.
+THERE = json.loads(os.environ.get("VIGIE_THERE", "{}"))
 TURNS = itertools.count()
 
 
@@ -51,15 +54,44 @@ def number(value):
         return None
 
 
+def existing(case, turn):
+    """What stands for `{id}` in a path of something that there is; None when nothing is known."""
+    base = case.operation.path.split("/{id}")[0]
+    if case.method.upper() != case.operation.method.upper():
+        return None
+    if case.method.upper() == "DELETE":
+        # Each once: what is gone is not asked for again.
+        spare = THERE.get(f"DELETE {base}")
+        return spare.pop() if spare else None
+    there = THERE.get(base)
+    return there[turn % len(there)] if there else None
+
+
 @schemathesis.hook
 def before_call(_context, case, _kwargs):
-    """Keeps the user of the run as it is, and lets most changes through: the document cannot say which version
-    is the right one for `If-Match`, so that every call with one would answer 412 and show nothing else."""
+    """Most calls are about something that there is, as the document cannot say which ids and versions there are:
+    without this nearly all of them would answer 404 and 412, and show nothing else. Keeps the user of the run
+    as it is."""
+    turn = next(TURNS)
+    if case.meta and case.meta.phase.name.value == "stateful":
+        # Its ids come out of earlier answers.
+        turn = 0
     path = case.path_parameters or {}
+    valid = number(path.get("id")) is not None and number(path["id"]) > 0
+    if "/results/" in case.operation.path:
+        valid = re.fullmatch("[0-9a-f]{16}", str(path.get("id"))) is not None
+    if turn % 8 and valid and (known := existing(case, turn // 8)) is not None:
+        path["id"] = known
+    if case.method.upper() == "DELETE" and number(path.get("id")) in THERE.get("kept", []):
+        path["id"] = 1 << 40
     if case.operation.path == "/users/{id}" and case.method.upper() != "GET" and number(path.get("id")) == OWN:
         path["id"] = 1
-    if case.headers and "If-Match" in case.headers and next(TURNS) % 8:
+    if turn % 8 and case.headers and "If-Match" in case.headers:
         del case.headers["If-Match"]
+    if turn % 8 and "bulk-edit" in case.operation.path and isinstance(case.body, dict):
+        ids = case.body.get("monitors")
+        if isinstance(ids, list) and ids and all(type(one) is int and one > 0 for one in ids):
+            case.body["monitors"] = THERE["/monitors"][:2]
 
 
 @schemathesis.hook

@@ -28,6 +28,8 @@ struct Words {
     path_one: &'static str,
     create: &'static str,
     edit: &'static str,
+    about_create: &'static str,
+    about_edit: &'static str,
 }
 
 /// Made once for the whole process: operations name themselves by static texts.
@@ -38,6 +40,8 @@ fn words() -> &'static [Words] {
         let of = |kind: &MonitorType| Words {
             kind: *kind,
             path: lasting(format!("/monitors/{kind}")),
+            about_create: lasting(format!("Make a monitor of type {kind}")),
+            about_edit: lasting(format!("Change a monitor of type {kind}")),
             path_one: lasting(format!("/monitors/{kind}/{{id}}")),
             create: lasting(format!("create{}Monitor", camel(kind.name()))),
             edit: lasting(format!("edit{}Monitor", camel(kind.name()))),
@@ -90,23 +94,16 @@ pub(super) fn routes(routes: Routes) -> Routes {
 
 fn of_type(routes: Routes, words: &Words) -> Routes {
     let kind = words.kind;
-    let create =
-        Operation::new(Method::POST, words.path, words.create, "monitors", "Make a monitor of this type")
-            .right(Some(Right::Edit))
-            .body(Body::Create(table::of(kind)))
-            .answer(Answer::Saved(None));
-    let edit = Operation::new(
-        Method::PATCH,
-        words.path_one,
-        words.edit,
-        "monitors",
-        "Change a monitor of this type",
-    )
-    .right(Some(Right::Edit))
-    .body(Body::Patch(table::of(kind)))
-    .answer(Answer::Saved(None))
-    .if_match()
-    .or(403, FILE);
+    let create = Operation::new(Method::POST, words.path, words.create, "monitors", words.about_create)
+        .right(Some(Right::Edit))
+        .body(Body::Create(table::of(kind)))
+        .answer(Answer::Saved(None));
+    let edit = Operation::new(Method::PATCH, words.path_one, words.edit, "monitors", words.about_edit)
+        .right(Some(Right::Edit))
+        .body(Body::Patch(table::of(kind)))
+        .answer(Answer::Saved(None))
+        .if_match()
+        .or(403, FILE);
     let make = async move |State(state): State<ApiState>,
                            Extension(caller): Extension<Caller>,
                            JsonBody(body): JsonBody| {
@@ -126,16 +123,24 @@ fn of_type(routes: Routes, words: &Words) -> Routes {
 }
 
 fn conversion(routes: Routes, kind: MonitorType) -> Routes {
-    let (path, id) = match kind {
-        MonitorType::WebsiteApi => ("/monitors/website-api/{id}/convert-api", "convertWebsiteApiMonitor"),
-        _ => ("/monitors/website-ssl-api/{id}/convert-api", "convertWebsiteSslApiMonitor"),
+    let (path, id, about) = match kind {
+        MonitorType::WebsiteApi => (
+            "/monitors/website-api/{id}/convert-api",
+            "convertWebsiteApiMonitor",
+            "Turn the one request of a website-api monitor into its first step",
+        ),
+        _ => (
+            "/monitors/website-ssl-api/{id}/convert-api",
+            "convertWebsiteSslApiMonitor",
+            "Turn the one request of a website-ssl-api monitor into its first step",
+        ),
     };
-    let about = "Turn the one request of a monitor into its first step";
     let operation = Operation::new(Method::PATCH, path, id, "monitors", about)
         .right(Some(Right::Edit))
         .answer(Answer::Saved(None))
         .if_match()
-        .or(403, FILE);
+        .or(403, FILE)
+        .or(409, "The monitor has API steps already");
     let convert = async move |State(state): State<ApiState>,
                               Extension(caller): Extension<Caller>,
                               Id(id): Id,

@@ -25,7 +25,7 @@ pub(super) fn page(operations: &[Operation]) -> String {
         let _ = write!(nav, "<details><summary><a href=\"#{group}\">{title}</a></summary>");
         let _ = writeln!(main, "<h2 id=\"{group}\">{title}</h2>");
         for operation in own {
-            let _ = write!(nav, "<a class=\"to\" href=\"#{}\">{}</a>", operation.id, escape(operation.about));
+            let _ = write!(nav, "<a class=\"to\" href=\"#{}\">{}</a>", operation.id, prose(operation.about));
             main.push_str(&call(operation));
         }
         nav.push_str("</details>\n");
