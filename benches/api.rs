@@ -28,7 +28,7 @@ const PAGE: u64 = 100;
 /// Pages that are read, all over the list.
 const PAGES: u64 = 500;
 /// The longest that a start may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();

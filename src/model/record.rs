@@ -79,7 +79,7 @@ pub struct Record {
     pub customer: CustomerId,
     /// The monitor, recipient or the like that it is attached to.
     pub assoc: Option<i64>,
-    /// What no other record of its kind may have, over all accounts: such as `anna@…` for a login, or
+    /// What no other record of its kind may have, over all accounts: such as the login of a user, or
     /// `7:colour` for the property `colour` of account 7.
     pub unique: Option<String>,
     /// Counts its versions, from 1.

@@ -22,7 +22,7 @@ async fn ten_thousand_at_once() {
     let timed = |what: &str, started: Instant| {
         let took = started.elapsed();
         println!("{what}: {took:?}");
-        assert!(took < Duration::from_secs(120), "{what} took {took:?}");
+        assert!(took < Duration::from_mins(2), "{what} took {took:?}");
     };
     let started = Instant::now();
     let made = kit.fleet.apply(&admin(), all.clone(), ApplyOptions::default()).await.unwrap();

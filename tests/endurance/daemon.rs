@@ -86,16 +86,33 @@ impl Drop for Daemon {
     }
 }
 
-/// In HTTP/1.0, so that the body is as it is.
+/// Pages are not for HTTP/1.0, which proxies speak that hide for whom they ask.
 fn get(address: SocketAddr, path: &str, token: Option<&str>) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let token = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n{token}\r\n").ok()?;
+    let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{token}\r\n");
+    stream.write_all(head.as_bytes()).ok()?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).ok()?;
     let (head, body) = answer.split_once("\r\n\r\n")?;
-    Some((head.get(9..12)?.parse().ok()?, body.to_owned()))
+    let chunked = head.to_lowercase().contains("transfer-encoding: chunked");
+    let body = if chunked { unchunked(body)? } else { body.to_owned() };
+    Some((head.get(9..12)?.parse().ok()?, body))
+}
+
+/// The chunks of `body` (RFC 9112, section 7.1) in one piece; `None` when the last one is missing.
+fn unchunked(mut body: &str) -> Option<String> {
+    let mut whole = String::new();
+    loop {
+        let (size, rest) = body.split_once("\r\n")?;
+        let size = usize::from_str_radix(size, 16).ok()?;
+        if size == 0 {
+            return Some(whole);
+        }
+        whole.push_str(rest.get(..size)?);
+        body = rest.get(size..)?.strip_prefix("\r\n")?;
+    }
 }
 
 /// The records of the list at `path`; `None` when the server went away before it was whole.

@@ -102,7 +102,7 @@ async fn a_past_one_stays() {
     let kit = kit().await;
     let first = kit.made(KIND, once(json!({}))).await;
     let second = kit.made(KIND, once(json!({"thru_date": "2026-01-01 14:00:00"}))).await;
-    kit.clock.advance(std::time::Duration::from_secs(3600));
+    kit.clock.advance(std::time::Duration::from_hours(1));
     assert_eq!(conflict(kit.gone(&admin(), KIND, first).await), "A past blackout cannot be removed");
     kit.gone(&admin(), KIND, second).await.unwrap();
     assert_eq!(kit.gone(&admin(), KIND, second).await.err(), Some(Refusal::NotFound));

@@ -54,7 +54,7 @@ async fn each_half_is_appended_or_replaced_for_itself() {
     });
     edit(&kit, both).await.unwrap();
     assert_eq!(there(&kit).await, ["11 once a", "11 weekly -", "12 once a", "12 weekly -"]);
-    kit.clock.advance(std::time::Duration::from_secs(7200));
+    kit.clock.advance(std::time::Duration::from_hours(2));
     let later = json!({"type": "Monitor", "from_date": "2026-01-01 14:00:00", "thru_date": "2026-01-01 15:00:00", "note": "b"});
     let replace = json!({
         "monitors": [11], "update_one_time": true, "update_one_time_action": "replace",

@@ -33,7 +33,7 @@ async fn lists_are_narrowed_by_type_and_time() {
     let kit = Kit::new().await;
     for event in ["a", "b", "a"] {
         kit.made(KIND, json!({"event": event, "description": "x"})).await;
-        kit.clock.advance(std::time::Duration::from_secs(60));
+        kit.clock.advance(std::time::Duration::from_mins(1));
     }
     let at = |minute: i64| Some(Timestamp::from_seconds(NOON + 60 * minute));
     let count = async |filter: RecordFilter| kit.listed(&admin(), filter).await.len();

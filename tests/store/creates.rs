@@ -54,7 +54,6 @@ async fn one_refused_call_leaves_those_of_its_transaction_alone() {
 /// `cargo test --release --test store -- --ignored --nocapture creators`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a measurement"]
-#[expect(clippy::print_stderr, reason = "tells what was measured")]
 async fn sixteen_creators_reach_a_thousand_creates_a_second() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     // Flushes to disk before it answers.

@@ -108,7 +108,7 @@ mod tests {
         let mut near = Stall::new(near, PATIENCE);
         tokio::spawn(async move {
             for _ in 0..5 {
-                tokio::time::sleep(PATIENCE - Duration::from_secs(1)).await;
+                tokio::time::sleep(PATIENCE.saturating_sub(Duration::from_secs(1))).await;
                 far.write_u8(7).await.unwrap();
             }
         });

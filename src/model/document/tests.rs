@@ -19,9 +19,11 @@ impl Dice {
         match kind {
             Kind::Flag | Kind::Any => Value::from(self.roll(2) == 0),
             Kind::Int { .. } | Kind::IntOf(_) | Kind::Number { .. } => Value::from(self.roll(3)),
-            Kind::Text { .. } | Kind::TextOf(_) => {
-                Value::from(["", "word", "hunter2"][self.roll(3) as usize])
-            }
+            Kind::Text { .. } | Kind::TextOf(_) => Value::from(match self.roll(3) {
+                0 => "",
+                1 => "word",
+                _ => "hunter2",
+            }),
             Kind::List { of, .. } => (0..self.roll(4)).map(|_| self.value(of)).collect(),
             Kind::Object(table) => Value::Object(self.object(table)),
         }
