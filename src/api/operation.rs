@@ -196,7 +196,7 @@ impl Operation {
         self
     }
 
-    /// The names of its query parameters, for [`super::query::Query::of`].
+    /// The names of its query parameters, as reading a query wants them.
     #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
         self.query.iter().map(|param| param.name).collect()
