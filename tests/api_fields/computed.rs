@@ -80,6 +80,7 @@ async fn every_field_that_vigie_sets_follows_the_act_that_changes_it() {
     follows_its_document(&mut watched).await;
     follows_its_script(&mut watched).await;
     follows_the_account(&mut watched).await;
+    follows_its_rest(&mut watched).await;
     assert_ne!(watched.world.shown(id).await["id"], watched.world.client);
     watched.changed.insert("id");
     let read_only = MonitorType::ALL.iter().flat_map(|kind| table::of(*kind).fields());
@@ -109,6 +110,17 @@ async fn follows_its_document(watched: &mut Watched) {
     let fields =
         vec![("ssl_cert_name", Value::Null, json!("walk")), ("ssl_cert_format", Value::Null, json!("PEM"))];
     watched.act(fields, async |at| at.patch(json!({"ssl_cert_id": certificate})).await).await;
+}
+
+async fn follows_its_rest(watched: &mut Watched) {
+    let until = json!("2026-11-20T20:00:00Z");
+    let fields = vec![("paused_until", Value::Null, until.clone())];
+    watched
+        .act(fields, async |at| {
+            let path = format!("/monitors/{}/pause", at.id);
+            at.world.v3.post(&path, json!({"until": until})).await.expect(200);
+        })
+        .await;
 }
 
 async fn follows_its_script(watched: &mut Watched) {
