@@ -197,7 +197,8 @@ impl Acceptance<'_> {
     }
 }
 
-/// Entries of lists are the same when their `step_number` or `id` is, else by their position.
+/// Entries of lists are the same when their `step_number` or `id` is, else by their position; those that have a
+/// name and neither, as headers do, by that alone: a secret does not go to another header.
 fn unmask(new: &mut Value, old: Option<&Value>) {
     match (new, old) {
         (Value::String(text), Some(old)) if text == MASK => {
@@ -216,12 +217,23 @@ fn unmask(new: &mut Value, old: Option<&Value>) {
             }
         }
         (Value::Array(new), Some(Value::Array(old))) => {
+            let names: Vec<Option<Value>> = new.iter().map(|value| value.get("name").cloned()).collect();
             for (index, value) in new.iter_mut().enumerate() {
                 let same = ["step_number", "id"].iter().find_map(|key| {
                     let wanted = value.get(key)?;
                     old.iter().find(|old| old.get(key) == Some(wanted))
                 });
-                unmask(value, same.or_else(|| old.get(index)));
+                let numbered = value.get("step_number").or(value.get("id")).is_some();
+                let alike = match &names[index] {
+                    // There may be several of the same name.
+                    Some(name) if !numbered => {
+                        let before =
+                            names[..index].iter().filter(|other| other.as_ref() == Some(name)).count();
+                        old.iter().filter(|old| old.get("name") == Some(name)).nth(before)
+                    }
+                    _ => same.or_else(|| old.get(index)),
+                };
+                unmask(value, alike);
             }
         }
         _ => {}
@@ -260,8 +272,14 @@ fn masks_in_object(
     entries: &Map<String, Value>,
     masked: &mut Vec<String>,
 ) {
+    let lets_in = table::parts::lets_in(table, entries);
     for (name, value) in entries {
-        masks_in(table, &format!("{path}.{name}"), value, masked);
+        let path = format!("{path}.{name}");
+        if lets_in && name == "value" && value.as_str() == Some(MASK) {
+            masked.push(path);
+        } else {
+            masks_in(table, &path, value, masked);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::MonitorType;
 use super::fault::MASK;
 use super::field::{Access, Field, Kind};
 use super::script::ScriptFacts;
-use super::table::{self, Table};
+use super::table::{self, Table, parts};
 use super::url_login;
 
 /// The fields of a monitor as its author set them, checked against the field table. Fields that were
@@ -237,14 +237,20 @@ pub(super) fn covered(field: &Field, value: Value, secrets: Secrets) -> Option<V
         return Some(Value::from(shown));
     }
     if field.hides(&value) {
-        let set = value.as_str().is_none_or(|text| !text.is_empty());
-        return match secrets {
-            Secrets::Masked if set => Some(Value::from(MASK)),
-            Secrets::Masked => Some(value),
-            _ => None,
-        };
+        return masked(value, secrets);
     }
     Some(covered_inside(&field.kind, value, secrets))
+}
+
+/// What stands for a secret.
+fn masked(value: Value, secrets: Secrets) -> Option<Value> {
+    let set = value.as_str().is_none_or(|text| !text.is_empty());
+    match secrets {
+        Secrets::Revealed => Some(value),
+        Secrets::Masked if set => Some(Value::from(MASK)),
+        Secrets::Masked => Some(value),
+        Secrets::Omitted => None,
+    }
 }
 
 fn covered_inside(kind: &Kind, value: Value, secrets: Secrets) -> Value {
@@ -252,13 +258,19 @@ fn covered_inside(kind: &Kind, value: Value, secrets: Secrets) -> Value {
         (Kind::List { of, .. }, Value::Array(items)) if matches!(of, Kind::Object(_)) => {
             items.into_iter().map(|item| covered_inside(of, item, secrets)).collect()
         }
-        (Kind::Object(table), Value::Object(entries)) => entries
-            .into_iter()
-            .filter_map(|(name, value)| match table.field(&name) {
-                Some(field) => covered(field, value, secrets).map(|value| (name, value)),
-                None => Some((name, value)),
-            })
-            .collect(),
+        (Kind::Object(table), Value::Object(entries)) => {
+            let lets_in = parts::lets_in(table, &entries);
+            entries
+                .into_iter()
+                .filter_map(|(name, value)| match table.field(&name) {
+                    Some(_) if lets_in && name == "value" => {
+                        masked(value, secrets).map(|value| (name, value))
+                    }
+                    Some(field) => covered(field, value, secrets).map(|value| (name, value)),
+                    None => Some((name, value)),
+                })
+                .collect()
+        }
         (_, value) => value,
     }
 }
@@ -283,9 +295,14 @@ fn hidden_inside(kind: &Kind, value: &Value) -> Option<Value> {
             any.then(|| items.into_iter().map(Option::unwrap_or_default).collect())
         }
         (Kind::Object(table), Value::Object(entries)) => {
+            let lets_in = parts::lets_in(table, entries);
+            let secret = |name: &str, value: &Value| match table.field(name)? {
+                _ if lets_in && name == "value" => Some(value.clone()),
+                field => hidden(field, value),
+            };
             let hidden: Map<String, Value> = entries
                 .iter()
-                .filter_map(|(name, value)| Some((name.clone(), hidden(table.field(name)?, value)?)))
+                .filter_map(|(name, value)| Some((name.clone(), secret(name, value)?)))
                 .collect();
             (!hidden.is_empty()).then_some(Value::Object(hidden))
         }

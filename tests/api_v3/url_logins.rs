@@ -72,3 +72,41 @@ async fn a_mask_in_a_url_sent_back_keeps_the_login_for_the_same_host_alone() {
 fn holds(bytes: &[u8], part: &str) -> bool {
     bytes.windows(part.len()).any(|window| window == part.as_bytes())
 }
+
+#[tokio::test]
+async fn a_header_that_lets_somebody_in_is_a_secret_and_goes_to_no_other_header() {
+    let app = App::start().await;
+    let user = app.login(Role::Admin).await;
+    let header = |name: &str, value: &str| json!({"name": name, "value": value});
+    let first = format!("Bearer {SECRET}");
+    let given = json!([
+        header("X-Shop", "plain"),
+        header("Authorization", &first),
+        header("X-Api-Key", "hunter2-key")
+    ]);
+    let page = user.post("/monitors/website", website("shop", json!({"http_headers": given}))).await.id();
+    let step =
+        json!({"url": "https://a.test/", "step_name": "s", "http_method": "GET", "head": {"headers": given}});
+    let api = json!({"billing_plancode": "b", "name": "steps", "api_steps": [step]});
+    user.post("/monitors/website-ssl-api", api).await.id();
+    let mut all = String::new();
+    for path in ["/monitors", "/export", "/audit"] {
+        all.push_str(&user.get(path).await.text);
+    }
+    assert!(!all.contains("hunter2") && all.contains("plain") && all.contains("********"), "{all}");
+    let now = |app: &App| {
+        let monitor = app.state.fleet.roster().get(MonitorId(page)).unwrap();
+        monitor.document.value("http_headers").cloned().unwrap()
+    };
+    // Sent back in another order and without one of them.
+    let back = json!({"http_headers": [header("X-Api-Key", "********"), header("X-Shop", "now")]});
+    user.patch(&format!("/monitors/website/{page}"), back).await.id();
+    let want = json!([header("X-Api-Key", "hunter2-key"), header("X-Shop", "now")]);
+    assert_eq!(now(&app), want);
+    let stray = json!({"http_headers": [header("Authorization", "********")]});
+    let told = user.patch(&format!("/monitors/website/{page}"), stray).await.refused(400);
+    assert!(told[0].contains("`http_headers[0].value` is masked"), "{told:?}");
+    app.store.close().await;
+    assert!(!holds(&app.files(), "hunter2"), "it is in the database");
+    assert_eq!(now(&app.restarted().await), want, "a restart lost it");
+}

@@ -1,5 +1,7 @@
 //! Sub-objects (interface.md 2.3).
 
+use serde_json::{Map, Value};
+
 use super::super::field::{Access, Field, Kind, Preset};
 use super::super::format::Format;
 use super::Table;
@@ -76,6 +78,22 @@ pub static HEADER: Table = Table::new(
         Field::formatted("value", 8192, Format::HeaderValue, "Its value").or(Preset::Text("")),
     ]],
 );
+
+/// Parts of names of headers whose values let somebody in.
+const TELLING: [&str; 7] = ["cookie", "auth", "token", "secret", "session", "api-key", "apikey"];
+
+/// Whether the value of a header of this name lets somebody in.
+#[must_use]
+pub fn is_telling(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    TELLING.iter().any(|part| name.contains(part))
+}
+
+/// Whether `entries` of `table` are a header whose value is a secret, such as `Authorization`.
+pub(in crate::model) fn lets_in(table: &Table, entries: &Map<String, Value>) -> bool {
+    std::ptr::eq(table, &raw const HEADER)
+        && entries.get("name").and_then(Value::as_str).is_some_and(is_telling)
+}
 
 /// What an assertion looks at (interface.md 2.3).
 pub const SOURCES: &[&str] =

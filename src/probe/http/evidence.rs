@@ -3,13 +3,12 @@
 use std::fmt::Write;
 
 use super::visit::version_name;
+use crate::model::table::parts::is_telling;
 use crate::model::{Capture, MASK};
 use crate::wire::http::Head;
 
 /// Bytes of a body that are kept, decoded.
 pub(super) const BODY_BYTES: usize = 64 * 1024;
-/// Parts of names of fields whose values let somebody in.
-const TELLING: [&str; 7] = ["cookie", "auth", "token", "secret", "session", "api-key", "apikey"];
 
 /// The status line and the header fields; values that let somebody in are masked.
 pub(super) fn head(head: &Head) -> Capture {
@@ -19,7 +18,7 @@ pub(super) fn head(head: &Head) -> Capture {
     }
     text.push_str("\r\n");
     for (name, value) in &head.headers {
-        let telling = TELLING.iter().any(|part| name.as_str().contains(part));
+        let telling = is_telling(name.as_str());
         let value = String::from_utf8_lossy(value.as_bytes());
         let _ = write!(text, "{name}: {}\r\n", if telling { MASK } else { &*value });
     }
