@@ -6,9 +6,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
 
+use crate::alert::{Contacts, Quorum};
 pub use crate::model::accept::KnownProperty;
 use crate::model::accept::{Plan, Surroundings};
 use crate::model::{CustomerId, Location, LocationId, Monitor, MonitorType, Record, RecordKind, Role};
+use crate::schedule::Calendar;
 use crate::store::{Ledger, Page, RecordFilter, StoreError};
 
 /// A certificate that monitors of an account may name.
@@ -58,6 +60,16 @@ pub struct AccountFacts {
     pub properties: BTreeMap<i64, KnownProperty>,
     /// Days before a certificate's end at which `Expiring` warns.
     pub certificate_days: u32,
+    /// Its name.
+    pub name: String,
+    /// Name at the start of alerts.
+    pub brand: String,
+    /// How many locations have to fail in mode SLA (MultiPOP).
+    pub quorum: Quorum,
+    /// Who is told of what.
+    pub contacts: Arc<Contacts>,
+    /// Its blackouts.
+    pub calendar: Arc<Calendar>,
     /// What all accounts have in common.
     pub common: Arc<Common>,
     // Ids as `Surroundings` wants them.
@@ -162,6 +174,11 @@ impl Directory {
             certificates: common.certificates.clone(),
             properties: properties.iter().map(|record| (record.id, property(record))).collect(),
             certificate_days: common.certificate_days,
+            name: String::new(),
+            brand: String::new(),
+            quorum: Quorum::AtLeast(2),
+            contacts: Arc::default(),
+            calendar: Arc::new(Calendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
             common: Arc::clone(&common),
             location_ids: Vec::new(),
             client_ids: Vec::new(),

@@ -26,7 +26,7 @@ pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
-pub use planner::{PlanError, Planned, Planner};
+pub use planner::{Agent, PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
 pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher};
 pub use roster::Roster;

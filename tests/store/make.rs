@@ -70,6 +70,7 @@ pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
         }],
         facts: Facts::default(),
         captures: Vec::new(),
+        verification: None,
         missed: None,
     }
 }

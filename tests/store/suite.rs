@@ -30,7 +30,7 @@ over_sqlite! {
         a_real_result_replaces_a_missed_one_and_other_repeats_are_dropped,
         a_real_result_takes_the_first_of_a_series_of_missed_runs_and_leaves_the_rest,
         filters_narrow_and_pages_are_newest_first,
-        states_are_replaced_and_outbox_keys_taken_once,
+        states_are_replaced,
         retention_removes_each_kind_of_data_at_its_time;
     captures:
         files_come_back_by_name_and_go_with_the_details,

@@ -83,5 +83,10 @@ pub(super) fn kind_of(record: RecordKind) -> &'static Kind {
         RecordKind::Blackout => &BLACKOUT,
         RecordKind::Event => &EVENT,
         RecordKind::Test => &TEST,
+        RecordKind::Recipient
+        | RecordKind::NotifierGroup
+        | RecordKind::Template
+        | RecordKind::Sla
+        | RecordKind::PerformanceAlert => todo!("h-records"),
     }
 }

@@ -51,6 +51,7 @@ pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refu
         RecordKind::Blackout => blackout::create(bench, body),
         RecordKind::Event => event::create(body),
         RecordKind::Customer | RecordKind::Test => Err(Refusal::NotFound),
+        _ => todo!("h-records"),
     }
 }
 
@@ -63,6 +64,7 @@ pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Resul
         RecordKind::Blackout => blackout::patch(old, body),
         RecordKind::Customer => account::patch(bench, old, body),
         RecordKind::Certificate | RecordKind::Event | RecordKind::Test => Err(Refusal::NotFound),
+        _ => todo!("h-records"),
     }
 }
 
@@ -75,6 +77,7 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Ref
         RecordKind::Certificate => certificate::remove(bench, old)?,
         RecordKind::Blackout => blackout::remove(bench, old)?,
         RecordKind::Customer | RecordKind::Event | RecordKind::Test => return Err(Refusal::NotFound),
+        _ => todo!("h-records"),
     }
     Ok(Draft::default())
 }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::model::Outcome;
-use crate::store::{MonitorState, OutboxMessage};
+use crate::store::{Alarm, MonitorState};
 
 use super::captures;
 use super::counts::Changes;
@@ -29,7 +29,7 @@ pub(super) struct Batch {
     /// In the order of the clustered key, so that neighbours are written together.
     rows: Vec<Row>,
     states: Vec<MonitorState>,
-    outbox: Vec<OutboxMessage>,
+    alarm: Alarm,
 }
 
 impl Batch {
@@ -39,7 +39,7 @@ impl Batch {
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
         let mut states = commit.states;
         states.sort_by_key(|state| (state.monitor_id, state.location_id));
-        Self { rows, states, outbox: commit.outbox }
+        Self { rows, states, alarm: commit.alarm }
     }
 
     pub(super) fn write(&self, writing: &mut Writing<'_>) -> rusqlite::Result<()> {
@@ -54,9 +54,7 @@ impl Batch {
         for state in &self.states {
             keep_state(writing.conn, state)?;
         }
-        for message in &self.outbox {
-            keep_message(writing.conn, message)?;
-        }
+        super::alarms::keep(writing, &self.alarm)?;
         Ok(())
     }
 }
@@ -238,11 +236,5 @@ fn keep_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {
         state.since.as_micros(),
         state.streak
     ])?;
-    Ok(())
-}
-
-fn keep_message(conn: &Connection, message: &OutboxMessage) -> rusqlite::Result<()> {
-    conn.prepare_cached("INSERT INTO outbox VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING")?
-        .execute(params![message.key, message.topic, message.payload, message.created_at.as_micros()])?;
     Ok(())
 }

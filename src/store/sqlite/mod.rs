@@ -1,5 +1,6 @@
 //! SQLite behind the traits of the store: one thread that writes, a few that read, one file in WAL mode.
 
+mod alarms;
 mod audit;
 mod captures;
 mod change;
