@@ -11,15 +11,17 @@ pub struct Template {
     pub method: Option<Method>,
     /// The subject or title: one line.
     pub subject: String,
-    /// The body: text, or HTML for HTML mail, or JSON for JSON POST.
-    pub body: String,
+    /// Plain words. Of a template for JSON POST alone: the whole JSON body.
+    pub text: String,
+    /// The same as HTML, for mail.
+    pub html: String,
 }
 
 /// Why a template cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{part}`: {reason}")]
 pub struct TemplateFault {
-    /// `subject` or `body`.
+    /// `subject`, `text` or `html`.
     pub part: &'static str,
     /// Why, with the line.
     pub reason: String,

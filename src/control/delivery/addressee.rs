@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::control::Directory;
+use crate::control::{Directory, recipient_password};
 use crate::model::{CustomerId, Notification, Recipient, Record, RecordKind};
 use crate::notify::{Secret, Template};
-use crate::store::{Answer, Ledger, StoreError, seal_context};
+use crate::store::{Answer, Ledger, StoreError};
 use crate::vault::Keyring;
 
 /// A recipient with all that sending to it takes.
@@ -45,7 +45,7 @@ impl AddressBook for Addresses {
             let Some(record) = self.ledger.record(RecordKind::Recipient, recipient.id.0).await? else {
                 return Ok(None);
             };
-            let secret = self.secret(customer, &record);
+            let secret = self.secret(&record);
             let group = facts.contacts.groups.iter().find(|group| Some(group.id) == new.group);
             let mut best: Option<Template> = None;
             for id in group.map(|group| group.templates.as_slice()).unwrap_or_default() {
@@ -63,10 +63,9 @@ impl AddressBook for Addresses {
 }
 
 impl Addresses {
-    fn secret(&self, customer: CustomerId, record: &Record) -> Secret {
-        let Some(sealed) = record.private.as_deref() else { return Secret::default() };
-        match self.vault.open(&seal_context(RecordKind::Recipient.name(), customer), sealed) {
-            Ok(plain) => Secret(String::from_utf8_lossy(&plain).into_owned()),
+    fn secret(&self, record: &Record) -> Secret {
+        match recipient_password(&self.vault, record) {
+            Ok(plain) => Secret(plain.to_string()),
             Err(error) => {
                 tracing::error!(recipient_id = record.id, error = %error, "the password of a recipient cannot be opened");
                 Secret::default()
@@ -89,6 +88,7 @@ fn template_of(record: &Record) -> Template {
         kind,
         method,
         subject: record.text("subject").to_owned(),
-        body: record.text("body").to_owned(),
+        text: record.text("text").to_owned(),
+        html: record.text("html").to_owned(),
     }
 }
