@@ -62,6 +62,7 @@ fn result(n: i64, facts: &Facts) -> CheckResult {
         }],
         facts: facts.clone(),
         captures: Vec::new(),
+        verification: None,
         missed: None,
     }
 }

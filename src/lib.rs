@@ -5,16 +5,17 @@
 //! | Floor | Modules |
 //! |---|---|
 //! | 0 | [`model`] the words of the field and their rules, [`clock`] time as a trait |
-//! | 1 | [`judge`], [`schedule`] pure decisions; [`net`], [`wire`] sockets and protocols; [`telemetry`] logs and metrics; [`vault`] secrets at rest |
-//! | 2 | [`probe`] one check of each kind; [`store`] what is kept |
+//! | 1 | [`judge`], [`schedule`], [`alert`] pure decisions; [`net`], [`wire`] sockets and protocols; [`telemetry`] logs and metrics; [`vault`] secrets at rest |
+//! | 2 | [`probe`] one check of each kind; [`notify`] one way to tell somebody each; [`store`] what is kept |
 //! | 3 | [`engine`] attempts, retries, limits and the runner |
-//! | 4 | [`control`] use cases: accounts, monitors and their files, results, housekeeping |
+//! | 4 | [`control`] use cases: accounts, monitors and their files, results, alarms and their delivery, housekeeping |
 //! | 5 | [`api`], [`web`] what is served |
 //! | 6 | [`app`], [`cli`] wiring and words for people; [`responder`] built-in targets for demo and load |
 
 pub mod clock;
 pub mod model;
 
+pub mod alert;
 pub mod judge;
 pub mod net;
 pub mod schedule;
@@ -22,6 +23,7 @@ pub mod telemetry;
 pub mod vault;
 pub mod wire;
 
+pub mod notify;
 pub mod probe;
 pub mod store;
 

@@ -23,15 +23,19 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("clock", &["model"]),
     ("judge", &["model", "clock"]),
     ("schedule", &["model", "clock"]),
+    // Decides by the planned runs and blackout windows of `schedule`.
+    ("alert", &["model", "clock", "schedule"]),
     ("telemetry", &["model", "clock"]),
     ("vault", &["model", "clock", "telemetry"]),
     ("net", &["model", "clock", "telemetry"]),
     ("wire", &["model", "clock", "telemetry", "net"]),
     ("probe", &["model", "clock", "judge", "schedule", "telemetry", "net", "wire"]),
+    ("notify", &["model", "clock", "telemetry", "vault", "net", "wire"]),
     ("store", &["model", "clock", "telemetry"]),
     // The engine runs what the registry builds: the contract of `probe`, never one kind's own module.
     ("engine", &["model", "clock", "judge", "schedule", "telemetry", "net", "wire", "probe"]),
-    ("control", &["model", "clock", "judge", "schedule", "telemetry", "vault", "store"]),
+    // Of `notify` the contract only, as of `store`.
+    ("control", &["model", "clock", "judge", "schedule", "alert", "telemetry", "vault", "notify", "store"]),
     ("api", &["model", "clock", "schedule", "telemetry", "control"]),
     ("web", &["model", "clock", "schedule", "telemetry", "control"]),
     // The built-in targets of the demo and the load harness: they know nothing of monitoring.
@@ -47,11 +51,13 @@ const ANYTHING: &[&str] = &[
     "clock",
     "judge",
     "schedule",
+    "alert",
     "telemetry",
     "vault",
     "net",
     "wire",
     "probe",
+    "notify",
     "store",
     "engine",
     "control",
@@ -105,7 +111,10 @@ fn control_and_engine_know_contracts_only_never_what_stands_behind_them() {
     for source in sources() {
         for import in source.imports() {
             let concrete = match source.module() {
-                "control" => import.starts_with("store::sqlite"),
+                "control" => {
+                    import.starts_with("store::sqlite")
+                        || import.starts_with("notify::") && import[8..].starts_with(char::is_lowercase)
+                }
                 "engine" => {
                     import.starts_with("probe::")
                         && import[7..].starts_with(char::is_lowercase)

@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::control::{AccountFacts, Directory, Fleet, Ingestor, LastRuns, PlanError, Planned, Planner};
+use crate::control::{
+    AccountFacts, Agent, Directory, Fleet, Ingestor, LastRuns, PlanError, Planned, Planner,
+};
 use crate::engine::{Assignment, Change, OrderError, RunnerHandle};
-use crate::model::{CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, Timestamp};
+use crate::model::{Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, Timestamp};
 use crate::probe::{self, ProbeSettings};
 use crate::store::MonitorState;
 
@@ -191,6 +194,15 @@ impl Planner for LocalPlanner {
                 OrderError::Stopped => PlanError::Stopped,
             })
         })
+    }
+
+    fn trace(&self, monitor: Monitor, location: LocationId, address: Option<IpAddr>) -> Planned<'_, Capture> {
+        let _ = (monitor, location, address);
+        todo!("h-places")
+    }
+
+    fn agents(&self) -> Vec<Agent> {
+        todo!("h-places")
     }
 }
 

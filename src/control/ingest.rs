@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use super::health::Condition;
 use super::state::next_state;
 use crate::model::{Capture, CheckResult, LocationId, MonitorId};
-use crate::store::{Commit, Ingest, MonitorState, StoreError};
+use crate::store::{Alarm, Commit, Ingest, MonitorState, StoreError};
 use crate::telemetry::Metrics;
 
 /// How much is held and how trouble is met.
@@ -214,7 +214,7 @@ impl Desk {
                 changed.insert(place, state);
             }
         }
-        Commit { results, states: changed.into_values().collect(), outbox: Vec::new() }
+        Commit { results, states: changed.into_values().collect(), alarm: Alarm::default() }
     }
 
     /// Commits until it succeeds; `false` when the store was closed.

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod caller;
+mod contacts;
 mod directory;
 mod fleet;
 mod health;
@@ -21,12 +22,13 @@ pub use accounts::{
     readable_password,
 };
 pub use caller::{Caller, Refusal, Saved, Via};
+pub use contacts::recipient_password;
 pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty};
 pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch, LastRuns};
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
-pub use planner::{PlanError, Planned, Planner};
+pub use planner::{Agent, PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
 pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher};
 pub use roster::Roster;

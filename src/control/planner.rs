@@ -1,8 +1,9 @@
 //! The door to what runs monitors.
 
+use std::net::IpAddr;
 use std::pin::Pin;
 
-use crate::model::{CheckResult, LocationId, Monitor, MonitorId};
+use crate::model::{Capture, CheckResult, Location, LocationId, Monitor, MonitorId};
 
 /// The future of one call.
 pub type Planned<'a, T> = Pin<Box<dyn Future<Output = Result<T, PlanError>> + Send + 'a>>;
@@ -28,4 +29,22 @@ pub trait Planner: Send + Sync + 'static {
 
     /// Checks now at `location`, out of its schedule; the result comes back here alone and is not kept.
     fn check_once(&self, monitor: Monitor, location: LocationId) -> Planned<'_, CheckResult>;
+
+    /// Traces the way from `location` to the target of `monitor`, to `address` when the failed check had one.
+    /// At most 15 s; the file is named `traceroute.txt`.
+    fn trace(&self, monitor: Monitor, location: LocationId, address: Option<IpAddr>) -> Planned<'_, Capture>;
+
+    /// Every location of the settings and of the accounts, with whether it is alive now.
+    fn agents(&self) -> Vec<Agent>;
+}
+
+/// How a location is staffed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agent {
+    /// The location.
+    pub location: Location,
+    /// Whether an agent runs checks there now.
+    pub alive: bool,
+    /// Whether it looks at failures of monitors that do not have it in their pool (setting `verifies`).
+    pub verifies: bool,
 }

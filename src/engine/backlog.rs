@@ -108,6 +108,7 @@ impl MissedSeries {
             attempts: Vec::new(),
             facts: Facts::default(),
             captures: Vec::new(),
+            verification: None,
             missed: Some(MissedRuns {
                 reason: self.reason,
                 slots: u32::try_from(self.slots.count).unwrap_or(u32::MAX),

@@ -56,6 +56,7 @@ pub async fn check(
         attempts,
         facts: last.facts,
         captures,
+        verification: None,
         missed: None,
     }
 }

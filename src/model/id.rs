@@ -38,6 +38,15 @@ number_id!(
     UserId
 );
 number_id!(
+    /// Who is told when something is wrong (behaviour.md 1 `/recipients`).
+    RecipientId
+);
+number_id!(
+    /// An outage of a monitor, from its first failing run to the first good one after it. Derived from the monitor
+    /// and that run; fits into 53 bits, which every JSON reader keeps exactly.
+    EpisodeId
+);
+number_id!(
     /// Counts the accepted versions of one monitor or record, from 1.
     Revision
 );
@@ -107,6 +116,15 @@ impl RunId {
     }
 }
 
+impl EpisodeId {
+    /// The id of the outage of `monitor` whose first failing run was planned at `planned_at`.
+    #[must_use]
+    pub fn of(monitor: MonitorId, planned_at: Timestamp) -> Self {
+        let hash = mix(monitor.mark() ^ EPISODE_SEED, planned_at.as_micros());
+        Self((hash >> 11).cast_signed().max(1))
+    }
+}
+
 impl CheckId {
     /// The id of `run` at `location`.
     #[must_use]
@@ -128,6 +146,9 @@ impl CheckId {
         Timestamp::from_micros((self.marked(location) ^ monitor.mark()).cast_signed())
     }
 }
+
+/// Sets the hash of episodes apart from that of runs.
+const EPISODE_SEED: u64 = 0x6570_6973;
 
 /// Where run ids start from.
 const SEED: u64 = 0x7669_6769;

@@ -25,11 +25,21 @@ pub enum RecordKind {
     Event,
     /// A test on demand; `assoc` is its monitor.
     Test,
+    /// Who is told; its private part is the sealed password.
+    Recipient,
+    /// Who is told of what.
+    NotifierGroup,
+    /// A template of messages.
+    Template,
+    /// A service level agreement; `assoc` is its monitor, which has one at most.
+    Sla,
+    /// A performance alert; `assoc` is its monitor.
+    PerformanceAlert,
 }
 
 impl RecordKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 13] = [
         Self::Customer,
         Self::User,
         Self::Location,
@@ -38,6 +48,11 @@ impl RecordKind {
         Self::Blackout,
         Self::Event,
         Self::Test,
+        Self::Recipient,
+        Self::NotifierGroup,
+        Self::Template,
+        Self::Sla,
+        Self::PerformanceAlert,
     ];
 
     /// The stable word, used by the store, the audit trail and messages.
@@ -52,6 +67,11 @@ impl RecordKind {
             Self::Blackout => "blackout",
             Self::Event => "event",
             Self::Test => "test",
+            Self::Recipient => "recipient",
+            Self::NotifierGroup => "notifier_group",
+            Self::Template => "template",
+            Self::Sla => "sla",
+            Self::PerformanceAlert => "performance_alert",
         }
     }
 

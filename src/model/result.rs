@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Capture, CheckId, Facts, Failure, LocationId, MonitorId, MonitorType, Observation, Outcome, Phases,
-    Revision, RunId, Status, Timestamp, Warning,
+    Revision, RunId, Status, Timestamp, Verification, Warning,
 };
 
 /// What the attempts of a check mean.
@@ -70,11 +70,14 @@ pub enum MissedReason {
     Paused,
     /// The process was not running.
     NotRunning,
+    /// The location has no live agent.
+    LocationAway,
 }
 
 impl MissedReason {
     /// Every reason.
-    pub const ALL: [Self; 4] = [Self::StillRunning, Self::Overload, Self::Paused, Self::NotRunning];
+    pub const ALL: [Self; 5] =
+        [Self::StillRunning, Self::Overload, Self::Paused, Self::NotRunning, Self::LocationAway];
 
     /// The stable word, used by metrics.
     #[must_use]
@@ -84,6 +87,7 @@ impl MissedReason {
             Self::Overload => "overload",
             Self::Paused => "paused",
             Self::NotRunning => "not_running",
+            Self::LocationAway => "location_away",
         }
     }
 
@@ -95,6 +99,7 @@ impl MissedReason {
             Self::Overload => "no place was free to run it within its interval",
             Self::Paused => "Vigie was suspended when it was due",
             Self::NotRunning => "Vigie was not running when it was due",
+            Self::LocationAway => "the location had no live agent when it was due",
         }
     }
 }
@@ -157,6 +162,9 @@ pub struct CheckResult {
     /// Files that it holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<Capture>,
+    /// What a second location said of its failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
     /// Set when `outcome` is missed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missed: Option<MissedRuns>,

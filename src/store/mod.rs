@@ -8,8 +8,14 @@ use crate::model::{
     Timestamp,
 };
 
+mod alarms;
 mod ledger;
 mod sqlite;
+
+pub use alarms::{
+    Alarm, Alarms, Delivery, EpisodeFilter, Evidence, KeptEpisode, NotificationFilter, Outbox, ResultKey,
+    VerifiedCheck,
+};
 
 pub use ledger::{
     AuditEntry, AuditFilter, AuditObject, AuditRow, KeptMonitor, Ledger, Listed, NewMonitor, NewRecord,
@@ -85,8 +91,8 @@ pub struct Commit {
     pub results: Vec<CheckResult>,
     /// States that follow from them.
     pub states: Vec<MonitorState>,
-    /// Messages that the change of state owes somebody.
-    pub outbox: Vec<OutboxMessage>,
+    /// What alerting makes of them.
+    pub alarm: Alarm,
 }
 
 /// Where a monitor stands at one location.
@@ -110,19 +116,6 @@ pub struct MonitorState {
     pub since: Timestamp,
     /// Runs in that series.
     pub streak: u32,
-}
-
-/// A message that has to leave the process, kept until it did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutboxMessage {
-    /// Unique; a second one with the same key is dropped.
-    pub key: String,
-    /// What it is about; its reader knows the words.
-    pub topic: String,
-    /// JSON.
-    pub payload: String,
-    /// When it was written.
-    pub created_at: Timestamp,
 }
 
 /// Which results are wanted; every part that is set narrows. Newest first.

@@ -57,6 +57,7 @@ fn result(kind: MonitorType, name: &str, outcome: Outcome, attempts: Vec<Attempt
         attempts,
         facts: Facts::default(),
         captures: Vec::new(),
+        verification: None,
         missed: None,
     }
 }

@@ -54,6 +54,7 @@ pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
         attempts: if missed.is_some() { vec![] } else { vec![attempt(planned_at, failed)] },
         facts: Facts::default(),
         captures: Vec::new(),
+        verification: None,
         missed,
     }
 }

@@ -1,6 +1,7 @@
 //! A fleet over a store in a folder of its own, with a planner that only notes.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,14 +10,15 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use vigie::clock::{Clock, FakeClock};
 use vigie::control::{
-    Caller, Common, Directory, Fleet, FleetParts, PlanError, Planned, Planner, Refusal, Roster, Saved, Via,
+    Agent, Caller, Common, Directory, Fleet, FleetParts, PlanError, Planned, Planner, Refusal, Roster, Saved,
+    Via,
 };
 use vigie::model::accept::Plan;
 use vigie::model::intake::Form;
 use vigie::model::source::Node;
 use vigie::model::{
-    CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, MonitorType, Record, RecordKind,
-    Revision, Role, Timestamp, UserId,
+    Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, MonitorType, Record,
+    RecordKind, Revision, Role, Timestamp, UserId,
 };
 use vigie::store::{
     Answer, AuditEntry, AuditFilter, AuditRow, KeptMonitor, Ledger, Listed, Page, RecordFilter, Reseal,
@@ -66,6 +68,14 @@ impl Planner for Notes {
 
     fn check_once(&self, _: Monitor, _: LocationId) -> Planned<'_, CheckResult> {
         Box::pin(std::future::ready(Err(PlanError::Away)))
+    }
+
+    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> Planned<'_, Capture> {
+        Box::pin(std::future::ready(Err(PlanError::Away)))
+    }
+
+    fn agents(&self) -> Vec<Agent> {
+        Vec::new()
     }
 }
 

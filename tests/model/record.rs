@@ -45,6 +45,7 @@ fn result(facts: Facts) -> CheckResult {
         attempts: vec![failed, passed],
         facts,
         captures: Vec::new(),
+        verification: None,
         missed: None,
     }
 }

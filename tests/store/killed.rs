@@ -50,7 +50,7 @@ async fn write(store: std::sync::Arc<impl Ingest>, monitor: i64, round: i64) {
             since: planned_at,
             streak: 1,
         };
-        let commit = Commit { results: vec![result], states: vec![state], outbox: vec![] };
+        let commit = Commit { results: vec![result], states: vec![state], ..Commit::default() };
         store.commit(commit).await.unwrap();
         let mut out = std::io::stdout().lock();
         writeln!(out, "\nkept {monitor} {}", planned_at.as_micros()).unwrap();

@@ -2,6 +2,7 @@
 //! into the router.
 #![allow(dead_code)]
 
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use aws_lc_rs::digest;
@@ -16,8 +17,8 @@ use tower::ServiceExt;
 use vigie::api::{ApiState, v3};
 use vigie::clock::{Clock, FakeClock};
 use vigie::control::{
-    Accounts, Common, Directory, Fleet, FleetParts, LastRuns, PlanError, Planned, Planner, ResourceParts,
-    Resources, Roster, TrialParts, Trials, View,
+    Accounts, Agent, Common, Directory, Fleet, FleetParts, LastRuns, PlanError, Planned, Planner,
+    ResourceParts, Resources, Roster, TrialParts, Trials, View,
 };
 use vigie::model::source::Node;
 use vigie::model::{
@@ -329,6 +330,14 @@ impl Planner for FakePlanner {
             Ok(result(&monitor, location, outcome))
         })
     }
+
+    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> Planned<'_, Capture> {
+        Box::pin(std::future::ready(Err(PlanError::Away)))
+    }
+
+    fn agents(&self) -> Vec<Agent> {
+        Vec::new()
+    }
 }
 
 impl LastRuns for FakePlanner {
@@ -374,6 +383,7 @@ pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> Chec
         attempts: Vec::new(),
         facts: Facts::default(),
         captures: vec![Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 200")],
+        verification: None,
         missed: None,
     }
 }

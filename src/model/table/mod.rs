@@ -9,6 +9,7 @@ use super::MonitorType;
 use super::field::{Access, Field, Kind};
 
 pub mod account;
+pub mod alerting;
 pub mod browser;
 pub mod ftp;
 pub mod mail;

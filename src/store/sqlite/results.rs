@@ -218,6 +218,7 @@ fn result(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         },
         facts: facts(row, details.facts)?,
         captures: details.captures,
+        verification: details.verification,
         missed: missed(row)?,
     })
 }

@@ -5,7 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Attempt, Capture, CheckResult, Facts, MissedReason, Outcome, Phase, Phases};
+use crate::model::{
+    Attempt, Capture, CheckResult, Facts, MissedReason, Outcome, Phase, Phases, Verification,
+};
 
 use super::captures::{self, Piece};
 use super::shared::Text;
@@ -26,6 +28,8 @@ pub(super) struct Details {
     pub(super) status_text: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) captures: Vec<Capture>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) verification: Option<Verification>,
 }
 
 /// A result, ready to be written.
@@ -77,6 +81,7 @@ impl Row {
             facts: own_facts,
             status_text: own_status_text.then(|| std::mem::take(&mut result.status_text)),
             captures,
+            verification: result.verification.take(),
         };
         Self {
             planned_at: result.planned_at.as_micros(),
@@ -158,7 +163,7 @@ fn split_facts(facts: Facts) -> (Option<Text>, Option<Facts>) {
 }
 
 /// The values that are kept here write without fail: string keys, no foreign maps.
-fn json(value: &impl Serialize) -> String {
+pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 

@@ -86,6 +86,7 @@ fn full() -> CheckResult {
             resolved: vec![[127, 0, 0, 1].into()],
         },
         captures: vec![Capture::new("a.txt", "text/plain", b"x")],
+        verification: None,
         missed: Some(MissedRuns { reason: MissedReason::Paused, slots: 2, last_planned_at: at }),
     }
 }

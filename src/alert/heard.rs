@@ -1,0 +1,71 @@
+//! What a location found of one run, as far as alerting needs it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{CheckId, LocationId, Outcome, Status, Timestamp};
+
+/// What a location found of one run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heard {
+    /// The run.
+    pub planned_at: Timestamp,
+    /// The location.
+    pub location: LocationId,
+    /// The check.
+    pub check_id: CheckId,
+    /// What it came to.
+    pub outcome: Outcome,
+    /// Its status code.
+    pub status: Status,
+    /// How many planned runs it stands for: more than one for a series of missed ones, whose first is
+    /// `planned_at`.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub slots: u32,
+    /// Planned time of the last of them.
+    pub last_planned_at: Timestamp,
+    /// The failing step of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    /// Set when the content or the objects of the page changed since the last good run there, and the monitor
+    /// wants to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<PageNews>,
+    /// Set when a certificate has expired or is about to, as `check_ssl_expiration_dates` asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<CertificateNews>,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+const fn is_one(slots: &u32) -> bool {
+    *slots == 1
+}
+
+/// A page that changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageNews {
+    /// Bytes before, decoded.
+    pub before: u64,
+    /// Bytes now.
+    pub now: u64,
+}
+
+/// A certificate whose end is near or past.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CertificateNews {
+    /// Its subject.
+    pub subject: String,
+    /// Its end.
+    pub not_after: Timestamp,
+}
+
+impl Heard {
+    /// Whether it says something of the target: ok, warning or error.
+    #[must_use]
+    pub const fn tells(&self) -> bool {
+        matches!(self.outcome, Outcome::Ok | Outcome::Warning | Outcome::Error)
+    }
+}

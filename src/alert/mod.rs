@@ -1,0 +1,15 @@
+//! Who is to be woken, decided without I/O: the runs of a monitor over its locations, its outages, thresholds and
+//! who is told (behaviour.md 5 and 6). Time, recipients and blackouts come in as arguments; what is to be done
+//! goes out as [`Effect`]s, in their order.
+
+mod audience;
+mod effect;
+mod heard;
+mod policy;
+mod watch;
+
+pub use audience::{Contacts, audience};
+pub use effect::{Effect, EpisodeChange, EpisodeEnd, News};
+pub use heard::{CertificateNews, Heard, PageNews};
+pub use policy::{Policy, Quorum};
+pub use watch::{Health, Terms, Watch};

@@ -1,0 +1,51 @@
+//! The five modes in which a monitor runs over its locations (interface.md 2.1 `mode`, behaviour.md 5).
+
+use serde::{Deserialize, Serialize};
+
+/// How many locations check a run, and when that alerts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Mode {
+    /// In parallel; alerts when any fails and another confirms.
+    GlobalVerify,
+    /// In parallel; alerts when the home location fails, verified.
+    Primary,
+    /// In parallel; alerts when any fails.
+    GlobalNotify,
+    /// One after another; alerts when two fail in the same run.
+    RoundRobin,
+    /// In parallel; alerts when as many fail as the account says.
+    MultiPop,
+}
+
+impl Mode {
+    /// Every mode with its name in version 3.
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::GlobalVerify, "Global Verify"),
+        (Self::Primary, "Primary"),
+        (Self::GlobalNotify, "Global Notify"),
+        (Self::RoundRobin, "Round Robin"),
+        (Self::MultiPop, "SLA (MultiPOP)"),
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(mode, _)| *mode == self).map_or("", |(_, name)| name)
+    }
+
+    /// The mode with this name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|(mode, _)| *mode)
+    }
+
+    /// How many locations check a run when a monitor says 0 (behaviour.md 1 `monitor_location_count`).
+    #[must_use]
+    pub fn own_count(self, pool: usize, rotates: bool) -> usize {
+        match self {
+            _ if !rotates => pool,
+            Self::RoundRobin | Self::MultiPop => pool.min(2),
+            _ => pool.min(1),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Where and when each run of a monitor is checked: a pure function of its version and the planned time, so
+//! that every location and the control plane come to the same answer without asking each other (behaviour.md 5).
+
+use std::time::Duration;
+
+use super::Slots;
+use crate::model::{LocationId, Timestamp};
+
+/// A monitor's runs over its locations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunPlan {
+    /// Planned times of its runs, common to all locations.
+    pub slots: Slots,
+    /// Its pool, the home location first; never empty, no location twice.
+    pub pool: Vec<LocationId>,
+    /// How many of them check one run, 1 to all.
+    pub per_run: usize,
+    /// Whether each run takes the next `per_run` of the pool, cycling.
+    pub rotates: bool,
+    /// Whether location i of n starts i × interval ÷ n after the planned time (Round Robin).
+    pub staggered: bool,
+    /// The longest that a check may take from its start: its timeout, twice with a retry.
+    pub longest: Duration,
+}
+
+/// Grace after the last deadline of a run, in which answers may still come (behaviour.md 5 "settled").
+const GRACE: Duration = Duration::from_mins(1);
+
+impl RunPlan {
+    /// The locations that check the run planned at `planned_at`, in their order.
+    #[must_use]
+    pub fn expected(&self, planned_at: Timestamp) -> Vec<LocationId> {
+        let first = self.first(planned_at);
+        (0..self.per_run()).filter_map(|at| self.pool.get((first + at) % self.pool.len()).copied()).collect()
+    }
+
+    /// When `location` starts its check of the run planned at `planned_at`; `None` when it has no part in it.
+    #[must_use]
+    pub fn start(&self, planned_at: Timestamp, location: LocationId) -> Option<Timestamp> {
+        let position = self.pool.iter().position(|other| *other == location)?;
+        let turn = (position + self.pool.len() - self.first(planned_at)) % self.pool.len();
+        (turn < self.per_run()).then(|| planned_at + self.stagger(turn))
+    }
+
+    /// When the run planned at `planned_at` is settled even if not all have answered: at the next planned time,
+    /// but never before the last deadline of its checks, nor more than a minute after that.
+    #[must_use]
+    pub fn closes(&self, planned_at: Timestamp) -> Timestamp {
+        let last = self.per_run().saturating_sub(1);
+        let deadline = planned_at + self.stagger(last) + self.longest;
+        self.slots.next_after(planned_at).clamp(deadline, deadline + GRACE)
+    }
+
+    /// How much later than planned the location at `turn` starts.
+    fn stagger(&self, turn: usize) -> Duration {
+        if !self.staggered {
+            return Duration::ZERO;
+        }
+        let (turn, of) = (turn as u128, self.per_run() as u128);
+        let micros = self.slots.interval().as_micros() * turn / of;
+        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    }
+
+    fn per_run(&self) -> usize {
+        self.per_run.clamp(1, self.pool.len().max(1))
+    }
+
+    /// Place in the pool of the first location of a run.
+    fn first(&self, planned_at: Timestamp) -> usize {
+        if !self.rotates || self.pool.is_empty() {
+            return 0;
+        }
+        let interval = i128::try_from(self.slots.interval().as_micros()).unwrap_or(1).max(1);
+        let run = i128::from(planned_at.as_micros()).div_euclid(interval);
+        let (per_run, pool) = (self.per_run() as i128, self.pool.len() as i128);
+        usize::try_from((run % pool * per_run).rem_euclid(pool)).unwrap_or(0)
+    }
+}
