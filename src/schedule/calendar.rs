@@ -77,6 +77,12 @@ impl Calendar {
         Self { zone, windows: by_subject }
     }
 
+    /// The blackouts of `subject`, past ones too.
+    #[must_use]
+    pub fn of(&self, subject: Rests) -> &[Window] {
+        self.windows.get(&subject).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// The blackout in which `subject` rests at `at`.
     #[must_use]
     pub fn covers(&self, subject: Rests, at: Timestamp) -> Option<&Window> {
