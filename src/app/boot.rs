@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::certificates;
+use super::delivery;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
 use super::host_token::{HostToken, remove_host_token, write_host_token};
@@ -25,7 +26,9 @@ use super::vitals::{Heart, WatchedIngest};
 use super::watch::{self, Watch};
 use super::{server, service};
 use crate::clock::{Clock, SystemClock};
-use crate::control::{Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View};
+use crate::control::{
+    Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View,
+};
 use crate::engine::{Limits, Place, ResultSink, RunnerHandle};
 use crate::model::{CheckResult, FieldFault};
 use crate::net::Net;
@@ -40,6 +43,8 @@ const DATABASE: &str = "vigie.db";
 const LAST_RESULTS: Duration = Duration::from_secs(10);
 /// Time that the store gets to take the last results.
 const LAST_COMMITS: Duration = Duration::from_secs(30);
+/// Time that messages on their way get to arrive; the others go out after the next start.
+const LAST_MESSAGES: Duration = Duration::from_secs(5);
 /// Time until a reload that the store did not take is tried again.
 const AGAIN: Duration = Duration::from_secs(15);
 /// Exit code after a second signal.
@@ -165,7 +170,7 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
         }
         Err(error) => Err(error),
     };
-    service::stopping(drain + LAST_RESULTS + LAST_COMMITS + Duration::from_secs(10));
+    service::stopping(drain + LAST_RESULTS + LAST_COMMITS + LAST_MESSAGES * 3 + Duration::from_secs(10));
     tokio::spawn(async move {
         let signal = signals.stop_again().await;
         tracing::warn!(signal, "a second signal: ending at once");
@@ -249,6 +254,7 @@ struct Parts {
     view: Arc<View>,
     desk: Arc<Desk>,
     heart: Arc<Heart>,
+    delivery: std::sync::Mutex<Option<Delivery>>,
     metrics: Arc<Metrics>,
     clock: Arc<dyn Clock>,
 }
@@ -283,6 +289,14 @@ impl Parts {
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
         certificates::follow(&desk.state.resources, net).await?;
+        let bell = Bell::default();
+        let around = delivery::Around {
+            store: Arc::clone(&store),
+            addresses: desk.addresses(),
+            clock: Arc::clone(&clock),
+            metrics: Arc::clone(&metrics),
+        };
+        let delivery = std::sync::Mutex::new(Some(delivery::start(settings, around, bell)?));
         let household = Household {
             store: store.clone(),
             metrics: Arc::clone(&metrics),
@@ -295,7 +309,7 @@ impl Parts {
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        Ok(Self { store, ingestor, runner, housekeeper, view, desk, heart, metrics, clock })
+        Ok(Self { store, ingestor, runner, housekeeper, view, desk, heart, delivery, metrics, clock })
     }
 
     fn router(&self, server: &ServerSettings) -> axum::Router {
@@ -353,7 +367,13 @@ impl Parts {
         if tokio::time::timeout(drain + LAST_RESULTS, self.runner.shutdown(drain)).await.is_err() {
             tracing::warn!("the store takes no results; those that wait get a last chance");
         }
-        self.ingestor.drain(LAST_COMMITS).await
+        let lost = self.ingestor.drain(LAST_COMMITS).await;
+        // After the last results: what follows from them goes out while it is fresh.
+        let delivery = self.delivery.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(delivery) = delivery {
+            delivery.drain(LAST_MESSAGES).await;
+        }
+        lost
     }
 }
 
@@ -373,7 +393,8 @@ async fn loaded(State(heart): State<Arc<Heart>>, request: Request, next: Next) -
 async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {
     let path = settings.data.join(DATABASE);
     let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
-    let sqlite = SqliteSettings { synchronous, ..SqliteSettings::default() };
+    let cache_bytes = settings.store.cache_bytes;
+    let sqlite = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };
     let shown = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
     opened.with_context(|| format!("cannot open the database `{shown}`"))

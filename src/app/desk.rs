@@ -16,8 +16,8 @@ use super::surroundings::common;
 use crate::api::ApiState;
 use crate::clock::Clock;
 use crate::control::{
-    Accounts, Directory, Fleet, FleetParts, Ingestor, RecordFilter, Refusal, ResourceParts, Resources,
-    Roster, TrialParts, Trials, View, open_keyring, readable_password, reseal,
+    Accounts, Addresses, Directory, Fleet, FleetParts, Ingestor, RecordFilter, Refusal, ResourceParts,
+    Resources, Roster, TrialParts, Trials, View, open_keyring, readable_password, reseal,
 };
 use crate::engine::RunnerHandle;
 use crate::model::RecordKind;
@@ -134,6 +134,12 @@ impl Desk {
             }
             Err(refusal) => anyhow::bail!("the first user cannot be made: {refusal:?}"),
         }
+    }
+
+    /// Who messages go to.
+    pub(super) fn addresses(&self) -> Addresses {
+        let (directory, ledger) = (Arc::clone(&self.directory), Arc::clone(&self.ledger));
+        Addresses { directory, ledger, vault: Arc::clone(&self.vault) }
     }
 
     /// The file of the keys.
