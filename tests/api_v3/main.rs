@@ -12,6 +12,7 @@ mod methods;
 mod monitors;
 mod results;
 mod roles;
+mod sla_report;
 mod tenancy;
 mod trials;
 mod turns;

@@ -12,6 +12,7 @@ pub mod openapi;
 mod records;
 mod results;
 mod site_status;
+mod sla_report;
 mod tests_on_demand;
 mod tokens;
 
@@ -57,6 +58,7 @@ fn all(state: ApiState) -> Routes {
         tests_on_demand::routes,
         results::routes,
         site_status::routes,
+        sla_report::routes,
         records::routes,
         account::routes,
         customers::routes,

@@ -16,6 +16,7 @@ mod property;
 mod recipient;
 mod rules;
 mod show;
+mod sla_report;
 mod user;
 
 use std::sync::{Arc, PoisonError, RwLock};
