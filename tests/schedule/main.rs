@@ -3,3 +3,4 @@
 
 mod pause;
 mod planning;
+mod run_plan;
