@@ -6,12 +6,16 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
 
+use super::contacts;
 use crate::alert::{Contacts, Quorum};
 pub use crate::model::accept::KnownProperty;
 use crate::model::accept::{Plan, Surroundings};
 use crate::model::{CustomerId, Location, LocationId, Monitor, MonitorType, Record, RecordKind, Role};
 use crate::schedule::Calendar;
 use crate::store::{Ledger, Page, RecordFilter, StoreError};
+
+/// Name at the start of alerts of accounts that have not chosen one.
+const BRAND: &str = "Vigie";
 
 /// A certificate that monitors of an account may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +130,7 @@ impl Directory {
         self.forget();
     }
 
-    /// Forgets what was read: a location, certificate, property or account changed.
+    /// Forgets what was read: a location, certificate, property, recipient, group, blackout or account changed.
     pub fn forget(&self) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.accounts.clear();
@@ -159,6 +163,9 @@ impl Directory {
         let locations = self.all(RecordFilter::of(RecordKind::Location)).await?;
         let properties = self.all(RecordFilter::of(RecordKind::Property).within(customer)).await?;
         let certificates = self.all(RecordFilter::of(RecordKind::Certificate).within(customer)).await?;
+        let recipients = self.all(RecordFilter::of(RecordKind::Recipient).within(customer)).await?;
+        let groups = self.all(RecordFilter::of(RecordKind::NotifierGroup).within(customer)).await?;
+        let blackouts = self.all(RecordFilter::of(RecordKind::Blackout).within(customer)).await?;
         let hosted = common.locations.iter().cloned();
         // A location of an account other than the first is its own, one of the first unless it is private.
         let shared = |record: &&Record| {
@@ -175,9 +182,12 @@ impl Directory {
             properties: properties.iter().map(|record| (record.id, property(record))).collect(),
             certificate_days: common.certificate_days,
             name: String::new(),
-            brand: String::new(),
+            brand: BRAND.to_owned(),
             quorum: Quorum::AtLeast(2),
-            contacts: Arc::default(),
+            contacts: Arc::new(Contacts {
+                recipients: recipients.iter().filter_map(contacts::recipient).collect(),
+                groups: groups.iter().map(contacts::group).collect(),
+            }),
             calendar: Arc::new(Calendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
             common: Arc::clone(&common),
             location_ids: Vec::new(),
@@ -188,6 +198,8 @@ impl Directory {
         if let Some(account) = account {
             facts.settle(&account);
         }
+        let windows = blackouts.iter().filter_map(contacts::window).collect();
+        facts.calendar = Arc::new(Calendar::new(facts.time_zone.clone(), windows));
         facts.index();
         Ok(facts)
     }
@@ -205,6 +217,11 @@ impl AccountFacts {
             Err(_) if account.text("time_zone").is_empty() => {}
             Err(error) => tracing::warn!(customer_id = %self.customer, error = %error, "taken as UTC"),
         }
+        account.text("name").clone_into(&mut self.name);
+        if !account.text("brand").is_empty() {
+            account.text("brand").clone_into(&mut self.brand);
+        }
+        self.quorum = contacts::quorum(account);
         let id = |value: &Value| value.get("id").unwrap_or(value).as_i64();
         let ids = account.fields.get("default_locations").and_then(Value::as_array);
         let ids = ids.into_iter().flatten().filter_map(id);

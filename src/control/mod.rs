@@ -2,6 +2,7 @@
 
 mod accounts;
 mod caller;
+mod contacts;
 mod directory;
 mod fleet;
 mod health;
@@ -21,6 +22,7 @@ pub use accounts::{
     readable_password,
 };
 pub use caller::{Caller, Refusal, Saved, Via};
+pub use contacts::recipient_password;
 pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty};
 pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch, LastRuns};
 pub use health::{Condition, Vitals};

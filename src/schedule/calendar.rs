@@ -1,7 +1,15 @@
 //! Blackout windows: once, or each week in the account's time zone, over its daylight saving changes
 //! (interface.md 2.4, behaviour.md 6 "Blackout kinds").
+//!
+//! A window is never lost to a change of the clocks and never shorter than the clock on the wall shows it:
+//! a start that the clock skips is the moment of the change, an end that it skips comes as much later as the
+//! clock went ahead; of an hour that comes twice, a start is the first and an end the second.
 
-use jiff::tz::TimeZone;
+use std::collections::HashMap;
+
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::{Span, ToSpan as _};
 
 use crate::model::{MonitorId, RecipientId, Timestamp};
 
@@ -22,9 +30,9 @@ pub enum When {
     /// From the first moment up to the second, which is not in it any more; local to the account.
     Once {
         /// Start.
-        from: jiff::civil::DateTime,
+        from: DateTime,
         /// End.
-        thru: jiff::civil::DateTime,
+        thru: DateTime,
     },
     /// Each week from a day and time to a day and time, 1 is Sunday; the end may lie before the start and is
     /// then in the next week.
@@ -32,11 +40,11 @@ pub enum When {
         /// Day of the start, 1 to 7.
         start_day: u8,
         /// Its time.
-        start: jiff::civil::Time,
+        start: Time,
         /// Day of the end, 1 to 7.
         end_day: u8,
-        /// Its time; `00:00` on the start's day is a whole week.
-        end: jiff::civil::Time,
+        /// Its time; the same day and time as the start is a whole week.
+        end: Time,
     },
 }
 
@@ -55,31 +63,123 @@ pub struct Window {
 #[derive(Clone, Debug)]
 pub struct Calendar {
     zone: TimeZone,
-    windows: std::collections::HashMap<Rests, Vec<Window>>,
+    windows: HashMap<Rests, Vec<Window>>,
 }
 
 impl Calendar {
     /// The blackouts of an account in `zone`.
     #[must_use]
     pub fn new(zone: TimeZone, windows: Vec<Window>) -> Self {
-        let mut by_subject: std::collections::HashMap<Rests, Vec<Window>> = std::collections::HashMap::new();
+        let mut by_subject: HashMap<Rests, Vec<Window>> = HashMap::new();
         for window in windows {
             by_subject.entry(window.rests).or_default().push(window);
         }
         Self { zone, windows: by_subject }
     }
 
+    /// The blackouts of `subject`, past ones too.
+    #[must_use]
+    pub fn of(&self, subject: Rests) -> &[Window] {
+        self.windows.get(&subject).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// The blackout in which `subject` rests at `at`.
     #[must_use]
     pub fn covers(&self, subject: Rests, at: Timestamp) -> Option<&Window> {
-        let _ = (&self.zone, self.windows.get(&subject)?, at);
-        todo!("h-figures")
+        let now = |window: &&Window| {
+            window.when.occurrences(&self.zone, at).next().is_some_and(|(from, _)| from <= at)
+        };
+        self.windows.get(&subject)?.iter().find(now)
     }
 
     /// The next `most` occurrences of `window` that end after `after`, as start and end.
     #[must_use]
     pub fn occurrences(&self, window: &Window, after: Timestamp, most: usize) -> Vec<(Timestamp, Timestamp)> {
-        let _ = (window, after, most);
-        todo!("h-figures")
+        window.when.occurrences(&self.zone, after).take(most).collect()
     }
+
+    /// Every time from `from` up to `thru` in which `subject` rests, as start and end; by start, and not
+    /// clipped, so that they may overlap and reach out of the range.
+    #[must_use]
+    pub fn rests(&self, subject: Rests, from: Timestamp, thru: Timestamp) -> Vec<(Timestamp, Timestamp)> {
+        let windows = self.windows.get(&subject).into_iter().flatten();
+        let mut all: Vec<_> = windows
+            .flat_map(|window| {
+                window.when.occurrences(&self.zone, from).take_while(move |(start, _)| *start < thru)
+            })
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// The account's time zone.
+    #[must_use]
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+}
+
+impl When {
+    /// Start and end of each time that it comes in `zone` and ends after `after`, in their order; without an
+    /// end for what comes each week, but for that of the calendar (year 9999).
+    pub fn occurrences<'a>(
+        &self,
+        zone: &'a TimeZone,
+        after: Timestamp,
+    ) -> impl Iterator<Item = (Timestamp, Timestamp)> + use<'a> {
+        let (first, step) = match *self {
+            Self::Once { from, thru } => (Some((from, thru)), None),
+            Self::Weekly { start_day, start, end_day, end } => {
+                (first_week(zone, after, (start_day, start), (end_day, end)), Some(1.week()))
+            }
+        };
+        std::iter::successors(first, move |&(from, thru)| {
+            let step: Span = step?;
+            Some((from.checked_add(step).ok()?, thru.checked_add(step).ok()?))
+        })
+        .filter_map(|(from, thru)| Some((start_of(zone, from)?, end_of(zone, thru)?)))
+        .filter(|(from, thru)| from < thru)
+        .skip_while(move |(_, thru)| *thru <= after)
+    }
+}
+
+/// The local start and end of an occurrence that is near to `after`, and not later than the first that ends
+/// after it.
+fn first_week(
+    zone: &TimeZone,
+    after: Timestamp,
+    (start_day, start): (u8, Time),
+    (end_day, end): (u8, Time),
+) -> Option<(DateTime, DateTime)> {
+    let mut days = (i64::from(end_day) - i64::from(start_day)).rem_euclid(7);
+    if days == 0 && end <= start {
+        days = 7;
+    }
+    // One that lasts a week and ends just after `after` began a week and a change of the clocks ago.
+    let early: Date = zone.to_datetime(instant(after)).date().saturating_sub(9.days());
+    let ahead = (i64::from(start_day) - 1 - i64::from(early.weekday().to_sunday_zero_offset())).rem_euclid(7);
+    let date = early.checked_add(ahead.days()).ok()?;
+    Some((date.to_datetime(start), date.checked_add(days.days()).ok()?.to_datetime(end)))
+}
+
+/// The moment at which a window begins that begins at `local`.
+fn start_of(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
+    let moment = zone.to_ambiguous_timestamp(local);
+    let skipped = matches!(moment.offset(), AmbiguousOffset::Gap { .. });
+    let early = moment.earlier().ok()?;
+    let start =
+        if skipped { zone.following(early).next().map_or(early, |change| change.timestamp()) } else { early };
+    Some(Timestamp::from_micros(start.as_microsecond()))
+}
+
+/// The moment at which a window ends that ends at `local`.
+fn end_of(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
+    let end = zone.to_ambiguous_timestamp(local).later().ok()?;
+    Some(Timestamp::from_micros(end.as_microsecond()))
+}
+
+/// The same moment; the nearest one that the calendar has.
+fn instant(at: Timestamp) -> jiff::Timestamp {
+    let end = if at.as_micros() < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };
+    jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or(end)
 }

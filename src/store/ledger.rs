@@ -269,7 +269,7 @@ pub trait Ledger: Send + Sync + 'static {
     /// The account of each monitor that ever had a result, removed ones too.
     fn owner_of(&self, monitor: MonitorId) -> Answer<'_, Option<CustomerId>>;
 
-    /// Seals anew what `reseal` gives another form: secrets of monitors and private parts of certificates.
+    /// Seals anew what `reseal` gives another form: secrets of monitors, private parts of certificates and recipients.
     /// Each is called with the context of [`crate::store::seal_context`]. Answers how many changed.
     fn reseal(&self, reseal: Reseal) -> Answer<'_, u64>;
 }

@@ -1,4 +1,4 @@
-//! Blackouts (interface.md 2.4, behaviour.md 1): of a monitor of the account, once or each week.
+//! Blackouts (interface.md 2.4, behaviour.md 1): of a monitor or recipient of the account, once or each week.
 
 use serde_json::{Map, Value, json};
 
@@ -30,11 +30,11 @@ pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
     Ok(Draft { assoc, ..Draft::new(fields) })
 }
 
-/// Why `assoc` is nothing that a blackout of this type can be attached to. There are no recipients in this
-/// version: whatever number a Notifier blackout names is unknown.
+/// Why `assoc` is nothing that a blackout of this type can be attached to.
 fn unknown(bench: &Bench<'_>, kind: &str, assoc: i64) -> Option<String> {
     if kind == "Notifier" {
-        return Some(format!("`assoc_id`: there is no recipient `{assoc}`"));
+        let known = bench.facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == assoc);
+        return (!known).then(|| format!("`assoc_id`: there is no recipient `{assoc}`"));
     }
     let known = bench.parts.roster.of(bench.caller.customer, MonitorId(assoc)).is_some();
     (!known).then(|| format!("`assoc_id`: there is no monitor `{assoc}`"))

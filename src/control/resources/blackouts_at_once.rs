@@ -51,6 +51,7 @@ impl Resources {
         let (changes, entries) = written(&bench, &monitors, &new, &gone);
         if !changes.is_empty() {
             self.parts.ledger.write(changes, entries).await?;
+            self.parts.directory.forget();
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::table::{Table, account, records};
+use crate::model::table::{Table, account, alerting, records};
 use crate::model::{RecordKind, Right};
 
 /// One kind.
@@ -19,6 +19,10 @@ pub(super) struct Kind {
     name: &'static str,
     /// Whether what is known of accounts changes with it.
     pub(super) in_directory: bool,
+    /// Whether monitors may name it: nobody changes a monitor while it is changed or removed.
+    pub(super) named_by_monitors: bool,
+    /// Whether it names monitors, which have to stay until it is kept.
+    pub(super) names_monitors: bool,
 }
 
 impl Kind {
@@ -37,7 +41,14 @@ const fn administered(record: RecordKind, table: &'static Table) -> Kind {
         patch: Right::Administer,
         name: "name",
         in_directory: true,
+        named_by_monitors: true,
+        names_monitors: false,
     }
+}
+
+/// What whoever may edit monitors may make and change.
+const fn edited(record: RecordKind, table: &'static Table) -> Kind {
+    Kind { change: Right::Edit, patch: Right::Edit, named_by_monitors: false, ..administered(record, table) }
 }
 
 static CUSTOMER: Kind = administered(RecordKind::Customer, &records::ACCOUNT);
@@ -46,30 +57,28 @@ static USER: Kind = Kind {
     name: "login",
     patch: Right::Report,
     in_directory: false,
+    named_by_monitors: false,
     ..administered(RecordKind::User, &records::USER)
 };
 static LOCATION: Kind = administered(RecordKind::Location, &records::LOCATION_RECORD);
 static PROPERTY: Kind = administered(RecordKind::Property, &records::PROPERTY);
 static CERTIFICATE: Kind = administered(RecordKind::Certificate, &records::CERTIFICATE);
-static BLACKOUT: Kind = Kind {
-    change: Right::Edit,
-    patch: Right::Edit,
+static BLACKOUT: Kind =
+    Kind { name: "type", names_monitors: true, ..edited(RecordKind::Blackout, &account::BLACKOUT) };
+static EVENT: Kind =
+    Kind { name: "event", in_directory: false, ..edited(RecordKind::Event, &account::EVENT) };
+static TEST: Kind = Kind { in_directory: false, ..edited(RecordKind::Test, &records::TEST) };
+static RECIPIENT: Kind = edited(RecordKind::Recipient, &alerting::RECIPIENT);
+static GROUP: Kind =
+    Kind { names_monitors: true, ..edited(RecordKind::NotifierGroup, &alerting::NOTIFIER_GROUP) };
+static TEMPLATE: Kind = Kind { in_directory: false, ..edited(RecordKind::Template, &alerting::TEMPLATE) };
+static SLA: Kind =
+    Kind { in_directory: false, names_monitors: true, ..edited(RecordKind::Sla, &alerting::SLA) };
+static PERFORMANCE_ALERT: Kind = Kind {
     name: "type",
     in_directory: false,
-    ..administered(RecordKind::Blackout, &account::BLACKOUT)
-};
-static EVENT: Kind = Kind {
-    change: Right::Edit,
-    patch: Right::Edit,
-    name: "event",
-    in_directory: false,
-    ..administered(RecordKind::Event, &account::EVENT)
-};
-static TEST: Kind = Kind {
-    change: Right::Edit,
-    patch: Right::Edit,
-    in_directory: false,
-    ..administered(RecordKind::Test, &records::TEST)
+    names_monitors: true,
+    ..edited(RecordKind::PerformanceAlert, &alerting::PERFORMANCE_ALERT)
 };
 
 /// The kind of `record`.
@@ -83,10 +92,10 @@ pub(super) fn kind_of(record: RecordKind) -> &'static Kind {
         RecordKind::Blackout => &BLACKOUT,
         RecordKind::Event => &EVENT,
         RecordKind::Test => &TEST,
-        RecordKind::Recipient
-        | RecordKind::NotifierGroup
-        | RecordKind::Template
-        | RecordKind::Sla
-        | RecordKind::PerformanceAlert => todo!("h-records"),
+        RecordKind::Recipient => &RECIPIENT,
+        RecordKind::NotifierGroup => &GROUP,
+        RecordKind::Template => &TEMPLATE,
+        RecordKind::Sla => &SLA,
+        RecordKind::PerformanceAlert => &PERFORMANCE_ALERT,
     }
 }

@@ -8,10 +8,12 @@ mod blackouts_at_once;
 mod certificate;
 mod draft;
 mod event;
+mod group;
 mod kinds;
 mod location;
 mod moment;
 mod property;
+mod recipient;
 mod rules;
 mod show;
 mod user;
@@ -105,9 +107,8 @@ impl Resources {
         let kind = kind_of(kind);
         caller.require(kind.change)?;
         let _turn = self.turn.lock().await;
-        // What a blackout is attached to stays until the blackout is kept.
-        let attached = kind.record == RecordKind::Blackout;
-        let _monitors = if attached { Some(self.parts.roster.beside().await) } else { None };
+        // What it is attached to stays until it is kept.
+        let _monitors = self.beside(kind).await;
         let bench = self.bench(caller, kind).await?;
         let draft = rules::create(&bench, body).await?;
         let mut entry = bench.entry("create", AuditObject::Created(0), kind.name_of(&draft.fields));
@@ -139,7 +140,7 @@ impl Resources {
         let kind = kind_of(kind);
         caller.require(kind.patch)?;
         let _turn = self.turn.lock().await;
-        let _monitors = self.stopped(kind).await;
+        let _monitors = (self.stopped(kind).await, self.beside(kind).await);
         let bench = self.bench(caller, kind).await?;
         let old = self.changeable(&bench, id, if_match).await?;
         let draft = rules::patch(&bench, &old, body).await?;
@@ -155,7 +156,8 @@ impl Resources {
         }
         let mut entry = bench.entry("change", AuditObject::Id(id), kind.name_of(&draft.fields));
         (entry.before, entry.after) = audit::changes(kind.table, &before, &draft.fields);
-        if kind.record == RecordKind::User && draft.private != old.private {
+        let has_password = matches!(kind.record, RecordKind::User | RecordKind::Recipient);
+        if has_password && draft.private != old.private {
             entry.after.insert("password".to_owned(), Value::from(crate::model::MASK));
         }
         let (expected, revision) = (old.revision, Revision(old.revision.0 + 1));
@@ -198,7 +200,12 @@ impl Resources {
     /// Lets nobody make or change a monitor where monitors may name what is changed: between "no monitor uses
     /// it" and its end there is no moment for one that does. Always behind the own turn.
     async fn stopped(&self, kind: &Kind) -> Option<tokio::sync::RwLockWriteGuard<'_, ()>> {
-        if kind.in_directory { Some(self.parts.roster.alone().await) } else { None }
+        if kind.named_by_monitors { Some(self.parts.roster.alone().await) } else { None }
+    }
+
+    /// The monitors that it names stay until it is kept.
+    async fn beside(&self, kind: &Kind) -> Option<tokio::sync::RwLockReadGuard<'_, ()>> {
+        if kind.names_monitors { Some(self.parts.roster.beside().await) } else { None }
     }
 
     /// The record `id` that the caller may see; settings' locations are none.

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::draft::Draft;
 use super::kinds::Kind;
-use super::{ResourceParts, account, blackout, certificate, event, location, property, user};
+use super::{
+    ResourceParts, account, blackout, certificate, event, group, location, property, recipient, user,
+};
 use crate::control::{AccountFacts, Caller, Refusal};
 use crate::model::source::Node;
 use crate::model::{CustomerId, Record, RecordKind, Timestamp};
@@ -50,6 +52,8 @@ pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refu
         RecordKind::Certificate => certificate::create(bench, body).await,
         RecordKind::Blackout => blackout::create(bench, body),
         RecordKind::Event => event::create(body),
+        RecordKind::Recipient => recipient::create(bench, body),
+        RecordKind::NotifierGroup => group::create(bench, body).await,
         RecordKind::Customer | RecordKind::Test => Err(Refusal::NotFound),
         _ => todo!("h-records"),
     }
@@ -63,6 +67,8 @@ pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Resul
         RecordKind::Property => property::patch(bench, old, body),
         RecordKind::Blackout => blackout::patch(old, body),
         RecordKind::Customer => account::patch(bench, old, body),
+        RecordKind::Recipient => recipient::patch(bench, old, body),
+        RecordKind::NotifierGroup => group::patch(bench, old, body).await,
         RecordKind::Certificate | RecordKind::Event | RecordKind::Test => Err(Refusal::NotFound),
         _ => todo!("h-records"),
     }
@@ -76,6 +82,8 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Ref
         RecordKind::Property => property::remove(bench, old)?,
         RecordKind::Certificate => certificate::remove(bench, old)?,
         RecordKind::Blackout => blackout::remove(bench, old)?,
+        RecordKind::Recipient => return recipient::remove(bench, old).await,
+        RecordKind::NotifierGroup => {}
         RecordKind::Customer | RecordKind::Event | RecordKind::Test => return Err(Refusal::NotFound),
         _ => todo!("h-records"),
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::moment::{utc, window};
 use super::rules::Bench;
-use super::{event, location};
+use super::{event, group, location, recipient};
 use crate::model::{Record, RecordKind};
 
 /// The object of `record`; what has no value is null.
@@ -19,7 +19,8 @@ pub(super) fn object(bench: &Bench<'_>, record: &Record) -> Map<String, Value> {
     table
         .fields()
         .iter()
-        .filter(|field| !field.secret)
+        // A recipient's password is shown masked (behaviour.md 1 "Secrets"); other records show none at all.
+        .filter(|field| !field.secret || record.kind == RecordKind::Recipient)
         .map(|field| (field.name.to_owned(), value(field.name, field.default_value())))
         .collect()
 }
@@ -40,6 +41,8 @@ fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
         (RecordKind::Event, "timestamp") => json!(window(record.created_at, &bench.facts.time_zone)),
         (RecordKind::Location, "health") => location::health(false),
         (RecordKind::Location, "managed") => json!(false),
+        (RecordKind::Recipient, name) => return recipient::computed(bench, record, name),
+        (RecordKind::NotifierGroup, name) => return group::computed(bench, record, name),
         _ => return None,
     })
 }

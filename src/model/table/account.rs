@@ -4,7 +4,7 @@ use super::super::field::{Field, Kind, Preset};
 use super::super::format::Format;
 use super::parts::{CUSTOM_PROPERTY, LOCATION};
 use super::shared::{ID, INTERVALS, MODES, RUNNING, TIMEOUTS, reported};
-use super::{Table, records};
+use super::{Table, alerting, records};
 
 static PROPERTIES: Kind = Kind::Object(&CUSTOM_PROPERTY);
 static LOCATIONS: Kind = Kind::Object(&LOCATION);
@@ -197,4 +197,16 @@ pub static INPUTS: &[&Table] = &[
     &records::AUDIT_ENTRY,
     &records::TEST,
     &records::ACCESS_TOKEN,
+    &alerting::RECIPIENT,
+    &alerting::NOTIFIER_GROUP,
+    &alerting::TEMPLATE,
+    &alerting::TEMPLATE_PREVIEW,
+    &alerting::PREVIEW,
+    &alerting::TEST_NOTIFIER,
+    &alerting::SLA,
+    &alerting::SLA_BULK_EDIT,
+    &alerting::PERFORMANCE_ALERT,
+    &alerting::EPISODE,
+    &alerting::EPISODE_DETAIL,
+    &alerting::NOTIFICATION,
 ];

@@ -65,7 +65,17 @@ impl Ledger for SqliteStore {
                        WHERE id > ?1 AND kind = 'certificate' AND private IS NOT NULL ORDER BY id LIMIT ?2",
                 write: "UPDATE records SET private = ?2 WHERE id = ?1",
             };
-            Ok(monitors.renew(self, &reseal).await? + certificates.renew(self, &reseal).await?)
+            let recipients = Sealed {
+                kind: "recipient",
+                read: "SELECT id, customer, private FROM records
+                       WHERE id > ?1 AND kind = 'recipient' AND private IS NOT NULL ORDER BY id LIMIT ?2",
+                ..certificates
+            };
+            let mut renewed = 0;
+            for sealed in [monitors, certificates, recipients] {
+                renewed += sealed.renew(self, &reseal).await?;
+            }
+            Ok(renewed)
         })
     }
 }

@@ -280,8 +280,12 @@ pub(super) fn remove(conn: &Connection, id: MonitorId, expected: Option<Revision
         .execute(params![id.0, now, expected.map(|revision| revision.0)])?;
     if removed > 0 {
         conn.prepare_cached("DELETE FROM states WHERE monitor_id = ?1")?.execute([id.0])?;
-        conn.prepare_cached("DELETE FROM records WHERE kind IN ('blackout', 'test') AND assoc = ?1")?
-            .execute([id.0])?;
+        // A blackout of type Notifier belongs to a recipient, which may have the number of a monitor.
+        conn.prepare_cached(
+            "DELETE FROM records WHERE kind IN ('blackout', 'test', 'sla', 'performance_alert') AND assoc = ?1
+             AND (kind <> 'blackout' OR json_extract(fields, '$.type') IS NOT 'Notifier')",
+        )?
+        .execute([id.0])?;
     }
     Ok(removed > 0)
 }

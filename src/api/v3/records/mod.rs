@@ -1,6 +1,7 @@
-//! What accounts have beside monitors: users, locations, properties, certificates, blackouts, events. One set
-//! of handlers serves all kinds; their rules stand in `control::resources`.
+//! What accounts have beside monitors: users, locations, properties, certificates, blackouts, events, recipients
+//! and the like. One set of handlers serves all kinds; their rules stand in `control::resources`.
 
+mod alerting;
 mod calls;
 mod filters;
 mod handlers;
@@ -26,6 +27,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     let routes = properties(routes);
     let routes = certificates(routes);
     let routes = blackouts(routes);
+    let routes = alerting::routes(routes);
     events(routes)
 }
 
@@ -80,7 +82,7 @@ fn blackouts(routes: Routes) -> Routes {
     let calls = Calls::new(RecordKind::Blackout, &BLACKOUT, "blackouts", "/blackouts", "/blackouts/{id}");
     let routes = calls.list(routes, "listBlackouts", "Blackouts of the account");
     let routes = calls.one(routes, "getBlackout", "One blackout");
-    let about = "Let a monitor or its alerts rest for a time, once or each week";
+    let about = "Let a monitor, its alerts or a recipient rest for a time, once or each week";
     let routes = calls.create(routes, "createBlackout", about, EDIT, None);
     let routes = calls.patch(routes, "updateBlackout", "Change a blackout that comes back each week", EDIT);
     let routes = calls.delete(routes, "deleteBlackout", "Remove a blackout that is not past", EDIT);

@@ -1,0 +1,285 @@
+//! Blackout windows: examples for both changes of the clocks, and a walk by the minute that decides alone by
+//! what the clock on the wall shows.
+
+use jiff::ToSpan as _;
+use jiff::civil::{DateTime, Time};
+use jiff::tz::TimeZone;
+use proptest::prelude::*;
+use vigie::model::{MonitorId, RecipientId, Timestamp};
+use vigie::schedule::{Calendar, Rests, When, Window};
+
+const SHOP: Rests = Rests::Monitor(MonitorId(1));
+
+fn zone(name: &str) -> TimeZone {
+    TimeZone::get(name).unwrap()
+}
+
+fn once(from: &str, thru: &str) -> When {
+    When::Once { from: from.parse().unwrap(), thru: thru.parse().unwrap() }
+}
+
+/// Days and times such as `1 02:00` for Sunday two o'clock.
+fn weekly(start: &str, end: &str) -> When {
+    let part = |text: &str| {
+        let (day, time) = text.split_once(' ').unwrap();
+        (day.parse().unwrap(), format!("{time}:00").parse::<Time>().unwrap())
+    };
+    let ((start_day, start), (end_day, end)) = (part(start), part(end));
+    When::Weekly { start_day, start, end_day, end }
+}
+
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+fn calendar(zone: &TimeZone, when: When) -> (Calendar, Window) {
+    let window = Window { id: 7, rests: SHOP, when };
+    (Calendar::new(zone.clone(), vec![window.clone()]), window)
+}
+
+/// The next occurrences, as text.
+fn next(zone_name: &str, when: When, after: &str, most: usize) -> Vec<(String, String)> {
+    let (calendar, window) = calendar(&zone(zone_name), when);
+    let found = calendar.occurrences(&window, at(after), most);
+    found.into_iter().map(|(from, thru)| (from.to_string(), thru.to_string())).collect()
+}
+
+fn pairs(texts: &[(&str, &str)]) -> Vec<(String, String)> {
+    texts.iter().map(|&(from, thru)| (from.to_owned(), thru.to_owned())).collect()
+}
+
+#[test]
+fn a_window_holds_its_start_and_not_its_end() {
+    let (calendar, _) = calendar(&zone("Europe/Paris"), once("2026-11-20T12:00:00", "2026-11-20T13:00:00"));
+    for (moment, covered) in [
+        ("2026-11-20T10:59:59.999999Z", false),
+        ("2026-11-20T11:00:00Z", true),
+        ("2026-11-20T11:59:59.999999Z", true),
+        ("2026-11-20T12:00:00Z", false),
+    ] {
+        assert_eq!(
+            calendar.covers(SHOP, at(moment)).map(|window| window.id),
+            covered.then_some(7),
+            "{moment}"
+        );
+    }
+}
+
+#[test]
+fn only_the_subject_of_a_window_rests() {
+    let (calendar, _) = calendar(&TimeZone::UTC, once("2026-11-20T12:00:00", "2026-11-20T13:00:00"));
+    let noon = at("2026-11-20T12:00:00Z");
+    assert!(calendar.covers(SHOP, noon).is_some());
+    for other in [Rests::Alert(MonitorId(1)), Rests::Monitor(MonitorId(2)), Rests::Notifier(RecipientId(1))] {
+        assert_eq!(calendar.covers(other, noon), None, "{other:?}");
+    }
+}
+
+#[test]
+fn the_first_window_that_covers_is_told() {
+    let window = |id, from: &str, thru: &str| Window { id, rests: SHOP, when: once(from, thru) };
+    let windows = vec![
+        window(1, "2026-11-20T10:00:00", "2026-11-20T11:00:00"),
+        window(2, "2026-11-20T10:30:00", "2026-11-20T12:00:00"),
+    ];
+    let calendar = Calendar::new(TimeZone::UTC, windows);
+    let told = |text| calendar.covers(SHOP, at(text)).map(|window| window.id);
+    assert_eq!(told("2026-11-20T10:45:00Z"), Some(1));
+    assert_eq!(told("2026-11-20T11:00:00Z"), Some(2));
+    assert_eq!(
+        calendar.rests(SHOP, at("2026-11-20T10:45:00Z"), at("2026-11-20T13:00:00Z")),
+        [
+            (at("2026-11-20T10:00:00Z"), at("2026-11-20T11:00:00Z")),
+            (at("2026-11-20T10:30:00Z"), at("2026-11-20T12:00:00Z"))
+        ]
+    );
+    assert_eq!(calendar.rests(SHOP, at("2026-11-20T12:00:00Z"), at("2026-11-20T13:00:00Z")), []);
+}
+
+#[test]
+fn a_weekly_window_may_wrap_the_week() {
+    // Saturday evening to Sunday morning; 2026-11-21 is a Saturday.
+    assert_eq!(
+        next("UTC", weekly("7 23:00", "1 01:00"), "2026-11-22T00:30:00Z", 2),
+        pairs(&[
+            ("2026-11-21T23:00:00Z", "2026-11-22T01:00:00Z"),
+            ("2026-11-28T23:00:00Z", "2026-11-29T01:00:00Z"),
+        ])
+    );
+    // From Monday to the Sunday after.
+    assert_eq!(
+        next("UTC", weekly("2 08:00", "1 08:00"), "2026-11-22T08:00:00Z", 1),
+        pairs(&[("2026-11-23T08:00:00Z", "2026-11-29T08:00:00Z")])
+    );
+    // All but an hour of the week.
+    assert_eq!(
+        next("UTC", weekly("4 09:00", "4 08:00"), "2026-11-25T07:59:59Z", 2),
+        pairs(&[
+            ("2026-11-18T09:00:00Z", "2026-11-25T08:00:00Z"),
+            ("2026-11-25T09:00:00Z", "2026-12-02T08:00:00Z"),
+        ])
+    );
+}
+
+#[test]
+fn the_same_day_and_time_twice_is_a_whole_week() {
+    for text in ["1 00:00", "5 13:37"] {
+        let (calendar, window) = calendar(&TimeZone::UTC, weekly(text, text));
+        let found = calendar.occurrences(&window, at("2026-11-20T00:00:00Z"), 3);
+        assert!(found.windows(2).all(|two| two[0].1 == two[1].0), "{found:?}");
+        assert!(calendar.covers(SHOP, at("2026-11-20T00:00:00Z")).is_some());
+    }
+}
+
+#[test]
+fn clocks_that_go_ahead_lose_no_window() {
+    // Berlin, 2026-03-29: 02:00 is 03:00, 01:00 UTC.
+    for (start, end, from, thru) in [
+        ("1 01:00", "1 04:00", "00:00", "02:00"),
+        ("1 01:00", "1 02:30", "00:00", "01:30"),
+        ("1 02:15", "1 02:45", "01:00", "01:45"),
+        ("1 02:30", "1 03:15", "01:00", "01:15"),
+        ("1 03:00", "1 03:30", "01:00", "01:30"),
+        ("1 01:00", "1 02:00", "00:00", "01:00"),
+    ] {
+        let want = pairs(&[(&format!("2026-03-29T{from}:00Z"), &format!("2026-03-29T{thru}:00Z"))]);
+        assert_eq!(
+            next("Europe/Berlin", weekly(start, end), "2026-03-28T12:00:00Z", 1),
+            want,
+            "{start} to {end}"
+        );
+    }
+    assert_eq!(
+        next("Europe/Berlin", once("2026-03-29T02:10:00", "2026-03-29T02:20:00"), "2026-03-01T00:00:00Z", 5),
+        pairs(&[("2026-03-29T01:00:00Z", "2026-03-29T01:20:00Z")])
+    );
+}
+
+#[test]
+fn an_hour_that_comes_twice_rests_twice() {
+    // Berlin, 2026-10-25: 03:00 is 02:00, 01:00 UTC.
+    for (start, end, from, thru) in [
+        ("1 01:00", "1 04:00", "2026-10-24T23:00", "2026-10-25T03:00"),
+        ("1 02:15", "1 02:45", "2026-10-25T00:15", "2026-10-25T01:45"),
+        ("1 01:30", "1 02:30", "2026-10-24T23:30", "2026-10-25T01:30"),
+        ("1 02:30", "1 03:30", "2026-10-25T00:30", "2026-10-25T02:30"),
+        ("1 03:00", "1 04:00", "2026-10-25T02:00", "2026-10-25T03:00"),
+    ] {
+        let want = pairs(&[(&format!("{from}:00Z"), &format!("{thru}:00Z"))]);
+        assert_eq!(
+            next("Europe/Berlin", weekly(start, end), "2026-10-24T12:00:00Z", 1),
+            want,
+            "{start} to {end}"
+        );
+    }
+}
+
+#[test]
+fn a_day_that_a_country_left_out_takes_no_window_with_it() {
+    // Samoa had no 2011-12-30.
+    assert_eq!(
+        next("Pacific/Apia", once("2011-12-30T10:00:00", "2011-12-30T11:00:00"), "2011-01-01T00:00:00Z", 1),
+        pairs(&[("2011-12-30T10:00:00Z", "2011-12-30T21:00:00Z")])
+    );
+}
+
+#[test]
+fn the_calendar_has_an_end_and_moments_beyond_it_do_no_harm() {
+    let (calendar, window) = calendar(&zone("Europe/Berlin"), weekly("1 02:00", "1 03:00"));
+    for micros in [i64::MIN, i64::MAX, 253_402_000_000_000_000] {
+        let moment = Timestamp::from_micros(micros);
+        assert_eq!(calendar.covers(SHOP, moment), None);
+        let found = calendar.occurrences(&window, moment, 10);
+        assert!(found.len() < 10 || micros < 0, "{found:?}");
+    }
+    assert_eq!(
+        next("UTC", once("2026-01-01T00:00:00", "2026-01-01T00:00:00"), "2020-01-01T00:00:00Z", 1),
+        pairs(&[])
+    );
+}
+
+const DAYS: i64 = 9;
+
+/// What the clock on the wall shows, minute by minute.
+fn walk(zone: &TimeZone, around: Timestamp) -> Vec<(Timestamp, DateTime)> {
+    let minutes = DAYS * 24 * 60;
+    (-minutes..minutes)
+        .map(|minute| {
+            let moment = Timestamp::from_micros(around.as_micros() + minute * 60_000_000);
+            let shown = zone.to_datetime(jiff::Timestamp::from_microsecond(moment.as_micros()).unwrap());
+            (moment, shown)
+        })
+        .collect()
+}
+
+/// The occurrence from `from` to `thru` on the wall, found by walking. The clock may jump over its end: then
+/// it goes on for as long as it was jumped over.
+fn walked(clock: &[(Timestamp, DateTime)], from: DateTime, thru: DateTime) -> Option<(Timestamp, Timestamp)> {
+    let start = clock.iter().position(|(_, shown)| *shown >= from)?;
+    let last = clock.iter().rposition(|(_, shown)| *shown < thru)?;
+    if start == 0 || last + 1 == clock.len() {
+        return None;
+    }
+    let before = clock[last].1.checked_add(1.minute()).unwrap();
+    let over =
+        if clock[last + 1].1 > thru { thru.duration_since(before) } else { jiff::SignedDuration::ZERO };
+    let end = clock[last].0.as_micros() + 60_000_000 + i64::try_from(over.as_micros()).unwrap();
+    Some((clock[start].0, Timestamp::from_micros(end)))
+}
+
+/// Changes of clocks: by an hour both ways, by half an hour, over midnight, of the zone itself, none.
+const CHANGES: [(&str, &str); 10] = [
+    ("Europe/Berlin", "2026-03-29T01:00:00Z"),
+    ("Europe/Berlin", "2026-10-25T01:00:00Z"),
+    ("America/New_York", "2026-03-08T07:00:00Z"),
+    ("America/New_York", "2026-11-01T06:00:00Z"),
+    ("Australia/Lord_Howe", "2026-04-04T15:00:00Z"),
+    ("Australia/Lord_Howe", "2026-10-03T15:30:00Z"),
+    ("Africa/Cairo", "2026-04-23T22:00:00Z"),
+    ("Africa/Cairo", "2026-10-29T21:00:00Z"),
+    ("Europe/Volgograd", "2020-12-26T23:00:00Z"),
+    ("Asia/Kathmandu", "2026-06-01T00:00:00Z"),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn windows_are_those_of_a_walk_by_the_minute(
+        change in 0..CHANGES.len(),
+        start_day in 1_u8..=7, start in 0_i8..24 * 4, end_day in 1_u8..=7, end in 0_i8..24 * 4, near: bool,
+    ) {
+        let (name, moment) = CHANGES[change];
+        let zone = zone(name);
+        let clock = walk(&zone, at(moment));
+        let time = |quarter: i8| Time::constant(quarter / 4, quarter % 4 * 15, 0, 0);
+        // Half of the windows begin on the day of the change.
+        let day = clock[clock.len() / 2].1.date().weekday().to_sunday_zero_offset() + 1;
+        let start_day = if near { day.unsigned_abs() } else { start_day };
+        let when = When::Weekly { start_day, start: time(start), end_day, end: time(end) };
+        let mut days = (i64::from(end_day) - i64::from(start_day)).rem_euclid(7);
+        if days == 0 && end <= start {
+            days = 7;
+        }
+
+        let mut want = Vec::new();
+        let mut date = clock[0].1.date();
+        while date <= clock[clock.len() - 1].1.date() {
+            if date.weekday().to_sunday_zero_offset().unsigned_abs() + 1 == start_day {
+                let thru = date.checked_add(days.days()).unwrap().to_datetime(time(end));
+                want.extend(walked(&clock, date.to_datetime(time(start)), thru));
+            }
+            date = date.tomorrow().unwrap();
+        }
+        prop_assume!(!want.is_empty());
+
+        let (calendar, window) = calendar(&zone, when);
+        let before = Timestamp::from_micros(want[0].1.as_micros() - 1);
+        prop_assert_eq!(&calendar.occurrences(&window, before, want.len()), &want);
+        let (from, thru) = (want[0].0, want[want.len() - 1].1);
+        for (moment, _) in clock.iter().filter(|(moment, _)| from <= *moment && *moment < thru).step_by(11) {
+            let inside = want.iter().any(|(from, thru)| from <= moment && moment < thru);
+            prop_assert_eq!(calendar.covers(SHOP, *moment).is_some(), inside, "{}", moment);
+        }
+    }
+}
