@@ -115,7 +115,8 @@ impl LocalPlanner {
                 changes.push(Change::Put(Arc::new(assignment)));
             }
         }
-        let applied = self.outposts.iter().zip(changes).map(|(outpost, changes)| outpost.runner.apply(changes));
+        let applied =
+            self.outposts.iter().zip(changes).map(|(outpost, changes)| outpost.runner.apply(changes));
         try_join_all(applied).await.map_err(|_| PlanError::Stopped)?;
         self.ingestor.forget(removed);
         Ok(())
@@ -166,8 +167,7 @@ impl LocalPlanner {
             return facts.pool(monitor).into_iter().map(LocationId).collect();
         }
         let id = |location: &serde_json::Value| location.get("id").and_then(serde_json::Value::as_i64);
-        let own: Vec<_> =
-            monitor.document.list("locations").iter().filter_map(id).map(LocationId).collect();
+        let own: Vec<_> = monitor.document.list("locations").iter().filter_map(id).map(LocationId).collect();
         let first = || self.outposts.first().map(|outpost| outpost.location.id).into_iter().collect();
         if own.is_empty() { first() } else { own }
     }
@@ -260,7 +260,8 @@ impl Planner for LocalPlanner {
 
 impl LastRuns for LocalPlanner {
     fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
-        let states = self.outposts.iter().filter_map(|outpost| self.ingestor.state(monitor.id, outpost.location.id));
+        let states =
+            self.outposts.iter().filter_map(|outpost| self.ingestor.state(monitor.id, outpost.location.id));
         states.max_by_key(|state| state.planned_at)
     }
 }

@@ -182,8 +182,7 @@ impl Metrics {
     pub fn load(&self, before: Load, now: Load) {
         move_by(&self.planned, before.planned, now.planned);
         move_by(&self.queued, before.queued, now.queued);
-        for (weight, before, now) in
-            [("light", before.light, now.light), ("heavy", before.heavy, now.heavy)]
+        for (weight, before, now) in [("light", before.light, now.light), ("heavy", before.heavy, now.heavy)]
         {
             move_by(&self.in_flight.get_or_create(&WeightLabels { weight }), before, now);
         }

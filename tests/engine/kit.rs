@@ -9,8 +9,8 @@ use tokio::sync::{Semaphore, watch};
 use vigie::clock::{Clock, FakeClock};
 use vigie::engine::{Assignment, Change, Limits, Place, ResultSink, RunnerHandle, start};
 use vigie::model::{
-    CheckResult, CustomerId, Failure, FailureKind, LocationId, MonitorId, MonitorType, Observation, Phase, Revision,
-    Timestamp,
+    CheckResult, CustomerId, Failure, FailureKind, LocationId, MonitorId, MonitorType, Observation, Phase,
+    Revision, Timestamp,
 };
 use vigie::net::{Net, NetConfig};
 use vigie::probe::{Attempting, Context, Probe, Weight};

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 use tokio::net::TcpListener;
 use vigie::clock::Clock;
-use vigie::model::source::Node;
 use vigie::model::intake::Form;
+use vigie::model::source::Node;
 use vigie::model::{Outcome, Timestamp};
 
 use crate::kit::{NOON, admin};

@@ -106,12 +106,14 @@ impl Process {
         MonitorId(made.unwrap().id)
     }
 
-    /// Lets time pass as a running process sees it.
+    /// Lets time pass as a running process sees it; none passes while a check is going.
     pub async fn pass(&self, seconds: u64) {
         for _ in 0..2 * seconds {
             self.clock.advance(Duration::from_millis(500));
             for outpost in &self.outposts {
-                outpost.runner.snapshot().await.unwrap();
+                while outpost.runner.snapshot().await.unwrap().in_flight > 0 {
+                    tokio::task::yield_now().await;
+                }
             }
         }
     }

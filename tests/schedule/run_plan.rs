@@ -143,7 +143,8 @@ proptest! {
 }
 
 fn monitor(fields: Value) -> Monitor {
-    let mut values = json!({"hostname": "h", "port": 9, "interval": 5, "timeout": 30, "retry_on_failure": false});
+    let mut values =
+        json!({"hostname": "h", "port": 9, "interval": 5, "timeout": 30, "retry_on_failure": false});
     values.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
     let Value::Object(values) = values else { unreachable!() };
     Monitor {

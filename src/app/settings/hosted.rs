@@ -69,9 +69,8 @@ impl Reader<'_> {
 
     fn other(&self, entry: &Node, id: LocationId) -> Hosted {
         let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
-        let most = |name: &str, own: usize| {
-            number(name).and_then(|most| usize::try_from(most).ok()).unwrap_or(own)
-        };
+        let most =
+            |name: &str, own: usize| number(name).and_then(|most| usize::try_from(most).ok()).unwrap_or(own);
         let engine = self.engine();
         let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
         Hosted {

@@ -145,7 +145,11 @@ pub fn target(text: &str) -> Option<Endpoint> {
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let fine = match bare {
         Some(address) => address.parse::<Ipv6Addr>().is_ok(),
-        None => !host.is_empty() && !host.contains([':', '/', '@', '[', ']']) && !host.contains(char::is_whitespace),
+        None => {
+            !host.is_empty()
+                && !host.contains([':', '/', '@', '[', ']'])
+                && !host.contains(char::is_whitespace)
+        }
     };
     fine.then(|| Endpoint::new(host, port))
 }
@@ -181,7 +185,16 @@ mod tests {
             (
                 Kind::Target,
                 &["www.example.com:443", "192.0.2.1:80", "[::1]:53"],
-                &["www.example.com", ":80", "a.test:0", "a.test:70000", "::1:53", "[a]:1", "http://a.test:80", "a b:1"],
+                &[
+                    "www.example.com",
+                    ":80",
+                    "a.test:0",
+                    "a.test:70000",
+                    "::1:53",
+                    "[a]:1",
+                    "http://a.test:80",
+                    "a b:1",
+                ],
             ),
             (Kind::Ipv4, &["192.0.2.1"], &["::1", "192.0.2"]),
             (Kind::Ipv6, &["::1"], &["192.0.2.1"]),

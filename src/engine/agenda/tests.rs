@@ -50,12 +50,18 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
 /// The runs of monitor `id` over locations 1 to 4. Location 1 is the one here.
 fn plan(id: i64, seconds: u64, offset: Option<u64>, shape: usize) -> RunPlan {
     // Locations, how many check one run, rotation, Round Robin.
-    let shapes = [(1, 1, false, false), (4, 3, true, false), (3, 1, true, false), (3, 3, false, true), (4, 2, true, true)];
+    let shapes = [
+        (1, 1, false, false),
+        (4, 3, true, false),
+        (3, 1, true, false),
+        (3, 3, false, true),
+        (4, 2, true, true),
+    ];
     let (pool, per_run, rotates, staggered) = shapes[shape % shapes.len()];
     let mut pool: Vec<_> = (1..=pool).map(LocationId).collect();
-    pool.rotate_left(usize::try_from(id).unwrap() % pool.len());
-    let slots =
-        Slots::new(MonitorId(id), Duration::from_secs(seconds), offset.map(Duration::from_secs));
+    let turn = usize::try_from(id).unwrap() % pool.len();
+    pool.rotate_left(turn);
+    let slots = Slots::new(MonitorId(id), Duration::from_secs(seconds), offset.map(Duration::from_secs));
     RunPlan { slots, pool, per_run, rotates, staggered, longest: Duration::from_secs(1) }
 }
 
@@ -184,12 +190,14 @@ impl World {
             }
             Act::Put(id, seconds, offset, shape) => {
                 let plan = plan(id, seconds, offset, shape);
-                let mut assigned = assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
+                let mut assigned =
+                    assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
                 assigned.part = plan.part(HERE).unwrap();
                 let known = self.agenda.by_id.contains_key(&MonitorId(id));
                 self.agenda.put(Arc::new(assigned), self.now);
                 let now = self.now;
-                let ledger = self.planned.entry(MonitorId(id)).or_insert_with(|| Ledger::new(plan.clone(), now));
+                let ledger =
+                    self.planned.entry(MonitorId(id)).or_insert_with(|| Ledger::new(plan.clone(), now));
                 ledger.edit(plan, now);
                 if let Some(newest) = self.leaving.remove(&MonitorId(id)).filter(|_| known) {
                     ledger.cursor = ledger.cursor.max(newest);
