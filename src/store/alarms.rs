@@ -199,6 +199,7 @@ pub trait Outbox: Send + Sync + 'static {
     /// Messages of any state.
     fn notifications(&self, filter: NotificationFilter, page: Page) -> Answer<'_, Listed<Notification>>;
 
-    /// Makes a dead one pending again; `false` when it is none of the account.
+    /// Makes a dead one pending and due again: tries and age (from `not_before`) count anew. `false` when it is no
+    /// dead one of the account.
     fn retry(&self, customer: CustomerId, id: i64, now: Timestamp) -> Answer<'_, bool>;
 }

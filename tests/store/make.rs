@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use vigie::model::{
-    Attempt, Certificate, CheckId, CheckResult, Facts, Failure, FailureKind, HttpFacts, LocationId,
-    MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, PingFacts, Revision, RunId,
-    Status, Timestamp, TlsFacts, Warning, WarningKind,
+    Attempt, Certificate, CheckId, CheckResult, CustomerId, EpisodeId, Facts, Failure, FailureKind,
+    HttpFacts, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType, NewNotification, Notice,
+    NoticeKind, Outcome, Phase, Phases, PingFacts, RecipientId, Revision, RunId, Status, Timestamp, TlsFacts,
+    Warning, WarningKind,
 };
 use vigie::store::{Commit, Ingest, Page, ResultFilter, Results, SqliteSettings, SqliteStore};
 
@@ -163,6 +164,47 @@ pub fn missed(monitor: i64, planned_at: Timestamp, slots: u32, step: u64) -> Che
     result.reasons = vec![MissedReason::Paused.describe().to_owned()];
     result.missed = Some(MissedRuns { reason: MissedReason::Paused, slots, last_planned_at });
     result
+}
+
+/// A message about `result` to `recipient` of account 1.
+pub fn message(key: &str, recipient: i64, result: &CheckResult, written: Timestamp) -> NewNotification {
+    let notice = Notice {
+        kind: NoticeKind::SiteError,
+        customer: CustomerId(1),
+        company: "Example".to_owned(),
+        brand: "Vigie".to_owned(),
+        monitor_id: Some(result.monitor_id),
+        monitor_name: result.monitor_name.to_string(),
+        monitor_type: Some(result.kind),
+        episode: Some(EpisodeId::of(result.monitor_id, result.planned_at)),
+        check_id: Some(result.check_id),
+        at: result.planned_at,
+        since: Some(result.planned_at),
+        status: result.status,
+        status_text: result.status_text.clone(),
+        reasons: result.reasons.clone(),
+        errcount: 1,
+        http_status: None,
+        location_id: Some(result.location_id),
+        location: "home".to_owned(),
+        locations: Vec::new(),
+        verification: None,
+        target: "tcp://shop.test:443".to_owned(),
+        step: None,
+        alert_note: String::new(),
+        properties: Vec::new(),
+        phases: vec![("connect".to_owned(), 7)],
+        certificate: serde_json::Value::Null,
+        more: serde_json::Map::new(),
+    };
+    NewNotification {
+        key: key.to_owned(),
+        recipient: RecipientId(recipient),
+        group: None,
+        notice,
+        created_at: written,
+        not_before: written,
+    }
 }
 
 pub async fn keep(store: &impl Ingest, results: Vec<CheckResult>) {

@@ -1,10 +1,10 @@
 //! Runs the suite over each store.
 
-use vigie::store::{Housekeeping, Ingest, Ledger, Monitors, Results, Tokens};
+use vigie::store::{Alarms, Housekeeping, Ingest, Ledger, Monitors, Outbox, Results, Tokens};
 
 /// All that a store does.
-pub trait Store: Ingest + Monitors + Results + Housekeeping + Ledger + Tokens {}
-impl<T: Ingest + Monitors + Results + Housekeeping + Ledger + Tokens> Store for T {}
+pub trait Store: Ingest + Monitors + Results + Housekeeping + Ledger + Tokens + Alarms + Outbox {}
+impl<T: Ingest + Monitors + Results + Housekeeping + Ledger + Tokens + Alarms + Outbox> Store for T {}
 
 /// Makes a test of each function of the suite, over a new and empty store.
 macro_rules! over_sqlite {
@@ -55,6 +55,21 @@ over_sqlite! {
         records_come_back_by_id_by_text_and_by_filter,
         the_audit_trail_is_read_newest_first,
         secrets_are_sealed_anew_in_their_context;
+    alarms:
+        watches_are_kept_replaced_and_forgotten,
+        an_outage_goes_on_ends_and_is_found_by_filter,
+        an_outage_is_acknowledged_once_and_stays_so,
+        a_message_of_a_known_key_is_dropped,
+        an_error_that_nobody_else_sees_turns_into_a_warning,
+        other_answers_of_a_second_location_leave_the_error,
+        files_may_come_after_their_result,
+        retention_leaves_open_outages_and_messages_that_wait;
+    outbox:
+        due_messages_come_oldest_first_and_few_of_each_recipient,
+        tries_end_as_they_are_noted,
+        what_messages_waited_for_hastens_them,
+        held_messages_go_out_with_a_digest,
+        a_dead_message_is_tried_again_by_its_account_alone;
     tokens:
         tokens_are_kept_moved_ended_and_purged,
         tokens_end_with_their_user;

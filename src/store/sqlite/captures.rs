@@ -6,8 +6,6 @@ use rusqlite::{Connection, params};
 
 use crate::model::{Capture, CheckResult, Outcome};
 
-use super::row::Row;
-
 /// Bytes of a piece at most (architecture.md, evidence).
 const PIECE_BYTES: usize = 512 * 1024;
 /// Bytes of a file at most, uncompressed; larger ones are left out.
@@ -38,18 +36,23 @@ pub(super) fn pack(captures: &mut Vec<Capture>) -> Vec<Piece> {
     pieces
 }
 
-/// Writes the pieces of a new result.
-pub(super) fn keep(conn: &Connection, row: &Row) -> rusqlite::Result<()> {
+/// Writes pieces of the result with this planned time, monitor and location.
+pub(super) fn keep(
+    conn: &Connection,
+    failed: bool,
+    (planned_at, monitor, location): (i64, i64, i64),
+    pieces: &[Piece],
+) -> rusqlite::Result<()> {
     let mut insert = conn.prepare_cached(
         "INSERT INTO captures (failed, planned_at, monitor_id, location_id, name, piece, body)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
     )?;
-    for piece in &row.captures {
+    for piece in pieces {
         insert.execute(params![
-            row.failed(),
-            row.planned_at,
-            row.monitor_id,
-            row.location_id,
+            failed,
+            planned_at,
+            monitor,
+            location,
             piece.name,
             piece.number,
             piece.body

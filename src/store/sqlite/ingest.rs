@@ -1,10 +1,11 @@
-//! Writes results, states and outbox messages.
+//! Writes results, states and what alerting made of them.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::model::Outcome;
-use crate::store::{Alarm, MonitorState};
+use crate::store::MonitorState;
 
+use super::alarms;
 use super::captures;
 use super::counts::Changes;
 use super::rollup::late;
@@ -29,7 +30,7 @@ pub(super) struct Batch {
     /// In the order of the clustered key, so that neighbours are written together.
     rows: Vec<Row>,
     states: Vec<MonitorState>,
-    alarm: Alarm,
+    alarm: alarms::Rows,
 }
 
 impl Batch {
@@ -39,7 +40,7 @@ impl Batch {
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
         let mut states = commit.states;
         states.sort_by_key(|state| (state.monitor_id, state.location_id));
-        Self { rows, states, alarm: commit.alarm }
+        Self { rows, states, alarm: alarms::Rows::of(commit.alarm) }
     }
 
     pub(super) fn write(&self, writing: &mut Writing<'_>) -> rusqlite::Result<()> {
@@ -54,8 +55,7 @@ impl Batch {
         for state in &self.states {
             keep_state(writing.conn, state)?;
         }
-        super::alarms::keep(writing, &self.alarm)?;
-        Ok(())
+        self.alarm.write(writing)
     }
 }
 
@@ -131,7 +131,8 @@ fn insert(writing: &mut Writing<'_>, row: &Row) -> rusqlite::Result<bool> {
         ])?;
     }
     if inserted == 1 && !row.captures.is_empty() {
-        captures::keep(conn, row)?;
+        let key = (row.planned_at, row.monitor_id, row.location_id);
+        captures::keep(conn, row.failed(), key, &row.captures)?;
     }
     Ok(inserted == 1)
 }

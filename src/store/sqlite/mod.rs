@@ -156,7 +156,8 @@ impl Ingest for SqliteStore {
 
 /// `commit`, ready to be written. Files are compressed apart from the threads that wait for targets.
 async fn ready(commit: Commit) -> Result<ingest::Batch, StoreError> {
-    if commit.results.iter().all(|result| result.captures.is_empty()) {
+    let files = commit.results.iter().any(|result| !result.captures.is_empty());
+    if !files && commit.alarm.evidence.is_empty() {
         return Ok(ingest::Batch::of(commit));
     }
     // Fails only when the runtime goes down.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::{Connection, params};
 
 use crate::model::Timestamp;
-use crate::store::{Retention, Span, StoreError};
+use crate::store::{Alarms, Retention, Span, StoreError};
 
 use super::SqliteStore;
 use super::counts::Changes;
@@ -46,6 +46,8 @@ pub(super) async fn retain(
     gone += remove(store, HOURLY, hourly).await?;
     gone += remove(store, DAILY, before(retention.daily)).await?;
     gone += remove(store, TEXTS, texts).await?;
+    // Outages and messages tell of single results: they stay as long.
+    gone += store.retain_alarms(now - retention.results).await?;
     give_back(store).await?;
     Ok(gone)
 }

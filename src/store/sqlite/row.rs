@@ -163,7 +163,7 @@ fn split_facts(facts: Facts) -> (Option<Text>, Option<Facts>) {
 }
 
 /// The values that are kept here write without fail: string keys, no foreign maps.
-fn json(value: &impl Serialize) -> String {
+pub(super) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 

@@ -28,16 +28,37 @@ impl RolledUntil {
     /// Notes the hours of `row`, when they were rolled up before. Hours whose results are partly gone
     /// stay as they are.
     pub(in super::super) fn mark(&self, conn: &Connection, row: &Row) -> rusqlite::Result<()> {
-        let width = width(Span::Hour);
         let last = row.missed.map_or(row.planned_at, |missed| missed.last_planned_at.max(row.planned_at));
-        if row.planned_at >= self.hour {
+        self.mark_all(conn, (row.planned_at, last), row.monitor_id, row.location_id)
+    }
+
+    /// Notes the hour of a kept result that changed.
+    pub(in super::super) fn mark_run(
+        &self,
+        conn: &Connection,
+        planned_at: i64,
+        monitor: i64,
+        location: i64,
+    ) -> rusqlite::Result<()> {
+        self.mark_all(conn, (planned_at, planned_at), monitor, location)
+    }
+
+    fn mark_all(
+        &self,
+        conn: &Connection,
+        (first, last): (i64, i64),
+        monitor: i64,
+        location: i64,
+    ) -> rusqlite::Result<()> {
+        let width = width(Span::Hour);
+        if first >= self.hour {
             return Ok(());
         }
         let earliest = self.sources_from.max(self.hour.saturating_sub(HOURS * width));
-        let mut hour = start(Span::Hour, row.planned_at).max(start(Span::Hour, earliest));
+        let mut hour = start(Span::Hour, first).max(start(Span::Hour, earliest));
         while hour <= last && hour < self.hour {
             if hour >= earliest {
-                mark(conn, Span::Hour, hour, row.monitor_id, row.location_id)?;
+                mark(conn, Span::Hour, hour, monitor, location)?;
             }
             hour += width;
         }

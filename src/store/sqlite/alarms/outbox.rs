@@ -1,0 +1,272 @@
+//! Messages on their way.
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, params};
+
+use crate::model::{
+    CheckId, CustomerId, NewNotification, Notice, Notification, NotificationState, RecipientId, Timestamp,
+};
+use crate::store::{Answer, Delivery, Listed, NotificationFilter, Outbox, Page};
+
+use super::super::SqliteStore;
+use super::super::ledger::List;
+
+const COLUMNS: &str =
+    "id, key, recipient, group_id, created_at, not_before, state, attempts, next_at, sent_at,
+    error, digest, notice";
+
+/// Removes up to `?2` that ended and were written before `?1`.
+pub(super) const OLD: &str = "DELETE FROM notifications WHERE id IN (
+    SELECT id FROM notifications WHERE state >= 2 AND created_at < ?1 LIMIT ?2)";
+
+/// A message with its notice as text.
+pub(super) struct Row {
+    new: NewNotification,
+    notice: String,
+}
+
+impl Row {
+    pub(super) fn of(new: NewNotification) -> Self {
+        // Writes without fail: string keys, no foreign maps.
+        let notice = serde_json::to_string(&new.notice).unwrap_or_else(|_| "null".to_owned());
+        Self { new, notice }
+    }
+
+    /// Whether its key was not there yet.
+    pub(super) fn keep(&self, conn: &Connection) -> rusqlite::Result<bool> {
+        let NewNotification { key, recipient, group, notice, created_at, not_before } = &self.new;
+        let inserted = conn
+            .prepare_cached(
+                "INSERT INTO notifications (key, customer, recipient, group_id, monitor_id, episode, check_id,
+                     created_at, not_before, state, attempts, next_at, error, notice)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, 0, ?9, '', ?10) ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![
+                key,
+                notice.customer.0,
+                recipient.0,
+                group,
+                notice.monitor_id.map(|id| id.0),
+                notice.episode.map(|id| id.0),
+                notice.check_id.map(|id| id.0.cast_signed()),
+                created_at.as_micros(),
+                not_before.as_micros(),
+                self.notice
+            ])?;
+        Ok(inserted == 1)
+    }
+
+    /// Its number, whether it is new or known.
+    fn post(&self, conn: &Connection) -> rusqlite::Result<i64> {
+        if self.keep(conn)? {
+            return Ok(conn.last_insert_rowid());
+        }
+        conn.prepare_cached("SELECT id FROM notifications WHERE key = ?1")?
+            .query_row([&self.new.key], |row| row.get(0))
+    }
+}
+
+impl Outbox for SqliteStore {
+    fn due(&self, now: Timestamp, most: u32, each: u32) -> Answer<'_, Vec<Notification>> {
+        Box::pin(self.readers.call(move |conn| due(conn, now, most, each)))
+    }
+
+    fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
+        Box::pin(self.readers.call(|conn| {
+            let next: Option<i64> = conn
+                .prepare_cached("SELECT min(next_at) FROM notifications WHERE state = 0")?
+                .query_row([], |row| row.get(0))?;
+            Ok(next.map(Timestamp::from_micros))
+        }))
+    }
+
+    fn held(&self, recipient: RecipientId, most: u32) -> Answer<'_, Vec<Notification>> {
+        Box::pin(self.readers.call(move |conn| {
+            conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM notifications WHERE state = 1 AND recipient = ?1 ORDER BY id LIMIT ?2"
+            ))?
+            .query_map([recipient.0, i64::from(most)], notification)?
+            .collect()
+        }))
+    }
+
+    fn holding(&self) -> Answer<'_, Vec<RecipientId>> {
+        Box::pin(self.readers.call(|conn| {
+            conn.prepare_cached("SELECT DISTINCT recipient FROM notifications WHERE state = 1")?
+                .query_map([], |row| row.get(0).map(RecipientId))?
+                .collect()
+        }))
+    }
+
+    fn note(&self, ended: Vec<(i64, Delivery)>, at: Timestamp) -> Answer<'_, ()> {
+        Box::pin(self.writer.call(move |writing| {
+            ended.iter().try_for_each(|(id, delivery)| note(writing.conn, *id, delivery, at))
+        }))
+    }
+
+    fn hasten(&self, check: CheckId, now: Timestamp) -> Answer<'_, ()> {
+        Box::pin(self.writer.call(move |writing| {
+            writing
+                .conn
+                .prepare_cached(
+                    "UPDATE notifications SET next_at = ?2
+                     WHERE check_id = ?1 AND state = 0 AND attempts = 0 AND next_at > ?2",
+                )?
+                .execute([check.0.cast_signed(), now.as_micros()])?;
+            Ok(())
+        }))
+    }
+
+    fn post(&self, new: Vec<NewNotification>) -> Answer<'_, Vec<i64>> {
+        Box::pin(async move {
+            let rows: Vec<Row> = new.into_iter().map(Row::of).collect();
+            self.writer.call(move |writing| rows.iter().map(|row| row.post(writing.conn)).collect()).await
+        })
+    }
+
+    fn notifications(&self, filter: NotificationFilter, page: Page) -> Answer<'_, Listed<Notification>> {
+        Box::pin(self.readers.call(move |conn| listed(conn, &filter, page)))
+    }
+
+    fn retry(&self, customer: CustomerId, id: i64, now: Timestamp) -> Answer<'_, bool> {
+        Box::pin(self.writer.call(move |writing| {
+            let changed = writing
+                .conn
+                .prepare_cached(
+                    "UPDATE notifications SET state = 0, attempts = 0, next_at = ?3, not_before = ?3
+                     WHERE id = ?1 AND customer = ?2 AND state = 4",
+                )?
+                .execute([id, customer.0, now.as_micros()])?;
+            Ok(changed == 1)
+        }))
+    }
+}
+
+/// Recipient by recipient, so that the cost goes with what is answered, not with what waits.
+fn due(conn: &Connection, now: Timestamp, most: u32, each: u32) -> rusqlite::Result<Vec<Notification>> {
+    let tx = conn.unchecked_transaction()?;
+    let mut next_recipient =
+        tx.prepare_cached("SELECT min(recipient) FROM notifications WHERE state = 0 AND recipient > ?1")?;
+    let mut of_recipient = tx.prepare_cached(
+        "SELECT next_at, id FROM notifications WHERE state = 0 AND recipient = ?1 AND next_at <= ?2
+         ORDER BY next_at, id LIMIT ?3",
+    )?;
+    let mut found: Vec<(i64, i64)> = Vec::new();
+    let mut last = i64::MIN;
+    while let Some(recipient) = next_recipient.query_row([last], |row| row.get(0))? {
+        last = recipient;
+        let rows = of_recipient
+            .query_map([recipient, now.as_micros(), i64::from(each)], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        for row in rows {
+            found.push(row?);
+        }
+    }
+    found.sort_unstable();
+    found.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    let mut one = tx.prepare_cached(&format!("SELECT {COLUMNS} FROM notifications WHERE id = ?1"))?;
+    let mut messages = Vec::with_capacity(found.len());
+    for (_, id) in found {
+        match one.query_row([id], notification) {
+            Ok(message) => messages.push(message),
+            // One that cannot be read must not hold up the others.
+            Err(error @ rusqlite::Error::FromSqlConversionFailure(..)) => {
+                tracing::error!(notification = id, error = %error, "a message cannot be read and is passed over");
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(messages)
+}
+
+/// Leaves alone what somebody else ended, tried again or removed meanwhile.
+fn note(conn: &Connection, id: i64, delivery: &Delivery, at: Timestamp) -> rusqlite::Result<()> {
+    let at = at.as_micros();
+    match delivery {
+        Delivery::Sent => conn
+            .prepare_cached(
+                "UPDATE notifications SET state = 2, attempts = attempts + 1, sent_at = ?2, error = ''
+                 WHERE id = ?1 AND state = 0",
+            )?
+            .execute([id, at])?,
+        Delivery::Failed { error, next_at } => conn
+            .prepare_cached(
+                "UPDATE notifications SET attempts = attempts + 1, next_at = ?2, error = ?3
+                 WHERE id = ?1 AND state = 0",
+            )?
+            .execute(params![id, next_at.as_micros(), error])?,
+        Delivery::Dead { error } => conn
+            .prepare_cached(
+                "UPDATE notifications SET state = 4, attempts = attempts + 1, error = ?2
+                 WHERE id = ?1 AND state IN (0, 1)",
+            )?
+            .execute(params![id, error])?,
+        Delivery::Held => conn
+            .prepare_cached("UPDATE notifications SET state = 1 WHERE id = ?1 AND state = 0")?
+            .execute([id])?,
+        Delivery::Digested(digest) => conn
+            .prepare_cached(
+                "UPDATE notifications SET state = 3, digest = ?2, sent_at = ?3
+                 WHERE id = ?1 AND state IN (0, 1)",
+            )?
+            .execute([id, *digest, at])?,
+    };
+    Ok(())
+}
+
+fn listed(
+    conn: &Connection,
+    filter: &NotificationFilter,
+    page: Page,
+) -> rusqlite::Result<Listed<Notification>> {
+    let (mut conditions, mut values) = (vec!["1"], Vec::new());
+    let asked = [
+        ("customer = ?", filter.customer.map(|id| id.0)),
+        ("state = ?", filter.state.map(code)),
+        ("monitor_id = ?", filter.monitor.map(|id| id.0)),
+        ("episode = ?", filter.episode.map(|id| id.0)),
+        ("recipient = ?", filter.recipient.map(|id| id.0)),
+        ("id = ?", filter.id),
+    ];
+    for (condition, value) in asked {
+        if let Some(value) = value {
+            conditions.push(condition);
+            values.push(Sql::from(value));
+        }
+    }
+    let conditions = conditions.join(" AND ");
+    List { table: "notifications", columns: COLUMNS, order: "id DESC", conditions, values }.read(
+        conn,
+        page,
+        notification,
+    )
+}
+
+/// The number of a state in the table.
+fn code(state: NotificationState) -> i64 {
+    let place = NotificationState::ALL.iter().position(|(known, _)| *known == state);
+    place.and_then(|place| i64::try_from(place).ok()).unwrap_or_default()
+}
+
+fn notification(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
+    let text = row.get_ref(12)?.as_str()?;
+    let notice: Notice = serde_json::from_str(text)
+        .map_err(|e| rusqlite::Error::FromSqlConversionFailure(12, rusqlite::types::Type::Text, e.into()))?;
+    let state = NotificationState::ALL.get(row.get::<_, usize>(6)?).map(|(state, _)| *state);
+    Ok(Notification {
+        id: row.get(0)?,
+        new: NewNotification {
+            key: row.get(1)?,
+            recipient: RecipientId(row.get(2)?),
+            group: row.get(3)?,
+            notice,
+            created_at: Timestamp::from_micros(row.get(4)?),
+            not_before: Timestamp::from_micros(row.get(5)?),
+        },
+        state: state.unwrap_or(NotificationState::Dead),
+        attempts: row.get(7)?,
+        next_at: Timestamp::from_micros(row.get(8)?),
+        sent_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
+        error: row.get(10)?,
+        digest: row.get(11)?,
+    })
+}

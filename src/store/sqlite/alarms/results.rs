@@ -1,0 +1,127 @@
+//! What comes to a result after it was kept: the answer of a second location, files.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::model::{Capture, Outcome, Status};
+use crate::store::{Evidence, ResultKey, VerifiedCheck};
+
+use super::super::captures::{self, Piece};
+use super::super::counts::Changes;
+use super::super::rollup::late::RolledUntil;
+use super::super::row::{Details, json};
+use super::super::writer::Writing;
+
+/// A file that came after its result, compressed.
+pub(super) struct Packed {
+    result: ResultKey,
+    file: Capture,
+    pieces: Vec<Piece>,
+}
+
+impl Packed {
+    /// `None` for what is no file, or too large a one.
+    pub(super) fn of(evidence: Evidence) -> Option<Self> {
+        let mut files = vec![evidence.file];
+        let pieces = captures::pack(&mut files);
+        Some(Self { result: evidence.result, file: files.pop()?, pieces })
+    }
+
+    /// Adds it to its result, when that is still there and has no file of this name.
+    pub(super) fn keep(&self, conn: &Connection) -> rusqlite::Result<()> {
+        let Some(kept) = Kept::read(conn, &self.result)? else { return Ok(()) };
+        let mut details = kept.details(conn, &self.result)?;
+        if details.captures.iter().any(|file| file.name == self.file.name) {
+            return Ok(());
+        }
+        details.captures.push(self.file.clone());
+        kept.write(conn, &self.result, &details)?;
+        captures::keep(conn, kept.failed(), parts(&self.result), &self.pieces)
+    }
+}
+
+/// Notes the answer of a second location. With 70 an error turns into a warning whose reservation is the status
+/// that it had (behaviour.md 5), in history, counts, rollups and, when it is the last result there, the state.
+pub(super) fn verify(
+    writing: &mut Writing<'_>,
+    verified: &VerifiedCheck,
+    rolled: &RolledUntil,
+) -> rusqlite::Result<()> {
+    let (key, conn) = (&verified.result, writing.conn);
+    let Some(kept) = Kept::read(conn, key)? else { return Ok(()) };
+    let mut details = kept.details(conn, key)?;
+    details.verification = Some(verified.answer.clone());
+    let turns = verified.answer.status == Status::VERIFIED_NO_ERROR && kept.outcome == Outcome::Error;
+    if turns {
+        details.status_text = None;
+    }
+    kept.write(conn, key, &details)?;
+    if !turns {
+        return Ok(());
+    }
+    let (planned_at, monitor, location) = parts(key);
+    conn.prepare_cached(
+        "UPDATE results SET outcome = 1, warning_status = status, status = 0
+         WHERE planned_at = ?1 AND monitor_id = ?2 AND location_id = ?3",
+    )?
+    .execute([planned_at, monitor, location])?;
+    conn.prepare_cached(
+        "UPDATE states SET outcome = 1, status = 0, since = ?4, streak = 1
+         WHERE monitor_id = ?2 AND location_id = ?3 AND check_id = ?1 AND outcome = 2",
+    )?
+    .execute([key.check_id.0.cast_signed(), monitor, location, planned_at])?;
+    let owner = writing.shared.owner(conn, monitor)?;
+    let mut changes = Changes::default();
+    changes.add(planned_at, owner, location, i64::from(Outcome::Error.code()), -1);
+    changes.add(planned_at, owner, location, i64::from(Outcome::Warning.code()), 1);
+    changes.write(conn)?;
+    rolled.mark_run(conn, planned_at, monitor, location)
+}
+
+/// What is kept of a result, as far as it can change.
+struct Kept {
+    outcome: Outcome,
+}
+
+impl Kept {
+    /// `None` when it is gone.
+    fn read(conn: &Connection, key: &ResultKey) -> rusqlite::Result<Option<Self>> {
+        let (planned_at, monitor, location) = parts(key);
+        let outcome: Option<u8> = conn
+            .prepare_cached(
+                "SELECT outcome FROM results WHERE planned_at = ?1 AND monitor_id = ?2 AND location_id = ?3",
+            )?
+            .query_row([planned_at, monitor, location], |row| row.get(0))
+            .optional()?;
+        Ok(outcome.and_then(Outcome::from_code).map(|outcome| Self { outcome }))
+    }
+
+    /// As the key of its details has it.
+    fn failed(&self) -> bool {
+        self.outcome != Outcome::Ok
+    }
+
+    fn details(&self, conn: &Connection, key: &ResultKey) -> rusqlite::Result<Details> {
+        let (planned_at, monitor, location) = parts(key);
+        let body: Option<String> = conn
+            .prepare_cached(
+                "SELECT body FROM details
+                 WHERE failed = ?1 AND planned_at = ?2 AND monitor_id = ?3 AND location_id = ?4",
+            )?
+            .query_row(params![self.failed(), planned_at, monitor, location], |row| row.get(0))
+            .optional()?;
+        Ok(body.and_then(|body| serde_json::from_str(&body).ok()).unwrap_or_default())
+    }
+
+    fn write(&self, conn: &Connection, key: &ResultKey, details: &Details) -> rusqlite::Result<()> {
+        let (planned_at, monitor, location) = parts(key);
+        conn.prepare_cached(
+            "INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET body = ?5",
+        )?
+        .execute(params![self.failed(), planned_at, monitor, location, json(details)])?;
+        Ok(())
+    }
+}
+
+fn parts(key: &ResultKey) -> (i64, i64, i64) {
+    (key.planned_at.as_micros(), key.monitor_id.0, key.location_id.0)
+}

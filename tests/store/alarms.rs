@@ -1,0 +1,205 @@
+//! Watches, outages, and what alerting adds to results.
+
+use std::time::Duration;
+
+use serde_json::json;
+use vigie::model::{
+    Capture, CheckResult, CustomerId, EpisodeId, LocationId, MonitorId, NotificationState, Outcome, Status,
+    Timestamp, Verification,
+};
+use vigie::store::{
+    Alarm, Alarms, Commit, Delivery, EpisodeFilter, Evidence, KeptEpisode, NotificationFilter, Page,
+    ResultFilter, ResultKey, Retention, Span, VerifiedCheck,
+};
+
+use crate::make::{DAY, HOUR, at, error, keep, message, ok};
+use crate::suite::Store;
+
+const ALL: Page = Page { limit: 100, offset: 0 };
+
+fn key(result: &CheckResult) -> ResultKey {
+    ResultKey {
+        check_id: result.check_id,
+        monitor_id: result.monitor_id,
+        location_id: result.location_id,
+        planned_at: result.planned_at,
+    }
+}
+
+fn episode(customer: i64, monitor: i64, since: Timestamp) -> KeptEpisode {
+    KeptEpisode {
+        id: EpisodeId::of(MonitorId(monitor), since),
+        customer: CustomerId(customer),
+        monitor_id: MonitorId(monitor),
+        monitor_name: format!("Shop {monitor}"),
+        since,
+        ended_at: None,
+        acknowledged_by: String::new(),
+        acknowledged_at: None,
+        body: json!({"runs": 1}).as_object().cloned().unwrap(),
+    }
+}
+
+fn episodes(of: &[KeptEpisode]) -> Alarm {
+    Alarm { episodes: of.to_vec(), ..Alarm::default() }
+}
+
+pub async fn watches_are_kept_replaced_and_forgotten(store: &impl Store) {
+    let watch = |monitor, body: Option<&str>| (MonitorId(monitor), body.map(str::to_owned));
+    let alarm = |watches| Alarm { watches, ..Alarm::default() };
+    let first = alarm(vec![watch(1, Some("one")), watch(2, Some("two"))]);
+    store.commit(Commit { alarm: first, ..Commit::default() }).await.unwrap();
+    store.keep(alarm(vec![watch(2, Some("2")), watch(1, None), watch(3, None)])).await.unwrap();
+    assert_eq!(Alarms::watches(store).await.unwrap(), [(MonitorId(2), "2".to_owned())]);
+}
+
+pub async fn an_outage_goes_on_ends_and_is_found_by_filter(store: &impl Store) {
+    let (mut first, second, others) = (episode(1, 1, at(0)), episode(1, 2, at(60)), episode(2, 3, at(30)));
+    store.keep(episodes(&[first.clone(), second.clone(), others.clone()])).await.unwrap();
+    first.body.insert("runs".to_owned(), json!(4));
+    first.ended_at = Some(at(240));
+    store.keep(episodes(std::slice::from_ref(&first))).await.unwrap();
+    let found = async |filter: EpisodeFilter| store.episodes(filter, ALL).await.unwrap().rows;
+    let of = EpisodeFilter { customer: Some(CustomerId(1)), ..EpisodeFilter::default() };
+    assert_eq!(found(of.clone()).await, [second.clone(), first.clone()]);
+    assert_eq!(found(EpisodeFilter { open: Some(true), ..of.clone() }).await, [second.clone()]);
+    assert_eq!(found(EpisodeFilter { open: Some(false), ..of.clone() }).await, [first.clone()]);
+    assert_eq!(found(EpisodeFilter { monitor: Some(MonitorId(1)), ..of.clone() }).await, [first.clone()]);
+    assert_eq!(found(EpisodeFilter { from: Some(at(241)), ..of.clone() }).await, [second.clone()]);
+    assert_eq!(found(EpisodeFilter { thru: Some(at(60)), ..of.clone() }).await, [first.clone()]);
+    let page = store.episodes(of, Page { limit: 1, offset: 1 }).await.unwrap();
+    assert_eq!((page.count, page.rows), (2, vec![first]));
+    assert_eq!(store.episode(CustomerId(2), others.id).await.unwrap(), Some(others.clone()));
+    assert_eq!(store.episode(CustomerId(1), others.id).await.unwrap(), None, "another account's");
+}
+
+pub async fn an_outage_is_acknowledged_once_and_stays_so(store: &impl Store) {
+    let mut outage = episode(1, 1, at(0));
+    store.keep(episodes(std::slice::from_ref(&outage))).await.unwrap();
+    let acknowledge = async |customer, login: &str| {
+        store.acknowledge(CustomerId(customer), outage.id, login.to_owned(), at(90)).await.unwrap()
+    };
+    assert!(!acknowledge(2, "eve").await);
+    assert!(acknowledge(1, "anna").await);
+    assert!(!acknowledge(1, "bob").await);
+    outage.ended_at = Some(at(120));
+    store.keep(episodes(std::slice::from_ref(&outage))).await.unwrap();
+    let kept = store.episode(CustomerId(1), outage.id).await.unwrap().unwrap();
+    assert_eq!((kept.acknowledged_by.as_str(), kept.acknowledged_at), ("anna", Some(at(90))));
+    assert_eq!(kept.ended_at, Some(at(120)));
+    let ended = episode(1, 2, at(0));
+    store.keep(episodes(&[KeptEpisode { ended_at: Some(at(9)), ..ended.clone() }])).await.unwrap();
+    assert!(!store.acknowledge(CustomerId(1), ended.id, "anna".to_owned(), at(10)).await.unwrap());
+}
+
+pub async fn a_message_of_a_known_key_is_dropped(store: &impl Store) {
+    let failed = error(1, at(0));
+    let first = message("site_error-1-7", 7, &failed, at(0));
+    let alarm = |new: &_| Alarm { notifications: vec![Clone::clone(new)], ..Alarm::default() };
+    let commit = Commit { results: vec![failed.clone()], alarm: alarm(&first), ..Commit::default() };
+    store.commit(commit.clone()).await.unwrap();
+    store.commit(commit).await.unwrap();
+    store.keep(alarm(&message("site_error-1-7", 7, &failed, at(50)))).await.unwrap();
+    let kept = store.notifications(NotificationFilter::default(), ALL).await.unwrap();
+    assert_eq!(kept.count, 1);
+    assert_eq!((&kept.rows[0].new, kept.rows[0].state), (&first, NotificationState::Pending));
+    // After it was sent as well.
+    store.note(vec![(kept.rows[0].id, Delivery::Sent)], at(1)).await.unwrap();
+    let ids = store.post(vec![first, message("test-1", 8, &failed, at(2))]).await.unwrap();
+    assert_eq!(ids[0], kept.rows[0].id);
+    assert_eq!(store.due(at(99), 9, 9).await.unwrap().len(), 1);
+    let of = |recipient| NotificationFilter { recipient: Some(recipient), ..NotificationFilter::default() };
+    assert_eq!(store.notifications(of(vigie::model::RecipientId(8)), ALL).await.unwrap().rows[0].id, ids[1]);
+}
+
+fn verified(result: &CheckResult, status: Status) -> Alarm {
+    let answer =
+        Verification { status, location_id: Some(LocationId(2)), found: Some(Status::OK), at: at(9) };
+    Alarm { verified: vec![VerifiedCheck { result: key(result), answer }], ..Alarm::default() }
+}
+
+pub async fn an_error_that_nobody_else_sees_turns_into_a_warning(store: &impl Store) {
+    let failed = error(1, at(0));
+    let state = vigie::control::next_state(None, &failed).unwrap();
+    let commit = Commit { results: vec![failed.clone()], states: vec![state], ..Commit::default() };
+    store.commit(commit).await.unwrap();
+    store.roll_up(at(2 * HOUR)).await.unwrap();
+    let alarm = verified(&failed, Status::VERIFIED_NO_ERROR);
+    store.keep(alarm.clone()).await.unwrap();
+    store.keep(alarm).await.unwrap();
+    let kept = store.result(failed.check_id).await.unwrap().unwrap();
+    assert_eq!((kept.outcome, kept.status), (Outcome::Warning, Status::OK));
+    assert_eq!(kept.warning_status, Some(Status::CONNECT_FAILED));
+    assert_eq!(kept.status_text, Status::OK.text());
+    assert_eq!((kept.reasons, kept.attempts), (failed.reasons, failed.attempts));
+    assert_eq!(kept.verification.unwrap().status, Status::VERIFIED_NO_ERROR);
+    let count = async |outcome| {
+        let filter = ResultFilter { outcomes: vec![outcome], ..ResultFilter::default() };
+        store.results(filter, ALL).await.unwrap().count
+    };
+    assert_eq!((count(Outcome::Error).await, count(Outcome::Warning).await), (0, 1));
+    let state = store.states().await.unwrap().remove(0);
+    assert_eq!((state.outcome, state.status, state.streak), (Outcome::Warning, Status::OK, 1));
+    store.roll_up(at(2 * HOUR)).await.unwrap();
+    let hour = store.rollups(MonitorId(1), Span::Hour, at(0), at(HOUR)).await.unwrap().remove(0);
+    assert_eq!(hour.runs, [0, 1, 0, 0, 0, 0], "the hour was rolled up again");
+}
+
+pub async fn other_answers_of_a_second_location_leave_the_error(store: &impl Store) {
+    let failed = error(1, at(0));
+    // In the transaction of its own result, as where two locations failed.
+    let alarm = verified(&failed, Status::VERIFIED_CONFIRMED);
+    store.commit(Commit { results: vec![failed.clone()], alarm, ..Commit::default() }).await.unwrap();
+    let kept = store.result(failed.check_id).await.unwrap().unwrap();
+    assert_eq!((kept.outcome, kept.status), (Outcome::Error, failed.status));
+    assert_eq!(kept.verification.unwrap().status, Status::VERIFIED_CONFIRMED);
+    // A result that is gone, or was never there.
+    store.keep(verified(&error(2, at(0)), Status::VERIFIED_NO_ERROR)).await.unwrap();
+    assert_eq!(store.results(ResultFilter::default(), ALL).await.unwrap().count, 1);
+}
+
+pub async fn files_may_come_after_their_result(store: &impl Store) {
+    let (failed, plain) = (error(1, at(0)), ok(2, at(0), 5));
+    keep(store, vec![failed.clone(), plain.clone()]).await;
+    let evidence = |result: &CheckResult, text: &str| Evidence {
+        result: key(result),
+        file: Capture::new("traceroute.txt", "text/plain", text.as_bytes()),
+    };
+    let files =
+        vec![evidence(&failed, "1 gateway"), evidence(&plain, "1 router"), evidence(&error(9, at(0)), "")];
+    store.keep(Alarm { evidence: files, ..Alarm::default() }).await.unwrap();
+    store.keep(Alarm { evidence: vec![evidence(&failed, "other")], ..Alarm::default() }).await.unwrap();
+    for (result, text) in [(&failed, "1 gateway"), (&plain, "1 router")] {
+        let kept = store.result(result.check_id).await.unwrap().unwrap();
+        assert_eq!(kept.captures.len(), 1);
+        assert_eq!(kept.attempts, result.attempts);
+        let file = store.capture(result.check_id, "traceroute.txt".to_owned()).await.unwrap().unwrap();
+        assert_eq!(file.content.as_deref(), Some(text.as_bytes()));
+    }
+}
+
+pub async fn retention_leaves_open_outages_and_messages_that_wait(store: &impl Store) {
+    let open = episode(1, 1, at(0));
+    let ended = KeptEpisode { ended_at: Some(at(60)), ..episode(1, 2, at(0)) };
+    let recent = KeptEpisode { ended_at: Some(at(HOUR)), ..episode(1, 3, at(0)) };
+    store.keep(episodes(&[open.clone(), ended, recent.clone()])).await.unwrap();
+    let failed = error(1, at(0));
+    let ids = ["waits", "sent", "dead", "new"].map(|key| message(key, 1, &failed, at(0)));
+    let ids = store.post(ids.to_vec()).await.unwrap();
+    let dead = Delivery::Dead { error: String::new() };
+    store.note(vec![(ids[1], Delivery::Sent), (ids[2], dead)], at(5)).await.unwrap();
+    let days = |days: u64| Duration::from_hours(24 * days);
+    let retention = Retention {
+        results: days(1),
+        details_ok: days(1),
+        details_failed: days(1),
+        hourly: days(400),
+        daily: days(400),
+    };
+    store.retain(retention, Timestamp::from_seconds(DAY + 24 * HOUR + 120)).await.unwrap();
+    let left = store.episodes(EpisodeFilter::default(), ALL).await.unwrap().rows;
+    assert_eq!(left.len(), 2);
+    assert!(left.contains(&open) && left.contains(&recent));
+    let left = store.notifications(NotificationFilter::default(), ALL).await.unwrap().rows;
+    assert_eq!(left.iter().map(|message| message.id).collect::<Vec<_>>(), [ids[3], ids[0]]);
+}
