@@ -14,27 +14,29 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::certificates;
+use super::delivery;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
 use super::host_token::{HostToken, remove_host_token, write_host_token};
-use super::planner::Outpost;
+use super::outposts;
 use super::quiet::Quiet;
 use super::reload::{Doors, RunningSet, Taken, refused};
 use super::server::ServerTls;
-use super::settings::{EngineSettings, Hosted, ServerSettings, Settings, Sources};
+use super::settings::{ServerSettings, Settings, Sources};
 use super::signals::{Signals, Wish};
 use super::vitals::{Heart, WatchedIngest};
 use super::watch::{self, Watch};
 use super::{server, service};
+use crate::api;
 use crate::clock::{Clock, SystemClock};
-use crate::control::{Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View};
-use crate::engine::{Connectivity, Limits, Place, ResultSink, RunnerHandle, Silence};
-use crate::model::{CheckResult, FieldFault};
-use crate::net::Net;
+use crate::control::{
+    Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View,
+};
+use crate::engine::RunnerHandle;
+use crate::model::FieldFault;
 use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
 use crate::telemetry::{Metrics, init_logs, log_panics};
 use crate::web::{self, Bounds, Gate, Site};
-use crate::{api, engine};
 
 /// Name of the database in the data folder.
 const DATABASE: &str = "vigie.db";
@@ -42,6 +44,8 @@ const DATABASE: &str = "vigie.db";
 const LAST_RESULTS: Duration = Duration::from_secs(10);
 /// Time that the store gets to take the last results.
 const LAST_COMMITS: Duration = Duration::from_secs(30);
+/// Time that messages on their way get to arrive; the others go out after the next start.
+const LAST_MESSAGES: Duration = Duration::from_secs(5);
 /// Time until a reload that the store did not take is tried again.
 const AGAIN: Duration = Duration::from_secs(15);
 /// Exit code after a second signal.
@@ -167,7 +171,7 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
         }
         Err(error) => Err(error),
     };
-    service::stopping(drain + LAST_RESULTS + LAST_COMMITS + Duration::from_secs(10));
+    service::stopping(drain + LAST_RESULTS + LAST_COMMITS + LAST_MESSAGES * 3 + Duration::from_secs(10));
     tokio::spawn(async move {
         let signal = signals.stop_again().await;
         tracing::warn!(signal, "a second signal: ending at once");
@@ -251,6 +255,7 @@ struct Parts {
     view: Arc<View>,
     desk: Arc<Desk>,
     heart: Arc<Heart>,
+    delivery: std::sync::Mutex<Option<Delivery>>,
     metrics: Arc<Metrics>,
     clock: Arc<dyn Clock>,
 }
@@ -269,9 +274,7 @@ impl Parts {
             IngestSettings::default(),
         ));
         let quiet = Arc::new(Quiet::default());
-        let sink: Arc<dyn ResultSink> = Arc::new(Sink(Arc::clone(&ingestor)));
-        let outpost = |hosted| outpost(hosted, &quiet, &clock, &sink, &metrics);
-        let outposts = settings.hosted().into_iter().map(outpost).collect::<anyhow::Result<Vec<_>>>()?;
+        let outposts = outposts::start(settings, &ingestor, &quiet, &clock, &metrics)?;
         let runners = outposts.iter().map(|outpost| outpost.runner.clone()).collect();
         let nets = outposts.iter().map(|outpost| Arc::clone(&outpost.net)).collect();
         let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
@@ -289,6 +292,14 @@ impl Parts {
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
         certificates::follow(&desk.state.resources, nets).await?;
+        let bell = Bell::default();
+        let around = delivery::Around {
+            store: Arc::clone(&store),
+            addresses: desk.addresses(),
+            clock: Arc::clone(&clock),
+            metrics: Arc::clone(&metrics),
+        };
+        let delivery = std::sync::Mutex::new(Some(delivery::start(settings, around, bell)?));
         let household = Household {
             store: store.clone(),
             metrics: Arc::clone(&metrics),
@@ -301,7 +312,7 @@ impl Parts {
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        Ok(Self { store, ingestor, runners, housekeeper, view, desk, heart, metrics, clock })
+        Ok(Self { store, ingestor, runners, housekeeper, view, desk, heart, delivery, metrics, clock })
     }
 
     fn router(&self, server: &ServerSettings) -> axum::Router {
@@ -360,7 +371,13 @@ impl Parts {
         if tokio::time::timeout(drain + LAST_RESULTS, ends).await.is_err() {
             tracing::warn!("the store takes no results; those that wait get a last chance");
         }
-        self.ingestor.drain(LAST_COMMITS).await
+        let lost = self.ingestor.drain(LAST_COMMITS).await;
+        // After the last results: what follows from them goes out while it is fresh.
+        let delivery = self.delivery.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(delivery) = delivery {
+            delivery.drain(LAST_MESSAGES).await;
+        }
+        lost
     }
 }
 
@@ -380,41 +397,9 @@ async fn loaded(State(heart): State<Arc<Heart>>, request: Request, next: Next) -
 async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {
     let path = settings.data.join(DATABASE);
     let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
-    let sqlite = SqliteSettings { synchronous, ..SqliteSettings::default() };
+    let cache_bytes = settings.store.cache_bytes;
+    let sqlite = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };
     let shown = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
     opened.with_context(|| format!("cannot open the database `{shown}`"))
-}
-
-/// Starts what runs the checks of one location.
-fn outpost(
-    hosted: Hosted,
-    quiet: &Arc<Quiet>,
-    clock: &Arc<dyn Clock>,
-    sink: &Arc<dyn ResultSink>,
-    metrics: &Arc<Metrics>,
-) -> anyhow::Result<Outpost> {
-    let Hosted { location, net, engine, verifies, connectivity } = hosted;
-    let unusable = || format!("the network of location `{}` cannot be set up", location.name);
-    let net = Arc::new(Net::new(&net).with_context(unusable)?);
-    let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
-    let silence: Arc<dyn Silence> = quiet.clone();
-    let place =
-        Place { connectivity, silence: Some(silence), ..Place::new(Arc::clone(&net), Arc::clone(clock)) };
-    let runner = engine::start(limits(&engine), place, Arc::clone(sink), Arc::clone(metrics));
-    Ok(Outpost { location, verifies, runner, net })
-}
-
-fn limits(engine: &EngineSettings) -> Limits {
-    let EngineSettings { total, light, heavy, per_target, queue, drain: _ } = *engine;
-    Limits { total, light, heavy, per_target, queue }
-}
-
-/// Hands results to the store's side.
-struct Sink(Arc<Ingestor>);
-
-impl ResultSink for Sink {
-    fn deliver(&self, result: CheckResult) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.0.take(result))
-    }
 }

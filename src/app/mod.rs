@@ -3,11 +3,13 @@
 mod accounted;
 mod boot;
 mod certificates;
+mod delivery;
 mod demo;
 mod desk;
 mod files;
 mod host_token;
 mod keys;
+mod outposts;
 mod planner;
 mod quiet;
 mod reload;
