@@ -14,25 +14,29 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::certificates;
+use super::delivery;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
 use super::host_token::{HostToken, remove_host_token, write_host_token};
+use super::outposts;
+use super::quiet::Quiet;
 use super::reload::{Doors, RunningSet, Taken, refused};
 use super::server::ServerTls;
-use super::settings::{EngineSettings, ServerSettings, Settings, Sources};
+use super::settings::{ServerSettings, Settings, Sources};
 use super::signals::{Signals, Wish};
 use super::vitals::{Heart, WatchedIngest};
 use super::watch::{self, Watch};
 use super::{server, service};
+use crate::api;
 use crate::clock::{Clock, SystemClock};
-use crate::control::{Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View};
-use crate::engine::{Limits, Place, ResultSink, RunnerHandle};
-use crate::model::{CheckResult, FieldFault};
-use crate::net::Net;
+use crate::control::{
+    Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View,
+};
+use crate::engine::RunnerHandle;
+use crate::model::FieldFault;
 use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
 use crate::telemetry::{Metrics, init_logs, log_panics};
 use crate::web::{self, Bounds, Gate, Site};
-use crate::{api, engine};
 
 /// Name of the database in the data folder.
 const DATABASE: &str = "vigie.db";
@@ -40,6 +44,8 @@ const DATABASE: &str = "vigie.db";
 const LAST_RESULTS: Duration = Duration::from_secs(10);
 /// Time that the store gets to take the last results.
 const LAST_COMMITS: Duration = Duration::from_secs(30);
+/// Time that messages on their way get to arrive; the others go out after the next start.
+const LAST_MESSAGES: Duration = Duration::from_secs(5);
 /// Time until a reload that the store did not take is tried again.
 const AGAIN: Duration = Duration::from_secs(15);
 /// Exit code after a second signal.
@@ -145,9 +151,9 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
         tokio::spawn(async move { tls.follow(stop, tell).await });
     }
     let beating = {
-        let (heart, runner) = (Arc::clone(&parts.heart), parts.runner.clone());
+        let (heart, runners) = (Arc::clone(&parts.heart), parts.runners.clone());
         let (results, stop): (Arc<dyn Results>, _) = (parts.store.clone(), stop.clone());
-        tokio::spawn(async move { heart.beat(runner, results, stop).await })
+        tokio::spawn(async move { heart.beat(runners, results, stop).await })
     };
     let drain = settings.engine.drain;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
@@ -165,7 +171,7 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
         }
         Err(error) => Err(error),
     };
-    service::stopping(drain + LAST_RESULTS + LAST_COMMITS + Duration::from_secs(10));
+    service::stopping(drain + LAST_RESULTS + LAST_COMMITS + LAST_MESSAGES * 3 + Duration::from_secs(10));
     tokio::spawn(async move {
         let signal = signals.stop_again().await;
         tracing::warn!(signal, "a second signal: ending at once");
@@ -244,11 +250,12 @@ fn tell(origin: &Origin, settings: &Settings) {
 struct Parts {
     store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
-    runner: RunnerHandle,
+    runners: Vec<RunnerHandle>,
     housekeeper: std::sync::Mutex<Option<Housekeeper>>,
     view: Arc<View>,
     desk: Arc<Desk>,
     heart: Arc<Heart>,
+    delivery: std::sync::Mutex<Option<Delivery>>,
     metrics: Arc<Metrics>,
     clock: Arc<dyn Clock>,
 }
@@ -257,7 +264,6 @@ impl Parts {
     async fn start(settings: &Settings) -> anyhow::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let metrics = Arc::new(Metrics::new());
-        let net = Arc::new(Net::new(&settings.net)?);
         let store = Arc::new(open(settings).await?);
         let commits = Arc::new(WatchedIngest::new(store.clone()));
         let states = store.states().await?;
@@ -267,22 +273,33 @@ impl Parts {
             states,
             IngestSettings::default(),
         ));
-        let place = Place { net: Arc::clone(&net), clock: Arc::clone(&clock), pulse: None };
-        let sink = Arc::new(Sink(Arc::clone(&ingestor)));
-        let runner = engine::start(limits(&settings.engine), place, sink, Arc::clone(&metrics));
+        let quiet = Arc::new(Quiet::default());
+        let outposts = outposts::start(settings, &ingestor, &quiet, &clock, &metrics)?;
+        let runners = outposts.iter().map(|outpost| outpost.runner.clone()).collect();
+        let nets = outposts.iter().map(|outpost| Arc::clone(&outpost.net)).collect();
+        let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
         let roster = Arc::new(Roster::default());
-        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), settings.location.clone()));
+        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), locations.clone()));
         let around = Around {
             ledger: store.clone(),
             tokens: store.clone(),
             roster,
             view: Arc::clone(&view),
-            runner: runner.clone(),
+            outposts,
+            quiet,
             ingestor: Arc::clone(&ingestor),
             clock: Arc::clone(&clock),
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
-        certificates::follow(&desk.state.resources, net).await?;
+        certificates::follow(&desk.state.resources, nets).await?;
+        let bell = Bell::default();
+        let around = delivery::Around {
+            store: Arc::clone(&store),
+            addresses: desk.addresses(),
+            clock: Arc::clone(&clock),
+            metrics: Arc::clone(&metrics),
+        };
+        let delivery = std::sync::Mutex::new(Some(delivery::start(settings, around, bell)?));
         let household = Household {
             store: store.clone(),
             metrics: Arc::clone(&metrics),
@@ -293,9 +310,9 @@ impl Parts {
         let (hour, minute) = settings.store.retention_at;
         let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
-        let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits));
+        let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        Ok(Self { store, ingestor, runner, housekeeper, view, desk, heart, metrics, clock })
+        Ok(Self { store, ingestor, runners, housekeeper, view, desk, heart, delivery, metrics, clock })
     }
 
     fn router(&self, server: &ServerSettings) -> axum::Router {
@@ -350,10 +367,17 @@ impl Parts {
             tracing::warn!(error = %error, "the calendar jobs did not stop");
         }
         // Without an end when the store takes nothing: then what waits is lost, and `drain` says how much.
-        if tokio::time::timeout(drain + LAST_RESULTS, self.runner.shutdown(drain)).await.is_err() {
+        let ends = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
+        if tokio::time::timeout(drain + LAST_RESULTS, ends).await.is_err() {
             tracing::warn!("the store takes no results; those that wait get a last chance");
         }
-        self.ingestor.drain(LAST_COMMITS).await
+        let lost = self.ingestor.drain(LAST_COMMITS).await;
+        // After the last results: what follows from them goes out while it is fresh.
+        let delivery = self.delivery.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(delivery) = delivery {
+            delivery.drain(LAST_MESSAGES).await;
+        }
+        lost
     }
 }
 
@@ -373,22 +397,9 @@ async fn loaded(State(heart): State<Arc<Heart>>, request: Request, next: Next) -
 async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {
     let path = settings.data.join(DATABASE);
     let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
-    let sqlite = SqliteSettings { synchronous, ..SqliteSettings::default() };
+    let cache_bytes = settings.store.cache_bytes;
+    let sqlite = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };
     let shown = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
     opened.with_context(|| format!("cannot open the database `{shown}`"))
-}
-
-fn limits(engine: &EngineSettings) -> Limits {
-    let EngineSettings { total, light, heavy, per_target, queue, drain: _ } = *engine;
-    Limits { total, light, heavy, per_target, queue }
-}
-
-/// Hands results to the store's side.
-struct Sink(Arc<Ingestor>);
-
-impl ResultSink for Sink {
-    fn deliver(&self, result: CheckResult) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.0.take(result))
-    }
 }

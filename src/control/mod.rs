@@ -3,6 +3,7 @@
 mod accounts;
 mod caller;
 mod contacts;
+mod delivery;
 mod directory;
 mod fleet;
 mod health;
@@ -23,6 +24,7 @@ pub use accounts::{
 };
 pub use caller::{Caller, Refusal, Saved, Via};
 pub use contacts::recipient_password;
+pub use delivery::{AddressBook, Addressee, Addresses, Bell, Delivery, DeliveryParts, DeliverySettings};
 pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty};
 pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch, LastRuns};
 pub use health::{Condition, Vitals};

@@ -11,11 +11,11 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use super::labels::{
-    BuildLabels, CommitErrorLabels, FailureLabels, JobLabels, MissedLabels, PhaseLabels, ReloadLabels,
-    ResultLabels, TypeLabels, WeightLabels,
+    BuildLabels, CommitErrorLabels, FailureLabels, JobLabels, MissedLabels, NotificationLabels, PhaseLabels,
+    ReloadLabels, ResultLabels, TryLabels, TypeLabels, WeightLabels,
 };
 use super::process::ProcessCollector;
-use crate::model::{CheckResult, MissedReason};
+use crate::model::{CheckResult, Method, MissedReason, Outcome, Timestamp};
 
 /// Bounds in seconds for what a network does: 100 µs to 60 s, about three a decade.
 const NETWORK_SECONDS: [f64; 15] =
@@ -53,6 +53,8 @@ pub struct Metrics {
     reloads: Family<ReloadLabels, Counter>,
     reload_taken: Gauge,
     reload_taken_at: Gauge,
+    notifications: Family<NotificationLabels, Counter>,
+    notification_tries: Histograms<TryLabels>,
 }
 
 impl Default for Metrics {
@@ -86,12 +88,17 @@ impl Metrics {
             reloads: Family::default(),
             reload_taken: Gauge::default(),
             reload_taken_at: Gauge::default(),
+            notifications: Family::default(),
+            notification_tries: Family::new_with_constructor(network_histogram),
         };
         for reason in MissedReason::ALL {
             drop(metrics.missed.get_or_create(&MissedLabels { reason }));
         }
         for outcome in ["taken", "refused"] {
             drop(metrics.reloads.get_or_create(&ReloadLabels { outcome }));
+        }
+        for outcome in ["sent", "held", "dead"] {
+            drop(metrics.notifications.get_or_create(&NotificationLabels { outcome }));
         }
         metrics.registered()
     }
@@ -126,6 +133,10 @@ impl Metrics {
         r.register("vigie_config_last_reload_taken", help, self.reload_taken.clone());
         let help = "When the running configuration was taken, Unix time";
         r.register("vigie_config_taken_timestamp_seconds", help, self.reload_taken_at.clone());
+        let help = "Messages that were taken, held back for a digest, or given up";
+        r.register("vigie_notifications", help, self.notifications.clone());
+        let help = "Time of one try to hand a message over";
+        r.register("vigie_notification_try_seconds", help, self.notification_tries.clone());
         r.register_collector(Box::new(ProcessCollector::started_now()));
         self
     }
@@ -143,6 +154,12 @@ impl Metrics {
 
     /// Counts a finished check: outcome, type, failure kind, phases, lateness, missed slots.
     pub fn result(&self, result: &CheckResult) {
+        self.result_due(result, result.planned_at);
+    }
+
+    /// As [`Self::result`], for a check that was due at `due_at`: later than its run was planned where locations
+    /// take turns.
+    pub fn result_due(&self, result: &CheckResult, due_at: Timestamp) {
         let r#type = result.kind;
         let labels = ResultLabels { outcome: result.outcome, r#type };
         self.results.get_or_create(&labels).inc_by(u64::from(result.slots()));
@@ -151,8 +168,8 @@ impl Metrics {
             self.missed.get_or_create(&labels).inc_by(u64::from(missed.slots));
             return;
         }
-        if let Some(lateness) = result.lateness() {
-            self.lateness.observe(lateness.as_secs_f64());
+        if result.outcome != Outcome::Blackout {
+            self.lateness.observe(result.started_at.since(due_at).as_secs_f64());
         }
         if !result.attempts.is_empty() {
             self.durations.get_or_create(&TypeLabels { r#type }).observe(seconds(result.total_us));
@@ -172,19 +189,14 @@ impl Metrics {
         }
     }
 
-    /// Runs that wait for a place.
-    pub fn queue_depth(&self, runs: usize) {
-        self.queued.set(gauge(runs));
-    }
-
-    /// Checks that run now, by weight class.
-    pub fn in_flight(&self, weight: &'static str, checks: usize) {
-        self.in_flight.get_or_create(&WeightLabels { weight }).set(gauge(checks));
-    }
-
-    /// Monitors that are planned.
-    pub fn planned_monitors(&self, monitors: usize) {
-        self.planned.set(gauge(monitors));
+    /// What a runner has to do changed from `before` to `now`. Several runners add up.
+    pub fn load(&self, before: Load, now: Load) {
+        move_by(&self.planned, before.planned, now.planned);
+        move_by(&self.queued, before.queued, now.queued);
+        for (weight, before, now) in [("light", before.light, now.light), ("heavy", before.heavy, now.heavy)]
+        {
+            move_by(&self.in_flight.get_or_create(&WeightLabels { weight }), before, now);
+        }
     }
 
     /// Results that wait for the store.
@@ -208,6 +220,18 @@ impl Metrics {
         self.jobs.get_or_create(&JobLabels { job, outcome }).inc();
     }
 
+    /// Messages that were taken (`sent`), held back for a digest (`held`) or given up (`dead`).
+    pub fn notifications(&self, outcome: &'static str, count: usize) {
+        self.notifications.get_or_create(&NotificationLabels { outcome }).inc_by(count as u64);
+    }
+
+    /// A try to hand a message over by `method`: whether it was taken, and how long that took.
+    pub fn notification_tried(&self, method: Method, taken: bool, took: Duration) {
+        let outcome = if taken { "taken" } else { "failed" };
+        let labels = TryLabels { method: method.name(), outcome };
+        self.notification_tries.get_or_create(&labels).observe(took.as_secs_f64());
+    }
+
     /// A reload of the monitor files or settings: whether it was taken. The first load counts too.
     pub fn reloaded(&self, taken: bool) {
         let outcome = if taken { "taken" } else { "refused" };
@@ -218,6 +242,23 @@ impl Metrics {
             self.reload_taken_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
         }
     }
+}
+
+/// What a runner has to do at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Monitors that are planned.
+    pub planned: usize,
+    /// Runs that wait for a place.
+    pub queued: usize,
+    /// Light checks that run.
+    pub light: usize,
+    /// Heavy checks that run.
+    pub heavy: usize,
+}
+
+fn move_by(to: &Gauge, before: usize, now: usize) {
+    let _ = to.inc_by(gauge(now).saturating_sub(gauge(before)));
 }
 
 fn gauge(count: usize) -> i64 {
