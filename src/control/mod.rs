@@ -9,6 +9,7 @@ mod fleet;
 mod health;
 mod housekeeping;
 mod ingest;
+mod performance;
 mod planner;
 mod provision;
 mod resources;
@@ -31,6 +32,7 @@ pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
+pub use performance::{Performance, PerformanceParts};
 pub use planner::{Agent, PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
 pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher};

@@ -10,6 +10,7 @@ use crate::model::{
 
 mod alarms;
 mod ledger;
+mod performance;
 mod samples;
 mod sqlite;
 
@@ -23,6 +24,7 @@ pub use ledger::{
     RecordFilter, Reseal, Token, TokenKind, Tokens, Write, seal_context,
 };
 
+pub use performance::{KeptRaised, PerformanceStates};
 pub use samples::Samples;
 pub use sqlite::{SKETCH_ERROR, SqliteReader, SqliteSettings, SqliteStore, Synchronous};
 

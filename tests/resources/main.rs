@@ -8,6 +8,7 @@ mod certificates;
 mod events;
 mod kit;
 mod locations;
+mod performance;
 mod properties;
 #[path = "../support/tls_server.rs"]
 #[allow(dead_code, reason = "not every test has a use for all of it")]
