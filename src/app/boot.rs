@@ -11,12 +11,13 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::certificates;
 use super::delivery;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
+use super::door::Door;
 use super::host_token::{HostToken, remove_host_token, write_host_token};
 use super::outposts;
 use super::quiet::Quiet;
@@ -30,7 +31,8 @@ use super::{server, service};
 use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
-    Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View,
+    Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, Performance, PerformanceParts, Roster,
+    TimeOfDay, View,
 };
 use crate::engine::RunnerHandle;
 use crate::model::FieldFault;
@@ -256,6 +258,8 @@ struct Parts {
     desk: Arc<Desk>,
     heart: Arc<Heart>,
     delivery: std::sync::Mutex<Option<Delivery>>,
+    /// Ends the watch over performance alerts.
+    _performance: DropGuard,
     metrics: Arc<Metrics>,
     clock: Arc<dyn Clock>,
 }
@@ -280,10 +284,14 @@ impl Parts {
         let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
         let roster = Arc::new(Roster::default());
         let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), locations.clone()));
+        let bell = Bell::default();
         let around = Around {
             ledger: store.clone(),
             tokens: store.clone(),
-            roster,
+            alarms: store.clone(),
+            outbox: store.clone(),
+            watchman: Arc::new(Door { bell: bell.clone() }),
+            roster: Arc::clone(&roster),
             view: Arc::clone(&view),
             outposts,
             quiet,
@@ -292,14 +300,25 @@ impl Parts {
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
         certificates::follow(&desk.state.resources, nets).await?;
-        let bell = Bell::default();
         let around = delivery::Around {
             store: Arc::clone(&store),
             addresses: desk.addresses(),
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
         };
-        let delivery = std::sync::Mutex::new(Some(delivery::start(settings, around, bell)?));
+        let delivery = std::sync::Mutex::new(Some(delivery::start(settings, around, bell.clone())?));
+        let performance = PerformanceParts {
+            ledger: store.clone(),
+            results: store.clone(),
+            states: store.clone(),
+            roster,
+            directory: Arc::clone(&desk.state.directory),
+            clock: Arc::clone(&clock),
+            bell,
+        };
+        let end = CancellationToken::new();
+        // Ends by itself after the token.
+        drop(Performance::new(performance).await?.start(end.clone()));
         let household = Household {
             store: store.clone(),
             metrics: Arc::clone(&metrics),
@@ -312,7 +331,20 @@ impl Parts {
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        Ok(Self { store, ingestor, runners, housekeeper, view, desk, heart, delivery, metrics, clock })
+        let _performance = end.drop_guard();
+        Ok(Self {
+            store,
+            ingestor,
+            runners,
+            housekeeper,
+            view,
+            desk,
+            heart,
+            delivery,
+            _performance,
+            metrics,
+            clock,
+        })
     }
 
     fn router(&self, server: &ServerSettings) -> axum::Router {

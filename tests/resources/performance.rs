@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use vigie::clock::Clock;
 use vigie::control::{Bell, Performance, PerformanceParts};
 use vigie::model::{
-    CheckId, CheckResult, CustomerId, Facts, LocationId, MonitorId, MonitorType, NoticeKind, Outcome, RecordKind,
-    Revision, RunId, Status, Timestamp,
+    CheckId, CheckResult, CustomerId, Facts, LocationId, MonitorId, MonitorType, NoticeKind, Outcome,
+    RecordKind, Revision, RunId, Status, Timestamp,
 };
 use vigie::store::{
     Alarm, Commit, Housekeeping, Ingest, Ledger, NewRecord, NotificationFilter, Outbox, Write,
@@ -115,10 +115,12 @@ async fn a_mean_over_its_limit_is_told_once_and_its_end_once_also_over_a_restart
     let both = recipient(&kit, "both", true, true).await;
     let errors = recipient(&kit, "errors", true, false).await;
     recipient(&kit, "neither", false, true).await;
-    let fields = json!({"type": "static", "threshold": 1.5, "window": 10, "level": "warning", "enabled": true});
+    let fields =
+        json!({"type": "static", "threshold": 1.5, "window": 10, "level": "warning", "enabled": true});
     let alert = record(&kit, RecordKind::PerformanceAlert, Some(SHOP), fields).await;
     // A blackout silences no performance alert.
-    let window = json!({"type": "Alert", "from_date": "2026-01-01 00:00:00", "thru_date": "2026-01-03 00:00:00"});
+    let window =
+        json!({"type": "Alert", "from_date": "2026-01-01 00:00:00", "thru_date": "2026-01-03 00:00:00"});
     record(&kit, RecordKind::Blackout, Some(SHOP), window).await;
 
     let mut watch = watching(&kit).await;
@@ -130,9 +132,10 @@ async fn a_mean_over_its_limit_is_told_once_and_its_end_once_also_over_a_restart
     watch.look().await.unwrap();
     let first = [(ERROR, both, 2), (ERROR, errors, 2)];
     assert_eq!(told(&kit).await, first);
-    assert!(watch.is_raised(alert));
+    assert!(watch.is_raised(alert) && kit.directory.raised().has(alert));
 
-    let notice = kit.store.notifications(NotificationFilter::default(), ALL).await.unwrap().rows[0].new.notice.clone();
+    let notice =
+        kit.store.notifications(NotificationFilter::default(), ALL).await.unwrap().rows[0].new.notice.clone();
     assert_eq!(notice.status_text, "mean time of 10 min is 1.550 s, over 1.500 s");
     assert_eq!((notice.location.as_str(), notice.target.as_str()), ("south", "https://a.example/"));
     assert_eq!((&notice.more["level"], notice.errcount), (&json!("warning"), 1));
@@ -150,7 +153,7 @@ async fn a_mean_over_its_limit_is_told_once_and_its_end_once_also_over_a_restart
     again.look().await.unwrap();
     again.look().await.unwrap();
     assert_eq!(told(&kit).await, [first[0], first[1], (CLEAR, both, 2)]);
-    assert!(!watching(&kit).await.is_raised(alert), "kept");
+    assert!(!watching(&kit).await.is_raised(alert) && !kit.directory.raised().has(alert), "kept");
     // A second time is news again.
     checked(&kit, 2, 1, &[9000], Outcome::Ok).await;
     again.look().await.unwrap();

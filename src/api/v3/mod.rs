@@ -6,8 +6,10 @@ mod audit;
 mod bulk;
 mod customers;
 mod edits;
+mod episodes;
 mod export;
 mod monitors;
+mod notifications;
 pub mod openapi;
 mod records;
 mod results;
@@ -60,6 +62,8 @@ fn all(state: ApiState) -> Routes {
         site_status::routes,
         sla_report::routes,
         records::routes,
+        episodes::routes,
+        notifications::routes,
         account::routes,
         customers::routes,
         audit::routes,

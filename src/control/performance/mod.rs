@@ -12,16 +12,12 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::{AccountFacts, Bell, Directory, Roster};
-use crate::alert::{
-    PerformanceChange, PerformanceRule, RaisedAlert, Threshold, performance_audience,
-};
+use crate::alert::{PerformanceChange, PerformanceRule, RaisedAlert, Threshold, performance_audience};
 use crate::clock::Clock;
 use crate::model::{
     LocationId, Mean, Monitor, NewNotification, NoticeKind, Outcome, RecipientId, RecordKind, Timestamp,
 };
-use crate::store::{
-    KeptRaised, Ledger, Page, PerformanceStates, RecordFilter, Results, Span, StoreError,
-};
+use crate::store::{KeptRaised, Ledger, Page, PerformanceStates, RecordFilter, Results, Span, StoreError};
 
 use notice::{Told, notice};
 use rule::rule;
@@ -75,11 +71,13 @@ impl Performance {
         for kept in parts.states.raised().await? {
             match serde_json::from_str::<RaisedAlert>(&kept.body) {
                 Ok(alert) => drop(raised.insert((kept.alert, kept.location), alert)),
-                Err(error) => tracing::warn!(alert = kept.alert, error = %error, "a raised alert cannot be read"),
+                Err(error) => {
+                    tracing::warn!(alert = kept.alert, error = %error, "a raised alert cannot be read")
+                }
             }
         }
         let performance = Self { parts, raised, bases: HashMap::new() };
-        performance.show();
+        performance.raised.keys().for_each(|(alert, _)| performance.show(*alert));
         Ok(performance)
     }
 
@@ -94,7 +92,10 @@ impl Performance {
                     () = clock.sleep(EACH) => {}
                 }
                 if let Err(error) = self.look().await {
-                    tracing::warn!(error_kind = error.kind(), "performance alerts were not looked at: {error}");
+                    tracing::warn!(
+                        error_kind = error.kind(),
+                        "performance alerts were not looked at: {error}"
+                    );
                 }
             }
         })
@@ -148,7 +149,8 @@ impl Performance {
             match change {
                 PerformanceChange::Raise { limit_us, .. } => {
                     let named = performance_audience(&facts.contacts, monitor.id);
-                    let told = Told { rule, monitor, facts, location: mean.location, change, since: now, now };
+                    let told =
+                        Told { rule, monitor, facts, location: mean.location, change, since: now, now };
                     made.tell(&told, &named);
                     let told = named.iter().map(|(recipient, _)| *recipient).collect();
                     made.raised.push((place, RaisedAlert { since: now, limit_us, told }));
@@ -162,7 +164,10 @@ impl Performance {
                             facts.contacts.recipient(*id).is_some_and(|recipient| recipient.notify_on_clear)
                         })
                         .collect();
-                    made.tell(&Told { rule, monitor, facts, location: mean.location, change, since, now }, &named);
+                    made.tell(
+                        &Told { rule, monitor, facts, location: mean.location, change, since, now },
+                        &named,
+                    );
                     made.over.push(place);
                 }
             }
@@ -185,7 +190,8 @@ impl Performance {
         let mut means: BTreeMap<LocationId, Mean> = BTreeMap::new();
         for rollup in rollups {
             let location = rollup.location_id;
-            let passed = [Outcome::Ok, Outcome::Warning].map(|outcome| rollup.runs[usize::from(outcome.code())]);
+            let passed =
+                [Outcome::Ok, Outcome::Warning].map(|outcome| rollup.runs[usize::from(outcome.code())]);
             let checks: u64 = passed.iter().sum();
             let mean = means.entry(location).or_insert(Mean { location, checks: 0, sum_us: 0 });
             mean.checks += checks;
@@ -212,19 +218,23 @@ impl Performance {
         let rows = made.raised.iter().map(kept).collect();
         let messages = !made.notifications.is_empty();
         self.parts.states.keep_raised(rows, made.over.clone(), made.notifications).await?;
+        let mut changed: Vec<i64> = made.over.iter().map(|(alert, _)| *alert).collect();
+        changed.extend(made.raised.iter().map(|((alert, _), _)| *alert));
         for place in &made.over {
             self.raised.remove(place);
         }
         self.raised.extend(made.raised);
-        self.show();
+        changed.into_iter().for_each(|alert| self.show(alert));
         if messages {
             self.parts.bell.ring();
         }
         Ok(())
     }
 
-    /// Lets the pages and the API know what is raised.
-    fn show(&self) {}
+    /// Lets the pages and the API know that this alert is raised somewhere, or is not any more.
+    fn show(&self, alert: i64) {
+        self.parts.directory.raised().set(alert, self.is_raised(alert));
+    }
 }
 
 impl Made {
