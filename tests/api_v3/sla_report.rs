@@ -38,7 +38,7 @@ async fn checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
     let monitor = app.state.fleet.roster().get(MonitorId(id)).unwrap();
     let mut results: Vec<CheckResult> = Vec::new();
     for (minute, run) in (0..).zip(runs.split_whitespace()) {
-        for (location, letter) in (1..).zip(run.chars()).filter(|(_, letter)| *letter != '.') {
+        for (location, letter) in (1_i64..).zip(run.chars()).filter(|(_, letter)| *letter != '.') {
             let outcome = match letter {
                 'k' => Outcome::Ok,
                 'e' => Outcome::Error,

@@ -27,7 +27,7 @@ mod tests {
         let tails: Vec<Timestamp> = tails.iter().copied().map(at).collect();
         let mut tally = Tally::new(scope, starts, at(1000), &tails);
         for (minute, run) in (0..).zip(runs.split(' ')) {
-            for (location, letter) in (1..).zip(run.chars()).filter(|(_, letter)| *letter != '.') {
+            for (location, letter) in (1_i64..).zip(run.chars()).filter(|(_, letter)| *letter != '.') {
                 let outcome = match letter {
                     'k' => Outcome::Ok,
                     'w' => Outcome::Warning,
