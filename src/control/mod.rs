@@ -1,6 +1,7 @@
 //! Use cases over the traits of the store: provision monitors, ingest results, keep house, show what is known.
 
 mod accounts;
+mod alarms;
 mod caller;
 mod contacts;
 mod directory;
@@ -17,6 +18,7 @@ mod state;
 mod trial;
 mod view;
 
+pub use alarms::{AlarmSettings, Lookout, LookoutParts};
 pub use accounts::{
     Accounts, Issued, UserPermit, hash_password, login_fault, login_key, password_fault, permit_user_change,
     readable_password,
