@@ -23,8 +23,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("clock", &["model"]),
     ("judge", &["model", "clock"]),
     ("schedule", &["model", "clock"]),
-    // Decides by the planned runs and blackout windows of `schedule`.
-    ("alert", &["model", "clock", "schedule"]),
+    // Decides by the planned runs and blackout windows of `schedule`, and by what `judge` says of a run.
+    ("alert", &["model", "clock", "judge", "schedule"]),
     ("telemetry", &["model", "clock"]),
     ("vault", &["model", "clock", "telemetry"]),
     ("net", &["model", "clock", "telemetry"]),

@@ -5,7 +5,10 @@
 mod audience;
 mod effect;
 mod heard;
+mod outage;
 mod policy;
+mod run;
+mod settling;
 mod watch;
 
 pub use audience::{Contacts, audience};

@@ -1,16 +1,8 @@
 //! What a monitor and its account say of alerting.
 
+pub use crate::judge::settle::Quorum;
 use crate::model::{LocationId, Mode, MonitorId};
 use crate::schedule::RunPlan;
-
-/// How many locations have to fail in the same run (account setting `multipop_threshold`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Quorum {
-    /// So many, or all that were heard when those are fewer.
-    AtLeast(u32),
-    /// All that were heard.
-    All,
-}
 
 /// What a version of a monitor, with its account, says of alerting.
 #[derive(Clone, Debug, PartialEq, Eq)]

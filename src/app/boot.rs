@@ -373,7 +373,8 @@ async fn loaded(State(heart): State<Arc<Heart>>, request: Request, next: Next) -
 async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {
     let path = settings.data.join(DATABASE);
     let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
-    let sqlite = SqliteSettings { synchronous, ..SqliteSettings::default() };
+    let cache_bytes = settings.store.cache_bytes;
+    let sqlite = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };
     let shown = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
     opened.with_context(|| format!("cannot open the database `{shown}`"))

@@ -8,13 +8,12 @@ use axum::body::{Body, HttpBody};
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use http_body_util::{Full, Limited};
 use tokio::sync::Semaphore;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use tower_http::set_header::SetResponseHeaderLayer;
-use tower_http::timeout::TimeoutLayer;
 
 use super::trail;
 
@@ -66,7 +65,7 @@ pub fn guarded(router: Router, bounds: Bounds) -> Router {
     let limited = router
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(bodies, bounded))
-        .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, bounds.request_time))
+        .layer(middleware::from_fn_with_state(bounds.request_time, in_time))
         .layer(CompressionLayer::new().compress_when(worth_it))
         .layer(middleware::from_fn(trail::traced));
     let mut dressed = limited.layer(unless_set("cache-control", "no-store"));
@@ -81,6 +80,23 @@ pub fn guarded(router: Router, bounds: Bounds) -> Router {
 
 fn unless_set(name: &'static str, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
     SetResponseHeaderLayer::if_not_present(HeaderName::from_static(name), HeaderValue::from_static(value))
+}
+
+/// Gives up on a handler after `most`, and says so in the form that callers of an API read.
+async fn in_time(State(most): State<Duration>, request: Request, next: Next) -> Response {
+    let api = request.uri().path().starts_with("/api/");
+    if let Ok(answer) = tokio::time::timeout(most, next.run(request)).await {
+        return answer;
+    }
+    let status = StatusCode::GATEWAY_TIMEOUT;
+    let message =
+        format!("The server did not manage it within {} s; it may still be doing it", most.as_secs());
+    if !api {
+        return (status, message).into_response();
+    }
+    let error = serde_json::json!({"errors": [{"code": status.as_u16(), "message": message}]});
+    let json = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    (status, [json], error.to_string()).into_response()
 }
 
 /// How bodies are bounded.
@@ -123,6 +139,21 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_handler_that_does_not_end_is_told_in_the_form_of_the_api() {
+        let stuck = axum::routing::get(async || std::future::pending::<()>().await);
+        let router = Router::new().route("/api/v3/x", stuck.clone()).route("/x", stuck);
+        let router = guarded(router, Bounds::default());
+        for (path, kind) in [("/api/v3/x", "application/json"), ("/x", "text/plain; charset=utf-8")] {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            let answer = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(answer.status(), StatusCode::GATEWAY_TIMEOUT);
+            assert_eq!(answer.headers()["content-type"], kind);
+            let body = axum::body::to_bytes(answer.into_body(), 999).await.unwrap();
+            assert!(String::from_utf8_lossy(&body).contains("within 120 s"), "{body:?}");
+        }
+    }
 
     /// HTTP/2 needs neither a length nor a transfer coding.
     #[tokio::test]

@@ -89,6 +89,8 @@ pub struct ServerSettings {
 pub struct StoreSettings {
     /// Whether every commit waits for the disk itself.
     pub full_sync: bool,
+    /// Bytes of its pages in memory.
+    pub cache_bytes: u64,
     /// The keys that seal secrets, when somebody says where they are.
     pub key_file: Option<PathBuf>,
     /// How long data are kept.
@@ -137,6 +139,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
         },
         store: StoreSettings {
             full_sync: read.text("store.synchronous") == "full",
+            cache_bytes: read.number("store.cache_mib").unsigned_abs() * 1024 * 1024,
             key_file: read.optional("store.key_file").map(PathBuf::from),
             retention: Retention {
                 results: days(&read, "store.keep_results_days"),

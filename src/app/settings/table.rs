@@ -150,6 +150,12 @@ pub static SETTINGS: &[Setting] = &[
         "`full`: no kept result is lost, commits share a flush. `normal`: a power cut may lose the last ones.",
     ),
     Setting::new(
+        "store.cache_mib",
+        count(1, 65_536),
+        "64",
+        "Memory for pages of the database, in MiB; it fills as the database grows. Less is slower with very many\nmonitors.",
+    ),
+    Setting::new(
         "store.key_file",
         Kind::Text,
         "null",

@@ -92,7 +92,7 @@ async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<Figures> {
     }
     let mut settings = args.settings.load()?;
     targets.trust(&mut settings);
-    let store = Store::open(args.data.as_deref())?;
+    let store = Store::open(args.data.as_deref(), settings.store.cache_bytes)?;
     let length = Duration::from_secs(u64::from(args.duration));
     let pipeline = Pipeline::start(&settings, &store)?;
     let planned = pipeline::monitors(&targets, kind, args.monitors, args.interval, &settings)?;

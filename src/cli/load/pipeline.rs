@@ -51,8 +51,9 @@ impl Ingest for Counting {
 }
 
 impl Store {
-    /// Opens a database in `folder`, or in a new folder for temporary files.
-    pub(super) fn open(folder: Option<&Path>) -> anyhow::Result<Self> {
+    /// Opens a database in `folder`, or in a new folder for temporary files, with `cache_bytes` of its pages in
+    /// memory.
+    pub(super) fn open(folder: Option<&Path>, cache_bytes: u64) -> anyhow::Result<Self> {
         let temporary = match folder {
             Some(_) => None,
             None => Some(std::env::temp_dir().join(format!("vigie-load-{}", std::process::id()))),
@@ -63,7 +64,8 @@ impl Store {
             let hint = "name a folder without a database: the figures are those of an empty one".to_owned();
             return Err(WrongUse::error(format!("there is a database at `{}`", path.display()), Some(hint)));
         }
-        let store = SqliteStore::open(&path, &SqliteSettings::default())?;
+        let sqlite = SqliteSettings { cache_bytes, ..SqliteSettings::default() };
+        let store = SqliteStore::open(&path, &sqlite)?;
         Ok(Self { store: Arc::new(Counting { store, stored: AtomicU64::new(0) }), temporary })
     }
 }

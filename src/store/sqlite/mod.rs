@@ -67,6 +67,8 @@ pub struct SqliteSettings {
     pub batch_jobs: usize,
     /// How long a transaction takes in more calls at most. It never waits for them.
     pub batch_time: Duration,
+    /// Bytes of pages that the writing thread keeps in memory at most. It fills as the file grows.
+    pub cache_bytes: u64,
     /// Largest size of the file; `None` for as large as the disk. Beyond it, commits fail as on a full disk.
     pub max_bytes: Option<u64>,
 }
@@ -81,6 +83,7 @@ impl Default for SqliteSettings {
             queue: 256,
             batch_jobs: 256,
             batch_time: Duration::from_millis(50),
+            cache_bytes: 64 * 1024 * 1024,
             max_bytes: None,
         }
     }

@@ -92,7 +92,8 @@ fn set_up_writer(conn: &Connection, settings: &SqliteSettings) -> rusqlite::Resu
         Synchronous::Full => "FULL",
     };
     conn.pragma_update(None, "synchronous", level)?;
-    conn.pragma_update(None, "cache_size", -64 * 1024)?;
+    let kib = i64::try_from(settings.cache_bytes / 1024).unwrap_or(i64::MAX);
+    conn.pragma_update(None, "cache_size", -kib)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     conn.pragma_update_and_check(None, "wal_autocheckpoint", 16 * 1024, |_| Ok(()))?;
     conn.pragma_update_and_check(None, "journal_size_limit", 256 * 1024 * 1024, |_| Ok(()))?;

@@ -1,0 +1,8 @@
+//! Who is told of what: scripted histories of runs with exactly the messages that follow, and what holds for any
+//! history at all.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod script;
+mod world;
+
+mod histories;

@@ -1,0 +1,316 @@
+//! The language of the histories.
+//!
+//! `== title`, a line of what is given (parts divided by `;`), then steps. A step is a run with what its locations
+//! say in that order (`A:ok B:7 C:-`), or one of the words in [`act`]. What comes out of a step until the next one
+//! stands indented below it, a line each; nothing else may come out.
+
+use std::time::Duration;
+
+use vigie::alert::Quorum;
+use vigie::model::{GroupMonitor, LocationId, Mode, NotifierGroup, Outcome, Timestamp};
+use vigie::schedule::{Rests, When, Window};
+
+use crate::world::{MONITOR, Word, World};
+
+/// One history.
+#[derive(Clone, Debug)]
+pub struct History {
+    pub title: String,
+    given: Vec<String>,
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug)]
+struct Step {
+    line: usize,
+    does: String,
+    expects: Vec<String>,
+}
+
+/// Reads a file of histories.
+pub fn read(text: &str) -> Vec<History> {
+    let mut histories: Vec<History> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let indented = line.starts_with(' ');
+        let said = line.split('#').next().unwrap_or_default().trim();
+        if let Some(title) = line.strip_prefix("== ") {
+            histories.push(History { title: title.to_owned(), given: Vec::new(), steps: Vec::new() });
+        } else if !said.is_empty() {
+            let history = histories.last_mut().expect("a title first");
+            if indented {
+                history.steps.last_mut().expect("a step first").expects.push(said.to_owned());
+            } else if history.given.is_empty() {
+                history.given = said.split(';').map(|part| part.trim().to_owned()).collect();
+            } else {
+                let step = Step { line: number + 1, does: said.to_owned(), expects: Vec::new() };
+                history.steps.push(step);
+            }
+        }
+    }
+    histories
+}
+
+impl History {
+    /// Plays it; `restless` with a new start of the process after everything that happens.
+    pub fn play(&self, file: &str, restless: bool) {
+        let mut stage = Stage { world: World::new(), run: 0 };
+        for part in &self.given {
+            stage.give(part);
+        }
+        stage.world.restless = restless;
+        stage.world.begin();
+        let ends: Vec<bool> =
+            self.steps.iter().skip(1).map(|next| next.does.contains(':')).chain([true]).collect();
+        for (step, next_is_run) in self.steps.iter().zip(ends) {
+            stage.act(&step.does);
+            if next_is_run {
+                // What takes its time belongs to the step before the next run.
+                let next = stage.world.run(stage.run + 1);
+                stage.world.pass(next - Duration::from_micros(1));
+            }
+            let told = std::mem::take(&mut stage.world.told);
+            assert_eq!(
+                told,
+                step.expects,
+                "{file}:{} `{}`, history `{}`{}: came, expected",
+                step.line,
+                step.does,
+                self.title,
+                if restless { ", with restarts" } else { "" }
+            );
+        }
+    }
+
+    /// How many steps it has.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+}
+
+struct Stage {
+    world: World,
+    /// Number of the last run.
+    run: i64,
+}
+
+impl Stage {
+    /// Sets one thing that is given, or changes it later.
+    fn give(&mut self, part: &str) {
+        let words: Vec<&str> = part.split_whitespace().collect();
+        let policy = &mut self.world.policy;
+        match words.as_slice() {
+            ["pool", pool] => {
+                policy.plan.pool = pool.chars().map(location).collect();
+                policy.plan.per_run = policy.plan.pool.len();
+                policy.home = policy.plan.pool[0];
+            }
+            ["home", home] => policy.home = location_of(home),
+            ["rotate", count] => {
+                policy.plan.per_run = count.parse().unwrap();
+                policy.plan.rotates = true;
+            }
+            ["quorum", "all"] => policy.quorum = Quorum::All,
+            ["quorum", count] => policy.quorum = Quorum::AtLeast(count.parse().unwrap()),
+            ["every", interval] => {
+                let interval = duration(interval);
+                policy.plan.slots = vigie::schedule::Slots::new(MONITOR, interval, Some(Duration::ZERO));
+            }
+            ["silent"] => policy.notify_on_error = false,
+            ["loud"] => policy.notify_on_error = true,
+            ["traced"] => policy.traceroute = true,
+            ["changes"] => policy.notify_on_content_change = true,
+            ["expiry"] => policy.notify_on_expiry = true,
+            ["nodata", runs] => policy.no_data_runs = runs.parse().unwrap(),
+            ["shown"] => self.world.talkative = true,
+            ["alert", "blackout", runs] => self.window(Rests::Alert(MONITOR), runs),
+            ["monitor", "blackout", runs] => self.window(Rests::Monitor(MONITOR), runs),
+            ["mute", name, runs] => {
+                let id = self.world.recipient(name).id;
+                self.window(Rests::Notifier(id), runs);
+            }
+            ["group", id, rest @ ..] => self.group(id, rest),
+            [mode @ ..] if Mode::of_name(&mode.join(" ")).is_some() => {
+                policy.mode = Mode::of_name(part).unwrap();
+                policy.plan.staggered = policy.mode == Mode::RoundRobin;
+            }
+            [name, rest @ ..] => self.person(name, rest),
+            [] => {}
+        }
+    }
+
+    /// `ann clear from 2 until 3`, `bob deaf`.
+    fn person(&mut self, name: &str, words: &[&str]) {
+        let person = self.world.recipient(name);
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut number = || words.next().unwrap().parse().unwrap();
+            match *word {
+                "clear" => person.notify_on_clear = true,
+                "from" => person.start_threshold = number(),
+                "until" => person.stop_threshold = number(),
+                "deaf" => person.availability_alert = false,
+                other => panic!("`{other}` says nothing of `{name}`"),
+            }
+        }
+    }
+
+    /// `group 10 names 7 7/3 codes 1 7 tells ann bob`, `group 11 default tells ann`.
+    fn group(&mut self, id: &str, words: &[&str]) {
+        let mut group = NotifierGroup { id: id.parse().unwrap(), ..NotifierGroup::default() };
+        let mut part = "";
+        for word in words {
+            match (*word, part) {
+                ("default", _) => group.is_default = true,
+                ("names" | "codes" | "tells", _) => part = *word,
+                (monitor, "names") => {
+                    let (monitor, step) = monitor.split_once('/').unwrap_or((monitor, ""));
+                    let (id, step_number) = (monitor.parse().unwrap(), step.parse().ok());
+                    group.monitors.push(GroupMonitor { id, step_number });
+                }
+                (code, "codes") => group.error_types.push(code.parse().unwrap()),
+                (name, "tells") => group.recipients.push(self.world.recipient(name).id),
+                (other, _) => panic!("`{other}` says nothing of a group"),
+            }
+        }
+        self.world.contacts.groups.push(group);
+    }
+
+    /// From the planned time of one run up to that of the one after another.
+    fn window(&mut self, rests: Rests, runs: &str) {
+        let (from, thru) = runs.split_once('-').unwrap();
+        let civil = |number: i64| {
+            let at = self.world.run(number).as_micros();
+            jiff::Timestamp::from_microsecond(at).unwrap().to_zoned(jiff::tz::TimeZone::UTC).datetime()
+        };
+        let when =
+            When::Once { from: civil(from.parse().unwrap()), thru: civil(thru.parse::<i64>().unwrap() + 1) };
+        let id = i64::try_from(self.world.windows.len()).unwrap() + 1;
+        self.world.windows.push(Window { id, rests, when });
+    }
+
+    /// Takes one step.
+    fn act(&mut self, does: &str) {
+        let words: Vec<&str> = does.split_whitespace().collect();
+        match words.as_slice() {
+            // The second location answers.
+            ["answer", code] => {
+                self.world.now = self.world.now + Duration::from_secs(5);
+                self.world.answer(code.parse().unwrap());
+            }
+            // Time passes.
+            ["wait", time] => self.world.pass(self.world.now + duration(time)),
+            // An answer to an earlier run.
+            ["late", back, says @ ..] => {
+                let back: i64 = back.parse().unwrap();
+                let planned_at = self.world.run(self.run - back);
+                self.say(says, planned_at);
+            }
+            // The locations report that runs did not happen.
+            ["stood", "still", runs, pool] => {
+                let runs: u32 = runs.parse().unwrap();
+                let first = self.world.run(self.run + 1);
+                self.run += i64::from(runs);
+                self.world.now = self.world.run(self.run + 1) + Duration::from_secs(1);
+                let word = Word { outcome: Some(Outcome::Missed), slots: runs, ..Word::default() };
+                for letter in pool.chars() {
+                    self.world.hear(location(letter), &word, first);
+                }
+            }
+            ["away", pool] => self.world.away = pool.chars().map(location).collect(),
+            ["back"] => self.world.away.clear(),
+            ["restart"] => self.world.restart(),
+            // The process is gone for so many runs, then starts again.
+            ["down", "for", runs] => {
+                self.run += runs.parse::<i64>().unwrap();
+                self.world.now = self.world.run(self.run) + Duration::from_secs(30);
+                self.world.restart();
+            }
+            ["disable"] => self.world.close(),
+            ["enable"] => self.world.begin(),
+            ["acknowledge"] => {
+                let episode = self.world.watch.episode().expect("an outage");
+                assert!(self.world.watch.acknowledge(episode));
+            }
+            // The wall clock is set, and the runs go on from there.
+            ["clock", "back", by] => self.set_clock(self.world.now - duration(by)),
+            ["clock", "ahead", by] => self.set_clock(self.world.now + duration(by)),
+            ["gone", name] => self.world.contacts.recipients.retain(|known| known.name != *name),
+            ["health", word] => {
+                assert_eq!(format!("{:?}", self.world.watch.health()).to_lowercase(), *word, "health");
+            }
+            ["now", ..] => does[3..].split(';').for_each(|part| self.give(part)),
+            ["no", "groups"] => self.world.contacts.groups.clear(),
+            ["no", "blackouts"] => self.world.windows.clear(),
+            // A run.
+            says => {
+                self.run += 1;
+                let planned_at = self.world.run(self.run);
+                self.world.pass(planned_at);
+                self.say(says, planned_at);
+            }
+        }
+    }
+
+    fn set_clock(&mut self, now: Timestamp) {
+        self.world.now = now;
+        let interval = i64::try_from(self.world.policy.plan.slots.interval().as_micros()).unwrap();
+        self.run = (now.as_micros() - self.world.run(0).as_micros()).div_euclid(interval);
+    }
+
+    /// `A:ok B:7/3 C:-`: good, status 7 in step 3, nothing heard.
+    fn say(&mut self, says: &[&str], planned_at: Timestamp) {
+        for said in says {
+            let (at, said) = said.split_once(':').unwrap_or_else(|| panic!("`{said}` is no step"));
+            let at = location_of(at);
+            let start = self.world.policy.plan.start(planned_at, at).unwrap_or(planned_at);
+            self.world.pass(start + Duration::from_secs(1));
+            if let Some(word) = word(said) {
+                self.world.hear(at, &word, planned_at);
+            }
+        }
+    }
+}
+
+fn word(said: &str) -> Option<Word> {
+    let mut word = Word::default();
+    for (at, part) in said.split('/').enumerate() {
+        if at > 0 {
+            match part.split_once('>') {
+                Some((before, now)) => word.page = Some((before.parse().unwrap(), now.parse().unwrap())),
+                None if part == "cert" => word.certificate = true,
+                None => word.step = Some(part.parse().unwrap()),
+            }
+            continue;
+        }
+        word.outcome = Some(match part {
+            "-" => return None,
+            "ok" => Outcome::Ok,
+            "warn" => Outcome::Warning,
+            "unknown" => Outcome::Unknown,
+            "missed" => Outcome::Missed,
+            "black" => Outcome::Blackout,
+            _ => Outcome::Error,
+        });
+        word.status = part.parse().unwrap_or(if part == "unknown" { 21 } else { 0 });
+    }
+    Some(word)
+}
+
+fn location(letter: char) -> LocationId {
+    LocationId(i64::from(u32::from(letter) - u32::from('A')) + 1)
+}
+
+fn location_of(text: &str) -> LocationId {
+    location(text.chars().next().unwrap())
+}
+
+fn duration(text: &str) -> Duration {
+    let (number, unit) = text.split_at(text.len() - 1);
+    let number = number.parse().unwrap();
+    match unit {
+        "s" => Duration::from_secs(number),
+        "m" => Duration::from_mins(number),
+        "h" => Duration::from_hours(number),
+        _ => panic!("`{text}` is no time"),
+    }
+}

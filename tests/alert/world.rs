@@ -1,0 +1,294 @@
+//! A monitor with its people, a clock, and the watch that is looked at.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use vigie::alert::{CertificateNews, Contacts, Effect, Heard, News, PageNews, Policy, Quorum, Terms, Watch};
+use vigie::model::{
+    CheckId, LocationId, Method, Mode, MonitorId, NoticeKind, Outcome, Recipient, RecipientId, RunId, Status,
+    Timestamp, Verification,
+};
+use vigie::schedule::{Calendar, RunPlan, Slots, Window};
+
+pub const MONITOR: MonitorId = MonitorId(7);
+const MIDNIGHT: &str = "2026-11-20T00:00:00Z";
+
+/// What a location says.
+#[derive(Clone, Debug, Default)]
+pub struct Word {
+    pub outcome: Option<Outcome>,
+    pub status: u16,
+    pub step: Option<u32>,
+    pub page: Option<(u64, u64)>,
+    pub certificate: bool,
+    pub slots: u32,
+}
+
+pub struct World {
+    pub policy: Policy,
+    pub contacts: Contacts,
+    pub windows: Vec<Window>,
+    pub away: Vec<LocationId>,
+    pub now: Timestamp,
+    pub watch: Watch,
+    /// Whether the process is started anew whenever that can make a difference.
+    pub restless: bool,
+    /// The last answer of each location, as the store keeps it.
+    pub last: BTreeMap<LocationId, Heard>,
+    /// Everything that came out, as lines.
+    pub told: Vec<String>,
+    /// The same as it is.
+    pub effects: Vec<Effect>,
+    /// Shows what becomes of outages, results and locations too.
+    pub talkative: bool,
+}
+
+impl World {
+    pub fn new() -> Self {
+        let interval = Duration::from_mins(5);
+        let plan = RunPlan {
+            slots: Slots::new(MONITOR, interval, Some(Duration::ZERO)),
+            pool: vec![LocationId(1)],
+            per_run: 1,
+            rotates: false,
+            staggered: false,
+            longest: Duration::from_secs(60),
+        };
+        Self {
+            policy: Policy {
+                monitor_id: MONITOR,
+                mode: Mode::GlobalNotify,
+                plan,
+                home: LocationId(1),
+                quorum: Quorum::AtLeast(2),
+                notify_on_error: true,
+                notify_on_content_change: false,
+                notify_on_expiry: false,
+                traceroute: false,
+                no_data_runs: 5,
+            },
+            contacts: Contacts::default(),
+            windows: Vec::new(),
+            away: Vec::new(),
+            now: Timestamp::parse(MIDNIGHT).unwrap(),
+            watch: Watch::default(),
+            restless: false,
+            last: BTreeMap::new(),
+            told: Vec::new(),
+            effects: Vec::new(),
+            talkative: false,
+        }
+    }
+
+    /// The planned time of a run, counted from midnight.
+    pub fn run(&self, number: i64) -> Timestamp {
+        let interval = i64::try_from(self.policy.plan.slots.interval().as_micros()).unwrap();
+        Timestamp::from_micros(Timestamp::parse(MIDNIGHT).unwrap().as_micros() + number * interval)
+    }
+
+    pub fn recipient(&mut self, name: &str) -> &mut Recipient {
+        if let Some(at) = self.contacts.recipients.iter().position(|known| known.name == name) {
+            return &mut self.contacts.recipients[at];
+        }
+        let id = self.contacts.recipients.iter().map(|known| known.id.0).max().unwrap_or(0) + 1;
+        self.contacts.recipients.push(Recipient {
+            id: RecipientId(id),
+            name: name.to_owned(),
+            address: format!("{name}@example.com"),
+            method: Method::MailHtml,
+            username: String::new(),
+            availability_alert: true,
+            performance_alert: false,
+            notify_on_clear: false,
+            start_threshold: 1,
+            stop_threshold: 10,
+            attach_screen_capture: false,
+            attach_server_response: false,
+        });
+        self.contacts.recipients.last_mut().unwrap()
+    }
+
+    /// What the watch says to `call`.
+    fn ask(&mut self, call: impl FnOnce(&mut Watch, &Terms<'_>) -> Vec<Effect>) {
+        if self.decide(call) && self.restless {
+            self.restart();
+        }
+    }
+
+    /// Whether anything came of it.
+    fn decide(&mut self, call: impl FnOnce(&mut Watch, &Terms<'_>) -> Vec<Effect>) -> bool {
+        let calendar = Calendar::new(jiff::tz::TimeZone::UTC, self.windows.clone());
+        let terms = Terms {
+            policy: &self.policy,
+            contacts: &self.contacts,
+            calendar: &calendar,
+            away: &self.away,
+            now: self.now,
+        };
+        let effects = call(&mut self.watch, &terms);
+        let any = !effects.is_empty();
+        for effect in effects {
+            self.show(&effect);
+            self.effects.push(effect);
+        }
+        any
+    }
+
+    /// Lets the monitor begin, or go on after a rest.
+    pub fn begin(&mut self) {
+        self.decide(Watch::tick);
+    }
+
+    /// The monitor rests.
+    pub fn close(&mut self) {
+        let now = self.now;
+        self.last.clear();
+        self.decide(|watch, _| watch.close(now));
+    }
+
+    /// The process ends and starts again, with what was kept.
+    pub fn restart(&mut self) {
+        let watch = if self.watch.is_idle() {
+            let mut fresh = Watch::default();
+            fresh.resume(&self.last.values().cloned().collect::<Vec<_>>());
+            fresh
+        } else {
+            let kept = serde_json::to_string(&self.watch).unwrap();
+            serde_json::from_str(&kept).unwrap()
+        };
+        let (asked, health) = (self.watch.pending(), self.watch.health());
+        self.watch = watch;
+        assert_eq!(self.watch.pending(), asked, "questions survive a restart");
+        assert_eq!(self.watch.health(), health, "the state survives a restart");
+        self.begin();
+    }
+
+    /// Lets time pass up to `until`, with a tick whenever one is due.
+    pub fn pass(&mut self, until: Timestamp) {
+        for _ in 0..10_000 {
+            let due = self.watch.due().filter(|due| *due <= until);
+            let Some(due) = due else { break };
+            self.now = self.now.max(due);
+            self.ask(Watch::tick);
+        }
+        assert!(self.watch.due().is_none_or(|due| due > until), "the watch is never done");
+        self.now = self.now.max(until);
+    }
+
+    /// `location` says `word` of the run planned at `planned_at`.
+    pub fn hear(&mut self, location: LocationId, word: &Word, planned_at: Timestamp) {
+        let heard = heard(location, word, planned_at, self.policy.plan.slots.interval());
+        if self.last.get(&location).is_none_or(|last| last.last_planned_at < heard.last_planned_at) {
+            let kept = Heard { page: None, certificate: None, ..heard.clone() };
+            self.last.insert(location, kept);
+        }
+        self.ask(|watch, terms| watch.take(heard, terms));
+        if self.restless {
+            self.restart();
+        }
+    }
+
+    /// The second location answers what is asked, `verdict` being 70 to 79.
+    pub fn answer(&mut self, verdict: u16) {
+        let Some(Effect::Verify { planned_at, location, .. }) = self.watch.pending().into_iter().next()
+        else {
+            panic!("nothing was asked");
+        };
+        if verdict == 70
+            && let Some(last) = self.last.get_mut(&location).filter(|last| last.planned_at == planned_at)
+        {
+            last.outcome = Outcome::Warning;
+        }
+        let answer = Verification {
+            status: Status(verdict),
+            location_id: (verdict != 79).then_some(LocationId(99)),
+            found: None,
+            at: self.now,
+        };
+        self.ask(|watch, terms| watch.verified(planned_at, answer, terms));
+    }
+
+    fn show(&mut self, effect: &Effect) {
+        let line = match effect {
+            Effect::Verify { location, failed, .. } => {
+                format!("? {} outside of {}", place(*location), places(failed))
+            }
+            Effect::Trace { location, audience, .. } => {
+                let names: Vec<_> = audience.iter().map(|(id, _)| self.name(*id)).collect();
+                format!("! trace from {} for {}", place(*location), names.join(" "))
+            }
+            Effect::Tell { recipient, group, news } => {
+                let by = group.map(|group| format!(" by {group}")).unwrap_or_default();
+                format!("> {} {}{by}", self.name(*recipient), words(news))
+            }
+            Effect::Verified { location, answer, .. } => format!(". {} {}", place(*location), answer.status),
+            Effect::Away { locations, .. } => format!(". away {}", places(locations)),
+            Effect::Episode(change) => {
+                let what = match change.end {
+                    Some(end) if end.recovered => "over",
+                    Some(_) => "dropped",
+                    None if change.flapping => "down, flapping",
+                    None => "down",
+                };
+                format!(". {what} {} at {}", change.runs, places(&change.locations))
+            }
+        };
+        if self.talkative || !line.starts_with('.') {
+            self.told.push(line.trim_end().to_owned());
+        }
+    }
+
+    fn name(&self, id: RecipientId) -> String {
+        let known = self.contacts.recipients.iter().find(|known| known.id == id);
+        known.map_or_else(|| format!("nobody {id}"), |known| known.name.clone())
+    }
+}
+
+pub fn heard(location: LocationId, word: &Word, planned_at: Timestamp, interval: Duration) -> Heard {
+    let slots = word.slots.max(1);
+    Heard {
+        planned_at,
+        location,
+        check_id: CheckId::of(RunId::of(MONITOR, planned_at), location),
+        outcome: word.outcome.unwrap_or(Outcome::Ok),
+        status: Status(word.status),
+        slots,
+        last_planned_at: planned_at + interval * (slots - 1),
+        step: word.step,
+        page: word.page.map(|(before, now)| PageNews { before, now }),
+        certificate: word.certificate.then(|| CertificateNews {
+            subject: "CN=www.example.com".to_owned(),
+            not_after: planned_at + Duration::from_hours(72),
+        }),
+    }
+}
+
+/// What a message says, in short: kind, count of runs, code and place, who was heard.
+fn words(news: &News) -> String {
+    let cause = news.cause.as_ref();
+    let seen = cause.map_or_else(
+        || "nowhere".to_owned(),
+        |cause| format!("{} at {}", cause.status, place(cause.location)),
+    );
+    let proof = news.verification.as_ref().map(|answer| format!(" {}", answer.status)).unwrap_or_default();
+    let silent =
+        if news.silent.is_empty() { String::new() } else { format!(" without {}", places(&news.silent)) };
+    match news.kind {
+        NoticeKind::SiteError => format!("error {}: {seen}{proof}{silent}", news.errcount),
+        NoticeKind::SiteClear => format!("clear{silent}"),
+        NoticeKind::NoData => format!("no data {}{silent}", news.errcount),
+        NoticeKind::WebChange => {
+            format!("change at {}", cause.map_or_else(String::new, |c| place(c.location)))
+        }
+        NoticeKind::CertificateExpiration => "certificate".to_owned(),
+        kind => kind.word().to_owned(),
+    }
+}
+
+fn place(location: LocationId) -> String {
+    u8::try_from(location.0 - 1).ok().map_or_else(String::new, |at| char::from(b'A' + at).to_string())
+}
+
+fn places(locations: &[LocationId]) -> String {
+    locations.iter().map(|location| place(*location)).collect()
+}
