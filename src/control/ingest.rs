@@ -241,7 +241,9 @@ impl Desk {
                 Some(word) = words.recv() => said.push(word),
                 () = passing(lookout.as_deref()) => {}
             }
-            while said.len() < WORDS && let Ok(word) = words.try_recv() {
+            while said.len() < WORDS
+                && let Ok(word) = words.try_recv()
+            {
                 said.push(word);
             }
             let caught_up = results.is_empty();

@@ -18,11 +18,11 @@ mod state;
 mod trial;
 mod view;
 
-pub use alarms::{AlarmSettings, Lookout, LookoutParts};
 pub use accounts::{
     Accounts, Issued, UserPermit, hash_password, login_fault, login_key, password_fault, permit_user_change,
     readable_password,
 };
+pub use alarms::{AlarmSettings, Lookout, LookoutParts};
 pub use caller::{Caller, Refusal, Saved, Via};
 pub use contacts::recipient_password;
 pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty};

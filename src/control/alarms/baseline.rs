@@ -13,7 +13,11 @@ pub(super) fn is_missing(watched: &Watched, result: &CheckResult) -> bool {
 }
 
 /// Decoded bytes of the last good page; `None` when there is none, or it cannot be read.
-pub(super) async fn last_page(results: &dyn Results, monitor: MonitorId, location: LocationId) -> Option<u64> {
+pub(super) async fn last_page(
+    results: &dyn Results,
+    monitor: MonitorId,
+    location: LocationId,
+) -> Option<u64> {
     let filter = ResultFilter {
         monitors: vec![monitor],
         location: Some(location),

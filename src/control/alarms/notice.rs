@@ -12,18 +12,18 @@ use crate::model::{
 };
 
 /// What a notice is written from, beside the news.
-pub(super) struct Sources<'a> {
+pub(super) struct Sources<'a, 'r> {
     pub(super) monitor: &'a Monitor,
     pub(super) facts: &'a AccountFacts,
     /// Results that are at hand.
-    pub(super) results: &'a dyn Fn(CheckId) -> Option<&'a CheckResult>,
+    pub(super) results: &'a dyn Fn(CheckId) -> Option<&'r CheckResult>,
     /// Names of locations that the account does not have, such as verifying ones.
     pub(super) name: &'a dyn Fn(LocationId) -> String,
     pub(super) now: Timestamp,
 }
 
 /// `news` as it is told.
-pub(super) fn notice(news: &News, from: &Sources<'_>) -> Notice {
+pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> Notice {
     let (monitor, facts) = (from.monitor, from.facts);
     let cause = news.cause.as_ref();
     let result = cause.and_then(|cause| (from.results)(cause.check_id));
@@ -68,13 +68,15 @@ fn status(news: &News, result: Option<&CheckResult>, now: Timestamp) -> (Status,
         NoticeKind::NoData => (found, format!("no data of {} runs in a row", news.errcount)),
         NoticeKind::WebChange => {
             let page = cause.and_then(|cause| cause.page.as_ref());
-            let words = page.map(|page| format!("content changed from {} to {} bytes", page.before, page.now));
+            let words =
+                page.map(|page| format!("content changed from {} to {} bytes", page.before, page.now));
             (Status::OK, words.unwrap_or_else(|| "content changed".to_owned()))
         }
         NoticeKind::CertificateExpiration => match cause.and_then(|cause| cause.certificate.as_ref()) {
-            Some(news) if news.not_after < now => {
-                (Status::VALIDATION_FAILED, format!("the certificate `{}` ended {}", news.subject, news.not_after))
-            }
+            Some(news) if news.not_after < now => (
+                Status::VALIDATION_FAILED,
+                format!("the certificate `{}` ended {}", news.subject, news.not_after),
+            ),
             Some(news) => (Status::OK, format!("the certificate `{}` ends {}", news.subject, news.not_after)),
             None => (Status::OK, "the certificate ends soon".to_owned()),
         },
@@ -83,7 +85,7 @@ fn status(news: &News, result: Option<&CheckResult>, now: Timestamp) -> (Status,
 }
 
 /// Every location of the run, those that were not heard too.
-fn locations(news: &News, from: &Sources<'_>) -> Vec<LocationReport> {
+fn locations(news: &News, from: &Sources<'_, '_>) -> Vec<LocationReport> {
     let heard = |heard: &Heard| LocationReport {
         location_id: heard.location,
         name: name(heard.location, from),
@@ -102,7 +104,7 @@ fn locations(news: &News, from: &Sources<'_>) -> Vec<LocationReport> {
     news.heard.iter().map(heard).chain(news.silent.iter().map(silent)).collect()
 }
 
-fn name(location: LocationId, from: &Sources<'_>) -> String {
+fn name(location: LocationId, from: &Sources<'_, '_>) -> String {
     let known = from.facts.locations.get(&location.0);
     known.map_or_else(|| (from.name)(location), |known| known.name.clone())
 }

@@ -54,9 +54,8 @@ impl Places {
         failed: &[LocationId],
         (of, check): (LocationId, CheckId),
     ) -> Option<LocationId> {
-        let region = |id| {
-            self.agents.iter().find(|agent| agent.location.id == id).map(|agent| agent.location.region)
-        };
+        let region =
+            |id| self.agents.iter().find(|agent| agent.location.id == id).map(|agent| agent.location.region);
         let home = region(of);
         let may = |agent: &&Agent| {
             let id = agent.location.id;

@@ -49,11 +49,13 @@ impl Start {
             None => watched.watch.resume(&states.iter().map(heard).collect::<Vec<_>>()),
         }
         let mut over = self.open.remove(&id).unwrap_or_default();
-        over.retain(|episode| Some(episode.id) != watched.watch.episode() || {
-            if episode.acknowledged_at.is_some() {
-                watched.watch.acknowledge(episode.id);
+        over.retain(|episode| {
+            Some(episode.id) != watched.watch.episode() || {
+                if episode.acknowledged_at.is_some() {
+                    watched.watch.acknowledge(episode.id);
+                }
+                false
             }
-            false
         });
         (watched, over)
     }

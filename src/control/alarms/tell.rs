@@ -36,7 +36,8 @@ impl Lookout {
                     .map(|notice| (monitor, kind, news.planned_at, notice));
             }
             let Some((.., notice)) = &written else { continue };
-            let waits = news.awaits_trace && news.cause.is_some_and(|cause| turn.traced.contains(&cause.check_id));
+            let waits =
+                news.awaits_trace && news.cause.is_some_and(|cause| turn.traced.contains(&cause.check_id));
             let not_before = if waits { turn.now + self.settings.trace_wait } else { turn.now };
             let message = NewNotification {
                 key: key(notice, recipient),
@@ -48,7 +49,8 @@ impl Lookout {
             };
             if kind == NoticeKind::Traceroute {
                 // Goes out with what it found.
-                let trace = turn.traces.iter_mut().find(|trace| Some(trace.result.check_id) == notice.check_id);
+                let trace =
+                    turn.traces.iter_mut().find(|trace| Some(trace.result.check_id) == notice.check_id);
                 if let Some(trace) = trace {
                     trace.messages.push(message);
                 }
@@ -61,11 +63,11 @@ impl Lookout {
         }
     }
 
-    fn write<'a>(
+    fn write<'r>(
         &self,
         monitor: MonitorId,
         news: &crate::alert::News,
-        find: &'a dyn Fn(CheckId) -> Option<&'a CheckResult>,
+        find: &dyn Fn(CheckId) -> Option<&'r CheckResult>,
         now: Timestamp,
     ) -> Option<Notice> {
         let watched = self.watched.get(&monitor)?;

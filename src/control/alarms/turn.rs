@@ -92,7 +92,11 @@ impl Lookout {
                     turn.alarm.notifications.extend(due);
                 }
                 Word::Acknowledged { monitor, episode } => {
-                    if self.watched.get_mut(&monitor).is_some_and(|watched| watched.watch.acknowledge(episode)) {
+                    if self
+                        .watched
+                        .get_mut(&monitor)
+                        .is_some_and(|watched| watched.watch.acknowledge(episode))
+                    {
                         turn.touched.insert(monitor);
                     }
                 }
@@ -181,7 +185,9 @@ impl Lookout {
     /// Puts off a timer that its look did not bring forward, so that the loop does not turn on the spot.
     fn come_back(&mut self, monitor: MonitorId, now: Timestamp) {
         let later = now + Duration::from_secs(1);
-        if let Some(watched) = self.watched.get_mut(&monitor).filter(|watched| watched.timer.is_some_and(|at| at <= now)) {
+        if let Some(watched) =
+            self.watched.get_mut(&monitor).filter(|watched| watched.timer.is_some_and(|at| at <= now))
+        {
             watched.timer = Some(later);
             self.timers.set(later, monitor);
         }
@@ -194,13 +200,20 @@ impl Lookout {
                 let second = self.second(watched, &failed, (location, check));
                 match second {
                     Ok((location, longest)) => {
-                        turn.asks.push(Ask { monitor: watched.monitor.clone(), planned_at, location, longest });
+                        turn.asks.push(Ask {
+                            monitor: watched.monitor.clone(),
+                            planned_at,
+                            location,
+                            longest,
+                        });
                     }
                     Err(status) => self.answer_now(monitor, planned_at, unasked(status, turn.now), turn),
                 }
             }
             Effect::Verified { planned_at, location, answer } => {
-                turn.alarm.verified.push(VerifiedCheck { result: key_of(monitor, planned_at, location), answer });
+                turn.alarm
+                    .verified
+                    .push(VerifiedCheck { result: key_of(monitor, planned_at, location), answer });
             }
             Effect::Away { planned_at, locations } => {
                 for location in locations {
@@ -252,7 +265,13 @@ impl Lookout {
     }
 
     /// What follows comes before what is left of the turn, as it would have if it had followed at once.
-    fn answer_now(&mut self, monitor: MonitorId, planned_at: Timestamp, answer: Verification, turn: &mut Turn) {
+    fn answer_now(
+        &mut self,
+        monitor: MonitorId,
+        planned_at: Timestamp,
+        answer: Verification,
+        turn: &mut Turn,
+    ) {
         let rest = std::mem::take(&mut turn.effects);
         self.happen(monitor, Happening::Answered(planned_at, answer), turn);
         turn.effects.extend(rest);
@@ -271,7 +290,8 @@ impl Lookout {
         touched.sort_unstable();
         for monitor in touched {
             let Some(watched) = self.watched.get_mut(&monitor) else { continue };
-            let body = if watched.watch.is_idle() { None } else { serde_json::to_string(&watched.watch).ok() };
+            let body =
+                if watched.watch.is_idle() { None } else { serde_json::to_string(&watched.watch).ok() };
             if body.is_some() || watched.kept {
                 watched.kept = body.is_some();
                 turn.alarm.watches.push((monitor, body));

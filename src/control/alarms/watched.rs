@@ -66,7 +66,12 @@ impl Watched {
     }
 
     /// Its rules, by `version` of what is known of its account.
-    pub(super) fn rules(&mut self, facts: &AccountFacts, version: u64, settings: AlarmSettings) -> Arc<Rules> {
+    pub(super) fn rules(
+        &mut self,
+        facts: &AccountFacts,
+        version: u64,
+        settings: AlarmSettings,
+    ) -> Arc<Rules> {
         match &self.rules {
             Some((of, rules)) if *of == version => Arc::clone(rules),
             _ => {
