@@ -17,16 +17,18 @@ use super::certificates;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
 use super::host_token::{HostToken, remove_host_token, write_host_token};
+use super::planner::Outpost;
+use super::quiet::Quiet;
 use super::reload::{Doors, RunningSet, Taken, refused};
 use super::server::ServerTls;
-use super::settings::{EngineSettings, ServerSettings, Settings, Sources};
+use super::settings::{EngineSettings, Hosted, ServerSettings, Settings, Sources};
 use super::signals::{Signals, Wish};
 use super::vitals::{Heart, WatchedIngest};
 use super::watch::{self, Watch};
 use super::{server, service};
 use crate::clock::{Clock, SystemClock};
 use crate::control::{Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View};
-use crate::engine::{Limits, Place, ResultSink, RunnerHandle};
+use crate::engine::{Connectivity, Limits, Place, ResultSink, RunnerHandle, Silence};
 use crate::model::{CheckResult, FieldFault};
 use crate::net::Net;
 use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
@@ -145,9 +147,9 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
         tokio::spawn(async move { tls.follow(stop, tell).await });
     }
     let beating = {
-        let (heart, runner) = (Arc::clone(&parts.heart), parts.runner.clone());
+        let (heart, runners) = (Arc::clone(&parts.heart), parts.runners.clone());
         let (results, stop): (Arc<dyn Results>, _) = (parts.store.clone(), stop.clone());
-        tokio::spawn(async move { heart.beat(runner, results, stop).await })
+        tokio::spawn(async move { heart.beat(runners, results, stop).await })
     };
     let drain = settings.engine.drain;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
@@ -244,7 +246,7 @@ fn tell(origin: &Origin, settings: &Settings) {
 struct Parts {
     store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
-    runner: RunnerHandle,
+    runners: Vec<RunnerHandle>,
     housekeeper: std::sync::Mutex<Option<Housekeeper>>,
     view: Arc<View>,
     desk: Arc<Desk>,
@@ -257,7 +259,6 @@ impl Parts {
     async fn start(settings: &Settings) -> anyhow::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let metrics = Arc::new(Metrics::new());
-        let net = Arc::new(Net::new(&settings.net)?);
         let store = Arc::new(open(settings).await?);
         let commits = Arc::new(WatchedIngest::new(store.clone()));
         let states = store.states().await?;
@@ -267,22 +268,27 @@ impl Parts {
             states,
             IngestSettings::default(),
         ));
-        let place = Place { net: Arc::clone(&net), clock: Arc::clone(&clock), pulse: None };
-        let sink = Arc::new(Sink(Arc::clone(&ingestor)));
-        let runner = engine::start(limits(&settings.engine), place, sink, Arc::clone(&metrics));
+        let quiet = Arc::new(Quiet::default());
+        let sink: Arc<dyn ResultSink> = Arc::new(Sink(Arc::clone(&ingestor)));
+        let outpost = |hosted| outpost(hosted, &quiet, &clock, &sink, &metrics);
+        let outposts = settings.hosted().into_iter().map(outpost).collect::<anyhow::Result<Vec<_>>>()?;
+        let runners = outposts.iter().map(|outpost| outpost.runner.clone()).collect();
+        let nets = outposts.iter().map(|outpost| Arc::clone(&outpost.net)).collect();
+        let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
         let roster = Arc::new(Roster::default());
-        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), settings.location.clone()));
+        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), locations.clone()));
         let around = Around {
             ledger: store.clone(),
             tokens: store.clone(),
             roster,
             view: Arc::clone(&view),
-            runner: runner.clone(),
+            outposts,
+            quiet,
             ingestor: Arc::clone(&ingestor),
             clock: Arc::clone(&clock),
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
-        certificates::follow(&desk.state.resources, net).await?;
+        certificates::follow(&desk.state.resources, nets).await?;
         let household = Household {
             store: store.clone(),
             metrics: Arc::clone(&metrics),
@@ -293,9 +299,9 @@ impl Parts {
         let (hour, minute) = settings.store.retention_at;
         let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
-        let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits));
+        let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        Ok(Self { store, ingestor, runner, housekeeper, view, desk, heart, metrics, clock })
+        Ok(Self { store, ingestor, runners, housekeeper, view, desk, heart, metrics, clock })
     }
 
     fn router(&self, server: &ServerSettings) -> axum::Router {
@@ -350,7 +356,8 @@ impl Parts {
             tracing::warn!(error = %error, "the calendar jobs did not stop");
         }
         // Without an end when the store takes nothing: then what waits is lost, and `drain` says how much.
-        if tokio::time::timeout(drain + LAST_RESULTS, self.runner.shutdown(drain)).await.is_err() {
+        let ends = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
+        if tokio::time::timeout(drain + LAST_RESULTS, ends).await.is_err() {
             tracing::warn!("the store takes no results; those that wait get a last chance");
         }
         self.ingestor.drain(LAST_COMMITS).await
@@ -378,6 +385,25 @@ async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {
     let shown = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
     opened.with_context(|| format!("cannot open the database `{shown}`"))
+}
+
+/// Starts what runs the checks of one location.
+fn outpost(
+    hosted: Hosted,
+    quiet: &Arc<Quiet>,
+    clock: &Arc<dyn Clock>,
+    sink: &Arc<dyn ResultSink>,
+    metrics: &Arc<Metrics>,
+) -> anyhow::Result<Outpost> {
+    let Hosted { location, net, engine, verifies, connectivity } = hosted;
+    let unusable = || format!("the network of location `{}` cannot be set up", location.name);
+    let net = Arc::new(Net::new(&net).with_context(unusable)?);
+    let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
+    let silence: Arc<dyn Silence> = quiet.clone();
+    let place =
+        Place { connectivity, silence: Some(silence), ..Place::new(Arc::clone(&net), Arc::clone(clock)) };
+    let runner = engine::start(limits(&engine), place, Arc::clone(sink), Arc::clone(metrics));
+    Ok(Outpost { location, verifies, runner, net })
 }
 
 fn limits(engine: &EngineSettings) -> Limits {
