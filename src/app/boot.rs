@@ -27,7 +27,9 @@ use super::vitals::{Heart, WatchedIngest};
 use super::watch::{self, Watch};
 use super::{server, service};
 use crate::clock::{Clock, SystemClock};
-use crate::control::{Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View};
+use crate::control::{
+    AlarmSettings, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Roster, TimeOfDay, View,
+};
 use crate::engine::{Connectivity, Limits, Place, ResultSink, RunnerHandle, Silence};
 use crate::model::{CheckResult, FieldFault};
 use crate::net::Net;
@@ -289,6 +291,17 @@ impl Parts {
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
         certificates::follow(&desk.state.resources, nets).await?;
+        let lookout = LookoutParts {
+            alarms: store.clone(),
+            outbox: store.clone(),
+            results: store.clone(),
+            ledger: store.clone(),
+            directory: Arc::clone(&desk.directory),
+            planner: desk.planner.clone(),
+            clock: Arc::clone(&clock),
+            bell: Arc::new(|| ()),
+        };
+        ingestor.watch(lookout, AlarmSettings::default()).await?;
         let household = Household {
             store: store.clone(),
             metrics: Arc::clone(&metrics),
@@ -349,6 +362,7 @@ impl Parts {
     /// Lets running checks end within `drain` and keeps every result; answers how many were lost.
     async fn end(&self, drain: Duration) -> usize {
         self.heart.drain();
+        self.ingestor.ending();
         let housekeeper = self.housekeeper.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(housekeeper) = housekeeper
             && let Err(error) = housekeeper.stop().await

@@ -2,7 +2,7 @@
 //! is in trouble.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -71,6 +71,8 @@ struct Desk {
     held: AtomicUsize,
     /// Bytes of their captures.
     captured: AtomicUsize,
+    /// Whether the process ends: then time closes no runs, and agents that end with it are not away.
+    ending: AtomicBool,
 }
 
 /// Why commits fail at present.
@@ -101,6 +103,7 @@ impl Ingestor {
             trouble: Mutex::new(None),
             held: AtomicUsize::new(0),
             captured: AtomicUsize::new(0),
+            ending: AtomicBool::new(false),
         });
         let (speaker, words) = mpsc::channel(WORDS);
         let task = tokio::spawn(Arc::clone(&desk).work(results, words));
@@ -141,6 +144,11 @@ impl Ingestor {
     pub fn health(&self, monitor: MonitorId) -> Health {
         let healths = self.healths.read().unwrap_or_else(PoisonError::into_inner);
         healths.get(&monitor).copied().unwrap_or_default()
+    }
+
+    /// The process ends: what is open is settled by the next one.
+    pub fn ending(&self) {
+        self.desk.ending.store(true, Ordering::Release);
     }
 
     async fn say(&self, word: Word) {
@@ -246,7 +254,7 @@ impl Desk {
             {
                 said.push(word);
             }
-            let caught_up = results.is_empty();
+            let caught_up = results.is_empty() && !self.ending.load(Ordering::Acquire);
             if !self.turn(std::mem::take(&mut taken), said, &mut lookout, caught_up).await {
                 return;
             }

@@ -126,9 +126,11 @@ impl Lookout {
         healths: Healths,
     ) -> Result<Self, crate::store::StoreError> {
         let start = Start::read(&parts).await?;
+        let mut places = Places::new(Arc::clone(&parts.planner));
+        places.look(parts.clock.now());
         Ok(Self {
             accounts: Accounts::new(Arc::clone(&parts.directory)),
-            places: Places::new(Arc::clone(&parts.planner)),
+            places,
             away: Away::default(),
             timers: Timers::default(),
             asks: Asks::default(),

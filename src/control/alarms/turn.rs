@@ -74,7 +74,9 @@ impl Lookout {
         time_passes: bool,
     ) -> Step {
         let mut turn = Turn { now: self.parts.clock.now(), ..Turn::default() };
-        self.places.look(turn.now);
+        if time_passes {
+            self.places.look(turn.now);
+        }
         self.accounts.refresh().await;
         let mut answers = Vec::new();
         for word in words {
