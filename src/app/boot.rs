@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::certificates;
+use super::delivery;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
 use super::host_token::{HostToken, remove_host_token, write_host_token};
@@ -28,7 +29,8 @@ use super::watch::{self, Watch};
 use super::{server, service};
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
-    AlarmSettings, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Roster, TimeOfDay, View,
+    AlarmSettings, Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Roster,
+    TimeOfDay, View,
 };
 use crate::engine::{Connectivity, Limits, Place, ResultSink, RunnerHandle, Silence};
 use crate::model::{CheckResult, FieldFault};
@@ -44,6 +46,8 @@ const DATABASE: &str = "vigie.db";
 const LAST_RESULTS: Duration = Duration::from_secs(10);
 /// Time that the store gets to take the last results.
 const LAST_COMMITS: Duration = Duration::from_secs(30);
+/// Time that messages on their way get to arrive; the others go out after the next start.
+const LAST_MESSAGES: Duration = Duration::from_secs(5);
 /// Time until a reload that the store did not take is tried again.
 const AGAIN: Duration = Duration::from_secs(15);
 /// Exit code after a second signal.
@@ -169,7 +173,7 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
         }
         Err(error) => Err(error),
     };
-    service::stopping(drain + LAST_RESULTS + LAST_COMMITS + Duration::from_secs(10));
+    service::stopping(drain + LAST_RESULTS + LAST_COMMITS + LAST_MESSAGES * 3 + Duration::from_secs(10));
     tokio::spawn(async move {
         let signal = signals.stop_again().await;
         tracing::warn!(signal, "a second signal: ending at once");
@@ -253,6 +257,7 @@ struct Parts {
     view: Arc<View>,
     desk: Arc<Desk>,
     heart: Arc<Heart>,
+    delivery: std::sync::Mutex<Option<Delivery>>,
     metrics: Arc<Metrics>,
     clock: Arc<dyn Clock>,
 }
@@ -291,6 +296,7 @@ impl Parts {
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
         certificates::follow(&desk.state.resources, nets).await?;
+        let bell = Bell::default();
         let lookout = LookoutParts {
             alarms: store.clone(),
             outbox: store.clone(),
@@ -299,9 +305,16 @@ impl Parts {
             directory: Arc::clone(&desk.directory),
             planner: desk.planner.clone(),
             clock: Arc::clone(&clock),
-            bell: Arc::new(|| ()),
+            bell: bell.clone(),
         };
         ingestor.watch(lookout, AlarmSettings::default()).await?;
+        let around = delivery::Around {
+            store: Arc::clone(&store),
+            addresses: desk.addresses(),
+            clock: Arc::clone(&clock),
+            metrics: Arc::clone(&metrics),
+        };
+        let delivery = std::sync::Mutex::new(Some(delivery::start(settings, around, bell)?));
         let household = Household {
             store: store.clone(),
             metrics: Arc::clone(&metrics),
@@ -314,7 +327,7 @@ impl Parts {
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        Ok(Self { store, ingestor, runners, housekeeper, view, desk, heart, metrics, clock })
+        Ok(Self { store, ingestor, runners, housekeeper, view, desk, heart, delivery, metrics, clock })
     }
 
     fn router(&self, server: &ServerSettings) -> axum::Router {
@@ -374,7 +387,13 @@ impl Parts {
         if tokio::time::timeout(drain + LAST_RESULTS, ends).await.is_err() {
             tracing::warn!("the store takes no results; those that wait get a last chance");
         }
-        self.ingestor.drain(LAST_COMMITS).await
+        let lost = self.ingestor.drain(LAST_COMMITS).await;
+        // After the last results: what follows from them goes out while it is fresh.
+        let delivery = self.delivery.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        if let Some(delivery) = delivery {
+            delivery.drain(LAST_MESSAGES).await;
+        }
+        lost
     }
 }
 

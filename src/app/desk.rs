@@ -17,8 +17,8 @@ use super::surroundings::common;
 use crate::api::ApiState;
 use crate::clock::Clock;
 use crate::control::{
-    Accounts, Directory, Fleet, FleetParts, Ingestor, RecordFilter, Refusal, ResourceParts, Resources,
-    Roster, TrialParts, Trials, View, open_keyring, readable_password, reseal,
+    Accounts, Addresses, Directory, Fleet, FleetParts, Ingestor, RecordFilter, Refusal, ResourceParts,
+    Resources, Roster, TrialParts, Trials, View, open_keyring, readable_password, reseal,
 };
 use crate::model::RecordKind;
 use crate::store::{Ledger, Page, Tokens};
@@ -139,6 +139,12 @@ impl Desk {
             }
             Err(refusal) => anyhow::bail!("the first user cannot be made: {refusal:?}"),
         }
+    }
+
+    /// Who messages go to.
+    pub(super) fn addresses(&self) -> Addresses {
+        let (directory, ledger) = (Arc::clone(&self.directory), Arc::clone(&self.ledger));
+        Addresses { directory, ledger, vault: Arc::clone(&self.vault) }
     }
 
     /// The file of the keys.

@@ -3,6 +3,7 @@
 mod accounted;
 mod boot;
 mod certificates;
+mod delivery;
 mod demo;
 mod desk;
 mod files;

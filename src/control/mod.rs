@@ -4,6 +4,7 @@ mod accounts;
 mod alarms;
 mod caller;
 mod contacts;
+mod delivery;
 mod directory;
 mod fleet;
 mod health;
@@ -25,6 +26,7 @@ pub use accounts::{
 pub use alarms::{AlarmSettings, Lookout, LookoutParts};
 pub use caller::{Caller, Refusal, Saved, Via};
 pub use contacts::recipient_password;
+pub use delivery::{AddressBook, Addressee, Addresses, Bell, Delivery, DeliveryParts, DeliverySettings};
 pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty};
 pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch, LastRuns};
 pub use health::{Condition, Vitals};

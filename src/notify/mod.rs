@@ -3,10 +3,22 @@
 //! A channel gets a message that is whole and says whether the receiver took it. It knows no store, no outbox and
 //! no schedule: retries, limits and digests are its caller's.
 
+mod channels;
+mod fields;
+mod http;
+mod json_post;
+mod send_error;
+mod words;
+
 use std::pin::Pin;
-use std::time::Duration;
 
 use crate::model::{Capture, Notice, Recipient};
+
+pub use channels::{ChannelSettings, Channels};
+pub use fields::fields;
+pub use http::Http;
+pub use send_error::SendError;
+pub use words::{Composer, Template, TemplateFault, Words};
 
 /// A message for one recipient.
 #[derive(Clone, Debug)]
@@ -25,6 +37,8 @@ pub struct Message {
     pub text: String,
     /// The same as HTML; for mail.
     pub html: Option<String>,
+    /// The whole body, where the account wrote it itself (JSON POST); it is JSON.
+    pub body: Option<String>,
     /// What goes with it, where the method has a place for it: screenshots, the answer, a traceroute.
     pub attachments: Vec<Capture>,
 }
@@ -37,18 +51,6 @@ impl std::fmt::Debug for Secret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Secret(…)")
     }
-}
-
-/// Why a message was not taken.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{detail}")]
-pub struct SendError {
-    /// Whether the same may succeed later. A refusal that names the message or the address does not.
-    pub passing: bool,
-    /// What the receiver wants to be left alone for (`Retry-After`).
-    pub not_before: Option<Duration>,
-    /// What happened, for people; without secrets.
-    pub detail: String,
 }
 
 /// The future of one try.

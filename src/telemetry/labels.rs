@@ -76,6 +76,19 @@ pub(super) struct JobLabels {
     pub outcome: &'static str,
 }
 
+/// How messages ended: sent, held, dead.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct NotificationLabels {
+    pub outcome: &'static str,
+}
+
+/// A try to hand a message over: by which method, and whether it was taken.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct TryLabels {
+    pub method: &'static str,
+    pub outcome: &'static str,
+}
+
 /// The build.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct BuildLabels {

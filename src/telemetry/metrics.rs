@@ -11,11 +11,11 @@ use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 use super::labels::{
-    BuildLabels, CommitErrorLabels, FailureLabels, JobLabels, MissedLabels, PhaseLabels, ReloadLabels,
-    ResultLabels, TypeLabels, WeightLabels,
+    BuildLabels, CommitErrorLabels, FailureLabels, JobLabels, MissedLabels, NotificationLabels, PhaseLabels,
+    ReloadLabels, ResultLabels, TryLabels, TypeLabels, WeightLabels,
 };
 use super::process::ProcessCollector;
-use crate::model::{CheckResult, MissedReason, Outcome, Timestamp};
+use crate::model::{CheckResult, Method, MissedReason, Outcome, Timestamp};
 
 /// Bounds in seconds for what a network does: 100 µs to 60 s, about three a decade.
 const NETWORK_SECONDS: [f64; 15] =
@@ -53,6 +53,8 @@ pub struct Metrics {
     reloads: Family<ReloadLabels, Counter>,
     reload_taken: Gauge,
     reload_taken_at: Gauge,
+    notifications: Family<NotificationLabels, Counter>,
+    notification_tries: Histograms<TryLabels>,
 }
 
 impl Default for Metrics {
@@ -86,12 +88,17 @@ impl Metrics {
             reloads: Family::default(),
             reload_taken: Gauge::default(),
             reload_taken_at: Gauge::default(),
+            notifications: Family::default(),
+            notification_tries: Family::new_with_constructor(network_histogram),
         };
         for reason in MissedReason::ALL {
             drop(metrics.missed.get_or_create(&MissedLabels { reason }));
         }
         for outcome in ["taken", "refused"] {
             drop(metrics.reloads.get_or_create(&ReloadLabels { outcome }));
+        }
+        for outcome in ["sent", "held", "dead"] {
+            drop(metrics.notifications.get_or_create(&NotificationLabels { outcome }));
         }
         metrics.registered()
     }
@@ -126,6 +133,10 @@ impl Metrics {
         r.register("vigie_config_last_reload_taken", help, self.reload_taken.clone());
         let help = "When the running configuration was taken, Unix time";
         r.register("vigie_config_taken_timestamp_seconds", help, self.reload_taken_at.clone());
+        let help = "Messages that were taken, held back for a digest, or given up";
+        r.register("vigie_notifications", help, self.notifications.clone());
+        let help = "Time of one try to hand a message over";
+        r.register("vigie_notification_try_seconds", help, self.notification_tries.clone());
         r.register_collector(Box::new(ProcessCollector::started_now()));
         self
     }
@@ -207,6 +218,18 @@ impl Metrics {
     /// A turn of the calendar job `job`: `outcome` is done, failed or skipped.
     pub fn housekeeping(&self, job: &'static str, outcome: &'static str) {
         self.jobs.get_or_create(&JobLabels { job, outcome }).inc();
+    }
+
+    /// Messages that were taken (`sent`), held back for a digest (`held`) or given up (`dead`).
+    pub fn notifications(&self, outcome: &'static str, count: usize) {
+        self.notifications.get_or_create(&NotificationLabels { outcome }).inc_by(count as u64);
+    }
+
+    /// A try to hand a message over by `method`: whether it was taken, and how long that took.
+    pub fn notification_tried(&self, method: Method, taken: bool, took: Duration) {
+        let outcome = if taken { "taken" } else { "failed" };
+        let labels = TryLabels { method: method.name(), outcome };
+        self.notification_tries.get_or_create(&labels).observe(took.as_secs_f64());
     }
 
     /// A reload of the monitor files or settings: whether it was taken. The first load counts too.

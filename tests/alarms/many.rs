@@ -14,7 +14,8 @@ const MANY: i64 = 10_000;
 async fn ten_thousand_monitors_that_fail_in_the_same_minute_are_each_told_once() {
     let mut world = World::new().await;
     world.recipient(json!({})).await;
-    world.monitors = (1..=MANY).map(|id| monitor(MonitorId(id), &[1], json!({"mode": "Global Verify"}))).collect();
+    world.monitors =
+        (1..=MANY).map(|id| monitor(MonitorId(id), &[1], json!({"mode": "Global Verify"}))).collect();
     world.ingestor.changed(world.monitors.clone(), Vec::new()).await;
     let failed = |number: i64, outcome: Outcome| -> Vec<CheckResult> {
         (1..=MANY).map(|id| result(MonitorId(id), 1, run(number), outcome)).collect()

@@ -29,7 +29,10 @@ async fn an_error_and_its_end_are_told_in_the_transaction_of_their_results() {
     let (first, episode) = (&messages[0].new, episodes[0].id);
     assert_eq!(first.key, format!("site_error-{episode}-{}-{anna}", (START + 120) * 1_000_000));
     let notice = &first.notice;
-    assert_eq!((notice.status, notice.status_text.as_str()), (Status::CONNECT_FAILED, "TCP connection failed"));
+    assert_eq!(
+        (notice.status, notice.status_text.as_str()),
+        (Status::CONNECT_FAILED, "TCP connection failed")
+    );
     assert_eq!((notice.target.as_str(), notice.location.as_str()), ("shop.example.test:443", "place 1"));
     assert_eq!((notice.alert_note.as_str(), notice.reasons[0].as_str()), ("call the shop", "it refused"));
     assert_eq!(notice.phases, [("connect".to_owned(), 700)]);

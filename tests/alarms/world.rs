@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use vigie::clock::{Clock, FakeClock};
 use vigie::control::{
-    Agent, AlarmSettings, Common, Directory, IngestSettings, Ingestor, LookoutParts, PlanError, Planned,
-    Planner,
+    Agent, AlarmSettings, Bell, Common, Directory, IngestSettings, Ingestor, LookoutParts, PlanError,
+    Planned, Planner,
 };
 use vigie::model::{
     Attempt, Capture, CheckId, CheckResult, CustomerId, Document, Facts, Failure, FailureKind, Location,
@@ -69,12 +69,7 @@ impl Planner for Places {
         })
     }
 
-    fn trace(
-        &self,
-        monitor: Monitor,
-        location: LocationId,
-        address: Option<IpAddr>,
-    ) -> Planned<'_, Capture> {
+    fn trace(&self, monitor: Monitor, location: LocationId, address: Option<IpAddr>) -> Planned<'_, Capture> {
         Box::pin(async move {
             self.traced.lock().unwrap().push((monitor.id, location, address));
             if !*self.traces.lock().unwrap() {
@@ -86,11 +81,7 @@ impl Planner for Places {
 
     fn agents(&self) -> Vec<Agent> {
         let away = self.away.lock().unwrap();
-        let agent = |id: &i64| Agent {
-            location: place(*id),
-            alive: !away.contains(id),
-            verifies: *id == 3,
-        };
+        let agent = |id: &i64| Agent { location: place(*id), alive: !away.contains(id), verifies: *id == 3 };
         self.hosted.lock().unwrap().iter().map(agent).collect()
     }
 }
@@ -304,11 +295,8 @@ async fn open(
 ) -> (Arc<SqliteStore>, Arc<Directory>, Arc<Ingestor>) {
     let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
     let store = Arc::new(store);
-    let common = Common {
-        locations: (1..=3).map(place).collect(),
-        certificate_days: 30,
-        ..Common::default()
-    };
+    let common =
+        Common { locations: (1..=3).map(place).collect(), certificate_days: 30, ..Common::default() };
     let directory = Arc::new(Directory::new(store.clone(), common));
     let metrics = Arc::new(Metrics::new());
     let states = store.states().await.unwrap();
@@ -321,7 +309,7 @@ async fn open(
         directory: Arc::clone(&directory),
         planner: places.clone(),
         clock: clock.clone(),
-        bell: Arc::new(|| ()),
+        bell: Bell::default(),
     };
     ingestor.watch(parts, AlarmSettings::default()).await.unwrap();
     (store, directory, ingestor)

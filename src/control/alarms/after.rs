@@ -15,7 +15,7 @@ impl Lookout {
             self.traces.begin(trace, &self.parts, self.words.clone());
         }
         if rings {
-            (self.parts.bell)();
+            self.parts.bell.ring();
         }
         if hasten.is_empty() && events.is_empty() {
             return;
@@ -33,7 +33,7 @@ impl Lookout {
             {
                 tracing::warn!(error = %error, "that a location is away, or back, is in no event");
             }
-            (parts.bell)();
+            parts.bell.ring();
         });
     }
 }

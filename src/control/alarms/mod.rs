@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use super::{Directory, Planner};
+use super::{Bell, Directory, Planner};
 use crate::alert::Health;
 use crate::clock::Clock;
 use crate::model::{
@@ -61,7 +61,7 @@ pub struct LookoutParts {
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Rung when there are new messages.
-    pub bell: Arc<dyn Fn() + Send + Sync>,
+    pub bell: Bell,
 }
 
 /// How watching is done.

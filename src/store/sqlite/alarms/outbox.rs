@@ -149,7 +149,7 @@ fn due(conn: &Connection, now: Timestamp, most: u32, each: u32) -> rusqlite::Res
         tx.prepare_cached("SELECT min(recipient) FROM notifications WHERE state = 0 AND recipient > ?1")?;
     let mut of_recipient = tx.prepare_cached(
         "SELECT next_at, id FROM notifications WHERE state = 0 AND recipient = ?1 AND next_at <= ?2
-         ORDER BY next_at, id LIMIT ?3",
+         ORDER BY id LIMIT ?3",
     )?;
     let mut found: Vec<(i64, i64)> = Vec::new();
     let mut last = i64::MIN;

@@ -43,7 +43,8 @@ CREATE TABLE notifications (
     notice     TEXT NOT NULL         -- JSON
 );
 CREATE INDEX notifications_due ON notifications (next_at) WHERE state = 0;
-CREATE INDEX notifications_of_recipient ON notifications (recipient, next_at) WHERE state = 0;
+-- In the order in which they were written: the one that is tried again goes before those behind it.
+CREATE INDEX notifications_of_recipient ON notifications (recipient, id, next_at) WHERE state = 0;
 CREATE INDEX notifications_waiting ON notifications (check_id) WHERE state = 0 AND attempts = 0;
 CREATE INDEX notifications_held ON notifications (recipient) WHERE state = 1;
 CREATE INDEX notifications_ended ON notifications (created_at) WHERE state >= 2;

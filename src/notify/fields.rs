@@ -1,0 +1,73 @@
+//! The fields of a message as JSON and forms carry them (behaviour.md 6 "JSON fields"). Its own choices:
+//! `timestamp` is RFC 3339 in UTC, `device_type` and `device_typecode` are both the type's name in version 3,
+//! `transaction` is `y` for scripted monitors. Beyond the list: `kind`, `episode`, `check`, `since`, `target`,
+//! `reasons`, `verification`, `key`.
+
+use serde_json::{Map, Value, json};
+
+use crate::model::{LocationReport, MonitorType, Notice, Status};
+
+/// Who says it (`source`).
+const SOURCE: &str = "vigie";
+
+/// Everything that `notice` says, as strings; empty where there is nothing to say.
+#[must_use]
+pub fn fields(notice: &Notice, key: &str, text: &str) -> Map<String, Value> {
+    let kind = notice.monitor_type.map_or("", MonitorType::name);
+    let scripted = matches!(
+        notice.monitor_type,
+        Some(MonitorType::BrowserScript | MonitorType::WebsiteApi | MonitorType::WebsiteSslApi)
+    );
+    let step = notice.step.as_ref();
+    let pairs: [(&str, String); 28] = [
+        ("source", SOURCE.to_owned()),
+        ("notify_type", notice.kind.title().to_owned()),
+        ("custid", notice.customer.to_string()),
+        ("company", notice.company.clone()),
+        ("device_id", shown(notice.monitor_id)),
+        ("device_name", notice.monitor_name.clone()),
+        ("device_type", kind.to_owned()),
+        ("device_typecode", kind.to_owned()),
+        ("status", notice.status.to_string()),
+        ("status_text", notice.status_text.clone()),
+        ("errcount", notice.errcount.to_string()),
+        ("http_status", shown(notice.http_status)),
+        ("location", notice.location.clone()),
+        ("location_num", shown(notice.location_id)),
+        ("timestamp", notice.at.to_string()),
+        ("transaction", if scripted { "y" } else { "n" }.to_owned()),
+        ("url", notice.target.clone()),
+        ("step_num", step.map(|(number, _)| number.to_string()).unwrap_or_default()),
+        ("step_name", step.map(|(_, name)| name.clone()).unwrap_or_default()),
+        ("alert_note", notice.alert_note.clone()),
+        ("kind", notice.kind.word().to_owned()),
+        ("brand", notice.brand.clone()),
+        ("episode", shown(notice.episode)),
+        ("check", shown(notice.check_id)),
+        ("since", shown(notice.since)),
+        (
+            "verification",
+            notice.verification.as_ref().map(|said| said.status.to_string()).unwrap_or_default(),
+        ),
+        ("key", key.to_owned()),
+        ("text", text.to_owned()),
+    ];
+    let mut fields: Map<String, Value> =
+        pairs.into_iter().map(|(name, text)| (name.to_owned(), Value::String(text))).collect();
+    fields.insert("rotated_locations".to_owned(), notice.locations.iter().map(location).collect());
+    fields.insert("reasons".to_owned(), json!(notice.reasons));
+    fields
+}
+
+fn location(report: &LocationReport) -> Value {
+    json!({
+        "location": report.name,
+        "location_num": report.location_id.to_string(),
+        "status": shown(report.status.map(|Status(code)| code)),
+        "status_text": report.status_text,
+    })
+}
+
+fn shown<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}

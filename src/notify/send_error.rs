@@ -1,0 +1,91 @@
+//! Why a message was not taken, and whether the same may be taken later.
+
+use std::time::Duration;
+
+use http::StatusCode;
+
+use crate::model::{Failure, FailureKind, MASK};
+
+/// Characters of a detail.
+const LONGEST: usize = 400;
+
+/// Why a message was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct SendError {
+    /// Whether the same may succeed later. A refusal that names the message or the address does not.
+    pub passing: bool,
+    /// What the receiver wants to be left alone for (`Retry-After`).
+    pub not_before: Option<Duration>,
+    /// What happened, for people; without secrets.
+    pub detail: String,
+}
+
+impl SendError {
+    /// One that may pass.
+    #[must_use]
+    pub fn passing(detail: impl Into<String>) -> Self {
+        Self { passing: true, not_before: None, detail: detail.into() }
+    }
+
+    /// One that stays: the message or the address has to be changed.
+    #[must_use]
+    pub fn lasting(detail: impl Into<String>) -> Self {
+        Self { passing: false, not_before: None, detail: detail.into() }
+    }
+
+    /// An answer of HTTP that is no success. What says that this request will never do stays; all else may
+    /// pass (RFC 9110 15.5, 15.6).
+    #[must_use]
+    pub fn refused(status: StatusCode, words: &str) -> Self {
+        let lasting = matches!(status.as_u16(), 400..=406 | 410 | 411 | 413..=415 | 422 | 501 | 505);
+        let words = if words.is_empty() { String::new() } else { format!(": {words}") };
+        let detail = format!("the receiver answered `{}`{words}", status.as_u16());
+        Self { passing: !lasting, not_before: None, detail }
+    }
+
+    /// The same without `secret`, which a receiver may have repeated, and no longer than a line or two.
+    #[must_use]
+    pub fn masked(mut self, secret: &str) -> Self {
+        if !secret.is_empty() {
+            self.detail = self.detail.replace(secret, MASK);
+        }
+        if let Some((end, _)) = self.detail.char_indices().nth(LONGEST) {
+            self.detail.truncate(end);
+            self.detail.push('…');
+        }
+        self
+    }
+}
+
+impl From<Failure> for SendError {
+    /// What the egress policy denies it will deny tomorrow; everything else on the way may pass.
+    fn from(failure: Failure) -> Self {
+        let passing = failure.kind != FailureKind::EgressDenied;
+        Self { passing, not_before: None, detail: failure.to_string() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_answers_about_the_message_or_the_address_are_final() {
+        let passes = |status| SendError::refused(StatusCode::from_u16(status).unwrap(), "").passing;
+        for status in [407, 408, 409, 412, 423, 425, 429, 500, 502, 503, 504] {
+            assert!(passes(status), "{status}");
+        }
+        for status in [400, 401, 403, 404, 405, 410, 413, 415, 422, 501] {
+            assert!(!passes(status), "{status}");
+        }
+    }
+
+    #[test]
+    fn a_secret_that_comes_back_is_masked_and_long_words_are_cut() {
+        let error = SendError::passing(format!("bad token s3cret {}", "x".repeat(1000))).masked("s3cret");
+        assert!(error.detail.starts_with(&format!("bad token {MASK} xxx")), "{}", error.detail);
+        assert_eq!(error.detail.chars().count(), LONGEST + 1);
+        assert_eq!(SendError::lasting("a").masked("").detail, "a");
+    }
+}

@@ -1,0 +1,139 @@
+//! Notices, recipients and messages to test with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use vigie::clock::SystemClock;
+use vigie::model::{
+    CustomerId, EpisodeId, LocationId, LocationReport, Method, MonitorId, MonitorType, NewNotification,
+    Notice, NoticeKind, Recipient, RecipientId, Status, Timestamp,
+};
+use vigie::net::{EgressPolicy, Net, NetConfig, Roots, Trust};
+use vigie::notify::{ChannelSettings, Channels, Composer, Courier, Http, Message, Secret, SendError};
+
+/// 2026-11-21 12:00 UTC.
+pub const NOON: i64 = 1_795_262_400;
+
+pub fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_seconds(NOON + seconds)
+}
+
+pub fn notice(kind: NoticeKind) -> Notice {
+    let clear = kind.is_clear();
+    let status = if clear { Status::OK } else { Status::HTTP_ERROR };
+    Notice {
+        kind,
+        customer: CustomerId(1),
+        company: "Example & Sons".to_owned(),
+        brand: "Vigie".to_owned(),
+        monitor_id: Some(MonitorId(7)),
+        monitor_name: "Shop \"front\" <page>".to_owned(),
+        monitor_type: Some(MonitorType::Website),
+        episode: Some(EpisodeId(4711)),
+        check_id: None,
+        at: at(0),
+        since: Some(at(-120)),
+        status,
+        status_text: status.text().to_owned(),
+        reasons: if clear {
+            Vec::new()
+        } else {
+            vec!["`503 Service Unavailable` from `http://shop.test/`".to_owned()]
+        },
+        errcount: if clear { 0 } else { 3 },
+        http_status: (!clear).then_some(503),
+        location_id: Some(LocationId(1)),
+        location: "local".to_owned(),
+        locations: vec![LocationReport {
+            location_id: LocationId(1),
+            name: "local".to_owned(),
+            status: Some(status),
+            status_text: status.text().to_owned(),
+        }],
+        verification: None,
+        target: "http://shop.test/".to_owned(),
+        step: None,
+        alert_note: "call the night desk".to_owned(),
+        properties: vec![("team".to_owned(), "shop".to_owned())],
+        phases: vec![
+            ("resolve".to_owned(), 1_200),
+            ("connect".to_owned(), 20_000),
+            ("first_byte".to_owned(), 800),
+        ],
+        certificate: serde_json::Value::Null,
+        more: serde_json::Map::new(),
+    }
+}
+
+pub fn recipient(id: i64, method: Method, address: &str) -> Recipient {
+    Recipient {
+        id: RecipientId(id),
+        name: format!("recipient {id}"),
+        address: address.to_owned(),
+        method,
+        username: String::new(),
+        availability_alert: true,
+        performance_alert: false,
+        notify_on_clear: true,
+        start_threshold: 1,
+        stop_threshold: 0,
+        attach_screen_capture: false,
+        attach_server_response: false,
+    }
+}
+
+pub fn new(key: &str, to: i64, kind: NoticeKind, created: i64) -> NewNotification {
+    NewNotification {
+        key: key.to_owned(),
+        recipient: RecipientId(to),
+        group: None,
+        notice: notice(kind),
+        created_at: at(created),
+        not_before: at(created),
+    }
+}
+
+/// A message whose words are those that the built-in templates make.
+pub fn message(kind: NoticeKind, method: Method, address: &str, secret: &str) -> Message {
+    let notice = notice(kind);
+    let words = Composer::default().compose(&notice, method, None).unwrap();
+    Message {
+        key: "site_error-4711-1795262400000000-1".to_owned(),
+        notice,
+        recipient: recipient(1, method, address),
+        secret: Secret(secret.to_owned()),
+        subject: words.subject,
+        text: words.text,
+        html: words.html,
+        body: words.body,
+        attachments: Vec::new(),
+    }
+}
+
+pub fn net(deny: &[&str]) -> Arc<Net> {
+    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let egress = EgressPolicy::parse(&[], deny).unwrap();
+    Arc::new(Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap())
+}
+
+/// Channels over loopback, with tries of two seconds at most.
+pub fn channels(deny: &[&str]) -> Channels {
+    let http = Http::new(net(deny), Arc::new(SystemClock));
+    Channels::new(http, settings())
+}
+
+pub fn settings() -> ChannelSettings {
+    ChannelSettings { try_time: Duration::from_secs(2), ..ChannelSettings::default() }
+}
+
+pub async fn send(message: &Message) -> Result<(), SendError> {
+    channels(&[]).send(message).await
+}
+
+#[test]
+fn a_secret_shows_in_no_debug_output() {
+    let message = message(NoticeKind::Test, Method::JsonPost, "http://a.test/", "s3cret");
+    assert!(!format!("{message:?}").contains("s3cret"));
+    assert_eq!(json!(message.notice.kind), "test");
+}

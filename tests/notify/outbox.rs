@@ -1,0 +1,133 @@
+//! An outbox in memory that behaves as the store's does.
+
+use std::sync::Mutex;
+
+use vigie::model::{
+    CheckId, CustomerId, NewNotification, Notification, NotificationState, RecipientId, Timestamp,
+};
+use vigie::store::{Answer, Delivery, Listed, NotificationFilter, Outbox, Page, StoreError};
+
+#[derive(Default)]
+pub struct FakeOutbox {
+    rows: Mutex<Vec<Notification>>,
+    pub broken: std::sync::atomic::AtomicBool,
+}
+
+impl FakeOutbox {
+    pub fn put(&self, new: NewNotification) -> i64 {
+        let mut rows = self.rows.lock().unwrap();
+        if let Some(row) = rows.iter().find(|row| row.new.key == new.key) {
+            return row.id;
+        }
+        let id = i64::try_from(rows.len()).unwrap() + 1;
+        let next_at = new.not_before;
+        rows.push(Notification {
+            id,
+            new,
+            state: NotificationState::Pending,
+            attempts: 0,
+            next_at,
+            sent_at: None,
+            error: String::new(),
+            digest: None,
+        });
+        id
+    }
+
+    pub fn rows(&self) -> Vec<Notification> {
+        self.rows.lock().unwrap().clone()
+    }
+
+    pub fn count(&self, state: NotificationState) -> usize {
+        self.rows.lock().unwrap().iter().filter(|row| row.state == state).count()
+    }
+
+    fn answer<T: Send + 'static>(&self, value: T) -> Answer<'_, T> {
+        let broken = self.broken.load(std::sync::atomic::Ordering::Relaxed);
+        Box::pin(async move { if broken { Err(StoreError::Full("test".to_owned())) } else { Ok(value) } })
+    }
+
+    fn select(&self, take: impl Fn(&Notification) -> bool) -> Vec<Notification> {
+        self.rows.lock().unwrap().iter().filter(|row| take(row)).cloned().collect()
+    }
+}
+
+impl Outbox for FakeOutbox {
+    fn due(&self, now: Timestamp, most: u32, each: u32) -> Answer<'_, Vec<Notification>> {
+        let mut seen = std::collections::HashMap::<RecipientId, u32>::new();
+        let rows = self.rows.lock().unwrap();
+        let due = rows.iter().filter(|row| row.state == NotificationState::Pending && row.next_at <= now);
+        let due = due.filter(|row| {
+            let count = seen.entry(row.new.recipient).or_default();
+            *count += 1;
+            *count <= each
+        });
+        self.answer(due.take(most as usize).cloned().collect())
+    }
+
+    fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
+        let rows = self.rows.lock().unwrap();
+        let pending = rows.iter().filter(|row| row.state == NotificationState::Pending);
+        self.answer(pending.map(|row| row.next_at).min())
+    }
+
+    fn held(&self, recipient: RecipientId, most: u32) -> Answer<'_, Vec<Notification>> {
+        let mut held =
+            self.select(|row| row.state == NotificationState::Held && row.new.recipient == recipient);
+        held.truncate(most as usize);
+        self.answer(held)
+    }
+
+    fn holding(&self) -> Answer<'_, Vec<RecipientId>> {
+        let mut holding: Vec<_> = self
+            .select(|row| row.state == NotificationState::Held)
+            .iter()
+            .map(|row| row.new.recipient)
+            .collect();
+        holding.dedup();
+        self.answer(holding)
+    }
+
+    fn note(&self, ended: Vec<(i64, Delivery)>, at: Timestamp) -> Answer<'_, ()> {
+        if !self.broken.load(std::sync::atomic::Ordering::Relaxed) {
+            let mut rows = self.rows.lock().unwrap();
+            for (id, delivery) in ended {
+                let row = &mut rows[usize::try_from(id).unwrap() - 1];
+                match delivery {
+                    Delivery::Sent => {
+                        (row.state, row.sent_at) = (NotificationState::Sent, Some(at));
+                        row.attempts += 1;
+                    }
+                    Delivery::Failed { error, next_at } => {
+                        row.attempts += 1;
+                        (row.error, row.next_at) = (error, next_at);
+                    }
+                    Delivery::Dead { error } => (row.state, row.error) = (NotificationState::Dead, error),
+                    Delivery::Held => row.state = NotificationState::Held,
+                    Delivery::Digested(digest) => {
+                        (row.state, row.digest) = (NotificationState::Digested, Some(digest));
+                    }
+                }
+            }
+        }
+        self.answer(())
+    }
+
+    fn hasten(&self, _: CheckId, _: Timestamp) -> Answer<'_, ()> {
+        self.answer(())
+    }
+
+    fn post(&self, new: Vec<NewNotification>) -> Answer<'_, Vec<i64>> {
+        let ids = new.into_iter().map(|new| self.put(new)).collect();
+        self.answer(ids)
+    }
+
+    fn notifications(&self, _: NotificationFilter, _: Page) -> Answer<'_, Listed<Notification>> {
+        let rows = self.rows();
+        self.answer(Listed { count: rows.len() as u64, rows })
+    }
+
+    fn retry(&self, _: CustomerId, _: i64, _: Timestamp) -> Answer<'_, bool> {
+        self.answer(false)
+    }
+}
