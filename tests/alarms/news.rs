@@ -8,7 +8,7 @@ use vigie::model::{
 };
 use vigie::store::Results;
 
-use crate::world::{World, due_now, result, run, until};
+use crate::world::{World, due_now, result, run, slot, until};
 
 fn page(monitor: MonitorId, number: i64, bytes: u64) -> CheckResult {
     let mut result = result(monitor, 1, run(number), Outcome::Ok);
@@ -43,7 +43,7 @@ async fn a_page_that_changed_is_told_also_when_it_did_so_over_a_restart() {
     assert_eq!(changes.len(), 1, "{:?}", world.told().await);
     let notice = &changes[0].new.notice;
     assert_eq!((&notice.more["bytes_before"], &notice.more["bytes_now"]), (&json!(500), &json!(777)));
-    assert_eq!(notice.at, run(3));
+    assert_eq!(notice.at, slot(shop, run(3)));
     assert_eq!(notice.target, "https://shop.example.test/", "without a login");
     assert_eq!(notice.http_status, Some(200));
 }

@@ -8,7 +8,7 @@ use vigie::alert::Health;
 use vigie::model::{NoticeKind, Outcome, RecordKind, Status, Trail};
 use vigie::store::Alarms;
 
-use crate::world::{START, World, result, run, until, watches};
+use crate::world::{World, result, run, slot, until, watches};
 
 #[tokio::test]
 async fn an_error_and_its_end_are_told_in_the_transaction_of_their_results() {
@@ -23,11 +23,14 @@ async fn an_error_and_its_end_are_told_in_the_transaction_of_their_results() {
         ["site_error of run 2, error 1", "site_error of run 3, error 2", "site_clear of run 4, error 0"]
     );
     let episodes = world.episodes().await;
-    assert_eq!((episodes.len(), episodes[0].since, episodes[0].ended_at), (1, run(2), Some(run(4))));
+    assert_eq!(
+        (episodes.len(), episodes[0].since, episodes[0].ended_at),
+        (1, slot(shop, run(2)), Some(slot(shop, run(4))))
+    );
     assert_eq!(episodes[0].body["runs"], 2);
     let messages = world.messages().await;
     let (first, episode) = (&messages[0].new, episodes[0].id);
-    assert_eq!(first.key, format!("site_error-{episode}-{}-{anna}", (START + 120) * 1_000_000));
+    assert_eq!(first.key, format!("site_error-{episode}-{}-{anna}", slot(shop, run(2)).as_micros()));
     let notice = &first.notice;
     assert_eq!(
         (notice.status, notice.status_text.as_str()),
@@ -39,7 +42,10 @@ async fn an_error_and_its_end_are_told_in_the_transaction_of_their_results() {
     assert_eq!(notice.locations[0].status, Some(Status::CONNECT_FAILED));
     assert_eq!(notice.check_id, Some(result(shop, 1, run(2), Outcome::Error).check_id));
     let clear = &messages[2].new.notice;
-    assert_eq!((clear.kind, clear.status, clear.since), (NoticeKind::SiteClear, Status::OK, Some(run(2))));
+    assert_eq!(
+        (clear.kind, clear.status, clear.since),
+        (NoticeKind::SiteClear, Status::OK, Some(slot(shop, run(2))))
+    );
     // Once the flapping time is over, nothing is remembered.
     for number in 5..12 {
         world.at_home(shop, number, Outcome::Ok).await;
@@ -121,8 +127,8 @@ async fn recipients_and_blackouts_count_as_they_are_at_the_time() {
     world.at_home(shop, 2, Outcome::Error).await;
     world.at_home(shop, 3, Outcome::Error).await;
     assert_eq!(world.told().await, ["site_error of run 3, error 3"]);
-    let blackout = json!({"type": "Alert", "persistent": false, "from_date": "2026-03-01 00:03:30",
-        "thru_date": "2026-03-01 00:04:30"});
+    let blackout = json!({"type": "Alert", "persistent": false, "from_date": "2026-03-01 00:04:00",
+        "thru_date": "2026-03-01 00:05:00"});
     world.record(RecordKind::Blackout, Some(shop.0), blackout).await;
     world.directory.forget();
     world.at_home(shop, 4, Outcome::Error).await;

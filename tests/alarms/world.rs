@@ -17,6 +17,7 @@ use vigie::model::{
     LocationId, Monitor, MonitorId, MonitorType, Notification, Origin, Outcome, Phase, Phases, RecordKind,
     Revision, RunId, Status, Timestamp, Trail,
 };
+use vigie::schedule::Slots;
 use vigie::store::{
     Alarms, EpisodeFilter, KeptEpisode, Ledger, NewRecord, NotificationFilter, Outbox, Page, ResultFilter,
     Results, SqliteSettings, SqliteStore, Write,
@@ -29,6 +30,11 @@ pub const ALL: Page = Page { limit: 100_000, offset: 0 };
 
 pub fn run(number: i64) -> Timestamp {
     Timestamp::from_seconds(START + 60 * number)
+}
+
+/// When the run of `monitor` is planned that is the first at or after `time`.
+pub fn slot(monitor: MonitorId, time: Timestamp) -> Timestamp {
+    Slots::new(monitor, Duration::from_mins(1), None).first_at_or_after(time)
 }
 
 /// How a location answers a question.
@@ -90,8 +96,9 @@ pub fn place(id: i64) -> Location {
     Location { id: LocationId(id), name: format!("place {id}"), region: if id < 3 { 1 } else { 2 } }
 }
 
-/// A check of `monitor` at `location` that came to `outcome`.
-pub fn result(monitor: MonitorId, location: i64, planned_at: Timestamp, outcome: Outcome) -> CheckResult {
+/// The first check of `monitor` at `location` from `time` on, which came to `outcome`.
+pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outcome) -> CheckResult {
+    let planned_at = slot(monitor, time);
     let run_id = RunId::of(monitor, planned_at);
     let failed = outcome == Outcome::Error;
     let status = match outcome {
@@ -210,7 +217,8 @@ impl World {
 
     /// Lets `results` of run `number` come in a second after it was planned, and waits until they are kept.
     pub async fn hear(&self, number: i64, results: Vec<CheckResult>) {
-        self.reach(run(number) + Duration::from_secs(1));
+        let planned = results.iter().map(|result| result.planned_at).max().unwrap_or(run(number));
+        self.reach(planned + Duration::from_secs(1));
         let ids: Vec<CheckId> = results.iter().map(|result| result.check_id).collect();
         for result in results {
             self.ingestor.take(result).await;
@@ -272,7 +280,7 @@ impl World {
 pub fn monitor(id: MonitorId, locations: &[i64], fields: Value) -> Monitor {
     let ids: Vec<Value> = locations.iter().map(|id| json!({"id": id})).collect();
     let mut all = json!({"name": "Shop", "hostname": "shop.example.test", "port": 443, "interval": 1,
-        "timeout": 10, "monitor_offset": 0, "mode": "Global Notify", "locations": ids,
+        "timeout": 10, "mode": "Global Notify", "locations": ids,
         "home_location": locations[0], "notify_on_error": true, "traceroute_on_error": false,
         "alert_note": "call the shop"});
     all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
