@@ -18,27 +18,26 @@ use super::delivery;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
 use super::host_token::{HostToken, remove_host_token, write_host_token};
-use super::planner::Outpost;
+use super::outposts;
 use super::quiet::Quiet;
 use super::reload::{Doors, RunningSet, Taken, refused};
 use super::server::ServerTls;
-use super::settings::{EngineSettings, Hosted, ServerSettings, Settings, Sources};
+use super::settings::{ServerSettings, Settings, Sources};
 use super::signals::{Signals, Wish};
 use super::vitals::{Heart, WatchedIngest};
 use super::watch::{self, Watch};
 use super::{server, service};
+use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
     AlarmSettings, Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Roster,
     TimeOfDay, View,
 };
-use crate::engine::{Connectivity, Limits, Place, ResultSink, RunnerHandle, Silence};
-use crate::model::{CheckResult, FieldFault};
-use crate::net::Net;
+use crate::engine::RunnerHandle;
+use crate::model::FieldFault;
 use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
 use crate::telemetry::{Metrics, init_logs, log_panics};
 use crate::web::{self, Bounds, Gate, Site};
-use crate::{api, engine};
 
 /// Name of the database in the data folder.
 const DATABASE: &str = "vigie.db";
@@ -276,9 +275,7 @@ impl Parts {
             IngestSettings::default(),
         ));
         let quiet = Arc::new(Quiet::default());
-        let sink: Arc<dyn ResultSink> = Arc::new(Sink(Arc::clone(&ingestor)));
-        let outpost = |hosted| outpost(hosted, &quiet, &clock, &sink, &metrics);
-        let outposts = settings.hosted().into_iter().map(outpost).collect::<anyhow::Result<Vec<_>>>()?;
+        let outposts = outposts::start(settings, &ingestor, &quiet, &clock, &metrics)?;
         let runners = outposts.iter().map(|outpost| outpost.runner.clone()).collect();
         let nets = outposts.iter().map(|outpost| Arc::clone(&outpost.net)).collect();
         let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
@@ -418,37 +415,4 @@ async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {
     let shown = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
     opened.with_context(|| format!("cannot open the database `{shown}`"))
-}
-
-/// Starts what runs the checks of one location.
-fn outpost(
-    hosted: Hosted,
-    quiet: &Arc<Quiet>,
-    clock: &Arc<dyn Clock>,
-    sink: &Arc<dyn ResultSink>,
-    metrics: &Arc<Metrics>,
-) -> anyhow::Result<Outpost> {
-    let Hosted { location, net, engine, verifies, connectivity } = hosted;
-    let unusable = || format!("the network of location `{}` cannot be set up", location.name);
-    let net = Arc::new(Net::new(&net).with_context(unusable)?);
-    let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
-    let silence: Arc<dyn Silence> = quiet.clone();
-    let place =
-        Place { connectivity, silence: Some(silence), ..Place::new(Arc::clone(&net), Arc::clone(clock)) };
-    let runner = engine::start(limits(&engine), place, Arc::clone(sink), Arc::clone(metrics));
-    Ok(Outpost { location, verifies, runner, net })
-}
-
-fn limits(engine: &EngineSettings) -> Limits {
-    let EngineSettings { total, light, heavy, per_target, queue, drain: _ } = *engine;
-    Limits { total, light, heavy, per_target, queue }
-}
-
-/// Hands results to the store's side.
-struct Sink(Arc<Ingestor>);
-
-impl ResultSink for Sink {
-    fn deliver(&self, result: CheckResult) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.0.take(result))
-    }
 }

@@ -9,6 +9,7 @@ mod desk;
 mod files;
 mod host_token;
 mod keys;
+mod outposts;
 mod planner;
 mod quiet;
 mod reload;
