@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::alarms::{AlarmSettings, Healths, Lookout, LookoutParts, Step, Word};
+use super::alarms::{After, AlarmSettings, Healths, Lookout, LookoutParts, Step, Word};
 use super::health::Condition;
 use super::state::next_state;
 use crate::alert::Health;
@@ -73,6 +73,25 @@ struct Desk {
     captured: AtomicUsize,
     /// Whether the process ends: then time closes no runs, and agents that end with it are not away.
     ending: AtomicBool,
+}
+
+/// What a turn of the loop came to.
+struct Turn {
+    commit: Commit,
+    after: After,
+    /// Results that were taken off the queue.
+    count: usize,
+    /// Bytes of their captures.
+    captured: usize,
+}
+
+/// A turn that is being kept.
+struct UnderWay {
+    /// Answers whether the store took it; `None` when there is nothing to keep.
+    kept: Option<JoinHandle<bool>>,
+    after: After,
+    count: usize,
+    captured: usize,
 }
 
 /// Why commits fail at present.
@@ -149,6 +168,12 @@ impl Ingestor {
     /// The process ends: what is open is settled by the next one.
     pub fn ending(&self) {
         self.desk.ending.store(true, Ordering::Release);
+    }
+
+    /// Whether alerts follow from the results of `monitor`: it is known and planned.
+    #[must_use]
+    pub fn is_watched(&self, monitor: MonitorId) -> bool {
+        self.healths.read().unwrap_or_else(PoisonError::into_inner).contains_key(&monitor)
     }
 
     async fn say(&self, word: Word) {
@@ -239,12 +264,13 @@ impl Desk {
         let batch = self.settings.batch.max(1);
         let mut taken = Vec::with_capacity(batch);
         let mut lookout: Option<Box<Lookout>> = None;
+        let mut under_way: Option<UnderWay> = None;
         loop {
             let mut said = Vec::new();
             tokio::select! {
                 biased;
                 count = results.recv_many(&mut taken, batch) => if count == 0 {
-                    return;
+                    break;
                 },
                 Some(word) = words.recv() => said.push(word),
                 () = passing(lookout.as_deref()) => {}
@@ -255,20 +281,28 @@ impl Desk {
                 said.push(word);
             }
             let caught_up = results.is_empty() && !self.ending.load(Ordering::Acquire);
-            if !self.turn(std::mem::take(&mut taken), said, &mut lookout, caught_up).await {
+            let turn = self.turn(std::mem::take(&mut taken), said, &mut lookout, caught_up).await;
+            if !self.settle(under_way.take(), lookout.as_deref()).await {
+                return;
+            }
+            under_way = Some(self.begin(turn));
+            // With a whole batch waiting, that is worked out while this one is written. Else what comes meanwhile
+            // makes up the next one.
+            if results.len() < batch && !self.settle(under_way.take(), lookout.as_deref()).await {
                 return;
             }
         }
+        self.settle(under_way, lookout.as_deref()).await;
     }
 
-    /// Keeps `results` with all that follows; `false` when the store was closed.
+    /// Works out what follows from `results` and `said`.
     async fn turn(
         &self,
         results: Vec<CheckResult>,
         said: Vec<Word>,
         lookout: &mut Option<Box<Lookout>>,
         caught_up: bool,
-    ) -> bool {
+    ) -> Turn {
         let count = results.len();
         self.metrics.ingest_queue_depth(self.held.load(Ordering::Relaxed));
         let captured: usize = results.iter().map(captured).sum();
@@ -279,20 +313,34 @@ impl Desk {
                 word => words.push(word),
             }
         }
-        let mut step = match lookout {
+        let Step { alarm, missed, after } = match lookout {
             Some(lookout) => lookout.turn(&results, words, caught_up).await,
             None => Step::default(),
         };
-        let missed = std::mem::take(&mut step.missed);
-        let mut commit = self.commit_of(results, missed);
-        commit.alarm = step.alarm;
+        let commit = Commit { alarm, ..self.commit_of(results, missed) };
         self.soften(&commit.alarm.verified);
+        Turn { commit, after, count, captured }
+    }
+
+    /// Begins to keep what a turn came to.
+    fn begin(self: &Arc<Self>, turn: Turn) -> UnderWay {
+        let Turn { commit, after, count, captured } = turn;
+        let desk = Arc::clone(self);
         let is_nothing = commit.results.is_empty() && commit.alarm.is_empty();
-        if !is_nothing && !self.keep(commit).await {
+        let kept = (!is_nothing).then(|| tokio::spawn(async move { desk.keep(commit).await }));
+        UnderWay { kept, after, count, captured }
+    }
+
+    /// Waits until it is kept, and begins what follows; `false` when the store was closed.
+    async fn settle(&self, under_way: Option<UnderWay>, lookout: Option<&Lookout>) -> bool {
+        let Some(UnderWay { kept, after, count, captured }) = under_way else { return true };
+        if let Some(kept) = kept
+            && !kept.await.unwrap_or(false)
+        {
             return false;
         }
         if let Some(lookout) = lookout {
-            lookout.carry_out(step.after);
+            lookout.carry_out(after);
         }
         self.captured.fetch_sub(captured, Ordering::AcqRel);
         let left = self.held.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);

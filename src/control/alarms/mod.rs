@@ -39,7 +39,7 @@ use places::Places;
 use start::Start;
 use timers::Timers;
 use trace::Traces;
-pub(super) use turn::Step;
+pub(super) use turn::{After, Step};
 use verify::Asks;
 use watched::Watched;
 
