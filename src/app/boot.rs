@@ -17,6 +17,7 @@ use super::certificates;
 use super::delivery;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
+use super::door::Door;
 use super::host_token::{HostToken, remove_host_token, write_host_token};
 use super::outposts;
 use super::quiet::Quiet;
@@ -280,9 +281,13 @@ impl Parts {
         let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
         let roster = Arc::new(Roster::default());
         let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), locations.clone()));
+        let bell = Bell::default();
         let around = Around {
             ledger: store.clone(),
             tokens: store.clone(),
+            alarms: store.clone(),
+            outbox: store.clone(),
+            watchman: Arc::new(Door { bell: bell.clone() }),
             roster,
             view: Arc::clone(&view),
             outposts,
@@ -292,7 +297,6 @@ impl Parts {
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
         certificates::follow(&desk.state.resources, nets).await?;
-        let bell = Bell::default();
         let around = delivery::Around {
             store: Arc::clone(&store),
             addresses: desk.addresses(),
