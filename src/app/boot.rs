@@ -31,7 +31,8 @@ use super::{server, service};
 use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
-    Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View,
+    AlarmSettings, Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Roster,
+    TimeOfDay, View,
 };
 use crate::engine::RunnerHandle;
 use crate::model::FieldFault;
@@ -287,7 +288,7 @@ impl Parts {
             tokens: store.clone(),
             alarms: store.clone(),
             outbox: store.clone(),
-            watchman: Arc::new(Door { bell: bell.clone() }),
+            watchman: Arc::new(Door { bell: bell.clone(), ingestor: Arc::clone(&ingestor) }),
             roster,
             view: Arc::clone(&view),
             outposts,
@@ -297,6 +298,17 @@ impl Parts {
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
         certificates::follow(&desk.state.resources, nets).await?;
+        let lookout = LookoutParts {
+            alarms: store.clone(),
+            outbox: store.clone(),
+            results: store.clone(),
+            ledger: store.clone(),
+            directory: Arc::clone(&desk.directory),
+            planner: desk.planner.clone(),
+            clock: Arc::clone(&clock),
+            bell: bell.clone(),
+        };
+        ingestor.watch(lookout, AlarmSettings::default()).await?;
         let around = delivery::Around {
             store: Arc::clone(&store),
             addresses: desk.addresses(),
@@ -364,6 +376,7 @@ impl Parts {
     /// Lets running checks end within `drain` and keeps every result; answers how many were lost.
     async fn end(&self, drain: Duration) -> usize {
         self.heart.drain();
+        self.ingestor.ending();
         let housekeeper = self.housekeeper.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(housekeeper) = housekeeper
             && let Err(error) = housekeeper.stop().await

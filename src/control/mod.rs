@@ -1,6 +1,7 @@
 //! Use cases over the traits of the store: provision monitors, ingest results, keep house, show what is known.
 
 mod accounts;
+mod alarms;
 mod alerting;
 mod caller;
 mod contacts;
@@ -25,6 +26,7 @@ pub use accounts::{
     Accounts, Issued, UserPermit, hash_password, login_fault, login_key, password_fault, permit_user_change,
     readable_password,
 };
+pub use alarms::{AlarmSettings, Lookout, LookoutParts};
 pub use alerting::{Alerting, AlertingParts, NoWatchman, Watchman};
 pub use caller::{Caller, Refusal, Saved, Via};
 pub use contacts::recipient_password;
