@@ -7,7 +7,7 @@ use super::settings::Settings;
 use crate::clock::Clock;
 use crate::control::{Addresses, Bell, Delivery, DeliveryParts, DeliverySettings};
 use crate::net::Net;
-use crate::notify::{ChannelSettings, Channels, Composer, Http};
+use crate::notify::{ChannelSettings, Channels, Composer};
 use crate::store::SqliteStore;
 use crate::telemetry::Metrics;
 
@@ -23,12 +23,11 @@ pub(super) struct Around {
 pub(super) fn start(settings: &Settings, around: Around, bell: Bell) -> anyhow::Result<Delivery> {
     let Around { store, addresses, clock, metrics } = around;
     let net = Arc::new(Net::new(&settings.net)?);
-    let http = Http::new(net, Arc::clone(&clock));
     let parts = DeliveryParts {
         outbox: store.clone(),
         addresses: Arc::new(addresses),
         composer: Arc::new(Composer::default()),
-        courier: Arc::new(Channels::new(http, ChannelSettings::default())),
+        courier: Arc::new(Channels::new(net, Arc::clone(&clock), ChannelSettings::default())),
         results: Some(store.clone()),
         ledger: Some(store),
         clock,
