@@ -18,24 +18,25 @@ use super::delivery;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
 use super::host_token::{HostToken, remove_host_token, write_host_token};
+use super::outposts;
+use super::quiet::Quiet;
 use super::reload::{Doors, RunningSet, Taken, refused};
 use super::server::ServerTls;
-use super::settings::{EngineSettings, ServerSettings, Settings, Sources};
+use super::settings::{ServerSettings, Settings, Sources};
 use super::signals::{Signals, Wish};
 use super::vitals::{Heart, WatchedIngest};
 use super::watch::{self, Watch};
 use super::{server, service};
+use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
     Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View,
 };
-use crate::engine::{Limits, Place, ResultSink, RunnerHandle};
-use crate::model::{CheckResult, FieldFault};
-use crate::net::Net;
+use crate::engine::RunnerHandle;
+use crate::model::FieldFault;
 use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
 use crate::telemetry::{Metrics, init_logs, log_panics};
 use crate::web::{self, Bounds, Gate, Site};
-use crate::{api, engine};
 
 /// Name of the database in the data folder.
 const DATABASE: &str = "vigie.db";
@@ -150,9 +151,9 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
         tokio::spawn(async move { tls.follow(stop, tell).await });
     }
     let beating = {
-        let (heart, runner) = (Arc::clone(&parts.heart), parts.runner.clone());
+        let (heart, runners) = (Arc::clone(&parts.heart), parts.runners.clone());
         let (results, stop): (Arc<dyn Results>, _) = (parts.store.clone(), stop.clone());
-        tokio::spawn(async move { heart.beat(runner, results, stop).await })
+        tokio::spawn(async move { heart.beat(runners, results, stop).await })
     };
     let drain = settings.engine.drain;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
@@ -249,7 +250,7 @@ fn tell(origin: &Origin, settings: &Settings) {
 struct Parts {
     store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
-    runner: RunnerHandle,
+    runners: Vec<RunnerHandle>,
     housekeeper: std::sync::Mutex<Option<Housekeeper>>,
     view: Arc<View>,
     desk: Arc<Desk>,
@@ -263,7 +264,6 @@ impl Parts {
     async fn start(settings: &Settings) -> anyhow::Result<Self> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let metrics = Arc::new(Metrics::new());
-        let net = Arc::new(Net::new(&settings.net)?);
         let store = Arc::new(open(settings).await?);
         let commits = Arc::new(WatchedIngest::new(store.clone()));
         let states = store.states().await?;
@@ -273,22 +273,25 @@ impl Parts {
             states,
             IngestSettings::default(),
         ));
-        let place = Place { net: Arc::clone(&net), clock: Arc::clone(&clock), pulse: None };
-        let sink = Arc::new(Sink(Arc::clone(&ingestor)));
-        let runner = engine::start(limits(&settings.engine), place, sink, Arc::clone(&metrics));
+        let quiet = Arc::new(Quiet::default());
+        let outposts = outposts::start(settings, &ingestor, &quiet, &clock, &metrics)?;
+        let runners = outposts.iter().map(|outpost| outpost.runner.clone()).collect();
+        let nets = outposts.iter().map(|outpost| Arc::clone(&outpost.net)).collect();
+        let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
         let roster = Arc::new(Roster::default());
-        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), settings.location.clone()));
+        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), locations.clone()));
         let around = Around {
             ledger: store.clone(),
             tokens: store.clone(),
             roster,
             view: Arc::clone(&view),
-            runner: runner.clone(),
+            outposts,
+            quiet,
             ingestor: Arc::clone(&ingestor),
             clock: Arc::clone(&clock),
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
-        certificates::follow(&desk.state.resources, net).await?;
+        certificates::follow(&desk.state.resources, nets).await?;
         let bell = Bell::default();
         let around = delivery::Around {
             store: Arc::clone(&store),
@@ -307,9 +310,9 @@ impl Parts {
         let (hour, minute) = settings.store.retention_at;
         let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
-        let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits));
+        let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        Ok(Self { store, ingestor, runner, housekeeper, view, desk, heart, delivery, metrics, clock })
+        Ok(Self { store, ingestor, runners, housekeeper, view, desk, heart, delivery, metrics, clock })
     }
 
     fn router(&self, server: &ServerSettings) -> axum::Router {
@@ -364,7 +367,8 @@ impl Parts {
             tracing::warn!(error = %error, "the calendar jobs did not stop");
         }
         // Without an end when the store takes nothing: then what waits is lost, and `drain` says how much.
-        if tokio::time::timeout(drain + LAST_RESULTS, self.runner.shutdown(drain)).await.is_err() {
+        let ends = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
+        if tokio::time::timeout(drain + LAST_RESULTS, ends).await.is_err() {
             tracing::warn!("the store takes no results; those that wait get a last chance");
         }
         let lost = self.ingestor.drain(LAST_COMMITS).await;
@@ -398,18 +402,4 @@ async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {
     let shown = path.display().to_string();
     let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
     opened.with_context(|| format!("cannot open the database `{shown}`"))
-}
-
-fn limits(engine: &EngineSettings) -> Limits {
-    let EngineSettings { total, light, heavy, per_target, queue, drain: _ } = *engine;
-    Limits { total, light, heavy, per_target, queue }
-}
-
-/// Hands results to the store's side.
-struct Sink(Arc<Ingestor>);
-
-impl ResultSink for Sink {
-    fn deliver(&self, result: CheckResult) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.0.take(result))
-    }
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use crate::control::{OpenCertificate, Resources};
 use crate::net::{Net, Pem};
 
-/// `net` has what `resources` keep from now on.
-pub(super) async fn follow(resources: &Resources, net: Arc<Net>) -> anyhow::Result<()> {
-    let watcher = move |certificates: Vec<OpenCertificate>| take(&net, certificates);
+/// `nets` have what `resources` keep from now on.
+pub(super) async fn follow(resources: &Resources, nets: Vec<Arc<Net>>) -> anyhow::Result<()> {
+    let watcher = move |certificates: Vec<OpenCertificate>| take(&nets, certificates);
     let watched = resources.watch_certificates(Arc::new(watcher)).await;
     watched.map_err(|refusal| anyhow::anyhow!("the certificates of accounts cannot be read: {refusal:?}"))
 }
 
-fn take(net: &Net, certificates: Vec<OpenCertificate>) {
+fn take(nets: &[Arc<Net>], certificates: Vec<OpenCertificate>) {
     let (mut authorities, mut clients) = (BTreeMap::new(), BTreeMap::new());
     for certificate in certificates {
         let OpenCertificate { id, name, client, pem } = certificate;
@@ -24,7 +24,11 @@ fn take(net: &Net, certificates: Vec<OpenCertificate>) {
             authorities.insert(id, pem)
         };
     }
-    for (id, error) in net.bring_certificates(authorities, clients) {
-        tracing::error!(certificate_id = id, error = %error, "a certificate cannot be used");
+    for (number, net) in nets.iter().enumerate() {
+        let unusable = net.bring_certificates(authorities.clone(), clients.clone());
+        // What one location cannot use, none can.
+        for (id, error) in unusable.into_iter().filter(|_| number == 0) {
+            tracing::error!(certificate_id = id, error = %error, "a certificate cannot be used");
+        }
     }
 }

@@ -10,7 +10,8 @@ use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
 use super::keys::key_place;
-use super::planner::LocalPlanner;
+use super::planner::{LocalPlanner, Outpost, PlannerParts};
+use super::quiet::Quiet;
 use super::settings::Settings;
 use super::surroundings::common;
 use crate::api::ApiState;
@@ -19,7 +20,6 @@ use crate::control::{
     Accounts, Addresses, Directory, Fleet, FleetParts, Ingestor, RecordFilter, Refusal, ResourceParts,
     Resources, Roster, TrialParts, Trials, View, open_keyring, readable_password, reseal,
 };
-use crate::engine::RunnerHandle;
 use crate::model::RecordKind;
 use crate::store::{Ledger, Page, Tokens};
 use crate::vault::Keyring;
@@ -37,7 +37,8 @@ pub(super) struct Around {
     pub(super) tokens: Arc<dyn Tokens>,
     pub(super) roster: Arc<Roster>,
     pub(super) view: Arc<View>,
-    pub(super) runner: RunnerHandle,
+    pub(super) outposts: Vec<Outpost>,
+    pub(super) quiet: Arc<Quiet>,
     pub(super) ingestor: Arc<Ingestor>,
     pub(super) clock: Arc<dyn Clock>,
 }
@@ -55,15 +56,19 @@ pub(super) struct Desk {
 impl Desk {
     /// Opens the keys and wires everything. Nothing is loaded yet.
     pub(super) async fn start(settings: &Settings, around: Around) -> anyhow::Result<Self> {
-        let Around { ledger, tokens, roster, view, runner, ingestor, clock } = around;
+        let Around { ledger, tokens, roster, view, outposts, quiet, ingestor, clock } = around;
         let place = key_place(settings);
         let key_file = place.path.clone();
         let vault = Arc::new(open_keyring(ledger.as_ref(), place).await?);
         let directory = Arc::new(Directory::new(Arc::clone(&ledger), common(settings)));
-        let (location, probes) = (&settings.location, settings.probe.clone());
-        let planner =
-            LocalPlanner::new(runner, ingestor, Arc::clone(&directory), Arc::clone(&clock), location, probes);
-        let planner = Arc::new(planner);
+        let planner = Arc::new(LocalPlanner::new(PlannerParts {
+            outposts,
+            ingestor,
+            directory: Arc::clone(&directory),
+            quiet,
+            clock: Arc::clone(&clock),
+            probes: settings.probe.clone(),
+        }));
         let parts = FleetParts {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),

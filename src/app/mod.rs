@@ -9,7 +9,9 @@ mod desk;
 mod files;
 mod host_token;
 mod keys;
+mod outposts;
 mod planner;
+mod quiet;
 mod reload;
 mod secrets;
 mod server;
@@ -26,6 +28,7 @@ pub use host_token::{
     HostToken, demo_folders, find_host_token, host_token_of, remove_host_token, write_host_token,
 };
 pub use keys::key_place;
-pub use planner::LocalPlanner;
+pub use planner::{LastPlanned, LocalPlanner, Outpost, PlannerParts};
+pub use quiet::Quiet;
 pub use secrets::read_secret;
 pub use surroundings::Known;

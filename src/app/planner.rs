@@ -1,55 +1,78 @@
-//! The runner of this process as what plans monitors.
+//! The runners of this process, one for each location that it hosts, as what plans monitors.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::Duration;
 
+use futures::future::try_join_all;
+
+use super::quiet::Quiet;
 use crate::clock::Clock;
 use crate::control::{
     AccountFacts, Agent, Directory, Fleet, Ingestor, LastRuns, PlanError, Planned, Planner,
 };
 use crate::engine::{Assignment, Change, OrderError, RunnerHandle};
 use crate::model::{Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, Timestamp};
+use crate::net::Net;
 use crate::probe::{self, ProbeSettings};
+use crate::schedule::{Part, RunPlan};
 use crate::store::MonitorState;
 
 /// What of an account decides how its monitors run: its default pool and days before a certificate's end.
 type Terms = (Vec<i64>, u32);
 
-/// Plans the monitors whose pool has the location of this process.
+/// Until when the slots of monitors are accounted for, at each location.
+pub type LastPlanned = HashMap<LocationId, HashMap<MonitorId, Timestamp>>;
+
+/// A location that this process hosts, with what runs its checks.
+#[derive(Clone)]
+pub struct Outpost {
+    /// The location.
+    pub location: Location,
+    /// Whether it looks at failures of monitors that do not run there.
+    pub verifies: bool,
+    /// What runs its checks.
+    pub runner: RunnerHandle,
+    /// Its network.
+    pub net: Arc<Net>,
+}
+
+/// What the planner works with.
+pub struct PlannerParts {
+    /// Every location that this process hosts, the default of accounts first.
+    pub outposts: Vec<Outpost>,
+    /// Knows where monitors stand.
+    pub ingestor: Arc<Ingestor>,
+    /// Knows the accounts.
+    pub directory: Arc<Directory>,
+    /// Told of what is read of them.
+    pub quiet: Arc<Quiet>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// What checks have in common.
+    pub probes: ProbeSettings,
+}
+
+/// Plans each monitor at those locations of its pool that this process hosts.
 pub struct LocalPlanner {
-    runner: RunnerHandle,
+    outposts: Vec<Outpost>,
     ingestor: Arc<Ingestor>,
     directory: Arc<Directory>,
+    quiet: Arc<Quiet>,
     clock: Arc<dyn Clock>,
-    location: LocationId,
     probes: RwLock<ProbeSettings>,
     /// The terms that monitors were planned by last.
     terms: Mutex<HashMap<CustomerId, Terms>>,
 }
 
 impl LocalPlanner {
-    /// A planner for `location` over `runner`.
+    /// A planner over `parts`.
     #[must_use]
-    pub fn new(
-        runner: RunnerHandle,
-        ingestor: Arc<Ingestor>,
-        directory: Arc<Directory>,
-        clock: Arc<dyn Clock>,
-        location: &Location,
-        probes: ProbeSettings,
-    ) -> Self {
-        Self {
-            runner,
-            ingestor,
-            directory,
-            clock,
-            location: location.id,
-            probes: RwLock::new(probes),
-            terms: Mutex::default(),
-        }
+    pub fn new(parts: PlannerParts) -> Self {
+        let PlannerParts { outposts, ingestor, directory, quiet, clock, probes } = parts;
+        let (probes, terms) = (RwLock::new(probes), Mutex::default());
+        Self { outposts, ingestor, directory, quiet, clock, probes, terms }
     }
 
     /// Takes new settings for what is planned from now on.
@@ -58,15 +81,18 @@ impl LocalPlanner {
     }
 
     /// Plans `puts`; the slots of each since the time in `last` are accounted for.
-    pub(super) async fn resume(
+    ///
+    /// # Errors
+    /// [`PlanError::Stopped`] when a runner has ended.
+    pub async fn resume(
         &self,
         puts: &[Monitor],
         removed: &[MonitorId],
-        last: &HashMap<MonitorId, Timestamp>,
+        last: &LastPlanned,
     ) -> Result<(), PlanError> {
         let now = self.clock.now();
-        let remove = |monitor_id| Change::Remove { monitor_id, cancel: true };
-        let mut changes: Vec<_> = removed.iter().copied().map(remove).collect();
+        let mut changes: Vec<Vec<Change>> =
+            self.outposts.iter().map(|_| removed.iter().copied().map(remove).collect()).collect();
         let mut known: HashMap<CustomerId, Option<Arc<AccountFacts>>> = HashMap::new();
         for monitor in puts {
             let facts = match known.entry(monitor.customer) {
@@ -74,13 +100,24 @@ impl LocalPlanner {
                 Entry::Vacant(unknown) => unknown.insert(self.facts(monitor.customer).await),
             };
             let facts = facts.as_deref();
-            changes.push(if monitor.is_planned(now) && self.is_here(monitor, facts) {
-                Change::Put(self.assignment(monitor, facts, last.get(&monitor.id).copied()))
-            } else {
-                remove(monitor.id)
-            });
+            let plan = monitor.is_planned(now).then(|| RunPlan::of(monitor, &self.pool(monitor, facts)));
+            // Built once, and not at all for one that runs elsewhere.
+            let mut common: Option<Assignment> = None;
+            for (outpost, changes) in self.outposts.iter().zip(&mut changes) {
+                let id = outpost.location.id;
+                let Some(part) = plan.as_ref().and_then(|plan| plan.part(id)) else {
+                    changes.push(remove(monitor.id));
+                    continue;
+                };
+                let common = common.get_or_insert_with(|| self.assignment(monitor, facts, id));
+                let last_planned_at = last.get(&id).and_then(|last| last.get(&monitor.id)).copied();
+                let assignment = Assignment { location: id, part, last_planned_at, ..common.clone() };
+                changes.push(Change::Put(Arc::new(assignment)));
+            }
         }
-        self.runner.apply(changes).await.map_err(|_| PlanError::Stopped)?;
+        let applied =
+            self.outposts.iter().zip(changes).map(|(outpost, changes)| outpost.runner.apply(changes));
+        try_join_all(applied).await.map_err(|_| PlanError::Stopped)?;
         self.ingestor.forget(removed);
         Ok(())
     }
@@ -88,7 +125,7 @@ impl LocalPlanner {
     /// Plans the monitors of accounts anew whose terms changed since.
     ///
     /// # Errors
-    /// [`PlanError::Stopped`] when the runner has ended.
+    /// [`PlanError::Stopped`] when a runner has ended.
     pub async fn follow(&self, fleet: &Fleet) -> Result<(), PlanError> {
         let before = self.terms.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for (customer, terms) in before {
@@ -101,7 +138,7 @@ impl LocalPlanner {
             let _turn = fleet.alone().await;
             let every = fleet.roster().len();
             let monitors = fleet.roster().from(MonitorId(i64::MIN), every, |m| m.customer == customer);
-            self.resume(&monitors, &[], &HashMap::new()).await?;
+            self.resume(&monitors, &[], &LastPlanned::new()).await?;
             self.terms.lock().unwrap_or_else(PoisonError::into_inner).insert(customer, now);
         }
         Ok(())
@@ -111,6 +148,7 @@ impl LocalPlanner {
     async fn facts(&self, customer: CustomerId) -> Option<Arc<AccountFacts>> {
         match self.directory.facts(customer).await {
             Ok(facts) => {
+                self.quiet.note(&facts);
                 let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
                 // Only the first: what changes later is found by `follow`, which plans all of the account.
                 terms.entry(customer).or_insert_with(|| terms_of(&facts));
@@ -123,23 +161,28 @@ impl LocalPlanner {
         }
     }
 
-    /// Whether the pool of `monitor` has the location of this process.
-    fn is_here(&self, monitor: &Monitor, facts: Option<&AccountFacts>) -> bool {
-        let own = monitor.document.list("locations");
-        let id = |location: &serde_json::Value| location.get("id").and_then(serde_json::Value::as_i64);
-        match facts {
-            _ if !own.is_empty() => own.iter().any(|location| id(location) == Some(self.location.0)),
-            Some(facts) => facts.default_locations.contains(&self.location.0),
-            None => true,
+    /// Where `monitor` runs: its own locations, those of its account, or the first one here.
+    fn pool(&self, monitor: &Monitor, facts: Option<&AccountFacts>) -> Vec<LocationId> {
+        if let Some(facts) = facts {
+            return facts.pool(monitor).into_iter().map(LocationId).collect();
         }
+        let id = |location: &serde_json::Value| location.get("id").and_then(serde_json::Value::as_i64);
+        let own: Vec<_> = monitor.document.list("locations").iter().filter_map(id).map(LocationId).collect();
+        let first = || self.outposts.first().map(|outpost| outpost.location.id).into_iter().collect();
+        if own.is_empty() { first() } else { own }
     }
 
+    fn outpost(&self, location: LocationId) -> Result<&Outpost, PlanError> {
+        self.outposts.iter().find(|outpost| outpost.location.id == location).ok_or(PlanError::Away)
+    }
+
+    /// `monitor` as it runs at `location`, in each of its runs.
     fn assignment(
         &self,
         monitor: &Monitor,
         facts: Option<&AccountFacts>,
-        last_planned_at: Option<Timestamp>,
-    ) -> Arc<Assignment> {
+        location: LocationId,
+    ) -> Assignment {
         let document = &monitor.document;
         let (probe, weight) = {
             let probes = self.probes.read().unwrap_or_else(PoisonError::into_inner);
@@ -151,44 +194,44 @@ impl LocalPlanner {
                 _ => probe::build(document, &probes),
             }
         };
-        Arc::new(Assignment {
+        Assignment {
             monitor_id: monitor.id,
+            customer: monitor.customer,
             revision: monitor.revision,
             name: monitor.name().into(),
             kind: monitor.kind(),
             interval: monitor.interval(),
-            offset: document.is_set("monitor_offset").then(|| minutes(document.number("monitor_offset"))),
+            offset: monitor.offset(),
+            part: Part::default(),
             timeout: monitor.timeout(),
             retry: document.flag("retry_on_failure"),
-            location: self.location,
+            location,
             probe,
             weight,
-            last_planned_at,
-        })
+            last_planned_at: None,
+        }
     }
+}
+
+fn remove(monitor_id: MonitorId) -> Change {
+    Change::Remove { monitor_id, cancel: true }
 }
 
 fn terms_of(facts: &AccountFacts) -> Terms {
     (facts.default_locations.clone(), facts.certificate_days)
 }
 
-fn minutes(number: i64) -> Duration {
-    Duration::from_secs(60 * number.unsigned_abs())
-}
-
 impl Planner for LocalPlanner {
     fn plan(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> Planned<'_, ()> {
-        Box::pin(async move { self.resume(&puts, &removed, &HashMap::new()).await })
+        Box::pin(async move { self.resume(&puts, &removed, &LastPlanned::new()).await })
     }
 
     fn check_once(&self, monitor: Monitor, location: LocationId) -> Planned<'_, CheckResult> {
         Box::pin(async move {
-            if location != self.location {
-                return Err(PlanError::Away);
-            }
+            let outpost = self.outpost(location)?;
             let facts = self.facts(monitor.customer).await;
-            let assignment = self.assignment(&monitor, facts.as_deref(), None);
-            self.runner.run_once(assignment).await.map_err(|error| match error {
+            let assignment = Arc::new(self.assignment(&monitor, facts.as_deref(), location));
+            outpost.runner.run_once(assignment).await.map_err(|error| match error {
                 OrderError::Unknown => PlanError::Away,
                 OrderError::Busy => PlanError::Busy,
                 OrderError::Stopped => PlanError::Stopped,
@@ -196,18 +239,29 @@ impl Planner for LocalPlanner {
         })
     }
 
-    fn trace(&self, monitor: Monitor, location: LocationId, address: Option<IpAddr>) -> Planned<'_, Capture> {
-        let _ = (monitor, location, address);
-        todo!("h-places")
+    fn trace(&self, _: Monitor, location: LocationId, _: Option<IpAddr>) -> Planned<'_, Capture> {
+        Box::pin(async move {
+            let _ = &self.outpost(location)?.net;
+            Err(PlanError::Away)
+        })
     }
 
     fn agents(&self) -> Vec<Agent> {
-        todo!("h-places")
+        let hosted = self.outposts.iter().map(|outpost| Agent {
+            location: outpost.location.clone(),
+            alive: outpost.runner.is_alive(),
+            verifies: outpost.verifies,
+        });
+        let elsewhere = self.quiet.locations().into_values();
+        let elsewhere = elsewhere.filter(|location| self.outpost(location.id).is_err());
+        hosted.chain(elsewhere.map(|location| Agent { location, alive: false, verifies: false })).collect()
     }
 }
 
 impl LastRuns for LocalPlanner {
     fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
-        self.ingestor.state(monitor.id, self.location)
+        let states =
+            self.outposts.iter().filter_map(|outpost| self.ingestor.state(monitor.id, outpost.location.id));
+        states.max_by_key(|state| state.planned_at)
     }
 }

@@ -1,6 +1,6 @@
 //! The running set: what is planned follows the files. A bad file leaves it as it was.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use anyhow::Context;
 use super::accounted::accounted;
 use super::desk::Desk;
 use super::files::{read_with_secrets, wanted};
+use super::planner::LastPlanned;
 use super::settings::Settings;
 use super::surroundings::common;
 use crate::clock::Clock;
 use crate::control::{Provision, provision_over};
 use crate::model::monitor_file::FileMonitor;
-use crate::model::{FieldFault, Monitor, MonitorId};
+use crate::model::{FieldFault, LocationId, Monitor, MonitorId};
 use crate::store::{Ledger, Monitors, Results, StoreError};
 use crate::telemetry::Metrics;
 
@@ -66,7 +67,9 @@ impl RunningSet {
         let ((found, secret_files), kept) = (found, kept?);
         let found = found.map_err(|faults| refused(&faults))?;
         let stored: Vec<Monitor> = kept.iter().map(|kept| kept.monitor.clone()).collect();
-        let last = accounted(&stored, &states?, settings.location.id);
+        let states = states?;
+        let ids = settings.location_ids().into_iter().map(LocationId);
+        let last = ids.map(|id| (id, accounted(&stored, &states, id))).collect();
         let mut set = Self { doors, running: Vec::new(), settings, secret_files };
         let provision = set.provision(found, &stored).await?;
         let desk = Arc::clone(&set.doors.desk);
@@ -146,7 +149,7 @@ impl RunningSet {
         fleet.rests(&provision.monitors);
         fleet.roster().change(provision.monitors.clone(), &provision.removed);
         let puts = if all_anew { fleet.roster().all() } else { puts };
-        desk.planner.resume(&puts, &provision.removed, &HashMap::new()).await?;
+        desk.planner.resume(&puts, &provision.removed, &LastPlanned::new()).await?;
         self.running = provision.monitors;
         Ok(counts)
     }

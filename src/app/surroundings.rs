@@ -27,7 +27,7 @@ impl Known {
         let speaks = |version: &&str| !matches!(TlsVersions::of_field(version), TlsVersions::Unsupported(_));
         let versions = crate::model::table::shared::SSL_VERSIONS;
         Self {
-            locations: vec![settings.location.id.0],
+            locations: settings.location_ids(),
             certificates: trust.client_certificates.keys().copied().collect(),
             authorities: trust.named_authorities.keys().copied().collect(),
             dns_names: settings.probe.dns_names.len(),
@@ -46,7 +46,8 @@ impl Known {
     pub fn surroundings(&self) -> Surroundings<'_> {
         Surroundings {
             locations: Some(&self.locations),
-            default_locations: &self.locations,
+            // Files name their locations; those of the first account's defaults are not known here.
+            default_locations: self.locations.get(..1).unwrap_or_default(),
             certificates: Some(&self.certificates),
             authorities: Some(&self.authorities),
             properties: None,
@@ -68,7 +69,7 @@ pub(super) fn common(settings: &Settings) -> Common {
         |id: &i64, client: bool| (*id, KnownCertificate { name: name(id), format: "PEM".to_owned(), client });
     let clients = known.certificates.iter().map(|id| certificate(id, true));
     Common {
-        locations: vec![settings.location.clone()],
+        locations: settings.hosted().into_iter().map(|hosted| hosted.location).collect(),
         certificates: known.authorities.iter().map(|id| certificate(id, false)).chain(clients).collect(),
         dns_names: known.dns_names,
         plans: known.plans,

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::service;
 use crate::control::{Condition, Ingestor, Vitals};
 use crate::engine::RunnerHandle;
-use crate::model::{MonitorId, Timestamp};
+use crate::model::{Location, MonitorId, Timestamp};
 use crate::store::{Answer, Commit, Ingest, Results, Span};
 
 /// Time between two looks at the parts.
@@ -27,7 +27,8 @@ const COMMIT_STUCK: Duration = Duration::from_mins(2);
 pub(super) struct Heart {
     ingestor: Arc<Ingestor>,
     commits: Arc<WatchedIngest>,
-    answered: Mutex<Instant>,
+    /// The locations with when their runner answered last.
+    answered: Mutex<Vec<(String, Instant)>>,
     store: Mutex<Option<String>>,
     /// `None` once monitors are loaded.
     waiting: Mutex<Option<String>>,
@@ -35,11 +36,12 @@ pub(super) struct Heart {
 }
 
 impl Heart {
-    pub(super) fn new(ingestor: Arc<Ingestor>, commits: Arc<WatchedIngest>) -> Self {
+    pub(super) fn new(ingestor: Arc<Ingestor>, commits: Arc<WatchedIngest>, locations: &[Location]) -> Self {
+        let answered = locations.iter().map(|location| (location.name.clone(), Instant::now())).collect();
         Self {
             ingestor,
             commits,
-            answered: Mutex::new(Instant::now()),
+            answered: Mutex::new(answered),
             store: Mutex::new(None),
             waiting: Mutex::new(Some("the monitors are not loaded yet".to_owned())),
             draining: AtomicBool::new(false),
@@ -61,17 +63,20 @@ impl Heart {
         self.draining.store(true, Ordering::Relaxed);
     }
 
-    /// Looks at runner and store until `stop`, and feeds the watchdog while both make progress.
+    /// Looks at the runners, one for each location, and the store until `stop`, and feeds the watchdog while both make progress.
     pub(super) async fn beat(
         &self,
-        runner: RunnerHandle,
+        runners: Vec<RunnerHandle>,
         results: Arc<dyn Results>,
         stop: CancellationToken,
     ) {
         let look = service::watchdog().map_or(LOOK, |limit| (limit / 3).min(LOOK));
         while !stop.is_cancelled() {
-            if matches!(timeout(ANSWER, runner.snapshot()).await, Ok(Ok(_))) {
-                *locked(&self.answered) = Instant::now();
+            let asked = runners.iter().map(|runner| timeout(ANSWER, runner.snapshot()));
+            for (place, answer) in futures::future::join_all(asked).await.into_iter().enumerate() {
+                if let (Ok(Ok(_)), Some(answered)) = (answer, locked(&self.answered).get_mut(place)) {
+                    answered.1 = Instant::now();
+                }
             }
             // Any question will do that costs nothing: these are the figures of no monitor.
             let (nobody, from, thru) = (MonitorId(0), Timestamp::from_micros(0), Timestamp::from_micros(1));
@@ -94,12 +99,17 @@ impl Heart {
 
 impl Vitals for Heart {
     fn alive(&self) -> Vec<Condition> {
-        let silent = locked(&self.answered).elapsed();
+        let answered = locked(&self.answered);
+        let stuck = answered.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK);
+        let stuck = stuck.map(|(name, at)| (name.clone(), at.elapsed().as_secs()));
+        drop(answered);
         let draining = self.draining.load(Ordering::Relaxed);
-        let runner = if silent < RUNNER_STUCK || draining {
-            Condition::holds("runner")
-        } else {
-            Condition::broken("runner", format!("the runner has not answered for {} s", silent.as_secs()))
+        let runner = match stuck.filter(|_| !draining) {
+            None => Condition::holds("runner"),
+            Some((name, seconds)) => {
+                let fault = format!("the runner of location `{name}` has not answered for {seconds} s");
+                Condition::broken("runner", fault)
+            }
         };
         let commit = match self.commits.under_way() {
             Some(since) if since >= COMMIT_STUCK => {

@@ -32,6 +32,7 @@ mod source;
 pub mod style;
 mod table;
 mod token;
+mod traceroute;
 mod trust;
 mod user;
 
@@ -67,6 +68,7 @@ Examples:
 enum Command {
     Serve(serve::Args),
     Check(check::Args),
+    Traceroute(traceroute::Args),
     Config(config::Args),
     Results(results::Args),
     Monitors(monitors::Args),
@@ -109,6 +111,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Serve(args) => serve::run(args),
         Command::Check(args) => check::run(args),
+        Command::Traceroute(args) => traceroute::run(args),
         Command::Config(args) => config::run(args),
         Command::Results(args) => results::run(args),
         Command::Monitors(args) => monitors::run(args),

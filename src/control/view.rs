@@ -147,21 +147,21 @@ pub struct RowPage {
 pub struct View {
     results: Arc<dyn Results>,
     roster: Arc<Roster>,
-    location: Location,
+    locations: Vec<Location>,
     board: Mutex<Option<(Instant, Arc<Board>)>>,
 }
 
 impl View {
-    /// A view of the monitors of `roster`, at `location`.
+    /// A view of the monitors of `roster`, at `locations`.
     #[must_use]
-    pub fn new(results: Arc<dyn Results>, roster: Arc<Roster>, location: Location) -> Self {
-        Self { results, roster, location, board: Mutex::new(None) }
+    pub fn new(results: Arc<dyn Results>, roster: Arc<Roster>, locations: Vec<Location>) -> Self {
+        Self { results, roster, locations, board: Mutex::new(None) }
     }
 
     /// Where this process checks from.
     #[must_use]
-    pub fn location(&self) -> &Location {
-        &self.location
+    pub fn locations(&self) -> &[Location] {
+        &self.locations
     }
 
     /// One monitor of whichever account.

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Assignment, Pulse};
+use super::{Assignment, Connectivity, Pulse, Silence};
 use crate::clock::Clock;
 use crate::model::{Failure, FailureKind, Fault, Observation, Phase, Timestamp};
 use crate::net::{Deadline, Net};
@@ -24,6 +24,10 @@ pub struct Place {
     pub clock: Arc<dyn Clock>,
     /// Tells whether this process stood still; `None` where nobody beats it, as on a terminal.
     pub pulse: Option<Arc<Pulse>>,
+    /// Tells whether this location can reach anything; `None` where nobody named what it should reach.
+    pub connectivity: Option<Arc<Connectivity>>,
+    /// Tells when monitors rest; `None` where they never do.
+    pub silence: Option<Arc<dyn Silence>>,
 }
 
 /// Makes one attempt of `assignment`. It ends at its timeout even when the probe does not keep it, and at
@@ -45,7 +49,8 @@ pub async fn attempt(assignment: &Assignment, place: &Place, cancel: &Cancellati
     }
     if let Some(failure) = observation.failure.take() {
         let stood_still = total > assignment.timeout + OVERDUE || place.stood_still_since(started_at);
-        observation.failure = Some(if stood_still { excuse(failure) } else { failure });
+        let why = "Vigie itself stood still meanwhile";
+        observation.failure = Some(if stood_still { excuse(failure, why) } else { failure });
     }
     observation
 }
@@ -57,6 +62,12 @@ const GRACE: Duration = Duration::from_millis(100);
 const OVERDUE: Duration = Duration::from_secs(2);
 
 impl Place {
+    /// A place on `net` that knows nothing of itself.
+    #[must_use]
+    pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>) -> Self {
+        Self { net, clock, pulse: None, connectivity: None, silence: None }
+    }
+
     fn stood_still_since(&self, start: Timestamp) -> bool {
         self.pulse.as_ref().is_some_and(|pulse| pulse.stood_still(start, self.clock.now()))
     }
@@ -104,9 +115,11 @@ fn panicked(assignment: &Assignment, payload: &(dyn Any + Send)) -> Observation 
     Observation::failed(Failure::new(Phase::Prepare, FailureKind::Panicked, "the log has the particulars"))
 }
 
-fn excuse(mut failure: Failure) -> Failure {
+/// Lays `failure` at our door, and says why.
+pub(super) fn excuse(mut failure: Failure, why: &str) -> Failure {
     if failure.fault != Fault::Ours {
-        failure.detail.push_str("; Vigie itself stood still meanwhile");
+        failure.detail.push_str("; ");
+        failure.detail.push_str(why);
     }
     failure.blamed_on(Fault::Ours)
 }

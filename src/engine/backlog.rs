@@ -7,7 +7,7 @@ use super::Assignment;
 use crate::model::{
     CheckId, CheckResult, Facts, MissedReason, MissedRuns, MonitorId, Outcome, RunId, Status, Timestamp,
 };
-use crate::schedule::{MissedSlots, Slots};
+use crate::schedule::{Grid, MissedSlots};
 
 /// Series of missed runs, at most [`SERIES`] for each monitor: a series that follows on the last one for the
 /// same reason, or finds no place, is added to it. So memory is bounded however long the receiver is full,
@@ -37,7 +37,7 @@ pub const SERIES: usize = 4;
 
 impl Backlog {
     /// Adds `series`, whose monitor has the grid `grid`.
-    pub fn add(&mut self, series: MissedSeries, grid: &Slots) {
+    pub fn add(&mut self, series: MissedSeries, grid: &Grid) {
         let id = series.assignment.monitor_id;
         let waiting = self.waiting.entry(id).or_default();
         if waiting.is_empty() {
@@ -71,7 +71,7 @@ impl Backlog {
 }
 
 impl MissedSeries {
-    fn continues_with(&self, next: &Self, grid: &Slots) -> bool {
+    fn continues_with(&self, next: &Self, grid: &Grid) -> bool {
         self.reason == next.reason
             && self.assignment.revision == next.assignment.revision
             && grid.next_after(self.slots.last) == next.slots.first

@@ -5,12 +5,17 @@ use std::sync::Arc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::attempt::excuse;
 use super::{Assignment, Place, attempt};
 use crate::judge;
-use crate::model::{Attempt, Capture, CheckId, CheckResult, FailureKind, Observation, RunId, Timestamp};
+use crate::model::{
+    Attempt, Capture, CheckId, CheckResult, Facts, FailureKind, Observation, Outcome, RunId, Status,
+    Timestamp, Verdict,
+};
 
 /// Runs the check that was planned at `planned_at`: one attempt, and at once a second one when the first
-/// failed and the monitor wants a retry (behaviour.md 3). A cancelled attempt is not retried.
+/// failed and the monitor wants a retry (behaviour.md 3). A cancelled attempt is not retried. An error while this
+/// location reached nothing at all turns unknown (behaviour.md 5).
 pub async fn check(
     assignment: &Assignment,
     planned_at: Timestamp,
@@ -19,22 +24,65 @@ pub async fn check(
 ) -> CheckResult {
     let (began, started_at) = (Instant::now(), place.clock.now());
     let mut observations = Vec::with_capacity(1);
-    let mut attempts = Vec::with_capacity(1);
+    let mut starts = Vec::with_capacity(1);
     let mut captures = Vec::new();
     for number in 1..=2 {
-        let attempt_started_at = if number == 1 { started_at } else { place.clock.now() };
+        starts.push(if number == 1 { started_at } else { place.clock.now() });
         let mut observation = attempt(assignment, place, cancel).await;
         captures.extend(std::mem::take(&mut observation.captures).into_iter().map(|file| (number, file)));
-        attempts.push(Attempt::of(number, attempt_started_at, &observation));
         let again = assignment.retry && is_worth_another(&observation);
         observations.push(observation);
         if !again {
             break;
         }
     }
+    let total = began.elapsed();
+    let mut verdict = judge::verdict(&observations);
+    if verdict.outcome == Outcome::Error
+        && place.was_cut_off(assignment, &observations, started_at, cancel).await
+    {
+        for failure in observations.iter_mut().filter_map(|observation| observation.failure.as_mut()) {
+            *failure = excuse(failure.clone(), CUT_OFF);
+        }
+        verdict = judge::verdict(&observations);
+    }
+    let numbered = (1_u8..).zip(starts).zip(&observations);
+    let attempts = numbered.map(|((number, start), seen)| Attempt::of(number, start, seen)).collect();
     let captures = named(captures, observations.len());
-    let verdict = judge::verdict(&observations);
     let last = observations.pop().unwrap_or_default();
+    CheckResult {
+        total_us: u64::try_from(total.as_micros()).unwrap_or(u64::MAX),
+        address: last.address,
+        attempts,
+        facts: last.facts,
+        captures,
+        ..record(assignment, planned_at, started_at, verdict)
+    }
+}
+
+/// Said of failures while no own-connectivity target of the location answered either.
+const CUT_OFF: &str = "the location itself reached nothing at that time";
+
+/// The record of a run that was planned at `planned_at` and not made, since the monitor rested for `reason`.
+#[must_use]
+pub fn silenced(
+    assignment: &Assignment,
+    planned_at: Timestamp,
+    now: Timestamp,
+    reason: String,
+) -> CheckResult {
+    let (outcome, status) = (Outcome::Blackout, Status::OK);
+    let verdict = Verdict { outcome, status, warning_status: None, reasons: vec![reason] };
+    record(assignment, planned_at, now, verdict)
+}
+
+/// A record without attempts.
+fn record(
+    assignment: &Assignment,
+    planned_at: Timestamp,
+    started_at: Timestamp,
+    verdict: Verdict,
+) -> CheckResult {
     let run_id = RunId::of(assignment.monitor_id, planned_at);
     CheckResult {
         check_id: CheckId::of(run_id, assignment.location),
@@ -51,11 +99,11 @@ pub async fn check(
         warning_status: verdict.warning_status,
         status_text: verdict.status.text().to_owned(),
         reasons: verdict.reasons,
-        total_us: u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX),
-        address: last.address,
-        attempts,
-        facts: last.facts,
-        captures,
+        total_us: 0,
+        address: None,
+        attempts: Vec::new(),
+        facts: Facts::default(),
+        captures: Vec::new(),
         verification: None,
         missed: None,
     }

@@ -91,6 +91,12 @@ impl RunnerHandle {
         self.ask(Command::Snapshot).await
     }
 
+    /// Whether the runner has not ended.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        !self.commands.is_closed()
+    }
+
     /// Starts nothing any more, lets running checks end within `limit`, cancels the rest, and returns once
     /// the sink took every result: those of cancelled checks as unknown, and all missed runs.
     pub async fn shutdown(&self, limit: Duration) {

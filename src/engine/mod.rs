@@ -5,20 +5,23 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::{CheckResult, LocationId, MonitorId, MonitorType, Revision, Timestamp};
+use crate::model::{CheckResult, CustomerId, LocationId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::probe::{Probe, Weight};
+use crate::schedule::{Grid, Part, Slots};
 
 mod agenda;
 mod attempt;
 mod backlog;
 mod check;
+mod connectivity;
 mod gate;
 mod handle;
 mod pulse;
 mod runner;
 
 pub use attempt::{Place, attempt};
-pub use check::check;
+pub use check::{check, silenced};
+pub use connectivity::Connectivity;
 pub use gate::Limits;
 pub use handle::{Change, OrderError, RunnerHandle, Snapshot, Stopped};
 pub use pulse::Pulse;
@@ -29,6 +32,8 @@ pub use runner::start;
 pub struct Assignment {
     /// The monitor.
     pub monitor_id: MonitorId,
+    /// Whose it is.
+    pub customer: CustomerId,
     /// Its version.
     pub revision: Revision,
     /// Its name.
@@ -39,6 +44,8 @@ pub struct Assignment {
     pub interval: Duration,
     /// Start of the grid after 00:00 UTC, instead of the hash slot (fields.md 3 `monitor_offset`).
     pub offset: Option<Duration>,
+    /// Which of its runs are checked here, and when.
+    pub part: Part,
     /// Bound of one attempt as a whole.
     pub timeout: Duration,
     /// Whether a failure is tried again at once.
@@ -52,6 +59,20 @@ pub struct Assignment {
     /// Planned time of its last run that was recorded, before this process started: the runs from there to
     /// now are recorded as missed. `None` for a new monitor and for one that was disabled meanwhile.
     pub last_planned_at: Option<Timestamp>,
+}
+
+impl Assignment {
+    /// Its slots at this location.
+    #[must_use]
+    pub fn grid(&self) -> Grid {
+        Grid::new(Slots::new(self.monitor_id, self.interval, self.offset), self.part)
+    }
+}
+
+/// Knows the Monitor blackouts (behaviour.md 6). Asked before every planned check, so it answers from memory.
+pub trait Silence: Send + Sync + 'static {
+    /// Why no check of the monitor is made at `at`; `None` when one is.
+    fn rests(&self, assignment: &Assignment, at: Timestamp) -> Option<String>;
 }
 
 /// Where results go. `deliver` waits while the receiver is full; what it took is the receiver's to keep.

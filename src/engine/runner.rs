@@ -14,10 +14,10 @@ use tokio_util::task::TaskTracker;
 use super::agenda::{Agenda, Start};
 use super::backlog::MissedSeries;
 use super::handle::Command;
-use super::{Change, Limits, Place, Pulse, ResultSink, RunnerHandle, Snapshot, check};
+use super::{Change, Limits, Place, Pulse, ResultSink, RunnerHandle, Snapshot, check, silenced};
 use crate::model::{CheckResult, Timestamp};
 use crate::probe::Weight;
-use crate::telemetry::Metrics;
+use crate::telemetry::{Load, Metrics};
 
 /// Starts a runner without monitors on the current tokio runtime.
 pub fn start(limits: Limits, place: Place, sink: Arc<dyn ResultSink>, metrics: Arc<Metrics>) -> RunnerHandle {
@@ -46,6 +46,7 @@ pub fn start(limits: Limits, place: Place, sink: Arc<dyn ResultSink>, metrics: A
         stopping: None,
         deserted: false,
         shown_at: None,
+        load: Load::default(),
     };
     tokio::spawn(runner.run());
     RunnerHandle { commands }
@@ -85,6 +86,8 @@ struct Runner {
     /// Whether every handle was dropped.
     deserted: bool,
     shown_at: Option<Instant>,
+    /// What was shown then.
+    load: Load,
 }
 
 struct Applying {
@@ -182,7 +185,7 @@ impl Runner {
     }
 
     fn spawn(&mut self, start: Start) {
-        let Start { index, assignment, planned_at, reply } = start;
+        let Start { index, assignment, planned_at, due_at, reply } = start;
         let cancel = self.cancel.child_token();
         self.running.insert(index, cancel.clone());
         let (place, delivery) = (self.place.clone(), self.delivery.clone());
@@ -190,10 +193,18 @@ impl Runner {
         self.tracker.spawn(async move {
             // Held to the end: the place is freed once the result was taken, or when anything panics.
             let _ended = ended;
-            let result = check(&assignment, planned_at, &place, &cancel).await;
+            let now = place.clock.now();
+            let rest = place.silence.as_ref().filter(|_| reply.is_none()).and_then(|silence| {
+                // A run that was planned in a blackout, or would fall into one, is part of it.
+                silence.rests(&assignment, planned_at).or_else(|| silence.rests(&assignment, now))
+            });
+            let result = match rest {
+                Some(reason) => silenced(&assignment, planned_at, now, reason),
+                None => check(&assignment, planned_at, &place, &cancel).await,
+            };
             match reply {
                 Some(reply) => drop(reply.send(Ok(result))),
-                None => delivery.deliver(result).await,
+                None => delivery.deliver(result, due_at).await,
             }
         });
     }
@@ -212,6 +223,7 @@ impl Runner {
 
     /// Waits until the sink took everything, and says so to those who asked for the end.
     async fn hand_over(self) {
+        self.metrics.load(self.load, Load::default());
         drop((self.courier, self.commands));
         self.tracker.close();
         self.tracker.wait().await;
@@ -233,11 +245,15 @@ impl Runner {
             return;
         }
         self.shown_at = Some(Instant::now());
-        self.metrics.planned_monitors(self.agenda.planned());
-        self.metrics.queue_depth(self.agenda.queued());
-        for weight in [Weight::Light, Weight::Heavy] {
-            self.metrics.in_flight(weight.label(), self.agenda.in_flight_of(weight));
-        }
+        let of = |weight| self.agenda.in_flight_of(weight);
+        let load = Load {
+            planned: self.agenda.planned(),
+            queued: self.agenda.queued(),
+            light: of(Weight::Light),
+            heavy: of(Weight::Heavy),
+        };
+        self.metrics.load(self.load, load);
+        self.load = load;
     }
 }
 
@@ -268,7 +284,7 @@ impl Drop for Ended {
 /// Hands the missed series over, one after the other.
 async fn carry(mut missed: mpsc::Receiver<MissedSeries>, delivery: Delivery) {
     while let Some(series) = missed.recv().await {
-        delivery.deliver(series.record()).await;
+        delivery.deliver(series.record(), series.slots.first).await;
     }
 }
 
@@ -279,8 +295,9 @@ struct Delivery {
 }
 
 impl Delivery {
-    async fn deliver(&self, result: CheckResult) {
-        self.metrics.result(&result);
+    /// `due_at` is when the check was due here.
+    async fn deliver(&self, result: CheckResult, due_at: Timestamp) {
+        self.metrics.result_due(&result, due_at);
         let monitor_id = result.monitor_id;
         if AssertUnwindSafe(self.sink.deliver(result)).catch_unwind().await.is_err() {
             tracing::error!(

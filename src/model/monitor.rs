@@ -107,6 +107,13 @@ impl Monitor {
         Duration::from_secs(60 * self.document.number("interval").unsigned_abs().max(1))
     }
 
+    /// Start of the grid of runs after 00:00 UTC, where it has one (fields.md 3 `monitor_offset`, in minutes).
+    #[must_use]
+    pub fn offset(&self) -> Option<Duration> {
+        let minutes = || Duration::from_secs(60 * self.document.number("monitor_offset").unsigned_abs());
+        self.document.is_set("monitor_offset").then(minutes)
+    }
+
     /// Bound of one attempt as a whole; interface.md counts it in seconds.
     #[must_use]
     pub fn timeout(&self) -> Duration {

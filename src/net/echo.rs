@@ -282,7 +282,7 @@ async fn receive(shared: Arc<Shared>) {
 }
 
 /// The Internet checksum (RFC 1071).
-fn checksum(bytes: &[u8]) -> u16 {
+pub(super) fn checksum(bytes: &[u8]) -> u16 {
     let word = |pair: &[u8]| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0));
     let mut sum: u32 = bytes.chunks(2).map(word).fold(0, u32::wrapping_add);
     while sum > 0xffff {

@@ -14,6 +14,7 @@ mod resolve;
 mod socket;
 mod timed;
 mod tls;
+mod traceroute;
 
 pub use deadline::Deadline;
 pub use dial::{STAGGER, close_at_once, decisive};
@@ -27,6 +28,7 @@ pub use socket::Source;
 pub use timed::{Marks, Timed};
 pub use tls::{Pem, Roots, TlsOptions, TlsVersions, Trust, warm_up};
 pub use tokio_rustls::client::TlsStream;
+pub use traceroute::{Answer as RouteAnswer, Hop, Route, RouteEnd, RouteMethod, RouteOptions, Traced};
 
 /// The network of one location, as settings describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]

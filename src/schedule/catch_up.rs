@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Slots;
+use super::Grid;
 use super::slots::share;
 use crate::model::{MonitorId, Timestamp, id::mix};
 
@@ -26,7 +26,7 @@ pub struct MissedSlots {
 pub struct NextRun {
     /// Its planned time.
     pub planned_at: Timestamp,
-    /// When to start it: its planned time, or later when that has passed.
+    /// When to start it: its own start, or later when that has passed.
     pub start_at: Timestamp,
 }
 
@@ -35,42 +35,39 @@ pub struct NextRun {
 pub struct CatchUp {
     /// Slots whose whole interval has passed, as one series.
     pub missed: Option<MissedSlots>,
-    /// The newest slot that came due, or `due` itself when it lies ahead.
+    /// The newest slot that came due and whose interval lasts, or the first that lies ahead.
     pub next: NextRun,
 }
 
 impl CatchUp {
-    /// Decides for monitor `id`, whose oldest slot not yet accounted for is `due`.
+    /// Decides for monitor `id` on `grid`, whose oldest slot not yet accounted for is `due`.
     ///
     /// Ordinary lateness starts at once. After a pause the newest slot still runs within its interval, at a
     /// time that follows from the monitor's hash: between a quarter and three quarters of what is left of
     /// the interval, or of twice its lateness where that is less. All monitors together then start at no
     /// more than about three times their ordinary rate, and a short hiccup delays nobody for long.
     #[must_use]
-    pub fn decide(slots: &Slots, due: Timestamp, now: Timestamp, id: MonitorId) -> Self {
-        let newest = slots.last_at_or_before(now);
-        if newest <= due {
-            return Self {
-                missed: None,
-                next: NextRun { planned_at: due, start_at: late_start(slots, due, now, id) },
-            };
-        }
-        let missed = MissedSlots {
-            first: due,
-            last: slots.last_at_or_before(newest - Duration::from_micros(1)),
-            count: slots.slots_between(due, newest),
+    pub fn decide(grid: impl Into<Grid>, due: Timestamp, now: Timestamp, id: MonitorId) -> Self {
+        let grid = grid.into();
+        let newest = grid.last_started(now).max(due);
+        // Under rotation it is more than an interval to the next slot of this location.
+        let (last, next) = match now < grid.end(newest) {
+            true if newest == due => (None, due),
+            true => (Some(grid.before(newest)), newest),
+            false => (Some(newest), grid.next_after(newest)),
         };
-        let next = NextRun { planned_at: newest, start_at: late_start(slots, newest, now, id) };
-        Self { missed: Some(missed).filter(|missed| missed.count > 0), next }
+        let missed = last.map(|last| MissedSlots { first: due, last, count: grid.slots_between(due, next) });
+        Self { missed, next: NextRun { planned_at: next, start_at: late_start(&grid, next, now, id) } }
     }
 }
 
-fn late_start(slots: &Slots, planned: Timestamp, now: Timestamp, id: MonitorId) -> Timestamp {
-    let late = now.since(planned);
+fn late_start(grid: &Grid, planned: Timestamp, now: Timestamp, id: MonitorId) -> Timestamp {
+    let start = grid.start(planned);
+    let late = now.since(start);
     if late < ORDINARY_LATENESS {
-        return planned.max(now);
+        return start.max(now);
     }
-    let left = (planned + slots.interval()).since(now);
+    let left = grid.end(planned).since(now);
     let window = i64::try_from(left.min(late * 2).as_micros()).unwrap_or(i64::MAX);
     let wait = window / 4 + share(mix(LATE_SEED, id.0), window / 2);
     now + Duration::from_micros(wait.unsigned_abs())

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use super::Slots;
-use crate::model::{LocationId, Timestamp};
+use super::grid::{first_of_run, run_number, stagger};
+use super::{Part, Slots};
+use crate::model::{LocationId, Mode, Monitor, Timestamp};
 
 /// A monitor's runs over its locations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,17 +28,48 @@ pub struct RunPlan {
 const GRACE: Duration = Duration::from_mins(1);
 
 impl RunPlan {
+    /// The plan of this version of `monitor` over `pool`, its own locations or those of its account, in their
+    /// order. A mode that is none of the five, as of handsets, is taken as Global Verify.
+    #[must_use]
+    pub fn of(monitor: &Monitor, pool: &[LocationId]) -> Self {
+        let document = &monitor.document;
+        let mode = document.text("mode").and_then(Mode::of_name).unwrap_or(Mode::GlobalVerify);
+        let rotates = document.flag("rotate_locations") && mode != Mode::Primary;
+        let home = LocationId(document.number("home_location"));
+        let mut pool = pool.to_vec();
+        pool.sort_by_key(|location| *location != home);
+        let per_run = match usize::try_from(document.number("monitor_location_count")) {
+            Ok(count @ 1..) => count.min(pool.len()),
+            _ => mode.own_count(pool.len(), rotates),
+        };
+        let attempts = if document.flag("retry_on_failure") { 2 } else { 1 };
+        Self {
+            slots: Slots::new(monitor.id, monitor.interval(), monitor.offset()),
+            pool,
+            per_run: per_run.max(1),
+            rotates,
+            staggered: mode == Mode::RoundRobin,
+            longest: monitor.timeout() * attempts,
+        }
+    }
+
+    /// The part that `location` has in the runs; `None` when it never checks one.
+    #[must_use]
+    pub fn part(&self, location: LocationId) -> Option<Part> {
+        Part::new(self.position(location)?, self.pool.len(), self.per_run(), self.rotates, self.staggered)
+    }
+
     /// The locations that check the run planned at `planned_at`, in their order.
     #[must_use]
     pub fn expected(&self, planned_at: Timestamp) -> Vec<LocationId> {
         let first = self.first(planned_at);
-        (0..self.per_run()).filter_map(|at| self.pool.get((first + at) % self.pool.len()).copied()).collect()
+        self.pool.iter().cycle().skip(first).take(self.per_run().min(self.pool.len())).copied().collect()
     }
 
     /// When `location` starts its check of the run planned at `planned_at`; `None` when it has no part in it.
     #[must_use]
     pub fn start(&self, planned_at: Timestamp, location: LocationId) -> Option<Timestamp> {
-        let position = self.pool.iter().position(|other| *other == location)?;
+        let position = self.position(location)?;
         let turn = (position + self.pool.len() - self.first(planned_at)) % self.pool.len();
         (turn < self.per_run()).then(|| planned_at + self.stagger(turn))
     }
@@ -56,9 +88,11 @@ impl RunPlan {
         if !self.staggered {
             return Duration::ZERO;
         }
-        let (turn, of) = (turn as u128, self.per_run() as u128);
-        let micros = self.slots.interval().as_micros() * turn / of;
-        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+        stagger(self.slots.interval(), turn as u64, self.per_run() as u64)
+    }
+
+    fn position(&self, location: LocationId) -> Option<usize> {
+        self.pool.iter().position(|other| *other == location)
     }
 
     fn per_run(&self) -> usize {
@@ -70,9 +104,7 @@ impl RunPlan {
         if !self.rotates || self.pool.is_empty() {
             return 0;
         }
-        let interval = i128::try_from(self.slots.interval().as_micros()).unwrap_or(1).max(1);
-        let run = i128::from(planned_at.as_micros()).div_euclid(interval);
-        let (per_run, pool) = (self.per_run() as i128, self.pool.len() as i128);
-        usize::try_from((run % pool * per_run).rem_euclid(pool)).unwrap_or(0)
+        let (pool, per_run) = (self.pool.len() as i64, self.per_run() as i64);
+        usize::try_from(first_of_run(run_number(&self.slots, planned_at), pool, per_run)).unwrap_or(0)
     }
 }

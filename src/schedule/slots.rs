@@ -36,6 +36,11 @@ impl Slots {
         Duration::from_micros(self.interval.unsigned_abs())
     }
 
+    /// Microseconds between two slots, at least 1.
+    pub(super) const fn micros(&self) -> i64 {
+        self.interval
+    }
+
     /// The newest slot that is not after `time`.
     #[must_use]
     pub fn last_at_or_before(&self, time: Timestamp) -> Timestamp {

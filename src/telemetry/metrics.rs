@@ -15,7 +15,7 @@ use super::labels::{
     ReloadLabels, ResultLabels, TryLabels, TypeLabels, WeightLabels,
 };
 use super::process::ProcessCollector;
-use crate::model::{CheckResult, Method, MissedReason};
+use crate::model::{CheckResult, Method, MissedReason, Outcome, Timestamp};
 
 /// Bounds in seconds for what a network does: 100 µs to 60 s, about three a decade.
 const NETWORK_SECONDS: [f64; 15] =
@@ -154,6 +154,12 @@ impl Metrics {
 
     /// Counts a finished check: outcome, type, failure kind, phases, lateness, missed slots.
     pub fn result(&self, result: &CheckResult) {
+        self.result_due(result, result.planned_at);
+    }
+
+    /// As [`Self::result`], for a check that was due at `due_at`: later than its run was planned where locations
+    /// take turns.
+    pub fn result_due(&self, result: &CheckResult, due_at: Timestamp) {
         let r#type = result.kind;
         let labels = ResultLabels { outcome: result.outcome, r#type };
         self.results.get_or_create(&labels).inc_by(u64::from(result.slots()));
@@ -162,8 +168,8 @@ impl Metrics {
             self.missed.get_or_create(&labels).inc_by(u64::from(missed.slots));
             return;
         }
-        if let Some(lateness) = result.lateness() {
-            self.lateness.observe(lateness.as_secs_f64());
+        if result.outcome != Outcome::Blackout {
+            self.lateness.observe(result.started_at.since(due_at).as_secs_f64());
         }
         if !result.attempts.is_empty() {
             self.durations.get_or_create(&TypeLabels { r#type }).observe(seconds(result.total_us));
@@ -183,19 +189,14 @@ impl Metrics {
         }
     }
 
-    /// Runs that wait for a place.
-    pub fn queue_depth(&self, runs: usize) {
-        self.queued.set(gauge(runs));
-    }
-
-    /// Checks that run now, by weight class.
-    pub fn in_flight(&self, weight: &'static str, checks: usize) {
-        self.in_flight.get_or_create(&WeightLabels { weight }).set(gauge(checks));
-    }
-
-    /// Monitors that are planned.
-    pub fn planned_monitors(&self, monitors: usize) {
-        self.planned.set(gauge(monitors));
+    /// What a runner has to do changed from `before` to `now`. Several runners add up.
+    pub fn load(&self, before: Load, now: Load) {
+        move_by(&self.planned, before.planned, now.planned);
+        move_by(&self.queued, before.queued, now.queued);
+        for (weight, before, now) in [("light", before.light, now.light), ("heavy", before.heavy, now.heavy)]
+        {
+            move_by(&self.in_flight.get_or_create(&WeightLabels { weight }), before, now);
+        }
     }
 
     /// Results that wait for the store.
@@ -241,6 +242,23 @@ impl Metrics {
             self.reload_taken_at.set(i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
         }
     }
+}
+
+/// What a runner has to do at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Load {
+    /// Monitors that are planned.
+    pub planned: usize,
+    /// Runs that wait for a place.
+    pub queued: usize,
+    /// Light checks that run.
+    pub light: usize,
+    /// Heavy checks that run.
+    pub heavy: usize,
+}
+
+fn move_by(to: &Gauge, before: usize, now: usize) {
+    let _ = to.inc_by(gauge(now).saturating_sub(gauge(before)));
 }
 
 fn gauge(count: usize) -> i64 {

@@ -6,4 +6,4 @@ mod metrics;
 mod process;
 
 pub use logs::{FIELDS, LogFormat, LogOptions, LogSetupError, init_logs, log_panics, parse_filter};
-pub use metrics::Metrics;
+pub use metrics::{Load, Metrics};

@@ -55,8 +55,10 @@ async fn render(site: &Site, audience: Option<CustomerId>, wish: Wish) -> Result
     let rows = site.view.rows(&board, &query).await?;
     let failing = board.counts().iter().find(|(s, _)| s.name() == "error").map_or(0, |(_, count)| *count);
     let title = if failing > 0 { format!("({failing}) Vigie") } else { "Vigie".to_owned() };
-    let location = escape(&site.view.location().name);
-    let mut body = format!("<h1>Monitors <small>checked from {location}, {} UTC</small></h1>", time(now));
+    let names: Vec<_> = site.view.locations().iter().map(|location| location.name.as_str()).collect();
+    let names = names.join(", ");
+    let from = escape(&names);
+    let mut body = format!("<h1>Monitors <small>checked from {from}, {} UTC</small></h1>", time(now));
     body.push_str(&tiles(&board, &wish));
     body.push_str(&form(&wish));
     body.push_str(&table(&board, &rows, now));

@@ -13,6 +13,7 @@ use vigie::engine::{Assignment, Place, check};
 use vigie::model::{LocationId, MonitorId, Role, Timestamp};
 use vigie::net::{Net, NetConfig};
 use vigie::probe::{ProbeSettings, build};
+use vigie::schedule::Part;
 use vigie::telemetry::Metrics;
 
 use crate::app::{App, Client, NOON, website};
@@ -42,11 +43,13 @@ async fn run(app: &App, id: i64, second: i64) {
     let (probe, weight) = build(&monitor.document, &ProbeSettings::default());
     let assignment = Assignment {
         monitor_id: monitor.id,
+        customer: monitor.customer,
         revision: monitor.revision,
         name: monitor.name().into(),
         kind: monitor.kind(),
         interval: monitor.interval(),
         offset: None,
+        part: Part::default(),
         timeout: monitor.timeout(),
         retry: monitor.document.flag("retry_on_failure"),
         location: LocationId(1),
@@ -55,7 +58,7 @@ async fn run(app: &App, id: i64, second: i64) {
         last_planned_at: None,
     };
     let net = Arc::new(Net::new(&NetConfig::default()).unwrap());
-    let place = Place { net, clock: app.clock.clone(), pulse: None };
+    let place = Place::new(net, app.clock.clone());
     let planned_at = Timestamp::from_seconds(NOON + second);
     let result = check(&assignment, planned_at, &place, &CancellationToken::new()).await;
     let metrics = Arc::new(Metrics::new());

@@ -8,3 +8,4 @@ mod load;
 mod reading;
 mod render;
 mod support;
+mod traceroute;

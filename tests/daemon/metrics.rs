@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use vigie::model::Outcome;
-use vigie::telemetry::Metrics;
+use vigie::telemetry::{Load, Metrics};
 
 use crate::support::result;
 
@@ -14,9 +14,11 @@ fn touched() -> Metrics {
     metrics.result(&retried);
     metrics.result(&result(1, 1, Outcome::Ok));
     metrics.result(&result(1, 2, Outcome::Missed));
-    metrics.queue_depth(4);
-    metrics.in_flight("light", 2);
-    metrics.planned_monitors(9);
+    metrics.load(Load::default(), Load { planned: 5, queued: 4, light: 2, heavy: 1 });
+    // A second location, and the first again.
+    metrics.load(Load::default(), Load { planned: 5, ..Load::default() });
+    let now = Load { planned: 4, queued: 4, light: 2, heavy: 0 };
+    metrics.load(Load { heavy: 1, planned: 5, ..now }, now);
     metrics.ingest_queue_depth(1);
     metrics.commit(500, Duration::from_millis(3));
     metrics.commit_failed("full");

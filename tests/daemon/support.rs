@@ -196,7 +196,7 @@ pub async fn served(kept: Kept, monitors: Vec<Monitor>) -> Served {
     let kept = Arc::new(kept);
     let roster = Arc::new(Roster::default());
     roster.replace(monitors);
-    let view = Arc::new(View::new(kept.clone(), roster, here()));
+    let view = Arc::new(View::new(kept.clone(), roster, vec![here()]));
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(1_767_232_800)));
     let site = Site { view: view.clone(), vitals: health.clone(), metrics: Arc::new(Metrics::new()), clock };

@@ -9,11 +9,12 @@ use tokio::sync::{Semaphore, watch};
 use vigie::clock::{Clock, FakeClock};
 use vigie::engine::{Assignment, Change, Limits, Place, ResultSink, RunnerHandle, start};
 use vigie::model::{
-    CheckResult, Failure, FailureKind, LocationId, MonitorId, MonitorType, Observation, Phase, Revision,
-    Timestamp,
+    CheckResult, CustomerId, Failure, FailureKind, LocationId, MonitorId, MonitorType, Observation, Phase,
+    Revision, Timestamp,
 };
 use vigie::net::{Net, NetConfig};
 use vigie::probe::{Attempting, Context, Probe, Weight};
+use vigie::schedule::Part;
 use vigie::telemetry::Metrics;
 
 pub const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);
@@ -103,11 +104,13 @@ impl Drop for Going<'_> {
 pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
     Assignment {
         monitor_id: MonitorId(id),
+        customer: CustomerId(1),
         revision: Revision(1),
         name: format!("monitor {id}").into(),
         kind: MonitorType::Tcp,
         interval: MINUTE,
         offset: Some(Duration::ZERO),
+        part: Part::default(),
         timeout: Duration::from_secs(5),
         retry: false,
         location: LocationId(1),
@@ -122,7 +125,7 @@ pub fn put(assignment: Assignment) -> Change {
 }
 
 pub fn place(clock: Arc<dyn Clock>) -> Place {
-    Place { net: Arc::new(Net::new(&NetConfig::default()).unwrap()), clock, pulse: None }
+    Place::new(Arc::new(Net::new(&NetConfig::default()).unwrap()), clock)
 }
 
 /// Keeps what it is given; takes nothing while it is held.

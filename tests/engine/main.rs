@@ -4,6 +4,7 @@
 mod back_pressure;
 mod checks;
 mod kit;
+mod places;
 mod real_time;
 mod runner;
 mod shutdown;

@@ -1,119 +1,17 @@
 //! With the real engine: what a user makes is run, in its newest version, until it is deleted.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use serde_json::json;
 use tokio::net::TcpListener;
-use vigie::app::LocalPlanner;
-use vigie::clock::{Clock, FakeClock};
-use vigie::control::{Directory, Fleet, FleetParts, IngestSettings, Ingestor, Roster};
-use vigie::engine::{self, Limits, Place, ResultSink, RunnerHandle};
+use vigie::clock::Clock;
 use vigie::model::intake::Form;
 use vigie::model::source::Node;
-use vigie::model::{CheckResult, MonitorId, MonitorType, Outcome, Timestamp};
-use vigie::net::{Net, NetConfig};
-use vigie::probe::ProbeSettings;
-use vigie::store::{Page, ResultFilter, Results, SqliteSettings, SqliteStore};
-use vigie::telemetry::Metrics;
-use vigie::vault::Keyring;
+use vigie::model::{Outcome, Timestamp};
 
-use crate::kit::{NOON, admin, common};
-
-struct Sink(Arc<Ingestor>);
-
-impl ResultSink for Sink {
-    fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(self.0.take(result))
-    }
-}
-
-/// The parts of a process that check.
-struct Process {
-    _folder: tempfile::TempDir,
-    store: Arc<SqliteStore>,
-    ingestor: Arc<Ingestor>,
-    runner: RunnerHandle,
-    planner: Arc<LocalPlanner>,
-    fleet: Fleet,
-    clock: Arc<FakeClock>,
-}
-
-impl Process {
-    async fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
-        let (store, metrics) = (Arc::new(store), Arc::new(Metrics::new()));
-        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
-        let ingestor =
-            Arc::new(Ingestor::start(store.clone(), Arc::clone(&metrics), vec![], IngestSettings::default()));
-        let net = Arc::new(Net::new(&NetConfig::default()).unwrap());
-        let place = Place { net, clock: clock.clone(), pulse: None };
-        let sink = Arc::new(Sink(Arc::clone(&ingestor)));
-        let runner = engine::start(Limits::default(), place, sink, metrics);
-        let directory = Arc::new(Directory::new(store.clone(), common()));
-        let planner = Arc::new(LocalPlanner::new(
-            runner.clone(),
-            Arc::clone(&ingestor),
-            Arc::clone(&directory),
-            clock.clone(),
-            &common().locations[0],
-            ProbeSettings::default(),
-        ));
-        let fleet = Fleet::new(FleetParts {
-            ledger: store.clone(),
-            roster: Arc::new(Roster::default()),
-            directory,
-            planner: planner.clone(),
-            vault: Arc::new(Keyring::ephemeral()),
-            clock: clock.clone(),
-        });
-        Self { _folder: folder, store, ingestor, runner, planner, fleet, clock }
-    }
-
-    async fn create(&self, port: u16, more: serde_json::Value) -> MonitorId {
-        let mut body = json!({
-            "billing_plancode": "p", "name": "shop", "hostname": "127.0.0.1", "port": port, "interval": 1,
-        });
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let made = self.fleet.create(&admin(), MonitorType::Tcp, Form::V3, &Node::from(body)).await;
-        MonitorId(made.unwrap().id)
-    }
-
-    /// Lets time pass as a running process sees it.
-    async fn pass(&self, seconds: u64) {
-        for _ in 0..2 * seconds {
-            self.clock.advance(Duration::from_millis(500));
-            self.runner.snapshot().await.unwrap();
-        }
-    }
-
-    /// The results of `monitor` once `number` of them are kept, newest first.
-    async fn results(&self, monitor: MonitorId, number: usize) -> Vec<CheckResult> {
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
-        loop {
-            let filter = ResultFilter { monitors: vec![monitor], ..ResultFilter::default() };
-            let page = self.store.results(filter, Page { limit: 100, offset: 0 }).await.unwrap();
-            if page.results.len() >= number {
-                return page.results;
-            }
-            assert!(tokio::time::Instant::now() < deadline, "{} of {number} results", page.results.len());
-            tokio::task::yield_now().await;
-        }
-    }
-
-    async fn planned(&self) -> usize {
-        self.runner.snapshot().await.unwrap().planned
-    }
-
-    async fn end(self) {
-        self.runner.shutdown(Duration::from_secs(5)).await;
-        assert_eq!(self.ingestor.drain(Duration::from_secs(5)).await, 0);
-        self.store.close().await;
-    }
-}
+use crate::kit::{NOON, admin};
+use crate::process::Process;
 
 /// A listener that counts its connections.
 async fn listener() -> (u16, Arc<AtomicUsize>) {

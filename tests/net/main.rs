@@ -12,6 +12,7 @@ mod resolve;
 mod tls;
 #[path = "../support/tls_server.rs"]
 mod tls_server;
+mod traceroute;
 
 use std::time::Duration;
 

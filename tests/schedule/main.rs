@@ -4,3 +4,4 @@
 mod calendar;
 mod pause;
 mod planning;
+mod run_plan;

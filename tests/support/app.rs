@@ -103,8 +103,7 @@ impl App {
         }));
         let tokens: Arc<dyn Tokens> = store.clone();
         let accounts = Arc::new(Accounts::new(ledger, tokens, Arc::clone(&timer)));
-        let home = common().locations.remove(0);
-        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), home));
+        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), common().locations));
         let state = ApiState { accounts, fleet, resources, directory, trials, view, clock: timer };
         let router = v3::router(state.clone());
         Self { state, router, store, planner, clock, folder }

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::kind::{clock_time, server};
+use super::hosted::{Hosted, targets, way_out};
+use super::kind::clock_time;
 use super::read::Values;
 use super::table::SETTINGS;
 use crate::model::accept::Plan;
 use crate::model::source::{Node, Place};
 use crate::model::{FieldFault, Location, LocationId, MonitorType, Rule, nearest};
-use crate::net::{EgressPolicy, NameServers, NetConfig, NetError, Pem, Roots, Source, Trust};
+use crate::net::{Endpoint, NetConfig, NetError, Pem, Roots, Trust};
 use crate::probe::ProbeSettings;
 use crate::store::Retention;
 use crate::telemetry::{LogFormat, LogOptions};
@@ -42,10 +43,16 @@ pub struct Settings {
     pub engine: EngineSettings,
     /// The database.
     pub store: StoreSettings,
-    /// This location.
+    /// The location of `location.*`.
     pub location: Location,
-    /// Its network.
+    /// Its network; whom checks trust, at every location.
     pub net: NetConfig,
+    /// Whether it looks at failures of monitors of other locations.
+    pub(super) verifies: bool,
+    /// What it should always reach.
+    pub(super) connectivity: Vec<Endpoint>,
+    /// The locations of `locations`, without whom they trust.
+    pub(super) others: Vec<Hosted>,
     /// Names of the client certificates, by id.
     pub certificate_names: BTreeMap<i64, String>,
     /// What checks have in common.
@@ -103,7 +110,7 @@ pub struct StoreSettings {
 type PemCheck = fn(&Pem) -> Result<(), NetError>;
 
 /// Every setting has a value here: the one that was set, or its default.
-struct Reader<'a> {
+pub(super) struct Reader<'a> {
     values: Values,
     file: Option<&'a Arc<str>>,
     faults: &'a mut Vec<FieldFault>,
@@ -129,14 +136,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
             format: read.text("log.format").parse().unwrap_or(LogFormat::Text),
             filter: read.text("log.level"),
         },
-        engine: EngineSettings {
-            total: read.count("engine.total"),
-            light: read.count("engine.light"),
-            heavy: read.count("engine.heavy"),
-            per_target: read.count("engine.per_target"),
-            queue: read.count("engine.queue"),
-            drain: Duration::from_secs(read.number("engine.drain_seconds").unsigned_abs()),
-        },
+        engine: read.engine(),
         store: StoreSettings {
             full_sync: read.text("store.synchronous") == "full",
             cache_bytes: read.number("store.cache_mib").unsigned_abs() * 1024 * 1024,
@@ -156,6 +156,9 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
             region: read.number("location.region"),
         },
         net: read.net(),
+        verifies: read.node("location.verifies").to_json() == Value::Bool(true),
+        connectivity: targets(read.node("location.connectivity_targets")),
+        others: read.others(),
         certificate_names: read.certificate_names(),
         probe: read.probe(),
         raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
@@ -163,7 +166,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
 }
 
 impl Reader<'_> {
-    fn node(&self, path: &str) -> &Node {
+    pub(super) fn node(&self, path: &str) -> &Node {
         self.values.get(path).or_else(|| defaults().get(path)).unwrap_or_else(|| null())
     }
 
@@ -179,7 +182,7 @@ impl Reader<'_> {
         self.node(path).items().iter().filter_map(Node::as_text).map(str::to_owned).collect()
     }
 
-    fn number(&self, path: &str) -> i64 {
+    pub(super) fn number(&self, path: &str) -> i64 {
         self.node(path).to_json().as_i64().unwrap_or_default()
     }
 
@@ -187,7 +190,7 @@ impl Reader<'_> {
         usize::try_from(self.number(path)).unwrap_or(usize::MAX)
     }
 
-    fn fault(&mut self, rule: Rule, path: &str, place: Place, message: String) {
+    pub(super) fn fault(&mut self, rule: Rule, path: &str, place: Place, message: String) {
         let fault = FieldFault::new(rule, path, place, message);
         self.faults.push(match self.file {
             Some(file) if place.is_known() => fault.in_file(file),
@@ -235,27 +238,20 @@ impl Reader<'_> {
         }
     }
 
-    fn net(&mut self) -> NetConfig {
-        let servers = self.texts("location.name_servers");
-        let servers: Vec<_> = servers.iter().filter_map(|text| server(text)).collect();
-        // Each network was checked by itself; together they cannot fail.
-        let egress =
-            EgressPolicy::parse(&self.texts("location.egress_allow"), &self.texts("location.egress_deny"));
-        NetConfig {
-            name_servers: if servers.is_empty() {
-                NameServers::System
-            } else {
-                NameServers::Explicit(servers)
-            },
-            control_name: self.text("location.control_name"),
-            egress: egress.unwrap_or_default(),
-            source: Source {
-                v4: self.optional("location.source_ipv4").and_then(|text| text.parse().ok()),
-                v6: self.optional("location.source_ipv6").and_then(|text| text.parse().ok()),
-                interface: self.optional("location.interface"),
-            },
-            trust: self.trust(),
+    pub(super) fn engine(&self) -> EngineSettings {
+        EngineSettings {
+            total: self.count("engine.total"),
+            light: self.count("engine.light"),
+            heavy: self.count("engine.heavy"),
+            per_target: self.count("engine.per_target"),
+            queue: self.count("engine.queue"),
+            drain: Duration::from_secs(self.number("engine.drain_seconds").unsigned_abs()),
         }
+    }
+
+    fn net(&mut self) -> NetConfig {
+        let way = way_out(|name| self.node(&format!("location.{name}")));
+        NetConfig { trust: self.trust(), ..way }
     }
 
     fn trust(&mut self) -> Trust {
@@ -327,7 +323,7 @@ impl Reader<'_> {
     }
 
     /// The entries of a list of maps; an id or code that stands there twice is a fault.
-    fn entries(&mut self, path: &str) -> Vec<(usize, Node)> {
+    pub(super) fn entries(&mut self, path: &str) -> Vec<(usize, Node)> {
         let node = self.node(path).clone();
         let mut seen = BTreeSet::new();
         for (at, item) in node.items().iter().enumerate() {
@@ -404,7 +400,7 @@ fn defaults() -> &'static Values {
     })
 }
 
-fn null() -> &'static Node {
+pub(super) fn null() -> &'static Node {
     static NULL: OnceLock<Node> = OnceLock::new();
     NULL.get_or_init(|| Node::from(Value::Null))
 }

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
 use crate::model::source::{Node, NodeValue};
-use crate::net::Network;
+use crate::net::{Endpoint, Network};
 use crate::telemetry::parse_filter;
 
 /// One part of an entry of a list, such as the `id` of a certificate.
@@ -38,6 +38,8 @@ pub enum Kind {
     Listen,
     /// An address, with or without a port.
     Server,
+    /// A host with a port.
+    Target,
     /// An IPv4 address.
     Ipv4,
     /// An IPv6 address.
@@ -69,6 +71,7 @@ impl Kind {
             }
             Self::Listen => "an address with a port, such as `127.0.0.1:7979` or `[::1]:7979`".to_owned(),
             Self::Server => "an address, with or without a port, such as `192.0.2.53` or `[::1]:5353`".to_owned(),
+            Self::Target => "a host and a port, such as `www.example.com:443` or `[::1]:53`".to_owned(),
             Self::Ipv4 => "an IPv4 address".to_owned(),
             Self::Ipv6 => "an IPv6 address".to_owned(),
             Self::Network => "a network, such as `10.0.0.0/8` or `fd00::/8`".to_owned(),
@@ -100,6 +103,7 @@ impl Kind {
             Self::Choice(words) => words.contains(&text),
             Self::Listen => text.split(',').all(|part| part.trim().parse::<SocketAddr>().is_ok()),
             Self::Server => server(text).is_some(),
+            Self::Target => target(text).is_some(),
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
             Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
             Self::Network => text.parse::<Network>().is_ok(),
@@ -133,6 +137,23 @@ pub fn server(text: &str) -> Option<SocketAddr> {
     text.parse().ok().or_else(|| Some(SocketAddr::new(bare.parse().ok()?, 53)))
 }
 
+/// Reads a host and a port; an IPv6 address stands in brackets.
+#[must_use]
+pub fn target(text: &str) -> Option<Endpoint> {
+    let (host, port) = text.rsplit_once(':')?;
+    let port = port.parse().ok().filter(|port| *port > 0)?;
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let fine = match bare {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => {
+            !host.is_empty()
+                && !host.contains([':', '/', '@', '[', ']'])
+                && !host.contains(char::is_whitespace)
+        }
+    };
+    fine.then(|| Endpoint::new(host, port))
+}
+
 /// Reads `hh:mm`.
 #[must_use]
 pub fn clock_time(text: &str) -> Option<(u8, u8)> {
@@ -154,13 +175,27 @@ mod tests {
 
     #[test]
     fn each_kind_takes_what_it_says_and_nothing_else() {
-        let cases: [(Kind, &[&str], &[&str]); 8] = [
+        let cases: [(Kind, &[&str], &[&str]); 9] = [
             (
                 Kind::Listen,
                 &["127.0.0.1:0", "[::1]:80", "127.0.0.1:0, [::1]:0"],
                 &["127.0.0.1", ":80", "localhost:80", "1.2.3.4:70000", "127.0.0.1:1,"],
             ),
             (Kind::Server, &["192.0.2.1", "192.0.2.1:5353", "::1", "[::1]", "[::1]:53"], &["dns.test", ""]),
+            (
+                Kind::Target,
+                &["www.example.com:443", "192.0.2.1:80", "[::1]:53"],
+                &[
+                    "www.example.com",
+                    ":80",
+                    "a.test:0",
+                    "a.test:70000",
+                    "::1:53",
+                    "[a]:1",
+                    "http://a.test:80",
+                    "a b:1",
+                ],
+            ),
             (Kind::Ipv4, &["192.0.2.1"], &["::1", "192.0.2"]),
             (Kind::Ipv6, &["::1"], &["192.0.2.1"]),
             (Kind::Network, &["10.0.0.0/8", "fd00::/8"], &["10.0.0.1/8", "10.0.0.0/33", "all"]),

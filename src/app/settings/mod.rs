@@ -1,6 +1,7 @@
 //! The settings of the process: a flag beats an environment variable, which beats the file.
 
 mod build;
+mod hosted;
 mod kind;
 mod read;
 mod render;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use build::{EngineSettings, ServerSettings, Settings, StoreSettings};
+pub use hosted::Hosted;
 pub use kind::{Kind, Part};
 pub use render::render;
 pub use table::{SECTIONS, SETTINGS, Setting};

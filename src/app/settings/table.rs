@@ -54,6 +54,25 @@ static CERTIFICATE: &[Part] = &[
     part("cert_file", Kind::Text, false),
     part("key_file", Kind::Text, false),
 ];
+static LOCATION: &[Part] = &[
+    part("id", ID, true),
+    part("name", Kind::Text, true),
+    part("region", count(0, i64::MAX), false),
+    part("source_ipv4", Kind::Ipv4, false),
+    part("source_ipv6", Kind::Ipv6, false),
+    part("interface", Kind::Text, false),
+    part("name_servers", Kind::List(&Kind::Server), false),
+    part("control_name", Kind::Text, false),
+    part("egress_allow", Kind::List(&Kind::Network), false),
+    part("egress_deny", Kind::List(&Kind::Network), false),
+    part("verifies", Kind::Flag, false),
+    part("connectivity_targets", Kind::List(&Kind::Target), false),
+    part("total", count(1, 1_000_000), false),
+    part("light", count(1, 1_000_000), false),
+    part("heavy", count(1, 1_000), false),
+    part("per_target", count(1, 1_000_000), false),
+    part("queue", count(1, 10_000_000), false),
+];
 static DNS_NAME: &[Part] = &[part("id", ID, true), part("name", Kind::Text, true)];
 static PLAN: &[Part] = &[
     part("code", Kind::Text, true),
@@ -105,6 +124,12 @@ pub static SETTINGS: &[Setting] = &[
         "Billing plans. When there are any, the `billing_plancode` of every monitor has to be one of them, and is\nheld to its limits: types, least interval in minutes, number of monitors, locations of one monitor.\nExample: [{code: basic, types: [website, tcp], least_interval: 5, monitors: 100, locations: 1}]",
     )
     .live(),
+    Setting::new(
+        "locations",
+        Kind::Entries(LOCATION),
+        "[]",
+        "Further locations that this process hosts beside the one of `location`, each with id and name, all else\nas there; what an entry leaves out has the default of `location`, and of `engine` for its own limits (total,\nlight, heavy, per_target, queue).\nExample: [{id: 2, name: second uplink, region: 1, source_ipv4: 192.0.2.7, verifies: true, total: 500}]",
+    ),
     Setting::new(
         "server.tls_cert_file",
         Kind::Text,
@@ -196,6 +221,18 @@ pub static SETTINGS: &[Setting] = &[
         Kind::List(&Kind::Network),
         "[]",
         "Networks that checks may not talk to, beside link-local ones and the metadata addresses of clouds.",
+    ),
+    Setting::new(
+        "location.verifies",
+        Kind::Flag,
+        "false",
+        "Whether it looks at failures of monitors that do not run here, when no location of theirs can.",
+    ),
+    Setting::new(
+        "location.connectivity_targets",
+        Kind::List(&Kind::Target),
+        "[]",
+        "Hosts with a port that never fail together. When a check fails and none of them lets us connect, the failure\ncounts as unknown: the location itself is cut off. Targets on loopback are left alone.",
     ),
     Setting::new("tls.system_roots", Kind::Flag, "true", "Whether the CAs of the operating system are trusted."),
     Setting::new("tls.ca_files", Kind::List(&Kind::Text), "[]", "PEM files of further CAs that every check trusts."),

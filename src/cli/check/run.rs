@@ -13,6 +13,7 @@ use crate::engine::{self, Assignment, Place};
 use crate::model::{CheckResult, CustomerId, Monitor, MonitorId, Origin, Revision};
 use crate::net::{self, Net};
 use crate::probe;
+use crate::schedule::Part;
 
 /// How many monitors of a file are checked at once.
 const AT_ONCE: usize = 8;
@@ -22,7 +23,7 @@ pub(super) async fn all(subjects: &[Subject], settings: &Settings) -> anyhow::Re
     // The first random number of a process takes 26 ms: the first handshake must not pay for it.
     net::warm_up();
     let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
-    let place = Place { net: Arc::new(net), clock: Arc::new(SystemClock), pulse: None };
+    let place = Place::new(Arc::new(net), Arc::new(SystemClock));
     let cancel = CancellationToken::new();
     let checks = subjects.iter().map(|subject| async {
         let assignment = assignment(subject, settings);
@@ -45,11 +46,13 @@ fn assignment(subject: &Subject, settings: &Settings) -> Assignment {
     let (probe, weight) = probe::build(&monitor.document, &settings.probe);
     Assignment {
         monitor_id: monitor.id,
+        customer: monitor.customer,
         revision: monitor.revision,
         name: monitor.name().into(),
         kind: monitor.kind(),
         interval: monitor.interval(),
         offset: None,
+        part: Part::default(),
         timeout: monitor.timeout(),
         retry: monitor.document.flag("retry_on_failure"),
         location: settings.location.id,

@@ -18,9 +18,10 @@ use crate::engine::{self, Assignment, Change, Limits, Place, ResultSink, RunnerH
 use crate::model::accept::{Surroundings, create};
 use crate::model::intake::Form;
 use crate::model::source::Node;
-use crate::model::{CheckResult, Document, MonitorId, MonitorType, Revision};
+use crate::model::{CheckResult, CustomerId, Document, MonitorId, MonitorType, Revision};
 use crate::net::{self, Net};
 use crate::probe;
+use crate::schedule::Part;
 use crate::store::{Answer, Commit, Ingest, SqliteSettings, SqliteStore};
 use crate::telemetry::Metrics;
 
@@ -106,7 +107,7 @@ impl Pipeline {
     pub(super) fn start(settings: &Settings, store: &Store) -> anyhow::Result<Self> {
         net::warm_up();
         let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
-        let place = Place { net: Arc::new(net), clock: Arc::new(SystemClock), pulse: None };
+        let place = Place::new(Arc::new(net), Arc::new(SystemClock));
         let metrics = Arc::new(Metrics::new());
         let tally = Arc::new(Tally::new()?);
         let taking: Arc<dyn Ingest> = store.store.clone();
@@ -180,11 +181,13 @@ pub(super) fn monitors(
         let (probe, weight) = probe::build(&document, &settings.probe);
         monitors.assignments.push(Arc::new(Assignment {
             monitor_id: MonitorId(i64::from(index) + 1),
+            customer: CustomerId(1),
             revision: Revision(1),
             name: document.text("name").unwrap_or_default().into(),
             kind,
             interval: Duration::from_secs(u64::from(interval)),
             offset: None,
+            part: Part::default(),
             timeout: Duration::from_secs(document.number("timeout").unsigned_abs()),
             retry: document.flag("retry_on_failure"),
             location: settings.location.id,

@@ -22,14 +22,14 @@ impl Agenda {
     pub(super) fn resume(&mut self, index: u32, last: Timestamp, now: Timestamp) {
         let Some(entry) = self.entry(index) else { return };
         entry.taken = last;
-        entry.due = entry.slots.next_after(last);
+        entry.due = entry.grid.next_after(last);
         self.catch_up(index, now, MissedReason::NotRunning);
     }
 
     /// Gives up the slots whose interval has passed, and sets the timer for the one that follows.
     pub(super) fn catch_up(&mut self, index: u32, now: Timestamp, reason: MissedReason) {
         let Some(entry) = self.entry(index) else { return };
-        let decided = CatchUp::decide(&entry.slots, entry.due, now, entry.assignment.monitor_id);
+        let decided = CatchUp::decide(entry.grid, entry.due, now, entry.assignment.monitor_id);
         entry.taken = decided.missed.map_or(entry.taken, |missed| missed.last);
         entry.due = decided.next.planned_at;
         entry.wake = decided.next.start_at;
@@ -52,7 +52,7 @@ impl Agenda {
     pub(super) fn come(&mut self, index: u32, now: Timestamp) {
         let paused_until = self.paused_until;
         let Some(entry) = self.entry(index) else { return };
-        let on_time = now.since(entry.wake) < ORDINARY_LATENESS && now < entry.due + entry.slots.interval();
+        let on_time = now.since(entry.wake) < ORDINARY_LATENESS && now < entry.grid.end(entry.due);
         let given_up = entry.pending.take();
         let by_pause = entry.wake <= paused_until;
         let reason = match (on_time, by_pause) {
@@ -64,13 +64,12 @@ impl Agenda {
             let slot = entry.due;
             entry.pending = Some(slot);
             entry.taken = slot;
-            entry.due = entry.slots.next_after(slot);
-            entry.wake = entry.due;
+            entry.await_slot(entry.grid.next_after(slot));
             let wake = entry.wake;
             self.timers.set(index, wake);
         }
         if let Some(slot) = given_up {
-            self.miss(index, reason, MissedSlots { first: slot, last: slot, count: 1 }, now);
+            self.miss_one(index, reason, slot, now);
         }
         if !on_time {
             self.catch_up(index, now, reason);
@@ -86,7 +85,18 @@ impl Agenda {
     ) {
         let Some(entry) = self.entries.get(index as usize).and_then(Option::as_ref) else { return };
         let assignment = Arc::clone(&entry.assignment);
-        self.backlog.add(MissedSeries { assignment, reason, slots, noticed_at }, &entry.slots);
+        self.backlog.add(MissedSeries { assignment, reason, slots, noticed_at }, &entry.grid);
+    }
+
+    pub(super) fn miss_one(&mut self, index: u32, reason: MissedReason, slot: Timestamp, now: Timestamp) {
+        self.miss(index, reason, MissedSlots { first: slot, last: slot, count: 1 }, now);
+    }
+
+    /// Gives up the slot that waits when its interval has passed meanwhile.
+    pub(super) fn miss_stale(&mut self, index: u32, reason: MissedReason, now: Timestamp) {
+        if let Some(slot) = self.entry(index).and_then(|entry| entry.take_stale(now)) {
+            self.miss_one(index, reason, slot, now);
+        }
     }
 
     /// Plans every monitor anew after the clock was set back by more than [`super::STEP_BACK`].
@@ -97,17 +107,11 @@ impl Agenda {
             let Some(entry) = self.entry(index).filter(|entry| entry.planned) else { continue };
             let given_up = entry.pending.take();
             entry.taken = now;
-            entry.due = entry.slots.next_after(now);
-            entry.wake = entry.due;
+            entry.await_slot(entry.grid.next_after(now));
             let wake = entry.wake;
             self.timers.set(index, wake);
             if let Some(slot) = given_up {
-                self.miss(
-                    index,
-                    MissedReason::Paused,
-                    MissedSlots { first: slot, last: slot, count: 1 },
-                    now,
-                );
+                self.miss_one(index, MissedReason::Paused, slot, now);
             }
             self.take_turn(index, now);
         }

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use crate::engine::Assignment;
 use crate::engine::gate::TargetKey;
 use crate::model::{MissedReason, Timestamp};
-use crate::schedule::Slots;
+use crate::schedule::Grid;
 
 pub(super) struct Entry {
     pub(super) assignment: Arc<Assignment>,
-    pub(super) slots: Slots,
+    pub(super) grid: Grid,
     /// The slot that has come and waits for its turn.
     pub(super) pending: Option<Timestamp>,
     /// The newest slot that came or was given up.
     pub(super) taken: Timestamp,
     /// The oldest slot that has not come yet.
     pub(super) due: Timestamp,
-    /// When the slot `due` comes: at its time, or later after a pause.
+    /// When the slot `due` comes: at its start here, or later after a pause.
     pub(super) wake: Timestamp,
     pub(super) target: Option<TargetKey>,
     pub(super) turn: Turn,
@@ -41,16 +41,17 @@ pub(super) fn reason_of(turn: Turn) -> MissedReason {
 
 impl Entry {
     pub(super) fn new(assignment: Arc<Assignment>, now: Timestamp) -> Self {
-        let slots = Slots::new(assignment.monitor_id, assignment.interval, assignment.offset);
+        let grid = assignment.grid();
         let target = assignment.probe.target().map(TargetKey::of);
-        let (taken, due) = (slots.last_at_or_before(now), slots.next_after(now));
+        // With the first run that is planned after now, at whichever location: none is checked by some alone.
+        let due = grid.next_after(now);
         Self {
             assignment,
-            slots,
+            grid,
             pending: None,
-            taken,
+            taken: grid.slots().last_at_or_before(now),
             due,
-            wake: due,
+            wake: grid.start(due),
             target,
             turn: Turn::Idle,
             planned: false,
@@ -64,17 +65,29 @@ impl Entry {
 
     /// Takes the slot that came during a pause and waits for its late start, if there is one.
     pub(super) fn take_late(&mut self) -> Option<Timestamp> {
-        if self.due >= self.wake {
+        if self.grid.start(self.due) >= self.wake {
             return None;
         }
         self.taken = self.due;
         Some(self.due)
     }
 
-    /// Begins the grid `slots` now, after every slot that was taken already.
-    pub(super) fn regrid(&mut self, slots: Slots, now: Timestamp) {
-        self.slots = slots;
-        self.due = slots.next_after(now.max(self.taken));
-        self.wake = self.due;
+    /// Begins `grid` now, after every slot that was taken already.
+    pub(super) fn regrid(&mut self, grid: Grid, now: Timestamp) {
+        self.grid = grid;
+        self.await_slot(grid.next_after(now.max(self.taken)));
+    }
+
+    /// Waits for the slot `due`.
+    pub(super) fn await_slot(&mut self, due: Timestamp) {
+        self.due = due;
+        self.wake = self.grid.start(due);
+    }
+
+    /// Takes the slot that waits when its interval has passed, which can be where a location does not check each
+    /// run: elsewhere the next slot has come by then.
+    pub(super) fn take_stale(&mut self, now: Timestamp) -> Option<Timestamp> {
+        let grid = self.grid;
+        self.pending.take_if(|slot| grid.skips_runs() && grid.end(*slot) <= now)
     }
 }

@@ -14,9 +14,9 @@ use self::entry::{Entry, Turn};
 use super::backlog::{Backlog, MissedSeries};
 use super::gate::{Gate, Limits};
 use super::{Assignment, OrderError};
-use crate::model::{CheckResult, MonitorId, Timestamp};
+use crate::model::{CheckResult, MissedReason, MonitorId, Timestamp};
 use crate::probe::Weight;
-use crate::schedule::{Slots, TimerQueue};
+use crate::schedule::TimerQueue;
 
 mod coming;
 mod entry;
@@ -35,6 +35,8 @@ pub struct Start {
     pub assignment: Arc<Assignment>,
     /// The slot that it is for; of an order, now.
     pub planned_at: Timestamp,
+    /// When that slot is due here.
+    pub due_at: Timestamp,
     /// Set for an order: its result goes here and nowhere else.
     pub reply: Option<Reply>,
 }
@@ -93,7 +95,7 @@ impl Agenda {
     }
 
     /// Plans a monitor, or takes its new version. A new version keeps the grid, the slot that waits, and what
-    /// runs, unless interval or offset changed: then its new grid begins now.
+    /// runs, unless interval, offset or its part in the runs changed: then its new grid begins now.
     pub fn put(&mut self, assignment: Arc<Assignment>, now: Timestamp) {
         if self.stopped {
             return;
@@ -110,18 +112,18 @@ impl Agenda {
         };
         self.come_if_due(index, now);
         let Some(entry) = self.entry(index) else { return };
-        let slots = Slots::new(id, assignment.interval, assignment.offset);
+        let grid = assignment.grid();
         entry.renew(assignment);
         if !entry.planned {
             // Slots that passed while it was not planned are nobody's.
-            entry.taken = entry.taken.max(slots.last_at_or_before(now));
-            entry.regrid(slots, now);
+            entry.taken = entry.taken.max(grid.slots().last_at_or_before(now));
+            entry.regrid(grid, now);
             self.plan(index);
-        } else if entry.slots != slots {
+        } else if entry.grid != grid {
             if let (None, Some(late)) = (entry.pending, entry.take_late()) {
                 entry.pending = Some(late);
             }
-            entry.regrid(slots, now);
+            entry.regrid(grid, now);
             let wake = entry.wake;
             self.timers.set(index, wake);
         }
@@ -196,6 +198,7 @@ impl Agenda {
         self.gate.leave(index);
         if let Some(entry) = self.entry(index) {
             entry.turn = Turn::Idle;
+            self.miss_stale(index, MissedReason::StillRunning, now);
             self.take_turn(index, now);
             self.drop_when_done(index);
         }

@@ -8,11 +8,12 @@ use proptest::prelude::*;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::model::{LocationId, MissedReason, MonitorType, Observation, Revision};
+use crate::model::{CustomerId, LocationId, MissedReason, MonitorType, Observation, Revision};
 use crate::probe::{Attempting, Context, Probe};
-use crate::schedule::MissedSlots;
+use crate::schedule::{MissedSlots, Part, RunPlan, Slots};
 
 const START: Timestamp = Timestamp::from_seconds(1_795_176_000);
+const HERE: LocationId = LocationId(1);
 const LIMITS: Limits = Limits { total: 3, light: 3, heavy: 1, per_target: 2, queue: 2 };
 
 struct Idle(&'static str);
@@ -30,18 +31,38 @@ impl Probe for Idle {
 fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignment {
     Assignment {
         monitor_id: MonitorId(id),
+        customer: CustomerId(1),
         revision: Revision(1),
         name: "monitor".into(),
         kind: MonitorType::Tcp,
         interval,
         offset,
+        part: Part::default(),
         timeout: Duration::from_secs(1),
         retry: false,
-        location: LocationId(1),
+        location: HERE,
         probe: Arc::new(Idle(if id % 2 == 0 { "even.test" } else { "odd.test" })),
         weight: if id % 5 == 0 { Weight::Heavy } else { Weight::Light },
         last_planned_at: None,
     }
+}
+
+/// The runs of monitor `id` over locations 1 to 4. Location 1 is the one here.
+fn plan(id: i64, seconds: u64, offset: Option<u64>, shape: usize) -> RunPlan {
+    // Locations, how many check one run, rotation, Round Robin.
+    let shapes = [
+        (1, 1, false, false),
+        (4, 3, true, false),
+        (3, 1, true, false),
+        (3, 3, false, true),
+        (4, 2, true, true),
+    ];
+    let (pool, per_run, rotates, staggered) = shapes[shape % shapes.len()];
+    let mut pool: Vec<_> = (1..=pool).map(LocationId).collect();
+    let turn = usize::try_from(id).unwrap() % pool.len();
+    pool.rotate_left(turn);
+    let slots = Slots::new(MonitorId(id), Duration::from_secs(seconds), offset.map(Duration::from_secs));
+    RunPlan { slots, pool, per_run, rotates, staggered, longest: Duration::from_secs(1) }
 }
 
 #[derive(Clone, Debug)]
@@ -52,7 +73,8 @@ enum Act {
     Back(u64),
     /// Ends the run that is at this place of the list of running ones.
     End(usize),
-    Put(i64, u64, Option<u64>),
+    /// A monitor, its interval and offset in seconds, and the shape of its runs over locations.
+    Put(i64, u64, Option<u64>, usize),
     Remove(i64),
     Order(i64),
 }
@@ -64,7 +86,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         1 => (60_000_u64..2_000_000).prop_map(Act::Pass),
         1 => (1_u64..1500).prop_map(Act::Back),
         8 => (0_usize..4).prop_map(Act::End),
-        3 => (1_i64..9, 1_u64..20, prop::option::of(0_u64..30)).prop_map(|(i, s, o)| Act::Put(i, s, o)),
+        3 => (1_i64..9, 1_u64..20, prop::option::of(0_u64..30), 0_usize..8)
+            .prop_map(|(i, s, o, p)| Act::Put(i, s, o, p)),
         1 => (1_i64..9).prop_map(Act::Remove),
         1 => (1_i64..9).prop_map(Act::Order),
     ];
@@ -73,32 +96,45 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 
 /// The slots of one monitor that have come and were not accounted for.
 struct Ledger {
-    slots: Slots,
-    /// Slots up to here have come.
+    plan: RunPlan,
+    /// Slots that were planned up to here have come.
     cursor: Timestamp,
     newest: Timestamp,
     open: BTreeSet<Timestamp>,
 }
 
 impl Ledger {
-    fn new(slots: Slots, now: Timestamp) -> Self {
-        Self { slots, cursor: now, newest: slots.last_at_or_before(now), open: BTreeSet::new() }
+    fn new(plan: RunPlan, now: Timestamp) -> Self {
+        let newest = plan.slots.last_at_or_before(now);
+        Self { plan, cursor: now, newest, open: BTreeSet::new() }
+    }
+
+    /// The first slot after `planned` that this location has a part in, and when it starts that.
+    fn next_after(&self, planned: Timestamp) -> (Timestamp, Timestamp) {
+        let mut planned = self.plan.slots.next_after(planned);
+        loop {
+            if let Some(start) = self.plan.start(planned, HERE) {
+                return (planned, start);
+            }
+            planned = self.plan.slots.next_after(planned);
+        }
     }
 
     fn pass(&mut self, now: Timestamp) {
-        while self.slots.next_after(self.cursor) <= now {
-            self.newest = self.slots.next_after(self.cursor);
-            self.cursor = self.newest;
-            self.open.insert(self.newest);
+        while let (planned, start) = self.next_after(self.cursor)
+            && start <= now
+        {
+            self.newest = planned;
+            self.cursor = planned;
+            self.open.insert(planned);
         }
-        self.cursor = self.cursor.max(now);
     }
 
-    fn edit(&mut self, slots: Slots, now: Timestamp) {
-        if self.slots != slots {
+    fn edit(&mut self, plan: RunPlan, now: Timestamp) {
+        if (self.plan.slots, self.plan.part(HERE)) != (plan.slots, plan.part(HERE)) {
             self.cursor = now.max(self.newest);
-            self.slots = slots;
         }
+        self.plan = plan;
     }
 
     /// Accounts for `first..=last`; answers how many slots that were.
@@ -152,14 +188,17 @@ impl World {
                     self.agenda.finished(index, self.now, &mut starts);
                 }
             }
-            Act::Put(id, seconds, offset) => {
-                let assigned = assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
-                let slots = Slots::new(assigned.monitor_id, assigned.interval, assigned.offset);
+            Act::Put(id, seconds, offset, shape) => {
+                let plan = plan(id, seconds, offset, shape);
+                let mut assigned =
+                    assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
+                assigned.part = plan.part(HERE).unwrap();
                 let known = self.agenda.by_id.contains_key(&MonitorId(id));
                 self.agenda.put(Arc::new(assigned), self.now);
                 let now = self.now;
-                let ledger = self.planned.entry(MonitorId(id)).or_insert_with(|| Ledger::new(slots, now));
-                ledger.edit(slots, now);
+                let ledger =
+                    self.planned.entry(MonitorId(id)).or_insert_with(|| Ledger::new(plan.clone(), now));
+                ledger.edit(plan, now);
                 if let Some(newest) = self.leaving.remove(&MonitorId(id)).filter(|_| known) {
                     ledger.cursor = ledger.cursor.max(newest);
                     ledger.newest = ledger.newest.max(newest);
@@ -193,6 +232,10 @@ impl World {
             if start.reply.is_none() {
                 let ledger = self.planned.get_mut(&id).expect("a monitor that is not planned has started");
                 prop_assert_eq!(ledger.newest, start.planned_at, "started after its interval");
+                if let Some(due) = ledger.plan.start(start.planned_at, HERE).filter(|_| ledger.plan.rotates) {
+                    let end = due + ledger.plan.slots.interval();
+                    prop_assert!(self.now < end, "started after its interval, long before the next slot");
+                }
                 prop_assert_eq!(ledger.account(start.planned_at, start.planned_at), 1, "ran twice");
             }
         }
@@ -341,6 +384,72 @@ fn slots_that_a_busy_runner_comes_too_late_for_are_overload_and_those_of_a_pause
         agenda.tick(before + Duration::from_millis(gap_ms), &mut Vec::new());
         assert_eq!(agenda.take_missed().map(|series| series.reason), Some(reason), "after {gap_ms} ms");
     }
+}
+
+/// What location 1 of `plan` starts within `minutes`, each run ending at once: planned, and due there.
+fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
+    let mut agenda = Agenda::new(LIMITS, START);
+    let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
+    assigned.part = plan.part(HERE).unwrap();
+    agenda.put(Arc::new(assigned), START);
+    let (mut ran, mut starts) = (Vec::new(), Vec::new());
+    while let Some(now) = agenda.next_wake().filter(|wake| *wake <= START + Duration::from_mins(minutes)) {
+        agenda.tick(now, &mut starts);
+        for start in starts.split_off(0) {
+            assert_eq!(start.due_at, now, "it starts when it is due");
+            ran.push((start.planned_at, start.due_at));
+            agenda.finished(start.index, now, &mut starts);
+        }
+        assert!(starts.is_empty() && agenda.take_missed().is_none());
+    }
+    ran
+}
+
+#[test]
+fn rotation_leaves_runs_to_others_and_misses_none_of_them() {
+    let plan = plan(2, 60, Some(0), 2);
+    let ran = started(&plan, 30);
+    let mut expected = Vec::new();
+    for minute in 1..=30 {
+        let planned = START + Duration::from_mins(minute);
+        if plan.expected(planned) == [HERE] {
+            expected.push((planned, planned));
+        }
+    }
+    assert_eq!((ran.len(), &ran), (10, &expected));
+}
+
+#[test]
+fn the_second_of_three_round_robin_locations_starts_a_third_of_the_interval_later() {
+    let plan = RunPlan { pool: [3, 1, 2].map(LocationId).to_vec(), ..plan(1, 60, Some(0), 3) };
+    for (minute, (planned, due)) in (1..).zip(started(&plan, 10)) {
+        assert_eq!(planned, START + Duration::from_mins(minute), "the run is the same everywhere");
+        assert_eq!(due, planned + Duration::from_secs(20));
+    }
+}
+
+#[test]
+fn a_slot_under_rotation_that_waited_for_longer_than_its_interval_is_missed_not_made_up_for() {
+    let mut agenda = Agenda::new(Limits { total: 1, ..LIMITS }, START);
+    let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
+    let plan = plan(1, 60, Some(0), 2);
+    assigned.part = plan.part(HERE).unwrap();
+    agenda.put(Arc::new(assigned), START);
+    // Another monitor keeps the only place.
+    let mut starts = Vec::new();
+    let (reply, _answer) = oneshot::channel();
+    agenda.order_once(Arc::new(assignment(3, Duration::from_mins(1), None)), START, reply);
+    agenda.admit(START, &mut starts);
+    let planned = agenda.next_wake().unwrap();
+    agenda.tick(planned, &mut starts);
+    assert_eq!((starts.len(), agenda.queued()), (1, 1));
+    let late = planned + Duration::from_secs(61);
+    agenda.tick(planned + Duration::from_secs(60), &mut starts);
+    agenda.finished(starts.remove(0).index, late, &mut starts);
+    let series = agenda.take_missed().unwrap();
+    assert_eq!((starts.len(), series.reason), (0, MissedReason::Overload));
+    assert_eq!((series.slots.first, series.slots.count), (planned, 1));
+    assert_eq!(agenda.next_wake(), Some(planned + Duration::from_mins(3)));
 }
 
 /// A million monitors have to fit in 2 GB with all else that they need (architecture.md 7).

@@ -7,7 +7,6 @@ use super::{Agenda, ORDERS, Reply, Start, refuse};
 use crate::engine::OrderError;
 use crate::engine::gate::Full;
 use crate::model::{MissedReason, Timestamp};
-use crate::schedule::MissedSlots;
 
 impl Agenda {
     pub(super) fn wants_turn(&self, index: u32) -> bool {
@@ -36,7 +35,7 @@ impl Agenda {
     /// The queue is full: the slot that wanted to wait is missed, orders are refused.
     pub(super) fn turn_away(&mut self, index: u32, now: Timestamp) {
         if let Some(slot) = self.entry(index).and_then(|entry| entry.pending.take()) {
-            self.miss(index, MissedReason::Overload, MissedSlots { first: slot, last: slot, count: 1 }, now);
+            self.miss_one(index, MissedReason::Overload, slot, now);
         }
         for reply in self.orders.remove(&index).into_iter().flatten() {
             self.waiting_orders -= 1;
@@ -57,11 +56,14 @@ impl Agenda {
     }
 
     pub(super) fn next_start(&mut self, index: u32, now: Timestamp) -> Option<Start> {
+        self.miss_stale(index, MissedReason::Overload, now);
         let reply = self.next_order(index);
         let entry = self.entry(index)?;
         let planned_at = if reply.is_some() { Some(now) } else { entry.pending.take() };
         entry.turn = if planned_at.is_some() { Turn::Running } else { Turn::Idle };
-        Some(Start { index, assignment: Arc::clone(&entry.assignment), planned_at: planned_at?, reply })
+        let planned_at = planned_at?;
+        let due_at = if reply.is_some() { now } else { entry.grid.start(planned_at) };
+        Some(Start { index, assignment: Arc::clone(&entry.assignment), planned_at, due_at, reply })
     }
 
     pub(super) fn next_order(&mut self, index: u32) -> Option<Reply> {

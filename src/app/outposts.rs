@@ -1,0 +1,63 @@
+//! The locations that this process hosts, at work: a network and a runner for each.
+
+use std::sync::Arc;
+
+use anyhow::Context;
+
+use super::planner::Outpost;
+use super::quiet::Quiet;
+use super::settings::{EngineSettings, Hosted, Settings};
+use crate::clock::Clock;
+use crate::control::Ingestor;
+use crate::engine::{self, Connectivity, Limits, Place, ResultSink, Silence};
+use crate::model::CheckResult;
+use crate::net::Net;
+use crate::telemetry::Metrics;
+
+/// Starts a runner without monitors for each location of `settings`; results go to `ingestor`.
+///
+/// # Errors
+/// When the network of a location cannot be set up.
+pub(super) fn start(
+    settings: &Settings,
+    ingestor: &Arc<Ingestor>,
+    quiet: &Arc<Quiet>,
+    clock: &Arc<dyn Clock>,
+    metrics: &Arc<Metrics>,
+) -> anyhow::Result<Vec<Outpost>> {
+    let sink: Arc<dyn ResultSink> = Arc::new(Sink(Arc::clone(ingestor)));
+    let start = |hosted| outpost(hosted, quiet, clock, &sink, metrics);
+    settings.hosted().into_iter().map(start).collect()
+}
+
+fn outpost(
+    hosted: Hosted,
+    quiet: &Arc<Quiet>,
+    clock: &Arc<dyn Clock>,
+    sink: &Arc<dyn ResultSink>,
+    metrics: &Arc<Metrics>,
+) -> anyhow::Result<Outpost> {
+    let Hosted { location, net, engine, verifies, connectivity } = hosted;
+    let unusable = || format!("the network of location `{}` cannot be set up", location.name);
+    let net = Arc::new(Net::new(&net).with_context(unusable)?);
+    let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
+    let silence: Arc<dyn Silence> = quiet.clone();
+    let place =
+        Place { connectivity, silence: Some(silence), ..Place::new(Arc::clone(&net), Arc::clone(clock)) };
+    let runner = engine::start(limits(&engine), place, Arc::clone(sink), Arc::clone(metrics));
+    Ok(Outpost { location, verifies, runner, net })
+}
+
+fn limits(engine: &EngineSettings) -> Limits {
+    let EngineSettings { total, light, heavy, per_target, queue, drain: _ } = *engine;
+    Limits { total, light, heavy, per_target, queue }
+}
+
+/// Hands results to the store's side.
+struct Sink(Arc<Ingestor>);
+
+impl ResultSink for Sink {
+    fn deliver(&self, result: CheckResult) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.0.take(result))
+    }
+}

@@ -1,0 +1,45 @@
+//! What was last known of each account: its blackouts, asked before each check, and its locations.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::control::AccountFacts;
+use crate::engine::{Assignment, Silence};
+use crate::model::{CustomerId, Location, Timestamp};
+use crate::schedule::Rests;
+
+/// Answers from memory, so that no check waits for the store. Who reads an account notes it here; the newest is
+/// never older than a second while the store can be read, and lasts while it cannot.
+#[derive(Default)]
+pub struct Quiet {
+    accounts: RwLock<HashMap<CustomerId, Arc<AccountFacts>>>,
+}
+
+impl Quiet {
+    /// Notes what is known of an account now.
+    pub(super) fn note(&self, facts: &Arc<AccountFacts>) {
+        let read = self.accounts.read().unwrap_or_else(PoisonError::into_inner);
+        if read.get(&facts.customer).is_some_and(|known| Arc::ptr_eq(known, facts)) {
+            return;
+        }
+        drop(read);
+        let mut accounts = self.accounts.write().unwrap_or_else(PoisonError::into_inner);
+        accounts.insert(facts.customer, Arc::clone(facts));
+    }
+
+    /// The locations of all accounts, by id.
+    pub(super) fn locations(&self) -> BTreeMap<i64, Location> {
+        let accounts = self.accounts.read().unwrap_or_else(PoisonError::into_inner);
+        let every = accounts.values().flat_map(|facts| facts.locations.iter());
+        every.map(|(id, location)| (*id, location.clone())).collect()
+    }
+}
+
+impl Silence for Quiet {
+    fn rests(&self, assignment: &Assignment, at: Timestamp) -> Option<String> {
+        let accounts = self.accounts.read().unwrap_or_else(PoisonError::into_inner);
+        let calendar = &accounts.get(&assignment.customer)?.calendar;
+        let window = calendar.covers(Rests::Monitor(assignment.monitor_id), at)?;
+        Some(format!("blackout {} of the monitor", window.id))
+    }
+}

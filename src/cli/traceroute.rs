@@ -1,0 +1,88 @@
+//! `vigie traceroute`: the way to a host, hop by hop.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use super::output;
+use super::settings::SettingsArgs;
+use crate::net::{Deadline, Endpoint, Family, Net, RouteEnd, RouteMethod, RouteOptions};
+
+/// Longest that a name may take to resolve, on top of the way itself.
+const RESOLVING: Duration = Duration::from_secs(15);
+
+/// Show the way to a host, hop by hop
+///
+/// Datagrams need no privilege; echo requests need a socket that the host may refuse. Both are sent, and the way
+/// that came further is shown. The address is held to the egress policy of the settings.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie traceroute shop.example.com
+  vigie traceroute --icmp --queries 3 192.0.2.7
+  vigie traceroute -6 --json example.com
+
+Exit codes: 0 the target answered, 1 it did not, or the way could not be traced, 2 wrong use.")]
+pub(super) struct Args {
+    /// Host name or address
+    host: String,
+    /// Send datagrams only
+    #[arg(long, conflicts_with = "icmp")]
+    udp: bool,
+    /// Send echo requests only
+    #[arg(long)]
+    icmp: bool,
+    /// Only over IPv4
+    #[arg(short = '4', long, conflicts_with = "ipv6")]
+    ipv4: bool,
+    /// Only over IPv6
+    #[arg(short = '6', long)]
+    ipv6: bool,
+    /// The farthest hop that is asked
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u8).range(1..=64))]
+    max_hops: u8,
+    /// Requests a hop
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=10))]
+    queries: u8,
+    /// Seconds to wait for an answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=30))]
+    wait: u8,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let settings = args.settings.load()?;
+    let mut to = Endpoint::new(args.host.trim(), 0);
+    to.family = match (args.ipv4, args.ipv6) {
+        (true, _) => Family::V4Only,
+        (_, true) => Family::V6Only,
+        _ => Family::Any,
+    };
+    let options = RouteOptions {
+        method: match (args.udp, args.icmp) {
+            (true, _) => Some(RouteMethod::Udp),
+            (_, true) => Some(RouteMethod::Icmp),
+            _ => None,
+        },
+        most_hops: args.max_hops,
+        queries: args.queries,
+        wait: Duration::from_secs(args.wait.into()),
+        ..RouteOptions::default()
+    };
+    // Requests leave ten at a time; more rounds than this there are none.
+    let rounds = u32::from(options.most_hops) * u32::from(options.queries) / 10 + 2;
+    let traced = super::runtime(false)?.block_on(async {
+        let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
+        let deadline = Deadline::within(RESOLVING + options.wait * rounds);
+        net.traceroute(&to, options, deadline).await.map_err(|failure| anyhow::anyhow!("{failure}"))
+    })?;
+    let text = if args.json { serde_json::to_string_pretty(&traced)? + "\n" } else { traced.to_string() };
+    output::say(&text)?;
+    let reached = traced.route.end == RouteEnd::Reached;
+    Ok(if reached { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}

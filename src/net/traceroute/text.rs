@@ -1,0 +1,107 @@
+//! A route as people read it.
+
+use std::fmt;
+
+use super::Traced;
+use super::route::{Answer, Hop, Route, RouteEnd};
+
+impl fmt::Display for Traced {
+    /// Several lines, each with its end.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Route { address, method, .. } = self.route;
+        writeln!(f, "traceroute to {} ({address}) over {}", self.host, method.words())?;
+        write!(f, "{}", self.route)?;
+        if !self.other.is_empty() {
+            writeln!(f, "({})", self.other)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, hop) in (1..).zip(&self.hops) {
+            writeln!(f, "{number:>3}  {hop}")?;
+        }
+        writeln!(f, "{}", self.summary())
+    }
+}
+
+impl Route {
+    /// How it ended, in one line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let words = self.end.words();
+        let known = self.known();
+        let hops = if known == 1 { "1 hop".to_owned() } else { format!("{known} hops") };
+        match (self.end, self.last_refusal()) {
+            (RouteEnd::Refused, Some(Answer { from, refused: Some(why), .. })) => {
+                format!("{words}: {from} says: {why} (after {hops})")
+            }
+            (RouteEnd::Reached | RouteEnd::Refused, _) => format!("{words} (after {hops})"),
+            _ => format!("{words} ({hops} known)"),
+        }
+    }
+}
+
+impl fmt::Display for Hop {
+    /// Each address once, with the times that follow it, as long as it stays the same.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut last = None;
+        for (at, answer) in self.answers.iter().enumerate() {
+            let between = if at == 0 { "" } else { "  " };
+            match answer {
+                None => write!(f, "{between}*")?,
+                Some(answer) => {
+                    write!(f, "{between}")?;
+                    if last != Some(answer.from) {
+                        write!(f, "{}  ", answer.from)?;
+                    }
+                    last = Some(answer.from);
+                    write!(f, "{}.{:02} ms", answer.rtt_us / 1000, answer.rtt_us % 1000 / 10)?;
+                    if let Some(why) = answer.refused {
+                        write!(f, " ({why})")?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::IpAddr;
+
+    use super::super::RouteMethod;
+    use super::*;
+
+    fn answer(last: u8, rtt_us: u64, refused: Option<&'static str>) -> Option<Answer> {
+        Some(Answer { from: IpAddr::from([192, 0, 2, last]), rtt_us, refused, reached: false })
+    }
+
+    #[test]
+    fn a_route_reads_like_a_table() {
+        let hops = vec![
+            Hop { answers: vec![answer(1, 512, None), answer(1, 1_498, None)] },
+            Hop { answers: vec![answer(2, 20_000, None), answer(3, 10_010, None)] },
+            Hop { answers: vec![None, None] },
+            Hop { answers: vec![None, answer(9, 33_333, Some("host unreachable"))] },
+        ];
+        let address = IpAddr::from([198, 51, 100, 7]);
+        let route =
+            Route { address, method: RouteMethod::Udp, socket: "dgram", hops, end: RouteEnd::Refused };
+        let traced = Traced { host: "shop.test".to_owned(), route, other: "ICMP: nothing".to_owned() };
+        assert_eq!(
+            traced.to_string(),
+            "traceroute to shop.test (198.51.100.7) over UDP
+  1  192.0.2.1  0.51 ms  1.49 ms
+  2  192.0.2.2  20.00 ms  192.0.2.3  10.01 ms
+  3  *  *
+  4  *  192.0.2.9  33.33 ms (host unreachable)
+the way ends here: 192.0.2.9 says: host unreachable (after 4 hops)
+(ICMP: nothing)
+"
+        );
+    }
+}

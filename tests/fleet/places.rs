@@ -1,0 +1,225 @@
+//! Several locations in one process: each runs its part of every run, over its own network.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::net::TcpListener;
+use vigie::control::{PlanError, Planner};
+use vigie::model::intake::Form;
+use vigie::model::source::Node;
+use vigie::model::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, RecordKind, RunId, Timestamp};
+use vigie::schedule::RunPlan;
+use vigie::store::{Ledger, NewRecord, Write};
+
+use crate::kit::{NOON, admin};
+use crate::process::{Process, address};
+
+/// Takes connections, and remembers from where they came.
+struct Target {
+    port: u16,
+    peers: Arc<Mutex<Vec<IpAddr>>>,
+}
+
+impl Target {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (port, peers) = (listener.local_addr().unwrap().port(), Arc::<Mutex<Vec<IpAddr>>>::default());
+        let seen = Arc::clone(&peers);
+        tokio::spawn(async move {
+            while let Ok((_, peer)) = listener.accept().await {
+                seen.lock().unwrap().push(peer.ip());
+            }
+        });
+        Self { port, peers }
+    }
+
+    fn peers(&self) -> BTreeSet<IpAddr> {
+        self.peers.lock().unwrap().iter().copied().collect()
+    }
+}
+
+fn addresses(ids: impl IntoIterator<Item = i64>) -> BTreeSet<IpAddr> {
+    ids.into_iter().map(|id| IpAddr::V4(address(id))).collect()
+}
+
+/// Which locations checked each run.
+fn by_run(results: &[CheckResult]) -> BTreeMap<Timestamp, Vec<LocationId>> {
+    let mut runs: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for result in results {
+        assert_eq!(result.run_id, RunId::of(result.monitor_id, result.planned_at));
+        runs.entry(result.planned_at).or_default().push(result.location_id);
+    }
+    runs.values_mut().for_each(|locations| locations.sort_unstable());
+    runs
+}
+
+/// The plan by which `monitor` runs at locations 1 to `pool`.
+fn plan(process: &Process, monitor: MonitorId, pool: i64) -> RunPlan {
+    let pool: Vec<_> = (1..=pool).map(LocationId).collect();
+    RunPlan::of(&process.fleet.roster().get(monitor).unwrap(), &pool)
+}
+
+fn locations(number: i64) -> serde_json::Value {
+    (1..=number).map(|id| json!({"id": id})).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_location_of_the_pool_checks_each_run_over_its_own_network() {
+    let (process, target) = (Process::hosting(3).await, Target::start().await);
+    let id = process.create(target.port, json!({"locations": locations(3)})).await;
+    assert_eq!(process.planned().await, 3);
+    process.pass(180).await;
+    let runs = by_run(&process.results(id, 9).await);
+    let all = [1, 2, 3].map(LocationId).to_vec();
+    assert_eq!(runs.len(), 3, "each run is one run, wherever it is checked: {runs:?}");
+    assert!(runs.values().all(|locations| *locations == all), "{runs:?}");
+    assert_eq!(target.peers(), addresses(1..=3));
+    let text = process.metrics.encode();
+    assert!(text.contains("\nvigie_monitors_planned 3\n"), "runners add up: {text}");
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn under_rotation_each_run_goes_to_the_next_locations_and_nothing_is_missed() {
+    let (process, target) = (Process::hosting(4).await, Target::start().await);
+    let more = json!({
+        "locations": locations(4), "rotate_locations": true, "mode": "SLA (MultiPOP)",
+    });
+    let id = process.create(target.port, more).await;
+    process.pass(6 * 60).await;
+    let results = process.results(id, 12).await;
+    assert!(results.iter().all(|result| result.outcome == Outcome::Ok), "{results:?}");
+    let (runs, plan) = (by_run(&results), plan(&process, id, 4));
+    assert_eq!((runs.len(), results.len()), (6, 12), "two of four check each run");
+    for (planned, locations) in &runs {
+        let mut expected = plan.expected(*planned);
+        expected.sort_unstable();
+        assert_eq!(locations, &expected);
+    }
+    assert_eq!(target.peers(), addresses(1..=4), "all had their turn");
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn round_robin_locations_start_one_after_another_within_the_interval() {
+    let (process, target) = (Process::hosting(3).await, Target::start().await);
+    let more = json!({"locations": locations(3), "home_location": 2, "mode": "Round Robin"});
+    let id = process.create(target.port, more).await;
+    process.pass(4 * 60).await;
+    let plan = plan(&process, id, 3);
+    let results = process.results(id, 9).await;
+    for result in &results {
+        let start = plan.start(result.planned_at, result.location_id).unwrap();
+        let late = result.started_at.since(start);
+        assert!(result.started_at >= start && late < Duration::from_secs(1), "{late:?}");
+    }
+    let delays: BTreeMap<_, _> =
+        results.iter().map(|r| (r.location_id.0, r.started_at.since(r.planned_at).as_secs() / 20)).collect();
+    assert_eq!(delays, BTreeMap::from([(2, 0), (1, 1), (3, 2)]), "the home location goes first");
+    let text = process.metrics.encode();
+    let late = text.lines().find(|line| line.starts_with("vigie_check_lateness_seconds_sum"));
+    let sum: f64 = late.unwrap().rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(sum < 12.0, "what a location waits for its turn is no lateness: {sum}");
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_monitor_leaves_the_locations_that_its_new_version_does_not_name() {
+    let (process, target) = (Process::hosting(3).await, Target::start().await);
+    let id = process.create(target.port, json!({"locations": locations(3)})).await;
+    process.pass(60).await;
+    process.results(id, 3).await;
+    let body = Node::from(json!({"locations": [{"id": 3}]}));
+    process.fleet.patch(&admin(), id, None, Form::V3, &body, None).await.unwrap();
+    assert_eq!(process.planned().await, 1);
+    process.pass(120).await;
+    let results = process.results(id, 5).await;
+    assert_eq!(results.len(), 5);
+    assert!(results[..2].iter().all(|result| result.location_id == LocationId(3)));
+    process.fleet.delete(&admin(), id, None).await.unwrap();
+    assert_eq!(process.planned().await, 0);
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_check_out_of_schedule_is_made_at_the_location_that_is_asked_for() {
+    let (process, target) = (Process::hosting(3).await, Target::start().await);
+    let id = process.create(target.port, json!({"locations": [{"id": 1}]})).await;
+    let monitor = process.fleet.roster().get(id).unwrap();
+    // Location 3 is not in its pool: it verifies.
+    let result = process.planner.check_once(monitor.clone(), LocationId(3)).await.unwrap();
+    assert_eq!((result.location_id, result.outcome), (LocationId(3), Outcome::Ok));
+    assert_eq!(target.peers(), addresses([3]));
+    let nowhere = process.planner.check_once(monitor, LocationId(9)).await.unwrap_err();
+    assert_eq!((nowhere, process.planned().await), (PlanError::Away, 1));
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn agents_are_those_of_the_process_and_of_the_accounts_and_only_the_first_are_alive() {
+    let (process, target) = (Process::hosting(3).await, Target::start().await);
+    let elsewhere = NewRecord {
+        fields: json!({"name": "branch", "region": 5, "private": false}).as_object().unwrap().clone(),
+        ..record(RecordKind::Location, None)
+    };
+    let branch = process.store.write(vec![Write::CreateRecord(elsewhere)], vec![]).await.unwrap()[0];
+    process.create(target.port, json!({})).await;
+    let agents = process.planner.agents();
+    let seen: Vec<_> = agents.iter().map(|a| (a.location.id.0, a.alive, a.verifies)).collect();
+    assert_eq!(seen, [(1, true, false), (2, true, false), (3, true, true), (branch, false, false)]);
+    process.outposts[1].runner.shutdown(Duration::ZERO).await;
+    assert!(!process.planner.agents()[1].alive, "one whose runner has ended is away");
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_a_monitor_blackout_no_location_touches_the_target_and_the_runs_are_recorded() {
+    let (process, target) = (Process::hosting(2).await, Target::start().await);
+    let id = process.create(target.port, json!({"locations": locations(2)})).await;
+    let other = process.create(target.port, json!({"locations": [{"id": 1}]})).await;
+    // From noon for three minutes; the account has no zone of its own.
+    let fields = json!({
+        "type": "Monitor", "persistent": false,
+        "from_date": "2026-01-01 12:00:00", "thru_date": "2026-01-01 12:03:00",
+    });
+    let fields = fields.as_object().unwrap().clone();
+    let blackout = NewRecord { fields, ..record(RecordKind::Blackout, Some(id.0)) };
+    let number = process.store.write(vec![Write::CreateRecord(blackout)], vec![]).await.unwrap()[0];
+    process.fleet.directory().forget();
+    process.planner.follow(&process.fleet).await.unwrap();
+    process.pass(180).await;
+    let results = process.results(id, 6).await;
+    let said = format!("blackout {number} of the monitor");
+    assert!(
+        results.iter().all(|r| r.outcome == Outcome::Blackout && r.reasons == [said.clone()]),
+        "{results:?}"
+    );
+    assert!(results.iter().all(|r| r.attempts.is_empty() && r.address.is_none()));
+    let others = process.results(other, 3).await;
+    assert!(others.iter().all(|result| result.outcome == Outcome::Ok));
+    assert_eq!(target.peers(), addresses([1]), "by the other monitor alone");
+    // A person may still ask.
+    let monitor = process.fleet.roster().get(id).unwrap();
+    let asked = process.planner.check_once(monitor, LocationId(2)).await.unwrap();
+    assert_eq!(asked.outcome, Outcome::Ok);
+    process.pass(60).await;
+    let after = process.results(id, 8).await;
+    assert!(after[..2].iter().all(|result| result.outcome == Outcome::Ok), "{after:?}");
+    process.end().await;
+}
+
+fn record(kind: RecordKind, assoc: Option<i64>) -> NewRecord {
+    NewRecord {
+        kind,
+        customer: Some(CustomerId(1)),
+        assoc,
+        unique: None,
+        created_at: Timestamp::from_seconds(NOON),
+        created_by: "test".to_owned(),
+        fields: serde_json::Map::new(),
+        private: None,
+    }
+}

@@ -1,0 +1,152 @@
+//! A process that checks, on a clock that the test moves: store, ingestor, one real runner for each location.
+
+use std::net::Ipv4Addr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use vigie::app::{LocalPlanner, Outpost, PlannerParts, Quiet};
+use vigie::clock::FakeClock;
+use vigie::control::{Common, Directory, Fleet, FleetParts, IngestSettings, Ingestor, Roster};
+use vigie::engine::{self, Limits, Place, ResultSink, Silence};
+use vigie::model::intake::Form;
+use vigie::model::source::Node;
+use vigie::model::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
+use vigie::net::{Net, NetConfig, Source};
+use vigie::probe::ProbeSettings;
+use vigie::store::{Page, ResultFilter, Results, SqliteSettings, SqliteStore};
+use vigie::telemetry::Metrics;
+use vigie::vault::Keyring;
+
+use crate::kit::{NOON, admin, common};
+
+struct Sink(Arc<Ingestor>);
+
+impl ResultSink for Sink {
+    fn deliver(&self, result: CheckResult) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(self.0.take(result))
+    }
+}
+
+/// The parts of a process that check.
+pub struct Process {
+    folder: tempfile::TempDir,
+    pub store: Arc<SqliteStore>,
+    ingestor: Arc<Ingestor>,
+    pub outposts: Vec<Outpost>,
+    pub planner: Arc<LocalPlanner>,
+    pub fleet: Fleet,
+    pub clock: Arc<FakeClock>,
+    pub metrics: Arc<Metrics>,
+}
+
+/// The source address of location `id`, by which targets tell it from others.
+pub fn address(id: i64) -> Ipv4Addr {
+    Ipv4Addr::new(127, 0, 1, u8::try_from(id).unwrap())
+}
+
+impl Process {
+    /// One that hosts location 1 of two.
+    pub async fn start() -> Self {
+        Self::over(common(), 1).await
+    }
+
+    /// One that hosts `number` locations, all that there are.
+    pub async fn hosting(number: i64) -> Self {
+        let at = |id| Location { id: LocationId(id), name: format!("location {id}"), region: id };
+        let locations = (1..=number).map(at).collect();
+        Self::over(Common { locations, ..common() }, usize::try_from(number).unwrap()).await
+    }
+
+    async fn over(common: Common, hosted: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
+        let (store, metrics) = (Arc::new(store), Arc::new(Metrics::new()));
+        let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
+        let ingestor =
+            Arc::new(Ingestor::start(store.clone(), Arc::clone(&metrics), vec![], IngestSettings::default()));
+        let quiet = Arc::new(Quiet::default());
+        let outpost = |location: &Location| {
+            let source = Source { v4: Some(address(location.id.0)), ..Source::default() };
+            let net = Arc::new(Net::new(&NetConfig { source, ..NetConfig::default() }).unwrap());
+            let silence: Arc<dyn Silence> = quiet.clone();
+            let place = Place { silence: Some(silence), ..Place::new(Arc::clone(&net), clock.clone()) };
+            let sink = Arc::new(Sink(Arc::clone(&ingestor)));
+            let runner = engine::start(Limits::default(), place, sink, Arc::clone(&metrics));
+            Outpost { location: location.clone(), verifies: location.id.0 == 3, runner, net }
+        };
+        let outposts: Vec<_> = common.locations.iter().take(hosted).map(outpost).collect();
+        let directory = Arc::new(Directory::new(store.clone(), common));
+        let planner = Arc::new(LocalPlanner::new(PlannerParts {
+            outposts: outposts.clone(),
+            ingestor: Arc::clone(&ingestor),
+            directory: Arc::clone(&directory),
+            quiet,
+            clock: clock.clone(),
+            probes: ProbeSettings::default(),
+        }));
+        let fleet = Fleet::new(FleetParts {
+            ledger: store.clone(),
+            roster: Arc::new(Roster::default()),
+            directory,
+            planner: planner.clone(),
+            vault: Arc::new(Keyring::ephemeral()),
+            clock: clock.clone(),
+        });
+        Self { folder, store, ingestor, outposts, planner, fleet, clock, metrics }
+    }
+
+    pub async fn create(&self, port: u16, more: serde_json::Value) -> MonitorId {
+        let mut body = json!({
+            "billing_plancode": "p", "name": "shop", "hostname": "127.0.0.1", "port": port, "interval": 1,
+        });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let made = self.fleet.create(&admin(), MonitorType::Tcp, Form::V3, &Node::from(body)).await;
+        MonitorId(made.unwrap().id)
+    }
+
+    /// Lets time pass as a running process sees it; none passes while a check is going.
+    pub async fn pass(&self, seconds: u64) {
+        for _ in 0..2 * seconds {
+            self.clock.advance(Duration::from_millis(500));
+            for outpost in &self.outposts {
+                while outpost.runner.snapshot().await.unwrap().in_flight > 0 {
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+    }
+
+    /// The results of `monitor` once `number` of them are kept, newest first.
+    pub async fn results(&self, monitor: MonitorId, number: usize) -> Vec<CheckResult> {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+        loop {
+            let filter = ResultFilter { monitors: vec![monitor], ..ResultFilter::default() };
+            let page = self.store.results(filter, Page { limit: 1000, offset: 0 }).await.unwrap();
+            if page.results.len() >= number {
+                return page.results;
+            }
+            assert!(tokio::time::Instant::now() < deadline, "{} of {number} results", page.results.len());
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Monitors that are planned, over all locations.
+    pub async fn planned(&self) -> usize {
+        let mut planned = 0;
+        for outpost in &self.outposts {
+            planned += outpost.runner.snapshot().await.unwrap().planned;
+        }
+        planned
+    }
+
+    pub async fn end(self) {
+        for outpost in &self.outposts {
+            outpost.runner.shutdown(Duration::from_secs(5)).await;
+        }
+        assert_eq!(self.ingestor.drain(Duration::from_secs(5)).await, 0);
+        self.store.close().await;
+        drop(self.folder);
+    }
+}

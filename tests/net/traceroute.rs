@@ -1,0 +1,207 @@
+//! Traced ways: over loopback, and through routers that are network namespaces of their own.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use vigie::model::FailureKind;
+use vigie::net::{Endpoint, Route, RouteEnd, RouteMethod, RouteOptions};
+
+use crate::namespace::inside;
+use crate::{net, net_with, soon, within};
+
+/// This namespace, two routers and the target in a row; hop n has 10.0.n.2 and fd00:n::2. They answer as often as
+/// they are asked, so that one trace does not silence the next, and end with this process.
+const CHAIN: &str = r#"
+    own() { readlink /proc/$1/ns/net; }
+    place() {
+        setpriv --pdeathsig KILL unshare --net sleep 600 &
+        made=$!
+        until [ "$(own $made)" != "$(own self)" ] && [ -n "$(own $made)" ]; do :; done
+        nsenter -t $made --net ip link set lo up
+        nsenter -t $made --net sysctl -qw net.ipv6.conf.default.accept_dad=0
+    }
+    link() {
+        nsenter -t $1 --net ip link add veth-b type veth peer name veth-a netns $2
+        for side in "$1 veth-b 1" "$2 veth-a 2"; do
+            set -- $1 $2 $3 $side
+            nsenter -t $4 --net ip link set $5 up
+            nsenter -t $4 --net ip addr add 10.0.$3.$6/24 dev $5
+            nsenter -t $4 --net ip addr add fd00:$3::$6/64 dev $5 nodad
+        done
+    }
+    up() { nsenter -t $1 --net ip route add default via 10.0.$2.1; nsenter -t $1 --net ip -6 route add default via fd00:$2::1; }
+    down() { nsenter -t $1 --net ip route add 10.0.$2.0/24 via 10.0.$3.2; nsenter -t $1 --net ip -6 route add fd00:$2::/64 via fd00:$3::2; }
+    forwards() { nsenter -t $1 --net sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1; }
+    ip link set lo up; sysctl -qw net.ipv6.conf.default.accept_dad=0
+    place; r1=$made
+    place; r2=$made
+    place; target=$made
+    link $$ $r1 1; link $r1 $r2 2; link $r2 $target 3
+    forwards $r1; forwards $r2
+    for each in $r1 $r2 $target; do
+        nsenter -t $each --net sysctl -qw net.ipv4.icmp_ratemask=0 net.ipv6.icmp.ratelimit=0
+    done
+    ip route add default via 10.0.1.2; ip -6 route add default via fd00:1::2
+    down $r1 3 2; up $r2 2; up $target 3
+    nsenter -t $r1 --net ip route add 10.9.0.0/16 via 10.0.2.2
+    nsenter -t $r1 --net ip -6 route add fd09::/16 via fd00:2::2
+"#;
+
+/// What `$1` is asked over ICMP is also asked without privilege.
+const ANYBODY_PINGS: &str = "sysctl -qw net.ipv4.ping_group_range='0 0'";
+
+async fn routed(host: &str, method: RouteMethod) -> Route {
+    let options =
+        RouteOptions { method: Some(method), wait: Duration::from_millis(500), ..RouteOptions::default() };
+    net().traceroute(&Endpoint::new(host, 0), options, soon()).await.unwrap().route
+}
+
+/// Who answered at each hop, without doubles.
+fn who(route: &Route) -> Vec<Vec<String>> {
+    let from = |hop: &vigie::net::Hop| {
+        let mut from: Vec<String> =
+            hop.answers.iter().flatten().map(|answer| answer.from.to_string()).collect();
+        from.dedup();
+        from
+    };
+    route.hops.iter().map(from).collect()
+}
+
+const METHODS: [RouteMethod; 2] = [RouteMethod::Udp, RouteMethod::Icmp];
+
+#[tokio::test]
+async fn loopback_is_one_hop_away() {
+    for host in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
+        for method in METHODS {
+            let route = routed(host, method).await;
+            assert_eq!((route.end, route.hops.len()), (RouteEnd::Reached, 1), "{host}: {route}");
+            assert_eq!(route.hops[0].answers.len(), 2);
+            let own: IpAddr = host.parse::<IpAddr>().unwrap().to_canonical();
+            assert_eq!(who(&route), [[own.to_string()]], "{host}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_way_leads_over_its_routers_to_the_target() {
+    if !inside("traceroute::a_way_leads_over_its_routers_to_the_target", CHAIN, "") {
+        return;
+    }
+    for method in METHODS {
+        for (host, hops) in [
+            ("10.0.3.2", ["10.0.1.2", "10.0.2.2", "10.0.3.2"]),
+            ("fd00:3::2", ["fd00:1::2", "fd00:2::2", "fd00:3::2"]),
+        ] {
+            let route = routed(host, method).await;
+            assert_eq!(who(&route), hops.map(|hop| vec![hop.to_owned()]), "{method:?}: {route}");
+            assert_eq!(route.end, RouteEnd::Reached, "{route}");
+        }
+    }
+    // Both at once, as an alert has it: the other one is told in a line.
+    let traced =
+        net().traceroute(&Endpoint::new("10.0.3.2", 0), RouteOptions::default(), soon()).await.unwrap();
+    assert_eq!(traced.route.end, RouteEnd::Reached, "{traced}");
+    assert_eq!(traced.other, "ICMP: the target answered (after 3 hops)", "{traced}");
+    let file = net().traceroute_file(&Endpoint::new("fd00:3::2", 0), soon()).await;
+    let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
+    assert_eq!(file.name, "traceroute.txt");
+    assert!(text.starts_with("traceroute to fd00:3::2 (fd00:3::2) over UDP\n  1  fd00:1::2  "), "{text}");
+}
+
+#[tokio::test]
+async fn neither_method_needs_privilege_where_the_kernel_lets_it() {
+    let setup = format!("{CHAIN}\n{ANYBODY_PINGS}");
+    let name = "traceroute::neither_method_needs_privilege_where_the_kernel_lets_it";
+    if !inside(name, &setup, "setpriv --bounding-set=-net_raw") {
+        return;
+    }
+    for method in METHODS {
+        for host in ["10.0.3.2", "fd00:3::2"] {
+            let route = routed(host, method).await;
+            assert_eq!(
+                (route.socket, route.end, route.hops.len()),
+                ("dgram", RouteEnd::Reached, 3),
+                "{route}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn without_permission_for_echo_requests_datagrams_still_go() {
+    let name = "traceroute::without_permission_for_echo_requests_datagrams_still_go";
+    if !inside(name, CHAIN, "setpriv --bounding-set=-net_raw") {
+        return;
+    }
+    let to = Endpoint::new("10.0.3.2", 0);
+    let only_icmp = RouteOptions { method: Some(RouteMethod::Icmp), ..RouteOptions::default() };
+    let failure = net().traceroute(&to, only_icmp, soon()).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NoPermission);
+    assert!(failure.detail.contains("net.ipv4.ping_group_range"), "{failure}");
+    let traced = net().traceroute(&to, RouteOptions::default(), soon()).await.unwrap();
+    assert_eq!((traced.route.method, traced.route.end), (RouteMethod::Udp, RouteEnd::Reached), "{traced}");
+    assert!(traced.other.starts_with("echo requests to 10.0.3.2: "), "{traced}");
+}
+
+#[tokio::test]
+async fn where_a_way_ends_and_why_is_told() {
+    let setup = format!(
+        "{CHAIN}
+         nsenter -t $r2 --net ip route add unreachable 10.9.1.0/24
+         nsenter -t $r1 --net ip route add prohibit 10.9.2.0/24
+         nsenter -t $r2 --net ip route add blackhole 10.9.3.0/24
+         nsenter -t $r2 --net ip -6 route add prohibit fd09:2::/64"
+    );
+    if !inside("traceroute::where_a_way_ends_and_why_is_told", &setup, "") {
+        return;
+    }
+    // Linux says so five times to one host, and then once a second.
+    let few =
+        |method| RouteOptions { method: Some(method), most_hops: 3, queries: 1, ..RouteOptions::default() };
+    for method in METHODS {
+        for (host, from, why, after) in [
+            ("10.9.1.1", "10.0.2.2", "host unreachable", "2 hops"),
+            ("10.9.2.1", "10.0.1.2", "prohibited by a rule there", "1 hop"),
+            ("fd09:2::1", "fd00:2::2", "prohibited by a rule there", "2 hops"),
+        ] {
+            let traced = net().traceroute(&Endpoint::new(host, 0), few(method), soon()).await.unwrap();
+            let told = format!("the way ends here: {from} says: {why} (after {after})");
+            assert_eq!((traced.route.end, traced.route.summary()), (RouteEnd::Refused, told), "{traced}");
+        }
+        let route = routed("10.9.3.1", method).await;
+        assert_eq!((route.end, route.known()), (RouteEnd::Silent, 1), "{route}");
+        assert_eq!(route.summary(), "nobody answers from here on (1 hop known)");
+    }
+}
+
+#[tokio::test]
+async fn a_trace_ends_with_its_deadline() {
+    let setup = "ip link set lo up; ip addr add 192.0.2.1/32 dev lo; ip route add blackhole 198.51.100.0/24; \
+                 ip link add veth-a type veth peer name veth-b; ip link set veth-a up; ip link set veth-b up; \
+                 ip addr add 10.1.0.1/24 dev veth-a; ip neigh add 10.1.0.2 lladdr 02:00:00:00:00:09 dev veth-a nud permanent; \
+                 ip route add 203.0.113.0/24 via 10.1.0.2";
+    if !inside("traceroute::a_trace_ends_with_its_deadline", setup, "") {
+        return;
+    }
+    let begun = std::time::Instant::now();
+    let options = RouteOptions { wait: Duration::from_secs(30), ..RouteOptions::default() };
+    let traced = net().traceroute(&Endpoint::new("203.0.113.9", 0), options, within(300)).await.unwrap();
+    assert_eq!((traced.route.end, traced.route.hops.len()), (RouteEnd::OutOfTime, 1), "{traced}");
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    // A host without a way of its own says so.
+    let failure = net().traceroute(&Endpoint::new("192.0.2.77", 0), options, soon()).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NoRoute, "{failure}");
+    let file = net().traceroute_file(&Endpoint::new("192.0.2.77", 0), soon()).await;
+    let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
+    assert!(text.starts_with("traceroute to 192.0.2.77: "), "{text}");
+}
+
+#[tokio::test]
+async fn the_egress_policy_holds_for_traces() {
+    let strict = net_with(|config| {
+        config.egress = vigie::net::EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap();
+    });
+    let failure =
+        strict.traceroute(&Endpoint::new("127.0.0.1", 0), RouteOptions::default(), soon()).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::EgressDenied);
+}

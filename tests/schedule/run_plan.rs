@@ -1,0 +1,203 @@
+//! Where and when each run is checked: the same answer at every location, and nobody left out.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use vigie::model::{
+    CustomerId, Document, LocationId, Monitor, MonitorId, MonitorType, Origin, Revision, Timestamp,
+};
+use vigie::schedule::{CatchUp, Grid, ORDINARY_LATENESS, RunPlan, Slots};
+
+const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);
+
+fn plans() -> impl Strategy<Value = RunPlan> {
+    let parts = (any::<i64>(), 1_u64..7200, 1_usize..9, 1_usize..9, any::<(bool, bool)>(), 1_u64..200);
+    parts.prop_map(|(id, seconds, pool, per_run, (rotates, staggered), longest)| RunPlan {
+        slots: Slots::new(MonitorId(id), Duration::from_secs(seconds), None),
+        pool: (0..pool).map(|place| LocationId(10 + 7 * place as i64)).collect(),
+        per_run: per_run.min(pool),
+        rotates,
+        staggered,
+        longest: Duration::from_secs(longest),
+    })
+}
+
+/// The grid of `location`; `None` when it has no part.
+fn grid(plan: &RunPlan, location: LocationId) -> Option<Grid> {
+    plan.part(location).map(|part| Grid::new(plan.slots, part))
+}
+
+/// The planned times of the first `runs` runs from `from` on.
+fn runs(plan: &RunPlan, from: Timestamp, runs: usize) -> Vec<Timestamp> {
+    let next = |planned: &Timestamp| Some(plan.slots.next_after(*planned));
+    std::iter::successors(Some(plan.slots.first_at_or_after(from)), next).take(runs).collect()
+}
+
+proptest! {
+    #[test]
+    fn the_grid_of_a_location_is_the_runs_in_which_it_is_expected(plan in plans(), ago in 0_u64..100_000) {
+        let runs = runs(&plan, NOON - Duration::from_secs(ago), 40);
+        let (first, end) = (runs[0], *runs.last().unwrap());
+        for &location in &plan.pool {
+            let own: Vec<_> = runs.iter().filter(|run| plan.expected(**run).contains(&location)).copied().collect();
+            let Some(grid) = grid(&plan, location) else {
+                prop_assert!(own.is_empty(), "{} has no part, but is expected", location);
+                continue;
+            };
+            let mut seen = Vec::new();
+            let mut at = grid.next_after(first - Duration::from_micros(1));
+            while at <= end {
+                seen.push(at);
+                at = grid.next_after(at);
+            }
+            prop_assert_eq!(&seen, &own);
+            for pair in own.windows(2) {
+                prop_assert_eq!(grid.before(pair[1]), pair[0]);
+                prop_assert!(grid.start(pair[0]) < grid.start(pair[1]), "starts keep their order");
+            }
+            for (place, &from) in own.iter().enumerate() {
+                prop_assert_eq!(Some(grid.start(from)), plan.start(from, location));
+                for (further, &until) in own[place..].iter().enumerate() {
+                    prop_assert_eq!(grid.slots_between(from, until), further as u64);
+                    let beyond = until + Duration::from_micros(1);
+                    prop_assert_eq!(grid.slots_between(from, beyond), further as u64 + 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_slot_that_started_last_is_the_newest_whose_start_has_come(plan in plans(), after in 0_u64..100_000_000_000) {
+        for &location in &plan.pool {
+            let Some(grid) = grid(&plan, location) else { continue };
+            let now = NOON + Duration::from_micros(after);
+            let last = grid.last_started(now);
+            prop_assert!(plan.start(last, location).is_some_and(|start| start <= now));
+            prop_assert!(grid.start(grid.next_after(last)) > now);
+        }
+    }
+
+    #[test]
+    fn each_run_has_its_number_of_locations_and_rotation_treats_all_alike(plan in plans()) {
+        let mut checks: BTreeMap<LocationId, usize> = BTreeMap::new();
+        for planned in runs(&plan, NOON, plan.pool.len()) {
+            let expected = plan.expected(planned);
+            prop_assert_eq!(expected.len(), plan.per_run);
+            for (turn, location) in expected.iter().enumerate() {
+                *checks.entry(*location).or_default() += 1;
+                let delay = if plan.staggered {
+                    plan.slots.interval().as_micros() * turn as u128 / plan.per_run as u128
+                } else {
+                    0
+                };
+                let start = planned + Duration::from_micros(u64::try_from(delay).unwrap());
+                prop_assert_eq!(plan.start(planned, *location), Some(start));
+            }
+            prop_assert!(plan.pool.iter().all(|other| expected.contains(other) == plan.start(planned, *other).is_some()));
+        }
+        if plan.rotates {
+            // As many runs as there are locations: each had its turn equally often.
+            prop_assert!(plan.pool.iter().all(|at| checks.get(at) == Some(&plan.per_run)), "{:?}", checks);
+        }
+    }
+
+    #[test]
+    fn a_run_closes_after_its_last_deadline_and_at_most_a_minute_later(plan in plans()) {
+        for planned in runs(&plan, NOON, 3) {
+            let last = plan.expected(planned).iter().filter_map(|at| plan.start(planned, *at)).max().unwrap();
+            let (deadline, closes) = (last + plan.longest, plan.closes(planned));
+            prop_assert!(deadline <= closes && closes <= deadline + Duration::from_mins(1));
+            let next = plan.slots.next_after(planned);
+            if deadline <= next && next <= deadline + Duration::from_mins(1) {
+                prop_assert_eq!(closes, next);
+            }
+        }
+    }
+
+    #[test]
+    fn every_slot_of_a_pause_is_accounted_for_once_under_rotation_too(
+        plan in plans(),
+        place in 0_usize..8,
+        pause in 0_u64..100_000_000_000,
+    ) {
+        let location = plan.pool[place % plan.pool.len()];
+        let Some(grid) = grid(&plan, location) else { return Ok(()) };
+        let due = grid.next_after(NOON);
+        let now = grid.start(due) + Duration::from_micros(pause);
+        let CatchUp { missed, next } = CatchUp::decide(grid, due, now, MonitorId(3));
+        prop_assert_eq!(missed.map_or(0, |missed| missed.count), grid.slots_between(due, next.planned_at));
+        if let Some(missed) = missed {
+            prop_assert_eq!((missed.first, grid.next_after(missed.last)), (due, next.planned_at));
+            prop_assert!(grid.end(missed.last) <= now, "a slot was given up within its interval");
+        }
+        prop_assert!(now < grid.end(next.planned_at), "a slot is to run after its interval");
+        let start = grid.start(next.planned_at);
+        prop_assert!(now.max(start) <= next.start_at && next.start_at < grid.end(next.planned_at));
+        if now.since(start) < ORDINARY_LATENESS {
+            prop_assert_eq!(next.start_at, start.max(now));
+        }
+    }
+}
+
+fn monitor(fields: Value) -> Monitor {
+    let mut values =
+        json!({"hostname": "h", "port": 9, "interval": 5, "timeout": 30, "retry_on_failure": false});
+    values.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let Value::Object(values) = values else { unreachable!() };
+    Monitor {
+        id: MonitorId(7),
+        customer: CustomerId(1),
+        origin: Origin::Api,
+        revision: Revision(1),
+        modified_at: NOON,
+        document: Arc::new(Document::trusted(MonitorType::Tcp, values)),
+        trail: Arc::default(),
+    }
+}
+
+#[test]
+fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say() {
+    /// Mode, rotation, count, home; pool, locations of a run, rotation, Round Robin.
+    type Case<'a> = (&'a str, bool, i64, i64, [i64; 3], usize, bool, bool);
+    let cases: &[Case<'_>] = &[
+        ("Global Verify", false, 0, 0, [1, 2, 3], 3, false, false),
+        ("Global Verify", true, 0, 0, [1, 2, 3], 1, true, false),
+        ("Global Verify", true, 2, 3, [3, 1, 2], 2, true, false),
+        ("Global Notify", true, 0, 2, [2, 1, 3], 1, true, false),
+        ("Global Notify", false, 2, 0, [1, 2, 3], 2, false, false),
+        ("Primary", false, 0, 2, [2, 1, 3], 3, false, false),
+        ("Primary", true, 0, 2, [2, 1, 3], 3, false, false),
+        ("Round Robin", false, 0, 0, [1, 2, 3], 3, false, true),
+        ("Round Robin", true, 0, 0, [1, 2, 3], 2, true, true),
+        ("SLA (MultiPOP)", true, 0, 0, [1, 2, 3], 2, true, false),
+        ("SLA (MultiPOP)", false, 0, 9, [1, 2, 3], 3, false, false),
+        ("SLA (MultiPOP)", true, 1000, 0, [1, 2, 3], 3, true, false),
+    ];
+    for (mode, rotate, count, home, pool, per_run, rotates, staggered) in cases {
+        let fields = json!({
+            "mode": mode, "rotate_locations": rotate, "monitor_location_count": count, "home_location": home,
+        });
+        let plan = RunPlan::of(&monitor(fields), &[1, 2, 3].map(LocationId));
+        let said = (plan.per_run, plan.rotates, plan.staggered);
+        assert_eq!(said, (*per_run, *rotates, *staggered), "{mode}, {rotate}, {count}");
+        assert_eq!(plan.pool, pool.map(LocationId), "{mode}: home first, the others in their order");
+        assert_eq!((plan.slots.interval(), plan.longest), (Duration::from_mins(5), Duration::from_secs(30)));
+    }
+    let twice = monitor(json!({"mode": "Primary", "retry_on_failure": true}));
+    assert_eq!(RunPlan::of(&twice, &[LocationId(1)]).longest, Duration::from_secs(60));
+}
+
+#[test]
+fn a_location_alone_runs_on_the_plain_grid_of_its_monitor() {
+    for mode in ["Global Verify", "Primary", "Global Notify", "Round Robin", "SLA (MultiPOP)"] {
+        for rotate_locations in [false, true] {
+            let alone = monitor(json!({"mode": mode, "rotate_locations": rotate_locations}));
+            let plan = RunPlan::of(&alone, &[LocationId(4)]);
+            assert_eq!(grid(&plan, LocationId(4)), Some(Grid::from(plan.slots)), "{mode}");
+            assert_eq!(plan.part(LocationId(5)), None);
+        }
+    }
+}
