@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::http::Call;
 use super::mail::{Mail, MailSettings};
-use super::snmp::Traps;
 use super::sms::SmsSettings;
+use super::snmp::Traps;
 use super::{
     Courier, Http, Message, SendError, Sending, alertmanager, form_post, json_post, pager_duty, service_now,
     slack, sms, splunk,

@@ -30,8 +30,7 @@ pub(super) fn call(settings: &SmsSettings, message: &Message) -> Result<Call, Se
     // Digits alone, with the plus in front: how people group them is theirs.
     let number = message.recipient.address.trim();
     let to: String = number.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect();
-    let values =
-        [("to", to.as_str()), ("text", &text), ("from", &settings.from), ("key", &message.key)];
+    let values = [("to", to.as_str()), ("text", &text), ("from", &settings.from), ("key", &message.key)];
     let (place, media) = match settings.json {
         true => (Place::Json, "application/json"),
         false => (Place::Form, "application/x-www-form-urlencoded"),

@@ -14,8 +14,12 @@ use crate::notify::{Message, SendError};
 pub(super) fn write(message: &Message, from: &str) -> Result<Letter, SendError> {
     let bad = |what: &str, error: &dyn std::fmt::Display| SendError::lasting(format!("{what}: {error}"));
     let from: Mailbox = from.parse().map_err(|error| SendError::passing(format!("`mail.from`: {error}")))?;
-    let to: Address =
-        message.recipient.address.trim().parse().map_err(|error| bad("the address is no mail address", &error))?;
+    let to: Address = message
+        .recipient
+        .address
+        .trim()
+        .parse()
+        .map_err(|error| bad("the address is no mail address", &error))?;
     let domain = from.email.domain().to_owned();
     let id = |name: &str| format!("<{}@{domain}>", identifier(name));
     let at = u64::try_from(message.notice.at.as_micros()).unwrap_or_default();
@@ -40,7 +44,9 @@ pub(super) fn write(message: &Message, from: &str) -> Result<Letter, SendError> 
         (Some(html), true) => {
             builder.multipart(MultiPart::alternative_plain_html(message.text.clone(), html.clone()))
         }
-        (None, false) => builder.multipart(with_files(MultiPart::mixed().singlepart(text), &message.attachments)),
+        (None, false) => {
+            builder.multipart(with_files(MultiPart::mixed().singlepart(text), &message.attachments))
+        }
         (Some(html), false) => {
             let words = MultiPart::alternative_plain_html(message.text.clone(), html.clone());
             builder.multipart(with_files(MultiPart::mixed().multipart(words), &message.attachments))
@@ -52,7 +58,8 @@ pub(super) fn write(message: &Message, from: &str) -> Result<Letter, SendError> 
 fn with_files(mut parts: MultiPart, files: &[Capture]) -> MultiPart {
     for file in files {
         let Some(content) = &file.content else { continue };
-        let kind = ContentType::parse(&file.mimetype).or_else(|_| ContentType::parse("application/octet-stream"));
+        let kind =
+            ContentType::parse(&file.mimetype).or_else(|_| ContentType::parse("application/octet-stream"));
         let Ok(kind) = kind else { continue };
         parts = parts.singlepart(Attachment::new(identifier(&file.name)).body(content.to_vec(), kind));
     }

@@ -78,16 +78,21 @@ impl Mail {
         tokio::time::timeout_at(deadline.at, self.hand_over(stream, &letter)).await.map_err(late)?
     }
 
-    async fn hand_over(&self, stream: Box<dyn AsyncTokioStream>, letter: &lettre::Message) -> Result<(), SendError> {
+    async fn hand_over(
+        &self,
+        stream: Box<dyn AsyncTokioStream>,
+        letter: &lettre::Message,
+    ) -> Result<(), SendError> {
         let hello = ClientId::Domain(self.settings.hello.clone());
         // What goes wrong before the message is about the server, not about this message.
         let before = |error: SmtpError| SendError::passing(told(&error));
         let mut server = AsyncSmtpConnection::connect_with_transport(stream, &hello).await.map_err(before)?;
         if !self.settings.username.is_empty() {
             let login = Credentials::new(self.settings.username.clone(), self.settings.password.0.clone());
-            server.auth(&[Mechanism::Plain, Mechanism::Login], &login).await.map_err(|error| {
-                SendError::passing(told(&error)).masked(&self.settings.password.0)
-            })?;
+            server
+                .auth(&[Mechanism::Plain, Mechanism::Login], &login)
+                .await
+                .map_err(|error| SendError::passing(told(&error)).masked(&self.settings.password.0))?;
         }
         let sent = server.send(letter.envelope(), &letter.formatted()).await;
         sent.map_err(|error| SendError { passing: !error.is_permanent(), ..before(error) })?;

@@ -11,8 +11,9 @@ use tokio::net::TcpStream;
 
 use crate::notify::SendError;
 
-/// Bytes that a mail server may say in one conversation: its lines are kept until a reply ends.
-const MOST: usize = 256 * 1024;
+/// Bytes that a mail server may say in one conversation. lettre reads a reply anew from its first line with
+/// each further one: without this bound, one server could keep a thread busy for hours.
+const MOST: usize = 16 * 1024;
 /// What stands for the greeting that came before TLS.
 const GREETING: &[u8] = b"220 ready\r\n";
 
@@ -41,7 +42,11 @@ impl<S> Relay<S> {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Relay<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         if !self.greeting.is_empty() {
             let (now, later) = self.greeting.split_at(self.greeting.len().min(buffer.remaining()));
             buffer.put_slice(now);

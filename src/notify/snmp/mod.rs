@@ -37,7 +37,12 @@ pub(super) struct Traps {
 }
 
 impl Traps {
-    pub(super) async fn send(&self, message: &Message, now: Timestamp, within: Duration) -> Result<(), SendError> {
+    pub(super) async fn send(
+        &self,
+        message: &Message,
+        now: Timestamp,
+        within: Duration,
+    ) -> Result<(), SendError> {
         let deadline = Deadline::within(within);
         let (host, port) = host_and_port(&message.recipient.address)
             .ok_or_else(|| SendError::lasting("the address is no host with or without a port"))?;
@@ -48,7 +53,8 @@ impl Traps {
         let to = SocketAddr::new(*address, port);
         let socket = self.net.udp(to)?;
         let source = socket.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |own| own.ip());
-        let ticks = i64::try_from(now.since(self.started_at).as_millis() / 10).unwrap_or(i64::MAX) & 0xffff_ffff;
+        let ticks =
+            i64::try_from(now.since(self.started_at).as_millis() / 10).unwrap_or(i64::MAX) & 0xffff_ffff;
         let packet = packet(message, &self.enterprise, ticks, source);
         let sent = deadline.hold(Phase::Send, socket.send(&packet)).await?;
         sent.map(drop).map_err(|error| SendError::passing(format!("{to}: {error}")))
@@ -86,7 +92,9 @@ fn packet(message: &Message, enterprise: &[u32], ticks: i64, source: IpAddr) -> 
         let mut bound = vec![bind(SYS_UP_TIME, ticks), bind(TRAP_OID, oid(&trap))];
         bound.extend(objects(message, enterprise));
         // The number of a request that nobody answers.
-        let request = i64::from(message.key.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte)) >> 1);
+        let request = i64::from(
+            message.key.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte)) >> 1,
+        );
         (1, context(7, &[integer(request), integer(0), integer(0), sequence(&bound)]))
     };
     sequence(&[integer(version), octets(community.as_bytes()), pdu])

@@ -12,8 +12,12 @@ pub(super) const fn subject(kind: NoticeKind) -> &'static str {
             "[{{ brand }}] Site/Device Clear (ST=0) - {{ device_name }} is up again"
         }
         NoticeKind::NoData => "[{{ brand }}] No Data - {{ device_name }} gave no result {{ errcount }} times",
-        NoticeKind::PerformanceError => "[{{ brand }}] Performance Alert - {{ device_name }} {{ status_text }}",
-        NoticeKind::PerformanceClear => "[{{ brand }}] Performance Clear - {{ device_name }} {{ status_text }}",
+        NoticeKind::PerformanceError => {
+            "[{{ brand }}] Performance Alert - {{ device_name }} {{ status_text }}"
+        }
+        NoticeKind::PerformanceClear => {
+            "[{{ brand }}] Performance Clear - {{ device_name }} {{ status_text }}"
+        }
         NoticeKind::WebChange => "[{{ brand }}] Web Change - {{ device_name }} {{ status_text }}",
         NoticeKind::Traceroute => "[{{ brand }}] Traceroute - {{ device_name }}",
         NoticeKind::CertificateExpiration => {
@@ -46,9 +50,12 @@ const TEXT: &str = "\
 {{ status_text }}{% if status != '0' %} (ST={{ status }}){% endif %}
 
 {% endif %}
+{% if reasons %}
+
 {% for reason in reasons %}
 - {{ reason }}
 {% endfor %}
+{% endif %}
 {% if alert_note %}
 
 {{ alert_note }}

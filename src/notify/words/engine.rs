@@ -84,14 +84,17 @@ fn environment(place: Place) -> Environment<'static> {
     environment.add_filter("upper", |text: String| text.to_uppercase());
     environment.add_filter("lower", |text: String| text.to_lowercase());
     environment.add_filter("trim", |text: String| text.trim().to_owned());
-    environment.add_filter("truncate", |text: String, most: usize| text.chars().take(most).collect::<String>());
-    environment.add_filter("default", |value: Value, other: Value| if value.is_true() { value } else { other });
+    environment
+        .add_filter("truncate", |text: String, most: usize| text.chars().take(most).collect::<String>());
+    environment
+        .add_filter("default", |value: Value, other: Value| if value.is_true() { value } else { other });
     environment.add_filter("length", |value: Value| value.len().unwrap_or_default());
     environment.add_filter("first", |value: Value| {
         value.try_iter().ok().and_then(|mut items| items.next()).unwrap_or_default()
     });
     environment.add_filter("join", join);
-    environment.add_filter("urlencode", |text: String| utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string());
+    environment
+        .add_filter("urlencode", |text: String| utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string());
     environment.add_test("defined", |value: Value| !value.is_undefined());
     environment
 }
@@ -152,7 +155,9 @@ fn line(text: &str) -> String {
 
 /// Plain words as HTML that looks the same.
 pub(super) fn as_html(text: &str) -> String {
-    let mut html = String::from("<!DOCTYPE html>\n<html><body><pre style=\"font:14px/1.4 sans-serif;white-space:pre-wrap\">");
+    let mut html = String::from(
+        "<!DOCTYPE html>\n<html><body><pre style=\"font:14px/1.4 sans-serif;white-space:pre-wrap\">",
+    );
     for character in text.chars() {
         match character {
             '&' => html.push_str("&amp;"),

@@ -54,7 +54,9 @@ impl Facts {
 fn clean(value: &mut Value, most: usize) {
     match value {
         Value::String(text) => {
-            let safe = |c: char| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
+            let safe = |c: char| {
+                if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }
+            };
             *text = text.chars().take(most).map(safe).collect();
         }
         Value::Array(items) => {

@@ -70,7 +70,8 @@ impl Composer {
         let facts = Facts::of(notice);
         let none = Template::default();
         let own = template.unwrap_or(&none);
-        let is_body = method == Method::JsonPost && own.method == Some(Method::JsonPost) && !own.text.is_empty();
+        let is_body =
+            method == Method::JsonPost && own.method == Some(Method::JsonPost) && !own.text.is_empty();
         let own_text = if is_body { "" } else { own.text.as_str() };
         let subject = part("subject", Place::Line, or(&own.subject, built_in::subject(notice.kind)), &facts)?;
         let text = part("text", Place::Text, or(own_text, built_in::text(method)), &facts)?;
@@ -86,7 +87,8 @@ impl Composer {
     /// Everything that is wrong with `template`, seen on the examples of its kinds.
     #[must_use]
     pub fn faults(&self, template: &Template) -> Vec<TemplateFault> {
-        let methods = template.method.map_or_else(|| vec![Method::MailHtml, Method::Sms], |method| vec![method]);
+        let methods =
+            template.method.map_or_else(|| vec![Method::MailHtml, Method::Sms], |method| vec![method]);
         let kinds = NoticeKind::ALL.iter().map(|(kind, ..)| *kind);
         let mut faults = Vec::new();
         for kind in kinds.filter(|kind| template.kind.is_none_or(|only| only == *kind)) {
