@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::judge::settle::Part;
 use crate::model::{CheckId, LocationId, Outcome, Status, Timestamp};
 
 /// What a location found of one run.
@@ -63,9 +64,15 @@ pub struct CertificateNews {
 }
 
 impl Heard {
+    /// What it says, as far as the ruling of its run needs it.
+    #[must_use]
+    pub fn part(&self) -> Part {
+        Part { location: self.location, outcome: self.outcome, status: self.status }
+    }
+
     /// Whether it says something of the target: ok, warning or error.
     #[must_use]
-    pub const fn tells(&self) -> bool {
-        matches!(self.outcome, Outcome::Ok | Outcome::Warning | Outcome::Error)
+    pub fn tells(&self) -> bool {
+        self.part().tells()
     }
 }

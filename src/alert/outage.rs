@@ -133,12 +133,14 @@ impl Outage {
 
     /// The clears that are due after the good run that `cause` tells of.
     pub(super) fn owes(&self, planned_at: Timestamp, cause: &Heard) -> Owed {
+        let mut recipients: Vec<_> = self.told.iter().map(|told| (told.recipient, told.group)).collect();
+        recipients.sort_unstable();
         Owed {
             episode: self.change.id,
             since: self.change.since,
             planned_at,
             cause: cause.clone(),
-            recipients: self.told.iter().map(|told| (told.recipient, told.group)).collect(),
+            recipients,
         }
     }
 

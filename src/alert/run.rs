@@ -129,9 +129,7 @@ impl Run {
     }
 
     pub(super) fn parts(&self) -> Vec<Part> {
-        let part =
-            |heard: &Heard| Part { location: heard.location, outcome: heard.outcome, status: heard.status };
-        self.heard.iter().map(part).collect()
+        self.heard.iter().map(Heard::part).collect()
     }
 
     /// Planned runs that it stands for, counted from after `settled`: a series of missed ones is one run here.

@@ -29,8 +29,8 @@ pub struct Terms<'a> {
 /// What is remembered of one monitor. Its JSON is kept in the transaction of what follows from it; one that
 /// [`Watch::is_idle`] need not be kept.
 ///
-/// A fresh one, one that was read back and one that was closed wait for the next run that they hear of. A
-/// [`Watch::tick`] makes them know their next run, so that its absence is noticed too.
+/// A fresh one, one that was read back and one that was closed know of no run to come: a [`Watch::tick`] when the
+/// monitor begins or goes on tells them, so that the absence of its first run is noticed too.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Watch {
@@ -42,6 +42,9 @@ pub struct Watch {
     /// standstill the agents know better which runs there were, and report those that they missed.
     #[serde(skip)]
     pub(super) next: Option<Next>,
+    /// Whether it was closed: what was planned until it goes on is nobody's.
+    #[serde(skip)]
+    closed: bool,
     pub(super) health: Health,
     pub(super) outage: Option<Outage>,
     /// When the last outage ended, as long as another one now would mean that the monitor flaps.
@@ -161,7 +164,7 @@ impl Watch {
     pub fn close(&mut self, now: Timestamp) -> Vec<Effect> {
         let ended = self.outage.take().map(|mut outage| outage.end(now, false));
         // Answers of checks that are under way come to nobody any more.
-        *self = Self { settled: self.settled.max(Some(now)), ..Self::default() };
+        *self = Self { settled: self.settled.max(Some(now)), closed: true, ..Self::default() };
         ended.into_iter().collect()
     }
 
@@ -185,8 +188,8 @@ impl Watch {
         let any = |wanted: fn(&Heard) -> bool| heard.iter().any(wanted);
         self.health = match () {
             () if any(|heard| heard.outcome == Outcome::Blackout) => Health::BlackedOut,
-            () if any(|heard| heard.outcome == Outcome::Error) => Health::Failing,
-            () if any(Heard::tells) => Health::Up,
+            () if any(|heard| heard.part().fails()) => Health::Failing,
+            () if any(|heard| heard.part().tells()) => Health::Up,
             () => Health::Unknown,
         };
         self.settled = Some(newest - Duration::from_micros(1));
@@ -240,8 +243,9 @@ impl Watch {
     fn adapt(&mut self, terms: &Terms<'_>) {
         let latest = terms.now + STEP_BACK;
         if self.settled.is_some_and(|settled| settled > latest) {
-            self.settled = Some(terms.now);
-            self.next = None;
+            // Less the time that a run may be under way already.
+            self.settled = Some(terms.now - terms.policy.plan.slots.interval());
+            self.expect_after(terms.now, terms);
         }
         self.runs.retain(|run| run.planned_at <= latest);
         for run in &mut self.runs {
@@ -255,8 +259,18 @@ impl Watch {
         let settled = self.settled;
         self.runs.retain(|run| settled.is_none_or(|settled| run.planned_at > settled));
         let slots = &terms.policy.plan.slots;
-        let fits = |next: Next| slots.last_at_or_before(next.planned_at) == next.planned_at;
-        if !self.next.is_some_and(fits) {
+        match (self.next, self.settled) {
+            (Some(next), _) if slots.last_at_or_before(next.planned_at) == next.planned_at => {}
+            (None, Some(settled)) if !self.closed => self.go_on(settled, terms),
+            _ => self.expect_after(terms.now, terms),
+        }
+        self.closed = false;
+    }
+
+    /// Goes on after a start of the process: the run after the last one may still come, late.
+    fn go_on(&mut self, settled: Timestamp, terms: &Terms<'_>) {
+        self.expect_after(settled, terms);
+        if self.next.is_some_and(|next| next.given_up <= terms.now) {
             self.expect_after(terms.now, terms);
         }
     }

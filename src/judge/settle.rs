@@ -75,7 +75,9 @@ impl Part {
         }
     }
 
-    fn fails(&self) -> bool {
+    /// Whether it says that the target fails.
+    #[must_use]
+    pub fn fails(&self) -> bool {
         self.outcome == Outcome::Error && self.tells()
     }
 }

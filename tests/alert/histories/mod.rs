@@ -1,28 +1,54 @@
 //! The table of histories.
 
+use std::path::Path;
+
 use crate::script::{History, read};
 
-/// Each file of histories with its name.
-const FILES: &[(&str, &str)] = &[("simple", include_str!("simple.txt"))];
-
-fn all() -> Vec<(&'static str, History)> {
-    FILES
-        .iter()
-        .flat_map(|(file, text)| read(text).into_iter().map(move |history| (*file, history)))
-        .collect()
-}
+/// The files of histories, in this folder.
+const FILES: &[&str] = &[
+    "simple.txt",
+    "modes.txt",
+    "verification.txt",
+    "blackouts.txt",
+    "no_data.txt",
+    "groups.txt",
+    "late.txt",
+    "kinds.txt",
+];
 
 #[test]
 fn every_history_gives_exactly_its_messages() {
-    for (file, history) in all() {
-        history.play(file, false);
-    }
+    play(false);
 }
 
 /// Nothing is told twice, and nothing is lost, by a process that ends and starts again after every answer.
 #[test]
 fn every_history_gives_the_same_messages_with_restarts_in_it() {
-    for (file, history) in all() {
-        history.play(file, true);
-    }
+    play(true);
+}
+
+#[test]
+fn there_are_at_least_120_histories() {
+    let histories = all();
+    assert!(histories.len() >= 120, "{} histories", histories.len());
+    let titles: std::collections::BTreeSet<_> = histories.iter().map(|(_, history)| &history.title).collect();
+    assert!(titles.len() + 1 >= histories.len(), "titles say what is told apart");
+}
+
+fn all() -> Vec<(&'static str, History)> {
+    let of = |file: &&'static str| {
+        let path = Path::new(file!()).with_file_name(file);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(root.join(path)).unwrap();
+        let file = *file;
+        read(&text).into_iter().map(move |history| (file, history)).collect::<Vec<_>>()
+    };
+    FILES.iter().flat_map(of).collect()
+}
+
+/// Plays every history and tells of all that went otherwise, not only of the first.
+fn play(restless: bool) {
+    let faults: Vec<String> =
+        all().into_iter().filter_map(|(file, history)| history.play(file, restless).err()).collect();
+    assert!(faults.is_empty(), "{} histories went otherwise:\n{}", faults.len(), faults.join("\n"));
 }

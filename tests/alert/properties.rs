@@ -1,0 +1,312 @@
+//! What holds for any history at all.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use vigie::alert::{Effect, News, Quorum};
+use vigie::model::{EpisodeId, LocationId, Mode, NoticeKind, Outcome, RecipientId};
+use vigie::schedule::Rests;
+
+use crate::world::{MONITOR, Word, World};
+
+/// A history: what is given, then what each location says in each run (`None` is silence), and what second
+/// locations answer.
+#[derive(Clone, Debug)]
+struct History {
+    mode: Mode,
+    pool: i64,
+    rotates: bool,
+    quorum: Quorum,
+    /// Of each recipient: wants clears, start threshold, stop threshold.
+    people: Vec<(bool, u32, u32)>,
+    runs: Vec<Vec<Option<Said>>>,
+    answers: Vec<u16>,
+    /// Subject (0 alerts, 1 the monitor, else a recipient), first run, last run.
+    windows: Vec<(usize, i64, i64)>,
+    /// After which runs the process starts anew.
+    restarts: Vec<bool>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Said {
+    Good,
+    Bad(u16),
+    Ours(Outcome),
+}
+
+fn said() -> impl Strategy<Value = Option<Said>> {
+    prop_oneof![
+        4 => Just(Some(Said::Good)),
+        5 => prop::sample::select(vec![1, 2, 5, 7, 51, 7121]).prop_map(|code| Some(Said::Bad(code))),
+        2 => ours(),
+    ]
+}
+
+fn ours() -> impl Strategy<Value = Option<Said>> {
+    prop_oneof![
+        Just(Some(Said::Ours(Outcome::Unknown))),
+        Just(Some(Said::Ours(Outcome::Missed))),
+        Just(Some(Said::Ours(Outcome::Blackout))),
+        // An internal code, by whatever name.
+        Just(Some(Said::Bad(21))),
+        Just(Some(Said::Bad(95))),
+        Just(None),
+    ]
+}
+
+fn history(said: impl Strategy<Value = Option<Said>> + 'static) -> impl Strategy<Value = History> {
+    let run = prop::collection::vec(said, 4);
+    let quorum = prop_oneof![Just(Quorum::All), (1_u32..4).prop_map(Quorum::AtLeast)];
+    (
+        prop::sample::select(Mode::ALL.map(|(mode, _)| mode).to_vec()),
+        1_i64..5,
+        any::<bool>(),
+        quorum,
+        prop::collection::vec((any::<bool>(), 1_u32..4, 0_u32..4), 1..4),
+        prop::collection::vec(run, 1..24),
+        prop::collection::vec(prop::sample::select(vec![70_u16, 71, 72, 73, 79]), 1..8),
+        prop::collection::vec((0_usize..5, 1_i64..24, 0_i64..6), 0..4),
+        prop::collection::vec(any::<bool>(), 1..8),
+    )
+        .prop_map(|(mode, pool, rotates, quorum, people, runs, answers, windows, restarts)| History {
+            mode,
+            pool,
+            rotates: rotates && mode != Mode::Primary,
+            quorum,
+            people,
+            runs,
+            answers,
+            windows: windows.into_iter().map(|(subject, from, more)| (subject, from, from + more)).collect(),
+            restarts,
+        })
+}
+
+impl History {
+    fn world(&self) -> World {
+        let mut world = World::new();
+        world.policy.mode = self.mode;
+        world.policy.plan.pool = (1..=self.pool).map(LocationId).collect();
+        world.policy.plan.per_run = if self.rotates {
+            self.mode.own_count(world.policy.plan.pool.len(), true)
+        } else {
+            world.policy.plan.pool.len()
+        };
+        world.policy.plan.rotates = self.rotates;
+        world.policy.plan.staggered = self.mode == Mode::RoundRobin;
+        world.policy.quorum = self.quorum;
+        world.policy.no_data_runs = 3;
+        for (at, (clear, start, stop)) in self.people.iter().enumerate() {
+            let person = world.recipient(&format!("person{at}"));
+            (person.notify_on_clear, person.start_threshold, person.stop_threshold) = (*clear, *start, *stop);
+        }
+        for (subject, from, thru) in &self.windows {
+            let rests = match subject {
+                0 => Rests::Alert(MONITOR),
+                1 => Rests::Monitor(MONITOR),
+                other => Rests::Notifier(RecipientId(i64::try_from(*other).unwrap() - 1)),
+            };
+            world.window(rests, *from, *thru);
+        }
+        world.begin();
+        world
+    }
+
+    /// Plays it, then lets the target be well and every blackout pass.
+    fn play(&self, restarts: bool, backwards: bool) -> World {
+        let mut world = self.world();
+        let mut answers = self.answers.iter().cycle();
+        let well = vec![vec![Some(Said::Good); 4]; 8];
+        let silent_until = self.windows.iter().map(|(.., thru)| *thru).max().unwrap_or(0);
+        let until = silent_until.max(i64::try_from(self.runs.len()).unwrap());
+        let more = usize::try_from(until).unwrap() - self.runs.len();
+        let rest = vec![vec![Some(Said::Good); 4]; more];
+        for (at, run) in self.runs.iter().chain(&rest).chain(&well).enumerate() {
+            let number = i64::try_from(at).unwrap() + 1;
+            self.run(&mut world, number, run, backwards, &mut answers);
+            if restarts && self.restarts[at % self.restarts.len()] {
+                world.restart();
+            }
+        }
+        let number = i64::try_from(self.runs.len() + rest.len() + well.len()).unwrap() + 1;
+        world.pass(world.run(number));
+        world
+    }
+
+    fn run<'a>(
+        &self,
+        world: &mut World,
+        number: i64,
+        says: &[Option<Said>],
+        backwards: bool,
+        answers: &mut impl Iterator<Item = &'a u16>,
+    ) {
+        let planned_at = world.run(number);
+        world.pass(planned_at);
+        let resting = self
+            .windows
+            .iter()
+            .any(|(subject, from, thru)| *subject == 1 && (*from..=*thru).contains(&number));
+        let mut expected = world.policy.plan.expected(planned_at);
+        if backwards && self.mode != Mode::RoundRobin {
+            expected.reverse();
+        }
+        for location in expected {
+            let start = world.policy.plan.start(planned_at, location).unwrap();
+            world.pass(start.max(world.now) + Duration::from_secs(1));
+            let said = says[usize::try_from(location.0).unwrap() - 1];
+            let Some(said) = said.map(|said| if resting { Said::Ours(Outcome::Blackout) } else { said })
+            else {
+                continue;
+            };
+            let word = match said {
+                Said::Good => Word::default(),
+                Said::Bad(status) => Word { outcome: Some(Outcome::Error), status, ..Word::default() },
+                Said::Ours(outcome) => Word { outcome: Some(outcome), ..Word::default() },
+            };
+            world.hear(location, &word, planned_at);
+        }
+        // To the close of the run, and to the answer if one is wanted.
+        world.pass(planned_at + Duration::from_secs(280));
+        while world.is_asked() {
+            world.answer(*answers.next().unwrap());
+        }
+    }
+}
+
+fn told(world: &World) -> impl Iterator<Item = (RecipientId, &News)> {
+    world.effects.iter().filter_map(|effect| match effect {
+        Effect::Tell { recipient, news, .. } => Some((*recipient, news)),
+        _ => None,
+    })
+}
+
+/// How often each outage was told to each recipient.
+fn counted(world: &World, kind: NoticeKind) -> BTreeMap<(EpisodeId, RecipientId), u32> {
+    let mut counts = BTreeMap::new();
+    for (recipient, news) in told(world).filter(|(_, news)| news.kind == kind) {
+        *counts.entry((news.episode.unwrap(), recipient)).or_default() += 1;
+    }
+    counts
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 768, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_run_is_told_as_an_error_whose_verification_found_none(history in history(said())) {
+        let world = history.play(false, false);
+        for (_, news) in told(&world).filter(|(_, news)| news.kind == NoticeKind::SiteError) {
+            let denied = world.effects.iter().any(|effect| matches!(
+                effect,
+                Effect::Verified { planned_at, answer, .. }
+                    if *planned_at == news.planned_at && answer.status.0 == 70
+            ));
+            prop_assert!(!denied, "{news:?}");
+        }
+    }
+
+    #[test]
+    fn every_error_that_was_told_is_cleared_exactly_once(history in history(said())) {
+        let world = history.play(true, false);
+        let (errors, clears) = (counted(&world, NoticeKind::SiteError), counted(&world, NoticeKind::SiteClear));
+        for (key, _) in &errors {
+            let wants = world.contacts.recipient(key.1).unwrap().notify_on_clear;
+            prop_assert_eq!(clears.get(key).copied().unwrap_or(0), u32::from(wants), "{:?}", &world.told);
+        }
+        for key in clears.keys() {
+            prop_assert!(errors.contains_key(key), "a clear of what was not told: {:?}", &world.told);
+        }
+        // And after the error, never before.
+        for (at, (recipient, news)) in told(&world).enumerate() {
+            if news.kind == NoticeKind::SiteClear {
+                let before = told(&world).take(at).any(|(who, what)| who == recipient && what.episode == news.episode);
+                prop_assert!(before);
+            }
+        }
+    }
+
+    #[test]
+    fn a_fault_of_ours_never_alerts(history in history(ours())) {
+        let world = history.play(true, false);
+        for (_, news) in told(&world) {
+            prop_assert_eq!(news.kind, NoticeKind::NoData);
+        }
+        let harm = world.effects.iter().any(|effect| matches!(
+            effect,
+            Effect::Episode(_) | Effect::Trace { .. } | Effect::Verify { .. }
+        ));
+        prop_assert!(!harm, "{:?}", world.effects);
+    }
+
+    #[test]
+    fn every_error_tells_of_a_failure_of_the_target(history in history(said())) {
+        let world = history.play(false, false);
+        for (_, news) in told(&world).filter(|(_, news)| news.kind == NoticeKind::SiteError) {
+            let cause = news.cause.as_ref().unwrap();
+            prop_assert!(cause.outcome == Outcome::Error && ![21, 95].contains(&cause.status.0), "{news:?}");
+            prop_assert!(news.heard.iter().all(|heard| heard.outcome != Outcome::Blackout));
+        }
+    }
+
+    #[test]
+    fn thresholds_hold(history in history(said())) {
+        let world = history.play(true, false);
+        for ((_, id), count) in counted(&world, NoticeKind::SiteError) {
+            let stop = world.contacts.recipient(id).unwrap().stop_threshold;
+            prop_assert!(stop == 0 || count <= stop);
+        }
+        for (id, news) in told(&world).filter(|(_, news)| news.kind == NoticeKind::SiteError) {
+            prop_assert!(news.errcount >= world.contacts.recipient(id).unwrap().start_threshold);
+        }
+    }
+
+    /// Nothing is told twice: neither the same run of the same outage, nor missing data of one stretch.
+    #[test]
+    fn nobody_is_told_the_same_twice(history in history(said())) {
+        let world = history.play(true, false);
+        let mut seen = std::collections::HashSet::new();
+        for (id, news) in told(&world) {
+            let key = (id, news.kind, news.episode, news.planned_at);
+            prop_assert!(seen.insert(key), "{:?} {:?}", key, &world.told);
+        }
+    }
+
+    #[test]
+    fn a_start_of_the_process_makes_no_difference(history in history(said())) {
+        prop_assert_eq!(history.play(false, false).told, history.play(true, false).told);
+    }
+
+    #[test]
+    fn the_order_of_answers_makes_no_difference(history in history(said())) {
+        prop_assert_eq!(history.play(false, false).told, history.play(false, true).told);
+    }
+
+    #[test]
+    fn answers_that_come_again_change_nothing(history in history(said())) {
+        let mut world = history.play(false, false);
+        let before = world.told.len();
+        for (at, run) in history.runs.iter().enumerate() {
+            let planned_at = world.run(i64::try_from(at).unwrap() + 1);
+            for location in 1..=history.pool {
+                let word = Word { outcome: Some(Outcome::Error), status: 1, ..Word::default() };
+                if run[0].is_some() {
+                    world.hear(LocationId(location), &word, planned_at);
+                }
+            }
+        }
+        prop_assert_eq!(&world.told[before..], &[] as &[String]);
+    }
+
+    #[test]
+    fn an_outage_is_open_exactly_while_the_state_is_down(history in history(said())) {
+        let mut world = history.world();
+        let mut answers = history.answers.iter().cycle();
+        for (at, run) in history.runs.iter().enumerate() {
+            history.run(&mut world, i64::try_from(at).unwrap() + 1, run, false, &mut answers);
+            let health = format!("{:?}", world.watch.health());
+            let open = world.watch.episode().is_some();
+            prop_assert!(open && ["Down", "BlackedOut"].contains(&&*health) || !open && health != "Down");
+        }
+    }
+}
