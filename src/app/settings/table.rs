@@ -284,7 +284,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("mail.verify_certificate", Kind::Flag, "true", "Whether the certificate of the server must be valid; `tls.ca_files` count."),
     Setting::new("mail.username", Kind::Text, "null", "Who logs in; null for nobody. The password never goes out unencrypted, but with `tls: none`."),
     Setting::new("mail.password_file", Kind::Text, "null", "The file with the password."),
-    Setting::new("mail.from", Kind::Text, "\"Vigie <vigie@localhost>\"", "The sender."),
+    Setting::new("mail.from", Kind::Text, "\"Vigie <vigie@localhost>\"", "In whose name mail is sent."),
     Setting::new("mail.hello", Kind::Text, "localhost", "The name of this host in EHLO."),
     Setting::new("mail.try_seconds", count(1, 600), "60", "How long one try may take."),
     Setting::new("sms.url", Kind::Text, "null", "URL that short messages are posted to. null: they wait."),

@@ -1,4 +1,4 @@
-//! Outages.
+//! Outages in SQLite.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params};
