@@ -31,9 +31,10 @@ pub(super) fn call(settings: &SmsSettings, message: &Message) -> Result<Call, Se
     let number = message.recipient.address.trim();
     let to: String = number.chars().filter(|c| c.is_ascii_digit() || *c == '+').collect();
     let values = [("to", to.as_str()), ("text", &text), ("from", &settings.from), ("key", &message.key)];
-    let (place, media) = match settings.json {
-        true => (Place::Json, "application/json"),
-        false => (Place::Form, "application/x-www-form-urlencoded"),
+    let (place, media) = if settings.json {
+        (Place::Json, "application/json")
+    } else {
+        (Place::Form, "application/x-www-form-urlencoded")
     };
     let body = filled(place, &settings.body, &values)
         .map_err(|reason| SendError::passing(format!("`sms.body`: {reason}")))?;

@@ -130,6 +130,7 @@ fn cut(text: &str) -> &[u8] {
 }
 
 /// Reads an object identifier such as `1.3.6.1.4.1.8072`; two arcs at least (X.660).
+#[must_use]
 pub fn object_identifier(text: &str) -> Option<Vec<u32>> {
     let arcs: Vec<u32> = text.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
     let fits = arcs.len() >= 2 && arcs.len() <= 100 && arcs[0] <= 2 && (arcs[0] == 2 || arcs[1] < 40);
