@@ -190,7 +190,10 @@ impl Watch {
         self.drought.runs = self.drought.runs.saturating_add(slots);
         let since = *self.drought.since.get_or_insert(run.planned_at);
         let kind = NoticeKind::NoData;
+        // Runs that are missed while one takes longer than the interval are no lack of data.
+        let long = run.planned_at + policy.plan.slots.interval() >= since + policy.plan.longest;
         if policy.no_data_runs == 0
+            || !long
             || self.drought.runs < policy.no_data_runs
             || !policy.notify_on_error
             || run.over == Some(Over::Late)

@@ -108,6 +108,7 @@ impl Watch {
     /// [`Watch::tick`] that closes what is left.
     pub fn take(&mut self, heard: Heard, terms: &Terms<'_>) -> Vec<Effect> {
         self.adapt(terms);
+        self.notice_step_back(&heard, terms);
         let pool = &terms.policy.plan.pool;
         if self.settled.is_none_or(|settled| heard.last_planned_at > settled)
             && pool.contains(&heard.location)
@@ -267,6 +268,19 @@ impl Watch {
         self.closed = false;
     }
 
+    /// Notices a clock that was set back by the run of the present that lies before what is settled. Agents that
+    /// still wait for the clock plan no such run, and answers from before the step lie ahead of the clock.
+    fn notice_step_back(&mut self, heard: &Heard, terms: &Terms<'_>) {
+        let plan = &terms.policy.plan;
+        let planned_at = heard.last_planned_at;
+        let present = planned_at <= terms.now && terms.now < planned_at + plan.slots.interval();
+        if present && self.settled.is_some_and(|settled| settled >= planned_at && settled > terms.now) {
+            self.settled = Some(planned_at - Duration::from_micros(1));
+            self.runs.retain(|run| run.planned_at <= terms.now);
+            self.expect_after(planned_at, terms);
+        }
+    }
+
     /// Goes on after a start of the process: the run after the last one may still come, late.
     fn go_on(&mut self, settled: Timestamp, terms: &Terms<'_>) {
         self.expect_after(settled, terms);
@@ -286,7 +300,9 @@ impl Watch {
         let planned_at = heard.last_planned_at;
         if heard.slots > 1 {
             let series = heard.planned_at..planned_at;
-            for run in self.runs.iter_mut().filter(|run| series.contains(&run.planned_at)) {
+            let had_part =
+                |run: &&mut Run| series.contains(&run.planned_at) && run.expected.contains(&heard.location);
+            for run in self.runs.iter_mut().filter(had_part) {
                 run.hear(one_of(&heard, run.planned_at, terms));
                 run.conclude(false, terms);
             }
@@ -307,11 +323,12 @@ impl Watch {
     /// Ends the oldest run, whatever it waits for.
     fn force(&mut self, terms: &Terms<'_>) {
         let Some(run) = self.runs.first_mut() else { return };
-        let end = run.end(terms);
+        let (end, planned_at) = (run.end(terms), run.planned_at);
         run.over.get_or_insert(end);
         if let Some(ask) = &mut run.ask {
             ask.answer.get_or_insert_with(|| no_answer(terms.now));
         }
+        self.expect_after(planned_at, terms);
     }
 
     /// Gives up expected runs of which nobody was heard.

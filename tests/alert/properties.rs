@@ -191,8 +191,6 @@ fn counted(world: &World, kind: NoticeKind) -> BTreeMap<(EpisodeId, RecipientId)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 768, ..ProptestConfig::default() })]
-
     #[test]
     fn no_run_is_told_as_an_error_whose_verification_found_none(history in history(said())) {
         let world = history.play(false, false);

@@ -115,6 +115,7 @@ impl Stage {
                 let interval = duration(interval);
                 policy.plan.slots = vigie::schedule::Slots::new(MONITOR, interval, Some(Duration::ZERO));
             }
+            ["longest", longest] => policy.plan.longest = duration(longest),
             ["silent"] => policy.notify_on_error = false,
             ["loud"] => policy.notify_on_error = true,
             ["traced"] => policy.traceroute = true,
