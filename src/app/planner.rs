@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use futures::future::try_join_all;
 
@@ -14,13 +15,16 @@ use crate::control::{
 };
 use crate::engine::{Assignment, Change, OrderError, RunnerHandle};
 use crate::model::{Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, Timestamp};
-use crate::net::Net;
+use crate::net::{Deadline, Endpoint, Net};
 use crate::probe::{self, ProbeSettings};
 use crate::schedule::{Part, RunPlan};
 use crate::store::MonitorState;
 
 /// What of an account decides how its monitors run: its default pool and days before a certificate's end.
 type Terms = (Vec<i64>, u32);
+
+/// Longest that a traceroute may take.
+const TRACE: Duration = Duration::from_secs(15);
 
 /// Until when the slots of monitors are accounted for, at each location.
 pub type LastPlanned = HashMap<LocationId, HashMap<MonitorId, Timestamp>>;
@@ -239,10 +243,13 @@ impl Planner for LocalPlanner {
         })
     }
 
-    fn trace(&self, _: Monitor, location: LocationId, _: Option<IpAddr>) -> Planned<'_, Capture> {
+    fn trace(&self, monitor: Monitor, location: LocationId, address: Option<IpAddr>) -> Planned<'_, Capture> {
         Box::pin(async move {
-            let _ = &self.outpost(location)?.net;
-            Err(PlanError::Away)
+            let net = Arc::clone(&self.outpost(location)?.net);
+            let facts = self.facts(monitor.customer).await;
+            let probe = self.assignment(&monitor, facts.as_deref(), location).probe;
+            let to = Endpoint { pinned: address, ..Endpoint::new(probe.target().ok_or(PlanError::Away)?, 0) };
+            Ok(net.traceroute_file(&to, Deadline::within(TRACE)).await)
         })
     }
 

@@ -12,7 +12,7 @@ use super::html::{ago, document, duration, escape, time};
 use super::status::reason;
 use super::{Site, not_found, store_unavailable};
 use crate::control::{Page, ResultFilter, ResultPage, StoreError};
-use crate::model::{CheckResult, Monitor, MonitorId, Origin, Timestamp};
+use crate::model::{CheckResult, Location, LocationId, Mode, Monitor, MonitorId, Origin, Timestamp};
 
 /// Results on the page.
 const SHOWN: u32 = 50;
@@ -38,7 +38,7 @@ async fn render(site: &Site, monitor: &Monitor) -> Result<Html<String>, StoreErr
     let name = escape(monitor.name());
     let mut body = format!("<h1>{name}</h1>{}", facts(monitor, site));
     body.push_str(&strip(&page));
-    body.push_str(&table(&page, site.clock.now()));
+    body.push_str(&table(&page, &Columns::of(&page, monitor, site.view.locations()), site.clock.now()));
     Ok(document(&format!("{} · Vigie", monitor.name()), &body))
 }
 
@@ -102,33 +102,63 @@ fn strip(page: &ResultPage) -> String {
     out
 }
 
-fn table(page: &ResultPage, now: Timestamp) -> String {
+/// What stands in the lines beside what is of each check.
+struct Columns<'a> {
+    /// The locations with a name; `None` where all results are of one location.
+    locations: Option<&'a [Location]>,
+    /// Whether the time from plan to start is lateness: locations that take turns wait for theirs.
+    late: bool,
+}
+
+impl<'a> Columns<'a> {
+    fn of(page: &ResultPage, monitor: &Monitor, locations: &'a [Location]) -> Self {
+        let first = page.results.first().map(|result| result.location_id);
+        let several = page.results.iter().any(|result| Some(result.location_id) != first);
+        let turns = monitor.document.text("mode") == Some(Mode::RoundRobin.name());
+        Self { locations: several.then_some(locations), late: !turns }
+    }
+
+    /// The cell that names the location.
+    fn place(&self, id: LocationId) -> String {
+        let Some(locations) = self.locations else { return String::new() };
+        let known = locations.iter().find(|location| location.id == id);
+        let name = known.map_or_else(|| id.to_string(), |location| location.name.clone());
+        format!("<td>{}</td>", escape(&name))
+    }
+}
+
+fn table(page: &ResultPage, columns: &Columns<'_>, now: Timestamp) -> String {
     if page.results.is_empty() {
         return r#"<p class="notice">No run was recorded yet.</p>"#.to_owned();
     }
     let mut out = format!(
-        r#"<h2>Last {} of {} results</h2><div class="scroll"><table><thead><tr><th>Outcome</th><th>Planned</th><th></th><th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
+        r#"<h2>Last {} of {} results</h2><div class="scroll"><table><thead><tr><th>Outcome</th><th>Planned</th><th></th>{}<th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
         page.results.len(),
-        page.count
+        page.count,
+        if columns.locations.is_some() { "<th>Location</th>" } else { "" }
     );
     for result in &page.results {
-        out.push_str(&line(result, now));
+        out.push_str(&line(result, columns, now));
     }
     out.push_str("</tbody></table></div>");
     out.push_str(&legend());
     out
 }
 
-fn line(result: &CheckResult, now: Timestamp) -> String {
+fn line(result: &CheckResult, columns: &Columns<'_>, now: Timestamp) -> String {
     let (word, id) = (result.outcome, result.check_id);
-    let late = result.lateness().map(|late| duration(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
+    let late = result
+        .lateness()
+        .filter(|_| columns.late)
+        .map(|late| duration(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
     let total = if result.total_us > 0 { duration(result.total_us) } else { String::new() };
     let reasons = if result.reasons.len() > 1 { result.reasons.join(" · ") } else { reason(result) };
     let attempts = if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
     format!(
-        r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td><td class="n">{}</td><td class="n">{total}</td><td>{}</td><td class="n">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
+        r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n">{}</td><td class="n">{total}</td><td>{}</td><td class="n">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
         time(result.planned_at),
         ago(result.planned_at, now),
+        columns.place(result.location_id),
         late.unwrap_or_default(),
         phase_bar(&result.phases()),
         result.address.map(|address| address.to_string()).unwrap_or_default(),

@@ -6,6 +6,7 @@ mod lacking;
 mod metrics;
 mod pages;
 mod panics;
+mod places;
 mod process;
 mod served;
 mod settings;

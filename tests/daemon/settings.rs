@@ -245,3 +245,48 @@ fn a_certificate_of_the_server_that_cannot_be_used_is_found_by_the_check() {
     let half = load(&format!("server: {{tls_cert_file: '{certificate}'}}\n")).unwrap_err();
     assert!(half[0].contains("`server.tls_cert_file` needs `server.tls_key_file` as well"), "{half:?}");
 }
+
+#[test]
+fn every_location_has_a_network_and_limits_of_its_own() {
+    let settings = load(
+        "engine: {total: 50, heavy: 3}\nlocation: {id: 4, name: here, source_ipv4: 127.0.0.4, connectivity_targets: ['[::1]:53']}\n\
+         tls: {system_roots: false}\nlocations:\n  - {id: 9, name: far, region: 2, source_ipv4: 127.0.0.9, name_servers: [192.0.2.9],\n\
+         \x20    egress_deny: [10.0.0.0/8], verifies: true, connectivity_targets: ['a.test:443'], total: 7}\n  - {id: 5, name: plain}\n",
+    )
+    .unwrap();
+    let hosted = settings.hosted();
+    let seen: Vec<_> = hosted.iter().map(|at| (at.location.id.0, at.location.region, at.verifies)).collect();
+    assert_eq!(seen, [(4, 0, false), (9, 2, true), (5, 0, false)]);
+    assert_eq!(settings.location_ids(), [4, 9, 5]);
+    let sources: Vec<_> = hosted.iter().map(|at| at.net.source.v4.map(|v4| v4.octets()[3])).collect();
+    assert_eq!(sources, [Some(4), Some(9), None], "a source address is not inherited");
+    let denied = |at: usize| hosted[at].net.egress.check("10.1.1.1".parse().unwrap()).is_err();
+    assert_eq!([denied(0), denied(1), denied(2)], [false, true, false]);
+    let server = "192.0.2.9:53".parse().unwrap();
+    assert_eq!(hosted[1].net.name_servers, NameServers::Explicit(vec![server]));
+    assert_eq!((&hosted[2].net.name_servers, &*hosted[2].net.control_name), (&NameServers::System, "."));
+    let limits: Vec<_> = hosted.iter().map(|at| (at.engine.total, at.engine.heavy)).collect();
+    assert_eq!(limits, [(50, 3), (7, 3), (50, 3)]);
+    let targets: Vec<_> = hosted.iter().map(|at| at.connectivity.first().map(ToString::to_string)).collect();
+    assert_eq!(targets, [Some("[::1]:53".to_owned()), Some("a.test:443".to_owned()), None]);
+    assert!(hosted.iter().all(|at| at.net.trust.roots == vigie::net::Roots::None), "all trust the same");
+}
+
+#[test]
+fn every_fault_of_a_location_is_found_at_once() {
+    let faults = load(
+        "location: {connectivity_targets: [nowhere]}\nlocations:\n  - {id: 1, name: a}\n  - {id: 2, name: b, source_ipv4: x, heavy: 0, verifies: maybe}\n  - {id: 2, control: .}\n",
+    )
+    .unwrap_err();
+    let expected = [
+        "F:1:35: `location.connectivity_targets[0]` must be a host and a port, such as `www.example.com:443` or `[::1]:53`, not `nowhere`",
+        "F:3:10: `locations[0].id` is the number of the location of `location` already",
+        "F:4:35: `locations[1].source_ipv4` must be an IPv4 address, not `x`",
+        "F:4:45: `locations[1].heavy` must be a whole number from 1 to 1000, not `0`",
+        "F:4:58: `locations[1].verifies` must be `true` or `false`, not `maybe`",
+        "F:5:5: `locations[2].name` is missing",
+        "F:5:10: `locations[2].id` stands there twice",
+        "F:5:13: `locations[2].control` is no setting\n  hint: did you mean `control_name`?",
+    ];
+    assert_eq!(faults, expected);
+}

@@ -159,6 +159,20 @@ async fn a_check_out_of_schedule_is_made_at_the_location_that_is_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_way_to_a_target_is_traced_from_a_location_that_is_hosted_here() {
+    let (process, target) = (Process::hosting(2).await, Target::start().await);
+    let id = process.create(target.port, json!({})).await;
+    let monitor = process.fleet.roster().get(id).unwrap();
+    for address in [None, Some("127.0.0.1".parse().unwrap())] {
+        let file = process.planner.trace(monitor.clone(), LocationId(2), address).await.unwrap();
+        let text = String::from_utf8(file.content.unwrap().to_vec()).unwrap();
+        assert!(file.name == "traceroute.txt" && text.contains("127.0.0.1"), "{}: {text}", file.name);
+    }
+    assert_eq!(process.planner.trace(monitor, LocationId(9), None).await, Err(PlanError::Away));
+    process.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn agents_are_those_of_the_process_and_of_the_accounts_and_only_the_first_are_alive() {
     let (process, target) = (Process::hosting(3).await, Target::start().await);
     let elsewhere = NewRecord {

@@ -1,0 +1,67 @@
+//! The built binary with two locations.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::net::{IpAddr, TcpListener};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
+
+use crate::process::{Daemon, command, folder};
+
+const SETTINGS: &str = "\
+location: {id: 1, name: north, region: 1, source_ipv4: 127.0.1.1}
+locations:
+  - {id: 2, name: south, region: 2, source_ipv4: 127.0.1.2, total: 5}
+";
+
+#[test]
+fn two_locations_check_from_their_own_addresses_and_are_shown() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let peers: Arc<Mutex<BTreeSet<IpAddr>>> = Arc::default();
+    let seen = Arc::clone(&peers);
+    std::thread::spawn(move || {
+        while let Ok((_, peer)) = listener.accept() {
+            seen.lock().unwrap().insert(peer.ip());
+        }
+    });
+    // Spread over the minute: some of them are due at once.
+    let mut monitors = String::new();
+    for number in 0..60 {
+        writeln!(
+            monitors,
+            "- {{key: k{number}, type: tcp, name: k{number}, billing_plancode: x, hostname: 127.0.0.1, port: {port}, interval: 1, locations: [{{id: 1}}, {{id: 2}}]}}"
+        )
+        .unwrap();
+    }
+    let folder = folder(&monitors);
+    let file = folder.path().join("vigie.yaml");
+    fs::write(&file, SETTINGS).unwrap();
+    let mut command = command(folder.path());
+    command.arg("--config").arg(&file);
+    let mut daemon = Daemon::of(command.spawn().unwrap(), folder);
+    let both: BTreeSet<IpAddr> = ["127.0.1.1".parse().unwrap(), "127.0.1.2".parse().unwrap()].into();
+    let until = Instant::now() + Duration::from_secs(40);
+    while *peers.lock().unwrap() != both {
+        assert!(Instant::now() < until, "only {:?} came", peers.lock().unwrap());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let bearer = format!("Authorization: Bearer {}\r\n", daemon.token());
+    let (status, body) = daemon.ask("/api/v3/locations", &bearer);
+    assert_eq!(status, 200);
+    for name in ["north", "south"] {
+        assert!(body.contains(&format!(r#""name":"{name}""#)), "{body}");
+    }
+    assert_eq!(body.matches(r#""state":"alive""#).count(), 2, "{body}");
+    let (_, page) = daemon.ask("/", &bearer);
+    assert!(page.contains("checked from north, south"), "{page}");
+    let (_, metrics) = daemon.ask("/metrics", &bearer);
+    assert!(metrics.contains("\nvigie_monitors_planned 120\n"), "{metrics}");
+    let (status, alive) = daemon.ask("/healthz", "");
+    assert_eq!(status, 200, "{alive}");
+    daemon.signal(Signal::SIGTERM);
+    daemon.wait_for_log("no result was lost");
+}
