@@ -2,6 +2,7 @@
 //! history at all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod listeners;
 mod properties;
 mod rulings;
 mod script;

@@ -192,6 +192,8 @@ impl Stage {
             }
             // Time passes.
             ["wait", time] => self.world.pass(self.world.now + duration(time)),
+            // Runs that nobody planned.
+            ["skip", runs] => self.run += runs.parse::<i64>().unwrap(),
             // An answer to an earlier run.
             ["late", back, says @ ..] => {
                 let back: i64 = back.parse().unwrap();
