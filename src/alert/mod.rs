@@ -6,6 +6,7 @@ mod audience;
 mod effect;
 mod heard;
 mod outage;
+mod passing;
 mod policy;
 mod run;
 mod settling;

@@ -65,7 +65,7 @@ impl History {
         }
         stage.world.restless = restless;
         stage.world.begin();
-        let next_is_run = self.steps.iter().skip(1).map(|next| next.is_run()).chain([true]);
+        let next_is_run = self.steps.iter().skip(1).map(Step::is_run).chain([true]);
         for (step, next_is_run) in self.steps.iter().zip(next_is_run) {
             stage.act(&step.does);
             if next_is_run && !step.does.starts_with("stood still") {
