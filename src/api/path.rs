@@ -20,6 +20,27 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
+/// `{id}` of the path, and the number of what it has: the last part of the path.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Under {
+    pub(super) id: i64,
+    pub(super) inner: i64,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Under {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let params = RawPathParams::from_request_parts(parts, state).await;
+        let params = params.map_err(|_| ApiError::not_found())?;
+        let mut numbers = params.iter().map(|(_, value)| number(value));
+        match (numbers.next().flatten(), numbers.next().flatten()) {
+            (Some(id), Some(inner)) => Ok(Self { id, inner }),
+            _ => Err(ApiError::not_found()),
+        }
+    }
+}
+
 /// Written as we write it: no sign, no leading zeros.
 pub(super) fn number(text: &str) -> Option<i64> {
     text.parse::<i64>().ok().filter(|number| *number > 0 && number.to_string() == text)

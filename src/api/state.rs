@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::clock::Clock;
-use crate::control::{Accounts, Directory, Fleet, Resources, Trials, View};
+use crate::control::{Accounts, Alerting, Directory, Fleet, Resources, Trials, View};
 
 /// The use cases behind the APIs. Cheap to clone.
 #[derive(Clone)]
@@ -16,6 +16,8 @@ pub struct ApiState {
     pub resources: Arc<Resources>,
     /// What is known of accounts.
     pub directory: Arc<Directory>,
+    /// Outages and messages.
+    pub alerting: Arc<Alerting>,
     /// Tests on demand.
     pub trials: Arc<Trials>,
     /// Results.

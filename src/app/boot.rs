@@ -17,6 +17,7 @@ use super::certificates;
 use super::delivery;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
+use super::door::Door;
 use super::host_token::{HostToken, remove_host_token, write_host_token};
 use super::outposts;
 use super::quiet::Quiet;
@@ -30,7 +31,8 @@ use super::{server, service};
 use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
-    Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View,
+    AlarmSettings, Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Roster,
+    TimeOfDay, View,
 };
 use crate::engine::RunnerHandle;
 use crate::model::FieldFault;
@@ -280,9 +282,13 @@ impl Parts {
         let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
         let roster = Arc::new(Roster::default());
         let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), locations.clone()));
+        let bell = Bell::default();
         let around = Around {
             ledger: store.clone(),
             tokens: store.clone(),
+            alarms: store.clone(),
+            outbox: store.clone(),
+            watchman: Arc::new(Door { bell: bell.clone(), ingestor: Arc::clone(&ingestor) }),
             roster,
             view: Arc::clone(&view),
             outposts,
@@ -292,7 +298,17 @@ impl Parts {
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
         certificates::follow(&desk.state.resources, nets).await?;
-        let bell = Bell::default();
+        let lookout = LookoutParts {
+            alarms: store.clone(),
+            outbox: store.clone(),
+            results: store.clone(),
+            ledger: store.clone(),
+            directory: Arc::clone(&desk.directory),
+            planner: desk.planner.clone(),
+            clock: Arc::clone(&clock),
+            bell: bell.clone(),
+        };
+        ingestor.watch(lookout, AlarmSettings::default()).await?;
         let around = delivery::Around {
             store: Arc::clone(&store),
             addresses: desk.addresses(),
@@ -360,6 +376,7 @@ impl Parts {
     /// Lets running checks end within `drain` and keeps every result; answers how many were lost.
     async fn end(&self, drain: Duration) -> usize {
         self.heart.drain();
+        self.ingestor.ending();
         let housekeeper = self.housekeeper.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(housekeeper) = housekeeper
             && let Err(error) = housekeeper.stop().await

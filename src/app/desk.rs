@@ -17,11 +17,12 @@ use super::surroundings::common;
 use crate::api::ApiState;
 use crate::clock::Clock;
 use crate::control::{
-    Accounts, Addresses, Directory, Fleet, FleetParts, Ingestor, RecordFilter, Refusal, ResourceParts,
-    Resources, Roster, TrialParts, Trials, View, open_keyring, readable_password, reseal,
+    Accounts, Addresses, Alerting, AlertingParts, Directory, Fleet, FleetParts, Ingestor, RecordFilter,
+    Refusal, ResourceParts, Resources, Roster, TrialParts, Trials, View, Watchman, open_keyring,
+    readable_password, reseal,
 };
 use crate::model::RecordKind;
-use crate::store::{Ledger, Page, Tokens};
+use crate::store::{Alarms, Ledger, Outbox, Page, Tokens};
 use crate::vault::Keyring;
 
 /// Name of the file with the password of the first admin, in the data folder.
@@ -35,6 +36,9 @@ const PURGE: u64 = 600;
 pub(super) struct Around {
     pub(super) ledger: Arc<dyn Ledger>,
     pub(super) tokens: Arc<dyn Tokens>,
+    pub(super) alarms: Arc<dyn Alarms>,
+    pub(super) outbox: Arc<dyn Outbox>,
+    pub(super) watchman: Arc<dyn Watchman>,
     pub(super) roster: Arc<Roster>,
     pub(super) view: Arc<View>,
     pub(super) outposts: Vec<Outpost>,
@@ -56,7 +60,19 @@ pub(super) struct Desk {
 impl Desk {
     /// Opens the keys and wires everything. Nothing is loaded yet.
     pub(super) async fn start(settings: &Settings, around: Around) -> anyhow::Result<Self> {
-        let Around { ledger, tokens, roster, view, outposts, quiet, ingestor, clock } = around;
+        let Around {
+            ledger,
+            tokens,
+            alarms,
+            outbox,
+            watchman,
+            roster,
+            view,
+            outposts,
+            quiet,
+            ingestor,
+            clock,
+        } = around;
         let place = key_place(settings);
         let key_file = place.path.clone();
         let vault = Arc::new(open_keyring(ledger.as_ref(), place).await?);
@@ -84,6 +100,15 @@ impl Desk {
             vault: Arc::clone(&vault),
             clock: Arc::clone(&clock),
         };
+        let alerting = AlertingParts {
+            alarms,
+            outbox,
+            ledger: Arc::clone(&ledger),
+            watchman,
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            clock: Arc::clone(&clock),
+        };
         let trials = TrialParts {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
@@ -97,6 +122,7 @@ impl Desk {
             fleet: Arc::new(Fleet::new(parts).informed_by(planner.clone())),
             resources: Arc::new(Resources::new(resources)),
             directory: Arc::clone(&directory),
+            alerting: Arc::new(Alerting::new(alerting)),
             trials: Arc::new(Trials::new(trials)),
             view,
             clock,

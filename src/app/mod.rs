@@ -6,6 +6,7 @@ mod certificates;
 mod delivery;
 mod demo;
 mod desk;
+mod door;
 mod files;
 mod host_token;
 mod keys;

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::Value;
 
-use super::contacts;
+use super::{Raised, contacts};
 use crate::alert::{Contacts, Quorum};
 pub use crate::model::accept::KnownProperty;
 use crate::model::accept::{Plan, Surroundings};
@@ -107,6 +107,7 @@ pub struct Directory {
     ledger: Arc<dyn Ledger>,
     common: RwLock<Arc<Common>>,
     known: RwLock<Known>,
+    raised: Raised,
 }
 
 /// What was read so far.
@@ -121,7 +122,18 @@ impl Directory {
     /// A directory over `ledger`.
     #[must_use]
     pub fn new(ledger: Arc<dyn Ledger>, common: Common) -> Self {
-        Self { ledger, common: RwLock::new(Arc::new(common)), known: RwLock::default() }
+        Self {
+            ledger,
+            common: RwLock::new(Arc::new(common)),
+            known: RwLock::default(),
+            raised: Raised::default(),
+        }
+    }
+
+    /// Which performance alerts are raised now.
+    #[must_use]
+    pub fn raised(&self) -> &Raised {
+        &self.raised
     }
 
     /// Takes new settings; everything is read anew.
@@ -135,6 +147,12 @@ impl Directory {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.accounts.clear();
         known.generation += 1;
+    }
+
+    /// Counts what was forgotten: while it stays the same, so does what is known.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).generation
     }
 
     /// What is known of `customer`.

@@ -1,16 +1,20 @@
 //! Use cases over the traits of the store: provision monitors, ingest results, keep house, show what is known.
 
 mod accounts;
+mod alarms;
+mod alerting;
 mod caller;
 mod contacts;
 mod delivery;
 mod directory;
+mod example;
 mod fleet;
 mod health;
 mod housekeeping;
 mod ingest;
 mod planner;
 mod provision;
+mod raised;
 mod resources;
 mod roster;
 mod sealing;
@@ -23,6 +27,8 @@ pub use accounts::{
     Accounts, Issued, UserPermit, hash_password, login_fault, login_key, password_fault, permit_user_change,
     readable_password,
 };
+pub use alarms::{AlarmSettings, Lookout, LookoutParts};
+pub use alerting::{Alerting, AlertingParts, NoWatchman, Watchman};
 pub use caller::{Caller, Refusal, Saved, Via};
 pub use contacts::recipient_password;
 pub use delivery::{AddressBook, Addressee, Addresses, Bell, Delivery, DeliveryParts, DeliverySettings};
@@ -33,6 +39,7 @@ pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
 pub use planner::{Agent, PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
+pub use raised::Raised;
 pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher};
 pub use roster::Roster;
 pub use sealing::{SealedBy, SealingError, open_keyring, reseal, sealed_by};
@@ -42,5 +49,6 @@ pub use trial::{Progress, TrialParts, Trials, result_url};
 pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};
 // What reading answers with, so that pages and API need no door to the store.
 pub use crate::store::{
-    AuditFilter, AuditRow, Listed, MonitorState, Page, RecordFilter, ResultFilter, ResultPage, StoreError,
+    AuditFilter, AuditRow, EpisodeFilter, Listed, MonitorState, NotificationFilter, Page, RecordFilter,
+    ResultFilter, ResultPage, StoreError,
 };

@@ -2,6 +2,7 @@
 //! store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod alerting;
 #[path = "../support/app.rs"]
 mod app;
 mod bodies;

@@ -54,6 +54,19 @@ async fn owned(app: &App, owner: &Client, customer: CustomerId) -> Owned {
     let user =
         made("/users", json!({"login": MARK, "name": MARK, "role": "ADMIN", "password": "long enough"}))
             .await;
+    let recipient =
+        made("/recipients", json!({"name": MARK, "recipient": format!("{MARK}@a.example")})).await;
+    let template = made("/templates", json!({"name": MARK, "subject": MARK})).await;
+    let group = made(
+        "/notifier-groups",
+        json!({"name": MARK, "monitors": [{"id": monitor}], "recipients": [{"id": recipient}],
+               "templates": [{"id": template}]}),
+    )
+    .await;
+    let sla = made("/slas", json!({"monitor_id": monitor, "name": MARK, "description": MARK})).await;
+    let alerts = format!("/monitors/{monitor}/performance-alerts");
+    let alert = made(&alerts, json!({"type": "static", "threshold": 1})).await;
+    let message = made("/test-notifiers", json!({"recipient_id": recipient, "monitor_id": monitor})).await;
     let test: i64 = owner.post(&format!("/tests?monitor_id={monitor}"), json!({})).await.id();
     let result = result(app, monitor);
     let check = result.check_id.to_string();
@@ -70,7 +83,9 @@ async fn owned(app: &App, owner: &Client, customer: CustomerId) -> Owned {
     };
     let commit = Commit { results: vec![result], states: vec![state], ..Commit::default() };
     app.store.commit(commit).await.unwrap();
-    let all = vec![monitor, location, property, certificate, blackout, event, user, test, customer.0];
+    let records = [location, property, certificate, blackout, event, user, test];
+    let alerting = [recipient, template, group, sla, alert, message];
+    let all = [&[monitor, customer.0], &records[..], &alerting[..]].concat();
     Owned { monitor, all, location, property, value: 1, certificate, check }
 }
 

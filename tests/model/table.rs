@@ -65,7 +65,11 @@ fn cases(field: &Field) -> Vec<(Value, Option<Rule>)> {
             let above = choices.iter().max().unwrap() + 1;
             cases.extend([(json!(above), Some(Rule::Choice)), (json!("x"), Some(Rule::Type))]);
         }
-        Kind::Number { .. } => cases.extend([(json!(-7), None), (json!("x"), Some(Rule::Type))]),
+        Kind::Number { min, max } => {
+            cases.extend([(json!((-7.5_f64).clamp(min, max)), None), (json!("x"), Some(Rule::Type))]);
+            cases.extend(min.is_finite().then(|| (json!(min - 1.0), Some(Rule::Range))));
+            cases.extend(max.is_finite().then(|| (json!(max + 1.5), Some(Rule::Range))));
+        }
         Kind::Text { min, max, format } => {
             cases.extend(texts(format).1.map(|bad| (json!(bad), Some(Rule::Format))));
             cases.extend([(json!(5), Some(Rule::Type)), (json!(["x"]), Some(Rule::Type))]);

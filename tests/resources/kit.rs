@@ -30,6 +30,7 @@ pub struct Kit {
     pub resources: Resources,
     pub roster: Arc<Roster>,
     pub directory: Arc<Directory>,
+    pub vault: Arc<Keyring>,
     pub clock: Arc<FakeClock>,
     /// An account beside the first.
     pub other: CustomerId,
@@ -46,11 +47,12 @@ impl Kit {
         let directory = Arc::new(Directory::new(store.clone(), common));
         let roster = Arc::new(Roster::default());
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
+        let vault = Arc::new(Keyring::ephemeral());
         let resources = Resources::new(ResourceParts {
             ledger: store.clone(),
             roster: roster.clone(),
             directory: directory.clone(),
-            vault: Arc::new(Keyring::ephemeral()),
+            vault: vault.clone(),
             clock: clock.clone(),
         });
         let other = NewRecord {
@@ -65,7 +67,7 @@ impl Kit {
         };
         let ids = store.write(vec![Write::CreateRecord(other)], Vec::new()).await.unwrap();
         let other = CustomerId(ids[0]);
-        Self { _folder: folder, store, resources, roster, directory, clock, other }
+        Self { _folder: folder, store, resources, roster, directory, vault, clock, other }
     }
 
     pub async fn make(&self, caller: &Caller, kind: RecordKind, body: Value) -> Result<Saved, Refusal> {

@@ -6,9 +6,11 @@ mod blackouts;
 mod bulk;
 mod certificates;
 mod events;
+mod groups;
 mod kit;
 mod locations;
 mod properties;
+mod recipients;
 #[path = "../support/tls_server.rs"]
 #[allow(dead_code, reason = "not every test has a use for all of it")]
 mod tls_server;

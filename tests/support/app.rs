@@ -17,8 +17,8 @@ use tower::ServiceExt;
 use vigie::api::{ApiState, v3};
 use vigie::clock::{Clock, FakeClock};
 use vigie::control::{
-    Accounts, Agent, Common, Directory, Fleet, FleetParts, LastRuns, PlanError, Planned, Planner,
-    ResourceParts, Resources, Roster, TrialParts, Trials, View,
+    Accounts, Agent, Alerting, AlertingParts, Common, Directory, Fleet, FleetParts, LastRuns, NoWatchman,
+    PlanError, Planned, Planner, ResourceParts, Resources, Roster, TrialParts, Trials, View,
 };
 use vigie::model::source::Node;
 use vigie::model::{
@@ -101,10 +101,19 @@ impl App {
             clock: Arc::clone(&timer),
             keep: std::time::Duration::from_secs(KEPT_DAYS * 86_400),
         }));
+        let alerting = Arc::new(Alerting::new(AlertingParts {
+            alarms: store.clone(),
+            outbox: store.clone(),
+            ledger: Arc::clone(&ledger),
+            watchman: Arc::new(NoWatchman),
+            roster: Arc::clone(&roster),
+            directory: Arc::clone(&directory),
+            clock: Arc::clone(&timer),
+        }));
         let tokens: Arc<dyn Tokens> = store.clone();
         let accounts = Arc::new(Accounts::new(ledger, tokens, Arc::clone(&timer)));
         let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), common().locations));
-        let state = ApiState { accounts, fleet, resources, directory, trials, view, clock: timer };
+        let state = ApiState { accounts, fleet, resources, directory, alerting, trials, view, clock: timer };
         let router = v3::router(state.clone());
         Self { state, router, store, planner, clock, folder }
     }

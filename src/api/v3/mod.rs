@@ -6,8 +6,10 @@ mod audit;
 mod bulk;
 mod customers;
 mod edits;
+mod episodes;
 mod export;
 mod monitors;
+mod notifications;
 pub mod openapi;
 mod records;
 mod results;
@@ -58,6 +60,8 @@ fn all(state: ApiState) -> Routes {
         results::routes,
         site_status::routes,
         records::routes,
+        episodes::routes,
+        notifications::routes,
         account::routes,
         customers::routes,
         audit::routes,

@@ -36,20 +36,43 @@ impl Fleet {
             return Ok(Vec::new());
         }
         let facts = self.parts.directory.facts(caller.customer).await?;
-        let filter = RecordFilter {
-            assoc: monitors.iter().map(|monitor| monitor.id.0).collect(),
-            ..RecordFilter::of(RecordKind::Blackout).within(caller.customer)
-        };
-        let blackouts = self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
         let now = self.parts.clock.now();
-        let blackouts = ahead(&blackouts.rows, &facts, now);
+        let blackouts = self.attached(caller, RecordKind::Blackout, monitors).await?;
+        let blackouts = ahead(&blackouts, &facts, now);
+        let agreements = by_monitor(&self.attached(caller, RecordKind::Sla, monitors).await?);
+        let alerts = by_monitor(&self.attached(caller, RecordKind::PerformanceAlert, monitors).await?);
         let shown = |monitor: &Monitor| {
             let script = ScriptFacts::of(&monitor.document);
-            let scene = Shown { monitor, facts: &facts, caller, last: self.last_run(monitor), script, now };
-            let none = Vec::new();
-            scene.object(blackouts.get(&monitor.id).unwrap_or(&none))
+            let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
+            let scene = Shown {
+                monitor,
+                facts: &facts,
+                caller,
+                last: self.last_run(monitor),
+                script,
+                now,
+                blackouts: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
+                agreement: agreements.get(&monitor.id).and_then(|ids| ids.first().copied()),
+                has_alerts: !alerts.is_empty(),
+                is_raised: alerts.iter().any(|alert| self.parts.directory.raised().has(*alert)),
+            };
+            scene.object()
         };
         Ok(monitors.iter().map(shown).collect())
+    }
+
+    /// The records of `kind` that are attached to `monitors`.
+    async fn attached(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        monitors: &[Monitor],
+    ) -> Result<Vec<Record>, Refusal> {
+        let filter = RecordFilter {
+            assoc: monitors.iter().map(|monitor| monitor.id.0).collect(),
+            ..RecordFilter::of(kind).within(caller.customer)
+        };
+        Ok(self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows)
     }
 
     /// Where the last run of a monitor with a script stands; others show none.
@@ -75,6 +98,17 @@ fn ahead(records: &[Record], facts: &AccountFacts, now: Timestamp) -> HashMap<Mo
     ahead
 }
 
+/// Their numbers, by monitor.
+fn by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
+    let mut found: HashMap<MonitorId, Vec<i64>> = HashMap::new();
+    for record in records {
+        if let Some(monitor) = record.assoc {
+            found.entry(MonitorId(monitor)).or_default().push(record.id);
+        }
+    }
+    found
+}
+
 /// One monitor with what it is shown by.
 struct Shown<'a> {
     monitor: &'a Monitor,
@@ -84,10 +118,17 @@ struct Shown<'a> {
     /// `None` for types without a script, and for one that cannot be read.
     script: Option<ScriptFacts>,
     now: Timestamp,
+    /// Its blackouts that are not past.
+    blackouts: Vec<i64>,
+    /// Its service level agreement.
+    agreement: Option<i64>,
+    /// Whether it has performance alerts, and whether one is raised.
+    has_alerts: bool,
+    is_raised: bool,
 }
 
 impl Shown<'_> {
-    fn object(&self, blackouts: &[i64]) -> Map<String, Value> {
+    fn object(&self) -> Map<String, Value> {
         let mut set = self.monitor.document.to_json(Secrets::Masked);
         let mut object = Map::new();
         object.insert("id".to_owned(), json!(self.monitor.id.0));
@@ -97,10 +138,7 @@ impl Shown<'_> {
                 continue;
             }
             let own = set.get_mut(field.name).map(Value::take);
-            let value = match field.name {
-                "blackout_ids" => Some(json!(blackouts)),
-                name => self.computed(name, own.as_ref()).or(own),
-            };
+            let value = self.computed(field.name, own.as_ref()).or(own);
             object.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
         }
         object
@@ -119,11 +157,12 @@ impl Shown<'_> {
             "custom_properties" => self.properties(own),
             "ssl_cert_name" => json!(self.certificate()?.name),
             "ssl_cert_format" => json!(self.certificate()?.format),
-            "has_sla"
-            | "has_performance_alerts"
-            | "has_active_performance_alerts"
-            | "has_mobile_locations"
-            | "is_content_view" => json!(false),
+            "blackout_ids" => json!(self.blackouts),
+            "has_sla" => json!(self.agreement.is_some()),
+            "sla_id" => json!(self.agreement),
+            "has_performance_alerts" => json!(self.has_alerts),
+            "has_active_performance_alerts" => json!(self.is_raised),
+            "has_mobile_locations" | "is_content_view" => json!(false),
             "mobile_location_count" => json!(0),
             "mobile_type" => json!(""),
             "last_modified" => moment(monitor.modified_at),

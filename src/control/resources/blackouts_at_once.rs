@@ -85,7 +85,8 @@ impl Resources {
     }
 }
 
-fn monitors(bench: &Bench<'_>, wanted: &Map<String, Value>) -> Result<BTreeSet<i64>, Refusal> {
+/// The monitors that a bulk edit names; 403 when one of them is not the account's.
+pub(super) fn monitors(bench: &Bench<'_>, wanted: &Map<String, Value>) -> Result<BTreeSet<i64>, Refusal> {
     let ids: BTreeSet<i64> = entries(wanted, "monitors").filter_map(Value::as_i64).collect();
     let roster = &bench.parts.roster;
     let strangers: Vec<i64> = ids

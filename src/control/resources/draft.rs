@@ -45,7 +45,10 @@ impl Draft {
 }
 
 /// The fields of a new record: what the body says, and defaults for the rest.
-pub(super) fn whole(table: &'static Table, body: &Node) -> Result<Map<String, Value>, Vec<FieldFault>> {
+pub(in crate::control) fn whole(
+    table: &'static Table,
+    body: &Node,
+) -> Result<Map<String, Value>, Vec<FieldFault>> {
     let mut read = read(table, body, true)?;
     read.retain(|_, value| !value.is_null());
     let mut fields = table.defaults();
@@ -82,7 +85,7 @@ pub(super) fn read(
 }
 
 /// A fault of one field that is not in its kind and bounds alone.
-pub(super) fn conflict(body: &Node, path: &str, message: impl Into<String>) -> FieldFault {
+pub(in crate::control) fn conflict(body: &Node, path: &str, message: impl Into<String>) -> FieldFault {
     FieldFault::new(Rule::Conflict, path, body.place_of(path), message)
 }
 

@@ -12,10 +12,15 @@ mod group;
 mod kinds;
 mod location;
 mod moment;
+mod occurrences;
+mod performance_alert;
 mod property;
 mod recipient;
 mod rules;
 mod show;
+mod sla;
+mod slas_at_once;
+pub(super) mod template;
 mod user;
 
 use std::sync::{Arc, PoisonError, RwLock};
@@ -33,7 +38,9 @@ use crate::vault::Keyring;
 
 pub use certificate::{OpenCertificate, Watcher};
 use draft::Draft;
+pub(super) use draft::{conflict, whole as body_of};
 use kinds::{Kind, kind_of};
+pub(super) use moment::utc;
 use rules::Bench;
 
 /// What the use cases work with.
@@ -104,12 +111,23 @@ impl Resources {
 
     /// Makes one.
     pub async fn create(&self, caller: &Caller, kind: RecordKind, body: &Node) -> Result<Saved, Refusal> {
+        self.create_under(caller, kind, None, body).await
+    }
+
+    /// Makes one of what the path names, such as a performance alert of the monitor `under`.
+    pub async fn create_under(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        under: Option<i64>,
+        body: &Node,
+    ) -> Result<Saved, Refusal> {
         let kind = kind_of(kind);
         caller.require(kind.change)?;
         let _turn = self.turn.lock().await;
         // What it is attached to stays until it is kept.
         let _monitors = self.beside(kind).await;
-        let bench = self.bench(caller, kind).await?;
+        let bench = Bench { under, ..self.bench(caller, kind).await? };
         let draft = rules::create(&bench, body).await?;
         let mut entry = bench.entry("create", AuditObject::Created(0), kind.name_of(&draft.fields));
         (entry.before, entry.after) = audit::changes(kind.table, &Map::new(), &draft.fields);
@@ -214,6 +232,19 @@ impl Resources {
         record.filter(|record| bench.sees(record)).ok_or(Refusal::NotFound)
     }
 
+    /// Refuses what is not attached to `under`, as of another monitor than the path names.
+    pub async fn belongs(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        id: i64,
+        under: i64,
+    ) -> Result<(), Refusal> {
+        let bench = self.bench(caller, kind_of(kind)).await?;
+        let record = self.found(&bench, id).await?;
+        if record.assoc == Some(under) { Ok(()) } else { Err(Refusal::NotFound) }
+    }
+
     /// As [`Resources::found`], where it is to be changed.
     async fn changeable(
         &self,
@@ -248,6 +279,9 @@ impl Resources {
         changes.extend(draft.more.iter().cloned());
         let written = self.parts.ledger.write(changes, vec![entry]).await;
         let ids = written.map_err(|error| match error {
+            StoreError::Taken(_) if kind.record == RecordKind::Sla => {
+                Refusal::Conflict("The monitor has an agreement already; change that".to_owned())
+            }
             StoreError::Taken(_) => {
                 let name = kind.name_of(&draft.fields);
                 Refusal::Conflict(format!("There is a {} `{name}` already", kind.record))

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::draft::Draft;
 use super::kinds::Kind;
 use super::{
-    ResourceParts, account, blackout, certificate, event, group, location, property, recipient, user,
+    ResourceParts, account, blackout, certificate, event, group, location, performance_alert, property,
+    recipient, sla, template, user,
 };
 use crate::control::{AccountFacts, Caller, Refusal};
 use crate::model::source::Node;
@@ -20,6 +21,8 @@ pub(super) struct Bench<'a> {
     pub(super) now: Timestamp,
     /// What is known of the account.
     pub(super) facts: Arc<AccountFacts>,
+    /// What the path of a create names.
+    pub(super) under: Option<i64>,
 }
 
 impl<'a> Bench<'a> {
@@ -29,7 +32,7 @@ impl<'a> Bench<'a> {
         kind: &'static Kind,
     ) -> Result<Self, Refusal> {
         let facts = parts.directory.facts(caller.customer).await?;
-        Ok(Self { parts, caller, kind, now: parts.clock.now(), facts })
+        Ok(Self { parts, caller, kind, now: parts.clock.now(), facts, under: None })
     }
 
     /// Whether the caller may see `record`: those of the account, and shared locations.
@@ -54,8 +57,10 @@ pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refu
         RecordKind::Event => event::create(body),
         RecordKind::Recipient => recipient::create(bench, body),
         RecordKind::NotifierGroup => group::create(bench, body).await,
+        RecordKind::Template => template::create(bench, body),
+        RecordKind::Sla => sla::create(bench, body),
+        RecordKind::PerformanceAlert => performance_alert::create(bench, body).await,
         RecordKind::Customer | RecordKind::Test => Err(Refusal::NotFound),
-        _ => todo!("h-records"),
     }
 }
 
@@ -69,8 +74,10 @@ pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Resul
         RecordKind::Customer => account::patch(bench, old, body),
         RecordKind::Recipient => recipient::patch(bench, old, body),
         RecordKind::NotifierGroup => group::patch(bench, old, body).await,
+        RecordKind::Template => template::patch(bench, old, body),
+        RecordKind::Sla => sla::patch(bench, old, body),
+        RecordKind::PerformanceAlert => performance_alert::patch(bench, old, body),
         RecordKind::Certificate | RecordKind::Event | RecordKind::Test => Err(Refusal::NotFound),
-        _ => todo!("h-records"),
     }
 }
 
@@ -83,9 +90,9 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Ref
         RecordKind::Certificate => certificate::remove(bench, old)?,
         RecordKind::Blackout => blackout::remove(bench, old)?,
         RecordKind::Recipient => return recipient::remove(bench, old).await,
-        RecordKind::NotifierGroup => {}
+        RecordKind::Template => template::remove(bench, old)?,
+        RecordKind::NotifierGroup | RecordKind::Sla | RecordKind::PerformanceAlert => {}
         RecordKind::Customer | RecordKind::Event | RecordKind::Test => return Err(Refusal::NotFound),
-        _ => todo!("h-records"),
     }
     Ok(Draft::default())
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::moment::{utc, window};
 use super::rules::Bench;
-use super::{event, group, location, recipient};
+use super::{event, group, location, performance_alert, recipient, sla, template};
 use crate::model::{Record, RecordKind};
 
 /// The object of `record`; what has no value is null.
@@ -43,6 +43,9 @@ fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
         (RecordKind::Location, "managed") => json!(false),
         (RecordKind::Recipient, name) => return recipient::computed(bench, record, name),
         (RecordKind::NotifierGroup, name) => return group::computed(bench, record, name),
+        (RecordKind::Template, name) => return template::computed(record, name),
+        (RecordKind::Sla, name) => return sla::computed(record, name),
+        (RecordKind::PerformanceAlert, name) => return performance_alert::computed(bench, record, name),
         _ => return None,
     })
 }

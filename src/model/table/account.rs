@@ -203,6 +203,7 @@ pub static INPUTS: &[&Table] = &[
     &alerting::TEMPLATE_PREVIEW,
     &alerting::PREVIEW,
     &alerting::TEST_NOTIFIER,
+    &alerting::OCCURRENCE,
     &alerting::SLA,
     &alerting::SLA_BULK_EDIT,
     &alerting::PERFORMANCE_ALERT,

@@ -128,6 +128,10 @@ pub const TEMPLATE_KINDS: &[&str] = &[
 /// Characters of a part of a template at most.
 const PART: usize = 65535;
 
+const TEXT: &str = "Words, or for JSON POST the whole JSON body; empty is the built-in one";
+const HTML: &str = "The same as HTML, for mail; empty is the built-in one";
+const SUBJECT: &str = "Title or subject; empty is the built-in one";
+
 /// A template of messages (behaviour.md 6 "Delivery").
 pub static TEMPLATE: Table = Table::new(
     "Template",
@@ -135,36 +139,39 @@ pub static TEMPLATE: Table = Table::new(
     &[&[
         reported("id", ID, "Its number"),
         Field::text("name", 255, "What people call it; unique in the account").required(),
-        Field::new("kind", Kind::TextOf(TEMPLATE_KINDS), "What the messages are about").required(),
+        Field::new("kind", Kind::TextOf(TEMPLATE_KINDS), "What the messages are about; without it, anything"),
         Field::new("method_id", Kind::IntOf(METHOD_IDS), "How they are sent; without it, any way"),
-        Field::text("subject", 1000, "Title or subject; without it the default").or(Preset::Text("")),
-        Field::text("text", PART, "Words; without it the default").or(Preset::Text("")),
-        Field::text("html", PART, "The same as HTML, for mail; without it the default").or(Preset::Text("")),
+        Field::text("subject", 1000, SUBJECT).or(Preset::Text("")),
+        Field::text("text", PART, TEXT).or(Preset::Text("")),
+        Field::text("html", PART, HTML).or(Preset::Text("")),
     ]],
 );
 
 /// A template to be tried.
 pub static TEMPLATE_PREVIEW: Table = Table::new(
     "TemplatePreview",
-    "A template that is to be tried on an example, or on what a monitor told last",
+    "A template that is to be tried on an example",
     &[&[
-        Field::new("kind", Kind::TextOf(TEMPLATE_KINDS), "What the message is about").required(),
+        Field::choice("kind", TEMPLATE_KINDS, "What the message is about"),
         Field::new("method_id", Kind::IntOf(METHOD_IDS), "How it would be sent").or(Preset::Int(12)),
-        Field::text("subject", 1000, "Title or subject; without it the default").or(Preset::Text("")),
-        Field::text("text", PART, "Words; without it the default").or(Preset::Text("")),
-        Field::text("html", PART, "The same as HTML; without it the default").or(Preset::Text("")),
+        Field::text("subject", 1000, SUBJECT).or(Preset::Text("")),
+        Field::text("text", PART, TEXT).or(Preset::Text("")),
+        Field::text("html", PART, HTML).or(Preset::Text("")),
         Field::new("monitor_id", ID, "A monitor whose name and fields the example has"),
     ]],
 );
+
+const MADE: Kind = Kind::Text { min: 0, max: 10_000_000, format: Format::Any };
 
 /// What a template makes.
 pub static PREVIEW: Table = Table::new(
     "Preview",
     "What the template makes of the example",
     &[&[
-        reported("subject", Kind::Text { min: 0, max: PART, format: Format::Any }, "Title or subject"),
-        reported("text", Kind::Text { min: 0, max: 1_000_000, format: Format::Any }, "Words"),
-        reported("html", Kind::Text { min: 0, max: 1_000_000, format: Format::Any }, "HTML; null without"),
+        reported("subject", MADE, "Title or subject"),
+        reported("text", MADE, "Plain text"),
+        reported("html", MADE, "HTML; null where the method has none"),
+        reported("body", MADE, "The whole JSON body; null where the template makes none"),
     ]],
 );
 
@@ -263,6 +270,17 @@ pub static SLA_BULK_EDIT: Table = Table::new(
 );
 
 static ID_OF_A_MONITOR: Kind = ID;
+
+static AN_OCCURRENCE: &[Field] = &[
+    reported("from_date", WORD, "Its start, in the account's time zone"),
+    reported("thru_date", WORD, "Its end, in the account's time zone"),
+    reported("from", WORD, "Its start, UTC"),
+    reported("thru", WORD, "Its end, UTC"),
+];
+
+/// A time at which a blackout holds.
+pub static OCCURRENCE: Table =
+    Table::new("BlackoutOccurrence", "A time at which a blackout holds", &[AN_OCCURRENCE]);
 
 /// Words of `type` of a performance alert.
 pub const THRESHOLDS: &[&str] = &["static", "dynamic"];

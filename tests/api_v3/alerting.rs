@@ -1,0 +1,313 @@
+//! Outages, messages, test messages, performance alerts and agreements of monitors, and when blackouts hold next.
+
+use serde_json::{Value, json};
+use vigie::alert::{EpisodeChange, EpisodeEnd, Heard};
+use vigie::model::{
+    CheckId, CustomerId, EpisodeId, LocationId, MonitorId, Outcome, Role, RunId, Status, Timestamp,
+    Verification,
+};
+use vigie::store::{Alarm, Alarms, Delivery, KeptEpisode, Outbox};
+
+use crate::app::{App, Client, NOON, website};
+
+fn at(minutes: i64) -> Timestamp {
+    Timestamp::from_seconds(NOON + minutes * 60)
+}
+
+async fn monitor(client: &Client, name: &str) -> i64 {
+    client.post("/monitors/website", website(name, json!({}))).await.id()
+}
+
+async fn recipient(client: &Client) -> i64 {
+    client.post("/recipients", json!({"name": "Anna", "recipient": "anna@a.example"})).await.id()
+}
+
+/// An outage of `monitor` from `begin`, until `end` when it has ended.
+fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> KeptEpisode {
+    let (monitor_id, since) = (MonitorId(monitor), at(begin));
+    let id = EpisodeId::of(monitor_id, since);
+    let heard = Heard {
+        planned_at: since,
+        location: LocationId(2),
+        check_id: CheckId::of(RunId::of(monitor_id, since), LocationId(2)),
+        outcome: Outcome::Error,
+        status: Status(51),
+        slots: 1,
+        last_planned_at: since,
+        step: Some(2),
+        page: None,
+        certificate: None,
+    };
+    let change = EpisodeChange {
+        id,
+        since,
+        cause: heard,
+        runs: 3,
+        last_run: at(begin + 2),
+        last_status: Status(1),
+        locations: vec![LocationId(2), LocationId(3)],
+        verification: Some(Verification {
+            status: Status(71),
+            location_id: Some(LocationId(1)),
+            found: Some(Status(51)),
+            at: at(begin),
+        }),
+        flapping: false,
+        end: end.map(|end| EpisodeEnd { at: at(end), recovered: true }),
+    };
+    let Value::Object(body) = serde_json::to_value(&change).unwrap() else { panic!("no object") };
+    KeptEpisode {
+        id,
+        customer,
+        monitor_id,
+        monitor_name: "Shop".to_owned(),
+        since,
+        ended_at: end.map(at),
+        acknowledged_by: String::new(),
+        acknowledged_at: None,
+        body,
+    }
+}
+
+async fn keep(app: &App, episodes: Vec<KeptEpisode>) {
+    app.store.keep(Alarm { episodes, ..Alarm::default() }).await.unwrap();
+}
+
+#[tokio::test]
+async fn outages_are_listed_newest_first_and_narrowed() {
+    let app = App::start().await;
+    let admin = app.login(Role::Admin).await;
+    let (one, two) = (monitor(&admin, "one").await, monitor(&admin, "two").await);
+    let mine = CustomerId(1);
+    let other = app.account("Other").await;
+    let ended = outage(mine, one, -60, Some(-30));
+    let open = outage(mine, two, -10, None);
+    keep(&app, vec![ended.clone(), open.clone(), outage(other, 77, -5, None)]).await;
+    let ids = async |query: &str| {
+        let list = admin.get(&format!("/episodes{query}")).await.expect(200);
+        let rows = list["results"].as_array().unwrap().clone();
+        rows.iter().map(|row| row["id"].as_i64().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(ids("").await, [open.id.0, ended.id.0]);
+    assert_eq!(ids("?open=true").await, [open.id.0]);
+    assert_eq!(ids("?open=false").await, [ended.id.0]);
+    assert_eq!(ids(&format!("?monitor_id={one}")).await, [ended.id.0]);
+    assert_eq!(ids("?from=2026-11-20T11:40:00Z").await, [open.id.0]);
+    assert_eq!(ids("?thru=2026-11-20T11:40:00Z").await, [ended.id.0]);
+    assert_eq!(ids("?limit=1&offset=1").await, [ended.id.0]);
+    assert_eq!(admin.get("/episodes?open=maybe").await.refused(400).len(), 1);
+    let shown = admin.get(&format!("/episodes/{}", ended.id)).await.expect(200);
+    assert_eq!(
+        shown,
+        json!({
+            "id": ended.id.0, "monitor_id": one, "monitor_name": "Shop",
+            "started_at": "2026-11-20T11:00:00Z", "ended_at": "2026-11-20T11:30:00Z", "recovered": true,
+            "status": 1, "status_text": Status(1).text(), "runs": 3, "last_run": "2026-11-20T11:02:00Z",
+            "cause": {
+                "check_id": ended.body["cause"]["check_id"], "planned_at": "2026-11-20T11:00:00Z",
+                "location_id": 2, "status": 51, "status_text": Status(51).text(), "step": 2,
+            },
+            "locations": [2, 3],
+            "verification": {"status": 71, "status_text": Status(71).text(), "location_id": 1, "found": 51,
+                "at": "2026-11-20T11:00:00Z"},
+            "flapping": false, "acknowledged_by": null, "acknowledged_at": null, "notifications": [],
+        })
+    );
+}
+
+#[tokio::test]
+async fn an_open_outage_is_acknowledged_once_and_by_whom_is_shown() {
+    let app = App::start().await;
+    let (admin, reader) = (app.login(Role::Admin).await, app.login(Role::ReadOnly).await);
+    let one = monitor(&admin, "one").await;
+    let (ended, open) = (outage(CustomerId(1), one, -60, Some(-30)), outage(CustomerId(1), one, -10, None));
+    keep(&app, vec![ended.clone(), open.clone()]).await;
+    let path = format!("/episodes/{}/acknowledge", open.id);
+    reader.post(&path, json!({})).await.refused(403);
+    let shown = admin.post(&path, json!({})).await.expect(200);
+    assert_eq!(
+        (&shown["acknowledged_by"], &shown["acknowledged_at"]),
+        (&json!("admin-1"), &json!("2026-11-20T12:00:00Z"))
+    );
+    // Again by somebody else: who was first stays.
+    app.clock.advance(std::time::Duration::from_mins(1));
+    let again = app.login(Role::PowerUser).await.post(&path, json!({})).await.expect(200);
+    assert_eq!(
+        (&again["acknowledged_by"], &again["acknowledged_at"]),
+        (&json!("admin-1"), &json!("2026-11-20T12:00:00Z"))
+    );
+    assert_eq!(
+        admin.post(&format!("/episodes/{}/acknowledge", ended.id), json!({})).await.refused(409),
+        ["This outage has ended"]
+    );
+    admin.post("/episodes/999999/acknowledge", json!({})).await.refused(404);
+    let trail = admin.get("/audit?object=episode").await.expect(200);
+    assert_eq!(trail["results"][0]["action"], "acknowledge");
+    assert_eq!(trail["metadata"]["resultset"]["count"], 1);
+}
+
+#[tokio::test]
+async fn a_test_message_waits_in_the_outbox_and_a_dead_one_is_sent_again() {
+    let app = App::start().await;
+    let (admin, reader) = (app.login(Role::Admin).await, app.login(Role::ReadOnly).await);
+    let (anna, one) = (recipient(&admin).await, monitor(&admin, "one").await);
+    let body = json!({"recipient_id": anna, "monitor_id": one});
+    reader.post("/test-notifiers", body.clone()).await.refused(403);
+    let id = admin.post("/test-notifiers", body).await.id();
+    let waiting = app.store.due(at(0), 10, 10).await.unwrap();
+    assert_eq!(waiting.len(), 1);
+    let notice = &waiting[0].new.notice;
+    assert_eq!(
+        (notice.kind.word(), notice.monitor_name.as_str(), notice.brand.as_str()),
+        ("test", "one", "Vigie")
+    );
+    assert_eq!(notice.target, "http://shop.example.com/");
+    let shown = admin.get(&format!("/notifications/{id}")).await.expect(200);
+    assert_eq!(
+        shown,
+        json!({
+            "id": id, "kind": "test", "state": "pending", "recipient_id": anna, "recipient_name": "Anna",
+            "method_id": 12, "group_id": null, "monitor_id": one, "monitor_name": "one", "episode_id": null,
+            "check_id": null, "status": 0, "status_text": Status(0).text(), "errcount": 0,
+            "created_at": "2026-11-20T12:00:00Z", "attempts": 0, "next_at": "2026-11-20T12:00:00Z",
+            "sent_at": null, "error": null, "digest_id": null,
+        })
+    );
+    let retry = format!("/notifications/{id}/retry");
+    let only = "Only a message that was given up (state `dead`) can be sent again";
+    assert_eq!(admin.post(&retry, json!({})).await.refused(409), [only]);
+    app.store.note(vec![(id, Delivery::Dead { error: "refused".to_owned() })], at(0)).await.unwrap();
+    let dead = admin.get("/notifications?state=dead").await.expect(200);
+    assert_eq!(
+        (&dead["results"][0]["error"], &dead["results"][0]["next_at"]),
+        (&json!("refused"), &Value::Null)
+    );
+    reader.post(&retry, json!({})).await.refused(403);
+    let other = app.account("Other").await;
+    let stranger = app.login_to(other, Role::Admin).await;
+    assert_eq!(stranger.post(&retry, json!({})).await.refused(404), ["Record not found"]);
+    assert_eq!(stranger.get("/notifications").await.expect(200)["metadata"]["resultset"]["count"], 0);
+    assert_eq!(admin.post(&retry, json!({})).await.expect(200)["state"], "pending");
+    assert_eq!(app.store.due(at(0), 10, 10).await.unwrap().len(), 1);
+    for (query, count) in [
+        (format!("recipient_id={anna}"), 1),
+        (format!("monitor_id={one}"), 1),
+        ("monitor_id=999999".to_owned(), 0),
+        ("episode_id=1".to_owned(), 0),
+        ("state=sent".to_owned(), 0),
+    ] {
+        let list = admin.get(&format!("/notifications?{query}")).await.expect(200);
+        assert_eq!(list["metadata"]["resultset"]["count"], count, "{query}");
+    }
+    assert_eq!(
+        stranger.post("/test-notifiers", json!({"recipient_id": anna, "monitor_id": one})).await.refused(400),
+        [
+            format!("`recipient_id`: there is no recipient `{anna}`"),
+            format!("`monitor_id`: there is no monitor `{one}`")
+        ]
+    );
+    let actions = admin.get("/audit?limit=2").await.expect(200);
+    let actions: Vec<_> =
+        actions["results"].as_array().unwrap().iter().map(|entry| entry["action"].clone()).collect();
+    assert_eq!(actions, ["retry", "test"]);
+}
+
+#[tokio::test]
+async fn a_monitor_tells_of_its_agreement_and_its_performance_alerts() {
+    let app = App::start().await;
+    let admin = app.login(Role::Admin).await;
+    let (one, two) = (monitor(&admin, "one").await, monitor(&admin, "two").await);
+    let flags = async || {
+        let shown = admin.get(&format!("/monitors/{one}")).await.expect(200);
+        let of = |name: &str| shown[name].clone();
+        json!([
+            of("has_sla"),
+            of("sla_id"),
+            of("has_performance_alerts"),
+            of("has_active_performance_alerts")
+        ])
+    };
+    assert_eq!(flags().await, json!([false, null, false, false]));
+    let sla =
+        admin.post("/slas", json!({"monitor_id": one, "name": "Gold", "availability": 99.9})).await.id();
+    let path = format!("/monitors/{one}/performance-alerts");
+    let reply = admin.post(&path, json!({"type": "static", "threshold": 1.5, "window": 3})).await.expect(200);
+    assert!(reply["warnings"][0].as_str().unwrap().starts_with("`window` of 3 min is shorter"), "{reply}");
+    let alert: i64 = reply["id"].as_str().unwrap().parse().unwrap();
+    assert_eq!(flags().await, json!([true, sla, true, false]));
+    app.state.directory.raised().set(alert, true);
+    assert_eq!(flags().await, json!([true, sla, true, true]));
+    let shown = admin.get(&format!("{path}/{alert}")).await.expect(200);
+    assert_eq!(
+        shown,
+        json!({"id": alert, "monitor_id": one, "type": "static", "threshold": 1.5, "days": 7, "window": 3,
+            "level": "error", "step": null, "enabled": true, "active": true})
+    );
+    // It is found under its own monitor alone.
+    let strange = format!("/monitors/{two}/performance-alerts/{alert}");
+    admin.get(&strange).await.refused(404);
+    admin.patch(&strange, json!({"window": 10})).await.refused(404);
+    admin.delete(&strange).await.refused(404);
+    admin
+        .patch(&format!("{path}/{alert}"), json!({"type": "dynamic", "threshold": 50, "days": 3}))
+        .await
+        .expect(200);
+    let list = admin.get(&path).await.expect(200);
+    assert_eq!(list["results"][0]["days"], 3);
+    assert_eq!(
+        admin.get(&format!("/monitors/{two}/performance-alerts")).await.expect(200)["results"],
+        json!([])
+    );
+    admin.get("/monitors/999999/performance-alerts").await.refused(404);
+    admin
+        .post("/monitors/999999/performance-alerts", json!({"type": "static", "threshold": 1}))
+        .await
+        .refused(404);
+    assert_eq!(
+        admin.post(&path, json!({"type": "sharp", "threshold": 0, "days": 8})).await.refused(400).len(),
+        3
+    );
+    // They go with their monitor.
+    admin.delete(&format!("/monitors/{one}")).await.expect(204);
+    admin.get(&format!("/slas/{sla}")).await.refused(404);
+    admin.get(&format!("{path}/{alert}")).await.refused(404);
+}
+
+#[tokio::test]
+async fn a_blackout_says_when_it_holds_next() {
+    let app = App::start().await;
+    let admin = app.login(Role::Admin).await;
+    admin.patch("/account", json!({"time_zone": "Europe/Paris"})).await.expect(200);
+    let one = monitor(&admin, "one").await;
+    // Fridays from 22:00 to Saturday 06:00 in Paris; it is Friday, 13:00 there.
+    let weekly = json!({"assoc_id": one, "type": "Alert", "persistent": true, "start_day": 6,
+        "start_time": "22:00", "end_day": 7, "end_time": "06:00"});
+    let weekly = admin.post("/blackouts", weekly).await.id();
+    let path = format!("/blackouts/{weekly}/occurrences");
+    let next = admin.get(&format!("{path}?limit=2")).await.expect(200);
+    assert_eq!(
+        next["results"],
+        json!([
+            {"from_date": "2026-11-20 22:00:00", "thru_date": "2026-11-21 06:00:00",
+             "from": "2026-11-20T21:00:00Z", "thru": "2026-11-21T05:00:00Z"},
+            {"from_date": "2026-11-27 22:00:00", "thru_date": "2026-11-28 06:00:00",
+             "from": "2026-11-27T21:00:00Z", "thru": "2026-11-28T05:00:00Z"},
+        ])
+    );
+    // In summer it is another hour of UTC.
+    let summer = admin.get(&format!("{path}?limit=1&after=2027-07-01%2000:00:00")).await.expect(200);
+    assert_eq!(summer["results"][0]["from"], "2027-07-02T20:00:00Z");
+    assert_eq!(admin.get(&path).await.expect(200)["results"].as_array().unwrap().len(), 10);
+    assert_eq!(
+        admin.get(&format!("{path}?limit=1000")).await.expect(200)["results"].as_array().unwrap().len(),
+        100
+    );
+    assert_eq!(admin.get(&format!("{path}?limit=0")).await.expect(200)["results"], json!([]));
+    admin.get(&format!("{path}?after=soon")).await.refused(400);
+    let once = json!({"assoc_id": one, "type": "Monitor", "from_date": "2026-11-20 14:00:00", "thru_date": "2026-11-20 15:00:00"});
+    let once = admin.post("/blackouts", once).await.id();
+    let path = format!("/blackouts/{once}/occurrences");
+    assert_eq!(admin.get(&path).await.expect(200)["metadata"]["resultset"]["count"], 1);
+    app.clock.advance(std::time::Duration::from_hours(3));
+    assert_eq!(app.login(Role::ReadOnly).await.get(&path).await.expect(200)["results"], json!([]));
+}
