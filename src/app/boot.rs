@@ -344,7 +344,6 @@ impl Parts {
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        let _performance = end.drop_guard();
         Ok(Self {
             store,
             ingestor,
@@ -354,7 +353,7 @@ impl Parts {
             desk,
             heart,
             delivery,
-            _performance,
+            _performance: end.drop_guard(),
             metrics,
             clock,
         })
