@@ -32,7 +32,7 @@ use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
     AlarmSettings, Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts,
-    Performance, PerformanceParts, Roster, TimeOfDay, View,
+    Performance, PerformanceParts, Roster, TimeOfDay, View, Vitals,
 };
 use crate::engine::RunnerHandle;
 use crate::model::FieldFault;
@@ -157,6 +157,9 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
         let (results, stop): (Arc<dyn Results>, _) = (parts.store.clone(), stop.clone());
         tokio::spawn(async move { heart.beat(runners, results, stop).await })
     };
+    let heart = Arc::clone(&parts.heart);
+    let works = move || heart.is_loaded() && heart.alive().iter().all(|part| part.fault.is_none());
+    delivery::heartbeat(&settings, Arc::clone(&parts.clock), works, stop.clone()).await?;
     let drain = settings.engine.drain;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
     let outcome = match parts.running_set(settings).await {
