@@ -41,6 +41,8 @@ pub(super) fn start(settings: &Settings, around: Around, bell: Bell) -> anyhow::
 
 /// Time between two heartbeats.
 const BEAT: Duration = Duration::from_mins(1);
+/// How soon to look again when not everything works.
+const LOOK: Duration = Duration::from_secs(1);
 /// How long one may take.
 const BEAT_TIME: Duration = Duration::from_secs(20);
 
@@ -57,7 +59,8 @@ pub(super) async fn heartbeat(
     tokio::spawn(async move {
         let mut told = false;
         loop {
-            if works() {
+            let well = works();
+            if well {
                 let beat = http.touch(&url, BEAT_TIME).await;
                 if let Err(error) = &beat
                     && !told
@@ -67,7 +70,7 @@ pub(super) async fn heartbeat(
                 told = beat.is_err();
             }
             tokio::select! {
-                () = clock.sleep(BEAT) => {}
+                () = clock.sleep(if well { BEAT } else { LOOK }) => {}
                 () = stop.cancelled() => return,
             }
         }

@@ -5,6 +5,7 @@
 mod alertmanager;
 mod daemon;
 mod delivery;
+mod heartbeat;
 mod kept;
 mod kit;
 #[path = "../support/lacking.rs"]

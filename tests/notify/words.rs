@@ -12,13 +12,13 @@ const HOSTILE: &str =
 
 fn hostile(kind: NoticeKind) -> Notice {
     let mut notice = notice(kind);
-    notice.monitor_name = HOSTILE.to_owned();
-    notice.brand = HOSTILE.to_owned();
-    notice.status_text = HOSTILE.to_owned();
+    HOSTILE.clone_into(&mut notice.monitor_name);
+    HOSTILE.clone_into(&mut notice.brand);
+    HOSTILE.clone_into(&mut notice.status_text);
     notice.reasons = vec![HOSTILE.to_owned(); 3];
-    notice.alert_note = HOSTILE.to_owned();
+    HOSTILE.clone_into(&mut notice.alert_note);
     notice.target = format!("http://a.test/{HOSTILE}");
-    notice.location = HOSTILE.to_owned();
+    HOSTILE.clone_into(&mut notice.location);
     notice.properties = vec![(HOSTILE.to_owned(), HOSTILE.to_owned())];
     notice.step = Some((1, HOSTILE.to_owned()));
     notice.certificate = json!({"subject": HOSTILE, "issuer": HOSTILE, "not_after": HOSTILE});

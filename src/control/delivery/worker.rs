@@ -153,7 +153,7 @@ impl Worker {
                 Next::Send if self.going.len() >= self.settings.at_once => break,
                 // Behind a receiver that is down for long, tries are for what is still of use.
                 Next::Send if lane.is_failing() && self.is_old(&message, now) => {
-                    self.too_old(&message, now).await?
+                    self.too_old(&message, now).await?;
                 }
                 Next::Send => self.let_go(message).await?,
             }
@@ -275,12 +275,12 @@ impl Worker {
                     error = %error,
                     "a message was not taken, it is tried again"
                 );
-                if !self.is_old(&message, now) {
-                    self.ended.push((message.id, Delivery::Failed { error: error.detail, next_at }));
-                } else {
+                if self.is_old(&message, now) {
                     let hours = self.settings.give_up.as_secs() / 3_600;
                     let words = format!("given up after {hours} h and {attempts} tries: {}", error.detail);
                     self.give_up(&message, &recipient, words, now).await;
+                } else {
+                    self.ended.push((message.id, Delivery::Failed { error: error.detail, next_at }));
                 }
             }
             Err(error) => {

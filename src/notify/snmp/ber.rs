@@ -9,14 +9,13 @@ const CONTEXT: u8 = 0xa0;
 /// `content` under `tag`, with its length.
 pub(super) fn tagged(tag: u8, content: &[u8]) -> Vec<u8> {
     let mut bytes = vec![tag];
-    match u8::try_from(content.len()) {
-        Ok(short @ 0..=127) => bytes.push(short),
-        _ => {
-            let length = content.len().to_be_bytes();
-            let length = &length[length.iter().take_while(|byte| **byte == 0).count()..];
-            bytes.push(0x80 | u8::try_from(length.len()).unwrap_or_default());
-            bytes.extend_from_slice(length);
-        }
+    if let Ok(short @ 0..=127) = u8::try_from(content.len()) {
+        bytes.push(short);
+    } else {
+        let length = content.len().to_be_bytes();
+        let length = &length[length.iter().take_while(|byte| **byte == 0).count()..];
+        bytes.push(0x80 | u8::try_from(length.len()).unwrap_or_default());
+        bytes.extend_from_slice(length);
     }
     bytes.extend_from_slice(content);
     bytes

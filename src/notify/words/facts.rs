@@ -61,9 +61,15 @@ fn clean(value: &mut Value, most: usize) {
         }
         Value::Array(items) => {
             items.truncate(LIST);
-            items.iter_mut().for_each(|item| clean(item, most));
+            for item in items {
+                clean(item, most);
+            }
         }
-        Value::Object(fields) => fields.values_mut().take(LIST).for_each(|field| clean(field, most)),
+        Value::Object(fields) => {
+            for field in fields.values_mut().take(LIST) {
+                clean(field, most);
+            }
+        }
         _ => {}
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn check(source: &str) -> Result<(), String> {
     }
     let mut at = 0;
     let mut joints = 0;
-    while let Some(found) = source[at..].find("{").map(|found| at + found) {
+    while let Some(found) = source[at..].find('{').map(|found| at + found) {
         let refused = |why: String| {
             let line = source[..found].matches('\n').count() + 1;
             Err(format!("line {line}: {why}"))
