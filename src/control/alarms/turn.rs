@@ -13,6 +13,9 @@ use crate::model::{
 };
 use crate::store::{Alarm, Evidence, NewRecord, VerifiedCheck};
 
+/// By how much a traceroute goes out behind the alert that waited for it.
+const BEHIND: Duration = Duration::from_millis(500);
+
 /// What a turn came to.
 #[derive(Default)]
 pub(in crate::control) struct Step {
@@ -88,7 +91,8 @@ impl Lookout {
                     turn.alarm.evidence.extend(file.map(|file| Evidence { result, file }));
                     let now = turn.now;
                     let due = messages.into_iter().map(move |mut message| {
-                        (message.created_at, message.not_before) = (now, now);
+                        // Behind the alert that waited for it, which is due from now on.
+                        (message.created_at, message.not_before) = (now, now + BEHIND);
                         message
                     });
                     turn.alarm.notifications.extend(due);

@@ -83,8 +83,8 @@ Failures:  {{ errcount }} in a row
 {% if location %}
 Seen from: {{ location }}
 {% endif %}
-{% if verification %}
-Verified:  {{ verification }}
+{% if verified %}
+Verified:  {{ verified }}
 {% endif %}
 {% for property in properties %}
 {{ property.name }}: {{ property.value }}
@@ -163,8 +163,8 @@ pub(super) const HTML: &str = "<!DOCTYPE html>
 {% if location %}
 <tr><th align=\"left\">Seen from</th><td>{{ location }}</td></tr>
 {% endif %}
-{% if verification %}
-<tr><th align=\"left\">Verified</th><td>{{ verification }}</td></tr>
+{% if verified %}
+<tr><th align=\"left\">Verified</th><td>{{ verified }}</td></tr>
 {% endif %}
 {% for property in properties %}
 <tr><th align=\"left\">{{ property.name }}</th><td>{{ property.value }}</td></tr>

@@ -31,6 +31,9 @@ impl Facts {
         facts.insert("properties".to_owned(), properties(notice));
         facts.insert("scripted".to_owned(), json!(notice.monitor_type == Some(MonitorType::BrowserScript)));
         facts.insert("duration".to_owned(), json!(duration(notice)));
+        let verified =
+            notice.verification.as_ref().map(|said| format!("{} ({})", said.status.text(), said.status));
+        facts.insert("verified".to_owned(), json!(verified));
         let mut more = notice.more.clone();
         let traceroute = more.shift_remove("traceroute");
         facts.insert("more".to_owned(), Value::Object(more));
