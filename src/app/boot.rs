@@ -11,7 +11,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::certificates;
 use super::delivery;
@@ -31,8 +31,8 @@ use super::{server, service};
 use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
-    AlarmSettings, Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Roster,
-    TimeOfDay, View,
+    AlarmSettings, Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts,
+    Performance, PerformanceParts, Roster, TimeOfDay, View,
 };
 use crate::engine::RunnerHandle;
 use crate::model::FieldFault;
@@ -258,6 +258,8 @@ struct Parts {
     desk: Arc<Desk>,
     heart: Arc<Heart>,
     delivery: std::sync::Mutex<Option<Delivery>>,
+    /// Ends the watch over performance alerts.
+    _performance: DropGuard,
     metrics: Arc<Metrics>,
     clock: Arc<dyn Clock>,
 }
@@ -289,7 +291,7 @@ impl Parts {
             alarms: store.clone(),
             outbox: store.clone(),
             watchman: Arc::new(Door { bell: bell.clone(), ingestor: Arc::clone(&ingestor) }),
-            roster,
+            roster: Arc::clone(&roster),
             view: Arc::clone(&view),
             outposts,
             quiet,
@@ -315,7 +317,19 @@ impl Parts {
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
         };
-        let delivery = std::sync::Mutex::new(Some(delivery::start(settings, around, bell)?));
+        let delivery = std::sync::Mutex::new(Some(delivery::start(settings, around, bell.clone())?));
+        let performance = PerformanceParts {
+            ledger: store.clone(),
+            results: store.clone(),
+            states: store.clone(),
+            roster,
+            directory: Arc::clone(&desk.state.directory),
+            clock: Arc::clone(&clock),
+            bell,
+        };
+        let end = CancellationToken::new();
+        // Ends by itself after the token.
+        drop(Performance::new(performance).await?.start(end.clone()));
         let household = Household {
             store: store.clone(),
             metrics: Arc::clone(&metrics),
@@ -328,7 +342,20 @@ impl Parts {
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        Ok(Self { store, ingestor, runners, housekeeper, view, desk, heart, delivery, metrics, clock })
+        let _performance = end.drop_guard();
+        Ok(Self {
+            store,
+            ingestor,
+            runners,
+            housekeeper,
+            view,
+            desk,
+            heart,
+            delivery,
+            _performance,
+            metrics,
+            clock,
+        })
     }
 
     fn router(&self, server: &ServerSettings) -> axum::Router {

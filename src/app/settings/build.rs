@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::hosted::{Hosted, targets, way_out};
-use super::kind::clock_time;
+use super::kind::{clock_time, target};
 use super::read::Values;
 use super::table::SETTINGS;
 use crate::model::accept::Plan;
@@ -49,6 +49,8 @@ pub struct Settings {
     pub net: NetConfig,
     /// Whether it looks at failures of monitors of other locations.
     pub(super) verifies: bool,
+    /// The proxy of its checks.
+    pub(super) proxy: Option<Endpoint>,
     /// What it should always reach.
     pub(super) connectivity: Vec<Endpoint>,
     /// The locations of `locations`, without whom they trust.
@@ -156,6 +158,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
             region: read.number("location.region"),
         },
         net: read.net(),
+        proxy: read.optional("location.proxy").as_deref().and_then(target),
         verifies: read.node("location.verifies").to_json() == Value::Bool(true),
         connectivity: targets(read.node("location.connectivity_targets")),
         others: read.others(),

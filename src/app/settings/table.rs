@@ -65,6 +65,7 @@ static LOCATION: &[Part] = &[
     part("control_name", Kind::Text, false),
     part("egress_allow", Kind::List(&Kind::Network), false),
     part("egress_deny", Kind::List(&Kind::Network), false),
+    part("proxy", Kind::Target, false),
     part("verifies", Kind::Flag, false),
     part("connectivity_targets", Kind::List(&Kind::Target), false),
     part("total", count(1, 1_000_000), false),
@@ -221,6 +222,12 @@ pub static SETTINGS: &[Setting] = &[
         Kind::List(&Kind::Network),
         "[]",
         "Networks that checks may not talk to, beside link-local ones and the metadata addresses of clouds.",
+    ),
+    Setting::new(
+        "location.proxy",
+        Kind::Target,
+        "null",
+        "Host and port of an HTTP proxy through which TCP connections of checks leave (CONNECT to the address: names\nare resolved here, and the egress policy holds). Pings, UDP and targets on loopback go without it.",
     ),
     Setting::new(
         "location.verifies",
