@@ -68,7 +68,7 @@ impl Moments {
     pub fn new() -> Self {
         let told = std::env::var("VIGIE_TEST_SEED").ok().map(|text| text.parse().unwrap());
         let seed: u64 = told.unwrap_or_else(|| RandomState::new().hash_one(0));
-        println!("seed {seed}, to be repeated with VIGIE_TEST_SEED");
+        eprintln!("seed {seed}, to be repeated with VIGIE_TEST_SEED");
         Self(seed)
     }
 
