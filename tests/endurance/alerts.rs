@@ -29,6 +29,7 @@ type News = (String, i64, i64);
 fn a_server_that_is_killed_delivers_every_message_and_none_twice() {
     let rounds = if crate::full() { 200 } else { 10 };
     let mut moments = Moments::new();
+    println!("seed {}, to be repeated with VIGIE_TEST_SEED", moments.0);
     let (target, hook) = (Target::start(), Hook::start());
     let folder = tempfile::tempdir().unwrap();
     let (monitors, data) = (folder.path().join("monitors"), folder.path().join("data"));
