@@ -267,6 +267,12 @@ async fn a_monitor_tells_of_its_agreement_and_its_performance_alerts() {
         admin.post(&path, json!({"type": "sharp", "threshold": 0, "days": 8})).await.refused(400).len(),
         3
     );
+    // A copy has the alerts, but no agreement.
+    let copy = admin.post(&format!("/monitors/{one}/clone"), json!({})).await.id();
+    let shown = admin.get(&format!("/monitors/{copy}")).await.expect(200);
+    assert_eq!((&shown["has_sla"], &shown["has_performance_alerts"]), (&json!(false), &json!(true)));
+    let copied = admin.get(&format!("/monitors/{copy}/performance-alerts")).await.expect(200);
+    assert_eq!((&copied["results"][0]["days"], &copied["results"][0]["monitor_id"]), (&json!(3), &json!(copy)));
     // They go with their monitor.
     admin.delete(&format!("/monitors/{one}")).await.expect(204);
     admin.get(&format!("/slas/{sla}")).await.refused(404);
