@@ -3,15 +3,22 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::hint::black_box;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use vigie::control::{IngestSettings, Ingestor};
-use vigie::model::{
-    Attempt, Certificate, CheckId, CheckResult, CustomerId, Document, Facts, HttpFacts, LocationId, Monitor,
-    MonitorId, MonitorType, Origin, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+use vigie::clock::FakeClock;
+use vigie::control::{
+    Agent, AlarmSettings, Bell, Common, Directory, IngestSettings, Ingestor, LookoutParts, PlanError,
+    Planned, Planner,
 };
+use vigie::model::{
+    Attempt, Capture, Certificate, CheckId, CheckResult, CustomerId, Document, Facts, HttpFacts, Location,
+    LocationId, Monitor, MonitorId, MonitorType, Origin, Outcome, Phase, Phases, Revision, RunId, Secrets,
+    Status, Timestamp, TlsFacts,
+};
+use vigie::schedule::Slots;
 use vigie::store::{
     Commit, Ingest, Monitors, Page, ResultFilter, Results, SqliteSettings, SqliteStore, Synchronous,
 };
@@ -97,15 +104,95 @@ fn https() -> Facts {
     }
 }
 
+/// Every result where the grid of its monitor has it, as alerting expects, in the order in which they come due.
+fn on_the_grid(mut results: Vec<CheckResult>) -> Vec<CheckResult> {
+    for result in &mut results {
+        let round = (result.planned_at.as_micros() - START) / 60_000_000;
+        let from = Timestamp::from_micros(START + round * 60_000_000);
+        result.planned_at =
+            Slots::new(result.monitor_id, Duration::from_mins(1), None).first_at_or_after(from);
+        result.started_at = result.planned_at;
+        result.run_id = RunId::of(result.monitor_id, result.planned_at);
+        result.check_id = CheckId::of(result.run_id, result.location_id);
+        result.attempts[0].started_at = result.started_at;
+    }
+    results.sort_by_key(|result| result.planned_at);
+    results
+}
+
+/// One location, and nobody to ask.
+struct Home;
+
+impl Planner for Home {
+    fn plan(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> Planned<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn check_once(&self, _: Monitor, _: LocationId) -> Planned<'_, CheckResult> {
+        Box::pin(std::future::ready(Err(PlanError::Away)))
+    }
+
+    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> Planned<'_, Capture> {
+        Box::pin(std::future::ready(Err(PlanError::Away)))
+    }
+
+    fn agents(&self) -> Vec<Agent> {
+        vec![Agent { location: home(), alive: true, verifies: false }]
+    }
+}
+
+fn home() -> Location {
+    Location { id: LocationId(1), name: "home".to_owned(), region: 1 }
+}
+
+/// Lets alerts follow from the results of all monitors.
+async fn watch(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
+    let common = Common { locations: vec![home()], ..Common::default() };
+    let parts = LookoutParts {
+        alarms: store.clone(),
+        outbox: store.clone(),
+        results: store.clone(),
+        ledger: store.clone(),
+        directory: Arc::new(Directory::new(store.clone(), common)),
+        planner: Arc::new(Home),
+        clock: Arc::new(FakeClock::at(Timestamp::from_micros(START + 120_000_000))),
+        bell: Bell::default(),
+    };
+    ingestor.watch(parts, AlarmSettings::default()).await.unwrap();
+    let minutely = |id| {
+        let monitor = monitor(id);
+        let mut values = monitor.document.stored(Secrets::Revealed);
+        values.insert("interval".to_owned(), 1.into());
+        Monitor { document: Arc::new(Document::trusted(MonitorType::Website, values)), ..monitor }
+    };
+    ingestor.changed((1..=MONITORS).map(minutely).collect(), Vec::new()).await;
+    // A monitor shows how it is as soon as it is watched.
+    while !ingestor.is_watched(MonitorId(MONITORS)) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
 /// Stores `count` results and answers how long that took, until the last one was committed.
-fn run(runtime: &tokio::runtime::Runtime, synchronous: Synchronous, facts: &Facts, count: i64) -> Duration {
+fn run(
+    runtime: &tokio::runtime::Runtime,
+    synchronous: Synchronous,
+    facts: &Facts,
+    count: i64,
+    watched: bool,
+) -> Duration {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let settings = SqliteSettings { synchronous, ..SqliteSettings::default() };
     let store = Arc::new(SqliteStore::open(&folder.path().join("vigie.db"), &settings).unwrap());
-    let results: Vec<_> = (0..count).map(|n| result(n, facts)).collect();
+    let mut results: Vec<_> = (0..count).map(|n| result(n, facts)).collect();
+    if watched {
+        results = on_the_grid(results);
+    }
     let took = runtime.block_on(async {
         let metrics = Arc::new(Metrics::new());
         let ingestor = Ingestor::start(store.clone(), metrics, Vec::new(), IngestSettings::default());
+        if watched {
+            watch(&ingestor, &store).await;
+        }
         let began = Instant::now();
         for result in results {
             ingestor.take(black_box(result)).await;
@@ -125,9 +212,13 @@ fn ingest(c: &mut Criterion) {
     group.throughput(Throughput::Elements(200_000));
     for (kind, facts) in [("tcp", Facts::default()), ("https", https())] {
         for synchronous in [Synchronous::Normal, Synchronous::Full] {
-            group.bench_function(BenchmarkId::new(kind, format!("{synchronous:?}")), |b| {
-                b.iter_custom(|times| (0..times).map(|_| run(&runtime, synchronous, &facts, count)).sum());
-            });
+            for (suffix, watched) in [("", false), (", watched", true)] {
+                group.bench_function(BenchmarkId::new(kind, format!("{synchronous:?}{suffix}")), |b| {
+                    b.iter_custom(|times| {
+                        (0..times).map(|_| run(&runtime, synchronous, &facts, count, watched)).sum()
+                    });
+                });
+            }
         }
     }
     group.finish();

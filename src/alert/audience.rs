@@ -31,6 +31,15 @@ pub fn audience(
     named.into_iter().filter(|(id, _)| listens(id)).collect()
 }
 
+/// Everybody whom the groups name for performance alerts of a monitor and who wants them, each with the group that
+/// names them. No blackout silences those.
+#[must_use]
+pub fn performance_audience(contacts: &Contacts, monitor: MonitorId) -> Vec<(RecipientId, Option<i64>)> {
+    let kind = NoticeKind::PerformanceError;
+    let listens = |id: &RecipientId| contacts.recipient(*id).is_some_and(|recipient| recipient.wants(kind));
+    named(contacts, monitor, kind, None).into_iter().filter(|(id, _)| listens(id)).collect()
+}
+
 /// Whether a blackout of the monitor silences `kind` about the run planned at `planned_at`: at the time that the
 /// run was planned for, or now, so that somebody who mutes a monitor hears nothing of the run under way either.
 pub(super) fn is_silenced(terms: &Terms<'_>, kind: NoticeKind, planned_at: Timestamp) -> bool {

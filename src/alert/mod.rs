@@ -6,13 +6,17 @@ mod audience;
 mod effect;
 mod heard;
 mod outage;
+mod performance;
 mod policy;
 mod run;
 mod settling;
 mod watch;
 
-pub use audience::{Contacts, audience};
+pub use audience::{Contacts, audience, performance_audience};
 pub use effect::{Effect, EpisodeChange, EpisodeEnd, News};
 pub use heard::{CertificateNews, Heard, PageNews};
+pub use performance::{
+    LEAST_CHECKS, PerformanceChange, PerformanceLevel, PerformanceRule, RaisedAlert, Threshold,
+};
 pub use policy::{Policy, Quorum};
 pub use watch::{Health, Terms, Watch};

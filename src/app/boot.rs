@@ -11,7 +11,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::certificates;
 use super::delivery;
@@ -31,7 +31,8 @@ use super::{server, service};
 use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
-    Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, Roster, TimeOfDay, View,
+    AlarmSettings, Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts,
+    Performance, PerformanceParts, Roster, TimeOfDay, View,
 };
 use crate::engine::RunnerHandle;
 use crate::model::FieldFault;
@@ -257,6 +258,8 @@ struct Parts {
     desk: Arc<Desk>,
     heart: Arc<Heart>,
     delivery: std::sync::Mutex<Option<Delivery>>,
+    /// Ends the watch over performance alerts.
+    _performance: DropGuard,
     metrics: Arc<Metrics>,
     clock: Arc<dyn Clock>,
 }
@@ -287,8 +290,8 @@ impl Parts {
             tokens: store.clone(),
             alarms: store.clone(),
             outbox: store.clone(),
-            watchman: Arc::new(Door { bell: bell.clone() }),
-            roster,
+            watchman: Arc::new(Door { bell: bell.clone(), ingestor: Arc::clone(&ingestor) }),
+            roster: Arc::clone(&roster),
             view: Arc::clone(&view),
             outposts,
             quiet,
@@ -297,13 +300,36 @@ impl Parts {
         };
         let desk = Arc::new(Desk::start(settings, around).await?);
         certificates::follow(&desk.state.resources, nets).await?;
+        let lookout = LookoutParts {
+            alarms: store.clone(),
+            outbox: store.clone(),
+            results: store.clone(),
+            ledger: store.clone(),
+            directory: Arc::clone(&desk.directory),
+            planner: desk.planner.clone(),
+            clock: Arc::clone(&clock),
+            bell: bell.clone(),
+        };
+        ingestor.watch(lookout, AlarmSettings::default()).await?;
         let around = delivery::Around {
             store: Arc::clone(&store),
             addresses: desk.addresses(),
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
         };
-        let delivery = std::sync::Mutex::new(Some(delivery::start(settings, around, bell)?));
+        let delivery = std::sync::Mutex::new(Some(delivery::start(settings, around, bell.clone())?));
+        let performance = PerformanceParts {
+            ledger: store.clone(),
+            results: store.clone(),
+            states: store.clone(),
+            roster,
+            directory: Arc::clone(&desk.state.directory),
+            clock: Arc::clone(&clock),
+            bell,
+        };
+        let end = CancellationToken::new();
+        // Ends by itself after the token.
+        drop(Performance::new(performance).await?.start(end.clone()));
         let household = Household {
             store: store.clone(),
             metrics: Arc::clone(&metrics),
@@ -316,7 +342,20 @@ impl Parts {
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        Ok(Self { store, ingestor, runners, housekeeper, view, desk, heart, delivery, metrics, clock })
+        let _performance = end.drop_guard();
+        Ok(Self {
+            store,
+            ingestor,
+            runners,
+            housekeeper,
+            view,
+            desk,
+            heart,
+            delivery,
+            _performance,
+            metrics,
+            clock,
+        })
     }
 
     fn router(&self, server: &ServerSettings) -> axum::Router {
@@ -364,6 +403,7 @@ impl Parts {
     /// Lets running checks end within `drain` and keeps every result; answers how many were lost.
     async fn end(&self, drain: Duration) -> usize {
         self.heart.drain();
+        self.ingestor.ending();
         let housekeeper = self.housekeeper.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
         if let Some(housekeeper) = housekeeper
             && let Err(error) = housekeeper.stop().await

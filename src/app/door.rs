@@ -1,17 +1,23 @@
 //! What users do with outages and messages, brought to whoever decides and delivers.
 
-use crate::control::{Bell, Watchman};
+use std::sync::Arc;
+
+use crate::control::{Bell, Ingestor, Watchman};
 use crate::model::{EpisodeId, MonitorId};
 use crate::store::Answer;
 
 /// The way to the loop that decides, and to the delivery.
 pub(super) struct Door {
     pub(super) bell: Bell,
+    pub(super) ingestor: Arc<Ingestor>,
 }
 
 impl Watchman for Door {
-    fn acknowledged(&self, _: MonitorId, _: EpisodeId) -> Answer<'_, ()> {
-        Box::pin(async { Ok(()) })
+    fn acknowledged(&self, monitor: MonitorId, episode: EpisodeId) -> Answer<'_, ()> {
+        Box::pin(async move {
+            self.ingestor.acknowledged(monitor, episode).await;
+            Ok(())
+        })
     }
 
     fn ring(&self) {

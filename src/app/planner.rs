@@ -119,6 +119,8 @@ impl LocalPlanner {
                 changes.push(Change::Put(Arc::new(assignment)));
             }
         }
+        // Before their first result.
+        self.ingestor.changed(puts.to_vec(), removed.to_vec()).await;
         let applied =
             self.outposts.iter().zip(changes).map(|(outpost, changes)| outpost.runner.apply(changes));
         try_join_all(applied).await.map_err(|_| PlanError::Stopped)?;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::output::Faults;
-use crate::app::settings::{Settings, Sources};
+use super::output::{Faults, WrongUse};
+use crate::app::settings::{Hosted, Settings, Sources};
 use crate::model::FieldFault;
 
 /// Where the settings come from.
@@ -18,6 +18,16 @@ pub(super) struct SettingsArgs {
 /// The settings file that `flag` names, or else the environment.
 pub(super) fn config_file(flag: Option<PathBuf>) -> Option<PathBuf> {
     flag.or_else(|| super::variable("VIGIE_CONFIG").map(PathBuf::from))
+}
+
+/// The location of `settings` with the number `id`, or the first one.
+pub(super) fn location(settings: &Settings, id: Option<i64>) -> anyhow::Result<Hosted> {
+    let id = id.unwrap_or(settings.location.id.0);
+    settings.hosted().into_iter().find(|hosted| hosted.location.id.0 == id).ok_or_else(|| {
+        let known: Vec<_> = settings.location_ids().iter().map(ToString::to_string).collect();
+        let hint = format!("those of the settings are {}", known.join(", "));
+        WrongUse::error(format!("there is no location `{id}`"), Some(hint))
+    })
 }
 
 impl SettingsArgs {

@@ -51,12 +51,15 @@ pub(super) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Number of the location of the settings whose network is used; the first one when absent
+    #[arg(long, value_name = "ID")]
+    location: Option<i64>,
     #[command(flatten)]
     settings: SettingsArgs,
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let settings = args.settings.load()?;
+    let location = super::settings::location(&args.settings.load()?, args.location)?;
     let mut to = Endpoint::new(args.host.trim(), 0);
     to.family = match (args.ipv4, args.ipv6) {
         (true, _) => Family::V4Only,
@@ -77,7 +80,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     // Requests leave ten at a time; more rounds than this there are none.
     let rounds = u32::from(options.most_hops) * u32::from(options.queries) / 10 + 2;
     let traced = super::runtime(false)?.block_on(async {
-        let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
+        let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
         let deadline = Deadline::within(RESOLVING + options.wait * rounds);
         net.traceroute(&to, options, deadline).await.map_err(|failure| anyhow::anyhow!("{failure}"))
     })?;

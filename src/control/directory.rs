@@ -149,6 +149,12 @@ impl Directory {
         known.generation += 1;
     }
 
+    /// Counts what was forgotten: while it stays the same, so does what is known.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).generation
+    }
+
     /// What is known of `customer`.
     ///
     /// # Errors

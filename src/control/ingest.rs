@@ -2,17 +2,19 @@
 //! is in trouble.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::alarms::{After, AlarmSettings, Healths, Lookout, LookoutParts, Step, Word};
 use super::health::Condition;
 use super::state::next_state;
-use crate::model::{Capture, CheckResult, LocationId, MonitorId};
-use crate::store::{Alarm, Commit, Ingest, MonitorState, StoreError};
+use crate::alert::Health;
+use crate::model::{Capture, CheckResult, EpisodeId, LocationId, Monitor, MonitorId, Outcome, Status};
+use crate::store::{Commit, Ingest, MonitorState, StoreError, VerifiedCheck};
 use crate::telemetry::Metrics;
 
 /// How much is held and how trouble is met.
@@ -46,10 +48,15 @@ impl Default for IngestSettings {
     }
 }
 
-/// The way of results into the store. Results that wait while a commit is under way make up the next
-/// one; nothing waits for company.
+/// Words that wait for the loop; more wait outside.
+const WORDS: usize = 1024;
+
+/// The way of results into the store, and the one loop that decides what follows from them. Results that wait
+/// while a commit is under way make up the next one; nothing waits for company.
 pub struct Ingestor {
     queue: Mutex<Option<mpsc::Sender<CheckResult>>>,
+    words: Mutex<Option<mpsc::Sender<Word>>>,
+    healths: Healths,
     desk: Arc<Desk>,
     task: Mutex<Option<JoinHandle<()>>>,
 }
@@ -64,6 +71,27 @@ struct Desk {
     held: AtomicUsize,
     /// Bytes of their captures.
     captured: AtomicUsize,
+    /// Whether the process ends: then time closes no runs, and agents that end with it are not away.
+    ending: AtomicBool,
+}
+
+/// What a turn of the loop came to.
+struct Turn {
+    commit: Commit,
+    after: After,
+    /// Results that were taken off the queue.
+    count: usize,
+    /// Bytes of their captures.
+    captured: usize,
+}
+
+/// A turn that is being kept.
+struct UnderWay {
+    /// Answers whether the store took it; `None` when there is nothing to keep.
+    kept: Option<JoinHandle<bool>>,
+    after: After,
+    count: usize,
+    captured: usize,
 }
 
 /// Why commits fail at present.
@@ -94,9 +122,66 @@ impl Ingestor {
             trouble: Mutex::new(None),
             held: AtomicUsize::new(0),
             captured: AtomicUsize::new(0),
+            ending: AtomicBool::new(false),
         });
-        let task = tokio::spawn(Arc::clone(&desk).work(results));
-        Self { queue: Mutex::new(Some(sender)), desk, task: Mutex::new(Some(task)) }
+        let (speaker, words) = mpsc::channel(WORDS);
+        let task = tokio::spawn(Arc::clone(&desk).work(results, words));
+        Self {
+            queue: Mutex::new(Some(sender)),
+            words: Mutex::new(Some(speaker)),
+            healths: Healths::default(),
+            desk,
+            task: Mutex::new(Some(task)),
+        }
+    }
+
+    /// From now on, alerts follow from results. Comes before the first [`Ingestor::changed`], which has to have all
+    /// monitors.
+    ///
+    /// # Errors
+    /// As the store's, when what was kept cannot be read.
+    pub async fn watch(&self, parts: LookoutParts, settings: AlarmSettings) -> Result<(), StoreError> {
+        let words = locked(&self.words).as_ref().map(mpsc::Sender::downgrade).ok_or(StoreError::Closed)?;
+        let lookout = Lookout::load(parts, settings, words, Arc::clone(&self.healths)).await?;
+        self.say(Word::Begin(Box::new(lookout))).await;
+        Ok(())
+    }
+
+    /// Takes new versions of monitors, planned or not, and those that were removed; to be called before they are
+    /// planned.
+    pub async fn changed(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) {
+        self.say(Word::Changed { puts, removed }).await;
+    }
+
+    /// Stops the messages about an outage that somebody acknowledged; that was kept before.
+    pub async fn acknowledged(&self, monitor: MonitorId, episode: EpisodeId) {
+        self.say(Word::Acknowledged { monitor, episode }).await;
+    }
+
+    /// How `monitor` is; unknown for one that is not planned.
+    #[must_use]
+    pub fn health(&self, monitor: MonitorId) -> Health {
+        let healths = self.healths.read().unwrap_or_else(PoisonError::into_inner);
+        healths.get(&monitor).copied().unwrap_or_default()
+    }
+
+    /// The process ends: what is open is settled by the next one.
+    pub fn ending(&self) {
+        self.desk.ending.store(true, Ordering::Release);
+    }
+
+    /// Whether alerts follow from the results of `monitor`: it is known and planned.
+    #[must_use]
+    pub fn is_watched(&self, monitor: MonitorId) -> bool {
+        self.healths.read().unwrap_or_else(PoisonError::into_inner).contains_key(&monitor)
+    }
+
+    async fn say(&self, word: Word) {
+        let words = locked(&self.words).clone();
+        if let Some(words) = words {
+            // Fails only when the loop ended, because the store was closed.
+            let _ = words.send(word).await;
+        }
     }
 
     /// Takes one result; waits while the queue is full. From then on it is this side's to keep.
@@ -147,6 +232,7 @@ impl Ingestor {
     /// results could not be kept `within` that time. No result may come after this call.
     pub async fn drain(&self, within: Duration) -> usize {
         drop(locked(&self.queue).take());
+        drop(locked(&self.words).take());
         let Some(mut task) = locked(&self.task).take() else { return 0 };
         if tokio::time::timeout(within, &mut task).await.is_err() {
             task.abort();
@@ -170,20 +256,111 @@ impl Drop for GivenUp<'_> {
 }
 
 impl Desk {
-    async fn work(self: Arc<Self>, mut results: mpsc::Receiver<CheckResult>) {
+    async fn work(
+        self: Arc<Self>,
+        mut results: mpsc::Receiver<CheckResult>,
+        mut words: mpsc::Receiver<Word>,
+    ) {
         let batch = self.settings.batch.max(1);
         let mut taken = Vec::with_capacity(batch);
-        while results.recv_many(&mut taken, batch).await > 0 {
-            let count = taken.len();
-            self.metrics.ingest_queue_depth(self.held.load(Ordering::Relaxed));
-            let captured: usize = taken.iter().map(captured).sum();
-            let commit = self.commit_of(std::mem::take(&mut taken));
-            if !self.keep(commit).await {
+        let mut lookout: Option<Box<Lookout>> = None;
+        let mut under_way: Option<UnderWay> = None;
+        loop {
+            let mut said = Vec::new();
+            tokio::select! {
+                biased;
+                count = results.recv_many(&mut taken, batch) => if count == 0 {
+                    break;
+                },
+                Some(word) = words.recv() => said.push(word),
+                () = passing(lookout.as_deref()) => {}
+            }
+            while said.len() < WORDS
+                && let Ok(word) = words.try_recv()
+            {
+                said.push(word);
+            }
+            let caught_up = results.is_empty() && !self.ending.load(Ordering::Acquire);
+            let turn = self.turn(std::mem::take(&mut taken), said, &mut lookout, caught_up).await;
+            if !self.settle(under_way.take(), lookout.as_deref()).await {
                 return;
             }
-            self.captured.fetch_sub(captured, Ordering::AcqRel);
-            let left = self.held.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
-            self.metrics.ingest_queue_depth(left);
+            under_way = Some(self.begin(turn));
+            // With a whole batch waiting, that is worked out while this one is written. Else what comes meanwhile
+            // makes up the next one.
+            if results.len() < batch && !self.settle(under_way.take(), lookout.as_deref()).await {
+                return;
+            }
+        }
+        self.settle(under_way, lookout.as_deref()).await;
+    }
+
+    /// Works out what follows from `results` and `said`.
+    async fn turn(
+        &self,
+        results: Vec<CheckResult>,
+        said: Vec<Word>,
+        lookout: &mut Option<Box<Lookout>>,
+        caught_up: bool,
+    ) -> Turn {
+        let count = results.len();
+        self.metrics.ingest_queue_depth(self.held.load(Ordering::Relaxed));
+        let captured: usize = results.iter().map(captured).sum();
+        let mut words = Vec::with_capacity(said.len());
+        for word in said {
+            match word {
+                Word::Begin(begun) => *lookout = Some(begun),
+                word => words.push(word),
+            }
+        }
+        let Step { alarm, missed, after } = match lookout {
+            Some(lookout) => lookout.turn(&results, words, caught_up).await,
+            None => Step::default(),
+        };
+        let commit = Commit { alarm, ..self.commit_of(results, missed) };
+        self.soften(&commit.alarm.verified);
+        Turn { commit, after, count, captured }
+    }
+
+    /// Begins to keep what a turn came to.
+    fn begin(self: &Arc<Self>, turn: Turn) -> UnderWay {
+        let Turn { commit, after, count, captured } = turn;
+        let desk = Arc::clone(self);
+        let is_nothing = commit.results.is_empty() && commit.alarm.is_empty();
+        let kept = (!is_nothing).then(|| tokio::spawn(async move { desk.keep(commit).await }));
+        UnderWay { kept, after, count, captured }
+    }
+
+    /// Waits until it is kept, and begins what follows; `false` when the store was closed.
+    async fn settle(&self, under_way: Option<UnderWay>, lookout: Option<&Lookout>) -> bool {
+        let Some(UnderWay { kept, after, count, captured }) = under_way else { return true };
+        if let Some(kept) = kept
+            && !kept.await.unwrap_or(false)
+        {
+            return false;
+        }
+        if let Some(lookout) = lookout {
+            lookout.carry_out(after);
+        }
+        self.captured.fetch_sub(captured, Ordering::AcqRel);
+        let left = self.held.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
+        self.metrics.ingest_queue_depth(left);
+        true
+    }
+
+    /// What the store does with states whose error nobody else saw.
+    fn soften(&self, verified: &[VerifiedCheck]) {
+        let softened = verified.iter().filter(|check| check.answer.status == Status::VERIFIED_NO_ERROR);
+        let mut states = locked(&self.states);
+        for VerifiedCheck { result, .. } in softened {
+            let state = states.get_mut(&(result.monitor_id, result.location_id));
+            let same = |state: &&mut MonitorState| {
+                state.check_id == result.check_id && state.outcome == Outcome::Error
+            };
+            if let Some(state) = state.filter(same) {
+                (state.outcome, state.status) = (Outcome::Warning, Status::OK);
+                (state.since, state.streak) = (result.planned_at, 1);
+            }
         }
     }
 
@@ -203,8 +380,10 @@ impl Desk {
         0
     }
 
-    /// The results with the states that follow from them, each place's last one.
-    fn commit_of(&self, results: Vec<CheckResult>) -> Commit {
+    /// The results, and those that are found to be missed, with the states that follow from them, each place's
+    /// last one.
+    fn commit_of(&self, mut results: Vec<CheckResult>, missed: Vec<CheckResult>) -> Commit {
+        results.extend(missed);
         let mut states = locked(&self.states);
         let mut changed = HashMap::new();
         for result in &results {
@@ -214,7 +393,7 @@ impl Desk {
                 changed.insert(place, state);
             }
         }
-        Commit { results, states: changed.into_values().collect(), alarm: Alarm::default() }
+        Commit { results, states: changed.into_values().collect(), ..Commit::default() }
     }
 
     /// Commits until it succeeds; `false` when the store was closed.
@@ -259,6 +438,14 @@ impl Desk {
             let seconds = trouble.since.elapsed().as_secs_f64();
             tracing::info!(duration_s = seconds, "results are kept again, none was lost");
         }
+    }
+}
+
+/// Waits until time alone has something to do.
+async fn passing(lookout: Option<&Lookout>) {
+    match lookout {
+        Some(lookout) => lookout.wait().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,6 +1,7 @@
 //! Use cases over the traits of the store: provision monitors, ingest results, keep house, show what is known.
 
 mod accounts;
+mod alarms;
 mod alerting;
 mod caller;
 mod contacts;
@@ -11,12 +12,14 @@ mod fleet;
 mod health;
 mod housekeeping;
 mod ingest;
+mod performance;
 mod planner;
 mod provision;
 mod raised;
 mod resources;
 mod roster;
 mod sealing;
+mod sla;
 mod state;
 mod trial;
 mod view;
@@ -25,6 +28,7 @@ pub use accounts::{
     Accounts, Issued, UserPermit, hash_password, login_fault, login_key, password_fault, permit_user_change,
     readable_password,
 };
+pub use alarms::{AlarmSettings, Lookout, LookoutParts};
 pub use alerting::{Alerting, AlertingParts, NoWatchman, Watchman};
 pub use caller::{Caller, Refusal, Saved, Via};
 pub use contacts::recipient_password;
@@ -34,12 +38,14 @@ pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
+pub use performance::{Performance, PerformanceParts};
 pub use planner::{Agent, PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
 pub use raised::Raised;
 pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher};
 pub use roster::Roster;
 pub use sealing::{SealedBy, SealingError, open_keyring, reseal, sealed_by};
+pub use sla::{BudgetReport, By, SlaQuery, SlaReport};
 pub use state::next_state;
 pub use trial::{Progress, TrialParts, Trials, result_url};
 pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};

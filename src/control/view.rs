@@ -164,6 +164,11 @@ impl View {
         &self.locations
     }
 
+    /// What figures are made of.
+    pub(super) fn samples(&self) -> &dyn crate::store::Samples {
+        &*self.results
+    }
+
     /// One monitor of whichever account.
     #[must_use]
     pub fn monitor(&self, id: MonitorId) -> Option<Monitor> {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Assignment, Place};
 use crate::clock::Clock;
-use crate::model::{Observation, Timestamp};
+use crate::model::{FailureKind, Observation, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, Trace, close_at_once};
 
 /// Asks a few targets that are thought never to fail together. However many checks fail, they are asked once at
@@ -61,8 +61,14 @@ impl Connectivity {
         let asked_at = Instant::now();
         let deadline = Deadline { at: asked_at + PATIENCE, timeout: PATIENCE };
         let tries = self.targets.iter().map(|target| async move {
-            let connected = self.net.connect(target, deadline, &mut Trace::default()).await;
-            connected.map(close_at_once).is_ok()
+            match self.net.connect(target, deadline, &mut Trace::default()).await {
+                Ok(stream) => {
+                    close_at_once(stream);
+                    true
+                }
+                // A target that nobody may ask tells nothing, and excuses nothing.
+                Err(failure) => failure.kind == FailureKind::EgressDenied,
+            }
         });
         let reached = tries.collect::<FuturesUnordered<_>>().any(std::future::ready).await;
         let mut seen = self.seen();

@@ -59,6 +59,19 @@ impl ExpiryRule {
         let left = next.not_after.since(now);
         (left < Duration::from_secs(86_400 * u64::from(days))).then(|| Expiry::Expiring(expiring(next, left)))
     }
+
+    /// The certificate of the chain of `tls` whose end is told at `now`: the peer's own once it has ended, or the
+    /// next one to end when that is near; as [`ExpiryRule::judge`] has it.
+    #[must_use]
+    pub fn told(self, tls: &TlsFacts, now: Timestamp) -> Option<&Certificate> {
+        match self.judge(tls, now)? {
+            Expiry::Expired(_) => tls.certificates.first(),
+            Expiry::Expiring(_) => {
+                let ahead = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
+                ahead.min_by_key(|certificate| certificate.not_after)
+            }
+        }
+    }
 }
 
 fn expired(certificate: &Certificate, now: Timestamp) -> Failure {
@@ -121,7 +134,11 @@ mod tests {
             (expiring, &[400, 99, 500], "nothing"),
             (expiring, &[120, 110], "end 110"),
         ] {
-            let words = match rule.judge(&chain(ends), Timestamp::from_seconds(100 * DAY)) {
+            let (chain, now) = (chain(ends), Timestamp::from_seconds(100 * DAY));
+            let told = rule.told(&chain, now).map(|certificate| certificate.not_after);
+            assert_eq!(told.is_some(), found != "nothing", "{rule:?} {ends:?}");
+            assert_eq!(told.is_some_and(|end| end < now), found == "expired", "{rule:?} {ends:?}");
+            let words = match rule.judge(&chain, now) {
                 None => "nothing".to_owned(),
                 Some(Expiry::Expired(failure)) => {
                     assert_eq!(failure.kind, FailureKind::CertificateExpired);

@@ -5,6 +5,7 @@ pub mod certificate;
 pub mod charset;
 pub mod keyword;
 pub mod settle;
+pub mod sla;
 mod spaces;
 mod verdict;
 

@@ -10,6 +10,8 @@ use crate::model::{
 
 mod alarms;
 mod ledger;
+mod performance;
+mod samples;
 mod sqlite;
 
 pub use alarms::{
@@ -22,6 +24,8 @@ pub use ledger::{
     RecordFilter, Reseal, Token, TokenKind, Tokens, Write, seal_context,
 };
 
+pub use performance::{KeptRaised, PerformanceStates};
+pub use samples::Samples;
 pub use sqlite::{SKETCH_ERROR, SqliteReader, SqliteSettings, SqliteStore, Synchronous};
 
 /// The future of one call.
@@ -217,7 +221,7 @@ pub trait Monitors: Send + Sync + 'static {
 }
 
 /// Reads what was kept.
-pub trait Results: Send + Sync + 'static {
+pub trait Results: Samples {
     /// Results, newest first.
     fn results(&self, filter: ResultFilter, page: Page) -> Answer<'_, ResultPage>;
 

@@ -13,6 +13,7 @@ mod methods;
 mod monitors;
 mod results;
 mod roles;
+mod sla_report;
 mod tenancy;
 mod trials;
 mod turns;

@@ -129,3 +129,26 @@ fn an_option_of_a_later_version_is_refused_and_not_swallowed() {
     assert_eq!(output.status.code(), Some(3));
     assert!(err(&output).contains("unexpected argument '--har'"), "{}", err(&output));
 }
+
+#[test]
+fn a_check_leaves_from_the_location_that_is_named() {
+    let targets = Targets::start();
+    let tcp = targets.at().tcp.to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("vigie.yaml");
+    std::fs::write(&file, "locations:\n  - {id: 2, name: closed, egress_deny: [127.0.0.0/8]}\n").unwrap();
+    let check = |location: &str| {
+        let config = file.to_str().unwrap();
+        vigie(&["check", "tcp", &tcp, "--json", "--config", config, "--location", location])
+    };
+    for (location, code) in [("1", 0), ("2", 3)] {
+        let output = check(location);
+        assert_eq!(output.status.code(), Some(code), "{}{}", out(&output), err(&output));
+        let result: serde_json::Value = serde_json::from_str(&out(&output)).unwrap();
+        assert_eq!(result["location_id"].to_string(), location);
+    }
+    let output = check("7");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(err(&output).contains("there is no location `7`"), "{}", err(&output));
+    assert!(err(&output).contains("those of the settings are 1, 2"), "{}", err(&output));
+}

@@ -149,6 +149,26 @@ impl Results for Kept {
     }
 }
 
+impl vigie::store::Samples for Kept {
+    fn samples(
+        &self,
+        _: MonitorId,
+        _: Timestamp,
+        _: Timestamp,
+        _: u32,
+    ) -> Answer<'_, Vec<vigie::model::Sample>> {
+        self.answer(vec![])
+    }
+
+    fn first_sample(&self, _: MonitorId) -> Answer<'_, Option<Timestamp>> {
+        self.answer(None)
+    }
+
+    fn means(&self, _: MonitorId, _: Timestamp, _: Timestamp) -> Answer<'_, Vec<vigie::model::Mean>> {
+        self.answer(vec![])
+    }
+}
+
 /// A website monitor of a file.
 pub fn monitor(id: i64, name: &str) -> Monitor {
     let values = json!({"name": name, "url": "http://user:hunter2@127.0.0.1/", "interval": 5, "timeout": 30, "enabled": true});

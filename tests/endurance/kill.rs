@@ -26,10 +26,7 @@ type Seen = BTreeMap<String, CheckResult>;
 #[test]
 fn a_server_that_is_killed_keeps_what_it_showed_and_accounts_for_every_slot() {
     let rounds = if crate::full() { 100 } else { 5 };
-    let told = std::env::var("VIGIE_TEST_SEED").ok().map(|text| text.parse().unwrap());
-    let seed: u64 = told.unwrap_or_else(|| RandomState::new().hash_one(0));
-    println!("seed {seed}, to be repeated with VIGIE_TEST_SEED");
-    let mut moments = Moments(seed);
+    let mut moments = Moments::new();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let targets = runtime.block_on(Responder::start(ResponderConfig::default())).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -64,10 +61,18 @@ fn a_server_that_is_killed_keeps_what_it_showed_and_accounts_for_every_slot() {
 }
 
 /// Random moments that follow from a seed (SplitMix64).
-struct Moments(u64);
+pub struct Moments(u64);
 
 impl Moments {
-    fn below(&mut self, bound: u64) -> u64 {
+    /// By a new seed, which is told, or that of the environment.
+    pub fn new() -> Self {
+        let told = std::env::var("VIGIE_TEST_SEED").ok().map(|text| text.parse().unwrap());
+        let seed: u64 = told.unwrap_or_else(|| RandomState::new().hash_one(0));
+        println!("seed {seed}, to be repeated with VIGIE_TEST_SEED");
+        Self(seed)
+    }
+
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) % bound

@@ -2,6 +2,7 @@
 //! With `VIGIE_FULL=1` there are more rounds and the soak (tests/run --full).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod alerts;
 mod daemon;
 mod demo;
 mod kill;

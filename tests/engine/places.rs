@@ -12,7 +12,7 @@ use vigie::engine::{Assignment, Connectivity, Limits, Place, Silence, check, sta
 use vigie::model::{
     CheckResult, Failure, FailureKind, Fault, MissedReason, Observation, Outcome, Phase, Status, Timestamp,
 };
-use vigie::net::{Endpoint, Net, NetConfig};
+use vigie::net::{EgressPolicy, Endpoint, Net, NetConfig};
 use vigie::probe::{Attempting, Context, Probe};
 use vigie::telemetry::Metrics;
 
@@ -83,6 +83,16 @@ async fn a_failure_stays_an_error_while_one_target_answers_or_none_is_named() {
         let result = checked(far(), &place(targets)).await;
         assert_eq!((result.outcome, result.status), (Outcome::Error, Status::CONNECT_FAILED));
     }
+}
+
+#[tokio::test]
+async fn a_target_that_the_egress_policy_denies_excuses_nothing() {
+    let egress = EgressPolicy::parse(&[], &["127.0.0.0/8".to_owned()]).unwrap();
+    let net = Arc::new(Net::new(&NetConfig { egress, ..NetConfig::default() }).unwrap());
+    let clock = Arc::new(SystemClock);
+    let connectivity = Connectivity::new(vec![refusing()], Arc::clone(&net), clock.clone()).map(Arc::new);
+    let result = checked(far(), &Place { connectivity, ..Place::new(net, clock) }).await;
+    assert_eq!(result.outcome, Outcome::Error);
 }
 
 #[tokio::test]

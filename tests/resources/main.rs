@@ -9,6 +9,7 @@ mod events;
 mod groups;
 mod kit;
 mod locations;
+mod performance;
 mod properties;
 mod recipients;
 #[path = "../support/tls_server.rs"]

@@ -14,6 +14,7 @@ pub mod openapi;
 mod records;
 mod results;
 mod site_status;
+mod sla_report;
 mod tests_on_demand;
 mod tokens;
 
@@ -59,6 +60,7 @@ fn all(state: ApiState) -> Routes {
         tests_on_demand::routes,
         results::routes,
         site_status::routes,
+        sla_report::routes,
         records::routes,
         episodes::routes,
         notifications::routes,

@@ -48,12 +48,16 @@ pub(super) struct Args {
     /// Print the result as JSON; an array when a file holds several
     #[arg(long)]
     json: bool,
+    /// Number of the location of the settings whose network is used; the first one when absent
+    #[arg(long, value_name = "ID")]
+    location: Option<i64>,
     #[command(flatten)]
     settings: SettingsArgs,
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let settings = args.settings.load()?;
+    let location = super::settings::location(&settings, args.location)?;
     let subjects = match (&args.file, args.words.as_slice()) {
         (Some(file), []) => subject::from_file(file, None, &settings)?,
         (Some(file), [name]) => subject::from_file(file, Some(name), &settings)?,
@@ -74,7 +78,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     for subject in &subjects {
         remark(subject);
     }
-    let results = super::runtime(false)?.block_on(run::all(&subjects, &settings))?;
+    let results = super::runtime(false)?.block_on(run::all(&subjects, &settings, &location))?;
     show(&results, args.json)?;
     Ok(ExitCode::from(exit_code(results.iter().map(|result| result.outcome))))
 }

@@ -7,10 +7,10 @@ use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 use super::subject::Subject;
-use crate::app::settings::Settings;
+use crate::app::settings::{Hosted, Settings};
 use crate::clock::{Clock, SystemClock};
 use crate::engine::{self, Assignment, Place};
-use crate::model::{CheckResult, CustomerId, Monitor, MonitorId, Origin, Revision};
+use crate::model::{CheckResult, CustomerId, LocationId, Monitor, MonitorId, Origin, Revision};
 use crate::net::{self, Net};
 use crate::probe;
 use crate::schedule::Part;
@@ -18,22 +18,26 @@ use crate::schedule::Part;
 /// How many monitors of a file are checked at once.
 const AT_ONCE: usize = 8;
 
-/// The results of checking `subjects`, in their order.
-pub(super) async fn all(subjects: &[Subject], settings: &Settings) -> anyhow::Result<Vec<CheckResult>> {
+/// The results of checking `subjects` from `location`, in their order.
+pub(super) async fn all(
+    subjects: &[Subject],
+    settings: &Settings,
+    location: &Hosted,
+) -> anyhow::Result<Vec<CheckResult>> {
     // The first random number of a process takes 26 ms: the first handshake must not pay for it.
     net::warm_up();
-    let net = Net::new(&settings.net).context("the network of this location cannot be set up")?;
+    let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
     let place = Place::new(Arc::new(net), Arc::new(SystemClock));
     let cancel = CancellationToken::new();
     let checks = subjects.iter().map(|subject| async {
-        let assignment = assignment(subject, settings);
+        let assignment = assignment(subject, settings, location.location.id);
         engine::check(&assignment, SystemClock.now(), &place, &cancel).await
     });
     Ok(stream::iter(checks).buffered(AT_ONCE).collect().await)
 }
 
 /// The monitor that a subject would be; it has no id, since nothing is stored.
-fn assignment(subject: &Subject, settings: &Settings) -> Assignment {
+fn assignment(subject: &Subject, settings: &Settings, location: LocationId) -> Assignment {
     let monitor = Monitor {
         id: MonitorId(0),
         customer: CustomerId(1),
@@ -55,7 +59,7 @@ fn assignment(subject: &Subject, settings: &Settings) -> Assignment {
         part: Part::default(),
         timeout: monitor.timeout(),
         retry: monitor.document.flag("retry_on_failure"),
-        location: settings.location.id,
+        location,
         probe,
         weight,
         last_planned_at: None,

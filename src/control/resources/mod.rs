@@ -19,6 +19,7 @@ mod recipient;
 mod rules;
 mod show;
 mod sla;
+mod sla_report;
 mod slas_at_once;
 pub(super) mod template;
 mod user;

@@ -17,6 +17,7 @@ mod results;
 mod retain;
 mod rollup;
 mod row;
+mod samples;
 mod schema;
 mod shared;
 mod tokens;

@@ -71,6 +71,12 @@ pub(super) fn result() -> Value {
             "attempts": {"type": "array", "items": attempt()},
             "facts": facts(),
             "captures": {"type": "array", "items": capture()},
+            "verification": object(&["status", "at"], json!({
+                "status": integer("What a second location said of the failure: 70 to 73, or 79 when there was none"),
+                "location_id": integer("Who was asked"),
+                "found": integer("Status code of its own check"),
+                "at": time("When the answer came"),
+            })),
             "missed": missed(),
         }),
     )

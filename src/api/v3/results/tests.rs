@@ -9,7 +9,7 @@ use super::*;
 use crate::model::{
     Attempt, Capture, Certificate, DnsFacts, Facts, Failure, FailureKind, Fault, Hop, HttpFacts,
     MissedReason, MissedRuns, MonitorType, Phase, Phases, PingFacts, Revision, RunId, Status, Timestamp,
-    TlsFacts, Warning, WarningKind,
+    TlsFacts, Verification, Warning, WarningKind,
 };
 
 /// Where every part that can be there is there.
@@ -86,7 +86,12 @@ fn full() -> CheckResult {
             resolved: vec![[127, 0, 0, 1].into()],
         },
         captures: vec![Capture::new("a.txt", "text/plain", b"x")],
-        verification: None,
+        verification: Some(Verification {
+            status: Status::VERIFIED_CONFIRMED,
+            location_id: Some(LocationId(2)),
+            found: Some(Status::TIMED_OUT),
+            at,
+        }),
         missed: Some(MissedRuns { reason: MissedReason::Paused, slots: 2, last_planned_at: at }),
     }
 }

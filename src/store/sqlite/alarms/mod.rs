@@ -2,6 +2,7 @@
 
 mod episodes;
 mod outbox;
+mod performance;
 mod results;
 
 use rusqlite::{Connection, params};

@@ -1,0 +1,228 @@
+//! `GET /slas/{id}/report`, as JSON and as CSV (behaviour.md 1 and 7). Shapes are ours.
+
+use axum::extract::State;
+use axum::http::{Method, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde_json::{Value, json};
+
+use super::results::schema;
+use crate::api::path::Id;
+use crate::api::query::Query;
+use crate::api::routes::Routes;
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind};
+use crate::control::{By, Caller, SlaQuery, SlaReport};
+use crate::model::Right;
+
+const BY: [&str; 3] = ["hour", "day", "month"];
+
+pub(super) fn routes(routes: Routes) -> Routes {
+    let operation = |path, id, about| {
+        Operation::new(Method::GET, path, id, "slas", about)
+            .right(Some(Right::Report))
+            .path_param(Param::new("id", ParamKind::Int(1), "Number of the agreement"))
+            .query(&[
+                Param::new(
+                    "from",
+                    ParamKind::Time,
+                    "Its start; without it that of the day, month or year, by `by`",
+                ),
+                Param::new("thru", ParamKind::Time, "Its end; without it, and at the latest, now"),
+                Param::new(
+                    "by",
+                    ParamKind::Choice(&BY),
+                    "How it is cut, at most 1000 pieces; by day without it",
+                ),
+            ])
+    };
+    let about = "Figures of an agreement: uptime, availability, response time, error budget and burn rate";
+    let as_json = operation("/slas/{id}/report", "getSlaReport", about).answer(Answer::Schema(report()));
+    let about = "The same by pieces of time, as CSV";
+    let as_csv = operation("/slas/{id}/report.csv", "getSlaReportCsv", about).answer(Answer::File);
+    routes.on(as_json, json_report).on(as_csv, csv_report)
+}
+
+async fn json_report(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    Ok(Json(read(&state, &caller, id, &uri).await?).into_response())
+}
+
+async fn csv_report(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    Id(id): Id,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let text = read(&state, &caller, id, &uri).await?.csv();
+    let fields = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"sla-{id}.csv\"")),
+    ];
+    Ok((fields, text).into_response())
+}
+
+async fn read(state: &ApiState, caller: &Caller, id: i64, uri: &Uri) -> Result<SlaReport, ApiError> {
+    let zone = state.resources.time_zone(caller).await?;
+    let mut query = Query::of(uri, &["from", "thru", "by"]);
+    let times = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
+    let time = |text: &str| crate::api::query::time_in(&zone, text);
+    let wanted = SlaQuery {
+        from: query.one("from", times, time),
+        thru: query.one("thru", times, time),
+        by: query.one("by", "one of `hour`, `day`, `month`", By::of_word).unwrap_or_default(),
+    };
+    query.finish()?;
+    Ok(state.resources.sla_report(caller, id, wanted, &state.view).await?)
+}
+
+fn number(about: &str) -> Value {
+    json!({"type": ["number", "null"], "description": about})
+}
+
+fn count(about: &str) -> Value {
+    json!({"type": "integer", "minimum": 0, "description": about})
+}
+
+const FIGURES: [&str; 12] = [
+    "uptime_percent",
+    "availability_percent",
+    "response_time",
+    "runs_up",
+    "runs_down",
+    "ok",
+    "warning",
+    "error",
+    "unknown",
+    "missed",
+    "blackout",
+    "excluded",
+];
+
+/// An object of `own` fields, which come first, and the figures.
+fn figures(name: &str, own: Value) -> Value {
+    let mut properties = own;
+    let mut required: Vec<&str> = Vec::new();
+    let all = json!({
+        "uptime_percent": number("Percent of runs in which any location passed; null without a run that says so"),
+        "availability_percent": number("Percent of checks that passed; null without one"),
+        "response_time": number("Mean seconds of checks that passed, over locations"),
+        "runs_up": count("Runs in which any location passed"),
+        "runs_down": count("Runs in which none did and one failed"),
+        "ok": count("Checks that passed"),
+        "warning": count("Checks that passed with a reservation"),
+        "error": count("Checks that failed"),
+        "unknown": count("Checks that say nothing of the target"),
+        "missed": count("Checks that did not happen"),
+        "blackout": count("Checks that a blackout left out"),
+        "excluded": count("Checks out of operating periods, in exclusions or blackouts"),
+    });
+    if let (Value::Object(properties), Value::Object(all)) = (&mut properties, all) {
+        properties.extend(all);
+    }
+    let own: Vec<String> =
+        properties.as_object().map(|own| own.keys().cloned().collect()).unwrap_or_default();
+    required.extend(own.iter().map(String::as_str).filter(|key| !FIGURES.contains(key)));
+    required.extend(FIGURES);
+    schema::named(name, &required, properties)
+}
+
+fn goal() -> Value {
+    let rate = |about: &str| number(&format!("How many times faster than allowed failures came {about}"));
+    let budget = schema::named(
+        "SlaBudget",
+        &[
+            "allowed",
+            "used",
+            "left_percent",
+            "burn_rate",
+            "burn_rate_1h",
+            "burn_rate_6h",
+            "burn_rate_24h",
+            "burn_rate_72h",
+        ],
+        json!({
+            "allowed": {"type": "number", "description": "Checks, or runs of an uptime, that may fail"},
+            "used": count("Those that did"),
+            "left_percent": number("What is left; below 0 when the goal is missed, null when nothing may fail"),
+            "burn_rate": rate("over all"),
+            "burn_rate_1h": rate("in the last hour"),
+            "burn_rate_6h": rate("in the last six hours"),
+            "burn_rate_24h": rate("in the last day"),
+            "burn_rate_72h": rate("in the last three days"),
+        }),
+    );
+    schema::named(
+        "SlaGoal",
+        &["goal", "wanted", "reached", "met"],
+        json!({
+            "goal": {"type": "string", "enum": ["availability", "uptime", "response_time"]},
+            "wanted": {"type": "number", "description": "What was agreed: percent, or seconds"},
+            "reached": number("What was reached; null when nothing was counted"),
+            "met": {"type": "boolean", "description": "Whether that is enough"},
+            "budget": budget,
+        }),
+    )
+}
+
+fn report() -> Value {
+    let piece = json!({
+        "period": schema::text("Such as `2026-11-20`, in the account's time zone"),
+        "from": schema::time("Its start"), "thru": schema::time("Its end, which is not in it"),
+    });
+    let location = json!({
+        "location_id": schema::integer("Which"), "name": schema::text("Its name; empty when it is gone"),
+    });
+    let blackout = schema::named(
+        "SlaBlackout",
+        &["type", "from", "thru"],
+        json!({
+            "type": {"type": "string", "enum": ["Monitor", "Alert"]},
+            "from": schema::time("Its start"), "thru": schema::time("Its end"),
+        }),
+    );
+    let list = |of: Value| json!({"type": "array", "items": of});
+    schema::named(
+        "SlaReport",
+        &[
+            "sla_id",
+            "name",
+            "monitor_id",
+            "monitor_name",
+            "time_zone",
+            "by",
+            "from",
+            "thru",
+            "data_from",
+            "complete",
+            "counted_s",
+            "goals",
+            "total",
+            "locations",
+            "pieces",
+            "blackouts",
+        ],
+        json!({
+            "sla_id": schema::integer("The agreement"),
+            "name": schema::text("Its name"),
+            "monitor_id": schema::integer("The monitor"),
+            "monitor_name": schema::text("Its name now; empty when it is gone"),
+            "time_zone": schema::text("Zone of the pieces"),
+            "by": {"type": "string", "enum": BY},
+            "from": schema::time("Its start"),
+            "thru": schema::time("Its end, which is not in it"),
+            "data_from": {"type": ["string", "null"], "format": "date-time",
+                "description": "The oldest result that is still kept; null without one"},
+            "complete": {"type": "boolean", "description": "Whether no result of the time was removed already"},
+            "counted_s": count("Seconds of operating periods without exclusions and blackouts"),
+            "goals": list(goal()),
+            "total": figures("SlaFigures", json!({})),
+            "locations": list(figures("SlaLocation", location)),
+            "pieces": list(figures("SlaPiece", piece)),
+            "blackouts": list(blackout),
+        }),
+    )
+}

@@ -1,0 +1,82 @@
+//! The start of a process: what was remembered of monitors comes back with them.
+
+use std::collections::HashMap;
+
+use super::LookoutParts;
+use super::watched::Watched;
+use crate::alert::{Heard, Watch};
+use crate::model::{Monitor, MonitorId};
+use crate::store::{EpisodeFilter, KeptEpisode, MonitorState, Page, StoreError};
+
+/// What was kept, until its monitors come.
+pub(super) struct Start {
+    watches: HashMap<MonitorId, Watch>,
+    states: HashMap<MonitorId, Vec<MonitorState>>,
+    /// Outages that are open in the store.
+    open: HashMap<MonitorId, Vec<KeptEpisode>>,
+}
+
+impl Start {
+    pub(super) async fn read(parts: &LookoutParts) -> Result<Self, StoreError> {
+        let mut watches = HashMap::new();
+        for (monitor, body) in parts.alarms.watches().await? {
+            match serde_json::from_str(&body) {
+                Ok(watch) => drop(watches.insert(monitor, watch)),
+                Err(error) => {
+                    tracing::error!(monitor_id = %monitor, error = %error, "what was remembered of its alerts cannot be read; it starts anew");
+                }
+            }
+        }
+        let mut states: HashMap<MonitorId, Vec<MonitorState>> = HashMap::new();
+        for state in parts.results.states().await? {
+            states.entry(state.monitor_id).or_default().push(state);
+        }
+        let filter = EpisodeFilter { open: Some(true), ..EpisodeFilter::default() };
+        let mut open: HashMap<MonitorId, Vec<KeptEpisode>> = HashMap::new();
+        for episode in parts.alarms.episodes(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows {
+            open.entry(episode.monitor_id).or_default().push(episode);
+        }
+        Ok(Self { watches, states, open })
+    }
+
+    /// `monitor` with what is remembered of it, and outages that this knows nothing of and that are over therefore.
+    pub(super) fn take(&mut self, monitor: Monitor) -> (Watched, Vec<KeptEpisode>) {
+        let (id, mut watched) = (monitor.id, Watched::new(monitor));
+        let states = self.states.remove(&id).unwrap_or_default();
+        match self.watches.remove(&id) {
+            Some(watch) => (watched.watch, watched.kept) = (watch, true),
+            None if states.is_empty() => {}
+            None => watched.watch.resume(&states.iter().map(heard).collect::<Vec<_>>()),
+        }
+        let mut over = self.open.remove(&id).unwrap_or_default();
+        over.retain(|episode| {
+            Some(episode.id) != watched.watch.episode() || {
+                if episode.acknowledged_at.is_some() {
+                    watched.watch.acknowledge(episode.id);
+                }
+                false
+            }
+        });
+        (watched, over)
+    }
+
+    /// What is left when all monitors came: theirs are gone.
+    pub(super) fn rest(self) -> (Vec<MonitorId>, Vec<KeptEpisode>) {
+        (self.watches.into_keys().collect(), self.open.into_values().flatten().collect())
+    }
+}
+
+fn heard(state: &MonitorState) -> Heard {
+    Heard {
+        planned_at: state.planned_at,
+        location: state.location_id,
+        check_id: state.check_id,
+        outcome: state.outcome,
+        status: state.status,
+        slots: 1,
+        last_planned_at: state.planned_at,
+        step: None,
+        page: None,
+        certificate: None,
+    }
+}

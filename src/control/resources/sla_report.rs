@@ -1,0 +1,33 @@
+//! `GET /slas/{id}/report`: the figures of an agreement.
+
+use super::Resources;
+use crate::control::sla::{NoReport, report};
+use crate::control::{Caller, Refusal, SlaQuery, SlaReport, View};
+use crate::model::source::Place;
+use crate::model::{FieldFault, RecordKind, Right, Rule};
+
+impl Resources {
+    /// The report of an agreement of the caller's account, from the results of `view`.
+    pub async fn sla_report(
+        &self,
+        caller: &Caller,
+        id: i64,
+        query: SlaQuery,
+        view: &View,
+    ) -> Result<SlaReport, Refusal> {
+        caller.require(Right::Report)?;
+        let record = self.parts.ledger.record(RecordKind::Sla, id).await?;
+        let own = record.filter(|record| record.customer == caller.customer).ok_or(Refusal::NotFound)?;
+        let facts = self.parts.directory.facts(caller.customer).await?;
+        report(&own, &facts, view, query, self.parts.clock.now()).await.map_err(|why| match why {
+            NoReport::Unknown => Refusal::NotFound,
+            NoReport::Store(error) => Refusal::Store(error),
+            NoReport::Empty | NoReport::TooLong => Refusal::Faults(vec![FieldFault::new(
+                Rule::Conflict,
+                "from",
+                Place::default(),
+                why.to_string(),
+            )]),
+        })
+    }
+}

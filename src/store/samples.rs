@@ -1,0 +1,22 @@
+//! Reads results for figures.
+
+use super::Answer;
+use crate::model::{Mean, MonitorId, Sample, Timestamp};
+
+/// Reads results for figures.
+pub trait Samples: Send + Sync + 'static {
+    /// The checks of a monitor whose runs were planned in `from..thru`, in the order of runs, at most `most`.
+    fn samples(
+        &self,
+        monitor: MonitorId,
+        from: Timestamp,
+        thru: Timestamp,
+        most: u32,
+    ) -> Answer<'_, Vec<Sample>>;
+
+    /// The planned time of the oldest result of a monitor that is still kept.
+    fn first_sample(&self, monitor: MonitorId) -> Answer<'_, Option<Timestamp>>;
+
+    /// The mean times at each location of the checks that passed and were planned in `from..thru`.
+    fn means(&self, monitor: MonitorId, from: Timestamp, thru: Timestamp) -> Answer<'_, Vec<Mean>>;
+}

@@ -1,0 +1,78 @@
+//! Reads results for figures.
+
+use rusqlite::{Connection, OptionalExtension, params};
+
+use crate::model::{LocationId, Mean, MonitorId, Outcome, Sample, Timestamp};
+use crate::store::{Answer, Samples};
+
+use super::SqliteStore;
+
+impl Samples for SqliteStore {
+    fn samples(
+        &self,
+        monitor: MonitorId,
+        from: Timestamp,
+        thru: Timestamp,
+        most: u32,
+    ) -> Answer<'_, Vec<Sample>> {
+        Box::pin(self.readers.call(move |conn| samples(conn, monitor, from, thru, most)))
+    }
+
+    fn first_sample(&self, monitor: MonitorId) -> Answer<'_, Option<Timestamp>> {
+        Box::pin(self.readers.call(move |conn| {
+            let first: Option<i64> = conn
+                .prepare_cached("SELECT min(planned_at) FROM results WHERE monitor_id = ?1")?
+                .query_row([monitor.0], |row| row.get(0))
+                .optional()?
+                .flatten();
+            Ok(first.map(Timestamp::from_micros))
+        }))
+    }
+
+    fn means(&self, monitor: MonitorId, from: Timestamp, thru: Timestamp) -> Answer<'_, Vec<Mean>> {
+        Box::pin(self.readers.call(move |conn| means(conn, monitor, from, thru)))
+    }
+}
+
+fn samples(
+    conn: &Connection,
+    monitor: MonitorId,
+    from: Timestamp,
+    thru: Timestamp,
+    most: u32,
+) -> rusqlite::Result<Vec<Sample>> {
+    conn.prepare_cached(
+        "SELECT planned_at, location_id, outcome, total_us, missed_slots
+         FROM results INDEXED BY results_by_monitor
+         WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3
+         ORDER BY planned_at, location_id LIMIT ?4",
+    )?
+    .query_map(params![monitor.0, from.as_micros(), thru.as_micros(), most], |row| {
+        Ok(Sample {
+            planned_at: Timestamp::from_micros(row.get(0)?),
+            location: LocationId(row.get(1)?),
+            outcome: Outcome::from_code(row.get(2)?).unwrap_or(Outcome::Unknown),
+            total_us: row.get(3)?,
+            slots: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
+        })
+    })?
+    .collect()
+}
+
+fn means(
+    conn: &Connection,
+    monitor: MonitorId,
+    from: Timestamp,
+    thru: Timestamp,
+) -> rusqlite::Result<Vec<Mean>> {
+    let (ok, warning) = (Outcome::Ok.code(), Outcome::Warning.code());
+    conn.prepare_cached(
+        "SELECT location_id, count(*), sum(total_us) FROM results INDEXED BY results_by_monitor
+         WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3 AND outcome IN (?4, ?5)
+         GROUP BY location_id ORDER BY location_id",
+    )?
+    .query_map(params![monitor.0, from.as_micros(), thru.as_micros(), ok, warning], |row| {
+        Ok(Mean { location: LocationId(row.get(0)?), checks: row.get(1)?, sum_us: row.get(2)? })
+    })?
+    .collect()
+}

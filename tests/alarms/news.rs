@@ -1,0 +1,118 @@
+//! Pages that change, certificates that end, traceroutes.
+
+use std::time::Duration;
+
+use serde_json::json;
+use vigie::model::{
+    Certificate, CheckResult, HttpFacts, MonitorId, MonitorType, NoticeKind, Outcome, TlsFacts,
+};
+use vigie::store::Results;
+
+use crate::world::{World, due_now, result, run, slot, until};
+
+fn page(monitor: MonitorId, number: i64, bytes: u64) -> CheckResult {
+    let mut result = result(monitor, 1, run(number), Outcome::Ok);
+    result.kind = MonitorType::Website;
+    result.facts.http = Some(Box::new(HttpFacts {
+        http_status: 200,
+        http_version: "HTTP/1.1".to_owned(),
+        body_bytes: bytes,
+        body_wire_bytes: bytes,
+        url: "https://shop.example.test/".to_owned(),
+        ..HttpFacts::default()
+    }));
+    result
+}
+
+#[tokio::test]
+async fn a_page_that_changed_is_told_also_when_it_did_so_over_a_restart() {
+    let mut world = World::new().await;
+    world.recipient(json!({})).await;
+    let fields = json!({"url": "https://anna:secret@shop.example.test/", "notify_on_content_change": true});
+    let shop = world.monitor(&[1], fields).await;
+    world.hear(1, vec![page(shop, 1, 500)]).await;
+    world.hear(2, vec![page(shop, 2, 500)]).await;
+    let world = world.restart().await;
+    world.hear(3, vec![page(shop, 3, 777)]).await;
+    world.hear(4, vec![page(shop, 4, 777)]).await;
+    world.at_home(shop, 5, Outcome::Error).await;
+    world.hear(6, vec![page(shop, 6, 777)]).await;
+    let messages = world.messages().await;
+    let changes: Vec<_> =
+        messages.iter().filter(|message| message.new.notice.kind == NoticeKind::WebChange).collect();
+    assert_eq!(changes.len(), 1, "{:?}", world.told().await);
+    let notice = &changes[0].new.notice;
+    assert_eq!((&notice.more["bytes_before"], &notice.more["bytes_now"]), (&json!(500), &json!(777)));
+    assert_eq!(notice.at, slot(shop, run(3)));
+    assert_eq!(notice.target, "https://shop.example.test/", "without a login");
+    assert_eq!(notice.http_status, Some(200));
+}
+
+#[tokio::test]
+async fn a_certificate_that_ends_soon_is_told_once_a_day() {
+    let mut world = World::new().await;
+    world.recipient(json!({})).await;
+    let fields = json!({"url": "https://shop.example.test/", "check_ssl_expiration_dates": "Expiring"});
+    let shop = world.monitor(&[1], fields).await;
+    let warned = |number: i64| {
+        let mut result = page(shop, number, 500);
+        result.outcome = Outcome::Warning;
+        result.facts.tls = Some(Box::new(TlsFacts {
+            certificates: vec![Certificate {
+                subject: "CN=shop.example.test".to_owned(),
+                issuer: "CN=Test CA".to_owned(),
+                names: Vec::new(),
+                not_before: run(-60 * 24 * 60),
+                not_after: run(10 * 24 * 60),
+                sha256: "ab".repeat(32),
+            }],
+            ..TlsFacts::default()
+        }));
+        result
+    };
+    for number in [1, 2, 3, 24 * 60, 24 * 60 + 1, 24 * 60 + 2] {
+        world.hear(number, vec![warned(number)]).await;
+    }
+    assert_eq!(
+        world.told().await,
+        ["certificate_expiration of run 1, error 0", "certificate_expiration of run 1441, error 0"]
+    );
+    let notice = world.messages().await.remove(0).new.notice;
+    assert_eq!(notice.more["certificate_days_left"], json!(9));
+    assert_eq!(notice.certificate["subject"], json!("CN=shop.example.test"));
+}
+
+#[tokio::test]
+async fn a_message_waits_for_the_traceroute_which_goes_with_result_and_message() {
+    let mut world = World::new().await;
+    world.recipient(json!({})).await;
+    *world.places.traces.lock().unwrap() = true;
+    let shop = world.monitor(&[1], json!({"traceroute_on_error": true})).await;
+    world.at_home(shop, 1, Outcome::Error).await;
+    world.wait_for(2).await;
+    let check = result(shop, 1, run(1), Outcome::Error).check_id;
+    until("the message waits no more", async || due_now(&world).await.len() == 2).await;
+    let messages = world.messages().await;
+    let kinds: Vec<_> = messages.iter().map(|message| message.new.notice.kind).collect();
+    assert_eq!(kinds, [NoticeKind::SiteError, NoticeKind::Traceroute]);
+    assert_eq!(messages[1].new.notice.more["traceroute"], json!("1 gateway"));
+    let file = world.store.capture(check, "traceroute.txt".to_owned()).await.unwrap().unwrap();
+    assert_eq!(file.content.as_deref(), Some(&b"1 gateway"[..]));
+    let address = "192.0.2.7".parse().unwrap();
+    assert_eq!(*world.places.traced.lock().unwrap(), [(shop, vigie::model::LocationId(1), Some(address))]);
+    // Once per outage.
+    world.at_home(shop, 2, Outcome::Error).await;
+    assert_eq!(world.places.traced.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_traceroute_that_does_not_end_holds_a_message_for_five_seconds() {
+    let mut world = World::new().await;
+    world.recipient(json!({})).await;
+    let shop = world.monitor(&[1], json!({"traceroute_on_error": true})).await;
+    world.at_home(shop, 1, Outcome::Error).await;
+    assert_eq!(world.messages().await.len(), 1);
+    assert_eq!(due_now(&world).await.len(), 0);
+    world.clock.advance(Duration::from_secs(5));
+    assert_eq!(due_now(&world).await.len(), 1);
+}

@@ -1,0 +1,342 @@
+//! A store in a folder of its own, monitors, recipients, and locations that answer as told.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use vigie::clock::{Clock, FakeClock};
+use vigie::control::{
+    Agent, AlarmSettings, Bell, Common, Directory, IngestSettings, Ingestor, LookoutParts, PlanError,
+    Planned, Planner,
+};
+use vigie::model::{
+    Attempt, Capture, CheckId, CheckResult, CustomerId, Document, Facts, Failure, FailureKind, Location,
+    LocationId, Monitor, MonitorId, MonitorType, Notification, Origin, Outcome, Phase, Phases, RecordKind,
+    Revision, RunId, Status, Timestamp, Trail,
+};
+use vigie::schedule::Slots;
+use vigie::store::{
+    Alarms, EpisodeFilter, KeptEpisode, Ledger, NewRecord, NotificationFilter, Outbox, Page, ResultFilter,
+    Results, SqliteSettings, SqliteStore, Write,
+};
+use vigie::telemetry::Metrics;
+
+/// 2026-03-01T00:00:00Z.
+pub const START: i64 = 1_772_323_200;
+pub const ALL: Page = Page { limit: 100_000, offset: 0 };
+
+pub fn run(number: i64) -> Timestamp {
+    Timestamp::from_seconds(START + 60 * number)
+}
+
+/// When the run of `monitor` is planned that is the first at or after `time`.
+pub fn slot(monitor: MonitorId, time: Timestamp) -> Timestamp {
+    Slots::new(monitor, Duration::from_mins(1), None).first_at_or_after(time)
+}
+
+/// How a location answers a question.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Says {
+    This(Outcome),
+    Nothing,
+    Busy,
+}
+
+/// The locations 1 to 3; 1 and 2 are of one region.
+#[derive(Default)]
+pub struct Places {
+    pub says: Mutex<HashMap<LocationId, Says>>,
+    pub asked: Mutex<Vec<(MonitorId, LocationId)>>,
+    pub traced: Mutex<Vec<(MonitorId, LocationId, Option<IpAddr>)>>,
+    /// Whether traceroutes find something; else they do not end.
+    pub traces: Mutex<bool>,
+    pub away: Mutex<Vec<i64>>,
+    /// Of those that are there at all, the rest being unknown.
+    pub hosted: Mutex<Vec<i64>>,
+}
+
+impl Planner for Places {
+    fn plan(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> Planned<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn check_once(&self, monitor: Monitor, location: LocationId) -> Planned<'_, CheckResult> {
+        Box::pin(async move {
+            self.asked.lock().unwrap().push((monitor.id, location));
+            let says = self.says.lock().unwrap().get(&location).copied();
+            match says.unwrap_or(Says::This(Outcome::Error)) {
+                Says::This(outcome) => Ok(result(monitor.id, location.0, run(0), outcome)),
+                Says::Busy => Err(PlanError::Busy),
+                Says::Nothing => std::future::pending().await,
+            }
+        })
+    }
+
+    fn trace(&self, monitor: Monitor, location: LocationId, address: Option<IpAddr>) -> Planned<'_, Capture> {
+        Box::pin(async move {
+            self.traced.lock().unwrap().push((monitor.id, location, address));
+            if !*self.traces.lock().unwrap() {
+                std::future::pending::<()>().await;
+            }
+            Ok(Capture::new("traceroute.txt", "text/plain", b"1 gateway"))
+        })
+    }
+
+    fn agents(&self) -> Vec<Agent> {
+        let away = self.away.lock().unwrap();
+        let agent = |id: &i64| Agent { location: place(*id), alive: !away.contains(id), verifies: *id == 3 };
+        self.hosted.lock().unwrap().iter().map(agent).collect()
+    }
+}
+
+pub fn place(id: i64) -> Location {
+    Location { id: LocationId(id), name: format!("place {id}"), region: if id < 3 { 1 } else { 2 } }
+}
+
+/// The first check of `monitor` at `location` from `time` on, which came to `outcome`.
+pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outcome) -> CheckResult {
+    let planned_at = slot(monitor, time);
+    let run_id = RunId::of(monitor, planned_at);
+    let failed = outcome == Outcome::Error;
+    let status = match outcome {
+        Outcome::Error => Status::CONNECT_FAILED,
+        Outcome::Unknown => Status::INTERNAL,
+        _ => Status::OK,
+    };
+    let failure = failed.then(|| Failure::new(Phase::Connect, FailureKind::ConnectRefused, "it refused"));
+    let mut phases = Phases::default();
+    phases.set(Phase::Connect, Duration::from_micros(700));
+    CheckResult {
+        check_id: CheckId::of(run_id, LocationId(location)),
+        run_id,
+        monitor_id: monitor,
+        monitor_name: "Shop".into(),
+        revision: Revision(1),
+        kind: MonitorType::Tcp,
+        location_id: LocationId(location),
+        planned_at,
+        started_at: planned_at,
+        outcome,
+        status,
+        warning_status: None,
+        status_text: status.text().to_owned(),
+        reasons: if failed { vec!["it refused".to_owned()] } else { Vec::new() },
+        total_us: 700,
+        address: Some("192.0.2.7:443".parse().unwrap()),
+        attempts: vec![Attempt {
+            number: 1,
+            started_at: planned_at,
+            total_us: 700,
+            phases,
+            failure,
+            warnings: Vec::new(),
+        }],
+        facts: Facts::default(),
+        captures: Vec::new(),
+        verification: None,
+        missed: None,
+    }
+}
+
+pub struct World {
+    pub store: Arc<SqliteStore>,
+    pub places: Arc<Places>,
+    pub clock: Arc<FakeClock>,
+    pub directory: Arc<Directory>,
+    pub ingestor: Arc<Ingestor>,
+    pub monitors: Vec<Monitor>,
+    folder: TempDir,
+}
+
+impl World {
+    /// With locations 1, 2 and 3.
+    pub async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let places = Arc::new(Places::default());
+        *places.hosted.lock().unwrap() = vec![1, 2, 3];
+        let clock = Arc::new(FakeClock::at(run(0)));
+        let (store, directory, ingestor) = open(&folder, &places, &clock).await;
+        Self { store, places, clock, directory, ingestor, monitors: Vec::new(), folder }
+    }
+
+    /// A new process over the same store; what waits is kept first.
+    pub async fn restart(self) -> Self {
+        assert_eq!(self.ingestor.drain(Duration::from_secs(30)).await, 0);
+        let Self { store, places, clock, folder, monitors, .. } = self;
+        store.close().await;
+        places.asked.lock().unwrap().clear();
+        let (store, directory, ingestor) = open(&folder, &places, &clock).await;
+        ingestor.changed(monitors.clone(), Vec::new()).await;
+        Self { store, places, clock, directory, ingestor, monitors, folder }
+    }
+
+    /// Somebody who hears of everything from the first error on.
+    pub async fn recipient(&self, fields: Value) -> i64 {
+        let mut all = json!({"name": "Anna", "recipient": "anna@example.test", "method_id": 12,
+            "availability_alert": true, "notify_on_clear": true, "start_threshold": 1, "stop_threshold": 10});
+        all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let id = self.record(RecordKind::Recipient, None, all).await;
+        self.directory.forget();
+        id
+    }
+
+    pub async fn record(&self, kind: RecordKind, assoc: Option<i64>, fields: Value) -> i64 {
+        let new = NewRecord {
+            kind,
+            customer: Some(CustomerId(1)),
+            assoc,
+            unique: None,
+            created_at: run(0),
+            created_by: String::new(),
+            fields: fields.as_object().unwrap().clone(),
+            private: None,
+        };
+        self.store.write(vec![Write::CreateRecord(new)], Vec::new()).await.unwrap()[0]
+    }
+
+    /// Makes a monitor that runs each minute at `locations`, with these fields, and watches it.
+    pub async fn monitor(&mut self, locations: &[i64], fields: Value) -> MonitorId {
+        let id = MonitorId(self.monitors.len() as i64 + 1);
+        let made = monitor(id, locations, fields);
+        self.monitors.push(made.clone());
+        self.ingestor.changed(vec![made], Vec::new()).await;
+        id
+    }
+
+    /// Puts a new version of `monitor` in force.
+    pub async fn change(&mut self, id: MonitorId, change: impl FnOnce(&mut Monitor)) {
+        let monitor = self.monitors.iter_mut().find(|monitor| monitor.id == id).unwrap();
+        monitor.revision = Revision(monitor.revision.0 + 1);
+        change(monitor);
+        let changed = monitor.clone();
+        self.ingestor.changed(vec![changed], Vec::new()).await;
+    }
+
+    /// Lets `results` of run `number` come in a second after it was planned, and waits until they are kept.
+    pub async fn hear(&self, number: i64, results: Vec<CheckResult>) {
+        let planned = results.iter().map(|result| result.planned_at).max().unwrap_or(run(number));
+        self.reach(planned + Duration::from_secs(1));
+        let ids: Vec<CheckId> = results.iter().map(|result| result.check_id).collect();
+        for result in results {
+            self.ingestor.take(result).await;
+        }
+        for id in ids {
+            until("the result is kept", async || self.store.result(id).await.unwrap().is_some()).await;
+        }
+    }
+
+    /// Lets the run `number` at location 1 come to `outcome`.
+    pub async fn at_home(&self, monitor: MonitorId, number: i64, outcome: Outcome) {
+        self.hear(number, vec![result(monitor, 1, run(number), outcome)]).await;
+    }
+
+    /// Moves the clock on to `time`, if it is before.
+    pub fn reach(&self, time: Timestamp) {
+        let now = self.clock.now();
+        if time > now {
+            self.clock.advance(time.since(now));
+        }
+    }
+
+    /// Every message, the oldest first.
+    pub async fn messages(&self) -> Vec<Notification> {
+        let mut rows = self.store.notifications(NotificationFilter::default(), ALL).await.unwrap().rows;
+        rows.reverse();
+        rows
+    }
+
+    /// How many messages there are.
+    pub async fn count(&self) -> u64 {
+        let one = Page { limit: 1, offset: 0 };
+        self.store.notifications(NotificationFilter::default(), one).await.unwrap().count
+    }
+
+    /// Kind, run in minutes and recipient of every message.
+    pub async fn told(&self) -> Vec<String> {
+        let line = |message: &Notification| {
+            let minute = (message.new.notice.at.as_micros() / 1_000_000 - START) / 60;
+            let errcount = message.new.notice.errcount;
+            format!("{} of run {minute}, error {errcount}", message.new.notice.kind.word())
+        };
+        self.messages().await.iter().map(line).collect()
+    }
+
+    pub async fn wait_for(&self, messages: u64) {
+        until("messages are written", async || self.count().await >= messages).await;
+    }
+
+    pub async fn episodes(&self) -> Vec<KeptEpisode> {
+        self.store.episodes(EpisodeFilter::default(), ALL).await.unwrap().rows
+    }
+
+    pub async fn results(&self) -> Vec<CheckResult> {
+        self.store.results(ResultFilter::default(), ALL).await.unwrap().results
+    }
+}
+
+pub fn monitor(id: MonitorId, locations: &[i64], fields: Value) -> Monitor {
+    let ids: Vec<Value> = locations.iter().map(|id| json!({"id": id})).collect();
+    let mut all = json!({"name": "Shop", "hostname": "shop.example.test", "port": 443, "interval": 1,
+        "timeout": 10, "mode": "Global Notify", "locations": ids,
+        "home_location": locations[0], "notify_on_error": true, "traceroute_on_error": false,
+        "alert_note": "call the shop"});
+    all.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let kind = if all.get("url").is_some() { MonitorType::Website } else { MonitorType::Tcp };
+    Monitor {
+        id,
+        customer: CustomerId(1),
+        origin: Origin::Api,
+        revision: Revision(1),
+        modified_at: run(0),
+        document: Arc::new(Document::trusted(kind, all.as_object().unwrap().clone())),
+        trail: Arc::new(Trail::default()),
+    }
+}
+
+async fn open(
+    folder: &TempDir,
+    places: &Arc<Places>,
+    clock: &Arc<FakeClock>,
+) -> (Arc<SqliteStore>, Arc<Directory>, Arc<Ingestor>) {
+    let store = SqliteStore::open(&folder.path().join("vigie.db"), &SqliteSettings::default()).unwrap();
+    let store = Arc::new(store);
+    let common =
+        Common { locations: (1..=3).map(place).collect(), certificate_days: 30, ..Common::default() };
+    let directory = Arc::new(Directory::new(store.clone(), common));
+    let metrics = Arc::new(Metrics::new());
+    let states = store.states().await.unwrap();
+    let ingestor = Arc::new(Ingestor::start(store.clone(), metrics, states, IngestSettings::default()));
+    let parts = LookoutParts {
+        alarms: store.clone(),
+        outbox: store.clone(),
+        results: store.clone(),
+        ledger: store.clone(),
+        directory: Arc::clone(&directory),
+        planner: places.clone(),
+        clock: clock.clone(),
+        bell: Bell::default(),
+    };
+    ingestor.watch(parts, AlarmSettings::default()).await.unwrap();
+    (store, directory, ingestor)
+}
+
+/// Waits until `holds`; fails after a while.
+pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let began = Instant::now();
+    while !holds().await {
+        assert!(began.elapsed() < Duration::from_secs(60), "it never came to it that {what}");
+        tokio::time::sleep(Duration::from_millis(3)).await;
+    }
+}
+
+/// The watches that are kept.
+pub async fn watches(world: &World) -> usize {
+    world.store.watches().await.unwrap().len()
+}
+
+pub async fn due_now(world: &World) -> Vec<Notification> {
+    world.store.due(world.clock.now(), 1000, 1000).await.unwrap()
+}

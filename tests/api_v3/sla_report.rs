@@ -1,0 +1,214 @@
+//! Reports of service level agreements: figures, goals, budgets, pieces, CSV, and who may see them.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+use vigie::model::{
+    CheckId, CheckResult, LocationId, MonitorId, Outcome, RecordKind, Role, RunId, Timestamp,
+};
+use vigie::store::{Alarm, Commit, Ingest, Ledger, NewRecord, Write};
+
+use crate::app::{App, Client, NOON, result, website};
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 3600;
+
+async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
+    let Value::Object(fields) = fields else { panic!("{fields} is no object") };
+    let record = NewRecord {
+        kind,
+        customer: Some(vigie::model::CustomerId(1)),
+        assoc: Some(assoc),
+        unique: None,
+        created_at: Timestamp::from_seconds(NOON - 86_400),
+        created_by: "test".to_owned(),
+        fields,
+        private: None,
+    };
+    let id = app.store.write(vec![Write::CreateRecord(record)], Vec::new()).await.unwrap()[0];
+    app.state.directory.forget();
+    id
+}
+
+/// A monitor with checks by the minute from `from` seconds before noon on: words are runs, letters locations
+/// from 1 on, `k` ok, `e` error, `m` missed, `u` unknown, `.` none. A check takes as many seconds as its
+/// location's number.
+async fn checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
+    let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
+    let monitor = app.state.fleet.roster().get(MonitorId(id)).unwrap();
+    let mut results: Vec<CheckResult> = Vec::new();
+    for (minute, run) in (0..).zip(runs.split_whitespace()) {
+        for (location, letter) in (1_i64..).zip(run.chars()).filter(|(_, letter)| *letter != '.') {
+            let outcome = match letter {
+                'k' => Outcome::Ok,
+                'e' => Outcome::Error,
+                'm' => Outcome::Missed,
+                _ => Outcome::Unknown,
+            };
+            let planned_at = Timestamp::from_seconds(NOON - from + minute * MINUTE);
+            let run_id = RunId::of(monitor.id, planned_at);
+            let location_id = LocationId(location);
+            results.push(CheckResult {
+                check_id: CheckId::of(run_id, location_id),
+                run_id,
+                planned_at,
+                total_us: location.unsigned_abs() * 1_000_000,
+                captures: Vec::new(),
+                ..result(&monitor, location_id, outcome)
+            });
+        }
+    }
+    let commit = Commit { results, states: Vec::new(), alarm: Alarm::default() };
+    app.store.commit(commit).await.unwrap();
+    id
+}
+
+fn part(of: &Value, names: &[&str]) -> BTreeMap<String, Value> {
+    names.iter().map(|name| ((*name).to_owned(), of[*name].clone())).collect()
+}
+
+fn entries(of: Value) -> BTreeMap<String, Value> {
+    let entries: Map<String, Value> = of.as_object().unwrap().clone();
+    entries.into_iter().collect()
+}
+
+#[tokio::test]
+async fn a_report_tells_figures_goals_and_what_is_left() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let runs = "kk ".repeat(15) + "ke ee em uu " + &"kk ".repeat(11);
+    let monitor = checked(&app, &user, HOUR, &runs).await;
+    let agreed = json!({"name": "Gold", "availability": 95.0, "uptime": 90, "response_time": 1.4});
+    let sla = record(&app, RecordKind::Sla, monitor, agreed).await;
+
+    let reader = app.login(Role::ReportOnly).await;
+    let path = format!("/slas/{sla}/report");
+    let report = reader.get(&format!("{path}?from=2026-11-20T10:00:00Z&by=hour")).await.expect(200);
+    assert_eq!(
+        (&report["name"], &report["monitor_name"], &report["by"]),
+        (&json!("Gold"), &json!("Shop"), &json!("hour"))
+    );
+    assert_eq!(
+        (&report["from"], &report["thru"]),
+        (&json!("2026-11-20T10:00:00Z"), &json!("2026-11-20T12:00:00Z"))
+    );
+    assert_eq!(report["counted_s"], 7200);
+    let figures = [
+        "runs_up",
+        "runs_down",
+        "ok",
+        "error",
+        "unknown",
+        "missed",
+        "excluded",
+        "uptime_percent",
+        "availability_percent",
+        "response_time",
+    ];
+    let want = json!({
+        "runs_up": 27, "runs_down": 2, "ok": 53, "error": 4, "unknown": 2, "missed": 1, "excluded": 0,
+        // 27 of 29, 53 of 57, rounded down; the mean of 1 s and 2 s.
+        "uptime_percent": 93.103, "availability_percent": 92.982, "response_time": 1.5,
+    });
+    assert_eq!(part(&report["total"], &figures), entries(want));
+    let goals = report["goals"].as_array().unwrap();
+    let met: Vec<_> = goals.iter().map(|goal| (goal["goal"].as_str().unwrap(), &goal["met"])).collect();
+    assert_eq!(
+        met,
+        [("availability", &json!(false)), ("uptime", &json!(true)), ("response_time", &json!(false))]
+    );
+    // 57 checks, of which 5 % may fail; 4 did, all of them in the last hour.
+    let budget = &goals[0]["budget"];
+    assert_eq!(
+        part(budget, &["allowed", "used", "left_percent", "burn_rate"]),
+        entries(json!({
+            "allowed": 2.85, "used": 4, "left_percent": -40.351, "burn_rate": 1.404,
+        }))
+    );
+    assert_eq!((&budget["burn_rate_1h"], &budget["burn_rate_6h"]), (&json!(1.404), &Value::Null));
+    assert_eq!(goals[2].get("budget"), None);
+    let pieces: Vec<_> = report["pieces"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|piece| (&piece["period"], &piece["error"]))
+        .collect();
+    assert_eq!(pieces, [(&json!("2026-11-20 10:00"), &json!(0)), (&json!("2026-11-20 11:00"), &json!(4))]);
+    let places: Vec<_> =
+        report["locations"].as_array().unwrap().iter().map(|at| (&at["name"], &at["error"])).collect();
+    assert_eq!(places, [(&json!("Home"), &json!(2)), (&json!("Away"), &json!(2))]);
+
+    let csv = reader.get(&format!("{path}.csv?from=2026-11-20T10:00:00Z&by=hour")).await;
+    assert_eq!(csv.header("content-type"), "text/csv; charset=utf-8");
+    let lines: Vec<&str> = csv.text.split("\r\n").collect();
+    assert_eq!(lines.len(), 5, "{}", csv.text);
+    assert_eq!(lines[1], "2026-11-20 10:00,2026-11-20T10:00:00Z,2026-11-20T11:00:00Z,,,,0,0,0,0,0,0,0,0,0");
+    assert_eq!(
+        lines[3],
+        "total,2026-11-20T10:00:00Z,2026-11-20T12:00:00Z,93.103,92.982,1.5,27,2,53,0,4,2,1,0,0"
+    );
+
+    let other = app.account("Other").await;
+    app.login_to(other, Role::Admin).await.get(&path).await.refused(404);
+    app.stranger().get(&path).await.refused(401);
+    reader.get("/slas/999999/report").await.refused(404);
+}
+
+#[tokio::test]
+async fn operating_periods_exclusions_and_blackouts_do_not_count() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    // 2026-11-20 is a Friday, day 6. An hour of failures before noon, two locations.
+    let monitor = checked(&app, &user, HOUR, &"ee ".repeat(60)).await;
+    let sla = record(
+        &app,
+        RecordKind::Sla,
+        monitor,
+        json!({
+            "name": "Office", "availability": 99.9,
+            "operating_periods": [
+                {"exclude": false, "from_day": 6, "from_time": "11:00", "thru_day": 6, "thru_time": "11:50"},
+                {"exclude": true, "from_day": 6, "from_time": "11:10", "thru_day": 6, "thru_time": "11:20"},
+            ],
+            "exclusions": [
+                {"from_date": "2026-11-20 11:20:00", "thru_date": "2026-11-20 11:30:00", "note": "move"},
+                {"from_date": "2026-11-20 11:00:00", "thru_date": "2026-11-20 11:05:00", "location_id": 2},
+            ],
+        }),
+    )
+    .await;
+    for (kind, from, thru) in
+        [("Monitor", "11:30", "11:35"), ("Alert", "11:34", "11:40"), ("Notifier", "11:40", "11:50")]
+    {
+        let body = json!({"type": kind, "from_date": format!("2026-11-20 {from}:00"), "thru_date": format!("2026-11-20 {thru}:00")});
+        record(&app, RecordKind::Blackout, monitor, body).await;
+    }
+    let report = user.get(&format!("/slas/{sla}/report")).await.expect(200);
+    // 11:00 to 11:10 and 11:40 to 11:50 are left, and 40 minutes of both Fridays of the month before.
+    assert_eq!(report["counted_s"], (20 + 2 * 40) * MINUTE);
+    assert_eq!((&report["total"]["error"], &report["total"]["excluded"]), (&json!(35), &json!(85)));
+    assert_eq!((&report["by"], &report["from"]), (&json!("day"), &json!("2026-11-01T00:00:00Z")));
+    let shown: Vec<_> = report["blackouts"].as_array().unwrap().iter().map(|rests| &rests["type"]).collect();
+    assert_eq!(shown, ["Monitor", "Alert"]);
+}
+
+#[tokio::test]
+async fn what_cannot_be_reported_is_refused_with_its_reason() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let monitor = checked(&app, &user, HOUR, "kk").await;
+    let sla = record(&app, RecordKind::Sla, monitor, json!({"name": "Gold"})).await;
+    for (query, words) in [
+        ("from=2026-11-21T00:00:00Z", "`from` must lie before `thru`"),
+        ("from=2026-11-20T10:00:00Z&thru=2026-11-20T09:00:00Z", "`from` must lie before `thru`"),
+        ("from=2026-01-01T00:00:00Z&by=hour", "more than 1000 pieces"),
+        ("by=week", "`by` must be one of `hour`, `day`, `month`, not `week`"),
+        ("form=x", "`form`"),
+    ] {
+        let said = user.get(&format!("/slas/{sla}/report?{query}")).await.refused(400);
+        assert!(said[0].contains(words), "{query}: {said:?}");
+    }
+    let report = user.get(&format!("/slas/{sla}/report?by=month")).await.expect(200);
+    assert_eq!(report["goals"], json!([]));
+    assert_eq!(report["pieces"].as_array().unwrap().len(), 11);
+}
