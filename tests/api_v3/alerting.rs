@@ -272,7 +272,10 @@ async fn a_monitor_tells_of_its_agreement_and_its_performance_alerts() {
     let shown = admin.get(&format!("/monitors/{copy}")).await.expect(200);
     assert_eq!((&shown["has_sla"], &shown["has_performance_alerts"]), (&json!(false), &json!(true)));
     let copied = admin.get(&format!("/monitors/{copy}/performance-alerts")).await.expect(200);
-    assert_eq!((&copied["results"][0]["days"], &copied["results"][0]["monitor_id"]), (&json!(3), &json!(copy)));
+    assert_eq!(
+        (&copied["results"][0]["days"], &copied["results"][0]["monitor_id"]),
+        (&json!(3), &json!(copy))
+    );
     // They go with their monitor.
     admin.delete(&format!("/monitors/{one}")).await.expect(204);
     admin.get(&format!("/slas/{sla}")).await.refused(404);
