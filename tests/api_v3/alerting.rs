@@ -320,3 +320,25 @@ async fn a_blackout_says_when_it_holds_next() {
     app.clock.advance(std::time::Duration::from_hours(3));
     assert_eq!(app.login(Role::ReadOnly).await.get(&path).await.expect(200)["results"], json!([]));
 }
+
+#[tokio::test]
+async fn a_template_is_tried_on_an_example_before_anybody_gets_it() {
+    let app = App::start().await;
+    let (admin, reader) = (app.login(Role::Admin).await, app.login(Role::ReadOnly).await);
+    let one = monitor(&admin, "Front door").await;
+    admin.patch("/account", json!({"brand": "Shopwatch"})).await.expect(200);
+    let preview = async |body: Value| admin.post("/templates/preview", body).await;
+    let built_in = preview(json!({"monitor_id": one, "method_id": 1})).await.expect(200);
+    let subject = built_in["subject"].as_str().unwrap();
+    assert!(subject.starts_with("[Shopwatch]") && subject.contains("Front door"), "{subject}");
+    assert_eq!((&built_in["html"], &built_in["body"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        preview(json!({"monitor_id": 999_999})).await.refused(400),
+        ["`monitor_id`: there is no monitor `999999`"]
+    );
+    assert_eq!(preview(json!({"kind": "birthday", "method_id": 2})).await.refused(400).len(), 2);
+    reader.post("/templates/preview", json!({})).await.refused(403);
+    // Nothing was kept and nothing sent.
+    assert_eq!(admin.get("/templates").await.expect(200)["results"], json!([]));
+    assert_eq!(admin.get("/notifications").await.expect(200)["results"], json!([]));
+}
