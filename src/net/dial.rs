@@ -85,9 +85,12 @@ impl Net {
         Failure::new(Phase::Connect, kind, format!("{to}: {error}"))
     }
 
-    async fn dial(&self, to: SocketAddr) -> (SocketAddr, io::Result<TcpStream>) {
+    async fn dial(&self, to: SocketAddr) -> (SocketAddr, Result<TcpStream, Failure>) {
+        if let Some(proxy) = self.proxy.as_ref().filter(|_| !to.ip().to_canonical().is_loopback()) {
+            return (to, self.tunnel(proxy, to).await);
+        }
         let connected = async { socket::tcp(&self.source, to)?.connect(to).await };
-        (to, connected.await)
+        (to, connected.await.map_err(|error| self.dial_failure(to, &error)))
     }
 }
 
@@ -125,8 +128,8 @@ async fn race(
                 trace.address = Some(target);
                 return Ok(stream);
             }
-            Ok(Some((target, Err(error)))) => {
-                failures.push(net.dial_failure(target, &error));
+            Ok(Some((_, Err(failure)))) => {
+                failures.push(failure);
                 next_at = Instant::now();
             }
             Err(_) if deadline.passed() => return Err(too_late(targets, failures, deadline)),

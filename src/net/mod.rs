@@ -10,6 +10,7 @@ mod egress;
 mod endpoint;
 mod exchange;
 mod network;
+mod proxy;
 mod resolve;
 mod socket;
 mod timed;
@@ -96,6 +97,7 @@ pub struct Net {
     names: resolve::Names,
     egress: EgressPolicy,
     source: Source,
+    proxy: Option<Endpoint>,
     tls: tls::Tls,
     echo: echo::Echoes,
 }
@@ -107,6 +109,7 @@ impl Net {
             names: resolve::Names::new(&config.name_servers, &config.control_name, &config.source)?,
             egress: config.egress.clone(),
             source: config.source.clone(),
+            proxy: None,
             tls: tls::Tls::new(&config.trust)?,
             echo: echo::Echoes::default(),
         })

@@ -251,7 +251,7 @@ fn every_location_has_a_network_and_limits_of_its_own() {
     let settings = load(
         "engine: {total: 50, heavy: 3}\nlocation: {id: 4, name: here, source_ipv4: 127.0.0.4, connectivity_targets: ['[::1]:53']}\n\
          tls: {system_roots: false}\nlocations:\n  - {id: 9, name: far, region: 2, source_ipv4: 127.0.0.9, name_servers: [192.0.2.9],\n\
-         \x20    egress_deny: [10.0.0.0/8], verifies: true, connectivity_targets: ['a.test:443'], total: 7}\n  - {id: 5, name: plain}\n",
+         \x20    egress_deny: [10.0.0.0/8], verifies: true, connectivity_targets: ['a.test:443'], total: 7, proxy: 'proxy.test:3128'}\n  - {id: 5, name: plain}\n",
     )
     .unwrap();
     let hosted = settings.hosted();
@@ -269,6 +269,8 @@ fn every_location_has_a_network_and_limits_of_its_own() {
     assert_eq!(limits, [(50, 3), (7, 3), (50, 3)]);
     let targets: Vec<_> = hosted.iter().map(|at| at.connectivity.first().map(ToString::to_string)).collect();
     assert_eq!(targets, [Some("[::1]:53".to_owned()), Some("a.test:443".to_owned()), None]);
+    let proxies: Vec<_> = hosted.iter().map(|at| at.proxy.as_ref().map(ToString::to_string)).collect();
+    assert_eq!(proxies, [None, Some("proxy.test:3128".to_owned()), None]);
     assert!(hosted.iter().all(|at| at.net.trust.roots == vigie::net::Roots::None), "all trust the same");
 }
 

@@ -8,6 +8,7 @@ mod exchange;
 mod name_server;
 #[path = "../support/namespace.rs"]
 mod namespace;
+mod proxy;
 mod resolve;
 mod tls;
 #[path = "../support/tls_server.rs"]

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::alerts::AlertSettings;
 use super::hosted::{Hosted, targets, way_out};
-use super::kind::clock_time;
+use super::kind::{clock_time, target};
 use super::read::Values;
 use super::table::SETTINGS;
 use crate::model::accept::Plan;
@@ -49,6 +50,8 @@ pub struct Settings {
     pub net: NetConfig,
     /// Whether it looks at failures of monitors of other locations.
     pub(super) verifies: bool,
+    /// The proxy of its checks.
+    pub(super) proxy: Option<Endpoint>,
     /// What it should always reach.
     pub(super) connectivity: Vec<Endpoint>,
     /// The locations of `locations`, without whom they trust.
@@ -57,6 +60,8 @@ pub struct Settings {
     pub certificate_names: BTreeMap<i64, String>,
     /// What checks have in common.
     pub probe: ProbeSettings,
+    /// How alerts leave the process.
+    pub alerts: AlertSettings,
     /// Every value, for comparison.
     pub(super) raw: BTreeMap<&'static str, Value>,
 }
@@ -156,11 +161,13 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
             region: read.number("location.region"),
         },
         net: read.net(),
+        proxy: read.optional("location.proxy").as_deref().and_then(target),
         verifies: read.node("location.verifies").to_json() == Value::Bool(true),
         connectivity: targets(read.node("location.connectivity_targets")),
         others: read.others(),
         certificate_names: read.certificate_names(),
         probe: read.probe(),
+        alerts: read.alerts(),
         raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
     }
 }
@@ -170,11 +177,11 @@ impl Reader<'_> {
         self.values.get(path).or_else(|| defaults().get(path)).unwrap_or_else(|| null())
     }
 
-    fn text(&self, path: &str) -> String {
+    pub(super) fn text(&self, path: &str) -> String {
         self.node(path).as_text().unwrap_or_default().to_owned()
     }
 
-    fn optional(&self, path: &str) -> Option<String> {
+    pub(super) fn optional(&self, path: &str) -> Option<String> {
         self.node(path).as_text().map(str::to_owned)
     }
 
@@ -186,7 +193,7 @@ impl Reader<'_> {
         self.node(path).to_json().as_i64().unwrap_or_default()
     }
 
-    fn count(&self, path: &str) -> usize {
+    pub(super) fn count(&self, path: &str) -> usize {
         usize::try_from(self.number(path)).unwrap_or(usize::MAX)
     }
 

@@ -13,6 +13,8 @@ pub struct Hosted {
     pub location: Location,
     /// Its network.
     pub net: NetConfig,
+    /// The HTTP proxy through which TCP connections of checks leave.
+    pub proxy: Option<Endpoint>,
     /// How much runs there at once.
     pub engine: EngineSettings,
     /// Whether it looks at failures of monitors that do not run there.
@@ -28,6 +30,7 @@ impl Settings {
         let first = Hosted {
             location: self.location.clone(),
             net: self.net.clone(),
+            proxy: self.proxy.clone(),
             engine: self.engine,
             verifies: self.verifies,
             connectivity: self.connectivity.clone(),
@@ -76,6 +79,7 @@ impl Reader<'_> {
         Hosted {
             location: Location { id, name, region: number("region").unwrap_or_default() },
             net: way_out(|name| entry.get(name).unwrap_or_else(|| null())),
+            proxy: entry.get("proxy").and_then(Node::as_text).and_then(target),
             engine: EngineSettings {
                 total: most("total", engine.total),
                 light: most("light", engine.light),

@@ -1,0 +1,124 @@
+//! Connections through an HTTP proxy: what it is asked, and whose fault its answers are.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use vigie::model::{Failure, FailureKind, Fault};
+use vigie::net::{EgressPolicy, Endpoint, Net, Trace};
+
+use crate::{net, net_with, soon};
+
+/// Gives everybody the same answer, in pieces, and closes; keeps what was asked.
+struct Proxy {
+    at: Endpoint,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Proxy {
+    async fn answering(pieces: &'static [&'static str]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = Endpoint::new("127.0.0.1", listener.local_addr().unwrap().port());
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let kept = Arc::clone(&asked);
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (mut request, mut byte) = (Vec::new(), [0]);
+                while !request.ends_with(b"\r\n\r\n") && stream.read_exact(&mut byte).await.is_ok() {
+                    request.push(byte[0]);
+                }
+                kept.lock().unwrap().push(String::from_utf8(request).unwrap());
+                for piece in pieces {
+                    stream.write_all(piece.as_bytes()).await.unwrap();
+                    stream.flush().await.unwrap();
+                    tokio::task::yield_now().await;
+                }
+            }
+        });
+        Self { at, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+/// An address that only documentation uses (RFC 5737): nothing but a proxy can reach it.
+fn far() -> Endpoint {
+    Endpoint::new("192.0.2.7", 25)
+}
+
+async fn failure(net: Net) -> Failure {
+    net.connect(&far(), soon(), &mut Trace::default()).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn a_connection_leaves_through_the_proxy_and_what_the_target_says_first_is_not_lost() {
+    for pieces in [
+        &["HTTP/1.1 200 Connection established\r\n\r\n220 ready"][..],
+        &["HTTP/1.0 200 OK\r\nVia: x\r", "\n\r\n2", "20 ready"],
+    ] {
+        let proxy = Proxy::answering(pieces).await;
+        let mut trace = Trace::default();
+        let net = net().through(Some(proxy.at.clone()));
+        let mut stream = net.connect(&far(), soon(), &mut trace).await.unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).await.unwrap();
+        assert_eq!(said, "220 ready");
+        assert_eq!(proxy.asked(), ["CONNECT 192.0.2.7:25 HTTP/1.1\r\nHost: 192.0.2.7:25\r\n\r\n"]);
+        assert_eq!(trace.address, Some("192.0.2.7:25".parse().unwrap()), "the target, not the proxy");
+    }
+}
+
+#[tokio::test]
+async fn what_the_proxy_says_of_the_target_is_the_targets_and_all_else_is_ours() {
+    use FailureKind::{NotConfigured, TimedOut, Unreachable};
+    for (answer, kind, fault) in [
+        (&["HTTP/1.1 502 Bad Gateway\r\n\r\n"][..], Unreachable, Fault::Network),
+        (&["HTTP/1.1 503 Service Unavailable\r\n\r\n"], Unreachable, Fault::Network),
+        (&["HTTP/1.1 504 Gateway Timeout\r\n\r\n"], TimedOut, Fault::Target),
+        (&["HTTP/1.1 403 Forbidden\r\n\r\n"], NotConfigured, Fault::Ours),
+        (&["HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"], NotConfigured, Fault::Ours),
+        (&["220 mail.test ESMTP\r\n\r\n"], NotConfigured, Fault::Ours),
+        (&["HTTP/1.1 200 OK\r\n"], NotConfigured, Fault::Ours),
+        (&[], NotConfigured, Fault::Ours),
+    ] {
+        let proxy = Proxy::answering(answer).await;
+        let failure = failure(net().through(Some(proxy.at.clone()))).await;
+        assert_eq!((failure.kind, failure.fault), (kind, fault), "{answer:?}: {failure}");
+    }
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let failure = failure(net().through(Some(Endpoint::new("127.0.0.1", gone)))).await;
+    assert_eq!((failure.kind, failure.fault), (NotConfigured, Fault::Ours));
+    assert!(failure.detail.contains(&format!("the proxy 127.0.0.1:{gone}")), "{failure}");
+}
+
+#[tokio::test]
+async fn a_head_without_an_end_is_given_up() {
+    let proxy = Proxy::answering(&["HTTP/1.1 200 OK\r\nX: ", LONG]).await;
+    let failure = failure(net().through(Some(proxy.at.clone()))).await;
+    assert!(failure.detail.contains("does not end"), "{failure}");
+}
+
+const LONG: &str = {
+    const BYTES: [u8; 9000] = [b'x'; 9000];
+    match std::str::from_utf8(&BYTES) {
+        Ok(text) => text,
+        Err(_) => unreachable!(),
+    }
+};
+
+#[tokio::test]
+async fn loopback_goes_without_the_proxy_and_denied_targets_go_nowhere() {
+    let proxy = Proxy::answering(&["HTTP/1.1 200 OK\r\n\r\n"]).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let near = Endpoint::new("127.0.0.1", listener.local_addr().unwrap().port());
+    let through = net().through(Some(proxy.at.clone()));
+    through.connect(&near, soon(), &mut Trace::default()).await.unwrap();
+    let denied = net_with(|config| {
+        config.egress = EgressPolicy::parse(&[], &["192.0.2.0/24"]).unwrap();
+    });
+    let failure = failure(denied.through(Some(proxy.at.clone()))).await;
+    assert_eq!(failure.kind, FailureKind::EgressDenied);
+    assert!(proxy.asked().is_empty());
+}
