@@ -338,6 +338,18 @@ async fn a_template_is_tried_on_an_example_before_anybody_gets_it() {
     );
     assert_eq!(preview(json!({"kind": "birthday", "method_id": 2})).await.refused(400).len(), 2);
     reader.post("/templates/preview", json!({})).await.refused(403);
+    let own =
+        preview(json!({"monitor_id": one, "method_id": 1, "subject": "{{ device_name }} is ill"})).await;
+    assert_eq!(own.expect(200)["subject"], "Front door is ill");
+    let broken = json!({"name": "broken", "subject": "{{ device_name", "method_id": 1});
+    for path in ["/templates", "/templates/preview"] {
+        let mut body = broken.clone();
+        if path != "/templates" {
+            body.as_object_mut().unwrap().remove("name");
+        }
+        let messages = admin.post(path, body).await.refused(400);
+        assert!(messages[0].starts_with("`subject` cannot be used: "), "{messages:?}");
+    }
     // Nothing was kept and nothing sent.
     assert_eq!(admin.get("/templates").await.expect(200)["results"], json!([]));
     assert_eq!(admin.get("/notifications").await.expect(200)["results"], json!([]));
