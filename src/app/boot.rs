@@ -287,6 +287,8 @@ impl Parts {
         let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
         let roster = Arc::new(Roster::default());
         let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), locations.clone()));
+        let watching = Arc::clone(&ingestor);
+        view.show_health(Arc::new(move |monitor| watching.health(monitor)));
         let bell = Bell::default();
         let around = Around {
             ledger: store.clone(),
