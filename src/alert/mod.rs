@@ -6,6 +6,7 @@ mod audience;
 mod effect;
 mod heard;
 mod outage;
+mod passing;
 mod performance;
 mod policy;
 mod run;

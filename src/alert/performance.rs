@@ -128,8 +128,8 @@ mod tests {
     use super::*;
     use crate::model::LocationId;
 
-    fn mean(checks: u64, each_us: u64) -> Option<Mean> {
-        Some(Mean { location: LocationId(1), checks, sum_us: checks * each_us })
+    fn mean(checks: u64, each_us: u64) -> Mean {
+        Mean { location: LocationId(1), checks, sum_us: checks * each_us }
     }
 
     fn rule(threshold: Threshold) -> PerformanceRule {
@@ -143,13 +143,13 @@ mod tests {
         let raise = |mean_us| Some(PerformanceChange::Raise { mean_us, limit_us: 1000 });
         let clear = |mean_us| Some(PerformanceChange::Clear { mean_us, limit_us: 1000 });
         for (raised, window, want) in [
-            (false, mean(1, 1000), None),
-            (false, mean(1, 1001), raise(1001)),
-            (true, mean(3, 5000), None),
-            (true, mean(3, 1000), clear(1000)),
+            (false, Some(mean(1, 1000)), None),
+            (false, Some(mean(1, 1001)), raise(1001)),
+            (true, Some(mean(3, 5000)), None),
+            (true, Some(mean(3, 1000)), clear(1000)),
             (false, None, None),
             (true, None, None),
-            (true, mean(0, 0), None),
+            (true, Some(mean(0, 0)), None),
         ] {
             assert_eq!(rule.look(raised, window, None), want, "{raised} {window:?}");
         }
@@ -158,14 +158,14 @@ mod tests {
     #[test]
     fn a_dynamic_limit_follows_the_days_before() {
         let rule = rule(Threshold::Dynamic { percent: 50.0, days: 7 });
-        assert_eq!(rule.limit_us(mean(100, 2000)), Some(3000));
-        assert_eq!(rule.look(false, mean(5, 3000), mean(100, 2000)), None);
+        assert_eq!(rule.limit_us(Some(mean(100, 2000))), Some(3000));
+        assert_eq!(rule.look(false, Some(mean(5, 3000)), Some(mean(100, 2000))), None);
         let raised = Some(PerformanceChange::Raise { mean_us: 3001, limit_us: 3000 });
-        assert_eq!(rule.look(false, mean(5, 3001), mean(100, 2000)), raised);
+        assert_eq!(rule.look(false, Some(mean(5, 3001)), Some(mean(100, 2000))), raised);
         // Too little is known: neither raised nor cleared.
-        for base in [None, mean(LEAST_CHECKS - 1, 1)] {
-            assert_eq!(rule.look(false, mean(5, 3001), base), None);
-            assert_eq!(rule.look(true, mean(5, 1), base), None);
+        for base in [None, Some(mean(LEAST_CHECKS - 1, 1))] {
+            assert_eq!(rule.look(false, Some(mean(5, 3001)), base), None);
+            assert_eq!(rule.look(true, Some(mean(5, 1)), base), None);
         }
     }
 }

@@ -60,7 +60,7 @@ impl Watch {
         self.settled = Some(run.planned_at);
         self.expect_after(run.planned_at, terms);
         away(&run, terms, effects);
-        let verification = self.confirm(&run, ruling, answer, terms, effects);
+        let verification = confirm(&run, ruling, answer, terms, effects);
         if !late {
             self.pay_debts(terms, effects);
         }
@@ -70,29 +70,6 @@ impl Watch {
             _ => self.judge(&run, ruling, verification, terms, effects),
         }
         None
-    }
-
-    /// Hands out what second locations said; answers what goes with the message.
-    fn confirm(
-        &self,
-        run: &Run,
-        ruling: Ruling,
-        answer: Option<Verification>,
-        terms: &Terms<'_>,
-        effects: &mut Vec<Effect>,
-    ) -> Option<Verification> {
-        let planned_at = run.planned_at;
-        if let (Some(ask), Some(answer)) = (&run.ask, &answer) {
-            let answer = answer.clone();
-            effects.push(Effect::Verified { planned_at, location: ask.location, answer });
-        }
-        let Ruling::Failed { cause, witness: Some(witness) } = ruling else { return answer };
-        let (cause, witness) = (&run.heard[cause], &run.heard[witness]);
-        let seen = witnessed(witness, terms.now);
-        for (of, answer) in [(cause, seen.clone()), (witness, witnessed(cause, terms.now))] {
-            effects.push(Effect::Verified { planned_at, location: of.location, answer });
-        }
-        Some(seen)
     }
 
     /// What was said of the target. A run that was settled too late to be news changes nothing but the state.
@@ -190,7 +167,10 @@ impl Watch {
         self.drought.runs = self.drought.runs.saturating_add(slots);
         let since = *self.drought.since.get_or_insert(run.planned_at);
         let kind = NoticeKind::NoData;
+        // Runs that are missed while one takes longer than the interval are no lack of data.
+        let long = run.planned_at + policy.plan.slots.interval() >= since + policy.plan.longest;
         if policy.no_data_runs == 0
+            || !long
             || self.drought.runs < policy.no_data_runs
             || !policy.notify_on_error
             || run.over == Some(Over::Late)
@@ -280,6 +260,28 @@ fn away(run: &Run, terms: &Terms<'_>, effects: &mut Vec<Effect>) {
     if !locations.is_empty() {
         effects.push(Effect::Away { planned_at: run.planned_at, locations });
     }
+}
+
+/// Hands out what second locations said; answers what goes with the message.
+fn confirm(
+    run: &Run,
+    ruling: Ruling,
+    answer: Option<Verification>,
+    terms: &Terms<'_>,
+    effects: &mut Vec<Effect>,
+) -> Option<Verification> {
+    let planned_at = run.planned_at;
+    if let (Some(ask), Some(answer)) = (&run.ask, &answer) {
+        let answer = answer.clone();
+        effects.push(Effect::Verified { planned_at, location: ask.location, answer });
+    }
+    let Ruling::Failed { cause, witness: Some(witness) } = ruling else { return answer };
+    let (cause, witness) = (&run.heard[cause], &run.heard[witness]);
+    let seen = witnessed(witness, terms.now);
+    for (of, answer) in [(cause, seen.clone()), (witness, witnessed(cause, terms.now))] {
+        effects.push(Effect::Verified { planned_at, location: of.location, answer });
+    }
+    Some(seen)
 }
 
 /// What is told of any run.

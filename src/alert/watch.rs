@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::outage::{Outage, Owed};
-use super::run::{Ask, Over, Run, one_of};
+use super::run::{Ask, Run};
 use super::{Contacts, Effect, Heard, Policy};
 use crate::model::{EpisodeId, LocationId, Outcome, RecipientId, Status, Timestamp, Verification};
 use crate::schedule::Calendar;
@@ -44,7 +44,7 @@ pub struct Watch {
     pub(super) next: Option<Next>,
     /// Whether it was closed: what was planned until it goes on is nobody's.
     #[serde(skip)]
-    closed: bool,
+    pub(super) closed: bool,
     pub(super) health: Health,
     pub(super) outage: Option<Outage>,
     /// When the last outage ended, as long as another one now would mean that the monitor flaps.
@@ -92,15 +92,6 @@ pub enum Health {
     BlackedOut,
 }
 
-/// A clock that is set back by up to this much is waited for, as the agents do; no run comes twice then.
-const STEP_BACK: Duration = Duration::from_hours(1);
-
-/// A tick that comes so much too late says that this process stood still, not that the agents did.
-const STANDSTILL: Duration = Duration::from_mins(1);
-
-/// Open runs at most. Far above what timeouts allow; beyond it the oldest is settled by what is there.
-const OPEN: usize = 64;
-
 impl Watch {
     /// Takes what a location found. Runs are settled in their order; an answer to a settled run changes nothing.
     ///
@@ -108,6 +99,7 @@ impl Watch {
     /// [`Watch::tick`] that closes what is left.
     pub fn take(&mut self, heard: Heard, terms: &Terms<'_>) -> Vec<Effect> {
         self.adapt(terms);
+        self.notice_step_back(&heard, terms);
         let pool = &terms.policy.plan.pool;
         if self.settled.is_none_or(|settled| heard.last_planned_at > settled)
             && pool.contains(&heard.location)
@@ -238,108 +230,6 @@ impl Watch {
     pub fn episode(&self) -> Option<EpisodeId> {
         self.outage.as_ref().map(Outage::id)
     }
-
-    /// Adapts what is remembered to a clock that was set back and to a monitor that changed.
-    fn adapt(&mut self, terms: &Terms<'_>) {
-        let latest = terms.now + STEP_BACK;
-        if self.settled.is_some_and(|settled| settled > latest) {
-            // Less the time that a run may be under way already.
-            self.settled = Some(terms.now - terms.policy.plan.slots.interval());
-            self.expect_after(terms.now, terms);
-        }
-        self.runs.retain(|run| run.planned_at <= latest);
-        for run in &mut self.runs {
-            if let Some(ask) = run.ask.as_mut().filter(|ask| ask.answer.is_none()) {
-                ask.limit(terms);
-            }
-            if run.expected.is_empty() {
-                self.settled = run.learn(terms).max(self.settled);
-            }
-        }
-        let settled = self.settled;
-        self.runs.retain(|run| settled.is_none_or(|settled| run.planned_at > settled));
-        let slots = &terms.policy.plan.slots;
-        match (self.next, self.settled) {
-            (Some(next), _) if slots.last_at_or_before(next.planned_at) == next.planned_at => {}
-            (None, Some(settled)) if !self.closed => self.go_on(settled, terms),
-            _ => self.expect_after(terms.now, terms),
-        }
-        self.closed = false;
-    }
-
-    /// Goes on after a start of the process: the run after the last one may still come, late.
-    fn go_on(&mut self, settled: Timestamp, terms: &Terms<'_>) {
-        self.expect_after(settled, terms);
-        if self.next.is_some_and(|next| next.given_up <= terms.now) {
-            self.expect_after(terms.now, terms);
-        }
-    }
-
-    /// Expects the run that comes after `time` and after all that are settled.
-    pub(super) fn expect_after(&mut self, time: Timestamp, terms: &Terms<'_>) {
-        let after = self.settled.map_or(time, |settled| settled.max(time));
-        let planned_at = terms.policy.plan.slots.next_after(after);
-        self.next = Some(Next { planned_at, given_up: Run::given_up(planned_at, terms) });
-    }
-
-    fn note(&mut self, heard: Heard, terms: &Terms<'_>) {
-        let planned_at = heard.last_planned_at;
-        if heard.slots > 1 {
-            let series = heard.planned_at..planned_at;
-            for run in self.runs.iter_mut().filter(|run| series.contains(&run.planned_at)) {
-                run.hear(one_of(&heard, run.planned_at, terms));
-                run.conclude(false, terms);
-            }
-        }
-        let at = self.runs.partition_point(|run| run.planned_at < planned_at);
-        if self.runs.get(at).is_none_or(|run| run.planned_at != planned_at) {
-            self.runs.insert(at, Run::new(planned_at, terms));
-        }
-        if let Some(run) = self.runs.get_mut(at) {
-            run.hear(heard);
-            run.conclude(false, terms);
-        }
-        if self.runs.len() > OPEN {
-            self.force(terms);
-        }
-    }
-
-    /// Ends the oldest run, whatever it waits for.
-    fn force(&mut self, terms: &Terms<'_>) {
-        let Some(run) = self.runs.first_mut() else { return };
-        let end = run.end(terms);
-        run.over.get_or_insert(end);
-        if let Some(ask) = &mut run.ask {
-            ask.answer.get_or_insert_with(|| no_answer(terms.now));
-        }
-    }
-
-    /// Gives up expected runs of which nobody was heard.
-    fn give_up(&mut self, terms: &Terms<'_>) {
-        while let Some(next) = self.next.filter(|next| next.given_up <= terms.now) {
-            if terms.now > next.given_up + STANDSTILL {
-                return self.expect_after(terms.now, terms);
-            }
-            let at = self.runs.partition_point(|run| run.planned_at < next.planned_at);
-            let settled = self.settled.is_some_and(|settled| settled >= next.planned_at);
-            if !settled && self.runs.get(at).is_none_or(|run| run.planned_at != next.planned_at) {
-                let silent = Run { over: Some(Over::InTime), ..Run::new(next.planned_at, terms) };
-                self.runs.insert(at, silent);
-            }
-            let planned_at = terms.policy.plan.slots.next_after(next.planned_at);
-            self.next = Some(Next { planned_at, given_up: Run::given_up(planned_at, terms) });
-        }
-    }
-}
-
-impl Run {
-    /// Learns who was expected of a run that was read back. Answers up to when are settled, if all were heard.
-    fn learn(&mut self, terms: &Terms<'_>) -> Option<Timestamp> {
-        self.expected = terms.policy.plan.expected(self.planned_at);
-        self.closes = Self::new(self.planned_at, terms).closes;
-        let settled = std::mem::take(&mut self.known) && self.silent().is_empty();
-        settled.then_some(self.planned_at)
-    }
 }
 
 impl Ask {
@@ -348,6 +238,6 @@ impl Ask {
     }
 }
 
-fn no_answer(at: Timestamp) -> Verification {
+pub(super) fn no_answer(at: Timestamp) -> Verification {
     Verification { status: Status::VERIFIED_NO_ANSWER, location_id: None, found: None, at }
 }

@@ -32,7 +32,7 @@ use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
     AlarmSettings, Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts,
-    Performance, PerformanceParts, Roster, TimeOfDay, View,
+    Performance, PerformanceParts, Roster, TimeOfDay, View, Vitals,
 };
 use crate::engine::RunnerHandle;
 use crate::model::FieldFault;
@@ -157,6 +157,9 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
         let (results, stop): (Arc<dyn Results>, _) = (parts.store.clone(), stop.clone());
         tokio::spawn(async move { heart.beat(runners, results, stop).await })
     };
+    let heart = Arc::clone(&parts.heart);
+    let works = move || heart.is_loaded() && heart.alive().iter().all(|part| part.fault.is_none());
+    delivery::heartbeat(&settings, Arc::clone(&parts.clock), works, stop.clone()).await?;
     let drain = settings.engine.drain;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
     let outcome = match parts.running_set(settings).await {
@@ -284,6 +287,8 @@ impl Parts {
         let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
         let roster = Arc::new(Roster::default());
         let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), locations.clone()));
+        let watching = Arc::clone(&ingestor);
+        view.show_health(Arc::new(move |monitor| watching.health(monitor)));
         let bell = Bell::default();
         let around = Around {
             ledger: store.clone(),
@@ -342,7 +347,6 @@ impl Parts {
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
         let housekeeper = std::sync::Mutex::new(Some(housekeeper));
-        let _performance = end.drop_guard();
         Ok(Self {
             store,
             ingestor,
@@ -352,7 +356,7 @@ impl Parts {
             desk,
             heart,
             delivery,
-            _performance,
+            _performance: end.drop_guard(),
             metrics,
             clock,
         })

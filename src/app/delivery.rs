@@ -1,13 +1,16 @@
 //! The delivery of messages, wired: channels over a network of its own, which is held to the same egress policy
-//! as checks.
+//! as checks; and the heartbeat over the same.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
 
 use super::settings::Settings;
 use crate::clock::Clock;
-use crate::control::{Addresses, Bell, Delivery, DeliveryParts, DeliverySettings};
+use crate::control::{Addresses, Bell, Delivery, DeliveryParts};
 use crate::net::Net;
-use crate::notify::{ChannelSettings, Channels, Composer, Http};
+use crate::notify::{Channels, Composer, Http};
 use crate::store::SqliteStore;
 use crate::telemetry::Metrics;
 
@@ -23,16 +26,54 @@ pub(super) struct Around {
 pub(super) fn start(settings: &Settings, around: Around, bell: Bell) -> anyhow::Result<Delivery> {
     let Around { store, addresses, clock, metrics } = around;
     let net = Arc::new(Net::new(&settings.net)?);
-    let http = Http::new(net, Arc::clone(&clock));
     let parts = DeliveryParts {
         outbox: store.clone(),
         addresses: Arc::new(addresses),
         composer: Arc::new(Composer::default()),
-        courier: Arc::new(Channels::new(http, ChannelSettings::default())),
+        courier: Arc::new(Channels::new(net, Arc::clone(&clock), settings.alerts.channels.clone())),
         results: Some(store.clone()),
         ledger: Some(store),
         clock,
         metrics,
     };
-    Ok(Delivery::start(parts, DeliverySettings::default(), bell))
+    Ok(Delivery::start(parts, settings.alerts.delivery.clone(), bell))
+}
+
+/// Time between two heartbeats.
+const BEAT: Duration = Duration::from_mins(1);
+/// How soon to look again when not everything works.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long one may take.
+const BEAT_TIME: Duration = Duration::from_secs(20);
+
+/// Calls the heartbeat URL each minute while `works` says so, until `stop`. A call that fails is not repeated:
+/// that is for whoever waits for it to notice.
+pub(super) async fn heartbeat(
+    settings: &Settings,
+    clock: Arc<dyn Clock>,
+    works: impl Fn() -> bool + Send + 'static,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
+    let Some(url) = settings.alerts.heartbeat.clone() else { return Ok(()) };
+    let http = Http::new(Arc::new(Net::new(&settings.net)?), Arc::clone(&clock));
+    tokio::spawn(async move {
+        let mut told = false;
+        loop {
+            let well = works();
+            if well {
+                let beat = http.touch(&url, BEAT_TIME).await;
+                if let Err(error) = &beat
+                    && !told
+                {
+                    tracing::warn!(error = %error, "the heartbeat does not arrive");
+                }
+                told = beat.is_err();
+            }
+            tokio::select! {
+                () = clock.sleep(if well { BEAT } else { LOOK }) => {}
+                () = stop.cancelled() => return,
+            }
+        }
+    });
+    Ok(())
 }

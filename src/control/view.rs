@@ -9,6 +9,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 use super::Roster;
+use super::situation::{HealthOf, Situation, Situations};
 use crate::model::{
     Capture, CheckId, CheckResult, CustomerId, Location, Monitor, MonitorId, MonitorType, Outcome, Timestamp,
 };
@@ -149,13 +150,14 @@ pub struct View {
     roster: Arc<Roster>,
     locations: Vec<Location>,
     board: Mutex<Option<(Instant, Arc<Board>)>>,
+    situations: Situations,
 }
 
 impl View {
     /// A view of the monitors of `roster`, at `locations`.
     #[must_use]
     pub fn new(results: Arc<dyn Results>, roster: Arc<Roster>, locations: Vec<Location>) -> Self {
-        Self { results, roster, locations, board: Mutex::new(None) }
+        Self { results, roster, locations, board: Mutex::new(None), situations: Situations::default() }
     }
 
     /// Where this process checks from.
@@ -173,6 +175,17 @@ impl View {
     #[must_use]
     pub fn monitor(&self, id: MonitorId) -> Option<Monitor> {
         self.roster.get(id)
+    }
+
+    /// Shows from now on how monitors are by what `of` says.
+    pub fn show_health(&self, of: HealthOf) {
+        self.situations.ask(of);
+    }
+
+    /// How `monitor` is over all its locations.
+    #[must_use]
+    pub fn situation(&self, monitor: &Monitor, now: Timestamp) -> Situation {
+        self.situations.of(monitor, now)
     }
 
     /// Where every monitor stands at `now`, at most a second old.

@@ -1,56 +1,103 @@
 //! The table of channels: by which way a recipient's method is served.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::http::Call;
-use super::{Courier, Http, Message, SendError, Sending, json_post};
+use super::mail::{Mail, MailSettings};
+use super::sms::SmsSettings;
+use super::snmp::Traps;
+use super::{
+    Courier, Http, Message, SendError, Sending, alertmanager, form_post, json_post, pager_duty, service_now,
+    slack, sms, splunk,
+};
+use crate::clock::Clock;
 use crate::model::Method;
+use crate::net::Net;
+
+/// The enterprise of traps when the settings name none: the one that Net-SNMP leaves to experiments.
+pub const TRAP_ENTERPRISE: &str = "1.3.6.1.4.1.8072.9999.9999";
 
 /// What channels need to know beside the message.
 #[derive(Clone, Debug)]
 pub struct ChannelSettings {
-    /// How long one try may take.
+    /// How long one try of a webhook or trap may take.
     pub try_time: Duration,
+    /// The mail server; without it mail waits.
+    pub mail: Option<MailSettings>,
+    /// The gateway of short messages; without it they wait.
+    pub sms: Option<SmsSettings>,
+    /// The object identifier under which traps stand.
+    pub trap_enterprise: Vec<u32>,
 }
 
 impl Default for ChannelSettings {
     fn default() -> Self {
-        Self { try_time: Duration::from_secs(20) }
+        let trap_enterprise = super::object_identifier(TRAP_ENTERPRISE).unwrap_or_default();
+        Self { try_time: Duration::from_secs(20), mail: None, sms: None, trap_enterprise }
     }
 }
 
 /// Every channel of this build.
 pub struct Channels {
     http: Http,
-    settings: ChannelSettings,
+    mail: Option<Mail>,
+    traps: Traps,
+    sms: Option<SmsSettings>,
+    clock: Arc<dyn Clock>,
+    try_time: Duration,
 }
 
 impl Channels {
-    /// Channels that call out through `http`.
+    /// Channels over `net`.
     #[must_use]
-    pub fn new(http: Http, settings: ChannelSettings) -> Self {
-        Self { http, settings }
+    pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>, settings: ChannelSettings) -> Self {
+        let ChannelSettings { try_time, mail, sms, trap_enterprise } = settings;
+        let traps = Traps { net: Arc::clone(&net), enterprise: trap_enterprise, started_at: clock.now() };
+        Self {
+            http: Http::new(Arc::clone(&net), Arc::clone(&clock)),
+            mail: mail.map(|mail| Mail::new(net, mail)),
+            traps,
+            sms,
+            clock,
+            try_time,
+        }
     }
 
     async fn try_send(&self, message: &Message) -> Result<(), SendError> {
+        let unset = |what: &str| SendError::passing(format!("{what} is not set; name it in the settings"));
         let call: Call = match message.recipient.method {
-            Method::JsonPost => json_post::call(message)?,
-            method => {
-                return Err(SendError::lasting(format!("this build cannot send by `{}`", method.name())));
+            Method::MailText | Method::MailHtml => {
+                return self.mail.as_ref().ok_or_else(|| unset("`mail.server`"))?.send(message).await;
             }
+            Method::SnmpV1 | Method::SnmpV2c => {
+                return self.traps.send(message, self.clock.now(), self.try_time).await;
+            }
+            Method::Sms => sms::call(self.sms.as_ref().ok_or_else(|| unset("`sms.url`"))?, message)?,
+            Method::FormPost => form_post::call(message)?,
+            Method::PagerDuty => pager_duty::call(message)?,
+            Method::SplunkHec => splunk::call(message)?,
+            Method::JsonPost => json_post::call(message)?,
+            Method::ServiceNow => service_now::call(message)?,
+            Method::Slack => slack::call(message)?,
+            Method::Alertmanager => alertmanager::call(message)?,
         };
-        self.http.send(call, self.settings.try_time).await.map(drop)
+        self.http.send(call, self.try_time).await.map(drop)
     }
 }
 
 impl Courier for Channels {
     fn send<'a>(&'a self, message: &'a Message) -> Sending<'a> {
         Box::pin(async move {
-            // Twice the time is never reached: it holds whatever a channel forgets to hold.
-            let ended = tokio::time::timeout(self.settings.try_time * 2, self.try_send(message)).await;
-            let late =
-                || SendError::passing(format!("no answer within {} s", self.settings.try_time.as_secs()));
-            ended.unwrap_or_else(|_| Err(late())).map_err(|error| error.masked(&message.secret.0))
+            let mail = self.mail.as_ref().map_or(Duration::ZERO, Mail::try_time);
+            let most = match message.recipient.method {
+                Method::MailText | Method::MailHtml => mail,
+                _ => self.try_time,
+            };
+            // Never reached: it holds whatever a channel forgets to hold.
+            let ended = tokio::time::timeout(most + Duration::from_secs(5), self.try_send(message)).await;
+            let late = |_| SendError::passing(format!("no end within {} s", most.as_secs()));
+            ended.map_err(late).flatten().map_err(|error| error.masked(&message.secret.0))
         })
     }
 }

@@ -217,12 +217,11 @@ impl Http {
             return None;
         }
         let text = head.headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-        let pause = match text.parse::<u32>() {
-            Ok(seconds) => Duration::from_secs(seconds.into()),
-            Err(_) => {
-                let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
-                Timestamp::from_micros(at.as_microsecond()).since(self.clock.now())
-            }
+        let pause = if let Ok(seconds) = text.parse::<u32>() {
+            Duration::from_secs(seconds.into())
+        } else {
+            let at = jiff::fmt::rfc2822::parse(text).ok()?.timestamp();
+            Timestamp::from_micros(at.as_microsecond()).since(self.clock.now())
         };
         Some(pause.min(LONGEST_PAUSE))
     }

@@ -3,21 +3,33 @@
 //! A channel gets a message that is whole and says whether the receiver took it. It knows no store, no outbox and
 //! no schedule: retries, limits and digests are its caller's.
 
+mod alertmanager;
 mod channels;
 mod fields;
+mod form_post;
 mod http;
 mod json_post;
+mod mail;
+mod pager_duty;
 mod send_error;
+mod service_now;
+mod slack;
+mod sms;
+mod snmp;
+mod splunk;
 mod words;
 
 use std::pin::Pin;
 
 use crate::model::{Capture, Notice, Recipient};
 
-pub use channels::{ChannelSettings, Channels};
+pub use channels::{ChannelSettings, Channels, TRAP_ENTERPRISE};
 pub use fields::fields;
 pub use http::Http;
+pub use mail::{MailSettings, MailTls};
 pub use send_error::SendError;
+pub use sms::SmsSettings;
+pub use snmp::object_identifier;
 pub use words::{Composer, Template, TemplateFault, Words};
 
 /// A message for one recipient.

@@ -36,13 +36,14 @@ async fn render(site: &Site, monitor: &Monitor) -> Result<Html<String>, StoreErr
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
     let page = site.view.results(filter, Page { limit: SHOWN, offset: 0 }).await?;
     let name = escape(monitor.name());
-    let mut body = format!("<h1>{name}</h1>{}", facts(monitor, site.clock.now()));
+    let mut body = format!("<h1>{name}</h1>{}", facts(monitor, site));
     body.push_str(&strip(&page));
     body.push_str(&table(&page, &Columns::of(&page, monitor, site.view.locations()), site.clock.now()));
     Ok(document(&format!("{} · Vigie", monitor.name()), &body))
 }
 
-fn facts(monitor: &Monitor, now: Timestamp) -> String {
+fn facts(monitor: &Monitor, site: &Site) -> String {
+    let now = site.clock.now();
     let key = match &monitor.origin {
         Origin::File { key } | Origin::Applied { key } => key.to_string(),
         Origin::Api => "–".to_owned(),
@@ -56,6 +57,7 @@ fn facts(monitor: &Monitor, now: Timestamp) -> String {
         ("Target", target(monitor)),
         ("Every", format!("{} min", monitor.interval().as_secs() / 60)),
         ("Timeout", format!("{} s, {retry}", monitor.timeout().as_secs())),
+        ("State", site.view.situation(monitor, now).word().replace('_', " ")),
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
         ("Paused", monitor.rests_until(now).map(rest).unwrap_or_default()),
         ("Version", format!("{} of {} UTC", monitor.revision, time(monitor.modified_at))),

@@ -12,8 +12,8 @@ use super::bar::{legend, phase_bar};
 use super::gate::Audience;
 use super::html::{ago, document, duration, escape, span, time};
 use super::{Site, store_unavailable};
-use crate::control::{Board, BoardRow, RowPage, RowQuery, Standing, StoreError};
-use crate::model::{CheckResult, CustomerId, MonitorType, Timestamp};
+use crate::control::{Board, BoardRow, RowPage, RowQuery, Situation, Standing, StoreError};
+use crate::model::{CheckResult, CustomerId, Monitor, MonitorType, Timestamp};
 
 /// Monitors on one page.
 const PAGE: usize = 50;
@@ -61,7 +61,8 @@ async fn render(site: &Site, audience: Option<CustomerId>, wish: Wish) -> Result
     let mut body = format!("<h1>Monitors <small>checked from {from}, {} UTC</small></h1>", time(now));
     body.push_str(&tiles(&board, &wish));
     body.push_str(&form(&wish));
-    body.push_str(&table(&board, &rows, now));
+    let situation = |monitor: &Monitor| site.view.situation(monitor, now);
+    body.push_str(&table(&board, &rows, &situation, now));
     body.push_str(&pager(&wish, rows.count));
     Ok(document(&title, &body))
 }
@@ -138,7 +139,7 @@ fn form(wish: &Wish) -> String {
     out
 }
 
-fn table(board: &Board, page: &RowPage, now: Timestamp) -> String {
+fn table(board: &Board, page: &RowPage, situation: &dyn Fn(&Monitor) -> Situation, now: Timestamp) -> String {
     if board.is_empty() {
         return r#"<p class="notice">There are no monitors yet. Put a file into the monitors folder, or make one with <code>vigie apply</code> or the <a href="/api/v3/docs">API</a>; it shows here as soon as it is there.</p>"#.to_owned();
     }
@@ -149,18 +150,20 @@ fn table(board: &Board, page: &RowPage, now: Timestamp) -> String {
         r#"<div class="scroll"><table><thead><tr><th>State</th><th>Monitor</th><th>Type</th><th>Last run</th><th class="n">Duration</th><th>Phases</th><th>Reason</th><th>Since</th></tr></thead><tbody>"#,
     );
     for row in &page.rows {
-        out.push_str(&line(row, now));
+        out.push_str(&line(row, situation(&row.monitor), now));
     }
     out.push_str("</tbody></table></div>");
     out.push_str(&legend());
     out
 }
 
-fn line(row: &BoardRow, now: Timestamp) -> String {
+fn line(row: &BoardRow, situation: Situation, now: Timestamp) -> String {
     let (id, name, kind) = (row.monitor.id, escape(row.monitor.name()), row.monitor.kind());
     let word = row.standing.name();
+    let news =
+        if situation.is_news() { format!(" <small>{}</small>", situation.word()) } else { String::new() };
     let mut out = format!(
-        r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
+        r#"<tr><td><span class="pill s-{word}">{word}</span>{news}</td><td><a href="/monitors/{id}">{name}</a></td><td>{kind}</td>"#
     );
     let rest = row.monitor.rests_until(now).filter(|_| row.standing == Standing::Paused);
     let rest = rest.map(|until| format!("until {} UTC, {} from now", time(until), span(until.since(now))));

@@ -10,6 +10,9 @@ const LINE: usize = 4096;
 /// Lines of one reply.
 const LINES: usize = 100;
 
+/// What a failure says when a mail server speaks no TLS.
+pub const NOT_OFFERED: &str = "it offers no STARTTLS";
+
 /// The protocols whose servers can be asked (fields.md 2, tcp `tls`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upgrade {
@@ -57,7 +60,7 @@ pub async fn request<S: AsyncRead + AsyncWrite + Unpin>(
             let offered =
                 |line: &String| line.get(4..).is_some_and(|word| word.eq_ignore_ascii_case("STARTTLS"));
             if !offers.iter().any(offered) {
-                return Err(unexpected("it offers no STARTTLS"));
+                return Err(unexpected(NOT_OFFERED));
             }
             talk.say(b"STARTTLS\r\n").await?;
             talk.reply("220").await?;

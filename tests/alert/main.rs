@@ -2,7 +2,9 @@
 //! history at all.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod listeners;
 mod properties;
+mod rulings;
 mod script;
 mod world;
 

@@ -65,7 +65,7 @@ impl History {
         }
         stage.world.restless = restless;
         stage.world.begin();
-        let next_is_run = self.steps.iter().skip(1).map(|next| next.is_run()).chain([true]);
+        let next_is_run = self.steps.iter().skip(1).map(Step::is_run).chain([true]);
         for (step, next_is_run) in self.steps.iter().zip(next_is_run) {
             stage.act(&step.does);
             if next_is_run && !step.does.starts_with("stood still") {
@@ -115,6 +115,7 @@ impl Stage {
                 let interval = duration(interval);
                 policy.plan.slots = vigie::schedule::Slots::new(MONITOR, interval, Some(Duration::ZERO));
             }
+            ["longest", longest] => policy.plan.longest = duration(longest),
             ["silent"] => policy.notify_on_error = false,
             ["loud"] => policy.notify_on_error = true,
             ["traced"] => policy.traceroute = true,
@@ -191,6 +192,8 @@ impl Stage {
             }
             // Time passes.
             ["wait", time] => self.world.pass(self.world.now + duration(time)),
+            // Runs that nobody planned.
+            ["skip", runs] => self.run += runs.parse::<i64>().unwrap(),
             // An answer to an earlier run.
             ["late", back, says @ ..] => {
                 let back: i64 = back.parse().unwrap();

@@ -52,7 +52,7 @@ impl World {
             per_run: 1,
             rotates: false,
             staggered: false,
-            longest: Duration::from_secs(60),
+            longest: Duration::from_mins(1),
         };
         Self {
             policy: Policy {

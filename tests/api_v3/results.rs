@@ -183,6 +183,9 @@ async fn the_last_status_of_every_monitor_is_told_per_location() {
     let ping = user.post("/monitors/ping", ping).await.id();
     run(&app, bad, 0).await;
     run(&app, bad, 60).await;
+    app.state.view.show_health(std::sync::Arc::new(move |id| {
+        if id.0 == bad { vigie::alert::Health::Down } else { vigie::alert::Health::Unknown }
+    }));
 
     let report = app.login(Role::ReportOnly).await.get("/report-sitestatus").await.expect(200);
     assert_eq!(report["metadata"]["resultset"]["count"], 3);
@@ -199,9 +202,10 @@ async fn the_last_status_of_every_monitor_is_told_per_location() {
     assert_eq!(place["planned_at"], last["planned_at"]);
     assert_eq!(
         rows[1],
-        json!({"monitor_id": waiting, "monitor_name": "Waiting", "type": "website", "enabled": true, "paused_until": null, "locations": []})
+        json!({"monitor_id": waiting, "monitor_name": "Waiting", "type": "website", "enabled": true, "paused_until": null, "state": "unknown", "locations": []})
     );
-    assert_eq!(rows[2]["enabled"], false);
+    assert_eq!((&rows[2]["enabled"], &rows[2]["state"]), (&json!(false), &json!("disabled")));
+    assert_eq!(rows[0]["state"], "down");
 
     let found = async |query: &str| {
         let body = user.get(&format!("/report-sitestatus?{query}")).await.expect(200);

@@ -212,3 +212,49 @@ async fn what_cannot_be_reported_is_refused_with_its_reason() {
     assert_eq!(report["goals"], json!([]));
     assert_eq!(report["pieces"].as_array().unwrap().len(), 11);
 }
+
+/// What `schema` describes, looked up when it only names it.
+fn described<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
+    match schema["$ref"].as_str() {
+        Some(name) => document.pointer(name.trim_start_matches('#')).unwrap(),
+        None => schema,
+    }
+}
+
+/// Compares `shown` with what `schema` says, key by key.
+fn compare(document: &Value, schema: &Value, shown: &Value, at: &str) {
+    let schema = described(document, schema);
+    match shown {
+        Value::Object(fields) => {
+            let properties = schema["properties"].as_object().unwrap_or_else(|| panic!("{at}: {schema}"));
+            for (name, value) in fields {
+                let of = properties.get(name).unwrap_or_else(|| panic!("{at}.{name} is not described"));
+                compare(document, of, value, &format!("{at}.{name}"));
+            }
+            for name in schema["required"].as_array().unwrap() {
+                assert!(fields.contains_key(name.as_str().unwrap()), "{at}.{name} is missing");
+            }
+        }
+        Value::Array(items) => {
+            assert!(!items.is_empty(), "{at} shows nothing");
+            items.iter().for_each(|item| compare(document, &schema["items"], item, at));
+        }
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn the_document_describes_every_key_of_a_report() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let monitor = checked(&app, &user, HOUR, "kk ke ee").await;
+    let agreed = json!({"name": "Gold", "availability": 95.0, "uptime": 90, "response_time": 1.4});
+    let sla = record(&app, RecordKind::Sla, monitor, agreed).await;
+    let rests =
+        json!({"type": "Alert", "from_date": "2026-11-20 00:00:00", "thru_date": "2026-11-20 01:00:00"});
+    record(&app, RecordKind::Blackout, monitor, rests).await;
+    let report = user.get(&format!("/slas/{sla}/report")).await.expect(200);
+    let document = user.get("/openapi.json").await.expect(200);
+    let answer = &document["paths"]["/slas/{id}/report"]["get"]["responses"]["200"];
+    compare(&document, &answer["content"]["application/json"]["schema"], &report, "report");
+}

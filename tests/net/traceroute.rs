@@ -9,7 +9,7 @@ use vigie::net::{Endpoint, Route, RouteEnd, RouteMethod, RouteOptions};
 use crate::namespace::inside;
 use crate::{net, net_with, soon, within};
 
-/// This namespace, two routers and the target in a row; hop n has 10.0.n.2 and fd00:n::2. They answer as often as
+/// This namespace, two routers and the target in a row; hop n has `10.0.n.2` and `fd00:n::2`. They answer as often as
 /// they are asked, so that one trace does not silence the next, and end with this process.
 const CHAIN: &str = r#"
     own() { readlink /proc/$1/ns/net; }

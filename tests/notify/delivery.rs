@@ -147,7 +147,7 @@ async fn a_message_goes_out_once_and_that_is_noted() {
     let id = stage.put("a", 1);
     stage.until(Duration::ZERO, |stage| states(stage, NotificationState::Sent) == 1).await;
     assert_eq!(stage.row(id).sent_at, Some(at(0)));
-    stage.clock.advance(Duration::from_secs(600));
+    stage.clock.advance(Duration::from_mins(10));
     stage.bell.ring();
     stage.delivery.drain(SECOND).await;
     assert_eq!(stage.courier.came.lock().unwrap().len(), 1);

@@ -10,7 +10,7 @@ use vigie::model::{
     Notice, NoticeKind, Recipient, RecipientId, Status, Timestamp,
 };
 use vigie::net::{EgressPolicy, Net, NetConfig, Roots, Trust};
-use vigie::notify::{ChannelSettings, Channels, Composer, Courier, Http, Message, Secret, SendError};
+use vigie::notify::{ChannelSettings, Channels, Composer, Courier, Message, Secret, SendError};
 
 /// 2026-11-21 12:00 UTC.
 pub const NOON: i64 = 1_795_262_400;
@@ -119,8 +119,7 @@ pub fn net(deny: &[&str]) -> Arc<Net> {
 
 /// Channels over loopback, with tries of two seconds at most.
 pub fn channels(deny: &[&str]) -> Channels {
-    let http = Http::new(net(deny), Arc::new(SystemClock));
-    Channels::new(http, settings())
+    Channels::new(net(deny), Arc::new(SystemClock), settings())
 }
 
 pub fn settings() -> ChannelSettings {

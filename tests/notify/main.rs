@@ -2,8 +2,18 @@
 //! it gets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+mod alertmanager;
+mod daemon;
 mod delivery;
+mod heartbeat;
+mod kept;
 mod kit;
+#[path = "../support/lacking.rs"]
+mod lacking;
+mod mail;
 mod outbox;
 mod receiver;
+mod shapes;
+mod traps;
 mod webhooks;
+mod words;

@@ -111,7 +111,8 @@ async fn answer(mut stream: TcpStream, came: Arc<Mutex<Vec<Request>>>, script: S
     match script(number, &request) {
         Reply::Silence(time) => tokio::time::sleep(time).await,
         Reply::Status(code, headers, body) => {
-            let fields: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+            let fields: Vec<_> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+            let fields = fields.concat();
             let text = format!(
                 "HTTP/1.1 {code} Told\r\n{fields}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
                 body.len()

@@ -19,7 +19,7 @@ use crate::api::path::number;
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind};
-use crate::control::{AccountFacts, Caller, MonitorState, StoreError};
+use crate::control::{AccountFacts, Caller, MonitorState, Situation, StoreError};
 use crate::model::{CheckId, LocationId, Monitor, MonitorId, MonitorType, Outcome, Right, Status, Timestamp};
 
 /// How many monitors are read and sent at a time.
@@ -73,7 +73,7 @@ fn monitor_schema() -> Value {
     );
     schema::named(
         "SiteStatus",
-        &["monitor_id", "monitor_name", "type", "enabled", "paused_until", "locations"],
+        &["monitor_id", "monitor_name", "type", "enabled", "paused_until", "state", "locations"],
         json!({
             "monitor_id": schema::integer("The monitor"),
             "monitor_name": schema::text("Its name"),
@@ -81,6 +81,8 @@ fn monitor_schema() -> Value {
             "enabled": {"type": "boolean"},
             "paused_until": {"type": ["string", "null"], "format": "date-time",
                 "description": "The end of its rest; null when it does not rest"},
+            "state": {"type": "string", "enum": Situation::ALL.map(Situation::word),
+                "description": "How it is over all its locations, by its mode: `down` while an outage is open"},
             "locations": {"type": "array", "items": place,
                 "description": "By location; empty before the first run"},
         }),
@@ -95,6 +97,7 @@ struct Row<'a> {
     kind: MonitorType,
     enabled: bool,
     paused_until: Option<Timestamp>,
+    state: &'static str,
     locations: Vec<Place<'a>>,
 }
 
@@ -176,6 +179,7 @@ impl<F: Fn(&Monitor) -> bool> Walk<F> {
             kind: monitor.kind(),
             enabled: monitor.enabled(),
             paused_until: monitor.rests_until(now),
+            state: self.state.view.situation(monitor, now).word(),
             locations: places.remove(&monitor.id).unwrap_or_default(),
         }));
         drop(places);

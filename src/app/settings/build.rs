@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::alerts::AlertSettings;
 use super::hosted::{Hosted, targets, way_out};
 use super::kind::{clock_time, target};
 use super::read::Values;
@@ -59,6 +60,8 @@ pub struct Settings {
     pub certificate_names: BTreeMap<i64, String>,
     /// What checks have in common.
     pub probe: ProbeSettings,
+    /// How alerts leave the process.
+    pub alerts: AlertSettings,
     /// Every value, for comparison.
     pub(super) raw: BTreeMap<&'static str, Value>,
 }
@@ -164,6 +167,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
         others: read.others(),
         certificate_names: read.certificate_names(),
         probe: read.probe(),
+        alerts: read.alerts(),
         raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
     }
 }
@@ -173,11 +177,11 @@ impl Reader<'_> {
         self.values.get(path).or_else(|| defaults().get(path)).unwrap_or_else(|| null())
     }
 
-    fn text(&self, path: &str) -> String {
+    pub(super) fn text(&self, path: &str) -> String {
         self.node(path).as_text().unwrap_or_default().to_owned()
     }
 
-    fn optional(&self, path: &str) -> Option<String> {
+    pub(super) fn optional(&self, path: &str) -> Option<String> {
         self.node(path).as_text().map(str::to_owned)
     }
 
@@ -189,7 +193,7 @@ impl Reader<'_> {
         self.node(path).to_json().as_i64().unwrap_or_default()
     }
 
-    fn count(&self, path: &str) -> usize {
+    pub(super) fn count(&self, path: &str) -> usize {
         usize::try_from(self.number(path)).unwrap_or(usize::MAX)
     }
 

@@ -1,5 +1,6 @@
 //! The settings of the process: a flag beats an environment variable, which beats the file.
 
+mod alerts;
 mod build;
 mod hosted;
 mod kind;
@@ -10,6 +11,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use alerts::AlertSettings;
 pub use build::{EngineSettings, ServerSettings, Settings, StoreSettings};
 pub use hosted::Hosted;
 pub use kind::{Kind, Part};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::control::resources::template::template;
 use crate::control::{Directory, recipient_password};
 use crate::model::{CustomerId, Notification, Recipient, Record, RecordKind};
 use crate::notify::{Secret, Template};
@@ -75,20 +76,6 @@ impl Addresses {
 
     async fn template(&self, customer: CustomerId, id: i64) -> Result<Option<Template>, StoreError> {
         let record = self.ledger.record(RecordKind::Template, id).await?;
-        Ok(record.filter(|record| record.customer == customer).map(|record| template_of(&record)))
-    }
-}
-
-/// The template that a record holds.
-fn template_of(record: &Record) -> Template {
-    use crate::model::{Method, NoticeKind};
-    let kind = NoticeKind::of_word(record.text("kind"));
-    let method = record.fields.get("method_id").and_then(serde_json::Value::as_i64).and_then(Method::of_id);
-    Template {
-        kind,
-        method,
-        subject: record.text("subject").to_owned(),
-        text: record.text("text").to_owned(),
-        html: record.text("html").to_owned(),
+        Ok(record.filter(|record| record.customer == customer).map(|record| template(&record.fields)))
     }
 }

@@ -40,6 +40,12 @@ pub(super) async fn of(
     files
 }
 
+/// The traceroute among them, to be read in the mail itself.
+pub(super) fn traceroute(files: &[Capture]) -> Option<String> {
+    let content = files.iter().find(|file| file.name == TRACEROUTE)?.content.as_deref()?;
+    Some(String::from_utf8_lossy(content).into_owned())
+}
+
 fn wants(recipient: &Recipient, file: &Capture) -> bool {
     file.name == TRACEROUTE
         || recipient.attach_screen_capture && file.mimetype.starts_with("image/")

@@ -11,22 +11,17 @@ const EVENT: &str = "notification_given_up";
 const REPORTER: &str = "vigie";
 
 /// The event that tells of `message`, which was given up because of `error`.
-pub(super) fn given_up(
-    message: &Notification,
-    recipient: Option<&Recipient>,
-    error: &str,
-    now: Timestamp,
-) -> Write {
+pub(super) fn given_up(message: &Notification, recipient: &Recipient, error: &str, now: Timestamp) -> Write {
     let notice = &message.new.notice;
-    let whom = recipient.map_or_else(|| "a recipient that is gone".to_owned(), |to| format!("`{}`", to.name));
     let about = match notice.monitor_name.as_str() {
         "" => String::new(),
         name => format!(" about `{name}`"),
     };
     let description = format!(
-        "{}{about} could not be delivered to {whom}: {error}. Further ones of the next hour are found under \
+        "{}{about} could not be delivered to `{}`: {error}. Further ones of the next hour are found under \
          /notifications?state=dead",
-        notice.kind.title()
+        notice.kind.title(),
+        recipient.name
     );
     let fields: Map<String, Value> =
         [("event", json!(EVENT)), ("description", json!(description)), ("quantity", json!(1))]

@@ -153,7 +153,7 @@ impl Worker {
                 Next::Send if self.going.len() >= self.settings.at_once => break,
                 // Behind a receiver that is down for long, tries are for what is still of use.
                 Next::Send if lane.is_failing() && self.is_old(&message, now) => {
-                    self.too_old(&message, now).await?
+                    self.too_old(&message, now).await?;
                 }
                 Next::Send => self.let_go(message).await?,
             }
@@ -167,7 +167,7 @@ impl Worker {
     }
 
     async fn too_old(&mut self, message: &Notification, now: Timestamp) -> Result<(), StoreError> {
-        let Some(to) = self.parts.addresses.find(message).await? else { return Ok(()) };
+        let Some(to) = self.find(message, now).await? else { return Ok(()) };
         let hours = self.settings.give_up.as_secs() / 3_600;
         let last = if message.error.is_empty() { String::new() } else { format!(": {}", message.error) };
         let error = format!("given up after {hours} h and {} tries{last}", message.attempts);
@@ -213,13 +213,25 @@ impl Worker {
         Ok(())
     }
 
+    /// Who `message` goes to; it ends here when the recipient is gone.
+    async fn find(
+        &mut self,
+        message: &Notification,
+        now: Timestamp,
+    ) -> Result<Option<Addressee>, StoreError> {
+        let found = self.parts.addresses.find(message).await?;
+        if found.is_none() {
+            let dead = Delivery::Dead { error: "the recipient was removed".to_owned() };
+            self.ended.push((message.id, dead.clone()));
+            self.after_digest(message, dead, now).await;
+        }
+        Ok(found)
+    }
+
     /// Sends `message`, in a task of its own.
     async fn let_go(&mut self, message: Notification) -> Result<(), StoreError> {
-        let Some(to) = self.parts.addresses.find(&message).await? else {
-            let error = "the recipient was removed".to_owned();
-            self.ended.push((message.id, Delivery::Dead { error }));
-            return Ok(());
-        };
+        let now = self.parts.clock.now();
+        let Some(to) = self.find(&message, now).await? else { return Ok(()) };
         let host = host(&to.recipient);
         if !self.lanes.enter(&host, &self.settings) {
             return Ok(());
@@ -263,12 +275,12 @@ impl Worker {
                     error = %error,
                     "a message was not taken, it is tried again"
                 );
-                if !self.is_old(&message, now) {
-                    self.ended.push((message.id, Delivery::Failed { error: error.detail, next_at }));
-                } else {
+                if self.is_old(&message, now) {
                     let hours = self.settings.give_up.as_secs() / 3_600;
                     let words = format!("given up after {hours} h and {attempts} tries: {}", error.detail);
                     self.give_up(&message, &recipient, words, now).await;
+                } else {
+                    self.ended.push((message.id, Delivery::Failed { error: error.detail, next_at }));
                 }
             }
             Err(error) => {
@@ -296,7 +308,7 @@ impl Worker {
         let told = lane.reported_at.is_some_and(|at| at <= now && now.since(at) < BETWEEN_REPORTS);
         if let Some(ledger) = self.parts.ledger.as_ref().filter(|_| !told) {
             lane.reported_at = Some(now);
-            let event = report::given_up(message, Some(recipient), &error, now);
+            let event = report::given_up(message, recipient, &error, now);
             if let Err(error) = ledger.write(vec![event], Vec::new()).await {
                 tracing::warn!(error = %error, "a given up message is not reported as an event");
             }
@@ -332,18 +344,22 @@ async fn hand_over(parts: &DeliveryParts, message: &Notification, to: Addressee)
     let Addressee { recipient, secret, template } = to;
     let (new, composer) = (&message.new, &parts.composer);
     let attachments = evidence::of(parts.results.as_ref(), new.notice.check_id, &recipient).await;
-    let words = match composer.compose(&new.notice, recipient.method, template.as_ref()) {
+    let mut notice = new.notice.clone();
+    if let Some(traceroute) = evidence::traceroute(&attachments) {
+        notice.more.entry("traceroute").or_insert(traceroute.into());
+    }
+    let words = match composer.compose(&notice, recipient.method, template.as_ref()) {
         Err(fault) if template.is_some() => {
             // Somebody is to be told something: better in other words than not at all.
             tracing::warn!(recipient_id = %recipient.id, error = %fault, "a template cannot be used, the built-in one is");
-            composer.compose(&new.notice, recipient.method, None)
+            composer.compose(&notice, recipient.method, None)
         }
         words => words,
     };
     let words = words.map_err(|fault| SendError::lasting(fault.to_string()))?;
     let message = Message {
         key: new.key.clone(),
-        notice: new.notice.clone(),
+        notice,
         recipient,
         secret,
         subject: words.subject,

@@ -72,7 +72,7 @@ impl Performance {
             match serde_json::from_str::<RaisedAlert>(&kept.body) {
                 Ok(alert) => drop(raised.insert((kept.alert, kept.location), alert)),
                 Err(error) => {
-                    tracing::warn!(alert = kept.alert, error = %error, "a raised alert cannot be read")
+                    tracing::warn!(alert = kept.alert, error = %error, "a raised alert cannot be read");
                 }
             }
         }
@@ -120,9 +120,15 @@ impl Performance {
         let mut made = Made::default();
         let mut watched = HashSet::new();
         for rule in &rules {
-            // A monitor that does not run raises nothing and clears nothing; what was raised of it is over.
-            let monitor = self.parts.roster.get(rule.monitor).filter(|monitor| monitor.is_planned(now));
-            let Some(monitor) = monitor else { continue };
+            let Some(monitor) = self.parts.roster.get(rule.monitor) else {
+                // Not read yet, as just after a start. When it is removed, so are its rules.
+                watched.insert(rule.id);
+                continue;
+            };
+            if !monitor.is_planned(now) {
+                // One that does not run is neither slow nor quick; what was raised of it is over.
+                continue;
+            }
             watched.insert(rule.id);
             let facts = self.parts.directory.facts(monitor.customer).await?;
             self.look_at(rule, &monitor, &facts, now, &mut made).await?;
@@ -224,7 +230,9 @@ impl Performance {
             self.raised.remove(place);
         }
         self.raised.extend(made.raised);
-        changed.into_iter().for_each(|alert| self.show(alert));
+        for alert in changed {
+            self.show(alert);
+        }
         if messages {
             self.parts.bell.ring();
         }

@@ -46,7 +46,8 @@ pub(in crate::control) fn template(fields: &Map<String, Value>) -> Template {
 fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> Result<(), Refusal> {
     let template = template(fields);
     let kind = template.kind.unwrap_or(NoticeKind::SiteError);
-    let method = template.method.unwrap_or(Method::MailText);
+    // Without a method it may become mail with HTML: then every part is tried.
+    let method = template.method.unwrap_or(Method::MailHtml);
     let notice = example(&bench.facts, kind, None, bench.now);
     match Composer::default().compose(&notice, method, Some(&template)) {
         Ok(_) => Ok(()),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::{AccountFacts, View};
 use crate::judge::sla::{Counted, Figures, Tally};
-use crate::model::{LocationId, Record, Timestamp};
+use crate::model::{LocationId, Monitor, Record, Timestamp};
 use crate::schedule::Rests;
 use crate::store::StoreError;
 
@@ -81,7 +81,7 @@ pub(super) async fn report(
     // What is older than the monitor was never there.
     let made = monitor.as_ref().and_then(|monitor| monitor.trail.created_at);
     let complete = data_from.is_none_or(|first| {
-        let grid = monitor.as_ref().map_or(Duration::ZERO, |monitor| monitor.interval());
+        let grid = monitor.as_ref().map_or(Duration::ZERO, Monitor::interval);
         first <= from.max(made.unwrap_or(from)) + grid
     });
     Ok(SlaReport {
@@ -122,7 +122,9 @@ async fn count(
         if let Some(last) = again {
             some.retain(|sample| sample.planned_at < last);
         }
-        some.into_iter().for_each(|sample| tally.take(sample));
+        for sample in some {
+            tally.take(sample);
+        }
         match again {
             Some(last) => at = last,
             None => return Ok(()),

@@ -76,17 +76,17 @@ mod tests {
     use super::super::RouteMethod;
     use super::*;
 
-    fn answer(last: u8, rtt_us: u64, refused: Option<&'static str>) -> Option<Answer> {
-        Some(Answer { from: IpAddr::from([192, 0, 2, last]), rtt_us, refused, reached: false })
+    fn answer(last: u8, rtt_us: u64, refused: Option<&'static str>) -> Answer {
+        Answer { from: IpAddr::from([192, 0, 2, last]), rtt_us, refused, reached: false }
     }
 
     #[test]
     fn a_route_reads_like_a_table() {
         let hops = vec![
-            Hop { answers: vec![answer(1, 512, None), answer(1, 1_498, None)] },
-            Hop { answers: vec![answer(2, 20_000, None), answer(3, 10_010, None)] },
+            Hop { answers: vec![Some(answer(1, 512, None)), Some(answer(1, 1_498, None))] },
+            Hop { answers: vec![Some(answer(2, 20_000, None)), Some(answer(3, 10_010, None))] },
             Hop { answers: vec![None, None] },
-            Hop { answers: vec![None, answer(9, 33_333, Some("host unreachable"))] },
+            Hop { answers: vec![None, Some(answer(9, 33_333, Some("host unreachable")))] },
         ];
         let address = IpAddr::from([198, 51, 100, 7]);
         let route =

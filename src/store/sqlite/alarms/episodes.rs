@@ -1,4 +1,4 @@
-//! Outages.
+//! Outages as they are kept.
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params};

@@ -1,0 +1,67 @@
+//! Prometheus Alertmanager, API version 2. An error and its clear have the same labels, by which Alertmanager
+//! knows that they are one alert; whatever changes from run to run is an annotation.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::http::Call;
+use super::json_post::let_in;
+use super::pager_duty::severity;
+use super::{Message, SendError};
+use crate::model::NoticeKind;
+
+/// Where alerts go when the address names no path.
+const PATH: &str = "/api/v2/alerts";
+/// For how long an alert holds without a clear: those who asked for a few messages only get no more of them,
+/// and Alertmanager would take the silence for the end after some minutes.
+const HOLDS: Duration = Duration::from_hours(24);
+
+/// The request for `message`.
+pub(super) fn call(message: &Message) -> Result<Call, SendError> {
+    let notice = &message.notice;
+    let kind = raised_by(notice.kind);
+    let mut labels = Map::new();
+    let mut label = |name: &str, value: String| {
+        if !value.is_empty() {
+            labels.insert(name.to_owned(), Value::String(value));
+        }
+    };
+    label("alertname", format!("Vigie{}", kind.title().replace(' ', "")));
+    label("severity", severity(kind).to_owned());
+    label("company", notice.company.clone());
+    label("monitor", notice.monitor_name.clone());
+    label("monitor_id", notice.monitor_id.map(|id| id.to_string()).unwrap_or_default());
+    label("monitor_type", notice.monitor_type.map(|kind| kind.name().to_owned()).unwrap_or_default());
+    label("target", notice.target.clone());
+    if notice.monitor_id.is_none() {
+        label("key", message.key.clone());
+    }
+    let ends_at = if notice.kind.is_clear() { notice.at } else { notice.at + HOLDS };
+    let body = json!([{
+        "labels": labels,
+        "annotations": {
+            "summary": message.subject,
+            "description": message.text,
+            "status": notice.status.to_string(),
+            "status_text": notice.status_text,
+            "location": notice.location,
+            "alert_note": notice.alert_note,
+            "idempotency_key": message.key,
+        },
+        "startsAt": notice.since.unwrap_or(notice.at).to_string(),
+        "endsAt": ends_at.to_string(),
+    }]);
+    let call = Call::post(&message.recipient.address, "application/json", body.to_string())?;
+    Ok(let_in(call.with_default_path(PATH), &message.recipient, &message.secret.0).keyed(&message.key))
+}
+
+/// The kind of alert that a clear ends; of others itself.
+const fn raised_by(kind: NoticeKind) -> NoticeKind {
+    match kind {
+        NoticeKind::SiteClear => NoticeKind::SiteError,
+        NoticeKind::PerformanceClear => NoticeKind::PerformanceError,
+        NoticeKind::HostagentClear => NoticeKind::HostagentError,
+        other => other,
+    }
+}

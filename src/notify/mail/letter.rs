@@ -1,0 +1,89 @@
+//! A message as mail (RFC 5322, 2045): text, HTML beside it, files behind it.
+
+use std::time::{Duration, SystemTime};
+
+use lettre::message::header::{ContentType, HeaderName, HeaderValue};
+use lettre::message::{Attachment, Mailbox, MultiPart, SinglePart};
+use lettre::{Address, Message as Letter};
+
+use crate::model::Capture;
+use crate::notify::{Message, SendError};
+
+/// The mail that tells `message`, sent by `from`. The same message has the same `Message-ID` at each try;
+/// those of one outage stand in one thread.
+pub(super) fn write(message: &Message, from: &str) -> Result<Letter, SendError> {
+    let bad = |what: &str, error: &dyn std::fmt::Display| SendError::lasting(format!("{what}: {error}"));
+    let from: Mailbox = from.parse().map_err(|error| SendError::passing(format!("`mail.from`: {error}")))?;
+    let to: Address = message
+        .recipient
+        .address
+        .trim()
+        .parse()
+        .map_err(|error| bad("the address is no mail address", &error))?;
+    let domain = from.email.domain().to_owned();
+    let id = |name: &str| format!("<{}@{domain}>", identifier(name));
+    let at = u64::try_from(message.notice.at.as_micros()).unwrap_or_default();
+    let mut builder = Letter::builder()
+        .from(from)
+        .to(Mailbox::new(None, to))
+        .subject(one_line(&message.subject))
+        .message_id(Some(id(&message.key)))
+        .date(SystemTime::UNIX_EPOCH + Duration::from_micros(at));
+    if let Some(episode) = message.notice.episode {
+        let thread = id(&format!("episode-{episode}"));
+        builder = builder.in_reply_to(thread.clone()).references(thread);
+    }
+    // RFC 3834: nobody answers this with an absence note.
+    builder = builder.raw_header(HeaderValue::new(
+        HeaderName::new_from_ascii_str("Auto-Submitted"),
+        "auto-generated".to_owned(),
+    ));
+    let text = SinglePart::plain(message.text.clone());
+    let letter = match (&message.html, message.attachments.is_empty()) {
+        (None, true) => builder.singlepart(text),
+        (Some(html), true) => {
+            builder.multipart(MultiPart::alternative_plain_html(message.text.clone(), html.clone()))
+        }
+        (None, false) => {
+            builder.multipart(with_files(MultiPart::mixed().singlepart(text), &message.attachments))
+        }
+        (Some(html), false) => {
+            let words = MultiPart::alternative_plain_html(message.text.clone(), html.clone());
+            builder.multipart(with_files(MultiPart::mixed().multipart(words), &message.attachments))
+        }
+    };
+    letter.map_err(|error| bad("the mail cannot be written", &error))
+}
+
+fn with_files(mut parts: MultiPart, files: &[Capture]) -> MultiPart {
+    for file in files {
+        let Some(content) = &file.content else { continue };
+        let kind =
+            ContentType::parse(&file.mimetype).or_else(|_| ContentType::parse("application/octet-stream"));
+        let Ok(kind) = kind else { continue };
+        parts = parts.singlepart(Attachment::new(identifier(&file.name)).body(content.to_vec(), kind));
+    }
+    parts
+}
+
+/// `name` with nothing in it that means something in a header.
+fn identifier(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    name.chars().take(200).map(plain).collect()
+}
+
+/// Whatever made the subject: a header has one line.
+fn one_line(subject: &str) -> String {
+    subject.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_subject_or_key_can_start_a_header() {
+        assert_eq!(one_line("a\r\nBcc: b@c.test\u{0}"), "a  Bcc: b@c.test ");
+        assert_eq!(identifier("k>\r\nX: 1/../é"), "k___X__1_..__");
+    }
+}

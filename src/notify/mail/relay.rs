@@ -1,0 +1,87 @@
+//! The stream that lettre talks over: ours, bounded in what it reads.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use lettre::transport::smtp::client::AsyncTokioStream;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::notify::SendError;
+
+/// Bytes that a mail server may say in one conversation. lettre reads a reply anew from its first line with
+/// each further one: without this bound, one server could keep a thread busy for hours.
+const MOST: usize = 16 * 1024;
+/// What stands for the greeting that came before TLS.
+const GREETING: &[u8] = b"220 ready\r\n";
+
+/// A stream to a mail server.
+#[derive(Debug)]
+pub(super) struct Relay<S> {
+    inner: S,
+    address: SocketAddr,
+    greeting: &'static [u8],
+    left: usize,
+}
+
+impl Relay<TcpStream> {
+    /// An unencrypted one.
+    pub(super) fn plain(stream: TcpStream) -> Result<Self, SendError> {
+        let address = stream.peer_addr().map_err(|error| SendError::passing(error.to_string()))?;
+        Ok(Self::new(stream, address, false))
+    }
+}
+
+impl<S> Relay<S> {
+    /// Over `inner`; with `greeted`, a greeting is read first that came long before.
+    pub(super) fn new(inner: S, address: SocketAddr, greeted: bool) -> Self {
+        Self { inner, address, greeting: if greeted { GREETING } else { b"" }, left: MOST }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Relay<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if !self.greeting.is_empty() {
+            let (now, later) = self.greeting.split_at(self.greeting.len().min(buffer.remaining()));
+            buffer.put_slice(now);
+            self.greeting = later;
+            return Poll::Ready(Ok(()));
+        }
+        if self.left == 0 {
+            return Poll::Ready(Err(io::Error::other("the mail server does not stop talking")));
+        }
+        let before = buffer.filled().len();
+        let outcome = Pin::new(&mut self.inner).poll_read(cx, buffer);
+        self.left = self.left.saturating_sub(buffer.filled().len() - before);
+        outcome
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Relay<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.inner).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(cx)
+    }
+}
+
+impl<S> AsyncTokioStream for Relay<S>
+where
+    S: AsyncRead + AsyncWrite + Send + Sync + Unpin + std::fmt::Debug,
+{
+    fn peer_addr(&self) -> io::Result<SocketAddr> {
+        Ok(self.address)
+    }
+}

@@ -1,0 +1,69 @@
+//! PagerDuty, Events API version 2: an error triggers, its clear resolves. Both name the outage by the same
+//! `dedup_key`, so that repeats fall into one incident.
+
+use serde_json::{Value, json};
+
+use super::http::Call;
+use super::{Message, SendError, fields};
+use crate::model::{Notice, NoticeKind};
+
+/// Where events go when the address names no path.
+const PATH: &str = "/v2/enqueue";
+/// Characters of a summary.
+const SUMMARY: usize = 1_024;
+
+/// The request for `message`; the recipient's password is the routing key.
+pub(super) fn call(message: &Message) -> Result<Call, SendError> {
+    let notice = &message.notice;
+    let mut event = json!({
+        "routing_key": message.secret.0,
+        "event_action": if notice.kind.is_clear() { "resolve" } else { "trigger" },
+        "dedup_key": incident(notice, &message.key),
+        "client": notice.brand,
+        "payload": {
+            "summary": message.subject.chars().take(SUMMARY).collect::<String>(),
+            "source": if notice.target.is_empty() { "vigie" } else { notice.target.as_str() },
+            "severity": severity(notice.kind),
+            "timestamp": notice.at.to_string(),
+            "component": notice.monitor_name,
+            "group": notice.company,
+            "class": notice.kind.word(),
+            "custom_details": fields(notice, &message.key, &message.text),
+        },
+    });
+    if notice.target.starts_with("https://") || notice.target.starts_with("http://") {
+        event["links"] = Value::Array(vec![json!({"href": notice.target, "text": notice.monitor_name})]);
+    }
+    let call = Call::post(&message.recipient.address, "application/json", event.to_string())?;
+    Ok(call.with_default_path(PATH).keyed(&message.key))
+}
+
+/// The name of what an error and its clear are about: the outage, or what else they have in common; `key` of
+/// messages that stand alone. At most 255 characters.
+pub(super) fn incident(notice: &Notice, key: &str) -> String {
+    let family = match notice.kind {
+        NoticeKind::PerformanceError | NoticeKind::PerformanceClear => "performance",
+        NoticeKind::HostagentError | NoticeKind::HostagentClear => "hostagent",
+        NoticeKind::SiteError | NoticeKind::SiteClear => "site",
+        _ => return key.chars().take(255).collect(),
+    };
+    match (notice.episode, notice.monitor_id) {
+        (Some(episode), _) => format!("vigie-{family}-episode-{episode}"),
+        (None, Some(monitor)) => format!("vigie-{family}-monitor-{monitor}"),
+        (None, None) => key.chars().take(255).collect(),
+    }
+}
+
+/// One of the four that the API knows.
+pub(super) const fn severity(kind: NoticeKind) -> &'static str {
+    match kind {
+        NoticeKind::SiteError | NoticeKind::HostagentError => "critical",
+        NoticeKind::NoData | NoticeKind::PerformanceError => "error",
+        NoticeKind::WebChange | NoticeKind::CertificateExpiration | NoticeKind::Digest => "warning",
+        NoticeKind::SiteClear
+        | NoticeKind::PerformanceClear
+        | NoticeKind::HostagentClear
+        | NoticeKind::Traceroute
+        | NoticeKind::Test => "info",
+    }
+}

@@ -1,0 +1,58 @@
+//! JSON as ServiceNow's table API takes it. One body serves the tables `incident` and `em_event`: each reads the
+//! fields that it has and leaves the others.
+
+use serde_json::{Value, json};
+
+use super::http::Call;
+use super::json_post::let_in;
+use super::pager_duty::incident;
+use super::{Message, SendError, fields};
+use crate::model::NoticeKind;
+
+/// Characters of a short description.
+const SHORT: usize = 160;
+
+/// The request for `message`.
+pub(super) fn call(message: &Message) -> Result<Call, SendError> {
+    let notice = &message.notice;
+    let (urgency, severity) = weight(notice.kind);
+    let incident = incident(notice, &message.key);
+    let seconds = notice.at.as_micros() / 1_000_000;
+    let time = jiff::Timestamp::from_second(seconds).map(|at| at.strftime("%Y-%m-%d %H:%M:%S").to_string());
+    let details = Value::Object(fields(notice, &message.key, ""));
+    let body = json!({
+        // incident
+        "short_description": message.subject.chars().take(SHORT).collect::<String>(),
+        "description": message.text,
+        "urgency": urgency,
+        "impact": urgency,
+        "category": "Monitoring",
+        "correlation_id": incident,
+        "correlation_display": notice.brand,
+        // em_event
+        "source": "vigie",
+        "event_class": notice.company,
+        "node": notice.monitor_name,
+        "resource": notice.target,
+        "type": notice.kind.title(),
+        "metric_name": notice.kind.word(),
+        "message_key": incident,
+        "severity": severity,
+        "resolution_state": if notice.kind.is_clear() { "Closing" } else { "New" },
+        "time_of_event": time.unwrap_or_default(),
+        "additional_info": details.to_string(),
+    });
+    let call = Call::post(&message.recipient.address, "application/json", body.to_string())?;
+    Ok(let_in(call, &message.recipient, &message.secret.0).keyed(&message.key))
+}
+
+/// Urgency of an incident (1 high to 3 low) and severity of an event (1 critical to 5 info, 0 clear).
+const fn weight(kind: NoticeKind) -> (&'static str, &'static str) {
+    match kind {
+        NoticeKind::SiteError | NoticeKind::HostagentError => ("1", "1"),
+        NoticeKind::NoData | NoticeKind::PerformanceError => ("2", "3"),
+        NoticeKind::WebChange | NoticeKind::CertificateExpiration | NoticeKind::Digest => ("3", "4"),
+        NoticeKind::Traceroute | NoticeKind::Test => ("3", "5"),
+        NoticeKind::SiteClear | NoticeKind::PerformanceClear | NoticeKind::HostagentClear => ("3", "0"),
+    }
+}

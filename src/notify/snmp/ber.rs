@@ -1,0 +1,91 @@
+//! As much of the basic encoding rules as traps need (X.690 8).
+
+const INTEGER: u8 = 0x02;
+const OCTETS: u8 = 0x04;
+const OID: u8 = 0x06;
+const SEQUENCE: u8 = 0x30;
+const CONTEXT: u8 = 0xa0;
+
+/// `content` under `tag`, with its length.
+pub(super) fn tagged(tag: u8, content: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![tag];
+    if let Ok(short @ 0..=127) = u8::try_from(content.len()) {
+        bytes.push(short);
+    } else {
+        let length = content.len().to_be_bytes();
+        let length = &length[length.iter().take_while(|byte| **byte == 0).count()..];
+        bytes.push(0x80 | u8::try_from(length.len()).unwrap_or_default());
+        bytes.extend_from_slice(length);
+    }
+    bytes.extend_from_slice(content);
+    bytes
+}
+
+/// A whole number, in as few bytes as hold its sign.
+pub(super) fn integer(number: i64) -> Vec<u8> {
+    let bytes = number.to_be_bytes();
+    let spare = |pair: &[u8]| matches!((pair[0], pair[1] & 0x80), (0, 0) | (0xff, 0x80));
+    let skip = bytes.windows(2).take_while(|pair| spare(pair)).count();
+    tagged(INTEGER, &bytes[skip..])
+}
+
+/// The content of an unsigned number: `TimeTicks` and the like.
+pub(super) fn unsigned(number: i64) -> Vec<u8> {
+    integer(number.max(0))[2..].to_vec()
+}
+
+/// Bytes or text.
+pub(super) fn octets(bytes: &[u8]) -> Vec<u8> {
+    tagged(OCTETS, bytes)
+}
+
+/// An object identifier; the first two arcs share a number (X.690 8.19.4).
+pub(super) fn oid(arcs: &[u32]) -> Vec<u8> {
+    let (first, rest) = match arcs {
+        [first, second, rest @ ..] => (first.saturating_mul(40).saturating_add(*second), rest),
+        _ => (0, &[][..]),
+    };
+    let mut content = Vec::new();
+    for arc in std::iter::once(&first).chain(rest) {
+        let digits = (32 - arc.leading_zeros()).div_ceil(7).max(1);
+        for digit in (0..digits).rev() {
+            let more = if digit > 0 { 0x80 } else { 0 };
+            content.push(more | u8::try_from((arc >> (7 * digit)) & 0x7f).unwrap_or_default());
+        }
+    }
+    tagged(OID, &content)
+}
+
+/// Parts in a row.
+pub(super) fn sequence(parts: &[Vec<u8>]) -> Vec<u8> {
+    tagged(SEQUENCE, &parts.concat())
+}
+
+/// Parts in a row under a tag of their context.
+pub(super) fn context(number: u8, parts: &[Vec<u8>]) -> Vec<u8> {
+    tagged(CONTEXT | number, &parts.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_names_have_their_shortest_form() {
+        for (number, bytes) in [
+            (0, &[2, 1, 0][..]),
+            (127, &[2, 1, 0x7f]),
+            (128, &[2, 2, 0, 0x80]),
+            (256, &[2, 2, 1, 0]),
+            (-1, &[2, 1, 0xff]),
+            (-129, &[2, 2, 0xff, 0x7f]),
+            (0xffff_ffff, &[2, 5, 0, 0xff, 0xff, 0xff, 0xff]),
+        ] {
+            assert_eq!(integer(number), bytes, "{number}");
+        }
+        assert_eq!(oid(&[1, 3, 6, 1, 4, 1, 8072, 128, 0]), [6, 10, 0x2b, 6, 1, 4, 1, 0xbf, 0x08, 0x81, 0, 0]);
+        assert_eq!(oid(&[2, 999]), [6, 2, 0x88, 0x37]);
+        assert_eq!(tagged(4, &[7; 200])[..3], [4, 0x81, 200]);
+        assert_eq!(tagged(4, &[7; 300])[..4], [4, 0x82, 1, 44]);
+    }
+}

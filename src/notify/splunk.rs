@@ -1,0 +1,27 @@
+//! Splunk's HTTP event collector. The recipient's password is the token.
+
+use serde_json::json;
+
+use super::http::Call;
+use super::{Message, SendError, fields};
+
+/// Where events go when the address names no path.
+const PATH: &str = "/services/collector/event";
+
+/// The request for `message`.
+pub(super) fn call(message: &Message) -> Result<Call, SendError> {
+    let notice = &message.notice;
+    let micros = notice.at.as_micros();
+    // Seconds with their fraction, exact: as a number it would be rounded.
+    let time = format!("{}.{:06}", micros.div_euclid(1_000_000), micros.rem_euclid(1_000_000));
+    let event = json!({
+        "time": time,
+        "host": if notice.monitor_name.is_empty() { "vigie" } else { notice.monitor_name.as_str() },
+        "source": "vigie",
+        "sourcetype": "vigie:alert",
+        "event": fields(notice, &message.key, &message.text),
+    });
+    let call = Call::post(&message.recipient.address, "application/json", event.to_string())?;
+    let call = call.with_default_path(PATH).authorization(&format!("Splunk {}", message.secret.0));
+    Ok(call.keyed(&message.key))
+}

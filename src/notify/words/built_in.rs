@@ -1,0 +1,201 @@
+//! The built-in templates: a subject for each kind, and bodies that leave out what there is not.
+
+use crate::model::{Method, NoticeKind};
+
+/// The subject of `kind` (behaviour.md 6).
+pub(super) const fn subject(kind: NoticeKind) -> &'static str {
+    match kind {
+        NoticeKind::SiteError | NoticeKind::HostagentError => {
+            "[{{ brand }}] Site/Device Alert (ST={{ status }}) - {{ device_name }} {{ status_text }}"
+        }
+        NoticeKind::SiteClear | NoticeKind::HostagentClear => {
+            "[{{ brand }}] Site/Device Clear (ST=0) - {{ device_name }} is up again"
+        }
+        NoticeKind::NoData => "[{{ brand }}] No Data - {{ device_name }} gave no result {{ errcount }} times",
+        NoticeKind::PerformanceError => {
+            "[{{ brand }}] Performance Alert - {{ device_name }} {{ status_text }}"
+        }
+        NoticeKind::PerformanceClear => {
+            "[{{ brand }}] Performance Clear - {{ device_name }} {{ status_text }}"
+        }
+        NoticeKind::WebChange => "[{{ brand }}] Web Change - {{ device_name }} {{ status_text }}",
+        NoticeKind::Traceroute => "[{{ brand }}] Traceroute - {{ device_name }}",
+        NoticeKind::CertificateExpiration => {
+            "[{{ brand }}] SSL Certificate Expiration - {{ device_name }} {{ status_text }}"
+        }
+        NoticeKind::Test => "[{{ brand }}] Test Alert",
+        NoticeKind::Digest => "[{{ brand }}] {{ status_text }}",
+    }
+}
+
+/// The plain words for `method`.
+pub(super) const fn text(method: Method) -> &'static str {
+    match method {
+        Method::Sms => SMS,
+        _ => TEXT,
+    }
+}
+
+/// Fits into three short messages.
+const SMS: &str = concat!(
+    "{{ brand }}: {{ title }}{% if device_name %} {{ device_name|truncate(80) }}{% endif %}",
+    "{% if status != '0' %} (ST={{ status }}){% endif %} {{ status_text|truncate(160) }}",
+    "{% if location %}, {{ location|truncate(40) }}{% endif %}, {{ timestamp }}",
+);
+
+const TEXT: &str = "\
+{{ title }}{% if device_name %}: {{ device_name }}{% endif %}
+
+{% if status_text %}
+{{ status_text }}{% if status != '0' %} (ST={{ status }}){% endif %}
+
+{% endif %}
+{% if reasons %}
+
+{% for reason in reasons %}
+- {{ reason }}
+{% endfor %}
+{% endif %}
+{% if alert_note %}
+
+{{ alert_note }}
+{% endif %}
+
+Time:      {{ timestamp }}
+{% if duration %}
+Since:     {{ since }} ({{ duration }})
+{% endif %}
+{% if device_id %}
+Monitor:   {{ device_name }} ({{ device_type }}, {{ device_id }})
+{% endif %}
+{% if url %}
+Target:    {{ url }}
+{% endif %}
+{% if http_status %}
+HTTP:      {{ http_status }}
+{% endif %}
+{% if step_num %}
+Step:      {{ step_num }} {{ step_name }}
+{% endif %}
+{% if errcount != '0' and device_id %}
+Failures:  {{ errcount }} in a row
+{% endif %}
+{% if location %}
+Seen from: {{ location }}
+{% endif %}
+{% if verification %}
+Verified:  {{ verification }}
+{% endif %}
+{% for property in properties %}
+{{ property.name }}: {{ property.value }}
+{% endfor %}
+{% if locations|length > 1 %}
+
+Locations:
+{% for at in locations %}
+- {{ at.location }}: {% if at.status %}{{ at.status_text }} ({{ at.status }}){% else %}not heard{% endif %}
+
+{% endfor %}
+{% endif %}
+{% if phases %}
+
+Phases:
+{% for phase in phases %}
+  {{ phase.bar }} {{ phase.name }} {{ phase.time }}
+{% endfor %}
+{% endif %}
+{% if certificate %}
+
+Certificate: {{ certificate.subject }}
+Issuer:      {{ certificate.issuer }}
+Valid until: {{ certificate.not_after }}
+{% endif %}
+{% if traceroute %}
+
+Traceroute:
+{{ traceroute }}
+{% endif %}
+";
+
+/// The HTML of mail. Styles stand in place: mail programs know no others.
+pub(super) const HTML: &str = "<!DOCTYPE html>
+<html><head><meta charset=\"utf-8\"></head>
+<body style=\"margin:0;padding:16px;font:14px/1.5 sans-serif;color:#222\">
+<table role=\"presentation\" cellpadding=\"0\" cellspacing=\"0\" style=\"max-width:640px;width:100%\">
+<tr><td style=\"padding:12px 16px;color:#fff;background:{% if is_clear %}#1a7f37{% else %}#b42318{% endif %}\">
+<b>{{ title }}</b>{% if device_name %}: {{ device_name }}{% endif %}
+
+</td></tr>
+<tr><td style=\"padding:12px 16px;border:1px solid #ddd\">
+{% if status_text %}
+<p><b>{{ status_text }}</b>{% if status != '0' %} (ST={{ status }}){% endif %}</p>
+{% endif %}
+{% if reasons %}
+<ul>
+{% for reason in reasons %}
+<li>{{ reason }}</li>
+{% endfor %}
+</ul>
+{% endif %}
+{% if alert_note %}
+<p style=\"padding:8px;background:#fff8c5;white-space:pre-wrap\">{{ alert_note }}</p>
+{% endif %}
+<table cellpadding=\"4\" cellspacing=\"0\">
+<tr><th align=\"left\">Time</th><td>{{ timestamp }}</td></tr>
+{% if duration %}
+<tr><th align=\"left\">Since</th><td>{{ since }} ({{ duration }})</td></tr>
+{% endif %}
+{% if device_id %}
+<tr><th align=\"left\">Monitor</th><td>{{ device_name }} ({{ device_type }}, {{ device_id }})</td></tr>
+{% endif %}
+{% if url %}
+<tr><th align=\"left\">Target</th><td>{{ url }}</td></tr>
+{% endif %}
+{% if http_status %}
+<tr><th align=\"left\">HTTP</th><td>{{ http_status }}</td></tr>
+{% endif %}
+{% if step_num %}
+<tr><th align=\"left\">Step</th><td>{{ step_num }} {{ step_name }}</td></tr>
+{% endif %}
+{% if errcount != '0' and device_id %}
+<tr><th align=\"left\">Failures</th><td>{{ errcount }} in a row</td></tr>
+{% endif %}
+{% if location %}
+<tr><th align=\"left\">Seen from</th><td>{{ location }}</td></tr>
+{% endif %}
+{% if verification %}
+<tr><th align=\"left\">Verified</th><td>{{ verification }}</td></tr>
+{% endif %}
+{% for property in properties %}
+<tr><th align=\"left\">{{ property.name }}</th><td>{{ property.value }}</td></tr>
+{% endfor %}
+</table>
+{% if locations|length > 1 %}
+<h4>Locations</h4>
+<ul>
+{% for at in locations %}
+<li>{{ at.location }}: {% if at.status %}{{ at.status_text }} ({{ at.status }}){% else %}not heard{% endif %}</li>
+{% endfor %}
+</ul>
+{% endif %}
+{% if phases %}
+<h4>Phases</h4>
+<table cellpadding=\"2\" cellspacing=\"0\" width=\"100%\">
+{% for phase in phases %}
+<tr><td width=\"90\">{{ phase.name }}</td><td>\
+<div style=\"height:12px;background:#0969da;width:{{ phase.percent }}%\"></div></td>\
+<td width=\"80\" align=\"right\">{{ phase.time }}</td></tr>
+{% endfor %}
+</table>
+{% endif %}
+{% if certificate %}
+<h4>Certificate</h4>
+<p>{{ certificate.subject }}<br>issued by {{ certificate.issuer }}<br>valid until {{ certificate.not_after }}</p>
+{% endif %}
+{% if traceroute %}
+<h4>Traceroute</h4>
+<pre>{{ traceroute }}</pre>
+{% endif %}
+</td></tr></table>
+</body></html>
+";

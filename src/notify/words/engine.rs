@@ -1,0 +1,173 @@
+//! The engine behind templates: minijinja with fuel, without anything that it brings along but `if` and `for`.
+
+use std::io;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, Value};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, escape_formatter};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::guard;
+
+/// Steps of one template.
+const FUEL: u64 = 20_000;
+/// Bytes that one comes to.
+const MOST: usize = 256 * 1024;
+/// Bytes of a list that is put together.
+const JOINED: usize = 16 * 1024;
+/// Characters of a line.
+const LINE: usize = 250;
+/// The escaping of forms.
+const FORM: &str = "form";
+
+/// Where what a template comes to is put, which says how values are escaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A line: a subject or title. Line breaks become spaces.
+    Line,
+    /// Plain text.
+    Text,
+    /// HTML.
+    Html,
+    /// JSON: each value is written as JSON, a text with its quotes.
+    Json,
+    /// `application/x-www-form-urlencoded`.
+    Form,
+}
+
+impl Place {
+    fn escape(self) -> AutoEscape {
+        match self {
+            Self::Line | Self::Text => AutoEscape::None,
+            Self::Html => AutoEscape::Html,
+            Self::Json => AutoEscape::Json,
+            Self::Form => AutoEscape::Custom(FORM.into()),
+        }
+    }
+}
+
+/// What `source` comes to with `values`; else why not, in words.
+pub(super) fn render(place: Place, source: &str, values: &serde_json::Value) -> Result<String, String> {
+    guard::check(source)?;
+    let mut environment = environment(place);
+    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    environment.set_syntax(syntax.map_err(|error| told(&error))?);
+    let template = environment.template_from_named_str("template", source).map_err(|error| told(&error))?;
+    let mut out = Bounded::default();
+    template.render_captured_to(Value::from(Serde(values)), &mut out).map_err(|error| told(&error))?;
+    let text = String::from_utf8(out.bytes).map_err(|_| "it comes to no text".to_owned())?;
+    match place {
+        Place::Line => Ok(line(&text)),
+        Place::Json => match serde_json::from_str::<serde::de::IgnoredAny>(&text) {
+            Ok(_) => Ok(text),
+            Err(error) => Err(format!(
+                "it comes to no JSON: {error}; values bring their quotes: write {{\"name\": {{{{ device_name }}}}}}"
+            )),
+        },
+        _ => Ok(text),
+    }
+}
+
+fn environment(place: Place) -> Environment<'static> {
+    let mut environment = Environment::empty();
+    environment.set_fuel(Some(FUEL));
+    environment.set_recursion_limit(50);
+    environment.set_undefined_behavior(UndefinedBehavior::Chainable);
+    environment.set_auto_escape_callback(move |_| place.escape());
+    environment.set_formatter(|out, state, value| {
+        if matches!(state.auto_escape(), AutoEscape::Custom(_)) {
+            let text = value.to_string();
+            return Ok(write!(out, "{}", utf8_percent_encode(&text, NON_ALPHANUMERIC))?);
+        }
+        escape_formatter(out, state, value)
+    });
+    environment.add_filter("upper", |text: String| text.to_uppercase());
+    environment.add_filter("lower", |text: String| text.to_lowercase());
+    environment.add_filter("trim", |text: String| text.trim().to_owned());
+    environment
+        .add_filter("truncate", |text: String, most: usize| text.chars().take(most).collect::<String>());
+    environment
+        .add_filter("default", |value: Value, other: Value| if value.is_true() { value } else { other });
+    environment.add_filter("length", |value: Value| value.len().unwrap_or_default());
+    environment.add_filter("first", |value: Value| {
+        value.try_iter().ok().and_then(|mut items| items.next()).unwrap_or_default()
+    });
+    environment.add_filter("join", join);
+    environment
+        .add_filter("urlencode", |text: String| utf8_percent_encode(&text, NON_ALPHANUMERIC).to_string());
+    environment.add_test("defined", |value: Value| !value.is_undefined());
+    environment
+}
+
+fn join(list: Value, between: Option<String>) -> Result<String, Error> {
+    let between = between.unwrap_or_default();
+    let mut joined = String::new();
+    for (number, item) in list.try_iter()?.enumerate() {
+        if number > 0 {
+            joined.push_str(&between);
+        }
+        joined.push_str(&item.to_string());
+        if joined.len() > JOINED {
+            return Err(Error::new(ErrorKind::InvalidOperation, "the joined text is too long"));
+        }
+    }
+    Ok(joined)
+}
+
+/// What comes out, up to [`MOST`] bytes.
+#[derive(Default)]
+struct Bounded {
+    bytes: Vec<u8>,
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > MOST {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn told(error: &Error) -> String {
+    let words = match error.kind() {
+        ErrorKind::OutOfFuel => "it takes too much work".to_owned(),
+        ErrorKind::WriteFailure => format!("it comes to more than {MOST} bytes"),
+        kind => error.detail().map_or_else(|| kind.to_string(), |detail| format!("{kind}: {detail}")),
+    };
+    match error.line() {
+        Some(line) => format!("line {line}: {words}"),
+        None => words,
+    }
+}
+
+/// One line, of which nobody can make two.
+fn line(text: &str) -> String {
+    let spaced: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    words.join(" ").chars().take(LINE).collect()
+}
+
+/// Plain words as HTML that looks the same.
+pub(super) fn as_html(text: &str) -> String {
+    let mut html = String::from(
+        "<!DOCTYPE html>\n<html><body><pre style=\"font:14px/1.4 sans-serif;white-space:pre-wrap\">",
+    );
+    for character in text.chars() {
+        match character {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            other => html.push(other),
+        }
+    }
+    html.push_str("</pre></body></html>\n");
+    html
+}

@@ -1,0 +1,131 @@
+//! What a template may say: values, filters, `if` and `for`. Whatever could pile up memory or turn off escaping
+//! is refused before the engine sees it: assignments (doubling a text thirty times is a gigabyte, for next to no
+//! work), repetition, macros, `raw`, `autoescape`.
+
+/// Bytes of a template.
+const LONGEST: usize = 64 * 1024;
+/// Statements that there are.
+const STATEMENTS: [&str; 6] = ["if", "elif", "else", "endif", "for", "endfor"];
+/// Texts that may be put together with `~` in one template.
+const MOST_JOINTS: usize = 50;
+
+/// Why `source` is refused, with the line; `Ok` when it may be tried.
+pub(super) fn check(source: &str) -> Result<(), String> {
+    if source.len() > LONGEST {
+        return Err(format!("it has more than {LONGEST} bytes"));
+    }
+    let mut at = 0;
+    let mut joints = 0;
+    while let Some(found) = source[at..].find('{').map(|found| at + found) {
+        let refused = |why: String| {
+            let line = source[..found].matches('\n').count() + 1;
+            Err(format!("line {line}: {why}"))
+        };
+        let rest = &source[found..];
+        at = if rest.starts_with("{#") {
+            match rest.find("#}") {
+                Some(end) => found + end + 2,
+                None => return refused("a comment does not end".to_owned()),
+            }
+        } else if rest.starts_with("{{") || rest.starts_with("{%") {
+            match tag(rest, &mut joints) {
+                Ok(length) => found + length,
+                Err(why) => return refused(why),
+            }
+        } else {
+            found + 1
+        };
+        if joints > MOST_JOINTS {
+            return refused(format!("more than {MOST_JOINTS} texts are put together with `~`"));
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of the tag that `text` begins with.
+fn tag(text: &str, joints: &mut usize) -> Result<usize, String> {
+    let is_statement = text.starts_with("{%");
+    let end = if is_statement { "%}" } else { "}}" };
+    let mut quote: Option<char> = None;
+    let mut escaped = false;
+    let inside = |(at, character): (usize, char)| (at + 2, character);
+    let mut length = None;
+    for (at, character) in text[2..].char_indices().map(inside) {
+        if let Some(open) = quote {
+            (quote, escaped) = match character {
+                _ if escaped => (quote, false),
+                '\\' => (quote, true),
+                other if other == open => (None, false),
+                _ => (quote, false),
+            };
+            continue;
+        }
+        if text[at..].starts_with(end) {
+            length = Some(at + 2);
+            break;
+        }
+        match character {
+            '"' | '\'' => quote = Some(character),
+            '{' | '}' => return Err("there are no maps in templates".to_owned()),
+            '*' | '+' => return Err(format!("there is no `{character}` in templates")),
+            '~' => *joints += 1,
+            _ => {}
+        }
+    }
+    let length = length.ok_or_else(|| format!("`{}` is not closed by `{end}`", &text[..2]))?;
+    if is_statement {
+        let mut words = text[2..length - 2].trim_start_matches('-').split_whitespace();
+        let word = words.next().unwrap_or_default().trim_end_matches('-');
+        if !STATEMENTS.contains(&word) {
+            return Err(format!("there is no `{word}` in templates; there are `if` and `for`"));
+        }
+        if words.any(|word| word.trim_end_matches('-') == "recursive") {
+            return Err("loops are not recursive in templates".to_owned());
+        }
+    }
+    Ok(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_templates_pass() {
+        for source in [
+            "",
+            "no tags, *** and + and { braces } { { and } }",
+            "{{ device_name }} {{- status -}} {# {{ a * b }} #}",
+            "{% if a == '*' %}{{ \"a + b }} {% set\" }}{% elif b %}x{% else %}y{% endif %}",
+            "{%- for location in rotated_locations -%}{{ location.name|upper }}{%- endfor -%}",
+            "{{ 'it\\'s * not' ~ x }}",
+        ] {
+            assert_eq!(check(source), Ok(()), "{source}");
+        }
+    }
+
+    #[test]
+    fn whatever_piles_up_or_escapes_is_refused_with_its_line() {
+        for (source, why) in [
+            ("a\n{% set x = 1 %}", "line 2: there is no `set`"),
+            ("{% macro a() %}{% endmacro %}", "no `macro`"),
+            ("{%-autoescape false%}{%endautoescape%}", "no `autoescape`"),
+            ("{% raw %}{{ ' {% endraw %}{{ 'x' * 9 }}", "no `raw`"),
+            ("{% include 'a' %}", "no `include`"),
+            ("{% with a = b %}{% endwith %}", "no `with`"),
+            ("{% filter upper %}{% endfilter %}", "no `filter`"),
+            ("{% for a in b recursive %}{% endfor %}", "not recursive"),
+            ("{% for a in b recursive-%}{% endfor %}", "not recursive"),
+            ("{{ 'x' * 100000000 }}", "no `*`"),
+            ("{{ {'a': {}} }}", "no maps"),
+            ("{{ 'a }}", "not closed"),
+            ("{{ a", "not closed"),
+            ("{# {{ ", "does not end"),
+            (&"x".repeat(LONGEST + 1), "more than"),
+            (&format!("{{{{ a {} }}}}", "~ a ".repeat(60)), "with `~`"),
+        ] {
+            let refused = check(source).unwrap_err();
+            assert!(refused.contains(why), "{source}: {refused}");
+        }
+    }
+}

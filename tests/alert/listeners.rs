@@ -1,0 +1,53 @@
+//! Who hears of performance alerts, which the same groups tell and no blackout silences (behaviour.md 6).
+
+use vigie::alert::{Terms, audience};
+use vigie::model::{GroupMonitor, NoticeKind, NotifierGroup, RecipientId};
+use vigie::schedule::{Calendar, Rests};
+
+use crate::world::{MONITOR, World};
+
+fn listeners(world: &World, kind: NoticeKind) -> Vec<(i64, Option<i64>)> {
+    let calendar = Calendar::new(jiff::tz::TimeZone::UTC, world.windows.clone());
+    let terms = Terms {
+        policy: &world.policy,
+        contacts: &world.contacts,
+        calendar: &calendar,
+        away: &[],
+        now: world.run(1),
+    };
+    audience(&terms, kind, None).into_iter().map(|(id, group)| (id.0, group)).collect()
+}
+
+#[test]
+fn performance_alerts_go_to_those_who_want_them_and_ignore_blackouts() {
+    let mut world = World::new();
+    world.recipient("ann").performance_alert = true;
+    let bob = world.recipient("bob");
+    (bob.performance_alert, bob.availability_alert) = (true, false);
+    let _ = world.recipient("eve");
+    for recipient in 1..=3 {
+        world.window(Rests::Notifier(RecipientId(recipient)), 0, 2);
+    }
+    world.window(Rests::Alert(MONITOR), 0, 2);
+    for kind in [NoticeKind::PerformanceError, NoticeKind::PerformanceClear] {
+        assert_eq!(listeners(&world, kind), [(1, None), (2, None)]);
+    }
+    assert_eq!(listeners(&world, NoticeKind::SiteError), []);
+    world.windows.clear();
+    assert_eq!(listeners(&world, NoticeKind::SiteError), [(1, None), (3, None)]);
+}
+
+#[test]
+fn performance_alerts_follow_groups_and_no_error_codes() {
+    let mut world = World::new();
+    world.recipient("ann").performance_alert = true;
+    world.recipient("bob").performance_alert = true;
+    world.contacts.groups.push(NotifierGroup {
+        id: 10,
+        monitors: vec![GroupMonitor { id: MONITOR.0, step_number: None }],
+        recipients: vec![RecipientId(2), RecipientId(99)],
+        error_types: vec![7],
+        ..NotifierGroup::default()
+    });
+    assert_eq!(listeners(&world, NoticeKind::PerformanceError), [(2, Some(10))]);
+}

@@ -1,0 +1,98 @@
+//! The rule of each mode, against a plain restatement of behaviour.md 5, over everything that up to four locations
+//! can say.
+
+use vigie::judge::settle::{Part, Quorum, Rule, Ruling, settle};
+use vigie::model::{LocationId, Mode, Outcome, Status};
+
+const SAYS: [Outcome; 5] = [Outcome::Ok, Outcome::Warning, Outcome::Error, Outcome::Unknown, Outcome::Missed];
+
+/// What a run of `mode` comes to: `None` when nobody was heard who counts.
+fn fails(mode: Mode, quorum: Quorum, said: &[Outcome]) -> Option<bool> {
+    let heard =
+        said.iter().filter(|said| matches!(said, Outcome::Ok | Outcome::Warning | Outcome::Error)).count();
+    let failing = said.iter().filter(|said| **said == Outcome::Error).count();
+    let home = match said[0] {
+        Outcome::Ok | Outcome::Warning => Some(false),
+        Outcome::Error => Some(true),
+        _ => None,
+    };
+    let needed = match (mode, quorum) {
+        (Mode::Primary, _) => return home,
+        (Mode::GlobalNotify | Mode::GlobalVerify, _) => 1,
+        (Mode::RoundRobin, _) => 2,
+        (Mode::MultiPop, Quorum::AtLeast(count)) => count as usize,
+        (Mode::MultiPop, Quorum::All) => heard,
+    };
+    (heard > 0).then(|| failing > 0 && failing >= needed.min(heard))
+}
+
+#[test]
+fn every_mode_rules_as_it_says() {
+    for (mode, _) in Mode::ALL {
+        for quorum in [Quorum::AtLeast(1), Quorum::AtLeast(2), Quorum::AtLeast(3), Quorum::All] {
+            for count in 1..=4_u32 {
+                for code in 0..5_usize.pow(count) {
+                    let said: Vec<Outcome> = (0..count).map(|at| SAYS[code / 5_usize.pow(at) % 5]).collect();
+                    check(mode, quorum, &said);
+                }
+            }
+        }
+    }
+}
+
+fn check(mode: Mode, quorum: Quorum, said: &[Outcome]) {
+    let status = |outcome| Status(u16::from(outcome == Outcome::Error));
+    let part = |(at, outcome): (usize, &Outcome)| Part {
+        location: LocationId(i64::try_from(at).unwrap() + 1),
+        outcome: *outcome,
+        status: status(*outcome),
+    };
+    let parts: Vec<Part> = said.iter().enumerate().map(part).collect();
+    let rule = Rule { mode, home: LocationId(1), quorum };
+    let asked = settle(&parts, &rule, None);
+    let verifies = matches!(mode, Mode::Primary | Mode::GlobalVerify);
+    let alone = said.iter().filter(|said| **said == Outcome::Error).count() == 1;
+    let expected = fails(mode, quorum, said);
+    let about = format!("{mode:?} {quorum:?} {said:?}: {asked:?}");
+    match asked {
+        Ruling::Silent => assert_eq!(expected, None, "{about}"),
+        Ruling::Good { .. } => {
+            assert!(expected == Some(false) && !said.contains(&Outcome::Error), "{about}");
+        }
+        Ruling::Tolerated { cause } => {
+            assert!(expected == Some(false) && said.contains(&Outcome::Error), "{about}");
+            assert!(said[cause] != Outcome::Error || said.iter().all(|said| *said != Outcome::Ok), "{about}");
+        }
+        Ruling::Unproven { cause } => {
+            assert!(expected == Some(true) && verifies && alone && said[cause] == Outcome::Error, "{about}");
+        }
+        Ruling::Failed { cause, witness } => {
+            assert!(expected == Some(true) && said[cause] == Outcome::Error, "{about}");
+            assert_eq!(witness.is_some(), verifies && !alone, "{about}");
+            assert!(mode != Mode::Primary || cause == 0, "{about}");
+        }
+        Ruling::Rests => panic!("{about}"),
+    }
+    // Whatever the second location says but that it saw nothing lets the error stand.
+    for code in [71, 72, 73, 79] {
+        let answered = settle(&parts, &rule, Some(Status(code)));
+        let same = matches!(asked, Ruling::Unproven { .. }) || answered == asked;
+        assert!(same && !matches!(answered, Ruling::Unproven { .. }), "{about}, then {code}: {answered:?}");
+        assert_eq!(matches!(answered, Ruling::Failed { .. }), expected == Some(true), "{about}, then {code}");
+    }
+    let denied = settle(&parts, &rule, Some(Status::VERIFIED_NO_ERROR));
+    assert!(
+        !matches!(denied, Ruling::Failed { .. } | Ruling::Unproven { .. }),
+        "{about}, then 70: {denied:?}"
+    );
+}
+
+#[test]
+fn a_run_that_fell_into_a_blackout_anywhere_rests() {
+    for (mode, _) in Mode::ALL {
+        let part = |location, outcome| Part { location: LocationId(location), outcome, status: Status(1) };
+        let parts = [part(1, Outcome::Error), part(2, Outcome::Blackout), part(3, Outcome::Error)];
+        let rule = Rule { mode, home: LocationId(1), quorum: Quorum::AtLeast(1) };
+        assert_eq!(settle(&parts, &rule, None), Ruling::Rests, "{mode:?}");
+    }
+}

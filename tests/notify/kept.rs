@@ -1,0 +1,203 @@
+//! The delivery over the real store: order, evidence, events, and what a new start finds.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use vigie::clock::SystemClock;
+use vigie::control::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
+use vigie::model::{
+    Capture, CheckId, CheckResult, Facts, LocationId, Method, MonitorId, MonitorType, NoticeKind,
+    Notification, NotificationState, Outcome, RecordKind, Revision, RunId, Status,
+};
+use vigie::notify::{Composer, Courier, Message, Secret, SendError, Sending};
+use vigie::store::{
+    Answer, Commit, Ingest, Ledger, NotificationFilter, Outbox, Page, RecordFilter, SqliteSettings,
+    SqliteStore,
+};
+use vigie::telemetry::Metrics;
+
+use super::kit::{new, recipient};
+
+const ALL: Page = Page { limit: u32::MAX, offset: 0 };
+
+/// Recipients from 10 on get mail, an even one with screenshots, from 20 on with what the target answered.
+struct Anybody;
+
+impl AddressBook for Anybody {
+    fn find<'a>(&'a self, message: &'a Notification) -> Answer<'a, Option<Addressee>> {
+        let id = message.new.recipient.0;
+        let method = if id < 10 { Method::JsonPost } else { Method::MailHtml };
+        let mut recipient = recipient(id, method, "http://a.test/");
+        recipient.attach_screen_capture = id % 2 == 0;
+        recipient.attach_server_response = id >= 20;
+        Box::pin(async { Ok(Some(Addressee { recipient, secret: Secret::default(), template: None })) })
+    }
+}
+
+/// Fails `failing` once or for good, takes everything else.
+struct Moody {
+    came: Mutex<Vec<String>>,
+    files: Mutex<Vec<(i64, Vec<String>, bool)>>,
+    failing: (&'static str, SendError),
+}
+
+impl Courier for Moody {
+    fn send<'a>(&'a self, message: &'a Message) -> Sending<'a> {
+        let names = message.attachments.iter().map(|file| file.name.clone()).collect();
+        let traced = message.text.contains("192.0.2.1  0.4 ms");
+        self.files.lock().unwrap().push((message.recipient.id.0, names, traced));
+        let mut came = self.came.lock().unwrap();
+        let is_first = !came.contains(&message.key);
+        came.push(message.key.clone());
+        let fails = is_first && message.key == self.failing.0;
+        let outcome = if fails { Err(self.failing.1.clone()) } else { Ok(()) };
+        Box::pin(async move { outcome })
+    }
+}
+
+fn moody(key: &'static str, error: SendError) -> Arc<Moody> {
+    Arc::new(Moody { came: Mutex::default(), files: Mutex::default(), failing: (key, error) })
+}
+
+fn open(folder: &Path) -> Arc<SqliteStore> {
+    Arc::new(SqliteStore::open(&folder.join("vigie.db"), &SqliteSettings::default()).unwrap())
+}
+
+fn deliver(store: &Arc<SqliteStore>, courier: &Arc<Moody>) -> Delivery {
+    let parts = DeliveryParts {
+        outbox: store.clone(),
+        addresses: Arc::new(Anybody),
+        composer: Arc::new(Composer::default()),
+        courier: courier.clone(),
+        results: Some(store.clone()),
+        ledger: Some(store.clone()),
+        clock: Arc::new(SystemClock),
+        metrics: Arc::new(Metrics::new()),
+    };
+    let settings =
+        DeliverySettings { first_pause: Duration::from_millis(100), ..DeliverySettings::default() };
+    Delivery::start(parts, settings, Bell::default())
+}
+
+async fn states(store: &SqliteStore) -> Vec<(String, NotificationState)> {
+    let all = store.notifications(NotificationFilter::default(), ALL).await.unwrap();
+    let mut rows: Vec<_> = all.rows.into_iter().map(|row| (row.new.key, row.state)).collect();
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    rows
+}
+
+async fn settled(store: &SqliteStore) -> Vec<(String, NotificationState)> {
+    let end = tokio::time::Instant::now() + Duration::from_secs(20);
+    loop {
+        let states = states(store).await;
+        if states.iter().all(|(_, state)| *state != NotificationState::Pending) {
+            return states;
+        }
+        assert!(tokio::time::Instant::now() < end, "{states:?}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+async fn post(store: &SqliteStore, keys: &[&str]) {
+    let now = jiff::Timestamp::now().as_second() - super::kit::NOON;
+    let news = keys.iter().map(|key| new(key, 1, NoticeKind::SiteError, now - 1)).collect();
+    store.post(news).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_message_that_is_tried_again_still_goes_before_those_behind_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    post(&store, &["a-error", "b-clear", "c-error"]).await;
+    let courier = moody("a-error", SendError::passing("down"));
+    let delivery = deliver(&store, &courier);
+    settled(&store).await;
+    assert_eq!(*courier.came.lock().unwrap(), ["a-error", "a-error", "b-clear", "c-error"]);
+    delivery.drain(Duration::from_secs(1)).await;
+}
+
+#[tokio::test]
+async fn what_is_given_up_is_an_event_and_a_restart_tells_nothing_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    post(&store, &["a", "b"]).await;
+    let courier = moody("a", SendError::lasting("no such hook"));
+    let delivery = deliver(&store, &courier);
+    let expected = [("a".to_owned(), NotificationState::Dead), ("b".to_owned(), NotificationState::Sent)];
+    assert_eq!(settled(&store).await, expected);
+    delivery.drain(Duration::from_secs(1)).await;
+    let events = store.records(RecordFilter::of(RecordKind::Event), ALL).await.unwrap().rows;
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].text("event"), "notification_given_up");
+    assert!(events[0].text("description").contains("`recipient 1`: no such hook"), "{:?}", events[0]);
+    store.close().await;
+    drop(store);
+    let again = open(folder.path());
+    let delivery = deliver(&again, &courier);
+    delivery.drain(Duration::from_secs(1)).await;
+    assert_eq!(courier.came.lock().unwrap().len(), 2);
+}
+
+/// A failed check of a minute with a screenshot, an answer and a traceroute.
+fn result() -> CheckResult {
+    let planned_at = super::kit::at(0);
+    let run_id = RunId::of(MonitorId(7), planned_at);
+    CheckResult {
+        check_id: CheckId::of(run_id, LocationId(1)),
+        run_id,
+        monitor_id: MonitorId(7),
+        monitor_name: Arc::from("shop"),
+        revision: Revision(1),
+        kind: MonitorType::Website,
+        location_id: LocationId(1),
+        planned_at,
+        started_at: planned_at,
+        outcome: Outcome::Error,
+        status: Status::HTTP_ERROR,
+        warning_status: None,
+        status_text: String::new(),
+        reasons: Vec::new(),
+        total_us: 40_000,
+        address: None,
+        attempts: Vec::new(),
+        facts: Facts::default(),
+        captures: vec![
+            Capture::new("screen-1.png", "image/png", b"not really"),
+            Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 503"),
+            Capture::new("traceroute.txt", "text/plain", b" 1  192.0.2.1  0.4 ms\n"),
+        ],
+        verification: None,
+        missed: None,
+    }
+}
+
+#[tokio::test]
+async fn files_of_the_check_go_with_mail_as_the_recipient_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let result = result();
+    let check = result.check_id;
+    store.commit(Commit { results: vec![result], ..Commit::default() }).await.unwrap();
+    let now = jiff::Timestamp::now().as_second() - super::kit::NOON;
+    let to = |id: i64| {
+        let mut message = new(&format!("to-{id}"), id, NoticeKind::SiteError, now - 1);
+        message.notice.check_id = Some(check);
+        message
+    };
+    store.post([2, 11, 12, 21].map(to).to_vec()).await.unwrap();
+    let courier = moody("none", SendError::passing(""));
+    let delivery = deliver(&store, &courier);
+    settled(&store).await;
+    delivery.drain(Duration::from_secs(1)).await;
+    let mut files = courier.files.lock().unwrap().clone();
+    files.sort();
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let expected = [
+        (2, names(&[]), false),
+        (11, names(&["traceroute.txt"]), true),
+        (12, names(&["screen-1.png", "traceroute.txt"]), true),
+        (21, names(&["response-head.txt", "traceroute.txt"]), true),
+    ];
+    assert_eq!(files, expected);
+}

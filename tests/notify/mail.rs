@@ -1,0 +1,401 @@
+//! Mail: through postfix to dovecot and read back over IMAP; and servers that misbehave.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead, BufReader, Write as _};
+use std::net::TcpStream as Plain;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use vigie::clock::SystemClock;
+use vigie::model::{Capture, Method, NoticeKind};
+use vigie::net::{Net, NetConfig, Pem, Roots, Trust};
+use vigie::notify::{ChannelSettings, Channels, Courier, MailSettings, MailTls, Message, Secret};
+
+use super::daemon::{Daemon, free_port, has, is_root, open_folder, wait_for};
+use super::kit::{message, settings};
+use super::lacking;
+
+fn mail_to(port: u16, tls: MailTls) -> MailSettings {
+    MailSettings {
+        host: "127.0.0.1".to_owned(),
+        port,
+        tls,
+        verify: true,
+        username: String::new(),
+        password: Secret::default(),
+        from: "Vigie <alerts@vigie.test>".to_owned(),
+        hello: "vigie.test".to_owned(),
+        try_time: Duration::from_secs(10),
+    }
+}
+
+fn channels(mail: MailSettings, authorities: Vec<Pem>) -> Channels {
+    let trust = Trust { roots: Roots::None, authorities, ..Trust::default() };
+    let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
+    Channels::new(net, Arc::new(SystemClock), ChannelSettings { mail: Some(mail), ..settings() })
+}
+
+/// postfix that hands everything to dovecot.
+struct House {
+    folder: TempDir,
+    smtp: u16,
+    imap: u16,
+    certificate: Pem,
+    _dovecot: Daemon,
+}
+
+impl House {
+    /// `None` where it cannot be built; counted then.
+    fn build(test: &str) -> Option<Self> {
+        let remedy = "as root: apt-get install postfix dovecot-imapd dovecot-lmtpd";
+        if !is_root() || !has("postfix") || !has("dovecot") {
+            lacking::lacks(test, "root, postfix and dovecot", remedy);
+            return None;
+        }
+        let folder = open_folder();
+        let at = folder.path().display().to_string();
+        let (smtp, imap, lmtp, auth) = (free_port(), free_port(), free_port(), free_port());
+        let rcgen::CertifiedKey { cert, signing_key } =
+            rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+        fs::write(folder.path().join("cert.pem"), cert.pem()).unwrap();
+        fs::write(folder.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
+        let dovecot = dovecot(&at, imap, lmtp, auth);
+        postfix(&at, smtp, lmtp, auth);
+        for port in [imap, lmtp, smtp] {
+            wait_for(port);
+        }
+        let certificate = Pem { label: "test".to_owned(), text: cert.pem().into_bytes() };
+        Some(Self { folder, smtp, imap, certificate, _dovecot: dovecot })
+    }
+
+    fn channels(&self, tls: MailTls, login: Option<&str>) -> Channels {
+        let mut mail = mail_to(self.smtp, tls);
+        if let Some(password) = login {
+            (mail.username, mail.password) = ("vigie".to_owned(), Secret(password.to_owned()));
+        }
+        channels(mail, vec![self.certificate.clone()])
+    }
+
+    /// Every mail of `user`, once there are `count`.
+    fn mails(&self, user: &str, count: usize) -> Vec<String> {
+        let end = Instant::now() + Duration::from_secs(30);
+        loop {
+            let mails = read_mails(self.imap, user);
+            if mails.len() >= count {
+                return mails;
+            }
+            let log = fs::read_to_string(self.folder.path().join("mail.log")).unwrap_or_default();
+            assert!(Instant::now() < end, "{} of {count} mails came: {log}", mails.len());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        let etc = self.folder.path().join("etc");
+        let _ = Command::new("/usr/sbin/postfix").arg("-c").arg(etc).arg("stop").output();
+    }
+}
+
+fn dovecot(at: &str, imap: u16, lmtp: u16, auth: u16) -> Daemon {
+    let text = format!(
+        "base_dir = {at}/run\nstate_dir = {at}/run\ninstance_name = t\nlog_path = {at}/dovecot.log\n\
+         protocols = imap lmtp\nlisten = 127.0.0.1\nssl = no\ndisable_plaintext_auth = no\n\
+         auth_mechanisms = plain login\nmail_location = maildir:{at}/mail/%n\nauth_username_format = %n\n\
+         mail_uid = 8\nmail_gid = 8\nfirst_valid_uid = 1\n\
+         passdb {{\n driver = static\n args = password=secret\n}}\n\
+         userdb {{\n driver = static\n args = uid=8 gid=8 home={at}/mail/%n allow_all_users=yes\n}}\n\
+         service imap-login {{\n inet_listener imap {{\n port = {imap}\n }}\n}}\n\
+         service lmtp {{\n inet_listener lmtp {{\n address = 127.0.0.1\n port = {lmtp}\n }}\n}}\n\
+         service auth {{\n inet_listener {{\n address = 127.0.0.1\n port = {auth}\n }}\n}}\n"
+    );
+    let path = format!("{at}/dovecot.conf");
+    fs::write(&path, text).unwrap();
+    fs::create_dir(format!("{at}/mail")).unwrap();
+    std::os::unix::fs::chown(format!("{at}/mail"), Some(8), Some(8)).unwrap();
+    Daemon::start(Command::new("/usr/sbin/dovecot").args(["-F", "-c", &path]))
+}
+
+fn postfix(at: &str, smtp: u16, lmtp: u16, auth: u16) {
+    for folder in ["etc", "queue", "data"] {
+        fs::create_dir(format!("{at}/{folder}")).unwrap();
+    }
+    let postfix = nix::unistd::User::from_name("postfix").unwrap().unwrap();
+    std::os::unix::fs::chown(format!("{at}/data"), Some(postfix.uid.as_raw()), None).unwrap();
+    let main = format!(
+        "compatibility_level = 3.6\nqueue_directory = {at}/queue\ndata_directory = {at}/data\n\
+         command_directory = /usr/sbin\ndaemon_directory = /usr/lib/postfix/sbin\nmail_owner = postfix\n\
+         setgid_group = postdrop\nmyhostname = mx.vigie.test\nmydestination =\ninet_interfaces = loopback-only\n\
+         inet_protocols = ipv4\nmynetworks = 127.0.0.0/8\nalias_maps =\nalias_database =\n\
+         default_transport = lmtp:inet:127.0.0.1:{lmtp}\nlocal_recipient_maps =\n\
+         smtpd_tls_cert_file = {at}/cert.pem\nsmtpd_tls_key_file = {at}/key.pem\nsmtpd_tls_security_level = may\n\
+         smtpd_tls_auth_only = yes\nsmtpd_sasl_auth_enable = yes\nsmtpd_sasl_type = dovecot\n\
+         smtpd_sasl_path = inet:127.0.0.1:{auth}\nmaillog_file = {at}/mail.log\nmaillog_file_prefixes = {at}\n"
+    );
+    fs::write(format!("{at}/etc/main.cf"), main).unwrap();
+    let mut master = format!("127.0.0.1:{smtp} inet n - n - - smtpd\n");
+    for (name, wake, most, program) in [
+        ("pickup", "60", "1", "pickup"),
+        ("cleanup", "-", "0", "cleanup"),
+        ("qmgr", "300", "1", "qmgr"),
+        ("tlsmgr", "1000?", "1", "tlsmgr"),
+        ("rewrite", "-", "-", "trivial-rewrite"),
+        ("bounce", "-", "0", "bounce"),
+        ("defer", "-", "0", "bounce"),
+        ("trace", "-", "0", "bounce"),
+        ("verify", "-", "1", "verify"),
+        ("proxymap", "-", "-", "proxymap"),
+        ("lmtp", "-", "-", "lmtp"),
+        ("error", "-", "-", "error"),
+        ("anvil", "-", "1", "anvil"),
+        ("scache", "-", "1", "scache"),
+    ] {
+        // Those that others hand mail to are public.
+        let private = if ["pickup", "cleanup", "qmgr"].contains(&name) { "n" } else { "-" };
+        writeln!(master, "{name} unix {private} - n {wake} {most} {program}").unwrap();
+    }
+    master.push_str("postlog unix-dgram n - n - 1 postlogd\n");
+    fs::write(format!("{at}/etc/master.cf"), master).unwrap();
+    let started =
+        Command::new("/usr/sbin/postfix").args(["-c", &format!("{at}/etc"), "start"]).output().unwrap();
+    assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+}
+
+/// Every mail of `user`, whole, in their order.
+fn read_mails(port: u16, user: &str) -> Vec<String> {
+    let stream = Plain::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let mut writer = stream.try_clone().unwrap();
+    let mut reader = BufReader::new(stream);
+    let mut mails = Vec::new();
+    let mut greeting = String::new();
+    reader.read_line(&mut greeting).unwrap();
+    for (tag, command) in [
+        ("a", format!("LOGIN {user} secret")),
+        ("b", "SELECT INBOX".to_owned()),
+        ("c", "FETCH 1:* BODY.PEEK[]".to_owned()),
+        ("d", "LOGOUT".to_owned()),
+    ] {
+        writer.write_all(format!("{tag} {command}\r\n").as_bytes()).unwrap();
+        loop {
+            let mut line = String::new();
+            assert!(reader.read_line(&mut line).unwrap() > 0, "the mailbox closed at `{command}`");
+            if let Some(size) = line.trim_end().strip_suffix('}').and_then(|line| line.rsplit('{').next()) {
+                let mut bytes = vec![0; size.parse().unwrap()];
+                std::io::Read::read_exact(&mut reader, &mut bytes).unwrap();
+                mails.push(String::from_utf8(bytes).unwrap());
+            }
+            if line.starts_with(&format!("{tag} ")) {
+                break;
+            }
+        }
+    }
+    mails
+}
+
+/// The value of a header, unfolded.
+fn header<'a>(mail: &'a str, name: &str) -> Vec<&'a str> {
+    let head = mail.split("\r\n\r\n").next().unwrap();
+    let prefix = format!("{}:", name.to_lowercase());
+    head.split("\r\n").filter(|line| line.to_lowercase().starts_with(&prefix)).collect()
+}
+
+fn mail(kind: NoticeKind, method: Method, user: &str) -> Message {
+    message(kind, method, &format!("{user}@vigie.test"), "")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mail_arrives_in_a_mailbox_encrypted_on_its_way_with_text_html_and_files() {
+    let Some(house) = House::build("mail through postfix to dovecot") else { return };
+    let channels = house.channels(MailTls::Auto, Some("secret"));
+    let mut html = mail(NoticeKind::SiteError, Method::MailHtml, "anna");
+    html.attachments = vec![
+        Capture::new("screen-1.png", "image/png", b"\x89PNG\r\n\x1a\n not really"),
+        Capture::new("traceroute.txt", "text/plain; charset=utf-8", b" 1  192.0.2.1  0.4 ms\n"),
+    ];
+    channels.send(&html).await.unwrap();
+    channels.send(&mail(NoticeKind::SiteClear, Method::MailText, "anna")).await.unwrap();
+    let mails = house.mails("anna", 2);
+    let first = &mails[0];
+    assert!(first.contains("with ESMTPSA"), "neither encrypted nor logged in: {first}");
+    assert!(header(first, "Subject")[0].contains("[Vigie] Site/Device Alert (ST=7)"), "{first}");
+    assert_eq!(header(first, "Message-ID"), ["Message-ID: <site_error-4711-1795262400000000-1@vigie.test>"]);
+    assert_eq!(header(first, "Auto-Submitted"), ["Auto-Submitted: auto-generated"]);
+    for part in [
+        "multipart/mixed",
+        "multipart/alternative",
+        "text/plain",
+        "text/html",
+        "filename=\"screen-1.png\"",
+        "filename=\"traceroute.txt\"",
+    ] {
+        assert!(first.contains(part), "{part} is not in {first}");
+    }
+    let second = &mails[1];
+    assert!(
+        header(second, "Subject")[0].contains("Clear (ST=0)") && second.contains("Site Clear"),
+        "{second}"
+    );
+    assert!(!second.contains("text/html"), "{second}");
+    assert_eq!(
+        header(first, "References").first().map(|line| line.len() > 20),
+        Some(true),
+        "those of one outage are a thread: {first}"
+    );
+    assert_eq!(header(first, "References"), header(second, "References"));
+    // A wrong password is no fault of the message: it waits until somebody puts it right.
+    let error = house.channels(MailTls::Auto, Some("wrong-one")).send(&html).await.unwrap_err();
+    assert!(error.passing && error.detail.contains("535") && !error.detail.contains("wrong-one"), "{error}");
+    // Whom nobody vouches for gets nothing.
+    let stranger = self::channels(mail_to(house.smtp, MailTls::StartTls), Vec::new());
+    let error = stranger.send(&html).await.unwrap_err();
+    assert!(error.passing && error.detail.contains("certificate"), "{error}");
+    assert_eq!(house.mails("anna", 2).len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_in_a_notice_adds_a_header_or_a_recipient() {
+    let Some(house) = House::build("hostile words in mail") else { return };
+    let channels = house.channels(MailTls::Auto, None);
+    let hostile =
+        "x\r\nBcc: eve@vigie.test\r\nX-Evil: 1\r\n\r\n<b>body</b>\r\n.\r\nRCPT TO:<eve@vigie.test>\r\n";
+    let mut message = mail(NoticeKind::SiteError, Method::MailText, "bob");
+    message.subject = hostile.to_owned();
+    message.text = format!("{hostile}\n.\n..\nlast line");
+    message.key = format!("key{hostile}");
+    message.attachments = vec![Capture::new(hostile, hostile, b"file")];
+    channels.send(&message).await.unwrap();
+    let mails = house.mails("bob", 1);
+    for name in ["Bcc", "X-Evil"] {
+        assert!(header(&mails[0], name).is_empty(), "{}", mails[0]);
+    }
+    assert!(mails[0].contains("last line"), "{}", mails[0]);
+    assert_eq!(read_mails(house.imap, "eve").len(), 0);
+    let mut nowhere = mail(NoticeKind::Test, Method::MailText, "bob");
+    for address in ["bob@vigie.test\r\nRCPT TO:<eve@vigie.test>", "bob@vigie.test, eve@vigie.test", "", "bob"]
+    {
+        nowhere.recipient.address = address.to_owned();
+        let error = channels.send(&nowhere).await.unwrap_err();
+        assert!(!error.passing && error.detail.contains("no mail address"), "{address:?}: {error}");
+    }
+}
+
+/// A mail server that answers each command by `script`; `None` is silence from then on.
+async fn scripted(script: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let script = Arc::new(script);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let script = Arc::clone(&script);
+            tokio::spawn(async move {
+                let (reader, mut writer) = stream.into_split();
+                let mut lines = tokio::io::BufReader::new(reader).lines();
+                let mut command = "CONNECT".to_owned();
+                loop {
+                    let Some(reply) = script(&command) else {
+                        std::future::pending::<()>().await;
+                        return;
+                    };
+                    if writer.write_all(reply.as_bytes()).await.is_err() {
+                        return;
+                    }
+                    let in_data = reply.starts_with("354");
+                    loop {
+                        let Ok(Some(line)) = lines.next_line().await else { return };
+                        command = line;
+                        if !in_data || command == "." {
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+    });
+    port
+}
+
+/// What a well-behaved server says, but for commands that begin with `odd`.
+fn usual(command: &str, odd: &str, reply: &str) -> Option<String> {
+    if command.starts_with(odd) {
+        return Some(format!("{reply}\r\n")).filter(|_| !reply.is_empty());
+    }
+    Some(match command.split([' ', ':']).next().unwrap() {
+        "CONNECT" => "220 odd.test\r\n".to_owned(),
+        "EHLO" => "250-odd.test\r\n250 8BITMIME\r\n".to_owned(),
+        "DATA" => "354 go on\r\n".to_owned(),
+        "QUIT" => "221 bye\r\n".to_owned(),
+        _ => "250 fine\r\n".to_owned(),
+    })
+}
+
+#[tokio::test]
+async fn a_mail_server_that_is_odd_is_tried_again_unless_it_refuses_the_message_for_good() {
+    let cases = [
+        ("CONNECT", "554 go away", true),
+        ("CONNECT", "", true),
+        ("EHLO", "421 not now", true),
+        ("MAIL", "452 no room", true),
+        ("RCPT", "451 greylisted", true),
+        ("RCPT", "550 no such user", false),
+        ("DATA", "554 no", false),
+        (".", "451 later", true),
+        (".", "554 spam", false),
+        (".", "", true),
+    ];
+    for (odd, reply, passing) in cases {
+        let port = scripted(move |command| usual(command, odd, reply)).await;
+        let settings = MailSettings { try_time: Duration::from_secs(1), ..mail_to(port, MailTls::None) };
+        let began = Instant::now();
+        let message = mail(NoticeKind::SiteError, Method::MailText, "anna");
+        let error = channels(settings, Vec::new()).send(&message).await.unwrap_err();
+        assert_eq!(error.passing, passing, "{odd} {reply}: {error}");
+        assert!(began.elapsed() < Duration::from_secs(5), "{odd} {reply}: {:?}", began.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_starttls_gets_mail_in_the_open_but_never_a_password() {
+    let port = scripted(|command| usual(command, "none", "")).await;
+    let message = mail(NoticeKind::SiteError, Method::MailHtml, "anna");
+    channels(mail_to(port, MailTls::Auto), Vec::new()).send(&message).await.unwrap();
+    let login = |tls| MailSettings {
+        username: "vigie".to_owned(),
+        password: Secret("secret".to_owned()),
+        ..mail_to(port, tls)
+    };
+    for (settings, words) in
+        [(login(MailTls::Auto), "not sent unencrypted"), (mail_to(port, MailTls::StartTls), "no STARTTLS")]
+    {
+        let error = channels(settings, Vec::new()).send(&message).await.unwrap_err();
+        assert!(error.passing && error.detail.contains(words), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_talks_without_end_is_left() {
+    let port = scripted(|command| match command {
+        "CONNECT" => Some("220 odd.test\r\n".to_owned()),
+        _ => Some("250-more\r\n".repeat(200_000)),
+    })
+    .await;
+    let message = mail(NoticeKind::SiteError, Method::MailText, "anna");
+    let error = channels(mail_to(port, MailTls::None), Vec::new()).send(&message).await.unwrap_err();
+    assert!(error.passing, "{error}");
+}
+
+#[tokio::test]
+async fn a_mail_server_that_is_down_or_not_named_is_waited_for() {
+    let message = mail(NoticeKind::SiteError, Method::MailText, "anna");
+    let down = channels(mail_to(free_port(), MailTls::Auto), Vec::new());
+    let error = down.send(&message).await.unwrap_err();
+    assert!(error.passing && error.detail.contains("refused"), "{error}");
+    let error = super::kit::send(&message).await.unwrap_err();
+    assert!(error.passing && error.detail.contains("`mail.server` is not set"), "{error}");
+}

@@ -1,0 +1,191 @@
+//! Templates: what the built-in ones say, what own ones may do, and that nothing that a target or a user wrote
+//! breaks out of its place.
+
+use serde_json::{Value, json};
+use vigie::model::{Method, Notice, NoticeKind};
+use vigie::notify::{Composer, Template, Words};
+
+use super::kit::notice;
+
+const HOSTILE: &str =
+    "</td><script>alert('1')</script>\"'&{{ brand }}{% for %}\r\nBcc: eve@evil.test\r\n\u{0}\u{1b}[2J";
+
+fn hostile(kind: NoticeKind) -> Notice {
+    let mut notice = notice(kind);
+    HOSTILE.clone_into(&mut notice.monitor_name);
+    HOSTILE.clone_into(&mut notice.brand);
+    HOSTILE.clone_into(&mut notice.status_text);
+    notice.reasons = vec![HOSTILE.to_owned(); 3];
+    HOSTILE.clone_into(&mut notice.alert_note);
+    notice.target = format!("http://a.test/{HOSTILE}");
+    HOSTILE.clone_into(&mut notice.location);
+    notice.properties = vec![(HOSTILE.to_owned(), HOSTILE.to_owned())];
+    notice.step = Some((1, HOSTILE.to_owned()));
+    notice.certificate = json!({"subject": HOSTILE, "issuer": HOSTILE, "not_after": HOSTILE});
+    notice.more.insert("traceroute".to_owned(), json!(HOSTILE));
+    notice
+}
+
+fn compose(notice: &Notice, method: Method) -> Words {
+    Composer::default().compose(notice, method, None).unwrap()
+}
+
+fn own(method: Option<Method>, subject: &str, text: &str, html: &str) -> Template {
+    Template { kind: None, method, subject: subject.to_owned(), text: text.to_owned(), html: html.to_owned() }
+}
+
+#[test]
+fn the_subject_is_the_one_that_people_filter_by() {
+    let words = compose(&notice(NoticeKind::SiteError), Method::MailHtml);
+    assert_eq!(words.subject, "[Vigie] Site/Device Alert (ST=7) - Shop \"front\" <page> HTTP error status");
+    let words = compose(&notice(NoticeKind::SiteClear), Method::MailText);
+    assert_eq!(words.subject, "[Vigie] Site/Device Clear (ST=0) - Shop \"front\" <page> is up again");
+    assert!(words.html.is_none());
+}
+
+#[test]
+fn the_built_in_text_tells_all_that_there_is_and_no_more() {
+    let words = compose(&notice(NoticeKind::SiteError), Method::MailText);
+    let expected = "\
+Site Error: Shop \"front\" <page>
+HTTP error status (ST=7)
+
+- `503 Service Unavailable` from `http://shop.test/`
+
+call the night desk
+
+Time:      2026-11-21T12:00:00Z
+Since:     2026-11-21T11:58:00Z (2 min)
+Monitor:   Shop \"front\" <page> (website, 7)
+Target:    http://shop.test/
+HTTP:      503
+Failures:  3 in a row
+Seen from: local
+team: shop
+
+Phases:
+  ## resolve 1.2 ms
+  ############################ connect 20.0 ms
+  ## first byte 800 µs
+";
+    assert_eq!(words.text, expected);
+}
+
+#[test]
+fn every_kind_has_words_by_every_method() {
+    for (kind, ..) in NoticeKind::ALL {
+        for (method, ..) in Method::ALL {
+            let words = compose(&notice(kind), method);
+            assert!(!words.subject.is_empty() && !words.text.is_empty(), "{kind:?} {method:?}");
+            assert_eq!(words.html.is_some(), method == Method::MailHtml);
+            assert!(!words.text.contains("{{") && !words.text.contains("\n\n\n"), "{}", words.text);
+            if let Some(html) = words.html {
+                assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"));
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_hostile_breaks_out_of_html() {
+    for (kind, ..) in NoticeKind::ALL {
+        let html = compose(&hostile(kind), Method::MailHtml).html.unwrap();
+        assert!(!html.contains("<script") && !html.contains("</td><script"), "{html}");
+        // What stands in the tags of the template is all that is there.
+        let tags = html.matches('<').count();
+        let tame = compose(&notice(kind), Method::MailHtml).html.unwrap();
+        assert!(tags <= tame.matches('<').count() + 30, "{tags}: {html}");
+        assert!(!html.contains('\u{0}') && !html.contains('\u{1b}'));
+        assert!(html.contains("{{ brand }}") || !html.contains("brand"), "values are no templates: {html}");
+    }
+}
+
+#[test]
+fn nothing_hostile_makes_a_second_line_of_a_subject() {
+    for (kind, ..) in NoticeKind::ALL {
+        for template in [None, Some(own(None, "{{ device_name }}\r\nX: {{ alert_note }}\n", "", ""))] {
+            let words =
+                Composer::default().compose(&hostile(kind), Method::MailHtml, template.as_ref()).unwrap();
+            assert!(!words.subject.contains(char::is_control), "{:?}", words.subject);
+            assert!(words.subject.chars().count() <= 250);
+        }
+    }
+}
+
+#[test]
+fn an_own_json_body_holds_whatever_stands_in_the_values() {
+    let template = own(
+        Some(Method::JsonPost),
+        "",
+        "{\"name\": {{ device_name }}, \"why\": {{ reasons }}, \"n\": {{ errcount }}, \"up\": {{ is_clear }}}",
+        "",
+    );
+    let words = Composer::default()
+        .compose(&hostile(NoticeKind::SiteError), Method::JsonPost, Some(&template))
+        .unwrap();
+    let body: Value = serde_json::from_str(words.body.as_deref().unwrap()).unwrap();
+    assert!(body["name"].as_str().unwrap().starts_with("</td><script>alert('1')"), "{body}");
+    assert_eq!(body["why"].as_array().unwrap().len(), 3);
+    assert_eq!((&body["n"], &body["up"]), (&json!("3"), &json!(false)));
+    assert_eq!(body.as_object().unwrap().len(), 4);
+    // A template for any method is words there, and no body.
+    let any = own(None, "", "just words", "");
+    let words = Composer::default().compose(&notice(NoticeKind::Test), Method::JsonPost, Some(&any)).unwrap();
+    assert_eq!((words.text.as_str(), words.body), ("just words", None));
+}
+
+#[test]
+fn own_words_without_html_of_their_own_look_the_same_as_html() {
+    let template = own(None, "", "a < b\n{{ device_name }}", "");
+    let words =
+        Composer::default().compose(&notice(NoticeKind::Test), Method::MailHtml, Some(&template)).unwrap();
+    let html = words.html.unwrap();
+    assert!(html.contains("a &lt; b\nShop &quot;front&quot; &lt;page&gt;"), "{html}");
+}
+
+#[test]
+fn a_template_that_cannot_be_used_says_where_and_why() {
+    for (template, part, why) in [
+        (own(None, "{{ a", "", ""), "subject", "not closed"),
+        (own(None, "", "x\n{% set a = 1 %}", ""), "text", "line 2: there is no `set`"),
+        (own(None, "", "{% if a %}", ""), "text", "line 1"),
+        (own(None, "", "{{ a|nope }}", ""), "text", "nope"),
+        (own(None, "", "{{ reasons|safe }}", ""), "text", "safe"),
+        (own(Some(Method::MailHtml), "", "", "{% autoescape false %}"), "html", "no `autoescape`"),
+        (own(Some(Method::JsonPost), "", "{\"a\": \"{{ device_name }}\"}", ""), "text", "no JSON"),
+        (own(None, "", "{{ range(10) }}", ""), "text", "range"),
+    ] {
+        let faults = Composer::default().faults(&template);
+        assert!(!faults.is_empty(), "{template:?}");
+        assert!(faults.iter().all(|fault| fault.part == part), "{faults:?}");
+        assert!(faults[0].reason.contains(why), "{faults:?}");
+    }
+    let fine = own(
+        None,
+        "{{ title }}",
+        "{% for at in locations %}{{ at.location|upper }}{% endfor %}",
+        "<b>{{ url }}</b>",
+    );
+    assert_eq!(Composer::default().faults(&fine), []);
+}
+
+#[test]
+fn work_and_length_are_bounded() {
+    let mut notice = notice(NoticeKind::SiteError);
+    notice.reasons = vec!["x".repeat(10_000); 500];
+    let started = std::time::Instant::now();
+    let nested = "{% for a in reasons %}".repeat(6) + "x" + &"{% endfor %}".repeat(6);
+    let long = "{% for a in reasons %}{% for b in reasons %}{{ reasons|join }}{% endfor %}{% endfor %}";
+    let wide = "{% for a in reasons %}{% for b in reasons %}{{ a ~ b ~ a ~ b }}{% endfor %}{% endfor %}";
+    for (source, why) in
+        [(nested.as_str(), "too much work"), (long, "too long"), (wide, "more than 262144 bytes")]
+    {
+        let fault = Composer::default()
+            .compose(&notice, Method::MailText, Some(&own(None, "", source, "")))
+            .unwrap_err();
+        assert!(fault.reason.contains(why), "{fault}");
+    }
+    assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
+    // Values are cut, so that the built-in words never come to that.
+    assert!(compose(&notice, Method::MailHtml).html.unwrap().len() < 256 * 1024);
+}
