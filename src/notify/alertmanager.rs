@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::http::Call;
 use super::json_post::let_in;
-use super::pager_duty::severity;
+use super::pager_duty::{performance, severity_of};
 use super::{Message, SendError};
 use crate::model::NoticeKind;
 
@@ -28,12 +28,16 @@ pub(super) fn call(message: &Message) -> Result<Call, SendError> {
         }
     };
     label("alertname", format!("Vigie{}", kind.title().replace(' ', "")));
-    label("severity", severity(kind).to_owned());
+    label("severity", severity_of(notice, kind).to_owned());
     label("company", notice.company.clone());
     label("monitor", notice.monitor_name.clone());
     label("monitor_id", notice.monitor_id.map(|id| id.to_string()).unwrap_or_default());
     label("monitor_type", notice.monitor_type.map(|kind| kind.name().to_owned()).unwrap_or_default());
     label("target", notice.target.clone());
+    if let Some((alert, location)) = performance(notice) {
+        label("performance_alert", alert.to_string());
+        label("location_id", location.to_string());
+    }
     if notice.monitor_id.is_none() {
         label("key", message.key.clone());
     }

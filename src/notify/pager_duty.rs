@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::http::Call;
 use super::{Message, SendError, fields};
-use crate::model::{Notice, NoticeKind};
+use crate::model::{LocationId, Notice, NoticeKind};
 
 /// Where events go when the address names no path.
 const PATH: &str = "/v2/enqueue";
@@ -23,7 +23,7 @@ pub(super) fn call(message: &Message) -> Result<Call, SendError> {
         "payload": {
             "summary": message.subject.chars().take(SUMMARY).collect::<String>(),
             "source": if notice.target.is_empty() { "vigie" } else { notice.target.as_str() },
-            "severity": severity(notice.kind),
+            "severity": severity_of(notice, notice.kind),
             "timestamp": notice.at.to_string(),
             "component": notice.monitor_name,
             "group": notice.company,
@@ -47,6 +47,9 @@ pub(super) fn incident(notice: &Notice, key: &str) -> String {
         NoticeKind::SiteError | NoticeKind::SiteClear => "site",
         _ => return key.chars().take(255).collect(),
     };
+    if let Some((alert, location)) = performance(notice) {
+        return format!("vigie-performance-{alert}-{location}");
+    }
     match (notice.episode, notice.monitor_id) {
         (Some(episode), _) => format!("vigie-{family}-episode-{episode}"),
         (None, Some(monitor)) => format!("vigie-{family}-monitor-{monitor}"),
@@ -54,8 +57,20 @@ pub(super) fn incident(notice: &Notice, key: &str) -> String {
     }
 }
 
+/// The performance alert that `notice` is about, and where it is raised: each is raised and ends on its own.
+pub(super) fn performance(notice: &Notice) -> Option<(i64, LocationId)> {
+    let alert = notice.more.get("alert_id").filter(|_| notice.kind.is_performance())?.as_i64()?;
+    Some((alert, notice.location_id?))
+}
+
+/// The severity of `kind`; of performance alerts, by their level.
+pub(super) fn severity_of(notice: &Notice, kind: NoticeKind) -> &'static str {
+    let level = notice.more.get("level").and_then(Value::as_str);
+    if kind == NoticeKind::PerformanceError && level == Some("warning") { "warning" } else { severity(kind) }
+}
+
 /// One of the four that the API knows.
-pub(super) const fn severity(kind: NoticeKind) -> &'static str {
+const fn severity(kind: NoticeKind) -> &'static str {
     match kind {
         NoticeKind::SiteError | NoticeKind::HostagentError => "critical",
         NoticeKind::NoData | NoticeKind::PerformanceError => "error",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use vigie::clock::SystemClock;
-use vigie::model::{Method, NoticeKind};
+use vigie::model::{LocationId, Method, NoticeKind};
 use vigie::notify::{ChannelSettings, Channels, Courier, Secret, SmsSettings};
 
 use super::kit::{message, net, send, settings};
@@ -76,6 +76,26 @@ async fn pagerduty_gets_events_of_version_2_and_a_clear_resolves_what_its_error_
     assert_eq!(events["site_error"]["dedup_key"], events["site_clear"]["dedup_key"]);
     assert_ne!(events["site_error"]["dedup_key"], events["performance_error"]["dedup_key"]);
     assert_ne!(events["site_error"]["dedup_key"], events["test"]["dedup_key"]);
+}
+
+#[tokio::test]
+async fn performance_alerts_of_one_monitor_are_incidents_of_their_own() {
+    let receiver = Receiver::start(|_, request| pager_duty(request)).await;
+    let (error, clear) = (NoticeKind::PerformanceError, NoticeKind::PerformanceClear);
+    for (kind, alert, location) in [(error, 5, 1), (error, 5, 2), (error, 6, 1), (clear, 5, 2)] {
+        let mut message = message(kind, Method::PagerDuty, &receiver.url("/"), &"k".repeat(32));
+        message.notice.episode = None;
+        message.notice.location_id = Some(LocationId(location));
+        message.notice.more = json!({"alert_id": alert, "level": "warning"}).as_object().unwrap().clone();
+        send(&message).await.unwrap();
+    }
+    let events: Vec<Value> = receiver.came().iter().map(Request::json).collect();
+    let names: Vec<&str> = events.iter().map(|event| event["dedup_key"].as_str().unwrap()).collect();
+    let want =
+        ["vigie-performance-5-1", "vigie-performance-5-2", "vigie-performance-6-1", "vigie-performance-5-2"];
+    assert_eq!(names, want);
+    assert_eq!(events[0]["payload"]["severity"], "warning");
+    assert_eq!(events[3]["event_action"], "resolve");
 }
 
 #[tokio::test]
