@@ -31,8 +31,8 @@ use super::{server, service};
 use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
-    AlarmSettings, Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts,
-    Performance, PerformanceParts, Roster, TimeOfDay, View, Vitals,
+    Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Performance,
+    PerformanceParts, Roster, TimeOfDay, View, Vitals,
 };
 use crate::engine::RunnerHandle;
 use crate::model::FieldFault;
@@ -315,7 +315,7 @@ impl Parts {
             clock: Arc::clone(&clock),
             bell: bell.clone(),
         };
-        ingestor.watch(lookout, AlarmSettings::default()).await?;
+        ingestor.watch(lookout, settings.alerts.alarms).await?;
         let around = delivery::Around {
             store: Arc::clone(&store),
             addresses: desk.addresses(),

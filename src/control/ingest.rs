@@ -78,6 +78,11 @@ struct Desk {
 /// What a turn of the loop came to.
 struct Turn {
     commit: Commit,
+    rest: Rest,
+}
+
+/// What is done once a turn is kept.
+struct Rest {
     after: After,
     /// Results that were taken off the queue.
     count: usize,
@@ -87,11 +92,9 @@ struct Turn {
 
 /// A turn that is being kept.
 struct UnderWay {
-    /// Answers whether the store took it; `None` when there is nothing to keep.
-    kept: Option<JoinHandle<bool>>,
-    after: After,
-    count: usize,
-    captured: usize,
+    /// Answers whether the store took it.
+    kept: JoinHandle<bool>,
+    rest: Rest,
 }
 
 /// Why commits fail at present.
@@ -285,11 +288,16 @@ impl Desk {
             if !self.settle(under_way.take(), lookout.as_deref()).await {
                 return;
             }
-            under_way = Some(self.begin(turn));
-            // With a whole batch waiting, that is worked out while this one is written. Else what comes meanwhile
-            // makes up the next one.
-            if results.len() < batch && !self.settle(under_way.take(), lookout.as_deref()).await {
-                return;
+            if results.len() < batch {
+                // What comes meanwhile makes up the next one.
+                let kept = self.keep_all(turn.commit).await;
+                if !kept {
+                    return;
+                }
+                self.finish(turn.rest, lookout.as_deref());
+            } else {
+                // With a whole batch waiting, that is worked out while this one is written.
+                under_way = Some(self.begin(turn));
             }
         }
         self.settle(under_way, lookout.as_deref()).await;
@@ -319,33 +327,39 @@ impl Desk {
         };
         let commit = Commit { alarm, ..self.commit_of(results, missed) };
         self.soften(&commit.alarm.verified);
-        Turn { commit, after, count, captured }
+        Turn { commit, rest: Rest { after, count, captured } }
     }
 
     /// Begins to keep what a turn came to.
     fn begin(self: &Arc<Self>, turn: Turn) -> UnderWay {
-        let Turn { commit, after, count, captured } = turn;
         let desk = Arc::clone(self);
-        let is_nothing = commit.results.is_empty() && commit.alarm.is_empty();
-        let kept = (!is_nothing).then(|| tokio::spawn(async move { desk.keep(commit).await }));
-        UnderWay { kept, after, count, captured }
+        UnderWay { kept: tokio::spawn(async move { desk.keep_all(turn.commit).await }), rest: turn.rest }
     }
 
     /// Waits until it is kept, and begins what follows; `false` when the store was closed.
     async fn settle(&self, under_way: Option<UnderWay>, lookout: Option<&Lookout>) -> bool {
-        let Some(UnderWay { kept, after, count, captured }) = under_way else { return true };
-        if let Some(kept) = kept
-            && !kept.await.unwrap_or(false)
-        {
-            return false;
+        let Some(UnderWay { kept, rest }) = under_way else { return true };
+        let kept = kept.await.unwrap_or(false);
+        if kept {
+            self.finish(rest, lookout);
         }
+        kept
+    }
+
+    /// Keeps `commit`, when there is something in it; `false` when the store was closed.
+    async fn keep_all(&self, commit: Commit) -> bool {
+        commit.results.is_empty() && commit.alarm.is_empty() || self.keep(commit).await
+    }
+
+    /// Begins what follows from what was kept, and gives its room back.
+    fn finish(&self, rest: Rest, lookout: Option<&Lookout>) {
+        let Rest { after, count, captured } = rest;
         if let Some(lookout) = lookout {
             lookout.carry_out(after);
         }
         self.captured.fetch_sub(captured, Ordering::AcqRel);
         let left = self.held.fetch_sub(count, Ordering::AcqRel).saturating_sub(count);
         self.metrics.ingest_queue_depth(left);
-        true
     }
 
     /// What the store does with states whose error nobody else saw.

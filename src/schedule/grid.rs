@@ -58,7 +58,7 @@ impl Part {
 
     /// Which of the locations of run number `run` this one is, counted from 0; it takes part when that is less
     /// than `per_run`.
-    fn turn(&self, run: i64) -> i64 {
+    fn turn(self, run: i64) -> i64 {
         let pool = i64::from(self.pool);
         let first = if self.rotates { first_of_run(run, pool, i64::from(self.per_run)) } else { 0 };
         (i64::from(self.position) - first).rem_euclid(pool)

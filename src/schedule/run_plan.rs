@@ -104,7 +104,8 @@ impl RunPlan {
         if !self.rotates || self.pool.is_empty() {
             return 0;
         }
-        let (pool, per_run) = (self.pool.len() as i64, self.per_run() as i64);
+        let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let (pool, per_run) = (whole(self.pool.len()), whole(self.per_run()));
         usize::try_from(first_of_run(run_number(&self.slots, planned_at), pool, per_run)).unwrap_or(0)
     }
 }

@@ -8,32 +8,32 @@ use vigie::model::{CheckResult, MonitorId, Outcome};
 
 use crate::world::{World, monitor, result, run, until};
 
-const MANY: i64 = 10_000;
+const MANY: i32 = 10_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_monitors_that_fail_in_the_same_minute_are_each_told_once() {
     let mut world = World::new().await;
     world.recipient(json!({})).await;
     world.monitors =
-        (1..=MANY).map(|id| monitor(MonitorId(id), &[1], json!({"mode": "Global Verify"}))).collect();
+        (1..=MANY).map(|id| monitor(MonitorId(id.into()), &[1], json!({"mode": "Global Verify"}))).collect();
     world.ingestor.changed(world.monitors.clone(), Vec::new()).await;
     let failed = |number: i64, outcome: Outcome| -> Vec<CheckResult> {
-        (1..=MANY).map(|id| result(MonitorId(id), 1, run(number), outcome)).collect()
+        (1..=MANY).map(|id| result(MonitorId(id.into()), 1, run(number), outcome)).collect()
     };
     let began = Instant::now();
     world.reach(run(2));
     for result in failed(1, Outcome::Error) {
         world.ingestor.take(result).await;
     }
-    until("all are told", async || world.count().await == MANY as u64).await;
+    until("all are told", async || world.count().await == u64::try_from(MANY).unwrap()).await;
     println!("{MANY} failures were verified and told within {:?}", began.elapsed());
     world.reach(run(3));
     for result in failed(2, Outcome::Ok) {
         world.ingestor.take(result).await;
     }
-    until("their ends are told", async || world.count().await == 2 * MANY as u64).await;
+    until("their ends are told", async || world.count().await == 2 * u64::try_from(MANY).unwrap()).await;
     let keys: HashSet<String> = world.messages().await.into_iter().map(|message| message.new.key).collect();
-    assert_eq!(keys.len(), 2 * MANY as usize);
+    assert_eq!(keys.len(), 2 * usize::try_from(MANY).unwrap());
     let asked = world.places.asked.lock().unwrap().len();
-    assert_eq!(asked, MANY as usize, "each was asked about once");
+    assert_eq!(asked, usize::try_from(MANY).unwrap(), "each was asked about once");
 }

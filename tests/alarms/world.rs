@@ -199,7 +199,7 @@ impl World {
 
     /// Makes a monitor that runs each minute at `locations`, with these fields, and watches it.
     pub async fn monitor(&mut self, locations: &[i64], fields: Value) -> MonitorId {
-        let id = MonitorId(self.monitors.len() as i64 + 1);
+        let id = MonitorId(i64::try_from(self.monitors.len()).unwrap() + 1);
         let made = monitor(id, locations, fields);
         self.monitors.push(made.clone());
         self.ingestor.changed(vec![made], Vec::new()).await;
@@ -327,7 +327,7 @@ async fn open(
 pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let began = Instant::now();
     while !holds().await {
-        assert!(began.elapsed() < Duration::from_secs(60), "it never came to it that {what}");
+        assert!(began.elapsed() < Duration::from_mins(1), "it never came to it that {what}");
         tokio::time::sleep(Duration::from_millis(3)).await;
     }
 }

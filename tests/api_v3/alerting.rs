@@ -267,6 +267,15 @@ async fn a_monitor_tells_of_its_agreement_and_its_performance_alerts() {
         admin.post(&path, json!({"type": "sharp", "threshold": 0, "days": 8})).await.refused(400).len(),
         3
     );
+    // A copy has the alerts, but no agreement.
+    let copy = admin.post(&format!("/monitors/{one}/clone"), json!({})).await.id();
+    let shown = admin.get(&format!("/monitors/{copy}")).await.expect(200);
+    assert_eq!((&shown["has_sla"], &shown["has_performance_alerts"]), (&json!(false), &json!(true)));
+    let copied = admin.get(&format!("/monitors/{copy}/performance-alerts")).await.expect(200);
+    assert_eq!(
+        (&copied["results"][0]["days"], &copied["results"][0]["monitor_id"]),
+        (&json!(3), &json!(copy))
+    );
     // They go with their monitor.
     admin.delete(&format!("/monitors/{one}")).await.expect(204);
     admin.get(&format!("/slas/{sla}")).await.refused(404);
@@ -310,4 +319,38 @@ async fn a_blackout_says_when_it_holds_next() {
     assert_eq!(admin.get(&path).await.expect(200)["metadata"]["resultset"]["count"], 1);
     app.clock.advance(std::time::Duration::from_hours(3));
     assert_eq!(app.login(Role::ReadOnly).await.get(&path).await.expect(200)["results"], json!([]));
+}
+
+#[tokio::test]
+async fn a_template_is_tried_on_an_example_before_anybody_gets_it() {
+    let app = App::start().await;
+    let (admin, reader) = (app.login(Role::Admin).await, app.login(Role::ReadOnly).await);
+    let one = monitor(&admin, "Front door").await;
+    admin.patch("/account", json!({"brand": "Shopwatch"})).await.expect(200);
+    let preview = async |body: Value| admin.post("/templates/preview", body).await;
+    let built_in = preview(json!({"monitor_id": one, "method_id": 1})).await.expect(200);
+    let subject = built_in["subject"].as_str().unwrap();
+    assert!(subject.starts_with("[Shopwatch]") && subject.contains("Front door"), "{subject}");
+    assert_eq!((&built_in["html"], &built_in["body"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        preview(json!({"monitor_id": 999_999})).await.refused(400),
+        ["`monitor_id`: there is no monitor `999999`"]
+    );
+    assert_eq!(preview(json!({"kind": "birthday", "method_id": 2})).await.refused(400).len(), 2);
+    reader.post("/templates/preview", json!({})).await.refused(403);
+    let own =
+        preview(json!({"monitor_id": one, "method_id": 1, "subject": "{{ device_name }} is ill"})).await;
+    assert_eq!(own.expect(200)["subject"], "Front door is ill");
+    let broken = json!({"name": "broken", "subject": "{{ device_name", "method_id": 1});
+    for path in ["/templates", "/templates/preview"] {
+        let mut body = broken.clone();
+        if path != "/templates" {
+            body.as_object_mut().unwrap().remove("name");
+        }
+        let messages = admin.post(path, body).await.refused(400);
+        assert!(messages[0].starts_with("`subject` cannot be used: "), "{messages:?}");
+    }
+    // Nothing was kept and nothing sent.
+    assert_eq!(admin.get("/templates").await.expect(200)["results"], json!([]));
+    assert_eq!(admin.get("/notifications").await.expect(200)["results"], json!([]));
 }

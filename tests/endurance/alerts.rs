@@ -29,14 +29,17 @@ type News = (String, i64, i64);
 fn a_server_that_is_killed_delivers_every_message_and_none_twice() {
     let rounds = if crate::full() { 200 } else { 10 };
     let mut moments = Moments::new();
+    println!("seed {}, to be repeated with VIGIE_TEST_SEED", moments.0);
     let (target, hook) = (Target::start(), Hook::start());
     let folder = tempfile::tempdir().unwrap();
     let (monitors, data) = (folder.path().join("monitors"), folder.path().join("data"));
-    write_monitors(&monitors, target.address);
+    // Nothing runs before everybody is there who is told.
+    write_monitors(&monitors, target.address, false);
     let args = ["--data", data.to_str().unwrap(), "--monitors", monitors.to_str().unwrap()];
     let server = Daemon::start(&args);
     make_recipients(&server, hook.address);
     drop(server);
+    write_monitors(&monitors, target.address, true);
     for _ in 0..rounds {
         let mut server = Daemon::start(&args);
         // No wait for something to happen: the moment itself is what is tried.
@@ -134,11 +137,11 @@ fn kept(data: &Path) -> HashMap<String, (News, String)> {
     rows.query_map([], row).unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-fn write_monitors(folder: &Path, target: SocketAddr) {
-    std::fs::create_dir(folder).unwrap();
+fn write_monitors(folder: &Path, target: SocketAddr, enabled: bool) {
+    std::fs::create_dir_all(folder).unwrap();
     let monitor = |n: usize| {
         json!({"key": format!("m{n}"), "name": format!("m{n}"), "type": "website", "billing_plancode": "x",
-            "interval": 1, "timeout": 10, "url": format!("http://{target}/{n}")})
+            "interval": 1, "timeout": 10, "enabled": enabled, "url": format!("http://{target}/{n}")})
     };
     let all: Vec<Value> = (0..MONITORS).map(monitor).collect();
     std::fs::write(folder.join("all.json"), Value::from(all).to_string()).unwrap();

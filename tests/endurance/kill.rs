@@ -27,6 +27,7 @@ type Seen = BTreeMap<String, CheckResult>;
 fn a_server_that_is_killed_keeps_what_it_showed_and_accounts_for_every_slot() {
     let rounds = if crate::full() { 100 } else { 5 };
     let mut moments = Moments::new();
+    println!("seed {}, to be repeated with VIGIE_TEST_SEED", moments.0);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let targets = runtime.block_on(Responder::start(ResponderConfig::default())).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -61,14 +62,13 @@ fn a_server_that_is_killed_keeps_what_it_showed_and_accounts_for_every_slot() {
 }
 
 /// Random moments that follow from a seed (SplitMix64).
-pub struct Moments(u64);
+pub struct Moments(pub u64);
 
 impl Moments {
-    /// By a new seed, which is told, or that of the environment.
+    /// By a new seed, or that of the environment.
     pub fn new() -> Self {
         let told = std::env::var("VIGIE_TEST_SEED").ok().map(|text| text.parse().unwrap());
         let seed: u64 = told.unwrap_or_else(|| RandomState::new().hash_one(0));
-        println!("seed {seed}, to be repeated with VIGIE_TEST_SEED");
         Self(seed)
     }
 

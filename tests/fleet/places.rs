@@ -52,7 +52,9 @@ fn by_run(results: &[CheckResult]) -> BTreeMap<Timestamp, Vec<LocationId>> {
         assert_eq!(result.run_id, RunId::of(result.monitor_id, result.planned_at));
         runs.entry(result.planned_at).or_default().push(result.location_id);
     }
-    runs.values_mut().for_each(|locations| locations.sort_unstable());
+    for locations in runs.values_mut() {
+        locations.sort_unstable();
+    }
     runs
 }
 

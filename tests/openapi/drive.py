@@ -43,6 +43,9 @@ NO_SUCCESS = {
     "getCertificate": "as there is none",
     "deleteCertificate": "as there is none",
     "getResultCapture": "no result of this run leaves a file",
+    "getEpisode": "as there may be no outage yet",
+    "acknowledgeEpisode": "as there may be no outage yet",
+    "retryNotification": "as no message is given up within the run",
 }
 
 # How many of each there are for calls that remove.
@@ -188,11 +191,16 @@ def make_examples(server, document):
         example = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("example")
         if method != "POST" or example is None or "{" in path or "bulk-edit" in path or path in NO_EXAMPLE:
             continue
-        if "assoc_id" in example:
-            example["assoc_id"] = monitor
+        for field in ("assoc_id", "monitor_id"):
+            if field in example:
+                example[field] = monitor
+        if "recipient_id" in example:
+            example["recipient_id"] = there["/recipients"][0]
         status, answer = server.call(method, path, example)
         if status != 200:
             faults.append(f"the example of {method} {path} is refused: {status} {answer}")
+            continue
+        if "id" not in answer:
             continue
         there[path] = [int(answer["id"])]
         if path.startswith("/monitors/"):
@@ -200,6 +208,9 @@ def make_examples(server, document):
             there["/monitors"].append(monitor)
         for number in range(SPARES if path in deletable else 0):
             other = {**example, **{name: f"{example[name]}{number}" for name in ("name", "login") if name in example}}
+            if path == "/slas":
+                # Each monitor has one at most.
+                other["monitor_id"] = there["/monitors"][number]
             status, answer = server.call(method, path, other)
             if status == 200:
                 there.setdefault(f"DELETE {path}", []).append(int(answer["id"]))
@@ -207,6 +218,12 @@ def make_examples(server, document):
     for _ in range(SPARES):
         status, answer = server.call("POST", f"/monitors/{monitor}/clone", {})
         there.setdefault("DELETE /monitors", []).append(int(answer["id"]))
+    # A test message is what there is to be read of messages.
+    there["/notifications"] = there.get("/test-notifiers", [])
+    there["alerts"], body = [], {"type": "static", "threshold": 1}
+    for _ in range(2 + SPARES):
+        _, answer = server.call("POST", f"/monitors/{monitor}/performance-alerts", body)
+        there["alerts"].append([monitor, int(answer["id"])])
     there["/results"] = server.results()
     return faults, there
 

@@ -80,9 +80,19 @@ def before_call(_context, case, _kwargs):
     valid = number(path.get("id")) is not None and number(path["id"]) > 0
     if "/results/" in case.operation.path:
         valid = re.fullmatch("[0-9a-f]{16}", str(path.get("id"))) is not None
-    if turn % 8 and valid and (known := existing(case, turn // 8)) is not None:
+    alerts = THERE.get("alerts", [])
+    same_method = case.method.upper() == case.operation.method.upper()
+    if "alert_id" in path and turn % 8 and valid and same_method:
+        # A monitor with one of its performance alerts; two of them are never taken away.
+        if case.method.upper() != "DELETE":
+            path["id"], path["alert_id"] = alerts[turn // 8 % 2]
+        elif len(alerts) > 2:
+            path["id"], path["alert_id"] = alerts.pop()
+        else:
+            path["id"] = 1 << 40
+    elif turn % 8 and valid and (known := existing(case, turn // 8)) is not None:
         path["id"] = known
-    if case.method.upper() == "DELETE" and number(path.get("id")) in THERE.get("kept", []):
+    if case.method.upper() == "DELETE" and "alert_id" not in path and number(path.get("id")) in THERE.get("kept", []):
         path["id"] = 1 << 40
     if case.operation.path == "/users/{id}" and case.method.upper() != "GET" and number(path.get("id")) == OWN:
         path["id"] = 1

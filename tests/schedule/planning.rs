@@ -13,7 +13,7 @@ fn ten_thousand_late_starts_do_not_move_the_grid() {
     let mut planned = first;
     for round in 0..10_000_u64 {
         let late = Duration::from_micros(round * 7_919 % 999_999);
-        let decided = CatchUp::decide(&slots, planned, planned + late, MonitorId(42));
+        let decided = CatchUp::decide(slots, planned, planned + late, MonitorId(42));
         assert_eq!((decided.missed, decided.next.planned_at), (None, planned));
         assert_eq!(decided.next.start_at, planned + late, "ordinary lateness starts at once");
         planned = slots.next_after(planned);
@@ -27,7 +27,7 @@ fn a_slot_that_lies_ahead_waits_for_its_time() {
     let due = slots.next_after(NOON);
     // Ahead by minutes too, as after the wall clock was stepped back.
     for back in [0, 1, 3600] {
-        let decided = CatchUp::decide(&slots, due, NOON - Duration::from_secs(back), MonitorId(1));
+        let decided = CatchUp::decide(slots, due, NOON - Duration::from_secs(back), MonitorId(1));
         assert_eq!((decided.missed, decided.next.planned_at, decided.next.start_at), (None, due, due));
     }
 }
@@ -36,7 +36,7 @@ fn a_slot_that_lies_ahead_waits_for_its_time() {
 fn a_slot_whose_interval_has_just_ended_is_missed_and_the_next_one_is_on_time() {
     let slots = Slots::new(MonitorId(9), Duration::from_mins(1), None);
     let due = slots.next_after(NOON);
-    let decided = CatchUp::decide(&slots, due, due + Duration::from_mins(1), MonitorId(9));
+    let decided = CatchUp::decide(slots, due, due + Duration::from_mins(1), MonitorId(9));
     let missed = decided.missed.unwrap();
     assert_eq!((missed.first, missed.last, missed.count), (due, due, 1));
     let next = due + Duration::from_mins(1);
@@ -54,7 +54,7 @@ proptest! {
         let slots = Slots::new(MonitorId(id), Duration::from_secs(seconds), None);
         let due = slots.next_after(NOON - Duration::from_secs(seconds * behind));
         let now = due + Duration::from_micros(pause);
-        let decided = CatchUp::decide(&slots, due, now, MonitorId(id));
+        let decided = CatchUp::decide(slots, due, now, MonitorId(id));
         let missed = decided.missed.map_or(0, |missed| missed.count);
         prop_assert_eq!(missed, slots.slots_between(due, decided.next.planned_at));
         if let Some(missed) = decided.missed {

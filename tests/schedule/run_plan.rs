@@ -17,7 +17,7 @@ fn plans() -> impl Strategy<Value = RunPlan> {
     let parts = (any::<i64>(), 1_u64..7200, 1_usize..9, 1_usize..9, any::<(bool, bool)>(), 1_u64..200);
     parts.prop_map(|(id, seconds, pool, per_run, (rotates, staggered), longest)| RunPlan {
         slots: Slots::new(MonitorId(id), Duration::from_secs(seconds), None),
-        pool: (0..pool).map(|place| LocationId(10 + 7 * place as i64)).collect(),
+        pool: (10..).step_by(7).take(pool).map(LocationId).collect(),
         per_run: per_run.min(pool),
         rotates,
         staggered,
@@ -187,7 +187,7 @@ fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say() {
         assert_eq!((plan.slots.interval(), plan.longest), (Duration::from_mins(5), Duration::from_secs(30)));
     }
     let twice = monitor(json!({"mode": "Primary", "retry_on_failure": true}));
-    assert_eq!(RunPlan::of(&twice, &[LocationId(1)]).longest, Duration::from_secs(60));
+    assert_eq!(RunPlan::of(&twice, &[LocationId(1)]).longest, Duration::from_mins(1));
 }
 
 #[test]

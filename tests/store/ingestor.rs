@@ -140,7 +140,10 @@ async fn the_memory_that_waiting_results_take_is_bounded() {
         taken += 1;
         assert!(taken < 100, "take never waits");
     }
-    assert!((3..=5).contains(&taken), "{taken} taken: a queue of 3 and one batch of at most 2");
+    assert!(
+        (3..=7).contains(&taken),
+        "{taken} taken: a queue of 3, and batches of at most 2: one that is written, one that is worked out"
+    );
     store.gate.add_permits(1000);
     assert_eq!(ingestor.drain(Duration::from_mins(1)).await, 0);
     let kept: usize = store.taken.lock().unwrap().iter().map(|commit| commit.results.len()).sum();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::build::Reader;
-use crate::control::DeliverySettings;
+use crate::control::{AlarmSettings, DeliverySettings};
 use crate::model::Rule;
 use crate::model::format::service;
 use crate::model::intake::SecretAt;
@@ -13,6 +13,8 @@ use crate::notify::{ChannelSettings, MailSettings, MailTls, Secret, SmsSettings,
 /// How alerts leave the process.
 #[derive(Clone, Debug)]
 pub struct AlertSettings {
+    /// When alerts are written.
+    pub alarms: AlarmSettings,
     /// Limits and retries.
     pub delivery: DeliverySettings,
     /// What channels need.
@@ -45,7 +47,10 @@ impl Reader<'_> {
             sms: self.sms(),
             trap_enterprise: enterprise.unwrap_or_default(),
         };
-        AlertSettings { delivery, channels, heartbeat: self.optional("heartbeat.url") }
+        let usual = AlarmSettings::default();
+        let no_data_runs = u32::try_from(self.number("alerts.no_data_runs")).unwrap_or(usual.no_data_runs);
+        let alarms = AlarmSettings { no_data_runs, ..usual };
+        AlertSettings { alarms, delivery, channels, heartbeat: self.optional("heartbeat.url") }
     }
 
     fn mail(&mut self) -> Option<MailSettings> {

@@ -281,6 +281,7 @@ pub static SETTINGS: &[Setting] = &[
         "1.3.6.1.4.1.8072.9999.9999",
         "The object identifier under which SNMP traps stand; the default is the one that Net-SNMP leaves to\nexperiments.",
     ),
+    Setting::new("alerts.no_data_runs", count(0, 1_000), "5", "Runs of a monitor in a row without data after which that is told; 0 never."),
     Setting::new("mail.server", Kind::Text, "null", "Host of the mail server, with or without a port (25; 465 with `implicit`). null: mail waits."),
     Setting::new(
         "mail.tls",

@@ -16,7 +16,6 @@ impl Lookout {
             self.remove(id, turn);
         }
         for monitor in puts {
-            // Without it, its results are watched from the next change on that finds the account.
             self.accounts.learn(monitor.customer).await;
             self.put(monitor, turn);
         }

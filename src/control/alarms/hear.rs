@@ -26,14 +26,11 @@ impl Watched {
     fn page_news(&mut self, result: &CheckResult) -> Option<PageNews> {
         let now = page_bytes(result)?;
         let place = self.pages.iter_mut().find(|(location, _)| *location == result.location_id);
-        let before = match place {
-            Some((_, before)) => before.replace(now),
-            None => {
-                self.pages.push((result.location_id, Some(now)));
-                None
-            }
+        let Some((_, before)) = place else {
+            self.pages.push((result.location_id, Some(now)));
+            return None;
         };
-        before.filter(|before| *before != now).map(|before| PageNews { before, now })
+        before.replace(now).filter(|before| *before != now).map(|before| PageNews { before, now })
     }
 }
 

@@ -25,3 +25,41 @@ pub(super) fn target(monitor: &Monitor) -> String {
 fn first_step(shown: &serde_json::Map<String, Value>) -> Option<&str> {
     shown.get("api_steps")?.as_array()?.first()?.get("url")?.as_str()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::{CustomerId, Document, MonitorId, MonitorType, Origin, Revision, Timestamp};
+
+    #[test]
+    fn a_target_is_shown_without_its_login() {
+        for (kind, fields, shown) in [
+            (MonitorType::Website, json!({"url": "https://a:b@shop.test/x?y"}), "https://shop.test/x?y"),
+            (MonitorType::Website, json!({"url": "http://shop.test/"}), "http://shop.test/"),
+            (MonitorType::Tcp, json!({"hostname": "shop.test", "port": 25}), "shop.test:25"),
+            (MonitorType::Tcp, json!({"hostname": "2001:db8::1", "port": 25}), "[2001:db8::1]:25"),
+            (MonitorType::Ping, json!({"hostname": "shop.test"}), "shop.test"),
+            (
+                MonitorType::WebsiteApi,
+                json!({"api_steps": [{"step_number": 1, "url": "https://api.test/a"}]}),
+                "https://api.test/a",
+            ),
+        ] {
+            let values = fields.as_object().cloned().unwrap_or_default();
+            let monitor = Monitor {
+                id: MonitorId(1),
+                customer: CustomerId(1),
+                origin: Origin::Api,
+                revision: Revision(1),
+                modified_at: Timestamp::from_seconds(0),
+                document: Arc::new(Document::trusted(kind, values)),
+                trail: Arc::default(),
+            };
+            assert_eq!(target(&monitor), shown, "{fields}");
+        }
+    }
+}

@@ -91,3 +91,23 @@ fn with_text(mut messages: Vec<NewNotification>, file: &Capture) -> Vec<NewNotif
     }
     messages
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn traceroutes_begin_in_a_burst_and_then_at_a_rate_for_each_location() {
+        let (mut traces, start) = (Traces::default(), Timestamp::from_seconds(1000));
+        let admitted = |traces: &mut Traces, location, now| {
+            (0..100).filter(|_| traces.admit(LocationId(location), now)).count()
+        };
+        assert_eq!(admitted(&mut traces, 1, start), 20);
+        assert_eq!(admitted(&mut traces, 2, start), 20);
+        assert_eq!(admitted(&mut traces, 1, start + Duration::from_secs(10)), 5);
+        assert_eq!(admitted(&mut traces, 1, start), 0, "a clock that was set back gives nothing");
+        assert_eq!(admitted(&mut traces, 1, start + Duration::from_hours(5)), 20);
+    }
+}

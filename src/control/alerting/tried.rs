@@ -54,7 +54,8 @@ impl Alerting {
         let notice = example(&facts, kind, monitor.as_ref(), self.parts.clock.now());
         let own = Some(&given).filter(|given| **given != empty(given));
         let made = Composer::default().compose(&notice, method, own);
-        let words = made.map_err(|fault| template::unusable(body, fault.part, &fault.reason))?;
+        let words =
+            made.map_err(|fault| Refusal::Faults(vec![template::unusable(body, fault.part, &fault.reason)]))?;
         let shown = json!({
             "subject": words.subject, "text": words.text, "html": words.html, "body": words.body,
         });

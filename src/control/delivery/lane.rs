@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(lane.next(again, false, &settings), Next::Send);
         let asked = lane.failed(at(10), "a", 2, Some(Duration::from_secs(90)), &settings);
         assert_eq!((asked, lane.next(at(99), false, &settings)), (at(100), Next::Wait));
-        assert_eq!(lane.next(at(-4_000), false, &settings), Next::Send, "the clock was set back an hour");
+        assert_eq!(lane.next(at(-7_200), false, &settings), Next::Send, "the clock was set back two hours");
     }
 
     #[test]

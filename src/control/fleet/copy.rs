@@ -12,14 +12,15 @@ use crate::control::{Caller, Refusal, Saved};
 use crate::model::intake::Form;
 use crate::model::source::Node;
 use crate::model::table::account::MONITOR_CLONE;
-use crate::model::{MonitorId, Origin, accept};
+use crate::model::{MonitorId, Origin, Record, RecordKind, accept};
+use crate::store::{NewRecord, Page, RecordFilter, Write};
 
 /// Characters of a name (interface.md 8).
 const MOST_NAME: usize = 255;
 
 impl Fleet {
-    /// Copies one under another name, `Copy of …` when the body has none. All but its id, its trail, its rest
-    /// and its blackouts is copied, secrets too; the copy of a file's monitor is none of the file's. It is
+    /// Copies one under another name, `Copy of …` when the body has none. All but its id, its trail, its rest,
+    /// its blackouts and its agreement is copied, performance alerts and secrets too; the copy of a file's monitor is none of the file's. It is
     /// judged as if it were new, so that what is gone meanwhile, such as a location, is told.
     ///
     /// # Errors
@@ -39,6 +40,36 @@ impl Fleet {
         let document = Arc::new(accepted.document);
         let made =
             self.save_all(caller, vec![Step::New { action: "clone", origin: Origin::Api, document }]).await?;
+        if let Some(copy) = made.first() {
+            self.copy_alerts(caller, id, copy.id).await?;
+        }
         saved(&made, accepted.warnings)
+    }
+
+    /// Gives `copy` the performance alerts of `id`. On their own: a number that there is not yet cannot be named.
+    async fn copy_alerts(&self, caller: &Caller, id: MonitorId, copy: MonitorId) -> Result<(), Refusal> {
+        let filter = RecordFilter {
+            assoc: vec![id.0],
+            ..RecordFilter::of(RecordKind::PerformanceAlert).within(caller.customer)
+        };
+        let found = self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
+        let now = self.parts.clock.now();
+        let new = |record: Record| {
+            Write::CreateRecord(NewRecord {
+                kind: record.kind,
+                customer: Some(caller.customer),
+                assoc: Some(copy.0),
+                unique: None,
+                created_at: now,
+                created_by: caller.login.to_string(),
+                fields: record.fields,
+                private: None,
+            })
+        };
+        let alerts: Vec<Write> = found.rows.into_iter().map(new).collect();
+        if !alerts.is_empty() {
+            self.parts.ledger.write(alerts, Vec::new()).await?;
+        }
+        Ok(())
     }
 }

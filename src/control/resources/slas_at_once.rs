@@ -91,12 +91,11 @@ fn written(
         let mut entry = bench.entry(action, object, bench.kind.name_of(&fields));
         (entry.before, entry.after) = audit::changes(&SLA, &before, &fields);
         entries.push(entry);
-        changes.push(match old {
-            Some(record) => changed(bench, record, fields),
-            None => {
-                made += 1;
-                new(bench, *monitor, fields)
-            }
+        changes.push(if let Some(record) = old {
+            changed(bench, record, fields)
+        } else {
+            made += 1;
+            new(bench, *monitor, fields)
         });
     }
     (changes, entries)

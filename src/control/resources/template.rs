@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use super::draft::{Draft, overlaid, whole};
 use super::rules::Bench;
 use crate::control::Refusal;
-use crate::control::example::example;
 use crate::model::source::Node;
 use crate::model::table::alerting::TEMPLATE;
 use crate::model::{FieldFault, Method, NoticeKind, Record, Rule};
@@ -14,13 +13,13 @@ use crate::notify::{Composer, Template};
 
 pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
     let fields = whole(&TEMPLATE, body)?;
-    check(bench, &fields, body)?;
+    check(&fields, body)?;
     Ok(named(bench, Draft::new(fields)))
 }
 
 pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
     let fields = overlaid(&TEMPLATE, &old.fields, body)?;
-    check(bench, &fields, body)?;
+    check(&fields, body)?;
     Ok(named(bench, Draft::of(old, fields)))
 }
 
@@ -42,23 +41,19 @@ pub(in crate::control) fn template(fields: &Map<String, Value>) -> Template {
     }
 }
 
-/// It makes words of an example of what it is for.
-fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> Result<(), Refusal> {
-    let template = template(fields);
-    let kind = template.kind.unwrap_or(NoticeKind::SiteError);
-    // Without a method it may become mail with HTML: then every part is tried.
-    let method = template.method.unwrap_or(Method::MailHtml);
-    let notice = example(&bench.facts, kind, None, bench.now);
-    match Composer::default().compose(&notice, method, Some(&template)) {
-        Ok(_) => Ok(()),
-        Err(fault) => Err(unusable(body, fault.part, &fault.reason)),
+/// It makes words of the examples of everything that it is for.
+fn check(fields: &Map<String, Value>, body: &Node) -> Result<(), Refusal> {
+    let faults = Composer::default().faults(&template(fields));
+    if faults.is_empty() {
+        return Ok(());
     }
+    Err(Refusal::Faults(faults.iter().map(|fault| unusable(body, fault.part, &fault.reason)).collect()))
 }
 
 /// What is wrong with a part of a template.
-pub(in crate::control) fn unusable(body: &Node, part: &'static str, reason: &str) -> Refusal {
+pub(in crate::control) fn unusable(body: &Node, part: &'static str, reason: &str) -> FieldFault {
     let message = format!("`{part}` cannot be used: {reason}");
-    Refusal::Faults(vec![FieldFault::new(Rule::Format, part, body.place_of(part), message)])
+    FieldFault::new(Rule::Format, part, body.place_of(part), message)
 }
 
 /// One that a group names stays.

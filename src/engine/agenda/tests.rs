@@ -444,7 +444,7 @@ fn a_slot_under_rotation_that_waited_for_longer_than_its_interval_is_missed_not_
     agenda.tick(planned, &mut starts);
     assert_eq!((starts.len(), agenda.queued()), (1, 1));
     let late = planned + Duration::from_secs(61);
-    agenda.tick(planned + Duration::from_secs(60), &mut starts);
+    agenda.tick(planned + Duration::from_mins(1), &mut starts);
     agenda.finished(starts.remove(0).index, late, &mut starts);
     let series = agenda.take_missed().unwrap();
     assert_eq!((starts.len(), series.reason), (0, MissedReason::Overload));
