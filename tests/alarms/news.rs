@@ -91,11 +91,8 @@ async fn a_message_waits_for_the_traceroute_which_goes_with_result_and_message()
     world.at_home(shop, 1, Outcome::Error).await;
     world.wait_for(2).await;
     let check = result(shop, 1, run(1), Outcome::Error).check_id;
-    // The alert first, as soon as the traceroute is there.
-    until("the message waits no more", async || due_now(&world).await.len() == 1).await;
+    until("the message waits no more", async || due_now(&world).await.len() == 2).await;
     assert_eq!(due_now(&world).await[0].new.notice.kind, NoticeKind::SiteError);
-    world.clock.advance(Duration::from_secs(1));
-    assert_eq!(due_now(&world).await.len(), 2);
     let messages = world.messages().await;
     let kinds: Vec<_> = messages.iter().map(|message| message.new.notice.kind).collect();
     assert_eq!(kinds, [NoticeKind::SiteError, NoticeKind::Traceroute]);

@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::store::{Alarm, Evidence, NewRecord, VerifiedCheck};
 
-/// By how much a traceroute goes out behind the alert that waited for it.
+/// How long a traceroute waits at most for the alert that waited for it: both are made due together.
 const BEHIND: Duration = Duration::from_millis(500);
 
 /// What a turn came to.
@@ -91,7 +91,7 @@ impl Lookout {
                     turn.alarm.evidence.extend(file.map(|file| Evidence { result, file }));
                     let now = turn.now;
                     let due = messages.into_iter().map(move |mut message| {
-                        // Behind the alert that waited for it, which is due from now on.
+                        // Behind the alert that waited for it, which is made due after this is kept.
                         (message.created_at, message.not_before) = (now, now + BEHIND);
                         message
                     });
