@@ -246,9 +246,8 @@ pub(super) fn covered(field: &Field, value: Value, secrets: Secrets) -> Option<V
 fn masked(value: Value, secrets: Secrets) -> Option<Value> {
     let set = value.as_str().is_none_or(|text| !text.is_empty());
     match secrets {
-        Secrets::Revealed => Some(value),
         Secrets::Masked if set => Some(Value::from(MASK)),
-        Secrets::Masked => Some(value),
+        Secrets::Revealed | Secrets::Masked => Some(value),
         Secrets::Omitted => None,
     }
 }
