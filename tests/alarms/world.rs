@@ -327,7 +327,7 @@ async fn open(
 pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let began = Instant::now();
     while !holds().await {
-        assert!(began.elapsed() < Duration::from_mins(1), "it never came to it that {what}");
+        assert!(began.elapsed() < Duration::from_mins(3), "it never came to it that {what}");
         tokio::time::sleep(Duration::from_millis(3)).await;
     }
 }
