@@ -13,6 +13,7 @@ mod network;
 mod proxy;
 mod resolve;
 mod socket;
+mod stream;
 mod timed;
 mod tls;
 mod traceroute;
@@ -26,6 +27,7 @@ pub use exchange::{closed, exchange_failure, read_line, read_more, read_to, writ
 pub use network::{Network, NetworkError};
 pub use resolve::NameServers;
 pub use socket::Source;
+pub use stream::Stream;
 pub use timed::{Marks, Timed};
 pub use tls::{Pem, Roots, TlsOptions, TlsVersions, Trust, warm_up};
 pub use tokio_rustls::client::TlsStream;
