@@ -22,6 +22,7 @@ mod sealing;
 mod situation;
 mod sla;
 mod state;
+mod subject;
 mod trial;
 mod view;
 
