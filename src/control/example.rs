@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::AccountFacts;
+use super::object::object_of;
 use super::subject::{properties, target};
 use crate::model::{
     CheckId, EpisodeId, LocationId, LocationReport, Monitor, MonitorId, MonitorType, Notice, NoticeKind,
@@ -92,8 +93,5 @@ fn more(kind: NoticeKind, now: Timestamp) -> Map<String, Value> {
         NoticeKind::Traceroute => json!({"traceroute": " 1  192.0.2.1  1.2 ms\n"}),
         _ => json!({}),
     };
-    match more {
-        Value::Object(more) => more,
-        _ => Map::new(),
-    }
+    object_of(more)
 }

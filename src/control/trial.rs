@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::object::object_of;
 use super::{Caller, Directory, PlanError, Planner, Refusal, Roster};
 use crate::clock::Clock;
 use crate::model::source::Place;
@@ -163,7 +164,7 @@ impl Trials {
         location: LocationId,
     ) -> Result<Record, Refusal> {
         let now = self.parts.clock.now();
-        let fields = object(json!({
+        let fields = object_of(json!({
             "monitor_id": monitor.id,
             "location_id": location,
             "progress": Progress::Running as u8,
@@ -227,7 +228,7 @@ impl Trials {
 fn shown(record: Record, runs: bool) -> Map<String, Value> {
     let began = record.fields.get("progress") == Some(&json!(Progress::Running as u8));
     let interrupted = began && !runs;
-    let mut shown = object(json!({
+    let mut shown = object_of(json!({
         "id": record.id,
         "monitor_id": null,
         "location_id": null,
@@ -311,11 +312,4 @@ impl Drop for Seat {
 /// Audit times are whole seconds of UTC (behaviour.md 1 "Times").
 fn seconds(at: Timestamp) -> String {
     Timestamp::from_seconds(at.as_micros().div_euclid(1_000_000)).to_string()
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(object) => object,
-        _ => Map::new(),
-    }
 }

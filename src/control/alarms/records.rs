@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
-
 use crate::alert::EpisodeChange;
+use crate::control::object::object_of;
 use crate::model::{
     CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, Monitor, Outcome, RunId, Status,
     Timestamp,
@@ -24,10 +23,7 @@ pub(super) fn episode(monitor: &Monitor, change: &EpisodeChange) -> KeptEpisode 
         ended_at: change.end.map(|end| end.at),
         acknowledged_by: String::new(),
         acknowledged_at: None,
-        body: match body {
-            Value::Object(body) => body,
-            _ => Map::new(),
-        },
+        body: object_of(body),
     }
 }
 

@@ -1,9 +1,10 @@
 //! What is told of a performance alert.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::alert::{PerformanceChange, PerformanceRule, Threshold};
 use crate::control::AccountFacts;
+use crate::control::object::object_of;
 use crate::control::subject::{properties, target};
 use crate::model::{LocationId, Monitor, Notice, NoticeKind, Status, Timestamp};
 
@@ -63,10 +64,7 @@ pub(super) fn notice(told: &Told<'_>, kind: NoticeKind) -> Notice {
         properties: properties(monitor, facts),
         phases: Vec::new(),
         certificate: Value::Null,
-        more: match more {
-            Value::Object(more) => more,
-            _ => Map::new(),
-        },
+        more: object_of(more),
     }
 }
 
