@@ -12,6 +12,7 @@ mod fleet;
 mod health;
 mod housekeeping;
 mod ingest;
+mod moment;
 mod object;
 mod performance;
 mod planner;

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::moment::utc;
 use super::object::object_of;
 use super::{Caller, Directory, PlanError, Planner, Refusal, Roster};
 use crate::clock::Clock;
 use crate::model::source::Place;
 use crate::model::{
     CheckResult, CustomerId, FieldFault, LocationId, Monitor, MonitorId, Outcome, Record, RecordKind,
-    Revision, Rule, Timestamp,
+    Revision, Rule,
 };
 use crate::store::{AuditObject, Ledger, NewRecord, Page, RecordFilter, StoreError, Write};
 
@@ -203,7 +204,7 @@ impl Trials {
         let now = self.parts.clock.now();
         let (progress, name, value) = told(outcome);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
-        record.fields.insert("ended_at".to_owned(), Value::from(seconds(now)));
+        record.fields.insert("ended_at".to_owned(), Value::from(utc(now)));
         record.fields.insert(name.to_owned(), value);
         let (id, expected) = (record.id, record.revision);
         record.revision = Revision(expected.0 + 1);
@@ -235,7 +236,7 @@ fn shown(record: Record, runs: bool) -> Map<String, Value> {
         "progress": null,
         "result_url": result_url(record.id),
         "login": record.created_by,
-        "ordered_at": seconds(record.created_at),
+        "ordered_at": utc(record.created_at),
         "ended_at": null,
         "error": null,
         "result": null,
@@ -307,9 +308,4 @@ impl Drop for Seat {
             running.places.insert(self.customer, left);
         }
     }
-}
-
-/// Audit times are whole seconds of UTC (behaviour.md 1 "Times").
-fn seconds(at: Timestamp) -> String {
-    Timestamp::from_seconds(at.as_micros().div_euclid(1_000_000)).to_string()
 }

@@ -4,8 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::Alerting;
 use crate::alert::{EpisodeChange, Heard};
+use crate::control::moment::utc;
 use crate::control::object::object_of;
-use crate::control::resources::utc;
 use crate::control::{Caller, Refusal};
 use crate::model::{EpisodeId, Right, Verification};
 use crate::store::{EpisodeFilter, KeptEpisode, Listed, NotificationFilter, Page};

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::Alerting;
+use crate::control::moment::utc;
 use crate::control::object::object_of;
-use crate::control::resources::utc;
 use crate::control::{AccountFacts, Caller, Refusal};
 use crate::model::{Notification, NotificationState, Recipient, RecipientId, Right};
 use crate::store::{Listed, NotificationFilter, Page};

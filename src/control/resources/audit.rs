@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::Resources;
-use super::moment::utc;
 use crate::control::fleet::brief;
+use crate::control::moment::utc;
 use crate::control::object::object_of;
 use crate::control::{Caller, Refusal};
 use crate::model::table::Table;

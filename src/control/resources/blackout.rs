@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, conflict, refused};
-use super::moment::local;
 use super::rules::Bench;
 use crate::control::Refusal;
+use crate::control::moment::local;
 use crate::model::source::Node;
 use crate::model::{MonitorId, Record, blackout};
 

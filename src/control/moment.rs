@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use crate::model::Timestamp;
 
 /// An audit time: `YYYY-MM-DDTHH:MM:SSZ`.
-pub(in crate::control) fn utc(at: Timestamp) -> String {
+pub(super) fn utc(at: Timestamp) -> String {
     instant(at).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
