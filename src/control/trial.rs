@@ -2,14 +2,14 @@
 //! `/tests`).
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use super::moment::utc;
 use super::object::object_of;
-use super::{Caller, Directory, PlanError, Planner, Refusal, Roster};
+use super::{Caller, Directory, PlanError, Planner, Refusal, Roster, locked};
 use crate::clock::Clock;
 use crate::model::source::Place;
 use crate::model::{
@@ -221,7 +221,7 @@ impl Trials {
     }
 
     fn running(&self) -> MutexGuard<'_, Running> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.running)
     }
 }
 
