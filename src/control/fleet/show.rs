@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::Fleet;
-use crate::control::moment::{local, utc};
+use crate::control::moment::{local, read_window, utc};
 use crate::control::{AccountFacts, Caller, Refusal};
 use crate::model::script::ScriptFacts;
 use crate::model::table;
@@ -90,8 +90,8 @@ fn ahead(records: &[Record], facts: &AccountFacts, now: Timestamp) -> HashMap<Mo
     for record in records {
         // A recipient may have the number of a monitor.
         let Some(monitor) = record.assoc.filter(|_| record.text("type") != "Notifier") else { continue };
-        let thru = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", record.text("thru_date"));
-        if record.flag("persistent") || thru.is_ok_and(|thru| thru > now) {
+        let thru = read_window(record.text("thru_date"));
+        if record.flag("persistent") || thru.is_some_and(|thru| thru > now) {
             ahead.entry(MonitorId(monitor)).or_default().push(record.id);
         }
     }
