@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::alarms::{After, AlarmSettings, Healths, Lookout, LookoutParts, Step, Word};
 use super::health::Condition;
+use super::locked;
 use super::state::next_state;
 use crate::alert::Health;
 use crate::model::{Capture, CheckResult, EpisodeId, LocationId, Monitor, MonitorId, Outcome, Status};
@@ -24,6 +25,10 @@ pub struct IngestSettings {
     pub queue: usize,
     /// Results in one commit at most.
     pub batch: usize,
+    /// Time from the begin of one commit to that of the next, unless a whole batch waits. A commit rewrites
+    /// the same few pages and waits for the disk, whether it brings one result or a hundred; at 1,700 results
+    /// a second that is most of the work.
+    pub company: Duration,
     /// First pause after a commit failed; it doubles from try to try.
     pub pause: Duration,
     /// Longest such pause.
@@ -40,6 +45,7 @@ impl Default for IngestSettings {
         Self {
             queue: 20_000,
             batch: 5_000,
+            company: Duration::from_millis(20),
             pause: Duration::from_millis(100),
             longest_pause: Duration::from_secs(5),
             patience: Duration::from_secs(30),
@@ -52,7 +58,8 @@ impl Default for IngestSettings {
 const WORDS: usize = 1024;
 
 /// The way of results into the store, and the one loop that decides what follows from them. Results that wait
-/// while a commit is under way make up the next one; nothing waits for company.
+/// while a commit is under way, or within [`IngestSettings::company`] of it, make up the next one; a result
+/// that comes alone is kept at once.
 pub struct Ingestor {
     queue: Mutex<Option<mpsc::Sender<CheckResult>>>,
     words: Mutex<Option<mpsc::Sender<Word>>>,
@@ -268,7 +275,11 @@ impl Desk {
         let mut taken = Vec::with_capacity(batch);
         let mut lookout: Option<Box<Lookout>> = None;
         let mut under_way: Option<UnderWay> = None;
+        let mut not_before = tokio::time::Instant::now();
         loop {
+            if results.len() < batch && !self.ending.load(Ordering::Acquire) {
+                tokio::time::sleep_until(not_before).await;
+            }
             let mut said = Vec::new();
             tokio::select! {
                 biased;
@@ -278,6 +289,7 @@ impl Desk {
                 Some(word) = words.recv() => said.push(word),
                 () = passing(lookout.as_deref()) => {}
             }
+            not_before = tokio::time::Instant::now() + self.settings.company;
             while said.len() < WORDS
                 && let Ok(word) = words.try_recv()
             {
@@ -466,8 +478,4 @@ async fn passing(lookout: Option<&Lookout>) {
 /// Bytes of the captures of `result`.
 fn captured(result: &CheckResult) -> usize {
     result.captures.iter().map(Capture::held).sum()
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
