@@ -19,7 +19,7 @@ mod tls;
 mod traceroute;
 
 pub use deadline::Deadline;
-pub use dial::{STAGGER, close_at_once, decisive};
+pub use dial::{STAGGER, acknowledge_at_once, close_at_once, decisive};
 pub use echo::{EchoReply, EchoSocket, EchoWait, IcmpError};
 pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
 pub use endpoint::{Endpoint, Family, Trace};

@@ -6,18 +6,22 @@ use tokio::time::Instant;
 
 use super::{Call, Seen, malformed};
 use crate::model::{Failure, FailureKind, Phase};
-use crate::net::{TlsOptions, TlsStream, read_to, write_all};
+use crate::net::{TlsOptions, TlsStream, acknowledge_at_once, read_to, write_all};
 use crate::wire::dns::Answer;
 
 impl Call<'_> {
     pub(super) async fn over_tcp(&self, seen: &mut Seen) -> Result<Answer, Failure> {
         let mut stream = self.connected(seen).await?;
-        self.converse(&mut stream, seen).await
+        self.say(&mut stream, seen).await?;
+        self.hear(&mut stream, seen).await
     }
 
     pub(super) async fn over_tls(&self, tls: &TlsOptions, seen: &mut Seen) -> Result<Answer, Failure> {
         let mut stream = self.secured(tls, seen).await?;
-        self.converse(&mut stream, seen).await
+        self.say(&mut stream, seen).await?;
+        // Some servers hold the answer back until the session tickets before it are acknowledged.
+        acknowledge_at_once(stream.get_ref().0);
+        self.hear(&mut stream, seen).await
     }
 
     pub(super) async fn secured(
@@ -38,22 +42,22 @@ impl Call<'_> {
         Ok(stream)
     }
 
-    /// Sends the question with its length before it, and reads one message that comes so (RFC 1035 4.2.2).
-    async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
-        &self,
-        stream: &mut S,
-        seen: &mut Seen,
-    ) -> Result<Answer, Failure> {
-        let (deadline, phases) = (self.cx.deadline, &mut seen.trace.phases);
+    /// Sends the question with its length before it (RFC 1035 4.2.2).
+    async fn say<S: AsyncWrite + Unpin>(&self, stream: &mut S, seen: &mut Seen) -> Result<(), Failure> {
         let query = self.encoded()?;
         let length =
             u16::try_from(query.len()).map_err(|_| malformed(Phase::Prepare, "the question is too long"))?;
         let mut framed = length.to_be_bytes().to_vec();
         framed.extend_from_slice(&query);
         let started = Instant::now();
-        let sent = write_all(stream, &framed, deadline).await;
-        phases.add(Phase::Send, started.elapsed());
-        sent?;
+        let sent = write_all(stream, &framed, self.cx.deadline).await;
+        seen.trace.phases.add(Phase::Send, started.elapsed());
+        sent
+    }
+
+    /// Reads one message that comes with its length before it.
+    async fn hear<S: AsyncRead + Unpin>(&self, stream: &mut S, seen: &mut Seen) -> Result<Answer, Failure> {
+        let (deadline, phases) = (self.cx.deadline, &mut seen.trace.phases);
         let started = Instant::now();
         let mut size = Vec::with_capacity(2);
         let begun = read_to(stream, &mut size, 2, deadline, Phase::FirstByte).await;

@@ -5,7 +5,7 @@ mod value;
 
 use std::fmt;
 
-use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query};
+use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{DNSClass, Name, RecordType};
 
 use crate::model::printable;
@@ -146,7 +146,7 @@ impl Question {
         }
         match message.queries.as_slice() {
             [asked] if self.is(asked) => {}
-            [] if message.metadata.response_code != hickory_proto::op::ResponseCode::NoError => {}
+            [] if message.metadata.response_code != ResponseCode::NoError => {}
             [] => return Heard::Stray(Stray::NoQuestion),
             [other, ..] => return Heard::Stray(Stray::OtherQuestion(shown(other))),
         }
@@ -172,6 +172,7 @@ fn opcode(message: &Message) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hickory_proto::rr::Record;
     use proptest::prelude::*;
 
     use super::*;
@@ -222,6 +223,31 @@ mod tests {
             m.metadata.response_code = ResponseCode::FormErr;
         });
         assert!(matches!(refusal, Heard::Answer(answer) if answer.rcode == ResponseCode::FormErr));
+    }
+
+    #[test]
+    fn dnssec_is_asked_for_when_it_is_wanted_and_https_has_no_id() {
+        let message = |question: Question| Message::from_vec(&question.encode().unwrap()).unwrap();
+        let plain = message(question());
+        assert!(!plain.metadata.authentic_data && !plain.edns.unwrap().flags().dnssec_ok);
+        let wanting = message(question().with_dnssec());
+        assert!(wanting.metadata.authentic_data && wanting.edns.unwrap().flags().dnssec_ok);
+        assert_eq!(message(question().without_id()).metadata.id, 0);
+    }
+
+    #[test]
+    fn what_was_cut_inside_of_a_record_is_cut_and_not_malformed() {
+        let asked = question();
+        let mut message = reply(&asked);
+        message.metadata.truncation = true;
+        let data = hickory_proto::rr::RData::A(hickory_proto::rr::rdata::A([192, 0, 2, 1].into()));
+        message.add_answer(Record::from_rdata(Name::from_ascii("www.example.com.").unwrap(), 60, data));
+        let bytes = message.to_vec().unwrap();
+        for length in HEADER..bytes.len() {
+            let heard = asked.hear(&bytes[..length]);
+            assert!(matches!(heard, Heard::Answer(answer) if answer.truncated && answer.records.is_empty()));
+        }
+        assert!(matches!(asked.hear(&bytes[..HEADER - 1]), Heard::Malformed(_)));
     }
 
     proptest! {
