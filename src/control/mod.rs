@@ -34,7 +34,7 @@ pub use alerting::{Alerting, AlertingParts, NoWatchman, Watchman};
 pub use caller::{Caller, Refusal, Saved, Via};
 pub use contacts::recipient_password;
 pub use delivery::{AddressBook, Addressee, Addresses, Bell, Delivery, DeliveryParts, DeliverySettings};
-pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty};
+pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty, Mobile};
 pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch, LastRuns};
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};

@@ -13,6 +13,7 @@ use super::hosted::{Hosted, targets, way_out};
 use super::kind::{clock_time, target};
 use super::read::Values;
 use super::table::SETTINGS;
+use crate::control::Mobile;
 use crate::model::accept::Plan;
 use crate::model::source::{Node, Place};
 use crate::model::{FieldFault, Location, LocationId, MonitorType, Rule, nearest};
@@ -60,6 +61,8 @@ pub struct Settings {
     pub certificate_names: BTreeMap<i64, String>,
     /// What checks have in common.
     pub probe: ProbeSettings,
+    /// What browsers pretend to be.
+    pub mobile: Mobile,
     /// How alerts leave the process.
     pub alerts: AlertSettings,
     /// Every value, for comparison.
@@ -167,6 +170,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
         others: read.others(),
         certificate_names: read.certificate_names(),
         probe: read.probe(),
+        mobile: read.mobile(),
         alerts: read.alerts(),
         raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
     }
@@ -329,12 +333,16 @@ impl Reader<'_> {
         checked.is_ok()
     }
 
-    /// The entries of a list of maps; an id or code that stands there twice is a fault.
+    /// The entries of a list of maps; what tells them apart and stands there twice is a fault.
     pub(super) fn entries(&mut self, path: &str) -> Vec<(usize, Node)> {
         let node = self.node(path).clone();
         let mut seen = BTreeSet::new();
         for (at, item) in node.items().iter().enumerate() {
-            let name = if path == "plans" { "code" } else { "id" };
+            let name = match path {
+                "plans" => "code",
+                "mobile.profiles" => "subtype",
+                _ => "id",
+            };
             let Some(key) = item.get(name) else { continue };
             if !seen.insert(key.to_json().to_string()) {
                 let inner = format!("{path}[{at}].{name}");
@@ -366,6 +374,14 @@ impl Reader<'_> {
             body_bytes: self.number("checks.body_bytes").unsigned_abs(),
             user_agent: self.optional("checks.user_agent").map_or(standard.user_agent, Into::into),
         }
+    }
+
+    fn mobile(&mut self) -> Mobile {
+        let profile = |(_, entry): (usize, Node)| {
+            Some((entry.get("subtype")?.to_json().as_i64()?, entry.get("name")?.as_text()?.to_owned()))
+        };
+        let profiles = self.entries("mobile.profiles").into_iter().filter_map(profile).collect();
+        Mobile { region: self.node("mobile.region").to_json().as_i64(), profiles }
     }
 
     fn plans(&mut self) -> Vec<Plan> {

@@ -74,6 +74,7 @@ static LOCATION: &[Part] = &[
     part("per_target", count(1, 1_000_000), false),
     part("queue", count(1, 10_000_000), false),
 ];
+static PROFILE: &[Part] = &[part("subtype", count(1, 3), true), part("name", Kind::Text, true)];
 static DNS_NAME: &[Part] = &[part("id", ID, true), part("name", Kind::Text, true)];
 static PLAN: &[Part] = &[
     part("code", Kind::Text, true),
@@ -94,6 +95,7 @@ pub static SECTIONS: &[(&str, &str)] = &[
     ("tls", "Whom checks trust."),
     ("dns", "Name-server monitors."),
     ("checks", "What checks have in common."),
+    ("mobile", "What browser scripts pretend to be, and which locations stand in a mobile network."),
     (
         "alerts",
         "How alerts are delivered. Webhooks, mail and traps are held to the egress policy of `location`.",
@@ -255,6 +257,20 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("checks.certificate_days", count(1, 3_650), "30", "Days before a certificate's end at which `Expiring` warns.").live(),
     Setting::new("checks.body_bytes", count(1_024, 1_073_741_824), "10485760", "Bytes of a body that are read at most, after decompression.").live(),
     Setting::new("checks.user_agent", Kind::Text, "null", "What checks call themselves in `User-Agent`; null means `vigie/` and the version.").live(),
+    Setting::new(
+        "mobile.region",
+        count(0, i64::MAX),
+        "null",
+        "The region code of locations in mobile networks; `has_mobile_locations` and `mobile_location_count` of\nbrowser scripts count those. null: there are none.",
+    )
+    .live(),
+    Setting::new(
+        "mobile.profiles",
+        Kind::Entries(PROFILE),
+        "[]",
+        "Names of the emulation profiles, by the `subtype` of the browser scripts that have them; `mobile_type` shows\nthe name.\nExample: [{subtype: 1, name: small phone}, {subtype: 2, name: tablet}]",
+    )
+    .live(),
     Setting::new(
         "alerts.per_minute",
         count(0, 10_000),
