@@ -241,7 +241,7 @@ fn read(c: &mut Criterion) {
             }
             store.commit(Commit { results, ..Commit::default() }).await.unwrap();
         }
-        store.change((1..=MONITORS).map(monitor).collect(), vec![]).await.unwrap();
+        store.change((1..=MONITORS).map(monitor).collect(), vec![], Box::new(|_| None)).await.unwrap();
     });
     let page = Page { limit: 100, offset: 0 };
     let filters = [

@@ -15,6 +15,7 @@ mod ingest;
 mod performance;
 mod planner;
 mod provision;
+mod provisioned;
 mod raised;
 mod resources;
 mod roster;

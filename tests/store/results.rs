@@ -165,6 +165,7 @@ pub async fn retention_removes_each_kind_of_data_at_its_time(store: &impl Store)
         details_failed: days(10),
         hourly: days(60),
         daily: days(90),
+        audit: days(90),
     };
     let now = at(100 * 24 * HOUR);
     let ages = [1_u64, 5, 20, 40, 70, 95];

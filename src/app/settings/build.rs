@@ -155,6 +155,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
                 details_failed: days(&read, "store.keep_details_failed_days"),
                 hourly: days(&read, "store.keep_hourly_days"),
                 daily: days(&read, "store.keep_daily_days"),
+                audit: days(&read, "store.keep_audit_days"),
             },
             retention_at: clock_time(&read.text("store.retention_at")).unwrap_or((3, 17)),
         },

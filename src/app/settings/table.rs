@@ -201,6 +201,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("store.keep_details_failed_days", DAYS, "90", "How long details of all other results are kept."),
     Setting::new("store.keep_hourly_days", DAYS, "400", "How long hourly figures are kept."),
     Setting::new("store.keep_daily_days", DAYS, "1830", "How long daily figures are kept."),
+    Setting::new("store.keep_audit_days", DAYS, "400", "How long the audit trail is kept: who changed what when."),
     Setting::new("store.retention_at", Kind::ClockTime, "\"03:17\"", "When old data are removed each day, UTC."),
     Setting::new("location.id", ID, "1", "Its number; monitors name it in `home_location` and `locations`."),
     Setting::new("location.name", Kind::Text, "local", "Its name, for people."),

@@ -11,12 +11,12 @@ use crate::model::{Document, Monitor, Secrets};
 const LONG: usize = 2000;
 
 /// The fields of a new monitor.
-pub(super) fn after_create(document: &Document) -> Map<String, Value> {
+pub(in crate::control) fn after_create(document: &Document) -> Map<String, Value> {
     document.stored(Secrets::Masked).into_iter().map(|(name, value)| (name, brief(value))).collect()
 }
 
 /// The fields of a monitor that is removed.
-pub(super) fn before_delete(document: &Document) -> Map<String, Value> {
+pub(in crate::control) fn before_delete(document: &Document) -> Map<String, Value> {
     after_create(document)
 }
 
@@ -33,7 +33,10 @@ pub(super) fn differences(old: &Monitor, new: &Monitor) -> (Map<String, Value>, 
 }
 
 /// The fields that differ between two documents. A field without a value is null.
-pub(super) fn between(old: &Document, new: &Document) -> (Map<String, Value>, Map<String, Value>) {
+pub(in crate::control) fn between(
+    old: &Document,
+    new: &Document,
+) -> (Map<String, Value>, Map<String, Value>) {
     let (revealed_old, revealed_new) = (old.stored(Secrets::Revealed), new.stored(Secrets::Revealed));
     let (masked_old, masked_new) = (old.to_json(Secrets::Masked), new.to_json(Secrets::Masked));
     let (mut before, mut after) = (Map::new(), Map::new());
