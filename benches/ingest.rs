@@ -137,7 +137,7 @@ impl Planner for Home {
     }
 
     fn agents(&self) -> Vec<Agent> {
-        vec![Agent { location: home(), alive: true, verifies: false }]
+        vec![Agent { location: home(), alive: true, cut_off: false, verifies: false }]
     }
 }
 

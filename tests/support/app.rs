@@ -91,6 +91,7 @@ impl App {
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
             vault,
+            planner: planner.clone(),
             clock: Arc::clone(&timer),
         }));
         let trials = Arc::new(Trials::new(TrialParts {
