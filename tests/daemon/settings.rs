@@ -290,6 +290,33 @@ fn every_location_has_a_network_and_limits_of_its_own() {
 }
 
 #[test]
+fn a_proxy_has_a_login_whose_password_stands_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("password");
+    std::fs::write(&file, "s3cret\n").unwrap();
+    let file = file.display();
+    let login = format!("proxy: 'p.test:1', proxy_username: watch, proxy_password_file: {file}");
+    let settings =
+        load(&format!("location: {{{login}}}\nlocations: [{{id: 2, name: b, {login}}}]\n")).unwrap();
+    let given = vigie::net::Proxy::from(vigie::net::Endpoint::new("p.test", 1)).for_user("watch", "s3cret");
+    assert!(settings.hosted().iter().all(|at| at.proxy.as_ref() == Some(&given)));
+    let shown = format!("{settings:?}");
+    assert!(!shown.contains("s3cret"), "{shown}");
+    let faults = load(
+        "location: {proxy_username: a}\nlocations: [{id: 2, name: b, proxy: 'p.test:1', proxy_username: 'a:b', proxy_password_file: /nonexistent}, {id: 3, name: c, proxy: 'p.test:1', proxy_password_file: x}]\n",
+    )
+    .unwrap_err();
+    for wanted in [
+        "`location.proxy_username` needs `location.proxy` as well",
+        "`locations[0].proxy_username` must be a text without a colon",
+        "`locations[0].proxy_password_file`: the file `/nonexistent` cannot be read",
+        "`locations[1].proxy_password_file` needs `locations[1].proxy_username` as well",
+    ] {
+        assert!(faults.iter().any(|fault| fault.contains(wanted)), "{wanted}: {faults:?}");
+    }
+}
+
+#[test]
 fn every_fault_of_a_location_is_found_at_once() {
     let faults = load(
         "location: {connectivity_targets: [nowhere]}\nlocations:\n  - {id: 1, name: a}\n  - {id: 2, name: b, source_ipv4: x, heavy: 0, verifies: maybe}\n  - {id: 2, control: .}\n",

@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use super::alerts::AlertSettings;
 use super::hosted::{Hosted, targets, way_out};
-use super::kind::{clock_time, target};
+use super::kind::clock_time;
 use super::read::Values;
 use super::table::SETTINGS;
 use crate::control::Mobile;
 use crate::model::accept::Plan;
 use crate::model::source::{Node, Place};
 use crate::model::{FieldFault, Location, LocationId, MonitorType, Rule, nearest};
-use crate::net::{Endpoint, NetConfig, NetError, Pem, Roots, Trust};
+use crate::net::{Endpoint, NetConfig, NetError, Pem, Proxy, Roots, Trust};
 use crate::probe::ProbeSettings;
 use crate::store::Retention;
 use crate::telemetry::{LogFormat, LogOptions};
@@ -52,7 +52,7 @@ pub struct Settings {
     /// Whether it looks at failures of monitors of other locations.
     pub(super) verifies: bool,
     /// The proxy of its checks.
-    pub(super) proxy: Option<Endpoint>,
+    pub(super) proxy: Option<Proxy>,
     /// What it should always reach.
     pub(super) connectivity: Vec<Endpoint>,
     /// The locations of `locations`, without whom they trust.
@@ -165,7 +165,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
             region: read.number("location.region"),
         },
         net: read.net(),
-        proxy: read.optional("location.proxy").as_deref().and_then(target),
+        proxy: read.first_proxy(),
         verifies: read.node("location.verifies").to_json() == Value::Bool(true),
         connectivity: targets(read.node("location.connectivity_targets")),
         others: read.others(),
@@ -259,6 +259,13 @@ impl Reader<'_> {
             queue: self.count("engine.queue"),
             drain: Duration::from_secs(self.number("engine.drain_seconds").unsigned_abs()),
         }
+    }
+
+    fn first_proxy(&mut self) -> Option<Proxy> {
+        let of = |name: &&str| ((*name).to_owned(), self.node(&format!("location.{name}")).clone());
+        let known: BTreeMap<_, _> =
+            ["proxy", "proxy_username", "proxy_password_file"].iter().map(of).collect();
+        self.proxy("location", |name| known.get(name).cloned())
     }
 
     fn net(&mut self) -> NetConfig {

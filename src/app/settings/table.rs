@@ -66,6 +66,8 @@ static LOCATION: &[Part] = &[
     part("egress_allow", Kind::List(&Kind::Network), false),
     part("egress_deny", Kind::List(&Kind::Network), false),
     part("proxy", Kind::Target, false),
+    part("proxy_username", Kind::Text, false),
+    part("proxy_password_file", Kind::Text, false),
     part("verifies", Kind::Flag, false),
     part("connectivity_targets", Kind::List(&Kind::Target), false),
     part("total", count(1, 1_000_000), false),
@@ -239,6 +241,8 @@ pub static SETTINGS: &[Setting] = &[
         "null",
         "Host and port of an HTTP proxy through which TCP connections of checks leave (CONNECT to the address: names\nare resolved here, and the egress policy holds). Pings, UDP and targets on loopback go without it.",
     ),
+    Setting::new("location.proxy_username", Kind::Text, "null", "Who logs in to the proxy (Basic); null for nobody."),
+    Setting::new("location.proxy_password_file", Kind::Text, "null", "The file with the password of that login."),
     Setting::new(
         "location.verifies",
         Kind::Flag,
