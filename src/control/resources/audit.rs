@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Resources;
 use super::moment::utc;
+use super::{Resources, recipient};
 use crate::control::fleet::brief;
 use crate::control::{Caller, Refusal};
 use crate::model::table::Table;
+use crate::model::table::alerting::RECIPIENT;
 use crate::model::{MASK, Right};
 use crate::store::{AuditFilter, AuditRow, Listed, Page};
 
@@ -23,7 +24,14 @@ pub(super) fn changes(
         if was == is {
             continue;
         }
-        let shown = |value: &Value| if field.secret { json!(MASK) } else { brief(value.clone()) };
+        // Whoever may view reads the trail; addresses of hooks are not for all of them.
+        let is_address = table.name == RECIPIENT.name && field.name == "recipient";
+        let hidden = |value: &Value| value.as_str().filter(|_| is_address).and_then(recipient::masked);
+        let shown = |value: &Value| match hidden(value) {
+            Some(hidden) => json!(hidden),
+            None if field.secret => json!(MASK),
+            None => brief(value.clone()),
+        };
         let name = || field.name.to_owned();
         if !old.is_empty() {
             before.insert(name(), was.map_or(Value::Null, shown));
