@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Capture, Failure, Phase, Phases, Status, Timestamp};
+use super::{Capture, Failure, FtpFacts, MailFacts, Phase, Phases, Status, Timestamp, TripFacts};
 
 /// What one attempt saw.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,6 +99,15 @@ pub struct Facts {
     /// Of a series of echo requests.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub ping: Option<Box<PingFacts>>,
+    /// Of a session with a mail server.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub mail: Option<Box<MailFacts>>,
+    /// Of a message's way through a mail server.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub trip: Option<Box<TripFacts>>,
+    /// Of a session with an FTP server.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub ftp: Option<Box<FtpFacts>>,
     /// The addresses that the name resolved to, in the order in which they were tried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolved: Vec<std::net::IpAddr>,

@@ -39,14 +39,59 @@ phases! {
     Connect = "connect",
     /// TLS handshake, certificate checks included.
     Tls = "tls",
+    /// Until the greeting of a mail or FTP server.
+    Banner = "banner",
+    /// EHLO, or HELO, of SMTP.
+    Ehlo = "ehlo",
+    /// Asking for what the server can do: CAPA, CAPABILITY, FEAT.
+    Capability = "capability",
+    /// Asking to go on with TLS: STARTTLS, STLS, AUTH TLS; the handshake itself is `tls`.
+    Starttls = "starttls",
+    /// Login.
+    Auth = "auth",
+    /// Opening the mailbox: SELECT, STAT.
+    Select = "select",
     /// Until the last byte of the request was handed to the kernel.
     Send = "send",
     /// Until the first byte of the answer.
     FirstByte = "first_byte",
     /// From the first to the last byte of the answer.
     Transfer = "transfer",
+    /// Opening data connections of FTP: EPSV or PASV, the connection and its TLS.
+    Passive = "passive",
+    /// LIST of FTP, from the command to the reply that ends it.
+    List = "list",
+    /// STOR of FTP, likewise.
+    Upload = "upload",
+    /// RETR of FTP, likewise.
+    Download = "download",
+    /// DELE of FTP or POP3.
+    Delete = "delete",
+    /// Handing a message over, from MAIL to the reply to its last line.
+    Deliver = "deliver",
+    /// From the end of `deliver` until the message was seen in the mailbox.
+    Transit = "transit",
+    /// Reading a message out of the mailbox.
+    Fetch = "fetch",
+    /// Leaving in good order: QUIT, LOGOUT.
+    Quit = "quit",
     /// Rules on what was read: keyword, assertions, certificate dates.
     Validate = "validate",
+}
+
+impl Phase {
+    /// Those that most kinds have: each is a column of its own in the store. The others come with few
+    /// kinds, and are kept together.
+    pub const COMMON: [Self; 8] = [
+        Self::Prepare,
+        Self::Resolve,
+        Self::Connect,
+        Self::Tls,
+        Self::Send,
+        Self::FirstByte,
+        Self::Transfer,
+        Self::Validate,
+    ];
 }
 
 const COUNT: usize = Phase::ALL.len();
@@ -90,6 +135,22 @@ impl Phases {
     #[must_use]
     pub fn duration(&self, phase: Phase) -> Option<Duration> {
         self.micros(phase).map(|micros| Duration::from_micros(u64::from(micros)))
+    }
+
+    /// Without those of [`Phase::COMMON`].
+    #[must_use]
+    pub fn uncommon(&self) -> Self {
+        let mut rest = *self;
+        for phase in Phase::COMMON {
+            rest.0[phase as usize] = UNSET;
+        }
+        rest
+    }
+
+    /// Whether none was reached.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0 == [UNSET; COUNT]
     }
 
     /// The phases that were reached, in their order, with their microseconds.

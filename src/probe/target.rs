@@ -5,6 +5,7 @@ use tokio::time::Instant;
 
 use crate::model::{Document, Failure, Observation};
 use crate::net::{Endpoint, Family, Trace};
+use crate::wire::Session;
 
 /// The host and port of `document`: `hostname`, and `port` or `default_port`. With `resolve_dns` false
 /// the address in `ipv4` is used instead of asking for the name (behaviour.md 4, Addresses).
@@ -22,6 +23,53 @@ pub(super) fn endpoint(document: &Document, default_port: u16) -> Endpoint {
 /// Whether a switch that is on by default is on.
 pub(super) fn is_on(document: &Document, field: &str) -> bool {
     document.value(field) != Some(&Value::Bool(false))
+}
+
+/// Where a monitor of a service goes whose host may carry a scheme and a port (behaviour.md 1).
+#[expect(dead_code, reason = "the kinds of mail and FTP take it up in the next commits")]
+pub(super) struct Service {
+    /// Host and port, with the address when it is pinned.
+    pub(super) endpoint: Endpoint,
+    /// Whether TLS comes first: by the scheme, or by the port.
+    pub(super) implicit_tls: bool,
+}
+
+/// The service in `field` of `document`. A port written behind the host goes before the field `port`, and
+/// that before the default of the scheme: `ports` are those without and with implicit TLS. The last one of
+/// `schemes` is that of implicit TLS.
+#[expect(dead_code, reason = "the kinds of mail and FTP take it up in the next commits")]
+pub(super) fn service(
+    document: &Document,
+    field: &str,
+    schemes: &'static [&'static str],
+    ports: (u16, u16),
+) -> Service {
+    let text = document.text(field).unwrap_or_default().trim();
+    let written = crate::model::format::service(text, schemes);
+    let scheme = written.as_ref().and_then(|service| service.scheme);
+    let secure_scheme = scheme.is_some() && scheme == schemes.last().copied();
+    let own = || u16::try_from(document.number("port")).ok().filter(|&port| port > 0);
+    let port = written.as_ref().and_then(|service| service.port).or_else(own);
+    let port = port.unwrap_or(if secure_scheme { ports.1 } else { ports.0 });
+    let mut endpoint = Endpoint::new(written.as_ref().map_or(text, |service| service.host), port);
+    if !is_on(document, "resolve_dns") {
+        endpoint.pinned = document.text("ipv4").and_then(|text| text.trim().parse().ok());
+    }
+    // A scheme that says otherwise goes before the usual meaning of the port.
+    Service { endpoint, implicit_tls: secure_scheme || scheme.is_none() && port == ports.1 }
+}
+
+/// As [`observed`], of a session: what failed is told without secrets, and with what was said.
+#[expect(dead_code, reason = "the kinds of mail and FTP take it up in the next commits")]
+pub(super) fn concluded(started: Instant, session: Session<'_>, outcome: Result<(), Failure>) -> Observation {
+    let outcome = outcome.map_err(|failure| Failure {
+        detail: crate::model::printable(&session.transcript.masked(&failure.detail)),
+        ..failure
+    });
+    let transcript = session.transcript.capture().filter(|_| outcome.is_err());
+    let mut seen = observed(started, session.trace, outcome);
+    seen.captures.extend(transcript);
+    seen
 }
 
 /// What was seen since `started`: the way in `trace`, and why it ended when it failed.

@@ -2,4 +2,9 @@
 
 pub mod dns;
 pub mod http;
+mod session;
 pub mod starttls;
+mod transcript;
+
+pub use session::{Act, Core, Line, Session};
+pub use transcript::Transcript;

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -40,12 +40,18 @@ fn a_server_that_is_killed_delivers_every_message_and_none_twice() {
     make_recipients(&server, hook.address);
     drop(server);
     write_monitors(&monitors, target.address, true);
-    for _ in 0..rounds {
+    for round in 0..rounds {
         let mut server = Daemon::start(&args);
-        // No wait for something to happen: the moment itself is what is tried.
-        std::thread::sleep(Duration::from_millis(moments.below(9_000)));
+        if round % 2 == 0 {
+            // No wait for something to happen: the moment itself is what is tried.
+            std::thread::sleep(Duration::from_millis(moments.below(9_000)));
+        } else {
+            // The worst moment: a message was taken, and nobody has heard yet that it was.
+            hook.catch_one(Duration::from_secs(9));
+        }
         server.child.kill().unwrap();
         server.child.wait().unwrap();
+        hook.let_go();
     }
     let server = Daemon::start(&args);
     target.is_well.store(true, Ordering::Relaxed);
@@ -83,6 +89,7 @@ fn a_server_that_is_killed_delivers_every_message_and_none_twice() {
         hook.refused.load(Ordering::Relaxed)
     );
     assert!(kept.len() > 10 * rounds.min(60), "too little happened: {}", kept.len());
+    assert!(repeats > 0, "no message was sent again, so nothing shows that its key stays the same");
 }
 
 /// The messages that follow from results: each error, and the first good run after errors.
@@ -207,13 +214,47 @@ struct Hook {
     /// How often each message came.
     taken: Arc<Mutex<HashMap<String, usize>>>,
     refused: Arc<AtomicUsize>,
+    snare: Arc<Snare>,
+}
+
+/// Keeps the answer to a message back until its sender is gone.
+#[derive(Default)]
+struct Snare {
+    state: Mutex<Snared>,
+    changed: Condvar,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Snared {
+    #[default]
+    Open,
+    Set,
+    Caught,
+}
+
+impl Snare {
+    fn change(&self, state: Snared) {
+        *self.state.lock().unwrap() = state;
+        self.changed.notify_all();
+    }
+
+    /// Holds the caller when the snare is set, until it is opened.
+    fn pass(&self) {
+        let mut state = self.state.lock().unwrap();
+        if *state == Snared::Set {
+            *state = Snared::Caught;
+            self.changed.notify_all();
+            drop(self.changed.wait_while(state, |state| *state == Snared::Caught).unwrap());
+        }
+    }
 }
 
 impl Hook {
     fn start() -> Self {
         let (taken, refused) =
             (Arc::<Mutex<HashMap<String, usize>>>::default(), Arc::<AtomicUsize>::default());
-        let (took, turned_away) = (Arc::clone(&taken), Arc::clone(&refused));
+        let snare = Arc::<Snare>::default();
+        let (took, turned_away, holds) = (Arc::clone(&taken), Arc::clone(&refused), Arc::clone(&snare));
         let calls = AtomicUsize::new(0);
         let address = serve(move |_, key| {
             let Some(key) = key else { return 400 };
@@ -222,9 +263,21 @@ impl Hook {
                 return 503;
             }
             *took.lock().unwrap().entry(key.to_owned()).or_default() += 1;
+            holds.pass();
             200
         });
-        Self { address, taken, refused }
+        Self { address, taken, refused, snare }
+    }
+
+    /// Waits until a message was taken and not answered, at most `patience`: nothing may be due.
+    fn catch_one(&self, patience: Duration) {
+        self.snare.change(Snared::Set);
+        let state = self.snare.state.lock().unwrap();
+        drop(self.snare.changed.wait_timeout_while(state, patience, |state| *state == Snared::Set).unwrap());
+    }
+
+    fn let_go(&self) {
+        self.snare.change(Snared::Open);
     }
 }
 

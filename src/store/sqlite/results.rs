@@ -22,7 +22,8 @@ const WIDE: &str = "
     SELECT r.planned_at, r.monitor_id, r.location_id, r.outcome, r.status, r.warning_status, r.started_after,
         r.total_us, r.prepare_us, r.resolve_us, r.connect_us, r.tls_us, r.send_us, r.first_byte_us,
         r.transfer_us, r.validate_us, r.body_wire_bytes, r.body_bytes, r.address, r.revision, r.attempts,
-        r.missed_reason, r.missed_slots, r.last_planned_at, label.text, facts.text, chain.text, details.body
+        r.missed_reason, r.missed_slots, r.last_planned_at, label.text, facts.text, chain.text, details.body,
+        r.session
     FROM results AS r
     LEFT JOIN shared AS label ON label.id = r.label
     LEFT JOIN shared AS facts ON facts.id = r.facts
@@ -233,8 +234,8 @@ fn rest_of_attempts(row: &Row<'_>, started_at: Timestamp, total_us: u64) -> rusq
     if number == 0 {
         return Ok(Vec::new());
     }
-    let mut phases = Phases::default();
-    for (column, phase) in (8..).zip(Phase::ALL) {
+    let mut phases: Phases = json(row, 28)?.unwrap_or_default();
+    for (column, phase) in (8..).zip(Phase::COMMON) {
         if let Some(micros) = row.get::<_, Option<u32>>(column)? {
             phases.set(phase, Duration::from_micros(u64::from(micros)));
         }

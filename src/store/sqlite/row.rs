@@ -116,9 +116,14 @@ impl Row {
         self.outcome != Outcome::Ok
     }
 
-    /// Microseconds of the phases, in their order.
-    pub(super) fn phase_columns(&self) -> [Option<u32>; Phase::ALL.len()] {
-        Phase::ALL.map(|phase| self.phases.micros(phase))
+    /// Microseconds of the phases that have a column, in their order.
+    pub(super) fn phase_columns(&self) -> [Option<u32>; Phase::COMMON.len()] {
+        Phase::COMMON.map(|phase| self.phases.micros(phase))
+    }
+
+    /// The other phases, when there are any.
+    pub(super) fn session(&self) -> Option<String> {
+        Some(self.phases.uncommon()).filter(|phases| !phases.is_empty()).map(|phases| json(&phases))
     }
 }
 
@@ -152,9 +157,14 @@ fn take_chain(facts: &mut Facts) -> Option<Text> {
     (!chain.is_empty()).then(|| Text::of(json(&chain)))
 }
 
-/// Facts that stay the same from run to run are shared; round trips and durations of hops never are.
+/// Facts that stay the same from run to run are shared; round trips, durations of hops, and greetings with
+/// a time or a number in them never are.
 fn split_facts(facts: Facts) -> (Option<Text>, Option<Facts>) {
-    let varies = facts.ping.is_some() || facts.http.as_ref().is_some_and(|http| !http.redirects.is_empty());
+    let varies = facts.ping.is_some()
+        || facts.mail.is_some()
+        || facts.ftp.is_some()
+        || facts.trip.is_some()
+        || facts.http.as_ref().is_some_and(|http| !http.redirects.is_empty());
     match facts {
         facts if varies => (None, Some(facts)),
         facts if facts == Facts::default() => (None, None),
