@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::moment::utc;
 use super::{Resources, recipient};
 use crate::control::fleet::brief;
+use crate::control::moment::utc;
+use crate::control::object::object_of;
 use crate::control::{Caller, Refusal};
 use crate::model::table::Table;
 use crate::model::table::alerting::RECIPIENT;
@@ -59,7 +60,7 @@ impl Resources {
 }
 
 fn object(row: AuditRow) -> Map<String, Value> {
-    let fields = json!({
+    object_of(json!({
         "id": row.id,
         "at": utc(row.at),
         "login": row.login,
@@ -71,9 +72,5 @@ fn object(row: AuditRow) -> Map<String, Value> {
         "object_name": row.object_name,
         "before": row.before,
         "after": row.after,
-    });
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
+    }))
 }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::draft::{Draft, overlaid, whole};
 use super::rules::{Bench, users_of};
 use super::show;
+use crate::control::object::object_of;
 use crate::control::{Agent, Refusal};
 use crate::model::source::Node;
 use crate::model::table::records::LOCATION_RECORD;
@@ -59,18 +60,14 @@ pub(super) fn refuse_of_settings(bench: &Bench<'_>, id: i64) -> Result<(), Refus
 }
 
 fn managed(location: &Location, agents: &[Agent]) -> Map<String, Value> {
-    let fields = json!({
+    object_of(json!({
         "id": location.id.0,
         "name": location.name,
         "region": location.region,
         "private": false,
         "health": health(1, usize::from(works_at(location, agents))),
         "managed": true,
-    });
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
+    }))
 }
 
 /// Whether something runs checks at `location` now, and is not cut off itself.
