@@ -1,9 +1,13 @@
 //! One exchange of a protocol over a stream of [`crate::net`], and its parsers without sockets.
 
+pub mod auth;
 pub mod dns;
 pub mod http;
 mod session;
+pub mod smtp;
 pub mod starttls;
+#[cfg(test)]
+mod script;
 mod transcript;
 
 pub use session::{Act, Core, Line, Session};
