@@ -1,11 +1,9 @@
 //! What the audit trail says of a change: the fields that differ, without secrets, long texts as their length
 //! and hash.
 
-use std::fmt::Write;
-
 use serde_json::{Map, Value};
 
-use crate::model::{Document, Monitor, Secrets};
+use crate::model::{Document, Monitor, Secrets, hexadecimal};
 
 /// Characters from which on a text stands in the audit trail as its length and SHA-256.
 const LONG: usize = 2000;
@@ -62,12 +60,7 @@ pub(in crate::control) fn brief(value: Value) -> Value {
         return value;
     }
     let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
-    let mut told = format!("{characters} characters, SHA-256 ");
-    for byte in hash.as_ref() {
-        // Writing to a text cannot fail.
-        let _ = write!(told, "{byte:02x}");
-    }
-    Value::from(told)
+    Value::from(format!("{characters} characters, SHA-256 {}", hexadecimal(hash.as_ref())))
 }
 
 #[cfg(test)]

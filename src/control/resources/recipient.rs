@@ -50,7 +50,7 @@ pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draf
 /// An address as those see it who may not change it: the URL of a hook is a secret beyond its host. `None` when
 /// there is nothing to hide.
 pub(super) fn masked(address: &str) -> Option<String> {
-    let url = url::Url::parse(address).ok().filter(|url| url.has_host())?;
+    let url = url::Url::parse(address).ok().filter(url::Url::has_host)?;
     let whole = url.path() != "/" || url.query().is_some() || url.fragment().is_some();
     whole.then(|| format!("{}/{MASK}", url.origin().ascii_serialization()))
 }
