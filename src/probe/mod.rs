@@ -12,6 +12,7 @@ use crate::net::{Deadline, Net};
 
 mod dns;
 mod http;
+mod mail;
 mod ping;
 mod registry;
 mod target;
@@ -75,6 +76,8 @@ pub struct ProbeSettings {
     pub body_bytes: u64,
     /// What checks call themselves in `User-Agent`.
     pub user_agent: Arc<str>,
+    /// What they call this host in EHLO; without it the address that they come from.
+    pub hello: Option<Arc<str>>,
 }
 
 impl Default for ProbeSettings {
@@ -84,6 +87,7 @@ impl Default for ProbeSettings {
             certificate_days: 30,
             body_bytes: 10 * 1024 * 1024,
             user_agent: concat!("vigie/", env!("CARGO_PKG_VERSION")).into(),
+            hello: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 pub mod auth;
 pub mod dns;
 pub mod http;
+pub mod imap;
 #[cfg(test)]
 mod script;
 mod session;
