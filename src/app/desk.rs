@@ -23,6 +23,7 @@ use crate::control::{
 };
 use crate::model::RecordKind;
 use crate::store::{Alarms, Ledger, Outbox, Page, Tokens};
+use crate::probe::ProbeSettings;
 use crate::vault::Keyring;
 
 /// Name of the file with the password of the first admin, in the data folder.
@@ -83,7 +84,7 @@ impl Desk {
             directory: Arc::clone(&directory),
             quiet,
             clock: Arc::clone(&clock),
-            probes: settings.probe.clone(),
+            probes: ProbeSettings { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
         }));
         let parts = FleetParts {
             ledger: Arc::clone(&ledger),
