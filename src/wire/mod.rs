@@ -1,7 +1,11 @@
 //! One exchange of a protocol over a stream of [`crate::net`], and its parsers without sockets.
 
+pub mod auth;
 pub mod dns;
 pub mod http;
+pub mod pop3;
+#[cfg(test)]
+mod script;
 mod session;
 pub mod starttls;
 mod transcript;
