@@ -1,6 +1,7 @@
 //! One connection, plain or under TLS: what a session holds that may change over in the middle.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -22,6 +23,15 @@ impl Stream {
     #[must_use]
     pub const fn is_secure(&self) -> bool {
         matches!(self, Self::Tls(_))
+    }
+
+    /// The address on this side.
+    #[must_use]
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Plain(stream) => stream.local_addr().ok(),
+            Self::Tls(stream) => stream.get_ref().0.local_addr().ok(),
+        }
     }
 }
 

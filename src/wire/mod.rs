@@ -7,7 +7,10 @@ pub mod pop3;
 #[cfg(test)]
 mod script;
 mod session;
+pub mod smtp;
 pub mod starttls;
+#[cfg(test)]
+mod script;
 mod transcript;
 
 pub use session::{Act, Core, Line, Session};

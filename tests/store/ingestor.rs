@@ -113,6 +113,27 @@ async fn trouble_is_met_with_patience_and_nothing_is_lost() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn results_that_come_one_by_one_share_commits_and_one_that_comes_alone_does_not_wait() {
+    let store = Moody::with([]);
+    store.gate.add_permits(1000);
+    let (ingestor, _) = start(store.clone(), IngestSettings::default());
+    let began = tokio::time::Instant::now();
+    ingestor.take(ok(1, at(0), 1)).await;
+    while store.taken.lock().unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert!(began.elapsed() < Duration::from_millis(2), "the first one waited {:?}", began.elapsed());
+    for millisecond in 1..=100 {
+        ingestor.take(ok(1, at(millisecond), 1)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(ingestor.drain(Duration::from_secs(1)).await, 0);
+    let taken = store.taken.lock().unwrap();
+    assert_eq!(taken.iter().map(|commit| commit.results.len()).sum::<usize>(), 101);
+    assert!((5..=8).contains(&taken.len()), "{} commits in 100 ms, one each 20 ms", taken.len());
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_unusable_store_makes_it_unhealthy_until_it_works_again() {
     let store = Moody::with([StoreError::Unusable("`vigie.db` is damaged".to_owned())]);
     let (ingestor, _) = start(store.clone(), IngestSettings::default());
