@@ -13,6 +13,7 @@ use crate::vault::Keyring;
 
 mod dns;
 mod http;
+mod mail;
 mod ping;
 mod registry;
 mod target;

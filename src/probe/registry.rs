@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, http, ping, tcp};
+use super::{Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, http, mail, ping, tcp};
 use crate::model::{Document, Failure, FailureKind, MonitorType, Observation, Phase};
 
 /// What the engine has to know of a kind before it runs one.
@@ -24,6 +24,7 @@ pub static REGISTRY: &[Descriptor] = &[
         build: http::build,
     },
     Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
+    Descriptor { kinds: &[MonitorType::EmailPop], weight: Weight::Light, build: mail::build_pop },
     Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
     Descriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
 ];

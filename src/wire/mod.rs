@@ -9,8 +9,6 @@ mod script;
 mod session;
 pub mod smtp;
 pub mod starttls;
-#[cfg(test)]
-mod script;
 mod transcript;
 
 pub use session::{Act, Core, Line, Session};

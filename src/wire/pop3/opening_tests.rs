@@ -1,7 +1,7 @@
 //! Written sessions, played to the way into a mailbox.
 
-use super::super::auth::{Credentials, Mechanism};
-use super::super::script::play;
+use super::super::super::auth::{Credentials, Mechanism};
+use super::super::super::script::play;
 use super::*;
 
 fn login(mechanism: Option<Mechanism>) -> Option<Login> {
