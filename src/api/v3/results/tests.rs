@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::*;
 use crate::model::{
     Attempt, Capture, Certificate, DnsFacts, Facts, Failure, FailureKind, Fault, FtpFacts, Hop, HttpFacts,
-    MailFacts, MissedReason, MissedRuns, MonitorType, Phase, Phases, PingFacts, Revision, RunId, Status, Timestamp,
-    TlsFacts, TripFacts, Verification, Warning, WarningKind,
+    MailFacts, MissedReason, MissedRuns, MonitorType, Phase, Phases, PingFacts, Revision, RunId, Status,
+    Timestamp, TlsFacts, TripFacts, Verification, Warning, WarningKind,
 };
 
 /// Where every part that can be there is there.
