@@ -22,8 +22,8 @@ use crate::control::{
     readable_password, reseal,
 };
 use crate::model::RecordKind;
-use crate::store::{Alarms, Ledger, Outbox, Page, Tokens};
 use crate::probe::ProbeSettings;
+use crate::store::{Alarms, Ledger, Outbox, Page, Tokens};
 use crate::vault::Keyring;
 
 /// Name of the file with the password of the first admin, in the data folder.

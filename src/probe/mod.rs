@@ -77,6 +77,8 @@ pub struct ProbeSettings {
     pub body_bytes: u64,
     /// What checks call themselves in `User-Agent`.
     pub user_agent: Arc<str>,
+    /// What they call this host in EHLO; without it the address that they come from.
+    pub hello: Option<Arc<str>>,
     /// The monitor that it is built for; 0 for one that is not stored, as with `vigie check`.
     pub monitor: MonitorId,
     /// Signs what checks leave behind at a target, so that later ones recognise it. Without it a key of this
@@ -91,6 +93,7 @@ impl Default for ProbeSettings {
             certificate_days: 30,
             body_bytes: 10 * 1024 * 1024,
             user_agent: concat!("vigie/", env!("CARGO_PKG_VERSION")).into(),
+            hello: None,
             monitor: MonitorId(0),
             keyring: None,
         }

@@ -24,7 +24,9 @@ pub static REGISTRY: &[Descriptor] = &[
         build: http::build,
     },
     Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
-    Descriptor { kinds: &[MonitorType::EmailPop], weight: Weight::Light, build: mail::build_pop },
+    Descriptor { kinds: &[MonitorType::EmailPop], weight: Weight::Light, build: mail::pop },
+    Descriptor { kinds: &[MonitorType::EmailRoundTrip], weight: Weight::Light, build: mail::round_trip },
+    Descriptor { kinds: &[MonitorType::EmailSmtp], weight: Weight::Light, build: mail::smtp },
     Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
     Descriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
 ];

@@ -7,6 +7,9 @@ use crate::model::{Document, Failure, Observation};
 use crate::net::{Endpoint, Family, Trace};
 use crate::wire::Session;
 
+/// Characters of a detail that are kept. Servers can be long-winded.
+const DETAIL: usize = 400;
+
 /// The host and port of `document`: `hostname`, and `port` or `default_port`. With `resolve_dns` false
 /// the address in `ipv4` is used instead of asking for the name (behaviour.md 4, Addresses).
 pub(super) fn endpoint(document: &Document, default_port: u16) -> Endpoint {
@@ -26,6 +29,7 @@ pub(super) fn is_on(document: &Document, field: &str) -> bool {
 }
 
 /// Where a monitor of a service goes whose host may carry a scheme and a port (behaviour.md 1).
+#[derive(Debug)]
 pub(super) struct Service {
     /// Host and port, with the address when it is pinned.
     pub(super) endpoint: Endpoint,
@@ -59,14 +63,23 @@ pub(super) fn service(
 
 /// As [`observed`], of a session: what failed is told without secrets, and with what was said.
 pub(super) fn concluded(started: Instant, session: Session<'_>, outcome: Result<(), Failure>) -> Observation {
+    // Cut last: a secret that was cut in two would not be found.
     let outcome = outcome.map_err(|failure| Failure {
-        detail: crate::model::printable(&session.transcript.masked(&failure.detail)),
+        detail: shortened(&crate::model::printable(&session.transcript.masked(&failure.detail))),
         ..failure
     });
     let transcript = session.transcript.capture().filter(|_| outcome.is_err());
     let mut seen = observed(started, session.trace, outcome);
     seen.captures.extend(transcript);
     seen
+}
+
+/// `text` with at most [`DETAIL`] characters.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(DETAIL) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// What was seen since `started`: the way in `trace`, and why it ended when it failed.

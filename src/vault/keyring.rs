@@ -152,9 +152,8 @@ impl Keyring {
     /// Signs `text` for `purpose` under the newest key. Whoever has no key cannot tell it from chance.
     #[must_use]
     pub fn sign(&self, purpose: &str, text: &[u8]) -> Signature {
-        let newest = |keys: &Keys| {
-            keys.last_key_value().and_then(|(_, key)| signature::sign(key, purpose, text))
-        };
+        let newest =
+            |keys: &Keys| keys.last_key_value().and_then(|(_, key)| signature::sign(key, purpose, text));
         // Chance is never a signature: what cannot be signed is recognised by nobody.
         self.with(newest).unwrap_or_else(|| {
             let mut chance = [0; SIGNATURE];

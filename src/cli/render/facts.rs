@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use super::units::{grouped, plain};
 use super::{Style, days_between, duration};
-use crate::model::{Certificate, CheckResult, DnsFacts, HttpFacts, MailFacts, PingFacts, Timestamp, TlsFacts, TripFacts};
+use crate::model::{
+    Certificate, CheckResult, DnsFacts, HttpFacts, MailFacts, PingFacts, Timestamp, TlsFacts, TripFacts,
+};
 
 /// All facts of `result`, after an empty line; nothing when there are none.
 pub(super) fn lines(out: &mut String, result: &CheckResult, style: Style) {

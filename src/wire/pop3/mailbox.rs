@@ -71,7 +71,11 @@ impl<'s, 'n> Mailbox<'s, 'n> {
             lines += 1;
             let (number, uid) = listed(line).ok_or_else(|| {
                 let start = String::from_utf8_lossy(&line[..line.len().min(80)]).into_owned();
-                Failure::new(Phase::Select, FailureKind::ResponseInvalid, format!("`{start}` is no line of UIDL"))
+                Failure::new(
+                    Phase::Select,
+                    FailureKind::ResponseInvalid,
+                    format!("`{start}` is no line of UIDL"),
+                )
             })?;
             kept.insert(number, uid);
             if kept.len() > most {

@@ -139,7 +139,8 @@ impl Opening {
             return Ok(Act::Say(Line::plain("STLS")));
         }
         if !self.secure && self.goal.require_tls {
-            let detail = if self.offers.is_empty() { "it tells no capabilities" } else { "it offers no STLS" };
+            let detail =
+                if self.offers.is_empty() { "it tells no capabilities" } else { "it offers no STLS" };
             return Err(Failure::new(Phase::Capability, FailureKind::TlsNotOffered, detail));
         }
         self.log_in()
@@ -168,8 +169,7 @@ impl Opening {
                     Some(Reply::Bad(text)) => text,
                     _ => "",
                 };
-                self.waits =
-                    failure.kind == FailureKind::MailboxLocked || super::reply::asks_to_wait(bad);
+                self.waits = failure.kind == FailureKind::MailboxLocked || super::reply::asks_to_wait(bad);
                 Err(failure)
             }
         }

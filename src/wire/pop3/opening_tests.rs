@@ -101,7 +101,9 @@ fn without_tls_the_password_is_hidden_where_the_greeting_lets_it() {
          < +OK 1 369 and more that nobody asked for",
     );
     assert_eq!((apop.mail_auth.as_deref(), apop.password_in_clear), (Some("apop"), false));
-    for greeting in ["+OK ready", "+OK ready <no address>", "+OK <a@b", "+OK a@b>", "+OK >a@b<", "+OK <a b@c>"] {
+    for greeting in
+        ["+OK ready", "+OK ready <no address>", "+OK <a@b", "+OK a@b>", "+OK >a@b<", "+OK <a b@c>"]
+    {
         let script = format!(
             "< {greeting}
              > CAPA
@@ -263,8 +265,7 @@ fn what_would_say_commands_of_its_own_is_not_said() {
         let credentials = Credentials { user: user.to_owned(), password: password.to_owned() };
         for greeting in ["+OK", "+OK <a@b>"] {
             let login = Some(Login { credentials: credentials.clone(), mechanism: None });
-            let failure =
-                play(&mut opening(false, login), &format!("< {greeting}\n> CAPA\n< -ERR")).unwrap();
+            let failure = play(&mut opening(false, login), &format!("< {greeting}\n> CAPA\n< -ERR")).unwrap();
             assert_eq!((failure.status().0, failure.phase), (95, Phase::Auth));
         }
     }
@@ -272,9 +273,16 @@ fn what_would_say_commands_of_its_own_is_not_said() {
 
 #[test]
 fn counts_that_are_none_are_told() {
-    for answer in ["-ERR [SYS/TEMP] index broken", "+OK", "+OK 1", "+OK one two", "+OK -1 0", "+OK 99999999999999999999 0"]
-    {
-        let script = format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< +OK\n> STAT\n< {answer}");
+    for answer in [
+        "-ERR [SYS/TEMP] index broken",
+        "+OK",
+        "+OK 1",
+        "+OK one two",
+        "+OK -1 0",
+        "+OK 99999999999999999999 0",
+    ] {
+        let script =
+            format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< +OK\n> STAT\n< {answer}");
         let told = (Phase::Select, 3, format!("it answered STAT with `{answer}`"));
         assert_eq!(fails(&mut opening(true, login(None)), &script), told);
     }
@@ -321,9 +329,12 @@ fn each_answer_counts_for_its_phase() {
 
 #[test]
 fn the_pause_that_a_server_asks_for_is_known() {
-    for (offer, delay) in
-        [("LOGIN-DELAY 30", Some(30)), ("login-delay 900 USER", Some(900)), ("LOGIN-DELAY", None), ("TOP", None)]
-    {
+    for (offer, delay) in [
+        ("LOGIN-DELAY 30", Some(30)),
+        ("login-delay 900 USER", Some(900)),
+        ("LOGIN-DELAY", None),
+        ("TOP", None),
+    ] {
         let mut core = opening(true, None);
         done(&mut core, &format!("< +OK\n> CAPA\n< +OK\n< {offer}\n< ."));
         assert_eq!(core.login_delay(), delay, "{offer}");
