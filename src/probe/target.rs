@@ -1,5 +1,7 @@
 //! What the kinds that ask one host and port have in common.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -71,6 +73,12 @@ pub(super) fn concluded(started: Instant, session: Session<'_>, outcome: Result<
     let transcript = session.transcript.capture().filter(|_| outcome.is_err());
     let mut seen = observed(started, session.trace, outcome);
     seen.captures.extend(transcript);
+    // What fails by what was said before it has taken no time.
+    if let Some(phase) = seen.failure.as_ref().map(|failure| failure.phase)
+        && seen.phases.micros(phase).is_none()
+    {
+        seen.phases.set(phase, Duration::ZERO);
+    }
     seen
 }
 

@@ -57,6 +57,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_phase_has_a_colour_of_its_own() {
+        let style = include_str!("style.css");
+        let colours: std::collections::BTreeSet<&str> = (Phase::ALL.iter())
+            .map(|phase| {
+                let rule = format!(".p-{} {{ --p: ", phase.name());
+                let at = style.find(&rule).unwrap_or_else(|| panic!("no colour for {}", phase.name()));
+                &style[at + rule.len()..][..7]
+            })
+            .collect();
+        assert_eq!(colours.len(), Phase::ALL.len());
+    }
+
+    #[test]
     fn a_bar_is_to_scale_and_fills_its_width() {
         let mut phases = Phases::default();
         assert_eq!(phase_bar(&phases), "");

@@ -17,7 +17,7 @@ const LINE: usize = 8 * 1024;
 /// Bytes of all lines together, unless [`Session::may_hear`] says otherwise.
 const SESSION: usize = 256 * 1024;
 /// How long the answer to a farewell is waited for.
-const FAREWELL: Duration = Duration::from_secs(5);
+pub(super) const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A protocol as seen by its client, without sockets: lines come in, acts go out.
 pub trait Core {
@@ -253,12 +253,6 @@ impl<'a> Session<'a> {
                 return Err(closed(phase, self.buffer.len()));
             }
         }
-    }
-
-    /// Bytes of all lines so far.
-    #[must_use]
-    pub fn heard(&self) -> usize {
-        self.heard
     }
 
     /// Counts what came, and stops at the limit.

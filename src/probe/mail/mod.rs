@@ -1,5 +1,6 @@
 //! Sessions with mail servers: what those of SMTP, POP3 and IMAP have in common.
 
+mod imap;
 mod pop;
 mod smtp;
 mod trip;
@@ -14,6 +15,7 @@ use crate::net::TlsOptions;
 use crate::wire::auth::{Credentials, Mechanism};
 use crate::wire::{Session, Transcript};
 
+pub(super) use imap::build as imap;
 pub(super) use pop::build as pop;
 pub(super) use smtp::build as smtp;
 pub(super) use trip::build as round_trip;
