@@ -24,6 +24,8 @@ pub static REGISTRY: &[Descriptor] = &[
         build: http::build,
     },
     Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
+    Descriptor { kinds: &[MonitorType::EmailPop], weight: Weight::Light, build: mail::pop },
+    Descriptor { kinds: &[MonitorType::EmailRoundTrip], weight: Weight::Light, build: mail::round_trip },
     Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
     Descriptor { kinds: &[MonitorType::EmailSmtp], weight: Weight::Light, build: mail::smtp },
     Descriptor { kinds: &[MonitorType::EmailImap], weight: Weight::Light, build: mail::imap },

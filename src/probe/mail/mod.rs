@@ -1,7 +1,9 @@
 //! Sessions with mail servers: what those of SMTP, POP3 and IMAP have in common.
 
 mod imap;
+mod pop;
 mod smtp;
+mod trip;
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -14,7 +16,9 @@ use crate::wire::auth::{Credentials, Mechanism};
 use crate::wire::{Session, Transcript};
 
 pub(super) use imap::build as imap;
+pub(super) use pop::build as pop;
 pub(super) use smtp::build as smtp;
+pub(super) use trip::build as round_trip;
 
 /// Characters of a greeting that are kept.
 const BANNER: usize = 200;
