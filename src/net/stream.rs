@@ -23,6 +23,15 @@ impl Stream {
     pub const fn is_secure(&self) -> bool {
         matches!(self, Self::Tls(_))
     }
+
+    /// The connection below.
+    #[must_use]
+    pub fn tcp(&self) -> &TcpStream {
+        match self {
+            Self::Plain(stream) => stream,
+            Self::Tls(stream) => stream.get_ref().0,
+        }
+    }
 }
 
 impl AsyncRead for Stream {

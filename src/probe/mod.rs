@@ -11,6 +11,7 @@ use crate::model::{Document, MonitorType, Observation};
 use crate::net::{Deadline, Net};
 
 mod dns;
+mod ftp;
 mod http;
 mod ping;
 mod registry;

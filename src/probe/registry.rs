@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, http, ping, tcp};
+use super::{Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, ftp, http, ping, tcp};
 use crate::model::{Document, Failure, FailureKind, MonitorType, Observation, Phase};
 
 /// What the engine has to know of a kind before it runs one.
@@ -25,6 +25,11 @@ pub static REGISTRY: &[Descriptor] = &[
     },
     Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
     Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
+    Descriptor {
+        kinds: &[MonitorType::Ftp, MonitorType::FtpSsl],
+        weight: Weight::Light,
+        build: ftp::build,
+    },
     Descriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
 ];
 

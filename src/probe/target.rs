@@ -26,7 +26,7 @@ pub(super) fn is_on(document: &Document, field: &str) -> bool {
 }
 
 /// Where a monitor of a service goes whose host may carry a scheme and a port (behaviour.md 1).
-#[expect(dead_code, reason = "the kinds of mail and FTP take it up in the next commits")]
+#[derive(Debug)]
 pub(super) struct Service {
     /// Host and port, with the address when it is pinned.
     pub(super) endpoint: Endpoint,
@@ -37,7 +37,6 @@ pub(super) struct Service {
 /// The service in `field` of `document`. A port written behind the host goes before the field `port`, and
 /// that before the default of the scheme: `ports` are those without and with implicit TLS. The last one of
 /// `schemes` is that of implicit TLS.
-#[expect(dead_code, reason = "the kinds of mail and FTP take it up in the next commits")]
 pub(super) fn service(
     document: &Document,
     field: &str,
@@ -60,7 +59,6 @@ pub(super) fn service(
 }
 
 /// As [`observed`], of a session: what failed is told without secrets, and with what was said.
-#[expect(dead_code, reason = "the kinds of mail and FTP take it up in the next commits")]
 pub(super) fn concluded(started: Instant, session: Session<'_>, outcome: Result<(), Failure>) -> Observation {
     let outcome = outcome.map_err(|failure| Failure {
         detail: crate::model::printable(&session.transcript.masked(&failure.detail)),

@@ -116,8 +116,8 @@ pub enum LogSetupError {
     Taken(#[from] TryInitError),
 }
 
-/// Libraries that say at `info` what is of no use to people.
-const QUIET: &str = "tokio_cron_scheduler=warn";
+/// Libraries that say at `info` and above what is of no use to people; suppaftp warns of what a check tells.
+const QUIET: &str = "tokio_cron_scheduler=warn,suppaftp=off";
 
 /// Reads a level, or levels by module.
 pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {

@@ -1,6 +1,7 @@
 //! One exchange of a protocol over a stream of [`crate::net`], and its parsers without sockets.
 
 pub mod dns;
+pub mod ftp;
 pub mod http;
 mod session;
 pub mod starttls;
