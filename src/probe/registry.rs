@@ -25,11 +25,7 @@ pub static REGISTRY: &[Descriptor] = &[
     },
     Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
     Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
-    Descriptor {
-        kinds: &[MonitorType::Ftp, MonitorType::FtpSsl],
-        weight: Weight::Light,
-        build: ftp::build,
-    },
+    Descriptor { kinds: &[MonitorType::Ftp, MonitorType::FtpSsl], weight: Weight::Light, build: ftp::build },
     Descriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
 ];
 

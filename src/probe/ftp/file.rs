@@ -45,7 +45,10 @@ fn difference(sent: &[u8], back: &[u8]) -> Option<String> {
         more if more > sent.len() => format!("more than {} bytes", sent.len()),
         count => format!("{count} bytes"),
     };
-    Some(format!("{} bytes went there, {came} came back, and the first difference is at byte {at}", sent.len()))
+    Some(format!(
+        "{} bytes went there, {came} came back, and the first difference is at byte {at}",
+        sent.len()
+    ))
 }
 
 #[cfg(test)]
@@ -56,8 +59,14 @@ mod tests {
     fn a_difference_is_told_by_lengths_and_place() {
         assert_eq!(difference(b"abc", b"abc"), None);
         let told = |back: &[u8]| difference(b"abc", back).unwrap();
-        assert_eq!(told(b"abd"), "3 bytes went there, 3 bytes came back, and the first difference is at byte 2");
-        assert_eq!(told(b"ab"), "3 bytes went there, 2 bytes came back, and the first difference is at byte 2");
+        assert_eq!(
+            told(b"abd"),
+            "3 bytes went there, 3 bytes came back, and the first difference is at byte 2"
+        );
+        assert_eq!(
+            told(b"ab"),
+            "3 bytes went there, 2 bytes came back, and the first difference is at byte 2"
+        );
         assert_eq!(told(b""), "3 bytes went there, 0 bytes came back, and the first difference is at byte 0");
         let longer = "3 bytes went there, more than 3 bytes came back, and the first difference is at byte 3";
         assert_eq!(told(b"abcd"), longer);

@@ -59,8 +59,7 @@ impl<'a> Client<'a> {
         let tls = session.tls();
         let control = Wire::control(stream, ahead, watch.clone());
         let (sender, errands) = mpsc::unbounded_channel();
-        let mut desk =
-            Desk { net, deadline, watch, errands, host, tls, data_address: None, reused: None };
+        let mut desk = Desk { net, deadline, watch, errands, host, tls, data_address: None, reused: None };
         let ftp = desk.drive(handover::client(control, "", sender)).await?;
         Ok(Self { ftp, desk, mode: Mode::ExtendedPassive, listed: None, stored: false })
     }
@@ -190,7 +189,11 @@ impl<'a> Client<'a> {
 
     /// Closes `data` and hears the reply to the transfer. When the connection broke, the reply often says
     /// why, and then goes before `so_far`.
-    async fn finish(&mut self, data: TransferStream<Wire>, so_far: Result<(), Failure>) -> Result<(), Failure> {
+    async fn finish(
+        &mut self,
+        data: TransferStream<Wire>,
+        so_far: Result<(), Failure>,
+    ) -> Result<(), Failure> {
         if let Err(failure) = &so_far
             && failure.kind == FailureKind::TimedOut
         {

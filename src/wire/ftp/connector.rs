@@ -61,7 +61,10 @@ impl AsyncTlsConnector for Connector {
 }
 
 /// A data connection to `address`.
-pub(super) async fn dial(errands: mpsc::UnboundedSender<Errand>, address: SocketAddr) -> FtpResult<TcpStream> {
+pub(super) async fn dial(
+    errands: mpsc::UnboundedSender<Errand>,
+    address: SocketAddr,
+) -> FtpResult<TcpStream> {
     ask(&errands, |answer| Errand::Dial(address, answer)).await
 }
 

@@ -98,8 +98,7 @@ impl Desk<'_> {
         match (error, self.watch.reply()) {
             (FtpError::UnexpectedResponse(_), Some(reply)) => {
                 let refused = phase == Phase::Auth && matches!(reply.code, 332 | 430 | 500..600);
-                let kind =
-                    if refused { FailureKind::LoginRefused } else { FailureKind::DialogueUnexpected };
+                let kind = if refused { FailureKind::LoginRefused } else { FailureKind::DialogueUnexpected };
                 let asked = self.watch.asked();
                 Failure::new(phase, kind, format!("it answers `{asked}` with `{}`", reply.quoted()))
             }
