@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::watch;
@@ -42,13 +43,14 @@ pub struct FakeClock {
     /// Wall time, and monotonic microseconds since creation; the two part when the wall clock is stepped.
     state: Mutex<(Timestamp, u64)>,
     moved: watch::Sender<u64>,
+    waits: AtomicU64,
 }
 
 impl FakeClock {
     /// A clock that shows `start`.
     #[must_use]
     pub fn at(start: Timestamp) -> Self {
-        Self { state: Mutex::new((start, 0)), moved: watch::Sender::new(0) }
+        Self { state: Mutex::new((start, 0)), moved: watch::Sender::new(0), waits: AtomicU64::new(0) }
     }
 
     /// Lets `duration` pass: wall time and waiting move on together.
@@ -73,6 +75,12 @@ impl FakeClock {
     pub fn sleepers(&self) -> usize {
         self.moved.receiver_count()
     }
+
+    /// How many waits began so far; lets a test know that a loop was woken by the time and is through with its turn.
+    #[must_use]
+    pub fn waits(&self) -> u64 {
+        self.waits.load(Ordering::Relaxed)
+    }
 }
 
 impl Clock for FakeClock {
@@ -82,6 +90,7 @@ impl Clock for FakeClock {
 
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        self.waits.fetch_add(1, Ordering::Relaxed);
         let mut moved = self.moved.subscribe();
         let until = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).1 + micros;
         Box::pin(async move {

@@ -32,7 +32,7 @@ use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
     Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Performance,
-    PerformanceParts, Roster, TimeOfDay, View, Vitals,
+    PerformanceParts, Roster, TimeOfDay, View, Vitals, locked,
 };
 use crate::engine::RunnerHandle;
 use crate::model::FieldFault;
@@ -408,7 +408,7 @@ impl Parts {
     async fn end(&self, drain: Duration) -> usize {
         self.heart.drain();
         self.ingestor.ending();
-        let housekeeper = self.housekeeper.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let housekeeper = locked(&self.housekeeper).take();
         if let Some(housekeeper) = housekeeper
             && let Err(error) = housekeeper.stop().await
         {
@@ -421,7 +421,7 @@ impl Parts {
         }
         let lost = self.ingestor.drain(LAST_COMMITS).await;
         // After the last results: what follows from them goes out while it is fresh.
-        let delivery = self.delivery.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let delivery = locked(&self.delivery).take();
         if let Some(delivery) = delivery {
             delivery.drain(LAST_MESSAGES).await;
         }

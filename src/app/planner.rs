@@ -11,7 +11,7 @@ use futures::future::try_join_all;
 use super::quiet::Quiet;
 use crate::clock::Clock;
 use crate::control::{
-    AccountFacts, Agent, Directory, Fleet, Ingestor, LastRuns, PlanError, Planned, Planner,
+    AccountFacts, Agent, Directory, Fleet, Ingestor, LastRuns, PlanError, Planned, Planner, locked,
 };
 use crate::engine::{Assignment, Change, OrderError, RunnerHandle};
 use crate::model::{Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, Timestamp};
@@ -133,7 +133,7 @@ impl LocalPlanner {
     /// # Errors
     /// [`PlanError::Stopped`] when a runner has ended.
     pub async fn follow(&self, fleet: &Fleet) -> Result<(), PlanError> {
-        let before = self.terms.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let before = locked(&self.terms).clone();
         for (customer, terms) in before {
             let Some(facts) = self.facts(customer).await else { continue };
             let now = terms_of(&facts);
@@ -145,7 +145,7 @@ impl LocalPlanner {
             let every = fleet.roster().len();
             let monitors = fleet.roster().from(MonitorId(i64::MIN), every, |m| m.customer == customer);
             self.resume(&monitors, &[], &LastPlanned::new()).await?;
-            self.terms.lock().unwrap_or_else(PoisonError::into_inner).insert(customer, now);
+            locked(&self.terms).insert(customer, now);
         }
         Ok(())
     }
@@ -155,7 +155,7 @@ impl LocalPlanner {
         match self.directory.facts(customer).await {
             Ok(facts) => {
                 self.quiet.note(&facts);
-                let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut terms = locked(&self.terms);
                 // Only the first: what changes later is found by `follow`, which plans all of the account.
                 terms.entry(customer).or_insert_with(|| terms_of(&facts));
                 Some(facts)

@@ -1,14 +1,14 @@
 //! Whether the parts of the process make progress, told to those who watch it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::service;
-use crate::control::{Condition, Ingestor, Vitals};
+use crate::control::{Condition, Ingestor, Vitals, locked};
 use crate::engine::RunnerHandle;
 use crate::model::{Location, MonitorId, Timestamp};
 use crate::store::{Answer, Commit, Ingest, Results, Span};
@@ -158,8 +158,4 @@ impl Ingest for WatchedIngest {
             answer
         })
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -15,19 +15,34 @@ pub(super) struct SettingsArgs {
     config: Option<PathBuf>,
 }
 
+/// From where something is done: a location of the settings.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct PlaceArgs {
+    /// Number of the location of the settings whose network is used; the first one when absent
+    #[arg(long, value_name = "ID")]
+    location: Option<i64>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
 /// The settings file that `flag` names, or else the environment.
 pub(super) fn config_file(flag: Option<PathBuf>) -> Option<PathBuf> {
     flag.or_else(|| super::variable("VIGIE_CONFIG").map(PathBuf::from))
 }
 
-/// The location of `settings` with the number `id`, or the first one.
-pub(super) fn location(settings: &Settings, id: Option<i64>) -> anyhow::Result<Hosted> {
-    let id = id.unwrap_or(settings.location.id.0);
-    settings.hosted().into_iter().find(|hosted| hosted.location.id.0 == id).ok_or_else(|| {
-        let known: Vec<_> = settings.location_ids().iter().map(ToString::to_string).collect();
-        let hint = format!("those of the settings are {}", known.join(", "));
-        WrongUse::error(format!("there is no location `{id}`"), Some(hint))
-    })
+impl PlaceArgs {
+    /// The settings, and the location of them that is named, or the first one.
+    pub(super) fn load(&self) -> anyhow::Result<(Settings, Hosted)> {
+        let settings = self.settings.load()?;
+        let id = self.location.unwrap_or(settings.location.id.0);
+        let named = settings.hosted().into_iter().find(|hosted| hosted.location.id.0 == id);
+        let location = named.ok_or_else(|| {
+            let known: Vec<_> = settings.location_ids().iter().map(ToString::to_string).collect();
+            let hint = format!("those of the settings are {}", known.join(", "));
+            WrongUse::error(format!("there is no location `{id}`"), Some(hint))
+        })?;
+        Ok((settings, location))
+    }
 }
 
 impl SettingsArgs {

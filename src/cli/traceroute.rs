@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::output;
-use super::settings::SettingsArgs;
+use super::settings::PlaceArgs;
 use crate::net::{Deadline, Endpoint, Family, Net, RouteEnd, RouteMethod, RouteOptions};
 
 /// Longest that a name may take to resolve, on top of the way itself.
@@ -51,15 +51,12 @@ pub(super) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Number of the location of the settings whose network is used; the first one when absent
-    #[arg(long, value_name = "ID")]
-    location: Option<i64>,
     #[command(flatten)]
-    settings: SettingsArgs,
+    place: PlaceArgs,
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let location = super::settings::location(&args.settings.load()?, args.location)?;
+    let (_, location) = args.place.load()?;
     let mut to = Endpoint::new(args.host.trim(), 0);
     to.family = match (args.ipv4, args.ipv6) {
         (true, _) => Family::V4Only,

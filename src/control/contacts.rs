@@ -3,6 +3,7 @@
 use serde_json::Value;
 use zeroize::Zeroizing;
 
+use super::moment::read_window;
 use crate::alert::Quorum;
 use crate::model::{
     CustomerId, GroupMonitor, Method, MonitorId, NotifierGroup, Recipient, RecipientId, Record, RecordKind,
@@ -85,8 +86,7 @@ pub(super) fn window(record: &Record) -> Option<Window> {
 
 fn when(record: &Record) -> Option<When> {
     if !record.flag("persistent") {
-        let moment =
-            |field: &str| jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", record.text(field)).ok();
+        let moment = |field: &str| read_window(record.text(field));
         return Some(When::Once { from: moment("from_date")?, thru: moment("thru_date")? });
     }
     let day = |field: &str| {

@@ -3,9 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::AccountFacts;
+use super::object::object_of;
+use super::subject::{properties, target};
 use crate::model::{
     CheckId, EpisodeId, LocationId, LocationReport, Monitor, MonitorId, MonitorType, Notice, NoticeKind,
-    RunId, Secrets, Status, Timestamp,
+    RunId, Status, Timestamp,
 };
 
 /// A notice of `kind` about `monitor`, or about a monitor that there is not.
@@ -55,7 +57,7 @@ pub(super) fn example(
             .and_then(|monitor| monitor.document.text("alert_note"))
             .unwrap_or_default()
             .to_owned(),
-        properties: monitor.map(|monitor| properties(facts, monitor)).unwrap_or_default(),
+        properties: monitor.map(|monitor| properties(monitor, facts)).unwrap_or_default(),
         phases: vec![("resolve".to_owned(), 1_200), ("connect".to_owned(), 18_000)],
         certificate: Value::Null,
         more: more(kind, now),
@@ -91,24 +93,5 @@ fn more(kind: NoticeKind, now: Timestamp) -> Map<String, Value> {
         NoticeKind::Traceroute => json!({"traceroute": " 1  192.0.2.1  1.2 ms\n"}),
         _ => json!({}),
     };
-    match more {
-        Value::Object(more) => more,
-        _ => Map::new(),
-    }
-}
-
-/// What is checked; a login in it masked.
-fn target(monitor: &Monitor) -> String {
-    let shown = monitor.document.to_json(Secrets::Masked);
-    let text = |field: &str| shown.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
-    ["url", "hostname", "smtp_hostname"].into_iter().find_map(text).unwrap_or_default().to_owned()
-}
-
-fn properties(facts: &AccountFacts, monitor: &Monitor) -> Vec<(String, String)> {
-    let shown = |entry: &Value| {
-        let property = facts.properties.get(&entry.get("id")?.as_i64()?)?;
-        let value = property.values.get(&entry.get("value_id")?.as_i64()?)?;
-        Some((property.name.clone(), value.clone()))
-    };
-    monitor.document.list("custom_properties").iter().filter_map(shown).collect()
+    object_of(more)
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::alarms::{After, AlarmSettings, Healths, Lookout, LookoutParts, Step, Word};
 use super::health::Condition;
+use super::locked;
 use super::state::next_state;
 use crate::alert::Health;
 use crate::model::{Capture, CheckResult, EpisodeId, LocationId, Monitor, MonitorId, Outcome, Status};
@@ -477,8 +478,4 @@ async fn passing(lookout: Option<&Lookout>) {
 /// Bytes of the captures of `result`.
 fn captured(result: &CheckResult) -> usize {
     result.captures.iter().map(Capture::held).sum()
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

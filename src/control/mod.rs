@@ -12,6 +12,9 @@ mod fleet;
 mod health;
 mod housekeeping;
 mod ingest;
+mod locked;
+mod moment;
+mod object;
 mod performance;
 mod planner;
 mod provision;
@@ -22,6 +25,7 @@ mod sealing;
 mod situation;
 mod sla;
 mod state;
+mod subject;
 mod trial;
 mod view;
 
@@ -39,6 +43,7 @@ pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
+pub(crate) use locked::locked;
 pub use performance::{Performance, PerformanceParts};
 pub use planner::{Agent, PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};

@@ -2,17 +2,19 @@
 //! `/tests`).
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::{Caller, Directory, PlanError, Planner, Refusal, Roster};
+use super::moment::utc;
+use super::object::object_of;
+use super::{Caller, Directory, PlanError, Planner, Refusal, Roster, locked};
 use crate::clock::Clock;
 use crate::model::source::Place;
 use crate::model::{
     CheckResult, CustomerId, FieldFault, LocationId, Monitor, MonitorId, Outcome, Record, RecordKind,
-    Revision, Rule, Timestamp,
+    Revision, Rule,
 };
 use crate::store::{AuditObject, Ledger, NewRecord, Page, RecordFilter, StoreError, Write};
 
@@ -163,7 +165,7 @@ impl Trials {
         location: LocationId,
     ) -> Result<Record, Refusal> {
         let now = self.parts.clock.now();
-        let fields = object(json!({
+        let fields = object_of(json!({
             "monitor_id": monitor.id,
             "location_id": location,
             "progress": Progress::Running as u8,
@@ -202,7 +204,7 @@ impl Trials {
         let now = self.parts.clock.now();
         let (progress, name, value) = told(outcome);
         record.fields.insert("progress".to_owned(), Value::from(progress as u8));
-        record.fields.insert("ended_at".to_owned(), Value::from(seconds(now)));
+        record.fields.insert("ended_at".to_owned(), Value::from(utc(now)));
         record.fields.insert(name.to_owned(), value);
         let (id, expected) = (record.id, record.revision);
         record.revision = Revision(expected.0 + 1);
@@ -219,7 +221,7 @@ impl Trials {
     }
 
     fn running(&self) -> MutexGuard<'_, Running> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.running)
     }
 }
 
@@ -227,14 +229,14 @@ impl Trials {
 fn shown(record: Record, runs: bool) -> Map<String, Value> {
     let began = record.fields.get("progress") == Some(&json!(Progress::Running as u8));
     let interrupted = began && !runs;
-    let mut shown = object(json!({
+    let mut shown = object_of(json!({
         "id": record.id,
         "monitor_id": null,
         "location_id": null,
         "progress": null,
         "result_url": result_url(record.id),
         "login": record.created_by,
-        "ordered_at": seconds(record.created_at),
+        "ordered_at": utc(record.created_at),
         "ended_at": null,
         "error": null,
         "result": null,
@@ -305,17 +307,5 @@ impl Drop for Seat {
         } else {
             running.places.insert(self.customer, left);
         }
-    }
-}
-
-/// Audit times are whole seconds of UTC (behaviour.md 1 "Times").
-fn seconds(at: Timestamp) -> String {
-    Timestamp::from_seconds(at.as_micros().div_euclid(1_000_000)).to_string()
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(object) => object,
-        _ => Map::new(),
     }
 }

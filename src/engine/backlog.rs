@@ -4,9 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::Assignment;
-use crate::model::{
-    CheckId, CheckResult, Facts, MissedReason, MissedRuns, MonitorId, Outcome, RunId, Status, Timestamp,
-};
+use crate::model::{CheckResult, MissedReason, MissedRuns, MonitorId, Timestamp};
 use crate::schedule::{Grid, MissedSlots};
 
 /// Series of missed runs, at most [`SERIES`] for each monitor: a series that follows on the last one for the
@@ -85,36 +83,12 @@ impl MissedSeries {
     /// The record that is kept of it.
     #[must_use]
     pub fn record(&self) -> CheckResult {
-        let assignment = &self.assignment;
-        let run_id = RunId::of(assignment.monitor_id, self.slots.first);
-        let status = Status::INTERNAL;
-        CheckResult {
-            check_id: CheckId::of(run_id, assignment.location),
-            run_id,
-            monitor_id: assignment.monitor_id,
-            monitor_name: Arc::clone(&assignment.name),
-            revision: assignment.revision,
-            kind: assignment.kind,
-            location_id: assignment.location,
-            planned_at: self.slots.first,
-            started_at: self.noticed_at,
-            outcome: Outcome::Missed,
-            status,
-            warning_status: None,
-            status_text: status.text().to_owned(),
-            reasons: vec![self.reason.describe().to_owned()],
-            total_us: 0,
-            address: None,
-            attempts: Vec::new(),
-            facts: Facts::default(),
-            captures: Vec::new(),
-            verification: None,
-            missed: Some(MissedRuns {
-                reason: self.reason,
-                slots: u32::try_from(self.slots.count).unwrap_or(u32::MAX),
-                last_planned_at: self.slots.last,
-            }),
-        }
+        let missed = MissedRuns {
+            reason: self.reason,
+            slots: u32::try_from(self.slots.count).unwrap_or(u32::MAX),
+            last_planned_at: self.slots.last,
+        };
+        CheckResult::missed(self.assignment.checked(), self.slots.first, self.noticed_at, missed)
     }
 }
 

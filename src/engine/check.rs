@@ -1,7 +1,5 @@
 //! One check: attempts, verdict, result.
 
-use std::sync::Arc;
-
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -9,8 +7,7 @@ use super::attempt::excuse;
 use super::{Assignment, Place, attempt};
 use crate::judge;
 use crate::model::{
-    Attempt, Capture, CheckId, CheckResult, Facts, FailureKind, Observation, Outcome, RunId, Status,
-    Timestamp, Verdict,
+    Attempt, Capture, CheckResult, FailureKind, Observation, Outcome, Status, Timestamp, Verdict,
 };
 
 /// Runs the check that was planned at `planned_at`: one attempt, and at once a second one when the first
@@ -56,7 +53,7 @@ pub async fn check(
         attempts,
         facts: last.facts,
         captures,
-        ..record(assignment, planned_at, started_at, verdict)
+        ..CheckResult::untried(assignment.checked(), planned_at, started_at, verdict)
     }
 }
 
@@ -73,40 +70,7 @@ pub fn silenced(
 ) -> CheckResult {
     let (outcome, status) = (Outcome::Blackout, Status::OK);
     let verdict = Verdict { outcome, status, warning_status: None, reasons: vec![reason] };
-    record(assignment, planned_at, now, verdict)
-}
-
-/// A record without attempts.
-fn record(
-    assignment: &Assignment,
-    planned_at: Timestamp,
-    started_at: Timestamp,
-    verdict: Verdict,
-) -> CheckResult {
-    let run_id = RunId::of(assignment.monitor_id, planned_at);
-    CheckResult {
-        check_id: CheckId::of(run_id, assignment.location),
-        run_id,
-        monitor_id: assignment.monitor_id,
-        monitor_name: Arc::clone(&assignment.name),
-        revision: assignment.revision,
-        kind: assignment.kind,
-        location_id: assignment.location,
-        planned_at,
-        started_at,
-        outcome: verdict.outcome,
-        status: verdict.status,
-        warning_status: verdict.warning_status,
-        status_text: verdict.status.text().to_owned(),
-        reasons: verdict.reasons,
-        total_us: 0,
-        address: None,
-        attempts: Vec::new(),
-        facts: Facts::default(),
-        captures: Vec::new(),
-        verification: None,
-        missed: None,
-    }
+    CheckResult::untried(assignment.checked(), planned_at, now, verdict)
 }
 
 /// The captures of all attempts; where there were two, each says which one it is of.

@@ -5,7 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::{CheckResult, CustomerId, LocationId, MonitorId, MonitorType, Revision, Timestamp};
+use crate::model::{
+    CheckOf, CheckResult, CustomerId, LocationId, MonitorId, MonitorType, Revision, Timestamp,
+};
 use crate::probe::{Probe, Weight};
 use crate::schedule::{Grid, Part, Slots};
 
@@ -66,6 +68,17 @@ impl Assignment {
     #[must_use]
     pub fn grid(&self) -> Grid {
         Grid::new(Slots::new(self.monitor_id, self.interval, self.offset), self.part)
+    }
+
+    /// What its records are of.
+    fn checked(&self) -> CheckOf {
+        CheckOf {
+            monitor_id: self.monitor_id,
+            monitor_name: Arc::clone(&self.name),
+            revision: self.revision,
+            kind: self.kind,
+            location_id: self.location,
+        }
     }
 }
 

@@ -55,11 +55,11 @@ pub use observation::{
 pub use phase::{Phase, Phases};
 pub use recipient::{GroupMonitor, Method, NotifierGroup, Recipient};
 pub use record::{Record, RecordKind};
-pub use result::{Attempt, CheckResult, MissedReason, MissedRuns, Verdict};
+pub use result::{Attempt, CheckOf, CheckResult, MissedReason, MissedRuns, Verdict};
 pub use role::{Right, Role};
 pub use sample::{Mean, Sample};
 pub use session::{FtpFacts, MailFacts, TripFacts};
 pub use status::{Outcome, Status};
-pub use text::{printable, same_secret};
+pub use text::{escape_html, printable, same_secret};
 pub use time::Timestamp;
 pub use verification::Verification;

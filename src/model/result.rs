@@ -170,7 +170,63 @@ pub struct CheckResult {
     pub missed: Option<MissedRuns>,
 }
 
+/// What a record is of: the monitor as it was then, and where.
+#[derive(Clone, Debug)]
+pub struct CheckOf {
+    /// The monitor.
+    pub monitor_id: MonitorId,
+    /// Its name.
+    pub monitor_name: Arc<str>,
+    /// Its version.
+    pub revision: Revision,
+    /// Its type.
+    pub kind: MonitorType,
+    /// Where it was to be checked.
+    pub location_id: LocationId,
+}
+
 impl CheckResult {
+    /// The record without attempts of the run that was due at `planned_at`.
+    #[must_use]
+    pub fn untried(of: CheckOf, planned_at: Timestamp, started_at: Timestamp, verdict: Verdict) -> Self {
+        let run_id = RunId::of(of.monitor_id, planned_at);
+        Self {
+            check_id: CheckId::of(run_id, of.location_id),
+            run_id,
+            monitor_id: of.monitor_id,
+            monitor_name: of.monitor_name,
+            revision: of.revision,
+            kind: of.kind,
+            location_id: of.location_id,
+            planned_at,
+            started_at,
+            outcome: verdict.outcome,
+            status: verdict.status,
+            warning_status: verdict.warning_status,
+            status_text: verdict.status.text().to_owned(),
+            reasons: verdict.reasons,
+            total_us: 0,
+            address: None,
+            attempts: Vec::new(),
+            facts: Facts::default(),
+            captures: Vec::new(),
+            verification: None,
+            missed: None,
+        }
+    }
+
+    /// The record of `missed` runs, the first of them due at `planned_at`; they were found out at `noticed_at`.
+    #[must_use]
+    pub fn missed(of: CheckOf, planned_at: Timestamp, noticed_at: Timestamp, missed: MissedRuns) -> Self {
+        let verdict = Verdict {
+            outcome: Outcome::Missed,
+            status: Status::INTERNAL,
+            warning_status: None,
+            reasons: vec![missed.reason.describe().to_owned()],
+        };
+        Self { missed: Some(missed), ..Self::untried(of, planned_at, noticed_at, verdict) }
+    }
+
     /// The phases of the attempt that decided, the last one.
     #[must_use]
     pub fn phases(&self) -> Phases {

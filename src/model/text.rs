@@ -1,10 +1,32 @@
-//! Text that a peer wrote, for people to read; texts that are secrets, to compare.
+//! Text that a peer wrote, for people to read; any text within HTML; texts that are secrets, to compare.
+
+use std::borrow::Cow;
 
 /// `text` with every control character replaced by `\u{fffd}`: names in certificates and records of name
 /// servers may hold any, and a terminal would obey them.
 #[must_use]
 pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// `text` so that it is nothing but text in HTML, in an element or a quoted attribute.
+#[must_use]
+pub fn escape_html(text: &str) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>', '"', '\'']) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// Whether two secrets are the same, in a time that tells nothing but their lengths.
@@ -25,6 +47,15 @@ mod tests {
             "a\u{fffd}[2J\u{fffd}1m\u{fffd}\u{fffd}b\u{fffd}\u{fffd}"
         );
         assert_eq!(printable("CN=Zoë 漢字"), "CN=Zoë 漢字");
+    }
+
+    #[test]
+    fn text_stays_text_in_html() {
+        assert_eq!(escape_html("plain"), "plain");
+        assert_eq!(
+            escape_html(r#"<a href="x" id='y'>&"#),
+            "&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! One connection, plain or under TLS: what a session holds that may change over in the middle.
 
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -31,6 +32,12 @@ impl Stream {
             Self::Plain(stream) => stream,
             Self::Tls(stream) => stream.get_ref().0,
         }
+    }
+
+    /// The address on this side.
+    #[must_use]
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        self.tcp().local_addr().ok()
     }
 }
 

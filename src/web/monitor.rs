@@ -132,7 +132,7 @@ fn table(page: &ResultPage, columns: &Columns<'_>, now: Timestamp) -> String {
         return r#"<p class="notice">No run was recorded yet.</p>"#.to_owned();
     }
     let mut out = format!(
-        r#"<h2>Last {} of {} results</h2><div class="scroll"><table><thead><tr><th>Outcome</th><th>Planned</th><th></th>{}<th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
+        r#"<h2>Last {} of {} results</h2><div class="scroll"><table class="rows"><thead><tr><th>Outcome</th><th>Planned</th><th></th>{}<th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
         page.results.len(),
         page.count,
         if columns.locations.is_some() { "<th>Location</th>" } else { "" }
@@ -155,7 +155,7 @@ fn line(result: &CheckResult, columns: &Columns<'_>, now: Timestamp) -> String {
     let reasons = if result.reasons.len() > 1 { result.reasons.join(" · ") } else { reason(result) };
     let attempts = if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
     format!(
-        r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n">{}</td><td class="n">{total}</td><td>{}</td><td class="n">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
+        r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{total}</td><td>{}</td><td class="n" data-h="attempts">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,
         time(result.planned_at),
         ago(result.planned_at, now),
         columns.place(result.location_id),

@@ -147,7 +147,7 @@ fn table(board: &Board, page: &RowPage, situation: &dyn Fn(&Monitor) -> Situatio
         return r#"<p class="notice">No monitor fits. <a href="/">Show all</a></p>"#.to_owned();
     }
     let mut out = String::from(
-        r#"<div class="scroll"><table><thead><tr><th>State</th><th>Monitor</th><th>Type</th><th>Last run</th><th class="n">Duration</th><th>Phases</th><th>Reason</th><th>Since</th></tr></thead><tbody>"#,
+        r#"<div class="scroll"><table class="rows"><thead><tr><th>State</th><th>Monitor</th><th>Type</th><th>Last run</th><th class="n">Duration</th><th>Phases</th><th>Reason</th><th>Since</th></tr></thead><tbody>"#,
     );
     for row in &page.rows {
         out.push_str(&line(row, situation(&row.monitor), now));
@@ -175,7 +175,7 @@ fn line(row: &BoardRow, situation: Situation, now: Timestamp) -> String {
         let (last, since) = (ago(state.planned_at, now), span(now.since(state.since)));
         let _ = write!(
             out,
-            r#"<td>{last}</td><td class="n">{total}</td><td>{bar}</td><td class="reason">{}</td><td>{since}</td></tr>"#,
+            r#"<td>{last}</td><td class="n" data-h="took">{total}</td><td>{bar}</td><td class="reason">{}</td><td data-h="since">{since}</td></tr>"#,
             escape(&reason)
         );
     } else {

@@ -1,9 +1,13 @@
 //! One exchange of a protocol over a stream of [`crate::net`], and its parsers without sockets.
 
+pub mod auth;
 pub mod dns;
 pub mod ftp;
 pub mod http;
+#[cfg(test)]
+mod script;
 mod session;
+pub mod smtp;
 pub mod starttls;
 mod transcript;
 

@@ -1,5 +1,8 @@
 //! A session of lines over one connection, and the driver of protocols that are written without sockets.
 
+use std::net::SocketAddr;
+use std::time::Duration;
+
 use tokio::io::AsyncWriteExt;
 use tokio::time::Instant;
 
@@ -11,6 +14,8 @@ use crate::net::{Deadline, Endpoint, Net, Stream, TlsOptions, TlsSession, Trace,
 const LINE: usize = 8 * 1024;
 /// Bytes of all lines together, unless [`Session::may_hear`] says otherwise.
 const SESSION: usize = 256 * 1024;
+/// How long the answer to a farewell is waited for.
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A protocol as seen by its client, without sockets: lines come in, acts go out.
 pub trait Core {
@@ -42,20 +47,42 @@ pub enum Act {
 pub struct Line {
     text: String,
     shown: Option<String>,
+    /// Where the secret begins.
+    secret_at: Option<usize>,
+    /// Whether it may be several lines.
+    block: bool,
 }
 
 impl Line {
     /// One without secrets.
     #[must_use]
     pub fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), shown: None }
+        Self { text: text.into(), shown: None, secret_at: None, block: false }
     }
 
     /// One that holds a secret; the transcript shows `command` and a mask.
     #[must_use]
     pub fn secret(command: &str, text: impl Into<String>) -> Self {
         let shown = if command.is_empty() { MASK.to_owned() } else { format!("{command} {MASK}") };
-        Self { text: text.into(), shown: Some(shown) }
+        let text = text.into();
+        let rest = text.strip_prefix(command).unwrap_or(&text).trim_start_matches(' ').len();
+        Self { shown: Some(shown), secret_at: Some(text.len() - rest), block: false, text }
+    }
+
+    /// Several lines at once, such as a message; the transcript shows `shown` instead.
+    #[must_use]
+    pub fn block(shown: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { text: text.into(), shown: Some(shown.into()), secret_at: None, block: true }
+    }
+
+    /// The part that must not be shown, as it goes out: a server may say it again.
+    fn secret_part(&self) -> Option<&str> {
+        self.secret_at.and_then(|at| self.text.get(at..))
+    }
+
+    /// Whether it would be more than one line, and so a command that nobody meant (CWE-93).
+    fn breaks(&self) -> bool {
+        !self.block && self.text.contains(['\r', '\n', '\0'])
     }
 
     /// What goes over the wire.
@@ -162,8 +189,19 @@ impl<'a> Session<'a> {
         self.tls.clone()
     }
 
+    /// The address that the connection leaves from.
+    #[must_use]
+    pub fn local_address(&self) -> Option<SocketAddr> {
+        self.stream.as_ref().and_then(Stream::local_address)
+    }
+
     /// Sends `line` and its CR LF. The time counts for the phase of the answer.
     pub async fn say(&mut self, line: &Line) -> Result<(), Failure> {
+        if line.breaks() {
+            let detail = "a name or password has a line break, which this protocol cannot carry";
+            return Err(Failure::new(Phase::Send, FailureKind::Unsupported, detail));
+        }
+        line.secret_part().into_iter().for_each(|part| self.transcript.hide(part));
         self.transcript.sent(line.shown());
         let stream = self.stream.as_mut().ok_or_else(not_connected)?;
         let bytes = format!("{}\r\n", line.text());
@@ -200,6 +238,10 @@ impl<'a> Session<'a> {
         options: &TlsOptions,
     ) -> Result<(), Failure> {
         loop {
+            if core.phase() == Phase::Quit {
+                self.farewell().await;
+                return Ok(());
+            }
             let line = self.hear(core.phase()).await?;
             let mut act = core.hear(&line)?;
             if act == Act::Secure {
@@ -208,10 +250,26 @@ impl<'a> Session<'a> {
             }
             match act {
                 Act::Listen | Act::Secure => {}
-                Act::Say(line) => self.say(&line).await?,
+                Act::Say(line) => match self.say(&line).await {
+                    Ok(()) => {}
+                    // Said or not: the check has what it wanted.
+                    Err(_) if core.phase() == Phase::Quit => return Ok(()),
+                    // It is known by the answer that does not come.
+                    Err(failure) => return Err(Failure { phase: core.phase(), ..failure }),
+                },
                 Act::Done => return Ok(()),
             }
         }
+    }
+
+    /// Waits for the answer to a farewell, not for long. Whatever comes, the check has what it wanted.
+    async fn farewell(&mut self) {
+        let whole = self.deadline;
+        self.deadline.at = whole.at.min(Instant::now() + FAREWELL);
+        if let Err(failure) = self.hear(Phase::Quit).await {
+            self.transcript.note(&format!("no farewell: {}", failure.kind.describe()));
+        }
+        self.deadline = whole;
     }
 
     /// The connection itself, for a library that goes on with it; what was read ahead is with it.

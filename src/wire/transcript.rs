@@ -38,6 +38,8 @@ impl Transcript {
         }
         self.secrets.0.push(secret.to_owned());
         self.secrets.0.push(STANDARD.encode(secret));
+        // A short one may be part of a long one, which must not be left in pieces.
+        self.secrets.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     }
 
     /// `text` with every secret masked.
@@ -103,6 +105,15 @@ mod tests {
         transcript.sent("PASS s3cret");
         transcript.heard("-ERR no such password s3cret, nor czNjcmV0");
         assert_eq!(text(&transcript), "> PASS ********\n< -ERR no such password ********, nor ********\n");
+    }
+
+    #[test]
+    fn a_secret_that_is_part_of_another_leaves_no_pieces_of_it() {
+        let mut transcript = Transcript::default();
+        transcript.hide("Zz");
+        transcript.hide("xxZzyy");
+        transcript.heard("500 xxZzyy? Zz!");
+        assert_eq!(text(&transcript), "< 500 ********? ********!\n");
     }
 
     #[test]

@@ -200,18 +200,30 @@ impl Stage {
                 let planned_at = self.world.run(self.run - back);
                 self.say(says, planned_at);
             }
-            // The locations report that runs did not happen.
-            ["stood", "still", runs, pool] => {
-                let runs: u32 = runs.parse().unwrap();
-                let first = self.world.run(self.run + 1);
-                self.run += i64::from(runs);
-                self.world.now = self.world.run(self.run + 1) + Duration::from_secs(1);
-                let word = Word { outcome: Some(Outcome::Missed), slots: runs, ..Word::default() };
-                for letter in pool.chars() {
-                    self.world.hear(location(letter), &word, first);
+            // A standstill of so many runs, whose report begins with runs before it.
+            ["stood", "still", runs, "after", before, pool] => {
+                let (runs, before): (u32, u32) = (runs.parse().unwrap(), before.parse().unwrap());
+                self.stand_still(runs);
+                self.miss(runs + before, pool);
+                self.world.pass(self.world.now);
+            }
+            // The process and locations stand still for so many runs. Then some report that these did not happen,
+            // some what became of the last one.
+            ["stood", "still", runs, says @ ..] => {
+                self.stand_still(runs.parse().unwrap());
+                for said in says {
+                    match said.split_once(':') {
+                        Some((at, said)) => {
+                            let (last, word) = (self.world.run(self.run), word(said).unwrap());
+                            self.world.hear(location_of(at), &word, last);
+                        }
+                        None => self.miss(runs.parse().unwrap(), said),
+                    }
                 }
                 self.world.pass(self.world.now);
             }
+            // Locations report that the last so many runs did not happen.
+            ["missed", runs, pool] => self.miss(runs.parse().unwrap(), pool),
             ["away", pool] => self.world.away = pool.chars().map(location).collect(),
             ["back"] => self.world.away.clear(),
             ["restart"] => self.world.restart(),
@@ -231,6 +243,8 @@ impl Stage {
             ["clock", "back", by] => self.set_clock(self.world.now - duration(by)),
             ["clock", "ahead", by] => self.set_clock(self.world.now + duration(by)),
             ["gone", name] => self.world.contacts.recipients.retain(|known| known.name != *name),
+            // Whether nothing of it has to be kept.
+            ["idle"] => assert!(self.world.watch.is_idle(), "something is remembered"),
             ["health", word] => {
                 assert_eq!(format!("{:?}", self.world.watch.health()).to_lowercase(), *word, "health");
             }
@@ -244,6 +258,20 @@ impl Stage {
                 self.world.pass(planned_at);
                 self.say(says, planned_at);
             }
+        }
+    }
+
+    fn stand_still(&mut self, runs: u32) {
+        self.run += i64::from(runs);
+        self.world.now = self.world.run(self.run + 1) + Duration::from_secs(1);
+    }
+
+    /// The locations of `pool` report that the last `runs` runs did not happen.
+    fn miss(&mut self, runs: u32, pool: &str) {
+        let first = self.world.run(self.run + 1 - i64::from(runs));
+        let word = Word { outcome: Some(Outcome::Missed), slots: runs, ..Word::default() };
+        for letter in pool.chars() {
+            self.world.hear(location(letter), &word, first);
         }
     }
 

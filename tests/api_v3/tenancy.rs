@@ -8,9 +8,9 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use vigie::api::{legacy, v3};
-use vigie::control::{Accounts, Condition, Via, Vitals};
+use vigie::control::{Accounts, Condition, Via, Vitals, next_state};
 use vigie::model::{CheckResult, CustomerId, MonitorId, Role};
-use vigie::store::{Commit, Ingest, MonitorState};
+use vigie::store::{Commit, Ingest};
 use vigie::telemetry::Metrics;
 use vigie::web::{self, Gate, Site};
 
@@ -70,18 +70,8 @@ async fn owned(app: &App, owner: &Client, customer: CustomerId) -> Owned {
     let test: i64 = owner.post(&format!("/tests?monitor_id={monitor}"), json!({})).await.id();
     let result = result(app, monitor);
     let check = result.check_id.to_string();
-    let state = MonitorState {
-        monitor_id: result.monitor_id,
-        location_id: result.location_id,
-        check_id: result.check_id,
-        planned_at: result.planned_at,
-        outcome: result.outcome,
-        status: result.status,
-        total_us: 1,
-        since: result.planned_at,
-        streak: 1,
-    };
-    let commit = Commit { results: vec![result], states: vec![state], ..Commit::default() };
+    let states = next_state(None, &result).into_iter().collect();
+    let commit = Commit { results: vec![result], states, ..Commit::default() };
     app.store.commit(commit).await.unwrap();
     let records = [location, property, certificate, blackout, event, user, test];
     let alerting = [recipient, template, group, sla, alert, message];

@@ -29,7 +29,7 @@ fn parameter(request: &str, name: &str) -> Option<String> {
 }
 
 fn md5(text: &str) -> String {
-    format!("{:x}", Md5::digest(text))
+    format!("{:032x}", u128::from_be_bytes(Md5::digest(text).into()))
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use crate::control::locked;
 
 /// Connections of one address at once (of IPv6 its /64): half of all.
 const MOST: usize = super::CONNECTIONS / 2;
@@ -27,7 +29,7 @@ impl Crowd {
         if address.is_loopback() {
             return Some(Guest { crowd: self.clone(), address: None });
         }
-        let mut here = self.here.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut here = locked(&self.here);
         let count = here.entry(address).or_default();
         if *count >= MOST {
             return None;
@@ -40,7 +42,7 @@ impl Crowd {
 impl Drop for Guest {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
-        let mut here = self.crowd.here.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut here = locked(&self.crowd.here);
         let left = here.get(&address).map_or(0, |count| count.saturating_sub(1));
         if left == 0 {
             here.remove(&address);

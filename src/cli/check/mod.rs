@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use subject::Subject;
 
 use super::output::{self, WrongUse};
-use super::settings::SettingsArgs;
+use super::settings::PlaceArgs;
 use super::style::Style;
 use super::{kinds, render};
 use crate::model::{CheckResult, Outcome};
@@ -48,16 +48,12 @@ pub(super) struct Args {
     /// Print the result as JSON; an array when a file holds several
     #[arg(long)]
     json: bool,
-    /// Number of the location of the settings whose network is used; the first one when absent
-    #[arg(long, value_name = "ID")]
-    location: Option<i64>,
     #[command(flatten)]
-    settings: SettingsArgs,
+    place: PlaceArgs,
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let settings = args.settings.load()?;
-    let location = super::settings::location(&settings, args.location)?;
+    let (settings, location) = args.place.load()?;
     let subjects = match (&args.file, args.words.as_slice()) {
         (Some(file), []) => subject::from_file(file, None, &settings)?,
         (Some(file), [name]) => subject::from_file(file, Some(name), &settings)?,

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::users::{as_caller, is_open, login_key};
 use super::{Accounts, TokenHash, at};
-use crate::control::{Caller, Refusal, Via};
+use crate::control::{Caller, Refusal, Via, locked};
 use crate::model::{CustomerId, Record, RecordKind, Timestamp, UserId};
 use crate::store::{StoreError, Token, TokenKind};
 
@@ -48,7 +48,7 @@ impl Accounts {
     pub async fn session(&self, login: &str, session: &str, address: IpAddr) -> Result<Caller, Refusal> {
         let (token, user) = self.held(TokenKind::Session, session).await?.ok_or_else(over)?;
         let now = self.clock.now();
-        let moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner).get(&token.hash).copied();
+        let moved = locked(&self.moved).get(&token.hash).copied();
         let ends = moved.map_or(token.expires_at, |moved| moved.max(token.expires_at));
         if now >= ends || login_key(login) != login_key(user.text("login")) {
             return Err(over());
@@ -80,7 +80,7 @@ impl Accounts {
 
     /// Removes what expired.
     pub async fn purge(&self) -> Result<u64, StoreError> {
-        let moved = std::mem::take(&mut *self.moved.lock().unwrap_or_else(PoisonError::into_inner));
+        let moved = std::mem::take(&mut *locked(&self.moved));
         let now = self.clock.now();
         for (hash, ends) in moved.into_iter().filter(|(_, ends)| *ends > now) {
             self.tokens.extend(hash, ends).await?;
@@ -139,7 +139,7 @@ impl Accounts {
     /// Moves the end of a session; on disk at most once a minute, in between in memory.
     async fn move_end(&self, token: &Token, ends: Timestamp) -> Result<(), Refusal> {
         {
-            let mut moved = self.moved.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut moved = locked(&self.moved);
             let room = moved.len() < UNWRITTEN || moved.contains_key(&token.hash);
             if ends.since(token.expires_at) < WRITE_AFTER && room {
                 moved.insert(token.hash, ends);

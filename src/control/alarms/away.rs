@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, json};
+use serde_json::json;
 
+use crate::control::object::object_of;
 use crate::model::{CustomerId, LocationId, RecordKind, Timestamp};
 use crate::store::NewRecord;
 
@@ -50,10 +51,7 @@ pub(super) fn event(
         unique: None,
         created_at: at,
         created_by: "vigie".to_owned(),
-        fields: match fields {
-            serde_json::Value::Object(fields) => fields,
-            _ => Map::new(),
-        },
+        fields: object_of(fields),
         private: None,
     }
 }

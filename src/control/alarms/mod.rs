@@ -13,7 +13,6 @@ mod places;
 mod policy;
 mod records;
 mod start;
-mod target;
 mod tell;
 mod timers;
 mod trace;

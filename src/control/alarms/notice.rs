@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::target::target;
 use crate::alert::{Heard, News};
 use crate::control::AccountFacts;
+use crate::control::subject::{properties, target};
 use crate::model::{
     CheckId, CheckResult, LocationId, LocationReport, Monitor, Notice, NoticeKind, Phase, Status, Timestamp,
 };
@@ -107,15 +107,6 @@ fn locations(news: &News, from: &Sources<'_, '_>) -> Vec<LocationReport> {
 fn name(location: LocationId, from: &Sources<'_, '_>) -> String {
     let known = from.facts.locations.get(&location.0);
     known.map_or_else(|| (from.name)(location), |known| known.name.clone())
-}
-
-fn properties(monitor: &Monitor, facts: &AccountFacts) -> Vec<(String, String)> {
-    let pair = |entry: &Value| {
-        let (id, value) = (entry.get("id")?.as_i64()?, entry.get("value_id")?.as_i64()?);
-        let property = facts.properties.get(&id)?;
-        Some((property.name.clone(), property.values.get(&value)?.clone()))
-    };
-    monitor.document.list("custom_properties").iter().filter_map(pair).collect()
 }
 
 /// Those of the attempt that decided.

@@ -2,13 +2,9 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
-
 use crate::alert::EpisodeChange;
-use crate::model::{
-    CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, Monitor, Outcome, RunId, Status,
-    Timestamp,
-};
+use crate::control::object::object_of;
+use crate::model::{CheckId, CheckOf, CheckResult, LocationId, MissedReason, MissedRuns, Monitor, Timestamp};
 use crate::store::KeptEpisode;
 
 /// `change` of an outage of `monitor`, as it is kept.
@@ -24,10 +20,7 @@ pub(super) fn episode(monitor: &Monitor, change: &EpisodeChange) -> KeptEpisode 
         ended_at: change.end.map(|end| end.at),
         acknowledged_by: String::new(),
         acknowledged_at: None,
-        body: match body {
-            Value::Object(body) => body,
-            _ => Map::new(),
-        },
+        body: object_of(body),
     }
 }
 
@@ -46,31 +39,15 @@ pub(super) fn missed(
     planned_at: Timestamp,
     now: Timestamp,
 ) -> CheckResult {
-    let run_id = RunId::of(monitor.id, planned_at);
-    let reason = MissedReason::LocationAway;
-    CheckResult {
-        check_id: CheckId::of(run_id, location),
-        run_id,
+    let of = CheckOf {
         monitor_id: monitor.id,
         monitor_name: monitor.name().into(),
         revision: monitor.revision,
         kind: monitor.kind(),
         location_id: location,
-        planned_at,
-        started_at: now.max(planned_at),
-        outcome: Outcome::Missed,
-        status: Status::INTERNAL,
-        warning_status: None,
-        status_text: Status::INTERNAL.text().to_owned(),
-        reasons: vec![reason.describe().to_owned()],
-        total_us: 0,
-        address: None,
-        attempts: Vec::new(),
-        facts: Facts::default(),
-        captures: Vec::new(),
-        verification: None,
-        missed: Some(MissedRuns { reason, slots: 1, last_planned_at: planned_at }),
-    }
+    };
+    let missed = MissedRuns { reason: MissedReason::LocationAway, slots: 1, last_planned_at: planned_at };
+    CheckResult::missed(of, planned_at, now.max(planned_at), missed)
 }
 
 /// Results by their ids.

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::Alerting;
 use crate::alert::{EpisodeChange, Heard};
-use crate::control::resources::utc;
+use crate::control::moment::utc;
+use crate::control::object::object_of;
 use crate::control::{Caller, Refusal};
 use crate::model::{EpisodeId, Right, Verification};
 use crate::store::{EpisodeFilter, KeptEpisode, Listed, NotificationFilter, Page};
@@ -64,7 +65,7 @@ fn object(kept: &KeptEpisode) -> Map<String, Value> {
     // What cannot be read is shown with what stands beside it.
     let body: Option<EpisodeChange> = serde_json::from_value(Value::Object(kept.body.clone())).ok();
     let body = body.as_ref();
-    let fields = json!({
+    object_of(json!({
         "id": kept.id.0,
         "monitor_id": kept.monitor_id.0,
         "monitor_name": kept.monitor_name,
@@ -81,11 +82,7 @@ fn object(kept: &KeptEpisode) -> Map<String, Value> {
         "flapping": body.map(|body| body.flapping),
         "acknowledged_by": Some(&kept.acknowledged_by).filter(|login| !login.is_empty()),
         "acknowledged_at": kept.acknowledged_at.map(utc),
-    });
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
+    }))
 }
 
 fn cause(heard: &Heard) -> Value {

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::Alerting;
-use crate::control::resources::utc;
+use crate::control::moment::utc;
+use crate::control::object::object_of;
 use crate::control::{AccountFacts, Caller, Refusal};
 use crate::model::{Notification, NotificationState, Recipient, RecipientId, Right};
 use crate::store::{Listed, NotificationFilter, Page};
@@ -59,7 +60,7 @@ fn object(message: &Notification, known: &HashMap<RecipientId, &Recipient>) -> M
     let recipient = known.get(&new.recipient);
     let waits = message.state == NotificationState::Pending;
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    let fields = json!({
+    object_of(json!({
         "id": message.id,
         "kind": notice.kind.word(),
         "state": message.state.word(),
@@ -80,9 +81,5 @@ fn object(message: &Notification, known: &HashMap<RecipientId, &Recipient>) -> M
         "sent_at": message.sent_at.map(utc),
         "error": text(&message.error),
         "digest_id": message.digest,
-    });
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
+    }))
 }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::Alerting;
 use crate::control::example::example;
+use crate::control::object::object_of;
 use crate::control::resources::{body_of, conflict, template};
 use crate::control::{AccountFacts, Caller, Refusal, Saved};
 use crate::model::source::Node;
@@ -56,13 +57,9 @@ impl Alerting {
         let made = Composer::default().compose(&notice, method, own);
         let words =
             made.map_err(|fault| Refusal::Faults(vec![template::unusable(body, fault.part, &fault.reason)]))?;
-        let shown = json!({
+        Ok(object_of(json!({
             "subject": words.subject, "text": words.text, "html": words.html, "body": words.body,
-        });
-        match shown {
-            Value::Object(shown) => Ok(shown),
-            _ => Ok(Map::new()),
-        }
+        })))
     }
 
     /// The monitor that the body names.

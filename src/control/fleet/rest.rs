@@ -1,12 +1,12 @@
 //! Pauses a monitor for a time.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::Fleet;
 use super::create::saved;
 use super::save::Step;
-use crate::control::{Caller, Refusal, Saved};
+use crate::control::{Caller, Refusal, Saved, locked};
 use crate::model::source::Place;
 use crate::model::{FieldFault, Monitor, MonitorId, Right, Rule, Timestamp, Trail};
 
@@ -65,14 +65,14 @@ impl Fleet {
     pub fn rests(&self, monitors: &[Monitor]) {
         let now = self.parts.clock.now();
         let ends = monitors.iter().filter_map(|monitor| Some((monitor.trail.paused_until?, monitor.id)));
-        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut resting = locked(&self.resting);
         resting.extend(ends.filter(|(until, _)| *until > now));
     }
 
     /// Plans those whose rest is over; called once a second or so.
     pub async fn wake(&self, now: Timestamp) {
         let over = {
-            let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut resting = locked(&self.resting);
             let ahead = resting.split_off(&(now + std::time::Duration::from_micros(1), MonitorId(i64::MIN)));
             std::mem::replace(&mut *resting, ahead)
         };

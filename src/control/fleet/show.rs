@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::Fleet;
+use crate::control::moment::{local, read_window, utc};
 use crate::control::{AccountFacts, Caller, Refusal};
 use crate::model::script::ScriptFacts;
 use crate::model::table;
@@ -84,14 +85,13 @@ impl Fleet {
 
 /// The blackouts that are not past, by monitor.
 fn ahead(records: &[Record], facts: &AccountFacts, now: Timestamp) -> HashMap<MonitorId, Vec<i64>> {
-    let now = jiff::Timestamp::from_microsecond(now.as_micros()).unwrap_or_default();
-    let now = now.to_zoned(facts.time_zone.clone()).datetime();
+    let now = local(now, &facts.time_zone);
     let mut ahead: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
         // A recipient may have the number of a monitor.
         let Some(monitor) = record.assoc.filter(|_| record.text("type") != "Notifier") else { continue };
-        let thru = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", record.text("thru_date"));
-        if record.flag("persistent") || thru.is_ok_and(|thru| thru > now) {
+        let thru = read_window(record.text("thru_date"));
+        if record.flag("persistent") || thru.is_some_and(|thru| thru > now) {
             ahead.entry(MonitorId(monitor)).or_default().push(record.id);
         }
     }
@@ -151,7 +151,7 @@ impl Shown<'_> {
         Some(match name {
             "customer_id" => json!(monitor.customer.0),
             "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
-            "paused_until" => moment(monitor.rests_until(self.now)?),
+            "paused_until" => json!(utc(monitor.rests_until(self.now)?)),
             "home_location" if own.is_none() => json!(self.facts.pool(monitor).first()?),
             "locations" => self.locations(own),
             "custom_properties" => self.properties(own),
@@ -165,9 +165,9 @@ impl Shown<'_> {
             "has_mobile_locations" | "is_content_view" => json!(false),
             "mobile_location_count" => json!(0),
             "mobile_type" => json!(""),
-            "last_modified" => moment(monitor.modified_at),
-            "script_created" => moment(trail.script_created?),
-            "script_modified" => moment(trail.script_modified?),
+            "last_modified" => json!(utc(monitor.modified_at)),
+            "script_created" => json!(utc(trail.script_created?)),
+            "script_modified" => json!(utc(trail.script_modified?)),
             "script_modified_by_user" => json!(trail.script_modified_by),
             "transaction_steps" => json!(self.script.as_ref()?.steps),
             "transaction_events" => json!(self.script.as_ref().map_or(0, |script| script.events)),
@@ -221,9 +221,4 @@ impl Shown<'_> {
             Some(last) => format!("{}: {} {}", last.outcome, last.status.0, last.status.text()),
         }
     }
-}
-
-/// An audit time (behaviour.md 1 "Times").
-fn moment(at: Timestamp) -> Value {
-    json!(Timestamp::from_seconds(at.as_micros().div_euclid(1_000_000)).to_string())
 }

@@ -1,10 +1,12 @@
 //! What is told of a performance alert.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::alert::{PerformanceChange, PerformanceRule, Threshold};
 use crate::control::AccountFacts;
-use crate::model::{LocationId, Monitor, Notice, NoticeKind, Secrets, Status, Timestamp};
+use crate::control::object::object_of;
+use crate::control::subject::{properties, target};
+use crate::model::{LocationId, Monitor, Notice, NoticeKind, Status, Timestamp};
 
 /// What a notice is written from.
 pub(super) struct Told<'a> {
@@ -62,29 +64,10 @@ pub(super) fn notice(told: &Told<'_>, kind: NoticeKind) -> Notice {
         properties: properties(monitor, facts),
         phases: Vec::new(),
         certificate: Value::Null,
-        more: match more {
-            Value::Object(more) => more,
-            _ => Map::new(),
-        },
+        more: object_of(more),
     }
 }
 
 fn seconds(micros: u64) -> String {
     format!("{:.3} s", micros as f64 / 1_000_000.0)
-}
-
-/// URL or host, without a login.
-fn target(monitor: &Monitor) -> String {
-    let shown = monitor.document.to_json(Secrets::Masked);
-    let text = |field: &str| shown.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
-    text("url").or_else(|| text("hostname")).unwrap_or_default().replacen("********@", "", 1)
-}
-
-fn properties(monitor: &Monitor, facts: &AccountFacts) -> Vec<(String, String)> {
-    let pair = |entry: &Value| {
-        let (id, value) = (entry.get("id")?.as_i64()?, entry.get("value_id")?.as_i64()?);
-        let property = facts.properties.get(&id)?;
-        Some((property.name.clone(), property.values.get(&value)?.clone()))
-    };
-    monitor.document.list("custom_properties").iter().filter_map(pair).collect()
 }

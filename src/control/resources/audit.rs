@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::Resources;
-use super::moment::utc;
 use crate::control::fleet::brief;
+use crate::control::moment::utc;
+use crate::control::object::object_of;
 use crate::control::{Caller, Refusal};
 use crate::model::table::Table;
 use crate::model::{MASK, Right};
@@ -51,7 +52,7 @@ impl Resources {
 }
 
 fn object(row: AuditRow) -> Map<String, Value> {
-    let fields = json!({
+    object_of(json!({
         "id": row.id,
         "at": utc(row.at),
         "login": row.login,
@@ -63,9 +64,5 @@ fn object(row: AuditRow) -> Map<String, Value> {
         "object_name": row.object_name,
         "before": row.before,
         "after": row.after,
-    });
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
+    }))
 }

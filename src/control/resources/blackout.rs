@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, conflict, refused};
-use super::moment::local;
 use super::rules::Bench;
 use crate::control::Refusal;
+use crate::control::moment::{local, read_window};
 use crate::model::source::Node;
 use crate::model::{MonitorId, Record, blackout};
 
@@ -71,6 +71,6 @@ pub(super) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
 
 /// Whether it comes once and is over.
 pub(super) fn is_past(bench: &Bench<'_>, blackout: &Record) -> bool {
-    let thru = jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", blackout.text("thru_date"));
-    !blackout.flag("persistent") && thru.is_ok_and(|thru| thru <= local(bench.now, &bench.facts.time_zone))
+    let thru = read_window(blackout.text("thru_date"));
+    !blackout.flag("persistent") && thru.is_some_and(|thru| thru <= local(bench.now, &bench.facts.time_zone))
 }

@@ -8,6 +8,7 @@ use super::draft::{Draft, overlaid, whole};
 use super::rules::{Bench, users_of};
 use super::show;
 use crate::control::Refusal;
+use crate::control::object::object_of;
 use crate::model::source::Node;
 use crate::model::table::records::LOCATION_RECORD;
 use crate::model::{CustomerId, Document, Location, Record, RecordKind};
@@ -52,18 +53,14 @@ pub(super) fn refuse_of_settings(bench: &Bench<'_>, id: i64) -> Result<(), Refus
 }
 
 fn managed(location: &Location) -> Map<String, Value> {
-    let fields = json!({
+    object_of(json!({
         "id": location.id.0,
         "name": location.name,
         "region": location.region,
         "private": false,
         "health": health(true),
         "managed": true,
-    });
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
+    }))
 }
 
 /// This process is the one agent of its own location; nothing else runs agents yet.

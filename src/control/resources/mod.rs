@@ -11,7 +11,6 @@ mod event;
 mod group;
 mod kinds;
 mod location;
-mod moment;
 mod occurrences;
 mod performance_alert;
 mod property;
@@ -41,7 +40,6 @@ pub use certificate::{OpenCertificate, Watcher};
 use draft::Draft;
 pub(super) use draft::{conflict, whole as body_of};
 use kinds::{Kind, kind_of};
-pub(super) use moment::utc;
 use rules::Bench;
 
 /// What the use cases work with.

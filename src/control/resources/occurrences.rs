@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::Resources;
 use super::kinds::kind_of;
-use super::moment::{utc, window};
+use crate::control::moment::{utc, window};
 use crate::control::{Caller, Refusal, contacts};
 use crate::model::{RecordKind, Timestamp};
 

@@ -179,7 +179,7 @@ pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option
 
 /// Those that are not past.
 fn blackouts(bench: &Bench<'_>, record: &Record) -> Value {
-    let now = super::moment::local(bench.now, &bench.facts.time_zone);
+    let now = crate::control::moment::local(bench.now, &bench.facts.time_zone);
     let subject = Rests::Notifier(crate::model::RecipientId(record.id));
     let ahead = bench.facts.calendar.of(subject).iter().filter(|window| match window.when {
         When::Once { thru, .. } => thru > now,

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::moment::{utc, window};
 use super::rules::Bench;
 use super::{event, group, location, performance_alert, recipient, sla, template};
+use crate::control::moment::{utc, window};
 use crate::model::{Record, RecordKind};
 
 /// The object of `record`; what has no value is null.

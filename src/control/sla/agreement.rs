@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use jiff::civil::{DateTime, Time};
+use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use crate::control::moment::read_window;
 use crate::judge::sla::{Goal, Scope, Spans};
 use crate::model::{LocationId, MonitorId, Record, Timestamp};
 use crate::schedule::{Calendar, Rests, When};
@@ -94,7 +95,7 @@ fn period(period: &Value) -> Option<(bool, When)> {
 }
 
 fn exclusion(exclusion: &Value) -> Option<(When, Option<LocationId>)> {
-    let moment = |field: &str| DateTime::strptime("%Y-%m-%d %H:%M:%S", exclusion.get(field)?.as_str()?).ok();
+    let moment = |field: &str| read_window(exclusion.get(field)?.as_str()?);
     let when = When::Once { from: moment("from_date")?, thru: moment("thru_date")? };
     Some((when, exclusion.get("location_id").and_then(Value::as_i64).map(LocationId)))
 }

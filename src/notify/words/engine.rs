@@ -8,6 +8,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, es
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::guard;
+use crate::model::escape_html;
 
 /// Steps of one template.
 const FUEL: u64 = 20_000;
@@ -155,19 +156,8 @@ fn line(text: &str) -> String {
 
 /// Plain words as HTML that looks the same.
 pub(super) fn as_html(text: &str) -> String {
-    let mut html = String::from(
-        "<!DOCTYPE html>\n<html><body><pre style=\"font:14px/1.4 sans-serif;white-space:pre-wrap\">",
-    );
-    for character in text.chars() {
-        match character {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            '\'' => html.push_str("&#39;"),
-            other => html.push(other),
-        }
-    }
-    html.push_str("</pre></body></html>\n");
-    html
+    let text = escape_html(text);
+    format!(
+        "<!DOCTYPE html>\n<html><body><pre style=\"font:14px/1.4 sans-serif;white-space:pre-wrap\">{text}</pre></body></html>\n"
+    )
 }

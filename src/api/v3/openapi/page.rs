@@ -21,7 +21,8 @@ pub(super) fn page(operations: &[Operation]) -> String {
     let mut main = intro();
     for group in groups {
         let own: Vec<&Operation> = operations.iter().filter(|operation| operation.tag == group).collect();
-        let title = escape(&title(group));
+        let title = title(group);
+        let title = escape(&title);
         let _ = write!(nav, "<details><summary><a href=\"#{group}\">{title}</a></summary>");
         let _ = writeln!(main, "<h2 id=\"{group}\">{title}</h2>");
         for operation in own {

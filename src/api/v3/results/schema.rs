@@ -120,7 +120,7 @@ fn phases() -> Value {
 /// Those of every protocol side by side: a result has those of its type.
 fn facts() -> Value {
     let texts = || json!({"type": "array", "items": {"type": "string"}});
-    named(
+    let mut facts = named(
         "ResultFacts",
         &[],
         json!({
@@ -156,7 +156,38 @@ fn facts() -> Value {
             "socket": {"type": "string", "enum": ["dgram", "raw"]},
             "resolved": texts(),
         }),
-    )
+    );
+    if let (Some(all), Value::Object(more)) = (facts["properties"].as_object_mut(), sessions()) {
+        all.extend(more);
+    }
+    facts
+}
+
+/// The facts of sessions with mail and FTP servers.
+fn sessions() -> Value {
+    json!({
+        "mail_banner": text("First line of the greeting of a mail server"),
+        "mail_offers": {"type": "array", "items": {"type": "string"},
+            "description": "What it offers (EHLO, CAPA, CAPABILITY), as it stood at the end of the session"},
+        "mail_auth": text("How the login was done: `plain`, `login`, `cram-md5`, `xoauth2`, `apop`, `user`"),
+        "password_in_clear": flag("Whether a password went out without TLS"),
+        "mailbox_messages": integer("Messages in the mailbox"),
+        "mailbox_bytes": integer("Bytes in the mailbox"),
+        "message_id": text("Message-ID of the message that went round"),
+        "mailbox_polls": integer("Times that the mailbox was looked at"),
+        "mailbox_locked": integer("Times that the mailbox was locked by somebody else"),
+        "swept": integer("Own messages of earlier checks, older than a day, that were deleted"),
+        "trip_send_us": micros("From the connection to the SMTP server until it took the message"),
+        "trip_transit_us": micros("From then until the message was seen in the mailbox"),
+        "trip_fetch_us": micros("Reading and deleting it"),
+        "ftp_banner": text("First line of the greeting of an FTP server"),
+        "ftp_passive": {"type": "string", "enum": ["EPSV", "PASV"]},
+        "ftp_data_address": text("Peer of the last data connection"),
+        "ftp_listed": integer("Entries of the list"),
+        "ftp_uploaded_bytes": integer("Bytes of the file that went there and came back the same"),
+        "ftp_session_reused": flag("Whether data connections took the TLS session up again"),
+        "ftp_password_in_clear": flag("Whether a password went out without TLS"),
+    })
 }
 
 fn certificate() -> Value {
@@ -212,6 +243,10 @@ pub(in crate::api::v3) fn named(name: &str, required: &[&str], properties: Value
     let mut schema = object(required, properties);
     schema["title"] = Value::from(name);
     schema
+}
+
+fn flag(about: &str) -> Value {
+    json!({"type": "boolean", "description": about})
 }
 
 /// A whole number.

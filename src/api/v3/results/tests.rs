@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::*;
 use crate::model::{
-    Attempt, Capture, Certificate, DnsFacts, Facts, Failure, FailureKind, Fault, Hop, HttpFacts,
-    MissedReason, MissedRuns, MonitorType, Phase, Phases, PingFacts, Revision, RunId, Status, Timestamp,
-    TlsFacts, Verification, Warning, WarningKind,
+    Attempt, Capture, Certificate, DnsFacts, Facts, Failure, FailureKind, Fault, FtpFacts, Hop, HttpFacts,
+    MailFacts, MissedReason, MissedRuns, MonitorType, Phase, Phases, PingFacts, Revision, RunId, Status,
+    Timestamp, TlsFacts, TripFacts, Verification, Warning, WarningKind,
 };
 
 /// Where every part that can be there is there.
@@ -82,6 +82,29 @@ fn full() -> CheckResult {
                 rtt_stddev_us: Some(1),
                 socket: "raw".to_owned(),
                 ..PingFacts::default()
+            })),
+            mail: Some(Box::new(MailFacts {
+                mail_banner: "x".to_owned(),
+                mail_offers: vec!["x".to_owned()],
+                mail_auth: text(),
+                password_in_clear: true,
+                mailbox_messages: Some(1),
+                mailbox_bytes: Some(1),
+            })),
+            trip: Some(Box::new(TripFacts {
+                trip_send_us: Some(1),
+                trip_transit_us: Some(1),
+                trip_fetch_us: Some(1),
+                ..TripFacts::default()
+            })),
+            ftp: Some(Box::new(FtpFacts {
+                ftp_banner: "x".to_owned(),
+                ftp_passive: Some("EPSV".to_owned()),
+                ftp_data_address: Some(([127, 0, 0, 1], 80).into()),
+                ftp_listed: Some(1),
+                ftp_uploaded_bytes: Some(1),
+                ftp_session_reused: Some(true),
+                ftp_password_in_clear: true,
             })),
             resolved: vec![[127, 0, 0, 1].into()],
         },

@@ -8,7 +8,7 @@ use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::public_key::PublicKey;
 
-use crate::control::resources::moment::utc;
+use crate::control::moment::utc;
 use crate::model::{Timestamp, printable, shortened};
 
 /// Names of one certificate that are kept.

@@ -12,9 +12,9 @@ use zeroize::Zeroizing;
 
 use super::ResourceParts;
 use super::draft::{Draft, conflict, refused, whole};
-use super::moment::utc;
 use super::rules::{Bench, users_of};
 use crate::control::Refusal;
+use crate::control::moment::utc;
 use crate::model::source::Node;
 use crate::model::table::records::CERTIFICATE;
 use crate::model::{CustomerId, FieldFault, Record, RecordKind, Rule};

@@ -1,7 +1,8 @@
-//! What a monitor checks, for people, without a login.
+//! What messages say of their monitor: what it checks, without a login, and its custom properties.
 
 use serde_json::Value;
 
+use super::AccountFacts;
 use crate::model::{Monitor, Secrets};
 
 /// URL, host or host and port of `monitor`.
@@ -24,6 +25,16 @@ pub(super) fn target(monitor: &Monitor) -> String {
 /// The URL of the first of several steps.
 fn first_step(shown: &serde_json::Map<String, Value>) -> Option<&str> {
     shown.get("api_steps")?.as_array()?.first()?.get("url")?.as_str()
+}
+
+/// Names and values of the custom properties of `monitor`; one that the account does not have any more is left out.
+pub(super) fn properties(monitor: &Monitor, facts: &AccountFacts) -> Vec<(String, String)> {
+    let pair = |entry: &Value| {
+        let (id, value) = (entry.get("id")?.as_i64()?, entry.get("value_id")?.as_i64()?);
+        let property = facts.properties.get(&id)?;
+        Some((property.name.clone(), property.values.get(&value)?.clone()))
+    };
+    monitor.document.list("custom_properties").iter().filter_map(pair).collect()
 }
 
 #[cfg(test)]

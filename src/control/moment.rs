@@ -6,13 +6,21 @@ use jiff::tz::TimeZone;
 use crate::model::Timestamp;
 
 /// An audit time: `YYYY-MM-DDTHH:MM:SSZ`.
-pub(in crate::control) fn utc(at: Timestamp) -> String {
+pub(super) fn utc(at: Timestamp) -> String {
     instant(at).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
+/// How a window time is written.
+const WINDOW: &str = "%Y-%m-%d %H:%M:%S";
+
 /// A window time: `YYYY-MM-DD HH:MM:SS` in `zone`.
 pub(super) fn window(at: Timestamp, zone: &TimeZone) -> String {
-    local(at, zone).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    local(at, zone).strftime(WINDOW).to_string()
+}
+
+/// The time of day that a window time names.
+pub(super) fn read_window(text: &str) -> Option<DateTime> {
+    DateTime::strptime(WINDOW, text).ok()
 }
 
 /// The time of day in `zone`.
@@ -34,5 +42,10 @@ mod tests {
         assert_eq!(utc(at), "2026-11-20T12:00:00Z");
         let paris = TimeZone::get("Europe/Paris").unwrap();
         assert_eq!(window(at, &paris), "2026-11-20 13:00:00");
+        assert_eq!(
+            read_window("2026-11-20 13:00:00"),
+            Some(local(Timestamp::from_seconds(1_795_176_000), &paris))
+        );
+        assert_eq!(read_window("2026-11-20"), None);
     }
 }

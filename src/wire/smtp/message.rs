@@ -1,0 +1,59 @@
+//! A message on its way out: the envelope, and the text as DATA carries it.
+
+use super::super::Line;
+
+/// A message to be handed over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Address of the sender, for MAIL.
+    pub from: String,
+    /// Address of the recipient, for RCPT.
+    pub to: String,
+    /// Header and body, in ASCII, with any line ends.
+    pub text: String,
+}
+
+impl Message {
+    /// Bytes as RFC 1870 3 counts them: with CR LF at each line's end, without stuffed dots.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.text.lines().map(|line| line.len() + 2).sum()
+    }
+
+    /// The text as DATA carries it (RFC 5321 4.5.2): CR LF at each line's end, a dot more before each line
+    /// that begins with one, and the dot that ends it. The session adds the last CR LF.
+    pub(super) fn data(&self) -> Line {
+        let mut data = String::with_capacity(self.text.len() + 64);
+        for line in self.text.lines() {
+            if line.starts_with('.') {
+                data.push('.');
+            }
+            data.push_str(line);
+            data.push_str("\r\n");
+        }
+        data.push('.');
+        Line::block(format!("(a message of {} bytes)", self.size()), data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> Message {
+        Message { from: "a@b.test".to_owned(), to: "c@d.test".to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn dots_are_stuffed_and_line_ends_are_made_the_same() {
+        let message = message("Subject: x\r\n\n.\n..\r\n.a\r\nlast");
+        assert_eq!(message.data().text(), "Subject: x\r\n\r\n..\r\n...\r\n..a\r\nlast\r\n.");
+        assert_eq!(message.size(), 12 + 2 + 3 + 4 + 4 + 6);
+        assert_eq!(message.data().shown(), "(a message of 31 bytes)");
+    }
+
+    #[test]
+    fn an_empty_message_is_one_dot() {
+        assert_eq!(message("").data().text(), ".");
+    }
+}

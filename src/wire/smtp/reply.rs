@@ -1,0 +1,125 @@
+//! Replies of an SMTP server (RFC 5321 4.2): lines that begin with the same three digits.
+
+/// Lines of one reply. Those to EHLO are the longest; none of the real ones has thirty.
+const LINES: usize = 100;
+
+/// A whole reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// Its code, from 200 to 599.
+    pub code: u16,
+    /// What stands behind the code, line by line.
+    pub texts: Vec<String>,
+}
+
+impl Reply {
+    /// Whether the server did what it was asked for.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        self.code / 100 == 2
+    }
+}
+
+/// As people read it: the code once, and the lines behind each other.
+impl std::fmt::Display for Reply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.code)?;
+        self.texts.iter().filter(|text| !text.is_empty()).try_for_each(|text| write!(f, " {text}"))
+    }
+}
+
+/// Lines of a reply that has not ended.
+#[derive(Debug, Default)]
+pub struct Replies {
+    code: Option<u16>,
+    texts: Vec<String>,
+}
+
+impl Replies {
+    /// Takes the next line, without its CR LF. `None`: the reply goes on. An error says what is wrong.
+    pub fn take(&mut self, line: &str) -> Result<Option<Reply>, String> {
+        let (code, more, text) = split(line).ok_or_else(|| format!("`{line}` is no SMTP reply"))?;
+        if let Some(first) = self.code.filter(|first| *first != code) {
+            return Err(format!("its answer begins with {first} and goes on with `{line}`"));
+        }
+        if self.texts.len() == LINES {
+            return Err(format!("its answer has more than {LINES} lines"));
+        }
+        self.code = Some(code);
+        self.texts.push(text.to_owned());
+        if more {
+            return Ok(None);
+        }
+        self.code = None;
+        Ok(Some(Reply { code, texts: std::mem::take(&mut self.texts) }))
+    }
+}
+
+/// Code, whether more lines follow, text. A bare code is a whole line (RFC 5321 4.2.1).
+fn split(line: &str) -> Option<(u16, bool, &str)> {
+    let code = line.get(..3).filter(|code| code.bytes().all(|byte| byte.is_ascii_digit()))?;
+    let code = code.parse().ok().filter(|code| (200..600).contains(code))?;
+    match line.as_bytes().get(3) {
+        None => Some((code, false, "")),
+        Some(b' ') => Some((code, false, &line[4..])),
+        Some(b'-') => Some((code, true, &line[4..])),
+        Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The reply that `lines` make; `Ok(None)` when it does not end.
+    fn reply(lines: &[&str]) -> Result<Option<String>, String> {
+        let mut replies = Replies::default();
+        let mut last = None;
+        for line in lines {
+            last = replies.take(line)?;
+        }
+        Ok(last.map(|reply| reply.to_string()))
+    }
+
+    #[test]
+    fn replies_of_every_form_are_read() {
+        for (lines, said) in [
+            (&["220 mx.test ESMTP"][..], Some("220 mx.test ESMTP")),
+            (&["250"], Some("250")),
+            (&["250 "], Some("250")),
+            (&["250-mx", "250-SIZE 1", "250 HELP"], Some("250 mx SIZE 1 HELP")),
+            (&["250-", "250-", "250"], Some("250")),
+            (&["550-5.1.1 no", "550 5.1.1 such user"], Some("550 5.1.1 no 5.1.1 such user")),
+            (&["250-a", "250-b"], None),
+            (&["220 gr\u{fffd}\u{1b}[2J"], Some("220 gr\u{fffd}\u{1b}[2J")),
+        ] {
+            assert_eq!(reply(lines).unwrap().as_deref(), said, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_reply_is_told() {
+        for (lines, why) in [
+            (&[""][..], "`` is no SMTP reply"),
+            (&["22"], "`22` is no SMTP reply"),
+            (&["22x hi"], "`22x hi` is no SMTP reply"),
+            (&["2200 hi"], "`2200 hi` is no SMTP reply"),
+            (&["120 soon"], "`120 soon` is no SMTP reply"),
+            (&["620 hi"], "`620 hi` is no SMTP reply"),
+            (&["+20 hi"], "`+20 hi` is no SMTP reply"),
+            (&["22é"], "`22é` is no SMTP reply"),
+            (&["HTTP/1.1 400 Bad Request"], "`HTTP/1.1 400 Bad Request` is no SMTP reply"),
+            (&["250-a", "251 b"], "its answer begins with 250 and goes on with `251 b`"),
+            (&["250-a", "b"], "`b` is no SMTP reply"),
+        ] {
+            assert_eq!(reply(lines).unwrap_err(), why);
+        }
+    }
+
+    #[test]
+    fn a_reply_without_end_is_given_up() {
+        let why = reply(&["250-x"; 101]).unwrap_err();
+        assert_eq!(why, "its answer has more than 100 lines");
+        assert_eq!(reply(&["250-x"; 100]), Ok(None));
+    }
+}

@@ -1,0 +1,225 @@
+//! Sessions of SMTP, line by line.
+
+use super::super::script::play;
+use super::*;
+
+fn wish() -> Wish {
+    Wish {
+        hello: "[192.0.2.1]".to_owned(),
+        implicit_tls: false,
+        require_tls: false,
+        credentials: None,
+        mechanism: None,
+        message: None,
+    }
+}
+
+fn login() -> Wish {
+    let credentials = Credentials { user: "tim".to_owned(), password: "s3cret".to_owned() };
+    Wish { credentials: Some(credentials), ..wish() }
+}
+
+fn delivery() -> Wish {
+    let message = Message {
+        from: "a@b.test".to_owned(),
+        to: "c@d.test".to_owned(),
+        text: "Subject: x\n\n.hi\n".to_owned(),
+    };
+    Wish { message: Some(message), ..wish() }
+}
+
+/// The session of a script that ends well.
+fn passes(wish: Wish, script: &str) -> Smtp {
+    let mut core = Smtp::new(wish);
+    assert_eq!(play(&mut core, script), None);
+    core
+}
+
+/// How a session fails, as `phase status: text`.
+fn fails(wish: Wish, script: &str) -> String {
+    let mut core = Smtp::new(wish);
+    let failure = play(&mut core, script).expect("it does not fail");
+    format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
+}
+
+#[test]
+fn a_plain_session_says_hello_and_leaves() {
+    let core = passes(
+        wish(),
+        "< 220-mx.test ESMTP
+         < 220 be nice
+         > EHLO [192.0.2.1]
+         < 250-mx.test
+         < 250-SIZE 1000
+         < 250 HELP
+         > QUIT
+         < 221 bye
+         * done",
+    );
+    assert_eq!(core.banner, "mx.test ESMTP");
+    assert_eq!(core.offers, ["SIZE 1000", "HELP"]);
+    assert_eq!((core.mechanism, core.password_in_clear), (None, false));
+}
+
+#[test]
+fn an_old_server_gets_helo() {
+    for code in [500, 502, 504, 501, 550] {
+        let script = format!(
+            "< 220 mx\n> EHLO [192.0.2.1]\n< {code} what?\n> HELO [192.0.2.1]\n< 250 mx\n> QUIT\n< 221\n* done"
+        );
+        assert!(passes(wish(), &script).offers.is_empty());
+    }
+    let said = fails(wish(), "< 220 mx\n> EHLO [192.0.2.1]\n< 500 what?\n> HELO [192.0.2.1]\n< 550 go");
+    assert_eq!(said, "ehlo 3: it answers `HELO` with `550 go`");
+    let said = fails(wish(), "< 220 mx\n> EHLO [192.0.2.1]\n< 421 busy");
+    assert_eq!(said, "ehlo 3: it answers `EHLO` with `421 busy`");
+}
+
+#[test]
+fn tls_is_taken_where_it_is_offered_and_what_was_offered_before_is_forgotten() {
+    let core = passes(
+        login(),
+        "< 220 mx
+         > EHLO [192.0.2.1]
+         < 250-mx
+         < 250-AUTH CRAM-MD5
+         < 250 starttls
+         > STARTTLS
+         < 220 go ahead
+         * tls
+         > EHLO [192.0.2.1]
+         < 250-mx
+         < 250 AUTH PLAIN LOGIN
+         > AUTH PLAIN AHRpbQBzM2NyZXQ=
+         < 235 welcome
+         > QUIT
+         < 500 what?
+         * done",
+    );
+    assert_eq!(core.offers, ["AUTH PLAIN LOGIN"]);
+    assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::Plain), false));
+}
+
+#[test]
+fn a_server_without_tls_fails_only_where_tls_is_required() {
+    let hello = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 STARTTLSX";
+    let required = Wish { require_tls: true, ..wish() };
+    assert_eq!(fails(required.clone(), hello), "ehlo 5: it offers no STARTTLS");
+    passes(wish(), &format!("{hello}\n> QUIT\n< 221\n* done"));
+    // Implicit TLS is TLS.
+    let implicit = Wish { implicit_tls: true, ..required };
+    passes(implicit, &format!("{hello}\n> QUIT\n< 221\n* done"));
+}
+
+#[test]
+fn starttls_that_is_offered_and_then_refused_fails() {
+    for refusal in ["454 TLS not available", "501 no", "554 no"] {
+        let script =
+            format!("< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 STARTTLS\n> STARTTLS\n< {refusal}");
+        let said = fails(wish(), &script);
+        assert_eq!(said, format!("starttls 3: it answers `STARTTLS`, which it offers, with `{refusal}`"));
+    }
+}
+
+#[test]
+fn logins_go_turn_by_turn() {
+    let hello = |offer: &str| format!("< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 {offer}\n");
+    let end = "< 235 ok\n> QUIT\n< 221\n* done";
+    let script = hello("AUTH LOGIN")
+        + "> AUTH LOGIN\n< 334 VXNlcm5hbWU6\n> dGlt\n< 334 UGFzc3dvcmQ6\n> czNjcmV0\n"
+        + end;
+    let core = passes(login(), &script);
+    assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::Login), true));
+    let script = hello("AUTH=LOGIN CRAM-MD5")
+        + "> AUTH CRAM-MD5\n< 334 PDE+\n> dGltIDAyNWVjNDFmNGQ5ZWQxNzdmNThhNTE1MTYwN2Y1NjU5\n"
+        + end;
+    let core = passes(login(), &script);
+    assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::CramMd5), false));
+    let token = Wish { mechanism: Some(Mechanism::Xoauth2), ..login() };
+    let script = hello("AUTH XOAUTH2 PLAIN")
+        + "> AUTH XOAUTH2 dXNlcj10aW0BYXV0aD1CZWFyZXIgczNjcmV0AQE=\n< 334 eyJzdGF0dXMiOiI0MDEifQ==\n>\n< 535 no";
+    assert_eq!(fails(token, &script), "auth 5: `tim` by XOAUTH2: `535 no`");
+}
+
+#[test]
+fn logins_that_fail_say_who_and_how() {
+    let hello = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 AUTH PLAIN\n> AUTH PLAIN AHRpbQBzM2NyZXQ=\n";
+    for (reply, said) in [
+        ("535 5.7.8 bad", "auth 5: `tim` by PLAIN: `535 5.7.8 bad`"),
+        ("534 too weak", "auth 5: `tim` by PLAIN: `534 too weak`"),
+        ("550 gone", "auth 5: `tim` by PLAIN: `550 gone`"),
+        ("432 change it", "auth 5: `tim` by PLAIN: `432 change it`"),
+        ("454 later", "auth 3: it answers `AUTH PLAIN` with `454 later`"),
+        ("421 bye", "auth 3: it answers `AUTH PLAIN` with `421 bye`"),
+        ("504 what?", "auth 3: it answers `AUTH PLAIN` with `504 what?`"),
+        ("334 more", "auth 3: it asks for more than PLAIN has to say: `more`"),
+        ("nonsense", "auth 3: `nonsense` is no SMTP reply"),
+    ] {
+        assert_eq!(fails(login(), &format!("{hello}< {reply}")), said);
+    }
+    let said = fails(login(), "< 220 mx\n> EHLO [192.0.2.1]\n< 250 mx");
+    assert_eq!(
+        said,
+        "auth 3: it does not offer a login that Vigie knows; it offers no login at all without TLS"
+    );
+    let named = Wish { mechanism: Some(Mechanism::CramMd5), ..login() };
+    let said = fails(named, "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 AUTH PLAIN LOGIN");
+    assert_eq!(said, "auth 3: it does not offer CRAM-MD5; it offers `PLAIN LOGIN`");
+}
+
+const OFFERED: &str = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 SIZE 100\n";
+
+#[test]
+fn a_message_is_handed_over() {
+    let core = passes(
+        delivery(),
+        &format!(
+            "{OFFERED}> MAIL FROM:<a@b.test> SIZE=19\n< 250 ok\n> RCPT TO:<c@d.test>\n< 251 will forward\n> DATA"
+        ),
+    );
+    assert!(!core.delivered);
+    let mut core = core;
+    let Ok(Act::Say(data)) = core.hear("354 go") else { panic!("no data") };
+    assert_eq!(data.text(), "Subject: x\r\n\r\n..hi\r\n.");
+    assert_eq!(core.phase(), Phase::Deliver);
+    assert_eq!(play(&mut core, "< 250 queued\n> QUIT\n< garbage\n* done"), None);
+    assert!(core.delivered);
+}
+
+#[test]
+fn a_message_can_be_refused_at_every_step() {
+    let mail = "> MAIL FROM:<a@b.test> SIZE=19\n";
+    let rcpt = format!("{mail}< 250\n> RCPT TO:<c@d.test>\n");
+    let data = format!("{rcpt}< 250\n> DATA\n");
+    for code in [421, 452, 550, 554] {
+        for (until, asked) in
+            [(mail, "`MAIL FROM:<a@b.test>`"), (&rcpt, "`RCPT TO:<c@d.test>`"), (&data, "`DATA`")]
+        {
+            let said = fails(delivery(), &format!("{OFFERED}{until}< {code} no"));
+            assert_eq!(said, format!("deliver 3: it answers {asked} with `{code} no`"));
+        }
+        let mut core =
+            passes(delivery(), &format!("{OFFERED}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"));
+        assert!(matches!(core.hear("354 go"), Ok(Act::Say(_))));
+        let failure = core.hear(&format!("{code} no")).unwrap_err();
+        assert_eq!(failure.detail, format!("it answers the message with `{code} no`"));
+        assert!(!core.delivered);
+    }
+    let said = fails(delivery(), &format!("{OFFERED}{data}< 250 what?"));
+    assert_eq!(said, "deliver 3: it answers `DATA` with `250 what?`");
+    let small = "< 220 mx\n> EHLO [192.0.2.1]\n< 250-mx\n< 250 SIZE 18";
+    assert_eq!(fails(delivery(), small), "deliver 3: it takes 18 bytes at most, the message has 19");
+}
+
+#[test]
+fn a_greeting_that_is_none_is_told() {
+    for (line, said) in [
+        ("554 no service", "banner 3: it greets with `554 no service`"),
+        ("421 busy", "banner 3: it greets with `421 busy`"),
+        ("* OK IMAP", "banner 3: `* OK IMAP` is no SMTP reply"),
+        ("+OK POP3", "banner 3: `+OK POP3` is no SMTP reply"),
+        ("SSH-2.0-x", "banner 3: `SSH-2.0-x` is no SMTP reply"),
+    ] {
+        assert_eq!(fails(wish(), &format!("< {line}")), said);
+    }
+}
