@@ -10,6 +10,7 @@ mod daemons;
 mod goldens;
 #[path = "../support/lacking.rs"]
 mod lacking;
+mod logs;
 mod server;
 mod sessions;
 mod table;

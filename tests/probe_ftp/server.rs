@@ -23,7 +23,6 @@ pub enum Do {
     /// Sends this again and again.
     Endless(&'static [u8]),
     Close,
-    Reset,
     Stall,
 }
 
@@ -248,7 +247,7 @@ async fn play(stream: &mut Box<dyn Io>, act: &Do) -> Goes {
             let _ = tokio::time::timeout(Duration::from_secs(1), stream.read_to_end(&mut Vec::new())).await;
             None
         }
-        Do::Listen(_) | Do::Reset | Do::Close => None,
+        Do::Listen(_) | Do::Close => None,
         Do::Endless(bytes) => {
             let many = bytes.repeat(1 + 4096 / bytes.len());
             while stream.write_all(&many).await.is_ok() {}

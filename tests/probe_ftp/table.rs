@@ -248,7 +248,7 @@ fn uploads() -> Vec<Case> {
         uploading(
             "data reset",
             "STOR data",
-            Do::Reset,
+            Do::Close,
             (5, FileDiffers, P::Download, "1024 bytes went there, 0 bytes came back"),
         )
         .ends("RETR DELE"),
@@ -278,7 +278,7 @@ fn uploads() -> Vec<Case> {
             "deleted by nobody",
             "DELE",
             say("550 denied\r\n"),
-            (3, DialogueUnexpected, P::Delete, "was left there: it answers `DELE` with `550 denied`"),
+            (3, DialogueUnexpected, P::Delete, "may have been left there: the target said something else than expected: it answers `DELE` with `550 denied`"),
         )
         .ends("RETR DELE"),
         uploading("type refused", "TYPE", say("504 no\r\n"), upload("`TYPE` with `504 no`"))
@@ -300,7 +300,12 @@ fn encryption(authority: &Authority) -> Vec<Case> {
     let starttls = |kind, status, text| (status, kind, P::Starttls, text);
     let injected = say("234 go on\r\n230 you are in\r\n");
     let data_tls = |identity: &Identity| Rules { data_tls: tls_of(identity).tls, ..good() };
-    let two = (3, CertificateName, P::Passive, "on the data connection: asked for `127.0.0.1`");
+    let two = (
+        3,
+        CertificateName,
+        P::Passive,
+        "on the data connection: asked for `127.0.0.1`, the certificate is for b.test",
+    );
     vec![
         secure(
             "AUTH refused",

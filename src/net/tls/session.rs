@@ -38,7 +38,7 @@ impl TlsSession {
         let connecting = TlsConnector::from(self.config.clone()).connect(self.name.clone(), stream);
         let outcome = deadline.hold(Phase::Tls, connecting).await;
         trace.phases.add(Phase::Tls, started.elapsed());
-        let certificates = facts::certificates(self.recorder.chain());
+        let certificates = facts::certificates(&self.recorder.chain());
         let mut facts = TlsFacts { certificates, ..TlsFacts::default() };
         if let Ok(Ok(stream)) = &outcome {
             let session = stream.get_ref().1;

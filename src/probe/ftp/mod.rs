@@ -111,7 +111,7 @@ impl FtpProbe {
         let mut opening = Opening::new(self.tls.is_some() && !implicit);
         let opened = session.run(&mut opening, host, &options).await;
         *facts = opening.banner().map(|banner| FtpFacts { ftp_banner: banner.into(), ..FtpFacts::default() });
-        opened?;
+        opened.map_err(|failure| self.hinted(failure, facts.is_some()))?;
         let facts = facts.get_or_insert_default();
         let secure = session.is_secure();
         let watch = Watch::over(session, &self.password);
@@ -119,6 +119,16 @@ impl FtpProbe {
         facts.ftp_password_in_clear = self.user.is_some() && !secure && watch.password_went();
         watch.settle(session);
         outcome
+    }
+
+    /// Somebody who asks a server of implicit TLS for its greeting waits in vain.
+    fn hinted(&self, failure: Failure, greeted: bool) -> Failure {
+        let waited = failure.kind == FailureKind::TimedOut && !greeted;
+        if !waited || self.tls.is_none() || self.service.implicit_tls {
+            return failure;
+        }
+        let hint = "a server that begins with TLS waits like this; for one, write `ftps://` before its name";
+        Failure { detail: format!("{}; {hint}", failure.detail), ..failure }
     }
 
     async fn converse(
@@ -161,17 +171,18 @@ impl FtpProbe {
         let carried = file.carry(client).await;
         client.until(cx.deadline);
         let deleted = if client.stored { client.delete(&file.name).await } else { Ok(()) };
-        let left = |why: Failure| format!("the file `{}` was left there: {}", file.name, why.detail);
+        let left = |why: &Failure| format!("the file `{}` may have been left there: {why}", file.name);
         match (carried, deleted) {
             (Ok(()), Ok(())) => facts.ftp_uploaded_bytes = Some(file.content.len() as u64),
             (Ok(()), Err(failure)) => {
                 facts.ftp_uploaded_bytes = Some(file.content.len() as u64);
-                return Err(Failure { detail: left(failure.clone()), ..failure });
+                return Err(Failure { detail: left(&failure), ..failure });
             }
             (Err(failure), Ok(())) => return Err(failure),
             (Err(failure), Err(why)) => {
-                let detail = format!("{}; {}", failure.detail, left(why));
-                return Err(Failure { detail, ..failure });
+                let parts = [failure.detail.clone(), left(&why)];
+                let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+                return Err(Failure { detail: parts.join("; "), ..failure });
             }
         }
         Ok(())

@@ -37,6 +37,8 @@ struct Control {
     outgoing: Vec<u8>,
     /// How many commands are answered here and go nowhere.
     muted: u8,
+    /// Whether nothing that comes is a reply any more.
+    failed: bool,
 }
 
 impl Wire {
@@ -52,17 +54,26 @@ impl Wire {
     pub fn control(stream: Stream, read_ahead: Vec<u8>, watch: Watch) -> Self {
         let muted = if stream.is_secure() { 0 } else { 2 };
         let (ready, outgoing) = (Vec::new(), Vec::new());
-        let control = Control { watch, replies: Replies::default(), raw: read_ahead, ready, outgoing, muted };
+        let control = Control {
+            watch,
+            replies: Replies::default(),
+            raw: read_ahead,
+            ready,
+            outgoing,
+            muted,
+            failed: false,
+        };
         Self { stream, control: Some(Box::new(control)) }
     }
 }
 
 impl Control {
-    /// Takes the whole lines out of what came.
-    fn take_lines(&mut self) -> io::Result<()> {
-        while let Some(end) = self.raw.iter().position(|&byte| byte == b'\n') {
-            let line: Vec<u8> = self.raw.drain(..=end).collect();
-            let line = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
+    /// Takes the lines of one reply out of what came; `ready` holds it once it is whole.
+    fn take_reply(&mut self) -> io::Result<()> {
+        while self.ready.is_empty()
+            && let Some(end) = self.raw.iter().position(|&byte| byte == b'\n')
+        {
+            let line = String::from_utf8_lossy(self.raw[..end].trim_ascii_end()).into_owned();
             self.watch.heard(&line);
             let heard = self.replies.hear(&line).map_err(|fault| fault.in_phase(self.watch.phase()));
             if let Some(reply) = heard.map_err(|failure| self.fails(failure))? {
@@ -72,8 +83,9 @@ impl Control {
                 let line = canonical(&asked, &reply, phase).map_err(|failure| self.fails(failure))?;
                 self.ready.extend(line.as_bytes());
             }
+            self.raw.drain(..=end);
         }
-        if self.raw.len() > LINE {
+        if self.ready.is_empty() && self.raw.len() > LINE {
             let detail = format!("one line of its reply has more than {LINE} bytes");
             return Err(self.fails(Failure::new(self.watch.phase(), FailureKind::ResponseTooLarge, detail)));
         }
@@ -81,7 +93,8 @@ impl Control {
     }
 
     /// Keeps `failure`, which the client asks for; suppaftp gets an error in its place.
-    fn fails(&self, failure: Failure) -> io::Error {
+    fn fails(&mut self, failure: Failure) -> io::Error {
+        self.failed = true;
         self.watch.fail(failure);
         io::Error::other("the session has failed")
     }
@@ -105,8 +118,14 @@ impl Control {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        self.take_lines()?;
         while self.ready.is_empty() {
+            if self.failed {
+                return Poll::Ready(Err(io::Error::other("the session had failed before")));
+            }
+            self.take_reply()?;
+            if !self.ready.is_empty() {
+                break;
+            }
             ready!(self.push(stream, cx))?;
             let mut part = [0; 2048];
             let mut part = ReadBuf::new(&mut part);
@@ -121,7 +140,6 @@ impl Control {
                 return Poll::Ready(Err(self.fails(closed(self.watch.phase(), bytes))));
             }
             self.raw.extend(part.filled());
-            self.take_lines()?;
         }
         let count = self.ready.len().min(buffer.remaining());
         buffer.put_slice(&self.ready[..count]);
