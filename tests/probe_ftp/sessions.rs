@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use vigie::model::Phase as P;
 use vigie::model::{FailureKind as Kind, MonitorType, Observation, Phase};
 use vigie::net::TlsOptions;
 
@@ -37,7 +38,6 @@ async fn a_plain_session_lists_and_says_that_the_password_went_in_clear() {
     assert_eq!(facts.ftp_data_address.unwrap().ip(), server.address.ip());
     assert_eq!(seen.address, Some(server.address));
     let reached: Vec<_> = seen.phases.iter().map(|(phase, _)| phase).collect();
-    use Phase as P;
     assert_eq!(reached, [P::Resolve, P::Connect, P::Banner, P::Auth, P::Passive, P::List, P::Quit]);
     let sum: u64 = seen.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
     let total = u64::try_from(seen.total.as_micros()).unwrap();
