@@ -51,7 +51,9 @@ mod tests {
 
     fn count(pieces: &[&[u8]]) -> u64 {
         let mut entries = Entries::default();
-        pieces.iter().for_each(|piece| entries.feed(piece));
+        for piece in pieces {
+            entries.feed(piece);
+        }
         entries.count()
     }
 
