@@ -30,7 +30,7 @@ pub use resolve::NameServers;
 pub use socket::Source;
 pub use stream::Stream;
 pub use timed::{Marks, Timed};
-pub use tls::{Pem, Roots, TlsOptions, TlsVersions, Trust, warm_up};
+pub use tls::{Pem, Roots, TlsOptions, TlsSession, TlsVersions, Trust, warm_up, was_resumed};
 pub use tokio_rustls::client::TlsStream;
 pub use traceroute::{Answer as RouteAnswer, Hop, Route, RouteEnd, RouteMethod, RouteOptions, Traced};
 

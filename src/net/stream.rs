@@ -25,13 +25,19 @@ impl Stream {
         matches!(self, Self::Tls(_))
     }
 
+    /// The connection below.
+    #[must_use]
+    pub fn tcp(&self) -> &TcpStream {
+        match self {
+            Self::Plain(stream) => stream,
+            Self::Tls(stream) => stream.get_ref().0,
+        }
+    }
+
     /// The address on this side.
     #[must_use]
     pub fn local_address(&self) -> Option<SocketAddr> {
-        match self {
-            Self::Plain(stream) => stream.local_addr().ok(),
-            Self::Tls(stream) => stream.get_ref().0.local_addr().ok(),
-        }
+        self.tcp().local_addr().ok()
     }
 }
 

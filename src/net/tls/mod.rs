@@ -2,6 +2,7 @@
 
 mod facts;
 mod fault;
+mod session;
 mod trust;
 mod verify;
 
@@ -13,16 +14,18 @@ use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::Instant;
-use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+pub use session::{TlsSession, was_resumed};
 pub(super) use trust::Trusted;
 pub use trust::{Pem, Roots, Trust};
 
 use super::{Deadline, Net, NetError, Trace};
-use crate::model::{Failure, FailureKind, Phase, TlsFacts};
+use crate::model::{Failure, FailureKind, Phase};
 use verify::Recorder;
+
+/// Sessions that a [`TlsSession`] keeps: of one server, which hands out a few tickets at a time.
+const SESSIONS: usize = 8;
 
 /// Versions of TLS that a handshake offers (interface.md 2.2 `use_ssl_version`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,27 +153,25 @@ impl Net {
         deadline: Deadline,
         trace: &mut Trace,
     ) -> Result<TlsStream<S>, Failure> {
-        let started = Instant::now();
+        self.tls_session(server_name, options, false)?.handshake(stream, deadline, trace).await
+    }
+
+    /// What the handshakes of several connections to the server called `server_name` share. With `resumes`
+    /// the later ones take up the session of the first, as FTP servers demand of data connections; nothing
+    /// is ever taken up from another [`TlsSession`].
+    pub fn tls_session(
+        &self,
+        server_name: &str,
+        options: &TlsOptions,
+        resumes: bool,
+    ) -> Result<TlsSession, Failure> {
         let name = named(server_name)?;
         let recorder = Arc::new(Recorder::new(self.tls.trusted.with_ca(options.ca)?, options.verify));
-        let config = Arc::new(self.tls.config(options, recorder.clone())?);
-        let outcome = deadline.hold(Phase::Tls, TlsConnector::from(config).connect(name, stream)).await;
-        trace.phases.add(Phase::Tls, started.elapsed());
-        let certificates = facts::certificates(recorder.chain());
-        let mut facts = TlsFacts { certificates, ..TlsFacts::default() };
-        if let Ok(Ok(stream)) = &outcome {
-            let session = stream.get_ref().1;
-            facts.tls_version = session.protocol_version().and_then(|v| v.as_str()).map(facts::version);
-            facts.tls_cipher =
-                session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()).map(facts::cipher);
+        let mut config = self.tls.config(options, recorder.clone())?;
+        if resumes {
+            config.resumption = Resumption::in_memory_sessions(SESSIONS);
         }
-        let outcome = outcome.and_then(|done| {
-            done.map_err(|error| fault::handshake_failure(&error, server_name, &facts.certificates))
-        });
-        if outcome.is_ok() || !facts.certificates.is_empty() {
-            trace.tls = Some(Box::new(facts));
-        }
-        outcome
+        Ok(TlsSession { name, server_name: server_name.into(), config: Arc::new(config), recorder })
     }
 }
 
