@@ -105,11 +105,26 @@ impl Lines {
     }
 
     fn dns(&mut self, dns: &DnsFacts) {
-        let authority = if dns.authoritative { ", authoritative" } else { "" };
         let rcode = if dns.rcode.is_empty() { "no answer" } else { &dns.rcode };
-        let value =
-            format!("{} {}: {rcode} over {}{authority}", dns.record_type, dns.question, dns.transport);
+        let mut value = format!("{} {}: {rcode} over {}", dns.record_type, dns.question, dns.transport);
+        for (is_so, word) in [
+            (dns.authoritative, "authoritative"),
+            (dns.recursion_available, "asks others"),
+            (dns.authenticated, "proven by DNSSEC"),
+            (dns.signed && !dns.authenticated, "signed, not proven"),
+            (dns.truncated, "cut off"),
+        ] {
+            if is_so {
+                let _ = write!(value, ", {word}");
+            }
+        }
         self.line("question", &value);
+        let size = dns.answer_bytes.map(|bytes| format!("{} bytes", grouped(bytes)));
+        let ttl = dns.ttl.map(|seconds| format!("may be kept for {} s", grouped(u64::from(seconds))));
+        let parts: Vec<String> = size.into_iter().chain(ttl).collect();
+        if !parts.is_empty() {
+            self.line("message", &parts.join(", "));
+        }
         for (index, answer) in dns.answers.iter().enumerate() {
             self.line(if index == 0 { "answers" } else { "" }, answer);
         }
@@ -173,6 +188,9 @@ impl Lines {
         .collect();
         if !figures.is_empty() {
             self.line("round trip", &figures.join(", "));
+        }
+        for (index, error) in ping.icmp_errors.iter().enumerate() {
+            self.line(if index == 0 { "errors" } else { "" }, error);
         }
     }
 

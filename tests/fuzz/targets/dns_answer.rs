@@ -32,9 +32,9 @@ fuzz_target!(|data: (u8, &[u8])| {
             assert!(bytes[..2] == question.id().to_be_bytes());
             assert!(answer.texts(10).len() <= 10);
             assert!(answer.values(kind).len() <= answer.records.len());
-            let _ = (answer.answers(kind), rcode_name(answer.rcode));
+            let _ = (answer.answers(kind), answer.is_lame(), answer.ttl(), rcode_name(answer.rcode));
         }
         Heard::Malformed(what) => assert!(!what.is_empty()),
-        Heard::Stray => {}
+        Heard::Stray(why) => assert!(!why.to_string().is_empty()),
     }
 });
