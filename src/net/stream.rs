@@ -7,7 +7,8 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio_rustls::client::TlsStream;
+
+use super::TlsStream;
 
 /// One connection.
 #[derive(Debug)]
@@ -30,7 +31,7 @@ impl Stream {
     pub fn local_address(&self) -> Option<SocketAddr> {
         match self {
             Self::Plain(stream) => stream.local_addr().ok(),
-            Self::Tls(stream) => stream.get_ref().0.local_addr().ok(),
+            Self::Tls(stream) => stream.below().local_addr().ok(),
         }
     }
 }
