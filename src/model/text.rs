@@ -29,6 +29,14 @@ pub fn escape_html(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// `bytes` in lower-case hexadecimal.
+#[must_use]
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| DIGITS[usize::from(digit)]).collect()
+}
+
 /// Whether two secrets are the same, in a time that tells nothing but their lengths.
 #[must_use]
 pub fn same_secret(one: &str, other: &str) -> bool {

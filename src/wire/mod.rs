@@ -3,11 +3,11 @@
 pub mod auth;
 pub mod dns;
 pub mod http;
+#[cfg(test)]
+mod script;
 mod session;
 pub mod smtp;
 pub mod starttls;
-#[cfg(test)]
-mod script;
 mod transcript;
 
 pub use session::{Act, Core, Line, Session};

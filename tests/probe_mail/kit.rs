@@ -20,8 +20,10 @@ pub const SHORT: Duration = Duration::from_millis(700);
 
 /// A network that trusts `authorities` alone.
 pub fn net(authorities: &[String]) -> Net {
-    let authorities =
-        authorities.iter().map(|pem| Pem { label: "test".to_owned(), text: pem.clone().into_bytes() }).collect();
+    let authorities = authorities
+        .iter()
+        .map(|pem| Pem { label: "test".to_owned(), text: pem.clone().into_bytes() })
+        .collect();
     let trust = Trust { roots: Roots::None, authorities, ..Trust::default() };
     Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
 }
@@ -47,7 +49,9 @@ pub fn toward(at: SocketAddr, more: &Value) -> Value {
 /// What was said, as the result keeps it.
 pub fn transcript(seen: &Observation) -> String {
     let capture = seen.captures.iter().find(|capture| capture.name == "transcript.txt");
-    capture.map(|capture| String::from_utf8(capture.content.as_ref().unwrap().to_vec()).unwrap()).unwrap_or_default()
+    capture
+        .map(|capture| String::from_utf8(capture.content.as_ref().unwrap().to_vec()).unwrap())
+        .unwrap_or_default()
 }
 
 /// What a server does with everyone who connects, act by act; then it closes.

@@ -130,8 +130,9 @@ fn logins_go_turn_by_turn() {
         + end;
     let core = passes(login(), &script);
     assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::Login), true));
-    let script =
-        hello("AUTH=LOGIN CRAM-MD5") + "> AUTH CRAM-MD5\n< 334 PDE+\n> dGltIDAyNWVjNDFmNGQ5ZWQxNzdmNThhNTE1MTYwN2Y1NjU5\n" + end;
+    let script = hello("AUTH=LOGIN CRAM-MD5")
+        + "> AUTH CRAM-MD5\n< 334 PDE+\n> dGltIDAyNWVjNDFmNGQ5ZWQxNzdmNThhNTE1MTYwN2Y1NjU5\n"
+        + end;
     let core = passes(login(), &script);
     assert_eq!((core.mechanism, core.password_in_clear), (Some(Mechanism::CramMd5), false));
     let token = Wish { mechanism: Some(Mechanism::Xoauth2), ..login() };
@@ -197,7 +198,8 @@ fn a_message_can_be_refused_at_every_step() {
             let said = fails(delivery(), &format!("{OFFERED}{until}< {code} no"));
             assert_eq!(said, format!("deliver 3: it answers {asked} with `{code} no`"));
         }
-        let mut core = passes(delivery(), &format!("{OFFERED}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"));
+        let mut core =
+            passes(delivery(), &format!("{OFFERED}{mail}< 250\n> RCPT TO:<c@d.test>\n< 250\n> DATA"));
         assert!(matches!(core.hear("354 go"), Ok(Act::Say(_))));
         let failure = core.hear(&format!("{code} no")).unwrap_err();
         assert_eq!(failure.detail, format!("it answers the message with `{code} no`"));
