@@ -30,8 +30,9 @@ pub use resolve::NameServers;
 pub use socket::Source;
 pub use stream::Stream;
 pub use timed::{Marks, Timed};
-pub use tls::{Pem, Roots, TlsOptions, TlsSession, TlsVersions, Trust, warm_up, was_resumed};
-pub use tokio_rustls::client::TlsStream;
+#[cfg(feature = "legacy-tls")]
+pub use tls::OldVersion;
+pub use tls::{Pem, Roots, TlsOptions, TlsSession, TlsStream, TlsVersions, Trust, warm_up, was_resumed};
 pub use traceroute::{Answer as RouteAnswer, Hop, Route, RouteEnd, RouteMethod, RouteOptions, Traced};
 
 /// The network of one location, as settings describe it.

@@ -5,7 +5,7 @@ mod value;
 
 use std::fmt;
 
-use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query};
+use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
 use hickory_proto::rr::{DNSClass, Name, RecordType};
 
 use crate::model::printable;
@@ -146,7 +146,7 @@ impl Question {
         }
         match message.queries.as_slice() {
             [asked] if self.is(asked) => {}
-            [] if message.metadata.response_code != hickory_proto::op::ResponseCode::NoError => {}
+            [] if message.metadata.response_code != ResponseCode::NoError => {}
             [] => return Heard::Stray(Stray::NoQuestion),
             [other, ..] => return Heard::Stray(Stray::OtherQuestion(shown(other))),
         }
@@ -172,6 +172,7 @@ fn opcode(message: &Message) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hickory_proto::rr::Record;
     use proptest::prelude::*;
 
     use super::*;
