@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::control::{
     AccountFacts, Agent, Directory, Fleet, Ingestor, LastRuns, PlanError, Planned, Planner, locked,
 };
-use crate::engine::{Assignment, Change, OrderError, RunnerHandle};
+use crate::engine::{Assignment, Change, Connectivity, OrderError, RunnerHandle};
 use crate::model::{Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, Timestamp};
 use crate::net::{Deadline, Endpoint, Net};
 use crate::probe::{self, ProbeSettings};
@@ -40,6 +40,8 @@ pub struct Outpost {
     pub runner: RunnerHandle,
     /// Its network.
     pub net: Arc<Net>,
+    /// What tells that it is cut off itself, where there are targets for that.
+    pub connectivity: Option<Arc<Connectivity>>,
 }
 
 /// What the planner works with.
@@ -79,9 +81,10 @@ impl LocalPlanner {
         Self { outposts, ingestor, directory, quiet, clock, probes, terms }
     }
 
-    /// Takes new settings for what is planned from now on.
+    /// Takes new settings for what is planned from now on. The keys stay those that it has.
     pub(super) fn settle(&self, probes: ProbeSettings) {
-        *self.probes.write().unwrap_or_else(PoisonError::into_inner) = probes;
+        let mut before = self.probes.write().unwrap_or_else(PoisonError::into_inner);
+        *before = ProbeSettings { keyring: before.keyring.take(), ..probes };
     }
 
     /// Plans `puts`; the slots of each since the time in `last` are accounted for.
@@ -190,16 +193,12 @@ impl LocalPlanner {
         location: LocationId,
     ) -> Assignment {
         let document = &monitor.document;
-        let (probe, weight) = {
+        let own = {
             let probes = self.probes.read().unwrap_or_else(PoisonError::into_inner);
-            match facts.map(|facts| facts.certificate_days) {
-                Some(days) if days != probes.certificate_days => {
-                    let own = ProbeSettings { certificate_days: days, ..probes.clone() };
-                    probe::build(document, &own)
-                }
-                _ => probe::build(document, &probes),
-            }
+            let certificate_days = facts.map_or(probes.certificate_days, |facts| facts.certificate_days);
+            ProbeSettings { certificate_days, monitor: monitor.id, ..probes.clone() }
         };
+        let (probe, weight) = probe::build(document, &own);
         Assignment {
             monitor_id: monitor.id,
             customer: monitor.customer,
@@ -259,11 +258,13 @@ impl Planner for LocalPlanner {
         let hosted = self.outposts.iter().map(|outpost| Agent {
             location: outpost.location.clone(),
             alive: outpost.runner.is_alive(),
+            cut_off: outpost.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_cut_off()),
             verifies: outpost.verifies,
         });
         let elsewhere = self.quiet.locations().into_values();
         let elsewhere = elsewhere.filter(|location| self.outpost(location.id).is_err());
-        hosted.chain(elsewhere.map(|location| Agent { location, alive: false, verifies: false })).collect()
+        let away = |location| Agent { location, alive: false, cut_off: false, verifies: false };
+        hosted.chain(elsewhere.map(away)).collect()
     }
 }
 

@@ -89,6 +89,7 @@ failure_kinds! {
     HttpRedirectForbidden = "http_302", Target, HTTP_ERROR, "the monitor counts a 302 as an error";
     LoginRefused = "login_refused", Target, VALIDATION_FAILED, "the login was refused";
     TlsNotOffered = "tls_not_offered", Target, VALIDATION_FAILED, "the monitor requires TLS and the target offers none";
+    FileDiffers = "file_differs", Target, VALIDATION_FAILED, "the file came back different";
     MailboxLocked = "mailbox_locked", Target, INVALID_RESPONSE, "the mailbox is in use by another session";
     KeywordMissing = "keyword_missing", Target, VALIDATION_FAILED, "the keyword was not found";
     KeywordFound = "keyword_found", Target, VALIDATION_FAILED, "the keyword was found but must not be there";

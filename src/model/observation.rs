@@ -160,7 +160,7 @@ pub struct Hop {
 /// Of a TLS session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TlsFacts {
-    /// `TLSv1.2` or `TLSv1.3`.
+    /// `TLSv1.3`, `TLSv1.2`, and what a monitor pins: `TLSv1.1`, `TLSv1.0`, `SSLv3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls_version: Option<String>,
     /// IANA name of the cipher suite.

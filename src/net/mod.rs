@@ -25,12 +25,14 @@ pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
 pub use endpoint::{Endpoint, Family, Trace};
 pub use exchange::{closed, exchange_failure, read_line, read_more, read_to, write_all};
 pub use network::{Network, NetworkError};
+pub use proxy::Proxy;
 pub use resolve::NameServers;
 pub use socket::Source;
 pub use stream::Stream;
 pub use timed::{Marks, Timed};
-pub use tls::{Pem, Roots, TlsOptions, TlsVersions, Trust, warm_up};
-pub use tokio_rustls::client::TlsStream;
+#[cfg(feature = "legacy-tls")]
+pub use tls::OldVersion;
+pub use tls::{Pem, Roots, TlsOptions, TlsSession, TlsStream, TlsVersions, Trust, warm_up, was_resumed};
 pub use traceroute::{Answer as RouteAnswer, Hop, Route, RouteEnd, RouteMethod, RouteOptions, Traced};
 
 /// The network of one location, as settings describe it.
@@ -99,7 +101,7 @@ pub struct Net {
     names: resolve::Names,
     egress: EgressPolicy,
     source: Source,
-    proxy: Option<Endpoint>,
+    proxy: Option<Proxy>,
     tls: tls::Tls,
     echo: echo::Echoes,
 }

@@ -51,7 +51,7 @@ fn settings_become_what_the_parts_take() {
         "listen: '[::1]:0'\nengine: {drain_seconds: 5, per_target: 7}\nstore: {synchronous: full, keep_results_days: 2}\n\
          location: {id: 4, region: 9, name_servers: [192.0.2.1, '[::1]:5353'], egress_deny: [10.0.0.0/8], source_ipv4: 127.0.0.2}\n\
          dns: {default_name: a.test, names: [{id: 2, name: b.test}]}\nchecks: {user_agent: me/1}\n\
-         plans: [{code: basic, types: [tcp], least_interval: 5}]\ntls: {system_roots: false}\n",
+         plans: [{code: basic, types: [tcp], least_interval: 5}]\nmobile: {region: 7, profiles: [{subtype: 3, name: watch}]}\ntls: {system_roots: false}\n",
     )
     .unwrap();
     assert_eq!(settings.listen, ["[::1]:0".parse().unwrap()]);
@@ -67,6 +67,8 @@ fn settings_become_what_the_parts_take() {
     assert_eq!(settings.probe.dns_names, ["a.test", "", "b.test"]);
     assert_eq!(&*settings.probe.user_agent, "me/1");
     assert_eq!(settings.plans[0].types, [MonitorType::Tcp]);
+    let mobile = settings.mobile;
+    assert_eq!((mobile.region, mobile.profiles), (Some(7), [(3, "watch".to_owned())].into()));
 }
 
 #[test]
@@ -90,7 +92,7 @@ fn every_fault_is_found_at_once_with_its_place_and_remedy() {
         "F:11:17: `location.egress_deny[0]` must be a network, such as `10.0.0.0/8` or `fd00::/8`, not `10.0.0.1/8`",
         "F:14:13: `certificates[1].nam` is no setting\n  hint: did you mean `name`?",
         "F:14:5: `certificates[1].name` is missing",
-        "F:13:5: `certificates[0]` needs either `ca_file`, or `cert_file` and `key_file`",
+        "F:13:5: `certificates[0]` needs either `ca_file`, or `cert_file` and `key_file`, or `pkcs12_file`",
         "F:14:10: `certificates[1].id` stands there twice",
         "F:14:30: `certificates[1].ca_file`: the file `/nonexistent.pem` cannot be read: No such file or directory (os error 2)",
         "F:15:27: `tcpp` is no monitor type; did you mean `tcp`?",
@@ -102,13 +104,26 @@ fn every_fault_is_found_at_once_with_its_place_and_remedy() {
 }
 
 #[test]
+fn a_profile_stands_once_and_for_a_subtype_that_there_is() {
+    let text = "mobile: {region: -1, profiles: [{subtype: 1, name: a}, {subtype: 1, name: b}, {subtype: 4, name: c}]}\n";
+    let faults = load(text).unwrap_err();
+    for wanted in [
+        "`mobile.region` must be a whole number of at least 0",
+        "`mobile.profiles[1].subtype` stands there twice",
+        "`mobile.profiles[2].subtype` must be a whole number from 1 to 3, not `4`",
+    ] {
+        assert!(faults.iter().any(|fault| fault.contains(wanted)), "{wanted}: {faults:?}");
+    }
+}
+
+#[test]
 fn certificates_that_cannot_be_used_are_named() {
     let faults = load(
         "certificates:\n  - {id: 1, name: a}\n  - {id: 1, name: b, ca_file: /nonexistent/ca.pem}\ndns: {names: [{id: 5000, name: x}]}\ntls: {ca_files: [/nonexistent/x.pem]}\n",
     )
     .unwrap_err();
     for part in [
-        "F:2:5: `certificates[0]` needs either `ca_file`, or `cert_file` and `key_file`",
+        "F:2:5: `certificates[0]` needs either `ca_file`, or `cert_file` and `key_file`, or `pkcs12_file`",
         "F:3:10: `certificates[1].id` stands there twice",
         "`certificates[1].ca_file`: the file `/nonexistent/ca.pem` cannot be read: No such file",
         "`tls.ca_files[0]`: the file `/nonexistent/x.pem` cannot be read",
@@ -193,10 +208,20 @@ fn a_file_that_is_no_certificate_is_found_by_the_check_and_not_first_at_start() 
         (entry(&format!("cert_file: {junk}, key_file: {key}")), "F:2:33: `certificates[0].cert_file`: "),
         (entry(&format!("cert_file: {good}, key_file: {junk}")), "F:2:5: `certificates[0]`: "),
         (entry(&format!("cert_file: {good}, key_file: {other}")), "F:2:5: `certificates[0]`: "),
+        (entry(&format!("pkcs12_file: {junk}")), "F:2:36: `certificates[0].pkcs12_file`: "),
+        (entry("pkcs12_file: /nonexistent.p12"), "F:2:36: `certificates[0].pkcs12_file`: "),
+        (
+            entry(&format!("pkcs12_file: {junk}, password_file: /nonexistent")),
+            "F:2:LATER: `certificates[0].password_file`: ",
+        ),
+        (entry(&format!("ca_file: {good}, password_file: {junk}")), "F:2:5: `certificates[0]` needs either "),
         (format!("tls: {{ca_files: ['{junk}']}}\n"), "F:1:18: `tls.ca_files[0]`: "),
     ] {
         let faults = load(&text).unwrap_err();
-        assert!(faults.len() == 1 && faults[0].starts_with(fault), "{text}{faults:?}");
+        // The column of a second file depends on the name of the first.
+        let (place, words) = fault.split_once("LATER").unwrap_or((fault, ""));
+        let fits = faults[0].starts_with(place) && faults[0].contains(words);
+        assert!(faults.len() == 1 && fits, "{text}{faults:?}");
     }
 }
 
@@ -272,6 +297,33 @@ fn every_location_has_a_network_and_limits_of_its_own() {
     let proxies: Vec<_> = hosted.iter().map(|at| at.proxy.as_ref().map(ToString::to_string)).collect();
     assert_eq!(proxies, [None, Some("proxy.test:3128".to_owned()), None]);
     assert!(hosted.iter().all(|at| at.net.trust.roots == vigie::net::Roots::None), "all trust the same");
+}
+
+#[test]
+fn a_proxy_has_a_login_whose_password_stands_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("password");
+    std::fs::write(&file, "s3cret\n").unwrap();
+    let file = file.display();
+    let login = format!("proxy: 'p.test:1', proxy_username: watch, proxy_password_file: {file}");
+    let settings =
+        load(&format!("location: {{{login}}}\nlocations: [{{id: 2, name: b, {login}}}]\n")).unwrap();
+    let given = vigie::net::Proxy::from(vigie::net::Endpoint::new("p.test", 1)).for_user("watch", "s3cret");
+    assert!(settings.hosted().iter().all(|at| at.proxy.as_ref() == Some(&given)));
+    let shown = format!("{settings:?}");
+    assert!(!shown.contains("s3cret"), "{shown}");
+    let faults = load(
+        "location: {proxy_username: a}\nlocations: [{id: 2, name: b, proxy: 'p.test:1', proxy_username: 'a:b', proxy_password_file: /nonexistent}, {id: 3, name: c, proxy: 'p.test:1', proxy_password_file: x}]\n",
+    )
+    .unwrap_err();
+    for wanted in [
+        "`location.proxy_username` needs `location.proxy` as well",
+        "`locations[0].proxy_username` must be a text without a colon",
+        "`locations[0].proxy_password_file`: the file `/nonexistent` cannot be read",
+        "`locations[1].proxy_password_file` needs `locations[1].proxy_username` as well",
+    ] {
+        assert!(faults.iter().any(|fault| fault.contains(wanted)), "{wanted}: {faults:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The probes of `tcp`, `ping` and `name-server` against loopback servers that do what a script says.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
-#[path = "../notify/daemon.rs"]
+#[path = "../support/daemon.rs"]
 #[allow(dead_code)]
 mod daemon;
 mod dns;

@@ -10,13 +10,14 @@ use serde_json::Value;
 
 use super::alerts::AlertSettings;
 use super::hosted::{Hosted, targets, way_out};
-use super::kind::{clock_time, target};
+use super::kind::clock_time;
 use super::read::Values;
 use super::table::SETTINGS;
+use crate::control::Mobile;
 use crate::model::accept::Plan;
 use crate::model::source::{Node, Place};
 use crate::model::{FieldFault, Location, LocationId, MonitorType, Rule, nearest};
-use crate::net::{Endpoint, NetConfig, NetError, Pem, Roots, Trust};
+use crate::net::{Endpoint, NetConfig, NetError, Pem, Proxy, Roots, Trust};
 use crate::probe::ProbeSettings;
 use crate::store::Retention;
 use crate::telemetry::{LogFormat, LogOptions};
@@ -51,15 +52,17 @@ pub struct Settings {
     /// Whether it looks at failures of monitors of other locations.
     pub(super) verifies: bool,
     /// The proxy of its checks.
-    pub(super) proxy: Option<Endpoint>,
+    pub(super) proxy: Option<Proxy>,
     /// What it should always reach.
     pub(super) connectivity: Vec<Endpoint>,
     /// The locations of `locations`, without whom they trust.
     pub(super) others: Vec<Hosted>,
-    /// Names of the client certificates, by id.
-    pub certificate_names: BTreeMap<i64, String>,
+    /// Names and formats of the client certificates, by id.
+    pub certificate_names: BTreeMap<i64, (String, &'static str)>,
     /// What checks have in common.
     pub probe: ProbeSettings,
+    /// What browsers pretend to be.
+    pub mobile: Mobile,
     /// How alerts leave the process.
     pub alerts: AlertSettings,
     /// Every value, for comparison.
@@ -112,7 +115,7 @@ pub struct StoreSettings {
 }
 
 /// Whether a PEM file can be used as what it stands for.
-type PemCheck = fn(&Pem) -> Result<(), NetError>;
+pub(super) type PemCheck = fn(&Pem) -> Result<(), NetError>;
 
 /// Every setting has a value here: the one that was set, or its default.
 pub(super) struct Reader<'a> {
@@ -152,6 +155,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
                 details_failed: days(&read, "store.keep_details_failed_days"),
                 hourly: days(&read, "store.keep_hourly_days"),
                 daily: days(&read, "store.keep_daily_days"),
+                audit: days(&read, "store.keep_audit_days"),
             },
             retention_at: clock_time(&read.text("store.retention_at")).unwrap_or((3, 17)),
         },
@@ -161,12 +165,13 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
             region: read.number("location.region"),
         },
         net: read.net(),
-        proxy: read.optional("location.proxy").as_deref().and_then(target),
+        proxy: read.first_proxy(),
         verifies: read.node("location.verifies").to_json() == Value::Bool(true),
         connectivity: targets(read.node("location.connectivity_targets")),
         others: read.others(),
         certificate_names: read.certificate_names(),
         probe: read.probe(),
+        mobile: read.mobile(),
         alerts: read.alerts(),
         raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
     }
@@ -256,6 +261,13 @@ impl Reader<'_> {
         }
     }
 
+    fn first_proxy(&mut self) -> Option<Proxy> {
+        let of = |name: &&str| ((*name).to_owned(), self.node(&format!("location.{name}")).clone());
+        let known: BTreeMap<_, _> =
+            ["proxy", "proxy_username", "proxy_password_file"].iter().map(of).collect();
+        self.proxy("location", |name| known.get(name).cloned())
+    }
+
     fn net(&mut self) -> NetConfig {
         let way = way_out(|name| self.node(&format!("location.{name}")));
         NetConfig { trust: self.trust(), ..way }
@@ -268,49 +280,13 @@ impl Reader<'_> {
             let path = format!("tls.ca_files[{at}]");
             trust.authorities.extend(self.pem(&path, item, Pem::check_certificates));
         }
-        for (at, entry) in self.entries("certificates") {
-            let path = format!("certificates[{at}]");
-            let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
-            let pem = |read: &mut Self, name: &str, check: PemCheck| {
-                let node = entry.get(name)?;
-                read.pem(&format!("{path}.{name}"), node, check)
-            };
-            match (entry.get("ca_file"), entry.get("cert_file"), entry.get("key_file")) {
-                (Some(_), None, None) => {
-                    if let Some(ca) = pem(self, "ca_file", Pem::check_certificates) {
-                        trust.named_authorities.insert(id, ca);
-                    }
-                }
-                (None, Some(_), Some(_)) => {
-                    let certificate = pem(self, "cert_file", Pem::check_certificates);
-                    let key = pem(self, "key_file", |_| Ok(()));
-                    if let (Some(certificate), Some(key)) = (certificate, key) {
-                        let both = certificate.with_key(&key);
-                        if self.usable(&path, entry.place, both.check_client()) {
-                            trust.client_certificates.insert(id, both);
-                        }
-                    }
-                }
-                _ => {
-                    let message = format!("`{path}` needs either `ca_file`, or `cert_file` and `key_file`");
-                    self.fault(Rule::Conflict, &path, entry.place, message);
-                }
-            }
-        }
+        self.named_certificates(&mut trust);
         trust
-    }
-
-    fn certificate_names(&self) -> BTreeMap<i64, String> {
-        let name = |entry: &Node| {
-            entry.get("cert_file")?;
-            Some((entry.get("id")?.to_json().as_i64()?, entry.get("name")?.as_text()?.to_owned()))
-        };
-        self.node("certificates").items().iter().filter_map(name).collect()
     }
 
     /// The file that `node` names; `None` when it says nothing of use, which is a fault then. Values of a
     /// wrong type are faults already.
-    fn pem(&mut self, path: &str, node: &Node, check: PemCheck) -> Option<Pem> {
+    pub(super) fn pem(&mut self, path: &str, node: &Node, check: PemCheck) -> Option<Pem> {
         let file = node.as_text()?;
         match Pem::read(Path::new(file)) {
             Ok(pem) => self.usable(path, node.place, check(&pem)).then_some(pem),
@@ -322,19 +298,23 @@ impl Reader<'_> {
         }
     }
 
-    fn usable(&mut self, path: &str, place: Place, checked: Result<(), NetError>) -> bool {
+    pub(super) fn usable(&mut self, path: &str, place: Place, checked: Result<(), NetError>) -> bool {
         if let Err(error) = &checked {
             self.fault(Rule::Conflict, path, place, format!("`{path}`: {error}"));
         }
         checked.is_ok()
     }
 
-    /// The entries of a list of maps; an id or code that stands there twice is a fault.
+    /// The entries of a list of maps; what tells them apart and stands there twice is a fault.
     pub(super) fn entries(&mut self, path: &str) -> Vec<(usize, Node)> {
         let node = self.node(path).clone();
         let mut seen = BTreeSet::new();
         for (at, item) in node.items().iter().enumerate() {
-            let name = if path == "plans" { "code" } else { "id" };
+            let name = match path {
+                "plans" => "code",
+                "mobile.profiles" => "subtype",
+                _ => "id",
+            };
             let Some(key) = item.get(name) else { continue };
             if !seen.insert(key.to_json().to_string()) {
                 let inner = format!("{path}[{at}].{name}");
@@ -365,7 +345,18 @@ impl Reader<'_> {
                 .unwrap_or(standard.certificate_days),
             body_bytes: self.number("checks.body_bytes").unsigned_abs(),
             user_agent: self.optional("checks.user_agent").map_or(standard.user_agent, Into::into),
+            monitor: standard.monitor,
+            keyring: None,
+            hello: self.optional("mail.hello").map(Into::into),
         }
+    }
+
+    fn mobile(&mut self) -> Mobile {
+        let profile = |(_, entry): (usize, Node)| {
+            Some((entry.get("subtype")?.to_json().as_i64()?, entry.get("name")?.as_text()?.to_owned()))
+        };
+        let profiles = self.entries("mobile.profiles").into_iter().filter_map(profile).collect();
+        Mobile { region: self.node("mobile.region").to_json().as_i64(), profiles }
     }
 
     fn plans(&mut self) -> Vec<Plan> {

@@ -53,6 +53,8 @@ static CERTIFICATE: &[Part] = &[
     part("ca_file", Kind::Text, false),
     part("cert_file", Kind::Text, false),
     part("key_file", Kind::Text, false),
+    part("pkcs12_file", Kind::Text, false),
+    part("password_file", Kind::Text, false),
 ];
 static LOCATION: &[Part] = &[
     part("id", ID, true),
@@ -66,6 +68,8 @@ static LOCATION: &[Part] = &[
     part("egress_allow", Kind::List(&Kind::Network), false),
     part("egress_deny", Kind::List(&Kind::Network), false),
     part("proxy", Kind::Target, false),
+    part("proxy_username", Kind::Text, false),
+    part("proxy_password_file", Kind::Text, false),
     part("verifies", Kind::Flag, false),
     part("connectivity_targets", Kind::List(&Kind::Target), false),
     part("total", count(1, 1_000_000), false),
@@ -74,6 +78,7 @@ static LOCATION: &[Part] = &[
     part("per_target", count(1, 1_000_000), false),
     part("queue", count(1, 10_000_000), false),
 ];
+static PROFILE: &[Part] = &[part("subtype", count(1, 3), true), part("name", Kind::Text, true)];
 static DNS_NAME: &[Part] = &[part("id", ID, true), part("name", Kind::Text, true)];
 static PLAN: &[Part] = &[
     part("code", Kind::Text, true),
@@ -94,6 +99,7 @@ pub static SECTIONS: &[(&str, &str)] = &[
     ("tls", "Whom checks trust."),
     ("dns", "Name-server monitors."),
     ("checks", "What checks have in common."),
+    ("mobile", "What browser scripts pretend to be, and which locations stand in a mobile network."),
     (
         "alerts",
         "How alerts are delivered. Webhooks, mail and traps are held to the egress policy of `location`.",
@@ -123,7 +129,7 @@ pub static SETTINGS: &[Setting] = &[
         "certificates",
         Kind::Entries(CERTIFICATE),
         "[]",
-        "Certificates that monitors name by id: `ca_cert_id` a private CA (ca_file), `ssl_cert_id` a client\ncertificate (cert_file with its chain, and key_file), whose name the API shows. All files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
+        "Certificates that monitors name by id: `ca_cert_id` a private CA (ca_file), `ssl_cert_id` a client\ncertificate, whose name the API shows: cert_file with its chain and key_file, or pkcs12_file and, where it has a\npassword, password_file. All other files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
     ),
     Setting::new(
         "plans",
@@ -199,6 +205,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("store.keep_details_failed_days", DAYS, "90", "How long details of all other results are kept."),
     Setting::new("store.keep_hourly_days", DAYS, "400", "How long hourly figures are kept."),
     Setting::new("store.keep_daily_days", DAYS, "1830", "How long daily figures are kept."),
+    Setting::new("store.keep_audit_days", DAYS, "400", "How long the audit trail is kept: who changed what when."),
     Setting::new("store.retention_at", Kind::ClockTime, "\"03:17\"", "When old data are removed each day, UTC."),
     Setting::new("location.id", ID, "1", "Its number; monitors name it in `home_location` and `locations`."),
     Setting::new("location.name", Kind::Text, "local", "Its name, for people."),
@@ -236,6 +243,8 @@ pub static SETTINGS: &[Setting] = &[
         "null",
         "Host and port of an HTTP proxy through which TCP connections of checks leave (CONNECT to the address: names\nare resolved here, and the egress policy holds). Pings, UDP and targets on loopback go without it.",
     ),
+    Setting::new("location.proxy_username", Kind::Text, "null", "Who logs in to the proxy (Basic); null for nobody."),
+    Setting::new("location.proxy_password_file", Kind::Text, "null", "The file with the password of that login."),
     Setting::new(
         "location.verifies",
         Kind::Flag,
@@ -255,6 +264,20 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("checks.certificate_days", count(1, 3_650), "30", "Days before a certificate's end at which `Expiring` warns.").live(),
     Setting::new("checks.body_bytes", count(1_024, 1_073_741_824), "10485760", "Bytes of a body that are read at most, after decompression.").live(),
     Setting::new("checks.user_agent", Kind::Text, "null", "What checks call themselves in `User-Agent`; null means `vigie/` and the version.").live(),
+    Setting::new(
+        "mobile.region",
+        count(0, i64::MAX),
+        "null",
+        "The region code of locations in mobile networks; `has_mobile_locations` and `mobile_location_count` of\nbrowser scripts count those. null: there are none.",
+    )
+    .live(),
+    Setting::new(
+        "mobile.profiles",
+        Kind::Entries(PROFILE),
+        "[]",
+        "Names of the emulation profiles, by the `subtype` of the browser scripts that have them; `mobile_type` shows\nthe name.\nExample: [{subtype: 1, name: small phone}, {subtype: 2, name: tablet}]",
+    )
+    .live(),
     Setting::new(
         "alerts.per_minute",
         count(0, 10_000),
@@ -293,7 +316,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("mail.username", Kind::Text, "null", "Who logs in; null for nobody. The password never goes out unencrypted, but with `tls: none`."),
     Setting::new("mail.password_file", Kind::Text, "null", "The file with the password."),
     Setting::new("mail.from", Kind::Text, "\"Vigie <vigie@localhost>\"", "In whose name mail is sent."),
-    Setting::new("mail.hello", Kind::Text, "localhost", "The name of this host in EHLO."),
+    Setting::new("mail.hello", Kind::Text, "null", "The name of this host in EHLO, of alerts and of checks.\nnull: alerts say `localhost`, checks the address that they come from."),
     Setting::new("mail.try_seconds", count(1, 600), "60", "How long one try may take."),
     Setting::new("sms.url", Kind::Text, "null", "URL that short messages are posted to. null: they wait."),
     Setting::new("sms.format", Kind::Choice(&["form", "json"]), "form", "What the body is; values in it are escaped for that."),

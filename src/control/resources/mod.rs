@@ -27,7 +27,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::{Map, Value};
 
-use super::{Caller, Directory, Refusal, Roster, Saved};
+use super::{Caller, Directory, Planner, Refusal, Roster, Saved};
 use crate::clock::Clock;
 use crate::model::source::Node;
 use crate::model::{Record, RecordKind, Revision};
@@ -36,7 +36,7 @@ use crate::store::{
 };
 use crate::vault::Keyring;
 
-pub use certificate::{OpenCertificate, Watcher};
+pub use certificate::{OpenCertificate, Watcher, open_pkcs12};
 use draft::Draft;
 pub(super) use draft::{conflict, whole as body_of};
 use kinds::{Kind, kind_of};
@@ -53,6 +53,8 @@ pub struct ResourceParts {
     pub directory: Arc<Directory>,
     /// Seals private keys.
     pub vault: Arc<Keyring>,
+    /// Knows which locations are alive.
+    pub planner: Arc<dyn Planner>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
 }
@@ -123,11 +125,15 @@ impl Resources {
     ) -> Result<Saved, Refusal> {
         let kind = kind_of(kind);
         caller.require(kind.change)?;
+        let ahead = rules::ahead(&self.bench(caller, kind).await?, body).await?;
         let _turn = self.turn.lock().await;
         // What it is attached to stays until it is kept.
         let _monitors = self.beside(kind).await;
         let bench = Bench { under, ..self.bench(caller, kind).await? };
-        let draft = rules::create(&bench, body).await?;
+        let draft = match ahead {
+            Some(draft) => draft,
+            None => rules::create(&bench, body).await?,
+        };
         let mut entry = bench.entry("create", AuditObject::Created(0), kind.name_of(&draft.fields));
         (entry.before, entry.after) = audit::changes(kind.table, &Map::new(), &draft.fields);
         let new = NewRecord {

@@ -26,7 +26,7 @@ impl Call<'_> {
         let deadline = self.cx.deadline;
         let query = self.encoded()?;
         let stream = self.secured(&inquiry.tls, seen).await?;
-        let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        let is_http2 = stream.alpn_protocol() == Some(b"h2");
         let protocol = if is_http2 { Protocol::Http2 } else { Protocol::Http1 };
         if !is_http2 {
             seen.notes.push("the server does not offer HTTP/2, HTTP/1.1 was used".to_owned());
