@@ -40,41 +40,37 @@ pub(super) fn packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<Heard> {
             let mtu =
                 || bytes.get(header + 6..header + 8).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
             let is_too_big = (kind, code) == (3, 4);
-            Some(Heard {
+            let is_error = IcmpError::is_loss(false, kind);
+            (is_error || kind == REPLY_V4).then(|| Heard {
                 about: packet.get_real_dest().into(),
                 identifier: packet.get_identifier().into_u16(),
                 sequence: packet.get_sequence().into_u16(),
-                error: told(
+                error: is_error.then(|| IcmpError {
+                    from: from.into(),
                     kind,
-                    REPLY_V4,
-                    IcmpError { from: from.into(), kind, code, mtu: is_too_big.then(mtu).flatten() },
-                )?,
+                    code,
+                    mtu: is_too_big.then(mtu).flatten(),
+                }),
             })
         }
         IpAddr::V6(from) => {
             let packet = Icmpv6Packet::decode(bytes, from).ok()?;
             let (kind, code) = (packet.get_icmpv6_type().0, packet.get_icmpv6_code().0);
             let mtu = || bytes.get(4..8)?.try_into().ok().map(u32::from_be_bytes);
-            Some(Heard {
+            let is_error = IcmpError::is_loss(true, kind);
+            (is_error || kind == REPLY_V6).then(|| Heard {
                 about: packet.get_real_dest().into(),
                 identifier: packet.get_identifier().into_u16(),
                 sequence: packet.get_sequence().into_u16(),
-                error: told(
+                error: is_error.then(|| IcmpError {
+                    from: from.into(),
                     kind,
-                    REPLY_V6,
-                    IcmpError { from: from.into(), kind, code, mtu: (kind == 2).then(mtu).flatten() },
-                )?,
+                    code,
+                    mtu: (kind == 2).then(mtu).flatten(),
+                }),
             })
         }
     }
-}
-
-/// The error, or that it is a reply; `None` for what is neither.
-fn told(kind: u8, reply: u8, error: IcmpError) -> Option<Option<IcmpError>> {
-    if kind == reply {
-        return Some(None);
-    }
-    IcmpError::is_loss(error.from.is_ipv6(), kind).then_some(Some(error))
 }
 
 /// The next entry of the error queue of `socket`; `None` for one that says nothing of a request. The bytes are

@@ -20,7 +20,7 @@ impl Call<'_> {
         let mut stream = self.secured(tls, seen).await?;
         self.say(&mut stream, seen).await?;
         // Some servers hold the answer back until the session tickets before it are acknowledged.
-        acknowledge_at_once(stream.get_ref().0);
+        acknowledge_at_once(stream.below());
         self.hear(&mut stream, seen).await
     }
 
