@@ -4,6 +4,8 @@ pub mod auth;
 pub mod dns;
 pub mod ftp;
 pub mod http;
+pub mod imap;
+pub mod pop3;
 #[cfg(test)]
 mod script;
 mod session;

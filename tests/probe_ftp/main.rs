@@ -3,7 +3,7 @@
 
 mod check;
 mod cores;
-#[path = "../notify/daemon.rs"]
+#[path = "../support/daemon.rs"]
 #[allow(dead_code)]
 mod daemon;
 mod daemons;

@@ -1,5 +1,6 @@
 //! One TLS configuration for all connections of one session.
 
+use std::io;
 use std::sync::Arc;
 
 use rustls::{ClientConfig, HandshakeKind};
@@ -7,10 +8,11 @@ use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 
 use super::verify::Recorder;
-use super::{facts, fault};
+use super::{TlsStream, facts, fault};
+#[cfg(feature = "legacy-tls")]
+use super::{legacy, trust::Shown};
 use crate::model::{Failure, Phase, TlsFacts};
 use crate::net::{Deadline, Trace};
 
@@ -20,8 +22,23 @@ use crate::net::{Deadline, Trace};
 pub struct TlsSession {
     pub(super) name: ServerName<'static>,
     pub(super) server_name: Box<str>,
-    pub(super) config: Arc<ClientConfig>,
+    pub(super) way: Way,
     pub(super) recorder: Arc<Recorder>,
+}
+
+/// The library that speaks, with what it needs.
+#[derive(Clone, Debug)]
+pub(super) enum Way {
+    Rustls(Arc<ClientConfig>),
+    #[cfg(feature = "legacy-tls")]
+    Old(legacy::OldVersion, Option<Arc<Shown>>),
+}
+
+/// What a handshake brought: an end by the deadline, an error, or a connection; and what was agreed on.
+pub(super) struct Shaken<S> {
+    pub(super) outcome: Result<io::Result<TlsStream<S>>, Failure>,
+    pub(super) version: Option<String>,
+    pub(super) cipher: Option<String>,
 }
 
 impl TlsSession {
@@ -35,17 +52,11 @@ impl TlsSession {
         trace: &mut Trace,
     ) -> Result<TlsStream<S>, Failure> {
         let started = Instant::now();
-        let connecting = TlsConnector::from(self.config.clone()).connect(self.name.clone(), stream);
-        let outcome = deadline.hold(Phase::Tls, connecting).await;
+        let shaken = self.shake(stream, deadline).await;
         trace.phases.add(Phase::Tls, started.elapsed());
+        let Shaken { outcome, version, cipher } = shaken?;
         let certificates = facts::certificates(&self.recorder.chain());
-        let mut facts = TlsFacts { certificates, ..TlsFacts::default() };
-        if let Ok(Ok(stream)) = &outcome {
-            let session = stream.get_ref().1;
-            facts.tls_version = session.protocol_version().and_then(|v| v.as_str()).map(facts::version);
-            facts.tls_cipher =
-                session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()).map(facts::cipher);
-        }
+        let facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher };
         let outcome = outcome.and_then(|done| {
             done.map_err(|error| fault::handshake_failure(&error, &self.server_name, &facts.certificates))
         });
@@ -54,10 +65,33 @@ impl TlsSession {
         }
         outcome
     }
+
+    async fn shake<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: S,
+        deadline: Deadline,
+    ) -> Result<Shaken<S>, Failure> {
+        let config = match &self.way {
+            Way::Rustls(config) => config.clone(),
+            #[cfg(feature = "legacy-tls")]
+            Way::Old(version, client) => {
+                let ssl = legacy::session(*version, &self.name, client.as_ref().map(|shown| &shown.pem))?;
+                return legacy::shake(ssl, stream, &self.name, &self.recorder, deadline).await;
+            }
+        };
+        let connecting = TlsConnector::from(config).connect(self.name.clone(), stream);
+        let outcome = deadline.hold(Phase::Tls, connecting).await;
+        let agreed =
+            outcome.as_ref().ok().and_then(|done| done.as_ref().ok()).map(|stream| stream.get_ref().1);
+        let version = agreed.and_then(|session| session.protocol_version()?.as_str()).map(facts::version);
+        let cipher = agreed.and_then(|session| session.negotiated_cipher_suite()?.suite().as_str());
+        let cipher = cipher.map(facts::cipher);
+        Ok(Shaken { outcome: outcome.map(|done| done.map(TlsStream::Rustls)), version, cipher })
+    }
 }
 
 /// Whether the handshake of `stream` took up an earlier session again.
 #[must_use]
 pub fn was_resumed<S>(stream: &TlsStream<S>) -> bool {
-    stream.get_ref().1.handshake_kind() == Some(HandshakeKind::Resumed)
+    stream.session().and_then(|session| session.handshake_kind()) == Some(HandshakeKind::Resumed)
 }
