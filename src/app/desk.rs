@@ -22,6 +22,7 @@ use crate::control::{
     readable_password, reseal,
 };
 use crate::model::RecordKind;
+use crate::probe::ProbeSettings;
 use crate::store::{Alarms, Ledger, Outbox, Page, Tokens};
 use crate::vault::Keyring;
 
@@ -83,7 +84,7 @@ impl Desk {
             directory: Arc::clone(&directory),
             quiet,
             clock: Arc::clone(&clock),
-            probes: settings.probe.clone(),
+            probes: ProbeSettings { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
         }));
         let parts = FleetParts {
             ledger: Arc::clone(&ledger),

@@ -81,9 +81,10 @@ impl LocalPlanner {
         Self { outposts, ingestor, directory, quiet, clock, probes, terms }
     }
 
-    /// Takes new settings for what is planned from now on.
+    /// Takes new settings for what is planned from now on. The keys stay those that it has.
     pub(super) fn settle(&self, probes: ProbeSettings) {
-        *self.probes.write().unwrap_or_else(PoisonError::into_inner) = probes;
+        let mut before = self.probes.write().unwrap_or_else(PoisonError::into_inner);
+        *before = ProbeSettings { keyring: before.keyring.take(), ..probes };
     }
 
     /// Plans `puts`; the slots of each since the time in `last` are accounted for.
@@ -192,16 +193,12 @@ impl LocalPlanner {
         location: LocationId,
     ) -> Assignment {
         let document = &monitor.document;
-        let (probe, weight) = {
+        let own = {
             let probes = self.probes.read().unwrap_or_else(PoisonError::into_inner);
-            match facts.map(|facts| facts.certificate_days) {
-                Some(days) if days != probes.certificate_days => {
-                    let own = ProbeSettings { certificate_days: days, ..probes.clone() };
-                    probe::build(document, &own)
-                }
-                _ => probe::build(document, &probes),
-            }
+            let certificate_days = facts.map_or(probes.certificate_days, |facts| facts.certificate_days);
+            ProbeSettings { certificate_days, monitor: monitor.id, ..probes.clone() }
         };
+        let (probe, weight) = probe::build(document, &own);
         Assignment {
             monitor_id: monitor.id,
             customer: monitor.customer,

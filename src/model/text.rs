@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use std::net::SocketAddr;
+
 /// `text` with every control character replaced by `\u{fffd}`: names in certificates and records of name
 /// servers may hold any, and a terminal would obey them.
 #[must_use]
@@ -27,6 +29,12 @@ pub fn escape_html(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// A peer in words: echo requests have no port, theirs is 0.
+#[must_use]
+pub fn peer(address: SocketAddr) -> String {
+    if address.port() == 0 { address.ip().to_string() } else { address.to_string() }
 }
 
 /// `bytes` in lower-case hexadecimal.

@@ -20,7 +20,7 @@ mod traceroute;
 
 pub use deadline::Deadline;
 pub use dial::{STAGGER, close_at_once, decisive};
-pub use echo::{EchoReply, EchoSocket, EchoWait};
+pub use echo::{EchoReply, EchoSocket, EchoWait, IcmpError};
 pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
 pub use endpoint::{Endpoint, Family, Trace};
 pub use exchange::{closed, exchange_failure, read_line, read_more, read_to, write_all};

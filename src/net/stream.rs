@@ -29,9 +29,15 @@ impl Stream {
     /// The address on this side.
     #[must_use]
     pub fn local_address(&self) -> Option<SocketAddr> {
+        self.tcp().local_addr().ok()
+    }
+
+    /// The connection below.
+    #[must_use]
+    pub fn tcp(&self) -> &TcpStream {
         match self {
-            Self::Plain(stream) => stream.local_addr().ok(),
-            Self::Tls(stream) => stream.below().local_addr().ok(),
+            Self::Plain(stream) => stream,
+            Self::Tls(stream) => stream.below(),
         }
     }
 }

@@ -7,11 +7,14 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::model::{Document, MonitorType, Observation};
+use crate::model::{Document, MonitorId, MonitorType, Observation};
 use crate::net::{Deadline, Net};
+use crate::vault::Keyring;
 
 mod dns;
+mod ftp;
 mod http;
+mod mail;
 mod ping;
 mod registry;
 mod target;
@@ -64,7 +67,7 @@ pub trait Probe: Send + Sync + 'static {
     fn target(&self) -> Option<&str>;
 }
 
-/// What building a probe may need beside the document: values of the settings file.
+/// What building a probe may need beside the document: values of the settings file, and who the monitor is.
 #[derive(Clone, Debug)]
 pub struct ProbeSettings {
     /// Names behind `name_to_resolve_id`; entry 0 is `dns.default_name`.
@@ -75,6 +78,13 @@ pub struct ProbeSettings {
     pub body_bytes: u64,
     /// What checks call themselves in `User-Agent`.
     pub user_agent: Arc<str>,
+    /// What they call this host in EHLO; without it the address that they come from.
+    pub hello: Option<Arc<str>>,
+    /// The monitor that it is built for; 0 for one that is not stored, as with `vigie check`.
+    pub monitor: MonitorId,
+    /// Signs what checks leave behind at a target, so that later ones recognise it. Without it a key of this
+    /// process alone does: `vigie check` reads no keys, so what it leaves behind nobody knows later.
+    pub keyring: Option<Arc<Keyring>>,
 }
 
 impl Default for ProbeSettings {
@@ -84,6 +94,9 @@ impl Default for ProbeSettings {
             certificate_days: 30,
             body_bytes: 10 * 1024 * 1024,
             user_agent: concat!("vigie/", env!("CARGO_PKG_VERSION")).into(),
+            hello: None,
+            monitor: MonitorId(0),
+            keyring: None,
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, http, ping, tcp};
+use super::{
+    Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, ftp, http, mail, ping, tcp,
+};
 use crate::model::{Document, Failure, FailureKind, MonitorType, Observation, Phase};
 
 /// What the engine has to know of a kind before it runs one.
@@ -24,7 +26,12 @@ pub static REGISTRY: &[Descriptor] = &[
         build: http::build,
     },
     Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
+    Descriptor { kinds: &[MonitorType::EmailPop], weight: Weight::Light, build: mail::pop },
+    Descriptor { kinds: &[MonitorType::EmailRoundTrip], weight: Weight::Light, build: mail::round_trip },
     Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
+    Descriptor { kinds: &[MonitorType::EmailSmtp], weight: Weight::Light, build: mail::smtp },
+    Descriptor { kinds: &[MonitorType::EmailImap], weight: Weight::Light, build: mail::imap },
+    Descriptor { kinds: &[MonitorType::Ftp, MonitorType::FtpSsl], weight: Weight::Light, build: ftp::build },
     Descriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
 ];
 

@@ -1,11 +1,16 @@
 //! What the kinds that ask one host and port have in common.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::model::{Document, Failure, Observation};
 use crate::net::{Endpoint, Family, Trace};
 use crate::wire::Session;
+
+/// Characters of a detail that are kept. Servers can be long-winded.
+const DETAIL: usize = 400;
 
 /// The host and port of `document`: `hostname`, and `port` or `default_port`. With `resolve_dns` false
 /// the address in `ipv4` is used instead of asking for the name (behaviour.md 4, Addresses).
@@ -26,7 +31,7 @@ pub(super) fn is_on(document: &Document, field: &str) -> bool {
 }
 
 /// Where a monitor of a service goes whose host may carry a scheme and a port (behaviour.md 1).
-#[expect(dead_code, reason = "the kinds of mail and FTP take it up in the next commits")]
+#[derive(Debug)]
 pub(super) struct Service {
     /// Host and port, with the address when it is pinned.
     pub(super) endpoint: Endpoint,
@@ -37,7 +42,6 @@ pub(super) struct Service {
 /// The service in `field` of `document`. A port written behind the host goes before the field `port`, and
 /// that before the default of the scheme: `ports` are those without and with implicit TLS. The last one of
 /// `schemes` is that of implicit TLS.
-#[expect(dead_code, reason = "the kinds of mail and FTP take it up in the next commits")]
 pub(super) fn service(
     document: &Document,
     field: &str,
@@ -60,16 +64,30 @@ pub(super) fn service(
 }
 
 /// As [`observed`], of a session: what failed is told without secrets, and with what was said.
-#[expect(dead_code, reason = "the kinds of mail and FTP take it up in the next commits")]
 pub(super) fn concluded(started: Instant, session: Session<'_>, outcome: Result<(), Failure>) -> Observation {
+    // Cut last: a secret that was cut in two would not be found.
     let outcome = outcome.map_err(|failure| Failure {
-        detail: crate::model::printable(&session.transcript.masked(&failure.detail)),
+        detail: shortened(&crate::model::printable(&session.transcript.masked(&failure.detail))),
         ..failure
     });
     let transcript = session.transcript.capture().filter(|_| outcome.is_err());
     let mut seen = observed(started, session.trace, outcome);
     seen.captures.extend(transcript);
+    // What fails by what was said before it has taken no time.
+    if let Some(phase) = seen.failure.as_ref().map(|failure| failure.phase)
+        && seen.phases.micros(phase).is_none()
+    {
+        seen.phases.set(phase, Duration::ZERO);
+    }
     seen
+}
+
+/// `text` with at most [`DETAIL`] characters.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(DETAIL) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// What was seen since `started`: the way in `trace`, and why it ended when it failed.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::grid::{first_of_run, run_number, stagger};
 use super::{Part, Slots};
-use crate::model::{LocationId, Mode, Monitor, Timestamp};
+use crate::model::{LocationId, Mode, Monitor, MonitorType, Timestamp};
 
 /// A monitor's runs over its locations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ impl RunPlan {
         let mut pool = pool.to_vec();
         pool.sort_by_key(|location| *location != home);
         let per_run = match usize::try_from(document.number("monitor_location_count")) {
+            // Each location would send a message of its own through the same mailbox (behaviour.md 4).
+            _ if monitor.kind() == MonitorType::EmailRoundTrip => 1,
             Ok(count @ 1..) => count.min(pool.len()),
             _ => mode.own_count(pool.len(), rotates),
         };

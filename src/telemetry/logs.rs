@@ -116,20 +116,27 @@ pub enum LogSetupError {
     Taken(#[from] TryInitError),
 }
 
-/// Libraries that say at `info` what is of no use to people.
-const QUIET: &str = "tokio_cron_scheduler=warn";
+/// Libraries that say at `info` and above what is of no use to people; suppaftp warns of what a check tells.
+const QUIET: &str = "tokio_cron_scheduler=warn,suppaftp=off";
+
+/// Libraries that say at `debug` or `trace` what goes over the wire, passwords too.
+const TALKATIVE: [&str; 2] = ["async_imap", "suppaftp"];
 
 /// Reads a level, or levels by module.
 pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
     let known = ["off", "error", "warn", "info", "debug", "trace"];
     let bad = |reason: &str| LogSetupError::Filter { filter: filter.to_owned(), reason: reason.to_owned() };
     for part in filter.split(',').map(str::trim) {
+        if TALKATIVE.iter().any(|name| part.starts_with(name)) {
+            return Err(bad(&format!("`{part}` would write passwords into the log")));
+        }
         // The library takes a misspelt level for the name of a module, and then logs nothing.
         if !part.contains('=') && !known.contains(&part.to_ascii_lowercase().as_str()) {
             return Err(bad(&format!("`{part}` is not a level")));
         }
     }
-    EnvFilter::try_new(format!("{QUIET},{filter}")).map_err(|error| bad(&error.to_string()))
+    let safe: String = TALKATIVE.iter().map(|name| format!(",{name}=info")).collect();
+    EnvFilter::try_new(format!("{QUIET},{filter}{safe}")).map_err(|error| bad(&error.to_string()))
 }
 
 /// Sends the logs of the whole process to standard error.
@@ -171,6 +178,20 @@ mod tests {
         for bad in ["inof", "", "info,loud", "vigie=loud"] {
             let error = parse_filter(bad).expect_err(bad).to_string();
             assert!(error.contains(&format!("`{bad}`")) && error.contains("`debug`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn no_level_lets_a_library_log_passwords() {
+        let subscriber = tracing_subscriber::registry().with(parse_filter("trace").unwrap());
+        tracing::subscriber::with_default(subscriber, || {
+            assert!(tracing::enabled!(target: "vigie::wire", tracing::Level::TRACE));
+            assert!(!tracing::enabled!(target: "async_imap::imap_stream", tracing::Level::TRACE));
+            assert!(!tracing::enabled!(target: "suppaftp::sync_ftp", tracing::Level::DEBUG));
+        });
+        for bad in ["async_imap=trace", "info,async_imap::imap_stream=trace", "suppaftp=debug"] {
+            let error = parse_filter(bad).unwrap_err().to_string();
+            assert!(error.contains("would write passwords"), "{error}");
         }
     }
 

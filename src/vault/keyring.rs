@@ -10,6 +10,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::KeyPlace;
 use super::key_file::{Key, Keys};
+use super::signature::{self, SIGNATURE, Signature};
 
 /// Number of a key in its file, from 1.
 pub type KeyId = u32;
@@ -148,6 +149,26 @@ impl Keyring {
         self.open(context, sealed).ok().map(|plain| self.seal(context, &plain))
     }
 
+    /// Signs `text` for `purpose` under the newest key. Whoever has no key cannot tell it from chance.
+    #[must_use]
+    pub fn sign(&self, purpose: &str, text: &[u8]) -> Signature {
+        let newest =
+            |keys: &Keys| keys.last_key_value().and_then(|(_, key)| signature::sign(key, purpose, text));
+        // Chance is never a signature: what cannot be signed is recognised by nobody.
+        self.with(newest).unwrap_or_else(|| {
+            let mut chance = [0; SIGNATURE];
+            fill(&mut chance);
+            chance
+        })
+    }
+
+    /// Whether one of the keys signed `text` for `purpose` with `signature`; so what was signed before a
+    /// rotation is still known, until `vigie key prune` removes the key.
+    #[must_use]
+    pub fn has_signed(&self, purpose: &str, text: &[u8], signature: &[u8]) -> bool {
+        self.with(|keys| keys.values().any(|key| signature::is_signed(key, purpose, text, signature)))
+    }
+
     fn change(&self, change: impl FnOnce(&mut Keys)) -> Result<(), VaultError> {
         let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
         match &self.place {
@@ -253,6 +274,28 @@ mod tests {
         assert_eq!(ring.open("a", &old), Err(VaultError::UnknownKey(1)));
         assert_eq!(ring.open("a", &new).unwrap().as_slice(), b"secret");
         assert_eq!(ring.reseal("a", &old), None);
+    }
+
+    #[test]
+    fn a_signature_holds_for_its_text_and_purpose_also_after_a_rotation_and_nowhere_else() {
+        let ring = Keyring::ephemeral();
+        let signature = ring.sign("trip", b"7 1000");
+        ring.rotate().unwrap();
+        assert!(ring.has_signed("trip", b"7 1000", &signature));
+        assert_ne!(ring.sign("trip", b"7 1000"), signature, "the newest key does not sign");
+        assert!(!ring.has_signed("trip", b"8 1000", &signature));
+        assert!(!ring.has_signed("other", b"7 1000", &signature));
+        assert!(!Keyring::ephemeral().has_signed("trip", b"7 1000", &signature));
+        for bit in 0..signature.len() * 8 {
+            let mut forged = signature;
+            forged[bit / 8] ^= 1 << (bit % 8);
+            assert!(!ring.has_signed("trip", b"7 1000", &forged), "bit {bit}");
+        }
+        for length in 0..signature.len() {
+            assert!(!ring.has_signed("trip", b"7 1000", &signature[..length]), "{length} bytes");
+        }
+        ring.remove(&[1]).unwrap();
+        assert!(!ring.has_signed("trip", b"7 1000", &signature), "its key was removed");
     }
 
     #[test]

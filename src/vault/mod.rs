@@ -1,7 +1,10 @@
-//! Seals secrets at rest with XChaCha20-Poly1305 and opens them again; the keyring with its key file.
+//! Seals secrets at rest with XChaCha20-Poly1305 and opens them again; signs what this installation wants to
+//! recognise; the keyring with its key file.
 
 mod key_file;
 mod keyring;
+mod signature;
 
 pub use key_file::KeyPlace;
 pub use keyring::{KeyId, Keyring, VaultError};
+pub use signature::{SIGNATURE, Signature};

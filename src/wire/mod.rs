@@ -2,7 +2,10 @@
 
 pub mod auth;
 pub mod dns;
+pub mod ftp;
 pub mod http;
+pub mod imap;
+pub mod pop3;
 #[cfg(test)]
 mod script;
 mod session;

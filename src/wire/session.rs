@@ -8,14 +8,16 @@ use tokio::time::Instant;
 
 use super::transcript::Transcript;
 use crate::model::{Failure, FailureKind, MASK, Phase};
-use crate::net::{Deadline, Endpoint, Net, Stream, TlsOptions, Trace, read_line, write_all};
+use crate::net::{
+    Deadline, Endpoint, Net, Stream, TlsOptions, TlsSession, Trace, closed, read_line, read_more, write_all,
+};
 
 /// Bytes of one line (RFC 5321 4.5.3.1.5 says 512, RFC 9051 4 leaves it open; servers are more talkative).
 const LINE: usize = 8 * 1024;
 /// Bytes of all lines together, unless [`Session::may_hear`] says otherwise.
 const SESSION: usize = 256 * 1024;
 /// How long the answer to a farewell is waited for.
-const FAREWELL: Duration = Duration::from_secs(5);
+pub(super) const FAREWELL: Duration = Duration::from_secs(5);
 
 /// A protocol as seen by its client, without sockets: lines come in, acts go out.
 pub trait Core {
@@ -111,6 +113,7 @@ pub struct Session<'a> {
     net: &'a Net,
     deadline: Deadline,
     stream: Option<Stream>,
+    tls: Option<TlsSession>,
     buffer: Vec<u8>,
     heard: usize,
     limit: usize,
@@ -130,6 +133,7 @@ impl<'a> Session<'a> {
             net,
             deadline,
             stream: None,
+            tls: None,
             buffer: Vec::new(),
             heard: 0,
             limit: SESSION,
@@ -166,7 +170,9 @@ impl<'a> Session<'a> {
                 format!("it sent {count} bytes in plain text before the TLS handshake; they were not taken");
             return Err(Failure::new(Phase::Tls, FailureKind::DialogueUnexpected, detail));
         }
-        let stream = self.net.handshake(stream, host, options, self.deadline, &mut self.trace).await?;
+        let tls = self.net.tls_session(host, options, true)?;
+        let stream = tls.handshake(stream, self.deadline, &mut self.trace).await?;
+        self.tls = Some(tls);
         self.transcript.note("TLS");
         self.stream = Some(Stream::Tls(Box::new(stream)));
         self.since = Instant::now();
@@ -177,6 +183,12 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.stream.as_ref().is_some_and(Stream::is_secure)
+    }
+
+    /// What other connections need to take up the TLS session of this one, as those for data of FTP do.
+    #[must_use]
+    pub fn tls(&self) -> Option<TlsSession> {
+        self.tls.clone()
     }
 
     /// The address that the connection leaves from.
@@ -210,14 +222,57 @@ impl<'a> Session<'a> {
     async fn read(&mut self, phase: Phase) -> Result<String, Failure> {
         let stream = self.stream.as_mut().ok_or_else(not_connected)?;
         let line = read_line(stream, &mut self.buffer, LINE, self.deadline, phase).await?;
-        self.heard += line.len() + 2;
+        self.count(line.len() + 2, phase)?;
+        let line = String::from_utf8_lossy(&line).into_owned();
+        self.transcript.heard(&line);
+        Ok(line)
+    }
+
+    /// The next line of a list or of somebody's mail, of which the transcript shows nothing. What is beyond
+    /// the length of a line is thrown away: mail may have longer ones. The time counts as in
+    /// [`Session::hear`].
+    pub async fn hear_quietly(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
+        let came = self.read_cut(phase).await;
+        let now = Instant::now();
+        self.trace.phases.add(phase, now - self.since);
+        self.since = now;
+        came
+    }
+
+    async fn read_cut(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
+        let mut line: Option<Vec<u8>> = None;
+        let mut seen = 0;
+        loop {
+            let end = self.buffer[seen..].iter().position(|&byte| byte == b'\n').map(|at| seen + at);
+            if let Some(end) = end {
+                self.count(end + 1, phase)?;
+                let mut rest: Vec<u8> = self.buffer.drain(..=end).collect();
+                rest.pop();
+                rest.pop_if(|last| *last == b'\r');
+                return Ok(line.unwrap_or(rest));
+            }
+            seen = self.buffer.len();
+            if seen >= LINE {
+                self.count(seen, phase)?;
+                let part = std::mem::take(&mut self.buffer);
+                line.get_or_insert(part);
+                seen = 0;
+            }
+            let stream = self.stream.as_mut().ok_or_else(not_connected)?;
+            if read_more(stream, &mut self.buffer, LINE, self.deadline, phase).await? == 0 {
+                return Err(closed(phase, self.buffer.len()));
+            }
+        }
+    }
+
+    /// Counts what came, and stops at the limit.
+    fn count(&mut self, bytes: usize, phase: Phase) -> Result<(), Failure> {
+        self.heard += bytes;
         if self.heard > self.limit {
             let detail = format!("its answers have more than {} bytes", self.limit);
             return Err(Failure::new(phase, FailureKind::ResponseTooLarge, detail));
         }
-        let line = String::from_utf8_lossy(&line).into_owned();
-        self.transcript.heard(&line);
-        Ok(line)
+        Ok(())
     }
 
     /// Lets `core` talk until it is done or has failed. `host` and `options` are for [`Act::Secure`].

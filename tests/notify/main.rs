@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod alertmanager;
+#[path = "../support/daemon.rs"]
 mod daemon;
 mod delivery;
 mod heartbeat;
@@ -11,6 +12,8 @@ mod kit;
 #[path = "../support/lacking.rs"]
 mod lacking;
 mod mail;
+#[path = "../support/mail_house.rs"]
+mod mail_house;
 mod outbox;
 mod receiver;
 mod shapes;

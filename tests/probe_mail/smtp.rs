@@ -1,1 +1,233 @@
-//! `email-smtp`.
+//! `email-smtp` against servers that misbehave, and against postfix.
+
+use serde_json::{Value, json};
+use vigie::model::FailureKind as Kind;
+use vigie::model::{MonitorType, Observation, Phase};
+
+use crate::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
+use crate::mail_house::House;
+use crate::table::Expect::{Fails, Passes};
+use crate::table::{Case, PASSWORD, USER, case, certificates, golden, hold, keeps_the_secret};
+
+const GREETED: &str = "< 220 mx.test ESMTP\n> EHLO [127.0.0.1]";
+/// Offers a login without TLS.
+const OFFERED: &str = "< 220 mx.test ESMTP\n> EHLO [127.0.0.1]\n< 250-mx.test\n< 250 AUTH PLAIN LOGIN";
+const LOGIN: &str =
+    "< 220 mx.test ESMTP\n> EHLO [127.0.0.1]\n< 250-mx.test\n< 250 AUTH PLAIN LOGIN\n> AUTH PLAIN ";
+const STARTTLS: &str = "< 220 mx.test ESMTP\n> EHLO [127.0.0.1]\n< 250-mx.test\n< 250 STARTTLS\n> STARTTLS";
+const SECURED: &str = "< 220 mx.test ESMTP\n> EHLO [127.0.0.1]\n< 250-mx.test\n< 250 STARTTLS\n> STARTTLS\n\
+                       < 220 go\n* tls\n> EHLO [127.0.0.1]";
+
+fn send(bytes: impl Into<Vec<u8>>) -> Act {
+    Act::Send(bytes.into())
+}
+
+fn greetings() -> Vec<Case> {
+    let banner = Phase::Banner;
+    let hint = "its host is written `smtps://…`";
+    vec![
+        case("closes at once", "", Fails(6, Kind::NoResponse, banner, hint)),
+        case("says nothing", "", Fails(2, Kind::TimedOut, banner, hint)).stalls(),
+        case("half a line, then closes", "", Fails(3, Kind::ResponseTruncated, banner, "after 6 bytes"))
+            .then(send("220 mx")),
+        case("half a line, then stalls", "", Fails(2, Kind::TimedOut, banner, "in phase banner"))
+            .then(send("220 mx"))
+            .stalls(),
+        case("no service", "< 554 go away", Fails(3, Kind::DialogueUnexpected, banner, "`554 go away`")),
+        case(
+            "too busy",
+            "< 421 later",
+            Fails(3, Kind::DialogueUnexpected, banner, "it greets with `421 later`"),
+        ),
+        case("a line of 1 MiB", "", Fails(3, Kind::ResponseTooLarge, banner, "more than 8192 bytes"))
+            .then(send(vec![b'2'; 1024 * 1024])),
+        case("a greeting without end", "", Fails(3, Kind::ResponseInvalid, banner, "more than 100 lines"))
+            .then(Act::Flood(b"220-welcome\r\n".to_vec())),
+        case("binary", "", Fails(3, Kind::ResponseInvalid, banner, "is no SMTP reply"))
+            .then(send(b"\x16\x03\x01\x02\x00\x01\xff\xfe\x00\x1b[2J\r\n".to_vec())),
+        case(
+            "a server of IMAP",
+            "< * OK ready",
+            Fails(3, Kind::ResponseInvalid, banner, "`* OK ready` is no"),
+        ),
+        case("two codes", "< 220-a\n< 221 b", Fails(3, Kind::ResponseInvalid, banner, "begins with 220")),
+    ]
+}
+
+fn hellos() -> Vec<Case> {
+    let ehlo = Phase::Ehlo;
+    vec![
+        case("closes at EHLO", GREETED, Fails(6, Kind::NoResponse, ehlo, "")),
+        case("resets at EHLO", &format!("{GREETED}\n* reset"), Fails(6, Kind::ResponseReset, ehlo, "")),
+        case("stalls at EHLO", GREETED, Fails(2, Kind::TimedOut, ehlo, "in phase ehlo")).stalls(),
+        case(
+            "busy at EHLO",
+            &format!("{GREETED}\n< 421 later"),
+            Fails(3, Kind::DialogueUnexpected, ehlo, "`EHLO` with `421 later`"),
+        ),
+        case(
+            "neither EHLO nor HELO",
+            &format!("{GREETED}\n< 502 what\n> HELO [127.0.0.1]\n< 550 no"),
+            Fails(3, Kind::DialogueUnexpected, ehlo, "`HELO` with `550 no`"),
+        ),
+        case("offers without end", GREETED, Fails(3, Kind::ResponseInvalid, ehlo, "more than 100 lines"))
+            .then(Act::Flood(b"250-X\r\n".to_vec())),
+        case("HELO alone", &format!("{GREETED}\n< 500 what\n> HELO\n< 250 mx\n> QUIT\n< 221 bye"), Passes)
+            .fields(json!({"smtp_username": null})),
+        case(
+            "no TLS where it is required",
+            OFFERED,
+            Fails(5, Kind::TlsNotOffered, ehlo, "offers no STARTTLS"),
+        )
+        .fields(json!({"require_tls": true})),
+    ]
+}
+
+fn upgrades() -> Vec<Case> {
+    let (starttls, tls) = (Phase::Starttls, Phase::Tls);
+    let go = format!("{STARTTLS}\n< 220 go");
+    vec![
+        case(
+            "STARTTLS refused",
+            &format!("{STARTTLS}\n< 454 not now"),
+            Fails(3, Kind::DialogueUnexpected, starttls, "which it offers, with `454 not now`"),
+        ),
+        case("closes at STARTTLS", STARTTLS, Fails(6, Kind::NoResponse, starttls, "")),
+        case("stalls at STARTTLS", STARTTLS, Fails(2, Kind::TimedOut, starttls, "")).stalls(),
+        case(
+            "a command before the handshake",
+            STARTTLS,
+            Fails(3, Kind::DialogueUnexpected, tls, "14 bytes in plain text before"),
+        )
+        .then(send("220 go\r\n250 injected\r\n")),
+        case("closes in the handshake", &go, Fails(3, Kind::TlsHandshake, tls, "")),
+        case("stalls in the handshake", &go, Fails(2, Kind::TimedOut, tls, "")).stalls(),
+        case("closes under TLS", SECURED, Fails(6, Kind::NoResponse, Phase::Ehlo, "")),
+        case("stalls under TLS", SECURED, Fails(2, Kind::TimedOut, Phase::Ehlo, "")).stalls(),
+        case(
+            "no login under TLS",
+            &format!("{SECURED}\n< 250 mx"),
+            Fails(3, Kind::DialogueUnexpected, Phase::Auth, "it offers no login at all"),
+        ),
+        case(
+            "all is well",
+            &format!(
+                "{SECURED}\n< 250-mx\n< 250 AUTH LOGIN\n> AUTH LOGIN\n< 334 VXNlcg==\n> dGlt\n< 334 UGFzcw==\n> aHVudGVyMi1zM2NyZXQ=\n< 235 ok\n> QUIT\n< 221 bye"
+            ),
+            Passes,
+        ),
+    ]
+}
+
+fn logins() -> Vec<Case> {
+    let auth = Phase::Auth;
+    let says = |line: &str| format!("{LOGIN}\n< {line}");
+    let echo = format!("535 no {PASSWORD}, nor AHRpbQBodW50ZXIyLXMzY3JldA==, nor aHVudGVyMi1zM2NyZXQ=");
+    vec![
+        case(
+            "a wrong password",
+            &says("535 5.7.8 no"),
+            Fails(5, Kind::LoginRefused, auth, "`tim` by PLAIN: `535 5.7.8 no`"),
+        ),
+        case(
+            "the password said again",
+            &says(&echo),
+            Fails(5, Kind::LoginRefused, auth, "no ********, nor ********, nor ********"),
+        ),
+        case("logins are down", &says("454 later"), Fails(3, Kind::DialogueUnexpected, auth, "`454 later`")),
+        case(
+            "asks for more",
+            &says("334 bW9yZQ=="),
+            Fails(3, Kind::ResponseInvalid, auth, "more than PLAIN has to say"),
+        ),
+        case("closes at the login", LOGIN, Fails(6, Kind::NoResponse, auth, "")),
+        case("stalls at the login", LOGIN, Fails(2, Kind::TimedOut, auth, "in phase auth")).stalls(),
+        case("resets at the login", &format!("{LOGIN}\n* reset"), Fails(6, Kind::ResponseReset, auth, "")),
+        case(
+            "not the login that is wanted",
+            OFFERED,
+            Fails(3, Kind::DialogueUnexpected, auth, "does not offer CRAM-MD5; it offers `PLAIN LOGIN`"),
+        )
+        .fields(json!({"auth_method": "cram-md5"})),
+        case(
+            "a challenge that is none",
+            &format!("{GREETED}\n< 250-mx\n< 250 AUTH CRAM-MD5\n> AUTH CRAM-MD5\n< 334 ???"),
+            Fails(3, Kind::ResponseInvalid, auth, "`???` is not Base64"),
+        ),
+        case("closes at QUIT", &format!("{LOGIN}\n< 235 ok\n> QUIT"), Passes),
+        case("resets at QUIT", &format!("{LOGIN}\n< 235 ok\n> QUIT\n* reset"), Passes),
+        case("nonsense at QUIT", &format!("{LOGIN}\n< 235 ok\n> QUIT\n< what?"), Passes),
+        case("stalls at QUIT", &format!("{LOGIN}\n< 235 ok\n> QUIT"), Passes).stalls(),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_that_misbehave_are_told_apart() {
+    let login = json!({"smtp_username": USER, "smtp_password": PASSWORD});
+    let cases = [greetings(), hellos(), upgrades(), logins()].into_iter().flatten().collect();
+    hold(MonitorType::EmailSmtp, login, cases).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_has_to_be_good() {
+    certificates(MonitorType::EmailSmtp, &format!("{STARTTLS}\n< 220 go\n* tls")).await;
+}
+
+#[tokio::test]
+async fn how_this_host_calls_itself_is_its_address() {
+    let at = stage(acts(&format!("{GREETED}\n< 250 mx\n> QUIT\n< 221 bye")), None).await;
+    let seen = attempt(&net(&[]), MonitorType::EmailSmtp, toward(at, &json!({})), SOON).await;
+    assert_eq!(seen.failure, None);
+    let phases: Vec<Phase> = seen.phases.iter().map(|(phase, _)| phase).collect();
+    assert_eq!(phases, [Phase::Resolve, Phase::Connect, Phase::Banner, Phase::Ehlo, Phase::Quit]);
+    assert!(transcript(&seen).is_empty(), "a session that went well needs no evidence");
+}
+
+#[tokio::test]
+async fn a_refused_login_is_told_with_what_was_said() {
+    let at = stage(acts(&format!("{LOGIN}\n< 535 5.7.8 Error: authentication failed")), None).await;
+    let fields = json!({"smtp_username": USER, "smtp_password": PASSWORD});
+    let seen = attempt(&net(&[]), MonitorType::EmailSmtp, toward(at, &fields), SOON).await;
+    insta::assert_snapshot!(golden(&seen));
+}
+
+async fn at_postfix(house: &House, more: Value) -> Observation {
+    let mut fields = json!({"hostname": "127.0.0.1"});
+    fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let net = net(std::slice::from_ref(&house.certificate));
+    let seen = attempt(&net, MonitorType::EmailSmtp, fields, SOON).await;
+    keeps_the_secret(&seen);
+    seen
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn postfix_takes_logins_over_starttls_and_implicit_tls() {
+    let Some(house) = House::build("email-smtp against postfix") else { return };
+    for method in ["auto", "plain", "login", "cram-md5"] {
+        for host in [
+            format!("127.0.0.1:{}", house.smtp),
+            format!("smtp://127.0.0.1:{}", house.smtp_strict),
+            format!("smtps://127.0.0.1:{}", house.smtps),
+        ] {
+            let fields = json!({"hostname": host, "smtp_username": "anna", "smtp_password": "secret",
+                "auth_method": method, "require_tls": true});
+            let seen = at_postfix(&house, fields).await;
+            assert_eq!(seen.failure, None, "{host} {method}: {}\n{}", transcript(&seen), house.log());
+            let mail = seen.facts.mail.clone().unwrap();
+            let used = if method == "auto" { "plain" } else { method };
+            assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(used), false), "{host}");
+            assert!(seen.facts.tls.is_some());
+            assert_eq!(seen.phases.micros(Phase::Starttls).is_some(), !host.starts_with("smtps"), "{host}");
+        }
+    }
+    let well = json!({"port": house.smtp, "smtp_username": "anna", "smtp_password": "secret"});
+    insta::assert_snapshot!("postfix_is_well", golden(&at_postfix(&house, well).await));
+    let wrong = json!({"port": house.smtp, "smtp_username": "anna", "smtp_password": PASSWORD});
+    let failure = at_postfix(&house, wrong).await.failure.unwrap();
+    assert_eq!((failure.phase, failure.kind, failure.status().0), (Phase::Auth, Kind::LoginRefused, 5));
+    // A port that speaks TLS first, asked in plain text, and the other way round.
+    let seen = at_postfix(&house, json!({"hostname": format!("smtps://127.0.0.1:{}", house.smtp)})).await;
+    let failure = seen.failure.unwrap();
+    assert_eq!((failure.phase, failure.kind), (Phase::Tls, Kind::TlsHandshake), "{failure}");
+    assert!(failure.detail.ends_with("its host is written `smtp://…`"), "{failure}");
+}

@@ -143,6 +143,10 @@ proptest! {
 }
 
 fn monitor(fields: Value) -> Monitor {
+    monitor_of(MonitorType::Tcp, fields)
+}
+
+fn monitor_of(kind: MonitorType, fields: Value) -> Monitor {
     let mut values =
         json!({"hostname": "h", "port": 9, "interval": 5, "timeout": 30, "retry_on_failure": false});
     values.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -153,7 +157,7 @@ fn monitor(fields: Value) -> Monitor {
         origin: Origin::Api,
         revision: Revision(1),
         modified_at: NOON,
-        document: Arc::new(Document::trusted(MonitorType::Tcp, values)),
+        document: Arc::new(Document::trusted(kind, values)),
         trail: Arc::default(),
     }
 }
@@ -188,6 +192,29 @@ fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say() {
     }
     let twice = monitor(json!({"mode": "Primary", "retry_on_failure": true}));
     assert_eq!(RunPlan::of(&twice, &[LocationId(1)]).longest, Duration::from_mins(1));
+}
+
+/// behaviour.md 4, email-round-trip: one location per run, whatever the mode and the count say.
+#[test]
+fn a_round_trip_runs_at_one_location_at_a_time() {
+    for mode in ["Global Verify", "Primary", "Global Notify", "Round Robin", "SLA (MultiPOP)"] {
+        for (rotate_locations, count) in [(false, 0), (false, 3), (true, 0), (true, 2)] {
+            let fields = json!({
+                "mode": mode, "rotate_locations": rotate_locations, "monitor_location_count": count,
+                "home_location": 2,
+            });
+            let trip = monitor_of(MonitorType::EmailRoundTrip, fields);
+            let plan = RunPlan::of(&trip, &[1, 2, 3].map(LocationId));
+            let first = plan.slots.next_after(NOON);
+            let runs = std::iter::successors(Some(first), |run| Some(plan.slots.next_after(*run))).take(3);
+            let places: Vec<Vec<LocationId>> = runs.map(|run| plan.expected(run)).collect();
+            assert!(places.iter().all(|places| places.len() == 1), "{mode}: {places:?}");
+            let mut all: Vec<i64> = places.into_iter().flatten().map(|place| place.0).collect();
+            all.sort_unstable();
+            let wanted = if rotate_locations && mode != "Primary" { [1, 2, 3] } else { [2, 2, 2] };
+            assert_eq!(all, wanted, "{mode}, {rotate_locations}, {count}");
+        }
+    }
 }
 
 #[test]

@@ -78,7 +78,7 @@ impl Reader<'_> {
             username: self.optional("mail.username").unwrap_or_default(),
             password: self.password("mail.password_file"),
             from: self.text("mail.from"),
-            hello: self.text("mail.hello"),
+            hello: self.optional("mail.hello").unwrap_or_else(|| "localhost".to_owned()),
             try_time: Duration::from_secs(self.number("mail.try_seconds").unsigned_abs()),
         })
     }

@@ -345,6 +345,9 @@ impl Reader<'_> {
                 .unwrap_or(standard.certificate_days),
             body_bytes: self.number("checks.body_bytes").unsigned_abs(),
             user_agent: self.optional("checks.user_agent").map_or(standard.user_agent, Into::into),
+            monitor: standard.monitor,
+            keyring: None,
+            hello: self.optional("mail.hello").map(Into::into),
         }
     }
 

@@ -316,7 +316,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("mail.username", Kind::Text, "null", "Who logs in; null for nobody. The password never goes out unencrypted, but with `tls: none`."),
     Setting::new("mail.password_file", Kind::Text, "null", "The file with the password."),
     Setting::new("mail.from", Kind::Text, "\"Vigie <vigie@localhost>\"", "In whose name mail is sent."),
-    Setting::new("mail.hello", Kind::Text, "localhost", "The name of this host in EHLO."),
+    Setting::new("mail.hello", Kind::Text, "null", "The name of this host in EHLO, of alerts and of checks.\nnull: alerts say `localhost`, checks the address that they come from."),
     Setting::new("mail.try_seconds", count(1, 600), "60", "How long one try may take."),
     Setting::new("sms.url", Kind::Text, "null", "URL that short messages are posted to. null: they wait."),
     Setting::new("sms.format", Kind::Choice(&["form", "json"]), "form", "What the body is; values in it are escaped for that."),

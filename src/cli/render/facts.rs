@@ -4,7 +4,10 @@ use std::fmt::Write;
 
 use super::units::{grouped, plain};
 use super::{Style, days_between, duration};
-use crate::model::{Certificate, CheckResult, DnsFacts, HttpFacts, PingFacts, Timestamp, TlsFacts};
+use crate::model::{
+    Certificate, CheckResult, DnsFacts, FtpFacts, HttpFacts, MailFacts, PingFacts, Timestamp, TlsFacts,
+    TripFacts, peer,
+};
 
 /// All facts of `result`, after an empty line; nothing when there are none.
 pub(super) fn lines(out: &mut String, result: &CheckResult, style: Style) {
@@ -21,6 +24,15 @@ pub(super) fn lines(out: &mut String, result: &CheckResult, style: Style) {
     }
     if let Some(ping) = &result.facts.ping {
         facts.ping(ping);
+    }
+    if let Some(mail) = &result.facts.mail {
+        facts.mail(mail);
+    }
+    if let Some(trip) = &result.facts.trip {
+        facts.trip(trip);
+    }
+    if let Some(ftp) = &result.facts.ftp {
+        facts.ftp(ftp);
     }
     if !facts.text.is_empty() {
         out.push('\n');
@@ -40,11 +52,7 @@ impl Lines {
     }
 
     fn address(&mut self, result: &CheckResult) {
-        // Echo requests have no port: theirs is 0.
-        let used = result.address.map(|address| match address.port() {
-            0 => address.ip().to_string(),
-            _ => address.to_string(),
-        });
+        let used = result.address.map(peer);
         let others: Vec<String> = (result.facts.resolved.iter())
             .filter(|ip| result.address.is_none_or(|address| address.ip() != **ip))
             .map(ToString::to_string)
@@ -97,14 +105,70 @@ impl Lines {
     }
 
     fn dns(&mut self, dns: &DnsFacts) {
-        let authority = if dns.authoritative { ", authoritative" } else { "" };
         let rcode = if dns.rcode.is_empty() { "no answer" } else { &dns.rcode };
-        let value =
-            format!("{} {}: {rcode} over {}{authority}", dns.record_type, dns.question, dns.transport);
+        let mut value = format!("{} {}: {rcode} over {}", dns.record_type, dns.question, dns.transport);
+        for (is_so, word) in [
+            (dns.authoritative, "authoritative"),
+            (dns.recursion_available, "asks others"),
+            (dns.authenticated, "proven by DNSSEC"),
+            (dns.signed && !dns.authenticated, "signed, not proven"),
+            (dns.truncated, "cut off"),
+        ] {
+            if is_so {
+                let _ = write!(value, ", {word}");
+            }
+        }
         self.line("question", &value);
+        let size = dns.answer_bytes.map(|bytes| format!("{} bytes", grouped(bytes)));
+        let ttl = dns.ttl.map(|seconds| format!("may be kept for {} s", grouped(u64::from(seconds))));
+        let parts: Vec<String> = size.into_iter().chain(ttl).collect();
+        if !parts.is_empty() {
+            self.line("message", &parts.join(", "));
+        }
         for (index, answer) in dns.answers.iter().enumerate() {
             self.line(if index == 0 { "answers" } else { "" }, answer);
         }
+    }
+
+    fn mail(&mut self, mail: &MailFacts) {
+        if !mail.mail_banner.is_empty() {
+            self.line("greeting", &mail.mail_banner);
+        }
+        if !mail.mail_offers.is_empty() {
+            self.line("offers", &mail.mail_offers.join(", "));
+        }
+        if let Some(how) = &mail.mail_auth {
+            let clear = if mail.password_in_clear { "; the password went out without TLS" } else { "" };
+            self.line("login", &format!("by {how}{clear}"));
+        }
+        if let Some(messages) = mail.mailbox_messages {
+            let bytes = mail.mailbox_bytes.map(|bytes| format!(", {} bytes", grouped(bytes)));
+            let bytes = bytes.unwrap_or_default();
+            self.line("mailbox", &format!("{} messages{bytes}", grouped(messages)));
+        }
+    }
+
+    fn trip(&mut self, trip: &TripFacts) {
+        self.line("message", &trip.message_id);
+        let legs = [
+            ("sent in", trip.trip_send_us),
+            ("on its way", trip.trip_transit_us),
+            ("fetched in", trip.trip_fetch_us),
+        ];
+        let legs: Vec<String> = (legs.into_iter())
+            .filter_map(|(leg, micros)| micros.map(|micros| format!("{leg} {}", duration(micros))))
+            .collect();
+        if !legs.is_empty() {
+            self.line("trip", &legs.join(", "));
+        }
+        let mut looks = format!("looked at {}", times(trip.mailbox_polls));
+        if trip.mailbox_locked > 0 {
+            let _ = write!(looks, ", found locked {}", times(trip.mailbox_locked));
+        }
+        if trip.swept > 0 {
+            let _ = write!(looks, ", {} forgotten messages of earlier checks deleted", trip.swept);
+        }
+        self.line("polls", &looks);
     }
 
     fn ping(&mut self, ping: &PingFacts) {
@@ -125,10 +189,40 @@ impl Lines {
         if !figures.is_empty() {
             self.line("round trip", &figures.join(", "));
         }
+        for (index, error) in ping.icmp_errors.iter().enumerate() {
+            self.line(if index == 0 { "errors" } else { "" }, error);
+        }
+    }
+
+    fn ftp(&mut self, ftp: &FtpFacts) {
+        if !ftp.ftp_banner.is_empty() {
+            self.line("greeting", &ftp.ftp_banner);
+        }
+        if let (Some(command), Some(address)) = (&ftp.ftp_passive, ftp.ftp_data_address) {
+            let session = match ftp.ftp_session_reused {
+                Some(true) => ", TLS session taken up again",
+                Some(false) => ", new TLS session",
+                None => "",
+            };
+            self.line("data", &format!("by {command}, last to {address}{session}"));
+        }
+        let listed = ftp.ftp_listed.map(|count| format!("{} entries listed", grouped(count)));
+        let file = ftp.ftp_uploaded_bytes.map(|bytes| format!("{} bytes there and back", grouped(bytes)));
+        let work: Vec<String> = listed.into_iter().chain(file).collect();
+        if !work.is_empty() {
+            self.line("files", &work.join(", "));
+        }
+        if ftp.ftp_password_in_clear {
+            self.line("login", "the password went without TLS");
+        }
     }
 }
 
 /// Round trips on a local network are shorter than a tenth of a millisecond.
 fn round_trip(micros: u64) -> String {
     if micros < 10_000 { format!("{:.3} ms", micros as f64 / 1e3) } else { duration(micros) }
+}
+
+fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }

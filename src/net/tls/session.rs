@@ -43,8 +43,8 @@ pub(super) struct Shaken<S> {
 
 impl TlsSession {
     /// Speaks TLS over `stream`. `trace.tls` is filled as far as the handshake came, also when the
-    /// certificate was refused. A session that is taken up again brings the certificates of its first
-    /// handshake.
+    /// certificate was refused. A session that is taken up again shows no certificates: those of
+    /// the handshake before stand for it.
     pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,
@@ -55,7 +55,7 @@ impl TlsSession {
         let shaken = self.shake(stream, deadline).await;
         trace.phases.add(Phase::Tls, started.elapsed());
         let Shaken { outcome, version, cipher } = shaken?;
-        let certificates = facts::certificates(self.recorder.chain());
+        let certificates = facts::certificates(&self.recorder.chain());
         let facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher };
         let outcome = outcome.and_then(|done| {
             done.map_err(|error| fault::handshake_failure(&error, &self.server_name, &facts.certificates))

@@ -37,6 +37,10 @@ pub struct Smtp {
     secure: bool,
     replies: Replies,
     login: Option<Exchange>,
+    /// Whether a message is handed over without a login when there is none to be had.
+    login_is_optional: bool,
+    /// Why the login was refused that was not needed so far.
+    refused_login: Option<Failure>,
     /// The greeting, its first line.
     pub banner: String,
     /// What the server offers: the lines of its last answer to EHLO but the first.
@@ -106,12 +110,22 @@ impl Smtp {
             step: Step::Greeting,
             replies: Replies::default(),
             login: None,
+            login_is_optional: false,
+            refused_login: None,
             banner: String::new(),
             offers: Vec::new(),
             mechanism: None,
             password_in_clear: false,
             delivered: false,
         }
+    }
+
+    /// The same, but whoever is to log in does so only where that is offered, and hands the message over all
+    /// the same when it is refused: many servers take mail for their own mailboxes from everybody.
+    #[must_use]
+    pub fn with_optional_login(mut self) -> Self {
+        self.login_is_optional = true;
+        self
     }
 
     fn answered(&mut self, reply: Reply) -> Result<Act, Failure> {
@@ -180,7 +194,11 @@ impl Smtp {
         }
         let Some(credentials) = self.wish.credentials.clone() else { return self.deliver() };
         let offered = self.offers("AUTH").unwrap_or_default().to_owned();
-        let mechanism = choose(self.wish.mechanism, offered.split_whitespace(), self.secure)?;
+        let mechanism = match choose(self.wish.mechanism, offered.split_whitespace(), self.secure) {
+            Ok(mechanism) => mechanism,
+            Err(_) if self.login_is_optional => return self.deliver(),
+            Err(failure) => return Err(failure),
+        };
         self.mechanism = Some(mechanism);
         self.password_in_clear = !self.secure && mechanism.shows_password();
         let mut login = Exchange::new(mechanism, credentials);
@@ -216,7 +234,12 @@ impl Smtp {
                 let user = self.wish.credentials.as_ref().map_or("", |credentials| &credentials.user);
                 let how = self.mechanism.map_or("", Mechanism::name);
                 let detail = format!("`{user}` by {how}: `{reply}`");
-                Err(self.failed(FailureKind::LoginRefused, detail))
+                let failure = self.failed(FailureKind::LoginRefused, detail);
+                if self.login_is_optional {
+                    self.refused_login = Some(failure);
+                    return self.deliver();
+                }
+                Err(failure)
             }
             _ => Err(self.refused(reply)),
         }
@@ -262,7 +285,14 @@ impl Smtp {
             Step::Data => "`DATA`".to_owned(),
             Step::End => "the message".to_owned(),
         };
-        self.unexpected(format!("it answers {asked} with `{reply}`"))
+        let detail = format!("it answers {asked} with `{reply}`");
+        match &self.refused_login {
+            Some(login) if matches!(self.step, Step::Mail | Step::Rcpt) => {
+                let detail = format!("{}; without a login, {detail}", login.detail);
+                Failure { detail, ..login.clone() }
+            }
+            _ => self.unexpected(detail),
+        }
     }
 
     fn unexpected(&self, detail: String) -> Failure {

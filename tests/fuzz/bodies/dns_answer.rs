@@ -33,6 +33,6 @@ pub fn run(data: &[u8]) {
             let _ = (answer.answers(kind), rcode_name(answer.rcode));
         }
         Heard::Malformed(what) => assert!(!what.is_empty()),
-        Heard::Stray => {}
+        Heard::Stray(why) => assert!(!why.to_string().is_empty()),
     }
 }

@@ -1,4 +1,5 @@
 //! Daemons of Debian that tests start and stop by themselves.
+#![allow(dead_code, reason = "every test binary takes what it needs")]
 
 use std::fs;
 use std::io::{BufRead, BufReader};

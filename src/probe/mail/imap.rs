@@ -1,0 +1,79 @@
+//! `email-imap`: greeting, TLS, and with a user name login, INBOX and a clean logout (behaviour.md 4).
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::{Account, Attempting, Context, Probe, ProbeSettings};
+use crate::model::table::mail::IMAP_SCHEMES;
+use crate::model::{Document, Failure, MailFacts, Observation};
+use crate::wire::Session;
+use crate::wire::imap::{Login, Mailbox, Opening, Wish};
+
+/// Without and with TLS from the start.
+const PORTS: (u16, u16) = (143, 993);
+
+#[derive(Debug)]
+struct ImapProbe {
+    account: Account,
+}
+
+/// The probe of a checked `email-imap` monitor.
+pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
+    let account = Account::of(document, IMAP_SCHEMES, PORTS, ("imap_username", "imap_password"));
+    Arc::new(ImapProbe { account })
+}
+
+impl Probe for ImapProbe {
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+        Box::pin(self.run(cx))
+    }
+
+    fn target(&self) -> Option<&str> {
+        Some(self.account.host())
+    }
+}
+
+impl ImapProbe {
+    async fn run(&self, cx: Context<'_>) -> Observation {
+        let started = Instant::now();
+        let mut session = Session::new(cx.net, cx.deadline);
+        let mut facts = MailFacts::default();
+        let outcome = self.go(cx, &mut session, &mut facts).await;
+        session.close().await;
+        self.account.concluded(started, session, outcome, facts)
+    }
+
+    async fn go(
+        &self,
+        cx: Context<'_>,
+        session: &mut Session<'_>,
+        facts: &mut MailFacts,
+    ) -> Result<(), Failure> {
+        let account = &self.account;
+        account.open(session).await?;
+        let mut opening = Opening::new(Wish {
+            implicit_tls: account.service.implicit_tls,
+            require_tls: account.require_tls,
+            goes_on: account.credentials.is_some(),
+        });
+        let opened = session.run(&mut opening, account.host(), &account.options).await;
+        opening.banner.clone_into(&mut facts.mail_banner);
+        opening.offers.clone_into(&mut facts.mail_offers);
+        opened?;
+        let Some(credentials) = &account.credentials else { return Ok(()) };
+        let secure = session.is_secure();
+        let login = if opening.is_known {
+            None
+        } else {
+            let login = Login::choose(&opening, account.mechanism, secure)?;
+            facts.mail_auth = Some(login.mechanism().label().to_owned());
+            facts.password_in_clear = !secure && login.mechanism().shows_password();
+            Some(login)
+        };
+        let mut mailbox = Mailbox::new(credentials, login, cx.deadline);
+        let visited = mailbox.visit(session).await;
+        facts.mailbox_messages = mailbox.messages;
+        visited
+    }
+}

@@ -1,0 +1,83 @@
+//! `email-pop`: greeting, TLS, and with a user name login, STAT and a clean farewell (behaviour.md 4).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use super::{Account, Attempting, Context, Probe, ProbeSettings};
+use crate::model::table::mail::POP_SCHEMES;
+use crate::model::{Document, Failure, FailureKind, Observation};
+use crate::wire::Session;
+use crate::wire::pop3::{Goal, Login, Mailbox, Opening};
+
+/// Ports without and with implicit TLS (RFC 8314 7.3).
+pub(super) const PORTS: (u16, u16) = (110, 995);
+/// How long a farewell may take after a failure, which it does not change.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+#[derive(Debug)]
+struct PopProbe(Account);
+
+/// The probe of a checked `email-pop` monitor.
+pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
+    Arc::new(PopProbe(Account::of(document, POP_SCHEMES, PORTS, ("pop_username", "pop_password"))))
+}
+
+impl Probe for PopProbe {
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+        Box::pin(self.run(cx))
+    }
+
+    fn target(&self) -> Option<&str> {
+        Some(self.0.host())
+    }
+}
+
+impl PopProbe {
+    async fn run(&self, cx: Context<'_>) -> Observation {
+        let started = Instant::now();
+        let mut session = Session::new(cx.net, cx.deadline);
+        let mut way = opening(&self.0);
+        let mut outcome = open(&self.0, &mut session, &mut way).await;
+        if outcome.is_ok() {
+            outcome = Mailbox::new(&mut session).quit().await;
+        }
+        session.close().await;
+        self.0.concluded(started, session, outcome, way.facts())
+    }
+}
+
+/// The way into the mailbox of `account`.
+pub(super) fn opening(account: &Account) -> Opening {
+    let login = |credentials| Login { credentials, mechanism: account.mechanism };
+    let goal = Goal { require_tls: account.require_tls, login: account.credentials.clone().map(login) };
+    Opening::new(goal, account.service.implicit_tls)
+}
+
+/// Goes that way, and leaves again in good order when it ends early: some servers hold a mailbox for a while
+/// after a session that broke off.
+pub(super) async fn open(
+    account: &Account,
+    session: &mut Session<'_>,
+    way: &mut Opening,
+) -> Result<(), Failure> {
+    account.open(session).await?;
+    let outcome = session.run(way, account.host(), &account.options).await;
+    if let Err(failure) = &outcome {
+        leave(session, failure).await;
+    }
+    outcome
+}
+
+/// Says QUIT after `failure` where the server still listens. Whatever comes of it changes nothing.
+pub(super) async fn leave(session: &mut Session<'_>, failure: &Failure) {
+    use FailureKind::{DialogueUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered};
+    let in_step = [DialogueUnexpected, LoginRefused, MailboxLocked, ResponseInvalid, TlsNotOffered];
+    if in_step.contains(&failure.kind) {
+        let phases = session.trace.phases;
+        let _ = timeout(FAREWELL, Mailbox::new(session).quit()).await;
+        // The time of the failure is what is told.
+        session.trace.phases = phases;
+    }
+}

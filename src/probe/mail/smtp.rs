@@ -1,0 +1,83 @@
+//! `email-smtp`: greeting, EHLO, STARTTLS where it is offered, login, QUIT (behaviour.md 4).
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::{Account, Attempting, Context, Probe, ProbeSettings};
+use crate::model::table::mail::SMTP_SCHEMES;
+use crate::model::{Document, Failure, MailFacts, Observation};
+use crate::wire::Session;
+use crate::wire::auth::Mechanism;
+use crate::wire::smtp::{Smtp, Wish};
+
+/// The port of mail between servers, and the one under TLS (RFC 8314 3.3).
+const PORTS: (u16, u16) = (25, 465);
+
+#[derive(Debug)]
+struct SmtpProbe {
+    account: Account,
+    hello: Option<Arc<str>>,
+}
+
+/// The probe of a checked `email-smtp` monitor.
+pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
+    let account = Account::of(document, SMTP_SCHEMES, PORTS, ("smtp_username", "smtp_password"));
+    Arc::new(SmtpProbe { account, hello: settings.hello.clone() })
+}
+
+impl Probe for SmtpProbe {
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+        Box::pin(self.run(cx))
+    }
+
+    fn target(&self) -> Option<&str> {
+        Some(self.account.host())
+    }
+}
+
+impl SmtpProbe {
+    async fn run(&self, cx: Context<'_>) -> Observation {
+        let started = Instant::now();
+        let mut session = Session::new(cx.net, cx.deadline);
+        let mut facts = MailFacts::default();
+        let outcome = self.go(&mut session, &mut facts).await;
+        session.close().await;
+        self.account.concluded(started, session, outcome, facts)
+    }
+
+    async fn go(&self, session: &mut Session<'_>, facts: &mut MailFacts) -> Result<(), Failure> {
+        self.account.open(session).await?;
+        let hello = hello(self.hello.as_deref(), session);
+        let mut core = Smtp::new(Wish {
+            hello,
+            implicit_tls: self.account.service.implicit_tls,
+            require_tls: self.account.require_tls,
+            credentials: self.account.credentials.clone(),
+            mechanism: self.account.mechanism,
+            message: None,
+        });
+        let outcome = session.run(&mut core, self.account.host(), &self.account.options).await;
+        *facts = MailFacts {
+            mail_banner: core.banner,
+            mail_offers: core.offers,
+            mail_auth: core.mechanism.map(|mechanism| Mechanism::label(mechanism).to_owned()),
+            password_in_clear: core.password_in_clear,
+            ..MailFacts::default()
+        };
+        outcome
+    }
+}
+
+/// What this host calls itself: the setting `mail.hello`, else the address that it comes from (RFC 5321
+/// 4.1.3 and 4.1.4), which every server can check.
+pub(in crate::probe) fn hello(setting: Option<&str>, session: &Session<'_>) -> String {
+    let address = session.local_address().map(|address| address.ip().to_canonical());
+    match (setting, address) {
+        (Some(name), _) => name.to_owned(),
+        (None, Some(IpAddr::V4(ip))) => format!("[{ip}]"),
+        (None, Some(IpAddr::V6(ip))) => format!("[IPv6:{ip}]"),
+        (None, None) => "localhost".to_owned(),
+    }
+}

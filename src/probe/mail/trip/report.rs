@@ -1,0 +1,98 @@
+//! What is told of a trip.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::super::super::target::concluded;
+use super::super::told;
+use super::RoundTrip;
+use super::send::Taken;
+use super::visit::Visit;
+use crate::model::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, TripFacts};
+use crate::wire::Session;
+
+/// What is known of a trip since the message was taken.
+pub(super) struct Known {
+    pub(super) facts: TripFacts,
+    started: Instant,
+    /// Of the way out.
+    phases: Phases,
+    transcript: Option<Capture>,
+    password_in_clear: bool,
+}
+
+impl Known {
+    /// What `session`, begun at `started`, leaves to tell; `mail` is what the SMTP server said of itself.
+    pub(super) fn of_the_way_out(
+        started: Instant,
+        facts: TripFacts,
+        taken: &Taken,
+        session: &Session<'_>,
+        mail: &MailFacts,
+    ) -> Self {
+        Self {
+            facts: TripFacts { trip_send_us: micros(taken.at - started), ..facts },
+            started,
+            phases: session.trace.phases,
+            transcript: session.transcript.capture(),
+            password_in_clear: mail.password_in_clear,
+        }
+    }
+}
+
+impl RoundTrip {
+    /// The observation of a trip that ended with `visit`, `transit` after the message was taken. Of the
+    /// visits before only the time is told, as part of the transit.
+    pub(super) fn told(
+        &self,
+        transit: Duration,
+        known: Known,
+        visit: Visit<'_>,
+        outcome: Result<(), Failure>,
+    ) -> Observation {
+        let mut mail = visit.facts();
+        mail.password_in_clear |= known.password_in_clear;
+        let mail = told(&visit.session.transcript, mail);
+        let mut session = visit.session;
+        if outcome.as_ref().is_err_and(|failure| failure.phase == Phase::Transit) {
+            // All the time since the message was taken is in the transit already.
+            session.trace.phases = Phases::default();
+        }
+        let outcome = outcome.map_err(|failure| self.pop.advised(failure));
+        let failed = outcome.is_err();
+        let mut seen = concluded(known.started, session, outcome);
+        seen.phases.add_all(&known.phases);
+        seen.phases.add(Phase::Transit, transit);
+        seen.facts.mail = mail.map(Box::new);
+        seen.facts.trip = Some(Box::new(known.facts));
+        if let Some(capture) = known.transcript.filter(|_| failed) {
+            seen.captures.push(Capture { name: "transcript-smtp.txt".to_owned(), ..capture });
+        }
+        seen
+    }
+}
+
+/// The failure of a message that never came.
+pub(super) fn missing(taken: &Taken, facts: &TripFacts) -> Failure {
+    let (when, reply) = (taken.when, &taken.reply);
+    let waited = taken.at.elapsed().as_secs_f64();
+    let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    let locked = match facts.mailbox_locked {
+        0 => String::new(),
+        count => format!(" and found locked {}", times(count)),
+    };
+    let looked = match facts.mailbox_polls {
+        0 => "it was never open to be looked at".to_owned(),
+        count => format!("it was looked at {}", times(count)),
+    };
+    let detail = format!(
+        "the SMTP server took the message at {when} (`{reply}`), but it did not show up in the mailbox in \
+         {waited:.1} s; {looked}{locked}"
+    );
+    Failure::new(Phase::Transit, FailureKind::TimedOut, detail)
+}
+
+pub(super) fn micros(time: Duration) -> Option<u64> {
+    u64::try_from(time.as_micros()).ok()
+}

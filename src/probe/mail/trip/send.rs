@@ -1,0 +1,88 @@
+//! The way out: a message is handed to the SMTP server.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout};
+
+use super::super::Account;
+use super::super::smtp::hello;
+use crate::clock::Clock;
+use crate::model::{Failure, MailFacts, Phase, Timestamp};
+use crate::wire::auth::Mechanism;
+use crate::wire::smtp::{Message, Smtp, Wish};
+use crate::wire::{Act, Core, Session};
+
+/// How long the answer to QUIT is waited for: the message is taken by then.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// A message that the server has taken.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) at: Instant,
+    /// The same by the clock.
+    pub(super) when: Timestamp,
+    /// What the server said to it; many tell where to look in their log.
+    pub(super) reply: String,
+}
+
+/// Hands `message` over. The login is done where the server offers one, and needed where it says so
+/// (fields.md 3).
+pub(super) async fn send(
+    account: &Account,
+    named: Option<&str>,
+    session: &mut Session<'_>,
+    message: Message,
+    clock: &dyn Clock,
+    facts: &mut MailFacts,
+) -> Result<Taken, Failure> {
+    account.open(session).await?;
+    let mut core = Smtp::new(Wish {
+        hello: hello(named, session),
+        implicit_tls: account.service.implicit_tls,
+        require_tls: account.require_tls,
+        credentials: account.credentials.clone(),
+        mechanism: account.mechanism,
+        message: Some(message),
+    })
+    .with_optional_login();
+    let outcome = hand_over(account, session, &mut core, clock).await;
+    *facts = MailFacts {
+        mail_banner: core.banner,
+        mail_offers: core.offers,
+        mail_auth: core.mechanism.map(|mechanism| Mechanism::label(mechanism).to_owned()),
+        password_in_clear: core.password_in_clear,
+        ..MailFacts::default()
+    };
+    outcome
+}
+
+/// As [`Session::run`], but the message counts as taken when the server says so, not when it says farewell.
+async fn hand_over(
+    account: &Account,
+    session: &mut Session<'_>,
+    core: &mut Smtp,
+    clock: &dyn Clock,
+) -> Result<Taken, Failure> {
+    loop {
+        let line = session.hear(core.phase()).await?;
+        let mut act = core.hear(&line)?;
+        if act == Act::Secure {
+            session.secure(account.host(), &account.options).await?;
+            act = core.secured();
+        }
+        if core.delivered {
+            let reply = crate::model::printable(&session.transcript.masked(&line));
+            let taken = Taken { at: Instant::now(), when: clock.now(), reply };
+            if let Act::Say(quit) = act
+                && session.say(&quit).await.is_ok()
+            {
+                let _ = timeout(FAREWELL, session.hear(Phase::Quit)).await;
+            }
+            return Ok(taken);
+        }
+        if let Act::Say(line) = act {
+            // It is known by the answer that does not come.
+            session.say(&line).await.map_err(|failure| Failure { phase: core.phase(), ..failure })?;
+        }
+    }
+}

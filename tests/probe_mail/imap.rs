@@ -1,0 +1,258 @@
+//! `email-imap` against servers that misbehave, and against dovecot.
+
+use serde_json::{Value, json};
+use vigie::model::FailureKind as Kind;
+use vigie::model::{MonitorType, Observation, Phase};
+
+use crate::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
+use crate::mail_house::House;
+use crate::table::Expect::{Fails, Passes};
+use crate::table::{Case, PASSWORD, USER, case, certificates, golden, hold, keeps_the_secret};
+
+const GREETED: &str = "< * OK ready\n> v1 CAPABILITY";
+const OFFERED: &str = "< * OK ready\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1\n< v1 OK done";
+const LOGIN: &str = "< * OK ready\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1\n< v1 OK done\n> A0001 LOGIN";
+const SELECT: &str = "< * OK ready\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1\n< v1 OK done\n> A0001 LOGIN\n\
+                      < A0001 OK hello\n> A0002 SELECT";
+const STARTTLS: &str =
+    "< * OK ready\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK done\n> v2 STARTTLS";
+
+fn send(bytes: impl Into<Vec<u8>>) -> Act {
+    Act::Send(bytes.into())
+}
+
+fn greetings() -> Vec<Case> {
+    let (banner, capability) = (Phase::Banner, Phase::Capability);
+    vec![
+        case("closes at once", "", Fails(6, Kind::NoResponse, banner, "its host is written `imaps://…`")),
+        case("says nothing", "", Fails(2, Kind::TimedOut, banner, "in phase banner")).stalls(),
+        case("half a line", "", Fails(3, Kind::ResponseTruncated, banner, "after 4 bytes"))
+            .then(send("* OK")),
+        case(
+            "says goodbye",
+            "< * BYE too busy",
+            Fails(3, Kind::DialogueUnexpected, banner, "it greets with `BYE too busy`"),
+        ),
+        case("a line of 1 MiB", "", Fails(3, Kind::ResponseTooLarge, banner, "more than 8192 bytes"))
+            .then(send(vec![b'*'; 1024 * 1024])),
+        case("binary", "", Fails(3, Kind::ResponseInvalid, banner, "is no IMAP answer"))
+            .then(send(b"\x15\x03\x03\x00\x02\x02\x46\xff\r\n".to_vec())),
+        case(
+            "a server of SMTP",
+            "< 220 mx ESMTP",
+            Fails(3, Kind::ResponseInvalid, banner, "`220 mx ESMTP` is no"),
+        ),
+        case("closes at CAPABILITY", GREETED, Fails(6, Kind::NoResponse, capability, "")),
+        case("stalls at CAPABILITY", GREETED, Fails(2, Kind::TimedOut, capability, "")).stalls(),
+        case(
+            "refuses CAPABILITY",
+            &format!("{GREETED}\n< v1 BAD what"),
+            Fails(3, Kind::DialogueUnexpected, capability, "`CAPABILITY` with `BAD what`"),
+        ),
+        case(
+            "another tag",
+            &format!("{GREETED}\n< x9 OK done"),
+            Fails(3, Kind::ResponseInvalid, capability, "`x9 OK done` is no"),
+        ),
+        case(
+            "capabilities without end",
+            GREETED,
+            Fails(3, Kind::ResponseTooLarge, capability, "more than 262144 bytes"),
+        )
+        .then(Act::Flood(b"* OK still thinking about what to say\r\n".repeat(50))),
+        case(
+            "no version of IMAP",
+            &format!("{GREETED}\n< * CAPABILITY POP3\n< v1 OK"),
+            Fails(3, Kind::DialogueUnexpected, capability, "`POP3`"),
+        ),
+        case(
+            "no TLS where it is required",
+            OFFERED,
+            Fails(5, Kind::TlsNotOffered, capability, "offers no STARTTLS"),
+        )
+        .fields(json!({"require_tls": true})),
+    ]
+}
+
+fn upgrades() -> Vec<Case> {
+    let (starttls, tls) = (Phase::Starttls, Phase::Tls);
+    let go = format!("{STARTTLS}\n< v2 OK go");
+    vec![
+        case(
+            "STARTTLS refused",
+            &format!("{STARTTLS}\n< v2 NO not now"),
+            Fails(3, Kind::DialogueUnexpected, starttls, "which it offers, with `NO not now`"),
+        ),
+        case("closes at STARTTLS", STARTTLS, Fails(6, Kind::NoResponse, starttls, "")),
+        case("stalls at STARTTLS", STARTTLS, Fails(2, Kind::TimedOut, starttls, "")).stalls(),
+        case(
+            "an answer before the handshake",
+            STARTTLS,
+            Fails(3, Kind::DialogueUnexpected, tls, "in plain text before"),
+        )
+        .then(send("v2 OK go\r\n* PREAUTH hi\r\n")),
+        case("closes in the handshake", &go, Fails(3, Kind::TlsHandshake, tls, "")),
+        case("stalls in the handshake", &go, Fails(2, Kind::TimedOut, tls, "")).stalls(),
+        case(
+            "closes under TLS",
+            &format!("{go}\n* tls\n> v3 CAPABILITY"),
+            Fails(6, Kind::NoResponse, Phase::Capability, ""),
+        ),
+    ]
+}
+
+fn logins() -> Vec<Case> {
+    let auth = Phase::Auth;
+    let says = |line: &str| format!("{LOGIN}\n< {line}");
+    let offers = |words: &str| format!("{GREETED}\n< * CAPABILITY IMAP4rev1 {words}\n< v1 OK");
+    let echo = format!("A0001 NO not with \"{USER}\" \"{PASSWORD}\" nor aHVudGVyMi1zM2NyZXQ=");
+    let deep = format!("* 1 FETCH (BODYSTRUCTURE {}", "(".repeat(4000));
+    vec![
+        case(
+            "a wrong password",
+            &says("A0001 NO [AUTHENTICATIONFAILED] no"),
+            Fails(5, Kind::LoginRefused, auth, "`tim` by LOGIN: `NO [AUTHENTICATIONFAILED] no`"),
+        ),
+        case("the password said again", &says(&echo), Fails(5, Kind::LoginRefused, auth, "********")),
+        case(
+            "logins are down",
+            &says("A0001 NO [UNAVAILABLE] later"),
+            Fails(3, Kind::DialogueUnexpected, auth, "[UNAVAILABLE] later"),
+        ),
+        case(
+            "does not know LOGIN",
+            &says("A0001 BAD what"),
+            Fails(3, Kind::DialogueUnexpected, auth, "`LOGIN` with `BAD what`"),
+        ),
+        case(
+            "says goodbye at the login",
+            &says("* BYE enough"),
+            Fails(3, Kind::DialogueUnexpected, auth, "it closes the session: `BYE enough`"),
+        ),
+        case("closes at the login", LOGIN, Fails(6, Kind::NoResponse, auth, "")),
+        case("resets at the login", &format!("{LOGIN}\n* reset"), Fails(6, Kind::ResponseReset, auth, "")),
+        case("stalls at the login", LOGIN, Fails(2, Kind::TimedOut, auth, "in phase auth")).stalls(),
+        case("half a line at the login", LOGIN, Fails(3, Kind::ResponseTruncated, auth, "after 8 bytes"))
+            .then(send("A0001 OK")),
+        case(
+            "a line of 1 MiB at the login",
+            LOGIN,
+            Fails(3, Kind::ResponseTooLarge, auth, "more than 8192 bytes"),
+        )
+        .then(send(vec![b'*'; 1024 * 1024])),
+        case(
+            "nonsense at the login",
+            &says("%%% what"),
+            Fails(3, Kind::ResponseInvalid, auth, "`%%% what` is no IMAP answer"),
+        ),
+        case("lists within lists", &says(&deep), Fails(3, Kind::ResponseInvalid, auth, "nested too deep")),
+        case(
+            "a text of 500 MB",
+            &says("* 1 FETCH (BODY[] {500000000}"),
+            Fails(3, Kind::ResponseTooLarge, auth, "{500000000}"),
+        ),
+        case(
+            "no login",
+            &offers("LOGINDISABLED"),
+            Fails(3, Kind::DialogueUnexpected, auth, "it offers no login at all"),
+        ),
+        case(
+            "not the login that is wanted",
+            &offers("AUTH=PLAIN"),
+            Fails(3, Kind::DialogueUnexpected, auth, "does not offer XOAUTH2; it offers `PLAIN`"),
+        )
+        .fields(json!({"auth_method": "xoauth2"})),
+        case(
+            "asks without end",
+            &format!("{}\n> A0001 AUTHENTICATE PLAIN", offers("AUTH=PLAIN")),
+            Fails(3, Kind::ResponseTooLarge, auth, "more than 1000 lines"),
+        )
+        .fields(json!({"auth_method": "plain"}))
+        .then(Act::Flood(b"+ \r\n".repeat(1000))),
+    ]
+}
+
+fn mailboxes() -> Vec<Case> {
+    let select = Phase::Select;
+    let opened = format!("{SELECT}\n< * 3 EXISTS\n< A0002 OK [READ-WRITE] done\n> A0003 LOGOUT");
+    let known = "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1\n< v1 OK\n> A0001 SELECT INBOX\n< * 7 EXISTS\n< A0001 OK\n> A0002 LOGOUT\n< * BYE";
+    vec![
+        case(
+            "no INBOX",
+            &format!("{SELECT}\n< A0002 NO no such mailbox"),
+            Fails(3, Kind::DialogueUnexpected, select, "`SELECT INBOX` with `NO no such mailbox`"),
+        ),
+        case("closes at SELECT", SELECT, Fails(6, Kind::NoResponse, select, "")),
+        case(
+            "closes in the middle of SELECT",
+            &format!("{SELECT}\n< * 3 EXISTS"),
+            Fails(6, Kind::NoResponse, select, ""),
+        ),
+        case("stalls at SELECT", SELECT, Fails(2, Kind::TimedOut, select, "in phase select")).stalls(),
+        case(
+            "a mailbox without end",
+            SELECT,
+            Fails(3, Kind::ResponseTooLarge, select, "more than 1000 lines"),
+        )
+        .then(Act::Flood(b"* OK [UNSEEN 1] one more\r\n".repeat(50))),
+        case("all is well", &format!("{opened}\n< * BYE\n< A0003 OK"), Passes),
+        case("closes at LOGOUT", &opened, Passes),
+        case("nonsense at LOGOUT", &format!("{opened}\n< %%"), Passes),
+        case("stalls at LOGOUT", &opened, Passes).stalls(),
+        case("knows us already", known, Passes),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_that_misbehave_are_told_apart() {
+    let login = json!({"imap_username": USER, "imap_password": PASSWORD});
+    let cases = [greetings(), upgrades(), logins(), mailboxes()].into_iter().flatten().collect();
+    hold(MonitorType::EmailImap, login, cases).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_has_to_be_good() {
+    certificates(MonitorType::EmailImap, &format!("{STARTTLS}\n< v2 OK go\n* tls")).await;
+}
+
+#[tokio::test]
+async fn a_refused_login_is_told_with_what_was_said() {
+    let at = stage(acts(&format!("{LOGIN}\n< A0001 NO [AUTHENTICATIONFAILED] Authentication failed.")), None)
+        .await;
+    let fields = json!({"imap_username": USER, "imap_password": PASSWORD});
+    let seen = attempt(&net(&[]), MonitorType::EmailImap, toward(at, &fields), SOON).await;
+    insta::assert_snapshot!("an_imap_login_is_refused", golden(&seen));
+}
+
+async fn at_dovecot(house: &House, more: Value) -> Observation {
+    let mut fields = json!({"hostname": "127.0.0.1"});
+    fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let net = net(std::slice::from_ref(&house.certificate));
+    let seen = attempt(&net, MonitorType::EmailImap, fields, SOON).await;
+    keeps_the_secret(&seen);
+    seen
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dovecot_opens_its_mailbox_over_starttls_and_implicit_tls() {
+    let Some(house) = House::build("email-imap against dovecot") else { return };
+    for method in ["auto", "plain", "login", "cram-md5"] {
+        for host in [format!("127.0.0.1:{}", house.imap), format!("imaps://127.0.0.1:{}", house.imaps)] {
+            let fields = json!({"hostname": host, "imap_username": "anna", "imap_password": "secret",
+                "auth_method": method, "require_tls": true});
+            let seen = at_dovecot(&house, fields).await;
+            assert_eq!(seen.failure, None, "{host} {method}: {}\n{}", transcript(&seen), house.log());
+            let mail = seen.facts.mail.clone().unwrap();
+            let used = if method == "auto" { "login" } else { method };
+            assert_eq!((mail.mail_auth.as_deref(), mail.mailbox_messages), (Some(used), Some(0)), "{host}");
+            assert!(!mail.password_in_clear && seen.facts.tls.is_some());
+        }
+    }
+    let well = json!({"port": house.imap, "imap_username": "anna", "imap_password": "secret"});
+    insta::assert_snapshot!("dovecot_is_well", golden(&at_dovecot(&house, well).await));
+    let wrong = json!({"port": house.imap, "imap_username": "anna", "imap_password": PASSWORD});
+    let failure = at_dovecot(&house, wrong).await.failure.unwrap();
+    assert_eq!((failure.phase, failure.kind, failure.status().0), (Phase::Auth, Kind::LoginRefused, 5));
+    let alone = at_dovecot(&house, json!({"port": house.imap})).await;
+    assert_eq!((alone.failure, alone.facts.mail.unwrap().mail_auth), (None, None));
+}
