@@ -137,7 +137,7 @@ impl Planner for Home {
     }
 
     fn agents(&self) -> Vec<Agent> {
-        vec![Agent { location: home(), alive: true, verifies: false }]
+        vec![Agent { location: home(), alive: true, cut_off: false, verifies: false }]
     }
 }
 
@@ -241,7 +241,7 @@ fn read(c: &mut Criterion) {
             }
             store.commit(Commit { results, ..Commit::default() }).await.unwrap();
         }
-        store.change((1..=MONITORS).map(monitor).collect(), vec![]).await.unwrap();
+        store.change((1..=MONITORS).map(monitor).collect(), vec![], Box::new(|_| None)).await.unwrap();
     });
     let page = Page { limit: 100, offset: 0 };
     let filters = [

@@ -10,6 +10,7 @@ mod operation;
 mod path;
 mod query;
 mod routes;
+mod select;
 mod state;
 pub mod v3;
 

@@ -196,6 +196,18 @@ impl Operation {
         self
     }
 
+    /// Whether it shows one object, of which callers may choose fields (`select`).
+    #[must_use]
+    pub fn shows_one(&self) -> bool {
+        self.method == Method::GET
+            && match self.answer {
+                Answer::One(_) | Answer::OneOf(_) => true,
+                // Of the others those that are found by their number: reports are no objects with fields.
+                Answer::Schema(_) => self.path.ends_with('}'),
+                Answer::Saved(_) | Answer::List(_) | Answer::File | Answer::Empty => false,
+            }
+    }
+
     /// The names of its query parameters, as reading a query wants them.
     #[must_use]
     pub fn names(&self) -> Vec<&'static str> {

@@ -30,15 +30,35 @@ impl Query {
                 query.faults.push("what follows was not read".to_owned());
                 break;
             }
-            if !known.contains(&&*name) {
-                query.faults.push(unknown(&name, known));
-            } else if query.pairs.iter().any(|(other, _)| *other == name) {
-                query.faults.push(format!("`{name}` is given twice"));
+            if known.contains(&&*name) {
+                query.take(name.into_owned(), value.into_owned());
             } else {
-                query.pairs.push((name.into_owned(), value.into_owned()));
+                query.faults.push(unknown(&name, known));
             }
         }
         query
+    }
+
+    /// As [`Query::of`], which leaves other parameters to somebody else.
+    pub(super) fn only(uri: &Uri, known: &[&str]) -> Self {
+        let mut query = Self { pairs: Vec::new(), faults: Vec::new() };
+        for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
+            if known.contains(&&*name) {
+                query.take(name.into_owned(), value.into_owned());
+            }
+            if !query.faults.is_empty() {
+                break;
+            }
+        }
+        query
+    }
+
+    fn take(&mut self, name: String, value: String) {
+        if self.pairs.iter().any(|(other, _)| *other == name) {
+            self.faults.push(format!("`{name}` is given twice"));
+        } else {
+            self.pairs.push((name, value));
+        }
     }
 
     /// The text of parameter `name`.
@@ -123,6 +143,11 @@ pub(super) fn time_in(zone: &TimeZone, text: &str) -> Option<Timestamp> {
 pub(super) struct Select(Option<HashSet<String>>);
 
 impl Select {
+    /// Whether every field is asked for.
+    pub(super) fn takes_all(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Whether `field` is asked for.
     pub(super) fn has(&self, field: &str) -> bool {
         self.0.as_ref().is_none_or(|names| names.contains(field))

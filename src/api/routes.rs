@@ -10,6 +10,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 
 use super::body::{BODY_BYTES, LARGE_BODY_BYTES};
 use super::caller::{address, token};
+use super::select::{SELECT, narrow};
 use super::{ApiError, ApiState, Operation};
 use crate::model::Right;
 
@@ -53,6 +54,11 @@ impl Routes {
 
     /// Login and right are asked for before anything of the body is read.
     fn add(&mut self, operation: Operation, route: MethodRouter<ApiState>) {
+        let (operation, route) = if operation.shows_one() {
+            (operation.query(&[SELECT]), route.layer(middleware::from_fn(narrow)))
+        } else {
+            (operation, route)
+        };
         let route = match operation.right {
             Some(right) => route.layer(middleware::from_fn_with_state((self.state.clone(), right), guard)),
             None => route,

@@ -99,6 +99,7 @@ impl Desk {
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
             vault: Arc::clone(&vault),
+            planner: planner.clone(),
             clock: Arc::clone(&clock),
         };
         let alerting = AlertingParts {

@@ -136,10 +136,16 @@ pub fn read_to_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<FieldFault>> 
 pub(super) fn wanted(monitors: Vec<FileMonitor>) -> Vec<Wanted> {
     let wanted = |monitor: FileMonitor| Wanted {
         key: monitor.key.into(),
+        file: file_name(&monitor.file).into(),
         customer: monitor.customer,
         document: Arc::new(monitor.document),
     };
     monitors.into_iter().map(wanted).collect()
+}
+
+/// The last part of a path: accounts are not told how folders of the host are called.
+fn file_name(file: &str) -> &str {
+    Path::new(file).file_name().and_then(|name| name.to_str()).unwrap_or(file)
 }
 
 /// Monitors beyond the number that their plan permits; a document alone cannot know.

@@ -42,10 +42,13 @@ fn outpost(
     let net = Arc::new(Net::new(&net).with_context(unusable)?.through(proxy));
     let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
     let silence: Arc<dyn Silence> = quiet.clone();
-    let place =
-        Place { connectivity, silence: Some(silence), ..Place::new(Arc::clone(&net), Arc::clone(clock)) };
+    let place = Place {
+        connectivity: connectivity.clone(),
+        silence: Some(silence),
+        ..Place::new(Arc::clone(&net), Arc::clone(clock))
+    };
     let runner = engine::start(limits(&engine), place, Arc::clone(sink), Arc::clone(metrics));
-    Ok(Outpost { location, verifies, runner, net })
+    Ok(Outpost { location, verifies, runner, net, connectivity })
 }
 
 fn limits(engine: &EngineSettings) -> Limits {

@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::control::{
     AccountFacts, Agent, Directory, Fleet, Ingestor, LastRuns, PlanError, Planned, Planner, locked,
 };
-use crate::engine::{Assignment, Change, OrderError, RunnerHandle};
+use crate::engine::{Assignment, Change, Connectivity, OrderError, RunnerHandle};
 use crate::model::{Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, Timestamp};
 use crate::net::{Deadline, Endpoint, Net};
 use crate::probe::{self, ProbeSettings};
@@ -40,6 +40,8 @@ pub struct Outpost {
     pub runner: RunnerHandle,
     /// Its network.
     pub net: Arc<Net>,
+    /// What tells that it is cut off itself, where there are targets for that.
+    pub connectivity: Option<Arc<Connectivity>>,
 }
 
 /// What the planner works with.
@@ -256,11 +258,13 @@ impl Planner for LocalPlanner {
         let hosted = self.outposts.iter().map(|outpost| Agent {
             location: outpost.location.clone(),
             alive: outpost.runner.is_alive(),
+            cut_off: outpost.connectivity.as_ref().is_some_and(|connectivity| connectivity.is_cut_off()),
             verifies: outpost.verifies,
         });
         let elsewhere = self.quiet.locations().into_values();
         let elsewhere = elsewhere.filter(|location| self.outpost(location.id).is_err());
-        hosted.chain(elsewhere.map(|location| Agent { location, alive: false, verifies: false })).collect()
+        let away = |location| Agent { location, alive: false, cut_off: false, verifies: false };
+        hosted.chain(elsewhere.map(away)).collect()
     }
 }
 

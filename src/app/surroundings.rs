@@ -76,5 +76,28 @@ pub(super) fn common(settings: &Settings) -> Common {
         probed: known.probed,
         spoken_versions: known.spoken_versions,
         certificate_days: settings.probe.certificate_days,
+        mobile: settings.mobile.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::settings::Sources;
+
+    #[test]
+    fn a_live_change_of_what_browsers_pretend_to_be_reaches_every_account() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("vigie.yaml");
+        let load = |text: &str| {
+            std::fs::write(&file, text).unwrap();
+            Settings::load(&Sources { file: Some(file.clone()), ..Sources::default() }).unwrap()
+        };
+        let old = load("");
+        assert_eq!(common(&old).mobile, crate::control::Mobile::default());
+        let mut new = load("mobile: {region: 40, profiles: [{subtype: 2, name: tablet}]}\n");
+        new.keep_fixed(&old);
+        let mobile = common(&new).mobile;
+        assert_eq!((mobile.region, mobile.profiles), (Some(40), [(2, "tablet".to_owned())].into()));
     }
 }

@@ -28,6 +28,15 @@ pub struct KnownCertificate {
     pub client: bool,
 }
 
+/// What browsers pretend to be, and where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mobile {
+    /// The region whose locations are the mobile ones; `None` when none are.
+    pub region: Option<i64>,
+    /// Names of the emulation profiles, by the `subtype` that stands for them.
+    pub profiles: BTreeMap<i64, String>,
+}
+
 /// What the settings and this build make known to every account.
 #[derive(Clone, Debug, Default)]
 pub struct Common {
@@ -45,6 +54,8 @@ pub struct Common {
     pub spoken_versions: Vec<&'static str>,
     /// Days before a certificate's end, where an account says nothing.
     pub certificate_days: u32,
+    /// What browsers pretend to be.
+    pub mobile: Mobile,
 }
 
 /// What is known of one account.
@@ -267,6 +278,21 @@ impl AccountFacts {
         let id = |location: &Value| location.get("id").and_then(Value::as_i64);
         let own: Vec<i64> = monitor.document.list("locations").iter().filter_map(id).collect();
         if own.is_empty() { self.default_locations.clone() } else { own }
+    }
+
+    /// How many locations of its pool are of the mobile region (fields.md 3).
+    #[must_use]
+    pub fn mobile_locations(&self, monitor: &Monitor) -> usize {
+        let Some(region) = self.common.mobile.region else { return 0 };
+        let is_mobile = |id: &i64| self.locations.get(id).is_some_and(|at| at.region == region);
+        self.pool(monitor).iter().filter(|id| is_mobile(id)).count()
+    }
+
+    /// Name of the emulation profile of `monitor`; empty when it has none, or one that the settings do not know.
+    #[must_use]
+    pub fn mobile_profile(&self, monitor: &Monitor) -> &str {
+        let profile = self.common.mobile.profiles.get(&monitor.document.number("subtype"));
+        profile.map(String::as_str).unwrap_or_default()
     }
 }
 

@@ -45,6 +45,8 @@ pub struct Agent {
     pub location: Location,
     /// Whether an agent runs checks there now.
     pub alive: bool,
+    /// Whether it reached none of its own-connectivity targets lately, so that its failures say nothing.
+    pub cut_off: bool,
     /// Whether it looks at failures of monitors that do not have it in their pool (setting `verifies`).
     pub verifies: bool,
 }

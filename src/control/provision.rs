@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::provisioned::Told;
 use crate::model::{
     CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Revision, Secrets, Timestamp, Trail,
 };
@@ -13,6 +14,8 @@ use crate::store::{Monitors, StoreError};
 pub struct Wanted {
     /// Unique over all files (behaviour.md 9, monitor files).
     pub key: Arc<str>,
+    /// Name of the file, without its folders.
+    pub file: Arc<str>,
     /// Whose it is.
     pub customer: CustomerId,
     /// Its fields, secrets included.
@@ -123,13 +126,16 @@ pub async fn provision_over(
     now: Timestamp,
 ) -> Result<Provision, StoreError> {
     let wanted = with_ids(store, wanted).await?;
+    let files = wanted.iter().map(|(id, wanted)| (*id, Arc::clone(&wanted.file))).collect();
     let last = store.last_revisions(wanted.iter().map(|(id, _)| *id).collect()).await?;
     let wanted = wanted.into_iter().zip(last).map(|((id, wanted), last)| (id, last, wanted)).collect();
     let provision = compare(wanted, stored, running, now);
     let changed: HashSet<_> = provision.changed.iter().collect();
     let puts: Vec<_> = provision.monitors.iter().filter(|m| changed.contains(&m.id)).cloned().collect();
     if !puts.is_empty() || !provision.removed.is_empty() {
-        store.change(puts, provision.removed.clone()).await?;
+        let told = Told { files, stored, running };
+        let entries = told.entries(&puts, &provision.removed, now);
+        store.change(puts, provision.removed.clone(), entries).await?;
     }
     Ok(provision)
 }

@@ -36,6 +36,8 @@ struct Seen {
 
 /// How long a target has to let us connect.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// For how long it counts that nobody answered. Checks that fail ask again, those that pass do not.
+const LATELY: Duration = Duration::from_mins(2);
 
 impl Connectivity {
     /// Over `targets`; `None` when there are none, and failures are what they seem.
@@ -55,6 +57,12 @@ impl Connectivity {
             _ => self.ask().await,
         };
         !reached || self.seen().cut_off_at.is_some_and(|at| at >= start)
+    }
+
+    /// Whether none of the targets answered when they were asked last, within the last two minutes. Asks nobody.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.seen().asked.is_some_and(|(at, reached)| !reached && at.elapsed() < LATELY)
     }
 
     async fn ask(&self) -> bool {

@@ -60,6 +60,6 @@ pub use role::{Right, Role};
 pub use sample::{Mean, Sample};
 pub use session::{FtpFacts, MailFacts, TripFacts};
 pub use status::{Outcome, Status};
-pub use text::{escape_html, printable, same_secret};
+pub use text::{escape_html, hexadecimal, peer, printable, same_secret};
 pub use time::Timestamp;
 pub use verification::Verification;

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use std::net::SocketAddr;
+
 /// `text` with every control character replaced by `\u{fffd}`: names in certificates and records of name
 /// servers may hold any, and a terminal would obey them.
 #[must_use]
@@ -27,6 +29,20 @@ pub fn escape_html(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
+}
+
+/// A peer in words: echo requests have no port, theirs is 0.
+#[must_use]
+pub fn peer(address: SocketAddr) -> String {
+    if address.port() == 0 { address.ip().to_string() } else { address.to_string() }
+}
+
+/// `bytes` in lower-case hexadecimal.
+#[must_use]
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| DIGITS[usize::from(digit)]).collect()
 }
 
 /// Whether two secrets are the same, in a time that tells nothing but their lengths.

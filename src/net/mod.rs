@@ -25,6 +25,7 @@ pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
 pub use endpoint::{Endpoint, Family, Trace};
 pub use exchange::{closed, exchange_failure, read_line, read_more, read_to, write_all};
 pub use network::{Network, NetworkError};
+pub use proxy::Proxy;
 pub use resolve::NameServers;
 pub use socket::Source;
 pub use stream::Stream;
@@ -99,7 +100,7 @@ pub struct Net {
     names: resolve::Names,
     egress: EgressPolicy,
     source: Source,
-    proxy: Option<Endpoint>,
+    proxy: Option<Proxy>,
     tls: tls::Tls,
     echo: echo::Echoes,
 }

@@ -136,6 +136,10 @@ pub struct AuditEntry {
     pub after: Map<String, Value>,
 }
 
+/// The entries of one call by number, from 0; `None` ends. They are made one by one as they are written, so that
+/// those of 100,000 monitors are never in memory together.
+pub type Entries = Box<dyn Fn(usize) -> Option<AuditEntry> + Send>;
+
 /// One entry of the audit trail, as it was kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AuditRow {

@@ -20,8 +20,8 @@ pub use alarms::{
 };
 
 pub use ledger::{
-    AuditEntry, AuditFilter, AuditObject, AuditRow, KeptMonitor, Ledger, Listed, NewMonitor, NewRecord,
-    RecordFilter, Reseal, Token, TokenKind, Tokens, Write, seal_context,
+    AuditEntry, AuditFilter, AuditObject, AuditRow, Entries, KeptMonitor, Ledger, Listed, NewMonitor,
+    NewRecord, RecordFilter, Reseal, Token, TokenKind, Tokens, Write, seal_context,
 };
 
 pub use performance::{KeptRaised, PerformanceStates};
@@ -170,6 +170,8 @@ pub struct Retention {
     pub hourly: Duration,
     /// Daily rollups.
     pub daily: Duration,
+    /// The audit trail.
+    pub audit: Duration,
 }
 
 /// How wide a rollup is.
@@ -216,8 +218,8 @@ pub trait Monitors: Send + Sync + 'static {
     /// The newest revision of each of `ids`, of removed monitors as well; 0 for one that had none.
     fn last_revisions(&self, ids: Vec<MonitorId>) -> Answer<'_, Vec<Revision>>;
 
-    /// Stores new versions and removes monitors, all or nothing.
-    fn change(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> Answer<'_, ()>;
+    /// Stores new versions and removes monitors, with the entries of the audit trail about them: all or nothing.
+    fn change(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>, entries: Entries) -> Answer<'_, ()>;
 }
 
 /// Reads what was kept.

@@ -42,9 +42,16 @@ pub(super) async fn keep(State(gate): State<Gate>, mut request: Request, next: N
         request.extensions_mut().insert(audience);
         return next.run(request).await;
     }
+    // Checks of load balancers speak it; they have doors of their own.
+    let old = if request.version() == Version::HTTP_10 {
+        " A call by HTTP/1.0 counts as one of a proxy, which speaks for others; /healthz and /readyz are open to it."
+    } else {
+        ""
+    };
     let what = "This page is for callers on the host of the server, and for those with an access token \
                 (Authorization: Bearer …) of a user who may view. The setting server.public_pages opens it.";
-    let mut refused = (StatusCode::UNAUTHORIZED, html::notice("A login is needed", what)).into_response();
+    let what = format!("{what}{old}");
+    let mut refused = (StatusCode::UNAUTHORIZED, html::notice("A login is needed", &what)).into_response();
     refused.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     refused
 }
@@ -115,6 +122,10 @@ mod tests {
         let page = axum::routing::get(async || "page");
         let gate = axum::middleware::from_fn_with_state(Gate::default(), keep);
         let router = axum::Router::new().route("/", page.layer(gate));
+        let open = axum::middleware::from_fn_with_state(Gate { public: true, accounts: None }, keep);
+        let open = axum::Router::new().route("/", axum::routing::get(async || "page").layer(open));
+        let old = Plain::get("/").version(Version::HTTP_10).body(Body::empty()).unwrap();
+        assert_eq!(open.oneshot(old).await.unwrap().status(), 200, "whoever may see it may ask by 1.0");
         for (version, forwarded, status) in
             [(Version::HTTP_11, false, 200), (Version::HTTP_10, false, 401), (Version::HTTP_11, true, 401)]
         {

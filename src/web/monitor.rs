@@ -12,7 +12,7 @@ use super::html::{ago, document, duration, escape, time};
 use super::status::reason;
 use super::{Site, not_found, store_unavailable};
 use crate::control::{Page, ResultFilter, ResultPage, StoreError};
-use crate::model::{CheckResult, Location, LocationId, Mode, Monitor, MonitorId, Origin, Timestamp};
+use crate::model::{CheckResult, Location, LocationId, Mode, Monitor, MonitorId, Origin, Timestamp, peer};
 
 /// Results on the page.
 const SHOWN: u32 = 50;
@@ -141,7 +141,7 @@ fn table(page: &ResultPage, columns: &Columns<'_>, now: Timestamp) -> String {
         out.push_str(&line(result, columns, now));
     }
     out.push_str("</tbody></table></div>");
-    out.push_str(&legend());
+    out.push_str(&legend(page.results.iter().map(CheckResult::phases)));
     out
 }
 
@@ -161,7 +161,7 @@ fn line(result: &CheckResult, columns: &Columns<'_>, now: Timestamp) -> String {
         columns.place(result.location_id),
         late.unwrap_or_default(),
         phase_bar(&result.phases()),
-        result.address.map(|address| address.to_string()).unwrap_or_default(),
+        result.address.map(peer).unwrap_or_default(),
         escape(&reasons)
     )
 }

@@ -153,7 +153,7 @@ fn table(board: &Board, page: &RowPage, situation: &dyn Fn(&Monitor) -> Situatio
         out.push_str(&line(row, situation(&row.monitor), now));
     }
     out.push_str("</tbody></table></div>");
-    out.push_str(&legend());
+    out.push_str(&legend(page.rows.iter().filter_map(|row| Some(row.last.as_ref()?.phases()))));
     out
 }
 

@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use md5::{Digest as _, Md5};
 
 use super::Line;
-use crate::model::{Failure, FailureKind, Phase};
+use crate::model::{Failure, FailureKind, Phase, hexadecimal};
 
 /// A way to prove who one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,22 +132,16 @@ pub fn response(
 
 /// RFC 2195 2: the name, and the keyed digest (RFC 2104) of the challenge in lower-case hexadecimal.
 fn sealed(user: &str, password: &str, challenge: &[u8]) -> Vec<u8> {
-    use std::fmt::Write as _;
     // HMAC takes keys of every length; the error of its interface cannot come.
     let Ok(mut mac) = Hmac::<Md5>::new_from_slice(password.as_bytes()) else { return Vec::new() };
     mac.update(challenge);
-    let mut text = format!("{user} ");
-    for byte in mac.finalize().into_bytes() {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text.into_bytes()
+    format!("{user} {}", hexadecimal(&mac.finalize().into_bytes())).into_bytes()
 }
 
 /// The digest of APOP (RFC 1939 7): MD5 of the greeting's `<time stamp>` and the password, in hexadecimal.
 #[must_use]
 pub fn apop(stamp: &str, password: &str) -> String {
-    let digest = Md5::digest(format!("{stamp}{password}"));
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Md5::digest(format!("{stamp}{password}")))
 }
 
 /// One login: a mechanism, and how far it has come.

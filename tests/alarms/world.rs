@@ -87,7 +87,12 @@ impl Planner for Places {
 
     fn agents(&self) -> Vec<Agent> {
         let away = self.away.lock().unwrap();
-        let agent = |id: &i64| Agent { location: place(*id), alive: !away.contains(id), verifies: *id == 3 };
+        let agent = |id: &i64| Agent {
+            location: place(*id),
+            alive: !away.contains(id),
+            cut_off: false,
+            verifies: *id == 3,
+        };
         self.hosted.lock().unwrap().iter().map(agent).collect()
     }
 }

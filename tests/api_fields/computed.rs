@@ -12,18 +12,15 @@ use crate::coded::as_text;
 use crate::world::World;
 
 /// The value of what has no act in this build: service level agreements, performance alerts, devices of
-/// providers, emulation profiles, mobile locations.
+/// providers, content views of their own.
 fn resting(name: &str) -> Option<Value> {
     Some(match name {
-        "has_sla"
-        | "has_performance_alerts"
-        | "has_active_performance_alerts"
-        | "has_mobile_locations"
-        | "is_content_view" => json!(false),
+        "has_sla" | "has_performance_alerts" | "has_active_performance_alerts" | "is_content_view" => {
+            json!(false)
+        }
         "sla_id" | "device_group_id" | "device_group_name" | "framework_id" | "framework_name"
         | "project_id" | "project_name" => Value::Null,
-        "mobile_location_count" | "monitor_location_count" => json!(0),
-        "mobile_type" => json!(""),
+        "monitor_location_count" => json!(0),
         // Of handsets: read-only there.
         "locations" => json!([]),
         _ => return None,
@@ -99,6 +96,7 @@ async fn follows_its_document(watched: &mut Watched) {
         ("has_multipop", no.clone(), yes.clone()),
     ];
     watched.act(fields, async |at| at.patch(own).await).await;
+    follows_the_mobile_settings(watched).await;
     let view = json!({"content_views": [{"id": 1, "notify_on_error": true, "inherit_global_errors": false}]});
     let fields = vec![("has_content_views", no.clone(), yes.clone())];
     watched.act(fields, async |at| at.patch(view).await).await;
@@ -110,6 +108,20 @@ async fn follows_its_document(watched: &mut Watched) {
     let fields =
         vec![("ssl_cert_name", Value::Null, json!("walk")), ("ssl_cert_format", Value::Null, json!("PEM"))];
     watched.act(fields, async |at| at.patch(json!({"ssl_cert_id": certificate})).await).await;
+}
+
+/// Region 3 is the mobile one, with location 3 in it; subtypes 1 and 2 have a profile.
+async fn follows_the_mobile_settings(watched: &mut Watched) {
+    let fields = vec![
+        ("has_mobile_locations", json!(true), json!(false)),
+        ("mobile_location_count", json!(1), json!(0)),
+    ];
+    watched.act(fields, async |at| at.patch(json!({"locations": [{"id": 2}, {"id": 1}]})).await).await;
+    for (subtype, before, after) in [(1, "", "phone"), (2, "phone", "tablet"), (3, "tablet", ""), (0, "", "")]
+    {
+        let fields = vec![("mobile_type", json!(before), json!(after))];
+        watched.act(fields, async |at| at.patch(json!({"subtype": subtype})).await).await;
+    }
 }
 
 async fn follows_its_rest(watched: &mut Watched) {

@@ -89,6 +89,53 @@ async fn select_leaves_what_it_names() {
 }
 
 #[tokio::test]
+async fn select_leaves_what_it_names_of_one_object_too() {
+    let app = App::start().await;
+    let admin = app.login(Role::Admin).await;
+    let id = admin.post("/monitors/website", website("Shop", json!({}))).await.id();
+    let recipient = json!({"name": "anna", "method_id": 12, "recipient": "a@b.example"});
+    let recipient = admin.post("/recipients", recipient).await.id();
+    let account = admin.get("/account").await.expect(200);
+    for (path, query, object) in [
+        (format!("/monitors/{id}"), "select=id", json!({"id": id})),
+        (format!("/monitors/{id}"), "select=name,id,nothing", json!({"id": id, "name": "Shop"})),
+        (format!("/monitors/{id}"), "select=", json!({})),
+        (format!("/monitors/{id}"), "select=Name", json!({})),
+        (format!("/recipients/{recipient}"), "select=name", json!({"name": "anna"})),
+        ("/account".to_owned(), "select=time_zone", json!({"time_zone": account["time_zone"]})),
+        ("/locations/2".to_owned(), "select=id,name", json!({"id": 2, "name": "Away"})),
+    ] {
+        let reply = admin.get(&format!("{path}?{query}")).await;
+        assert!(reply.headers.contains_key("etag"), "{path}");
+        assert_eq!(reply.expect(200), object, "{path}?{query}");
+    }
+    let whole = admin.get(&format!("/monitors/{id}")).await.expect(200);
+    assert!(whole.as_object().unwrap().len() > 40, "all without `select`");
+    let twice = admin.get(&format!("/monitors/{id}?select=id&select=name")).await;
+    assert_eq!(twice.refused(400), ["`select` is given twice"]);
+    // A refusal is no object of which fields are chosen.
+    assert_eq!(admin.get("/monitors/999999?select=id").await.status, 404);
+}
+
+#[tokio::test]
+async fn every_call_that_answers_one_object_says_that_it_takes_select() {
+    let app = App::start().await;
+    let admin = app.login(Role::Admin).await;
+    let document = admin.get("/openapi.json").await.expect(200);
+    let mut with = Vec::new();
+    for (path, calls) in document["paths"].as_object().unwrap() {
+        let parameters = calls["get"]["parameters"].as_array();
+        if parameters.is_some_and(|all| all.iter().any(|parameter| parameter["name"] == "select")) {
+            with.push(path.as_str());
+        }
+        // One object is found by its number; `/account` is that of the caller.
+        let one = path.ends_with("id}") && calls.get("get").is_some() || path == "/account";
+        assert!(!one || with.last() == Some(&path.as_str()), "{path} takes no `select`");
+    }
+    assert!(with.len() > 12 && with.contains(&"/monitors") && !with.contains(&"/tests"), "{with:?}");
+}
+
+#[tokio::test]
 async fn scripts_are_shown_when_asked_for() {
     let app = App::start().await;
     let user = app.login(Role::PowerUser).await;

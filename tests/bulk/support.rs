@@ -47,7 +47,7 @@ pub async fn of_file(kit: &Kit, id: i64) -> MonitorId {
     let like = kit.made(json!({"name": "filed"})).await;
     let monitor =
         Monitor { id: MonitorId(id), origin: Origin::File { key: "shop".into() }, ..kit.monitor(like) };
-    kit.ledger.inner.change(vec![monitor.clone()], Vec::new()).await.unwrap();
+    kit.ledger.inner.change(vec![monitor.clone()], Vec::new(), Box::new(|_| None)).await.unwrap();
     kit.fleet.roster().change(vec![monitor], &[like]);
     MonitorId(id)
 }

@@ -51,7 +51,7 @@ fn settings_become_what_the_parts_take() {
         "listen: '[::1]:0'\nengine: {drain_seconds: 5, per_target: 7}\nstore: {synchronous: full, keep_results_days: 2}\n\
          location: {id: 4, region: 9, name_servers: [192.0.2.1, '[::1]:5353'], egress_deny: [10.0.0.0/8], source_ipv4: 127.0.0.2}\n\
          dns: {default_name: a.test, names: [{id: 2, name: b.test}]}\nchecks: {user_agent: me/1}\n\
-         plans: [{code: basic, types: [tcp], least_interval: 5}]\ntls: {system_roots: false}\n",
+         plans: [{code: basic, types: [tcp], least_interval: 5}]\nmobile: {region: 7, profiles: [{subtype: 3, name: watch}]}\ntls: {system_roots: false}\n",
     )
     .unwrap();
     assert_eq!(settings.listen, ["[::1]:0".parse().unwrap()]);
@@ -67,6 +67,8 @@ fn settings_become_what_the_parts_take() {
     assert_eq!(settings.probe.dns_names, ["a.test", "", "b.test"]);
     assert_eq!(&*settings.probe.user_agent, "me/1");
     assert_eq!(settings.plans[0].types, [MonitorType::Tcp]);
+    let mobile = settings.mobile;
+    assert_eq!((mobile.region, mobile.profiles), (Some(7), [(3, "watch".to_owned())].into()));
 }
 
 #[test]
@@ -99,6 +101,19 @@ fn every_fault_is_found_at_once_with_its_place_and_remedy() {
         assert!(faults.iter().any(|found| found == fault), "{fault}\nis not among\n{}", faults.join("\n"));
     }
     assert_eq!(faults.len(), expected.len(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_profile_stands_once_and_for_a_subtype_that_there_is() {
+    let text = "mobile: {region: -1, profiles: [{subtype: 1, name: a}, {subtype: 1, name: b}, {subtype: 4, name: c}]}\n";
+    let faults = load(text).unwrap_err();
+    for wanted in [
+        "`mobile.region` must be a whole number of at least 0",
+        "`mobile.profiles[1].subtype` stands there twice",
+        "`mobile.profiles[2].subtype` must be a whole number from 1 to 3, not `4`",
+    ] {
+        assert!(faults.iter().any(|fault| fault.contains(wanted)), "{wanted}: {faults:?}");
+    }
 }
 
 #[test]
@@ -272,6 +287,33 @@ fn every_location_has_a_network_and_limits_of_its_own() {
     let proxies: Vec<_> = hosted.iter().map(|at| at.proxy.as_ref().map(ToString::to_string)).collect();
     assert_eq!(proxies, [None, Some("proxy.test:3128".to_owned()), None]);
     assert!(hosted.iter().all(|at| at.net.trust.roots == vigie::net::Roots::None), "all trust the same");
+}
+
+#[test]
+fn a_proxy_has_a_login_whose_password_stands_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("password");
+    std::fs::write(&file, "s3cret\n").unwrap();
+    let file = file.display();
+    let login = format!("proxy: 'p.test:1', proxy_username: watch, proxy_password_file: {file}");
+    let settings =
+        load(&format!("location: {{{login}}}\nlocations: [{{id: 2, name: b, {login}}}]\n")).unwrap();
+    let given = vigie::net::Proxy::from(vigie::net::Endpoint::new("p.test", 1)).for_user("watch", "s3cret");
+    assert!(settings.hosted().iter().all(|at| at.proxy.as_ref() == Some(&given)));
+    let shown = format!("{settings:?}");
+    assert!(!shown.contains("s3cret"), "{shown}");
+    let faults = load(
+        "location: {proxy_username: a}\nlocations: [{id: 2, name: b, proxy: 'p.test:1', proxy_username: 'a:b', proxy_password_file: /nonexistent}, {id: 3, name: c, proxy: 'p.test:1', proxy_password_file: x}]\n",
+    )
+    .unwrap_err();
+    for wanted in [
+        "`location.proxy_username` needs `location.proxy` as well",
+        "`locations[0].proxy_username` must be a text without a colon",
+        "`locations[0].proxy_password_file`: the file `/nonexistent` cannot be read",
+        "`locations[1].proxy_password_file` needs `locations[1].proxy_username` as well",
+    ] {
+        assert!(faults.iter().any(|fault| fault.contains(wanted)), "{wanted}: {faults:?}");
+    }
 }
 
 #[test]

@@ -69,8 +69,12 @@ fn far() -> Arc<Failing> {
 
 #[tokio::test]
 async fn a_failure_of_a_location_that_reaches_nothing_is_unknown() {
-    let result = checked(far(), &place(vec![refusing(), refusing()])).await;
+    let place = place(vec![refusing(), refusing()]);
+    let cut_off = || place.connectivity.as_ref().unwrap().is_cut_off();
+    assert!(!cut_off(), "nobody asked yet");
+    let result = checked(far(), &place).await;
     assert_eq!((result.outcome, result.status), (Outcome::Unknown, Status::INTERNAL));
+    assert!(cut_off());
     assert!(result.reasons[0].contains("the location itself reached nothing"), "{:?}", result.reasons);
     let failure = result.attempts[0].failure.as_ref().unwrap();
     assert_eq!((failure.kind, failure.fault), (FailureKind::ConnectRefused, Fault::Ours));
@@ -80,8 +84,10 @@ async fn a_failure_of_a_location_that_reaches_nothing_is_unknown() {
 async fn a_failure_stays_an_error_while_one_target_answers_or_none_is_named() {
     let (alive, _) = reachable().await;
     for targets in [vec![refusing(), alive], Vec::new()] {
-        let result = checked(far(), &place(targets)).await;
+        let place = place(targets);
+        let result = checked(far(), &place).await;
         assert_eq!((result.outcome, result.status), (Outcome::Error, Status::CONNECT_FAILED));
+        assert!(place.connectivity.is_none_or(|connectivity| !connectivity.is_cut_off()));
     }
 }
 

@@ -36,8 +36,16 @@ impl Target {
         Self { port, peers }
     }
 
-    fn peers(&self) -> BTreeSet<IpAddr> {
-        self.peers.lock().unwrap().iter().copied().collect()
+    /// Who connected, once that is `expected`, or after ten seconds: a connection stands before it is taken.
+    async fn peers(&self, expected: &BTreeSet<IpAddr>) -> BTreeSet<IpAddr> {
+        let began = std::time::Instant::now();
+        loop {
+            let seen: BTreeSet<IpAddr> = self.peers.lock().unwrap().iter().copied().collect();
+            if seen == *expected || began.elapsed() > std::time::Duration::from_secs(10) {
+                return seen;
+            }
+            tokio::task::yield_now().await;
+        }
     }
 }
 
@@ -78,7 +86,8 @@ async fn every_location_of_the_pool_checks_each_run_over_its_own_network() {
     let all = [1, 2, 3].map(LocationId).to_vec();
     assert_eq!(runs.len(), 3, "each run is one run, wherever it is checked: {runs:?}");
     assert!(runs.values().all(|locations| *locations == all), "{runs:?}");
-    assert_eq!(target.peers(), addresses(1..=3));
+    let expected = addresses(1..=3);
+    assert_eq!(target.peers(&expected).await, expected);
     // Shown four times a second at most.
     let shown = || process.metrics.encode().contains("\nvigie_monitors_planned 3\n");
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -107,7 +116,8 @@ async fn under_rotation_each_run_goes_to_the_next_locations_and_nothing_is_misse
         expected.sort_unstable();
         assert_eq!(locations, &expected);
     }
-    assert_eq!(target.peers(), addresses(1..=4), "all had their turn");
+    let expected = addresses(1..=4);
+    assert_eq!(target.peers(&expected).await, expected, "all had their turn");
     process.end().await;
 }
 
@@ -160,7 +170,8 @@ async fn a_check_out_of_schedule_is_made_at_the_location_that_is_asked_for() {
     // Location 3 is not in its pool: it verifies.
     let result = process.planner.check_once(monitor.clone(), LocationId(3)).await.unwrap();
     assert_eq!((result.location_id, result.outcome), (LocationId(3), Outcome::Ok));
-    assert_eq!(target.peers(), addresses([3]));
+    let expected = addresses([3]);
+    assert_eq!(target.peers(&expected).await, expected);
     let nowhere = process.planner.check_once(monitor, LocationId(9)).await.unwrap_err();
     assert_eq!((nowhere, process.planned().await), (PlanError::Away, 1));
     process.end().await;
@@ -222,7 +233,8 @@ async fn in_a_monitor_blackout_no_location_touches_the_target_and_the_runs_are_r
     assert!(results.iter().all(|r| r.attempts.is_empty() && r.address.is_none()));
     let others = process.results(other, 3).await;
     assert!(others.iter().all(|result| result.outcome == Outcome::Ok));
-    assert_eq!(target.peers(), addresses([1]), "by the other monitor alone");
+    let expected = addresses([1]);
+    assert_eq!(target.peers(&expected).await, expected, "by the other monitor alone");
     // A person may still ask.
     let monitor = process.fleet.roster().get(id).unwrap();
     let asked = process.planner.check_once(monitor, LocationId(2)).await.unwrap();

@@ -74,7 +74,13 @@ impl Process {
             let place = Place { silence: Some(silence), ..Place::new(Arc::clone(&net), clock.clone()) };
             let sink = Arc::new(Sink(Arc::clone(&ingestor)));
             let runner = engine::start(Limits::default(), place, sink, Arc::clone(&metrics));
-            Outpost { location: location.clone(), verifies: location.id.0 == 3, runner, net }
+            Outpost {
+                location: location.clone(),
+                verifies: location.id.0 == 3,
+                runner,
+                net,
+                connectivity: None,
+            }
         };
         let outposts: Vec<_> = common.locations.iter().take(hosted).map(outpost).collect();
         let directory = Arc::new(Directory::new(store.clone(), common));

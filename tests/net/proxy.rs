@@ -71,6 +71,25 @@ async fn a_connection_leaves_through_the_proxy_and_what_the_target_says_first_is
 }
 
 #[tokio::test]
+async fn a_proxy_that_asks_for_a_login_gets_it_and_nobody_else_hears_it() {
+    use vigie::net::Proxy as Way;
+    let proxy = Proxy::answering(&["HTTP/1.1 200 OK\r\n\r\n"]).await;
+    let way = Way::from(proxy.at.clone()).for_user("watch", "s3cret: ü");
+    let shown = format!("{way} {way:?} {:?}", net().through(Some(way.clone())));
+    net().through(Some(way)).connect(&far(), soon(), &mut Trace::default()).await.unwrap();
+    let header = "Proxy-Authorization: Basic d2F0Y2g6czNjcmV0OiDDvA==\r\n";
+    let wanted = format!("CONNECT 192.0.2.7:25 HTTP/1.1\r\nHost: 192.0.2.7:25\r\n{header}\r\n");
+    assert_eq!(proxy.asked(), [wanted]);
+    assert!(!shown.contains("s3cret") && !shown.contains("d2F0Y2g6"), "{shown}");
+
+    let proxy = Proxy::answering(&["HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"]).await;
+    let refused = Way::from(proxy.at.clone()).for_user("watch", "s3cret");
+    let failure = failure(net().through(Some(refused))).await;
+    assert!(failure.detail.ends_with("it refused the login"), "{failure}");
+    assert!(!format!("{failure:?}").contains("s3cret") && !format!("{failure:?}").contains("watch"));
+}
+
+#[tokio::test]
 async fn what_the_proxy_says_of_the_target_is_the_targets_and_all_else_is_ours() {
     use FailureKind::{NotConfigured, TimedOut, Unreachable};
     for (answer, kind, fault) in [

@@ -1,20 +1,21 @@
 //! The use cases over a store in a folder of its own, with two accounts.
 
-use std::sync::Arc;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use vigie::clock::{Clock, FakeClock};
 use vigie::control::{
-    AuditFilter, AuditRow, Caller, Common, Directory, Page, RecordFilter, Refusal, ResourceParts, Resources,
-    Roster, Saved, Via,
+    Agent, AuditFilter, AuditRow, Caller, Common, Directory, Page, PlanError, Planned, Planner, RecordFilter,
+    Refusal, ResourceParts, Resources, Roster, Saved, Via,
 };
 use vigie::model::accept::{Surroundings, create};
 use vigie::model::intake::Form;
 use vigie::model::source::Node;
 use vigie::model::{
-    CustomerId, Location, LocationId, Monitor, MonitorId, MonitorType, Origin, Record, RecordKind, Revision,
-    Role, Timestamp, Trail, UserId,
+    Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, MonitorType, Origin, Record,
+    RecordKind, Revision, Role, Timestamp, Trail, UserId,
 };
 use vigie::store::{Ledger, NewRecord, SqliteSettings, SqliteStore, Write};
 use vigie::vault::Keyring;
@@ -24,7 +25,30 @@ pub const NOON: i64 = 1_767_268_800;
 
 pub const ALL: Page = Page { limit: u32::MAX, offset: 0 };
 
+/// Who is at work at the locations of the settings.
+#[derive(Default)]
+pub struct Staff(pub Mutex<Vec<Agent>>);
+
+impl Planner for Staff {
+    fn plan(&self, _: Vec<Monitor>, _: Vec<MonitorId>) -> Planned<'_, ()> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn check_once(&self, _: Monitor, _: LocationId) -> Planned<'_, CheckResult> {
+        Box::pin(std::future::ready(Err(PlanError::Away)))
+    }
+
+    fn trace(&self, _: Monitor, _: LocationId, _: Option<IpAddr>) -> Planned<'_, Capture> {
+        Box::pin(std::future::ready(Err(PlanError::Away)))
+    }
+
+    fn agents(&self) -> Vec<Agent> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
 pub struct Kit {
+    pub staff: Arc<Staff>,
     _folder: TempDir,
     pub store: Arc<SqliteStore>,
     pub resources: Resources,
@@ -44,6 +68,14 @@ impl Kit {
         let at =
             |id: i64, name: &str| Location { id: LocationId(id), name: name.to_owned(), region: id * 10 };
         let common = Common { locations: vec![at(1, "north"), at(2, "south")], ..Common::default() };
+        let staff = Arc::new(Staff::default());
+        let agent = |location: &Location| Agent {
+            location: location.clone(),
+            alive: true,
+            cut_off: false,
+            verifies: false,
+        };
+        *staff.0.lock().unwrap() = common.locations.iter().map(agent).collect();
         let directory = Arc::new(Directory::new(store.clone(), common));
         let roster = Arc::new(Roster::default());
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
@@ -53,6 +85,7 @@ impl Kit {
             roster: roster.clone(),
             directory: directory.clone(),
             vault: vault.clone(),
+            planner: staff.clone(),
             clock: clock.clone(),
         });
         let other = NewRecord {
@@ -67,7 +100,7 @@ impl Kit {
         };
         let ids = store.write(vec![Write::CreateRecord(other)], Vec::new()).await.unwrap();
         let other = CustomerId(ids[0]);
-        Self { _folder: folder, store, resources, roster, directory, vault, clock, other }
+        Self { staff, _folder: folder, store, resources, roster, directory, vault, clock, other }
     }
 
     pub async fn make(&self, caller: &Caller, kind: RecordKind, body: Value) -> Result<Saved, Refusal> {

@@ -52,6 +52,15 @@ async fn those_of_the_settings_are_seen_by_all_and_changed_by_none() {
         "health": {"agents": 1, "alive": 1, "state": "alive"}, "managed": true,
     });
     assert_eq!(json!(first), north);
+    // One whose runner ended, and one that is cut off from its network.
+    kit.staff.0.lock().unwrap()[0].alive = false;
+    kit.staff.0.lock().unwrap()[1].cut_off = true;
+    let away = json!({"agents": 1, "alive": 0, "state": "away"});
+    for id in [1, 2] {
+        assert_eq!(kit.shown(KIND, id).await["health"], away, "{id}");
+    }
+    let page = kit.resources.list(&admin(), RecordFilter::of(KIND), crate::kit::ALL).await.unwrap();
+    assert!(page.rows.iter().all(|row| row["health"] == away), "{page:?}");
     let told = "This location stands in the settings of the server; change it there";
     assert_eq!(forbidden(kit.change(&admin(), KIND, 1, json!({"name": "x"})).await), told);
     assert_eq!(forbidden(kit.gone(&admin(), KIND, 2).await), told);

@@ -117,6 +117,37 @@ async fn a_password_is_sealed_shown_masked_and_kept_by_its_mask() {
 }
 
 #[tokio::test]
+async fn the_address_of_a_hook_is_shown_to_those_who_may_change_it() {
+    let kit = Kit::new().await;
+    let hook = "https://hook.example/services/T0/s3cret-path";
+    let id = kit.made(KIND, post(json!({"recipient": hook}))).await;
+    let (mask, other) = ("https://hook.example/********", "https://hook.example/services/T0/another");
+    let seen = async |role: Role| {
+        let caller = as_role(role);
+        let one = kit.resources.one(&caller, KIND, id).await.unwrap().0["recipient"].clone();
+        let list = kit.resources.list(&caller, RecordFilter::of(KIND), crate::kit::ALL).await.unwrap();
+        assert_eq!(list.rows[0]["recipient"], one);
+        one
+    };
+    for (role, shown) in [(Role::Admin, hook), (Role::PowerUser, hook), (Role::ReadOnly, mask)] {
+        assert_eq!(seen(role).await, shown, "{role}");
+    }
+    // What a viewer read can be sent back by somebody who may.
+    let back = kit.resources.one(&as_role(Role::ReadOnly), KIND, id).await.unwrap().0;
+    let saved = kit.change(&admin(), KIND, id, json!(back)).await.unwrap();
+    assert_eq!((saved.revision, seen(Role::Admin).await), (1, json!(hook)));
+    kit.change(&admin(), KIND, id, json!({"recipient": other})).await.unwrap();
+    assert_eq!(seen(Role::Admin).await, other);
+    let refused = ["`recipient` is masked, and there is no value that it could stand for"];
+    let elsewhere = json!({"recipient": "https://else.example/********", "password": null});
+    assert_eq!(messages(kit.change(&admin(), KIND, id, elsewhere).await), refused);
+    assert_eq!(messages(kit.make(&admin(), KIND, post(json!({"recipient": mask}))).await), refused);
+    let trail = kit.trail().await;
+    assert_eq!((&trail[0].before["recipient"], &trail[0].after["recipient"]), (&json!(mask), &json!(mask)));
+    assert!(!format!("{trail:?}").contains("/services/"), "{trail:?}");
+}
+
+#[tokio::test]
 async fn a_password_goes_to_no_other_host_or_method_by_its_mask() {
     let kit = Kit::new().await;
     let id = kit.made(KIND, post(json!({}))).await;

@@ -201,6 +201,7 @@ pub async fn retention_leaves_open_outages_and_messages_that_wait(store: &impl S
         details_failed: days(1),
         hourly: days(400),
         daily: days(400),
+        audit: days(400),
     };
     store.retain(retention, Timestamp::from_seconds(DAY + 24 * HOUR + 120)).await.unwrap();
     let left = store.episodes(EpisodeFilter::default(), ALL).await.unwrap().rows;

@@ -54,6 +54,7 @@ pub async fn files_come_back_by_name_and_go_with_the_details(store: &impl Store)
         details_failed: days(10),
         hourly: days(90),
         daily: days(90),
+        audit: days(90),
     };
     let left = async |result: &CheckResult| {
         let name = result.captures[0].name.clone();

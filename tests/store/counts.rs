@@ -73,8 +73,14 @@ async fn counts_follow_repeats_replaced_missed_runs_and_retention() {
     assert_counts(&store).await;
     let day = Duration::from_hours(24);
     let short = Duration::from_secs(HOUR.unsigned_abs());
-    let retention =
-        Retention { results: short, details_ok: day, details_failed: day, hourly: day, daily: day };
+    let retention = Retention {
+        results: short,
+        details_ok: day,
+        details_failed: day,
+        hourly: day,
+        daily: day,
+        audit: day,
+    };
     store.roll_up(at(3 * HOUR)).await.unwrap();
     assert!(store.retain(retention, at(HOUR + 60)).await.unwrap() > 10);
     assert!(all(&store).await.len() > 5);
@@ -94,6 +100,7 @@ async fn a_file_of_the_first_version_gets_its_counts_when_it_is_opened() {
     conn.execute("ATTACH ?1 AS new", [folder.path().join("vigie.db").to_str().unwrap()]).unwrap();
     conn.execute_batch(
         r#"PRAGMA application_id = 0x56676965; PRAGMA user_version = 1;
+           ALTER TABLE new.results DROP COLUMN session; -- of a later version
            INSERT INTO results SELECT * FROM new.results;
            INSERT INTO shared SELECT * FROM new.shared;
            INSERT INTO details SELECT * FROM new.details;
@@ -146,7 +153,7 @@ async fn results_of_an_account_are_its_own_and_counted_right() {
             monitor.customer = CustomerId(customer);
             monitor
         });
-        store.change(puts.collect(), vec![]).await.unwrap();
+        store.change(puts.collect(), vec![], Box::new(|_| None)).await.unwrap();
         owners.extend(ids.into_iter().map(|id| (id, CustomerId(customer))));
     }
     for second in [0, 30, 61, 119, HOUR] {
@@ -155,7 +162,7 @@ async fn results_of_an_account_are_its_own_and_counted_right() {
         keep(&store, results.chain(failed).collect()).await;
     }
     let gone = *owners.iter().find(|(_, customer)| customer.0 == 2).unwrap().0;
-    store.change(vec![], vec![gone]).await.unwrap();
+    store.change(vec![], vec![gone], Box::new(|_| None)).await.unwrap();
     let rows = all(&store).await;
     let times = [None, Some(at(0)), Some(at(30)), Some(at(61)), Some(at(HOUR))];
     for customer in [1, 2, 3] {

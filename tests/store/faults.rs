@@ -45,8 +45,14 @@ async fn a_full_disk_is_told_nothing_is_lost_and_it_goes_on_once_there_is_room()
 
     // Room comes from what has outlived its time.
     let hour = Duration::from_hours(1);
-    let retention =
-        Retention { results: hour, details_ok: hour, details_failed: hour, hourly: hour, daily: hour };
+    let retention = Retention {
+        results: hour,
+        details_ok: hour,
+        details_failed: hour,
+        hourly: hour,
+        daily: hour,
+        audit: hour,
+    };
     let now = at(1000 * HOUR);
     store.retain(retention, now).await.unwrap();
     keep(&store, vec![ok(1, now, 5)]).await;

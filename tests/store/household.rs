@@ -39,6 +39,7 @@ fn household(store: Arc<Counting>) -> (Household, Arc<Metrics>) {
         details_failed: day * 7,
         hourly: day * 90,
         daily: day * 900,
+        audit: day * 900,
     };
     let clock = Arc::new(FakeClock::at(at(77)));
     (Household { store, metrics: metrics.clone(), clock, retention, accounts: None }, metrics)

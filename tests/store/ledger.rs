@@ -8,8 +8,8 @@ use vigie::model::{
     UserId,
 };
 use vigie::store::{
-    AuditEntry, AuditFilter, AuditObject, KeptMonitor, NewMonitor, NewRecord, Page, RecordFilter, StoreError,
-    Write, seal_context,
+    AuditEntry, AuditFilter, AuditObject, KeptMonitor, NewMonitor, NewRecord, Page, RecordFilter, Retention,
+    StoreError, Write, seal_context,
 };
 
 use crate::make::at;
@@ -132,7 +132,7 @@ pub async fn keys_are_unique_per_origin_and_free_again_after_a_removal(store: &i
 pub async fn a_rest_of_a_file_monitor_survives_its_file(store: &impl Store) {
     let id = store.ids_for(ONE, vec!["a".to_owned()]).await.unwrap()[0];
     let monitor = |revision| crate::monitors::monitor(id, Some("a"), revision, "one.test");
-    store.change(vec![monitor(1)], vec![]).await.unwrap();
+    store.change(vec![monitor(1)], vec![], Box::new(|_| None)).await.unwrap();
     let mut resting = monitor(2);
     resting.trail = Arc::new(Trail { paused_until: Some(at(99)), ..Trail::default() });
     let put = KeptMonitor { monitor: resting.clone(), sealed: None };
@@ -140,7 +140,7 @@ pub async fn a_rest_of_a_file_monitor_survives_its_file(store: &impl Store) {
         .write(vec![Write::PutMonitor { kept: Box::new(put), expected: Revision(1) }], vec![])
         .await
         .unwrap();
-    store.change(vec![monitor(3)], vec![]).await.unwrap();
+    store.change(vec![monitor(3)], vec![], Box::new(|_| None)).await.unwrap();
     let after = store.monitors().await.unwrap().remove(0);
     assert_eq!((after.revision, after.trail.paused_until), (Revision(3), Some(at(99))));
 }
@@ -307,4 +307,29 @@ pub async fn an_entry_about_what_is_made_names_it_whatever_is_written_before(sto
     assert!(matches!(told, Err(StoreError::Unusable(_))), "{told:?}");
     let users = store.records(RecordFilter::of(RecordKind::User), ALL).await.unwrap();
     assert_eq!((users.count, store.audit(AuditFilter::default(), ALL).await.unwrap().count), (1, 2));
+}
+
+pub async fn the_trail_ends_with_its_time(store: &impl Store) {
+    const DAY: i64 = 86_400;
+    let long = std::time::Duration::from_hours(24 * 9_999);
+    let retention = Retention {
+        results: long,
+        details_ok: long,
+        details_failed: long,
+        hourly: long,
+        daily: long,
+        audit: std::time::Duration::from_hours(24 * 30),
+    };
+    // More than one step removes, and one entry in between of a clock that was wrong.
+    let old = (0..2_500).map(|second| entry(AuditObject::None, "old", second));
+    let entries =
+        old.chain([entry(AuditObject::None, "ahead", 90 * DAY), entry(AuditObject::None, "old", 9)]);
+    store.write(vec![], entries.collect()).await.unwrap();
+    store.write(vec![], vec![entry(AuditObject::None, "new", 31 * DAY)]).await.unwrap();
+    let gone = store.retain(retention.clone(), at(60 * DAY)).await.unwrap();
+    let left = store.audit(AuditFilter::default(), ALL).await.unwrap().rows;
+    let logins: Vec<_> = left.iter().map(|row| row.login.as_str()).collect();
+    assert_eq!((gone, logins), (2_501, vec!["new", "ahead"]));
+    assert_eq!(store.retain(retention.clone(), at(61 * DAY)).await.unwrap(), 0, "30 days old to the second");
+    assert_eq!(store.retain(retention, at(61 * DAY + 1)).await.unwrap(), 1);
 }

@@ -65,7 +65,12 @@ pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
             number: 1,
             started_at,
             total_us,
-            phases: phases(&[(Phase::Prepare, 3), (Phase::Connect, total_us)]),
+            phases: phases(&[
+                (Phase::Prepare, 3),
+                (Phase::Connect, total_us),
+                (Phase::Banner, 5),
+                (Phase::Quit, 7),
+            ]),
             failure: None,
             warnings: Vec::new(),
         }],

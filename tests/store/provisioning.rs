@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use vigie::control::{Provision, Wanted, provision};
 use vigie::model::{CustomerId, Document, Monitor, MonitorType, Origin, Revision};
-use vigie::store::{Monitors, SqliteStore};
+use vigie::store::{AuditFilter, AuditRow, Ledger, Monitors, Page, SqliteStore};
 
 use crate::make::{at, sqlite};
 
@@ -22,6 +22,7 @@ fn with_password(key: &str, host: &str, password: Option<&str>) -> Wanted {
     let serde_json::Value::Object(values) = values else { unreachable!() };
     Wanted {
         key: key.into(),
+        file: "shop.yaml".into(),
         customer: CustomerId(1),
         document: Arc::new(Document::trusted(MonitorType::Website, values)),
     }
@@ -98,7 +99,7 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
         document: wanted("x", "x.test").document,
         trail: Arc::default(),
     };
-    store.change(vec![api.clone()], vec![]).await.unwrap();
+    store.change(vec![api.clone()], vec![], Box::new(|_| None)).await.unwrap();
     let mut other = wanted("a", "two.test");
     other.customer = CustomerId(2);
     let files = [wanted("a", "one.test"), other, wanted("b", "three.test")];
@@ -109,4 +110,101 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
     let none = load(&store, &[], &loaded.monitors, 2).await;
     assert_eq!(none.removed.len(), 3);
     assert_eq!(store.monitors().await.unwrap(), [api]);
+}
+
+/// The audit trail, oldest first.
+async fn trail(store: &SqliteStore) -> Vec<AuditRow> {
+    let all = Page { limit: u32::MAX, offset: 0 };
+    let mut rows = store.audit(AuditFilter::default(), all).await.unwrap().rows;
+    rows.reverse();
+    rows
+}
+
+#[tokio::test]
+async fn the_trail_says_which_file_changed_what_and_no_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path());
+    let files = [with_password("a", "one.test", Some("hunter2")), wanted("b", "two.test")];
+    let first = load(&store, &files, &[], 1).await;
+    // The same in this process, and after a restart, when the secret is not known any more: nothing to tell.
+    load(&store, &files, &first.monitors, 2).await;
+    load(&store, &files, &[], 3).await;
+    let made = trail(&store).await;
+    assert_eq!(made.len(), 2, "{made:?}");
+    let told = |row: &AuditRow| (row.login.clone(), row.via.clone(), row.action.clone(), row.object.clone());
+    let by = |login: &str, action: &str| {
+        (login.to_owned(), "file".to_owned(), action.to_owned(), "monitor".to_owned())
+    };
+    assert_eq!(told(&made[0]), by("file shop.yaml", "create"));
+    assert_eq!((made[0].object_id, made[0].object_name.as_str()), (Some(first.monitors[0].id.0), "a"));
+    assert_eq!((made[0].at, made[0].before.len()), (at(1), 0));
+    assert_eq!(json!(made[0].after)["url"], "http://one.test/");
+    assert_eq!(json!(made[0].after)["realm_password"], "********");
+
+    // A new secret, another host, and the end of both.
+    let second = load(
+        &store,
+        &[with_password("a", "one.test", Some("correct horse")), wanted("b", "zwei.test")],
+        &first.monitors,
+        4,
+    )
+    .await;
+    load(&store, &[], &second.monitors, 5).await;
+    let rows = trail(&store).await;
+    assert_eq!(rows.len(), 6);
+    assert_eq!(
+        json!([rows[2].before, rows[2].after]),
+        json!([{"realm_password": "********"}, {"realm_password": "********"}])
+    );
+    assert_eq!(
+        json!([rows[3].before, rows[3].after]),
+        json!([{"url": "http://two.test/"}, {"url": "http://zwei.test/"}])
+    );
+    assert_eq!(told(&rows[3]), by("file shop.yaml", "change"));
+    assert_eq!(told(&rows[4]), by("file", "delete"));
+    assert_eq!((json!(rows[4].before)["name"].clone(), rows[4].after.len()), (json!("a"), 0));
+    let text = format!("{rows:?}");
+    assert!(!text.contains("hunter2") && !text.contains("correct horse"));
+}
+
+#[tokio::test]
+async fn after_a_restart_a_secret_is_not_told_as_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path());
+    load(&store, &[with_password("a", "one.test", Some("hunter2"))], &[], 1).await;
+    load(&store, &[with_password("a", "uno.test", Some("hunter2"))], &[], 2).await;
+    let rows = trail(&store).await;
+    assert_eq!(
+        json!([rows[1].before, rows[1].after]),
+        json!([{"url": "http://one.test/"}, {"url": "http://uno.test/"}])
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_told_is_not_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path());
+    let one = load(&store, &[wanted("a", "one.test")], &[], 1).await.monitors.remove(0);
+    let conn = rusqlite::Connection::open(folder.path().join("vigie.db")).unwrap();
+    conn.execute_batch(
+        "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no room'); END",
+    )
+    .unwrap();
+    let files = vec![wanted("a", "other.test")];
+    provision(&store, files, std::slice::from_ref(&one), at(2)).await.unwrap_err();
+    assert_eq!(store.monitors().await.unwrap(), [one], "the trail and the monitors are one transaction");
+}
+
+#[tokio::test]
+async fn thousands_of_monitors_of_a_first_start_have_an_entry_each() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = sqlite(folder.path());
+    let files: Vec<_> = (0..5_000).map(|number| wanted(&format!("m{number}"), "many.test")).collect();
+    let began = std::time::Instant::now();
+    load(&store, &files, &[], 1).await;
+    let took = began.elapsed();
+    println!("5000 monitors of files: {took:?}");
+    let rows = trail(&store).await;
+    assert_eq!(rows.len(), 5_000);
+    assert_eq!((rows[4_999].object_name.as_str(), rows[4_999].action.as_str()), ("m4999", "create"));
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vigie::model::{CheckId, CheckResult, Facts, LocationId, MonitorId, Outcome, Phases, Timestamp};
+use vigie::model::{CheckId, CheckResult, Facts, LocationId, MonitorId, Outcome, Phase, Phases, Timestamp};
 use vigie::store::{Commit, MonitorState, Page, ResultFilter, Retention};
 
 use crate::make::{HOUR, MINUTE, all, at, error, keep, missed, ok, ping, warning};
@@ -165,6 +165,7 @@ pub async fn retention_removes_each_kind_of_data_at_its_time(store: &impl Store)
         details_failed: days(10),
         hourly: days(60),
         daily: days(90),
+        audit: days(90),
     };
     let now = at(100 * 24 * HOUR);
     let ages = [1_u64, 5, 20, 40, 70, 95];
@@ -185,6 +186,9 @@ pub async fn retention_removes_each_kind_of_data_at_its_time(store: &impl Store)
     for result in kept {
         let age = now.since(result.planned_at);
         assert_ne!(result.phases(), Phases::default(), "phases stay when details go");
+        if result.monitor_id == MonitorId(3) {
+            assert_eq!(result.phases().micros(Phase::Quit), Some(7), "those without a column too");
+        }
         let details = match result.outcome {
             Outcome::Error => result.reasons == error(2, result.planned_at).reasons,
             _ if result.monitor_id == MonitorId(1) => result.facts.ping.is_some(),

@@ -101,6 +101,7 @@ pub async fn results_that_came_after_retention_leave_older_rollups_alone(store: 
         details_failed: long,
         hourly: long,
         daily: long,
+        audit: long,
     };
     keep(store, vec![ok(1, at(60), 1000), ok(1, at(120), 1000)]).await;
     let now = at(3 * ALL_DAY);

@@ -54,6 +54,7 @@ over_sqlite! {
         what_is_attached_to_a_monitor_goes_with_it,
         records_come_back_by_id_by_text_and_by_filter,
         the_audit_trail_is_read_newest_first,
+        the_trail_ends_with_its_time,
         secrets_are_sealed_anew_in_their_context;
     alarms:
         watches_are_kept_replaced_and_forgotten,

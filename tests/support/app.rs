@@ -17,8 +17,8 @@ use tower::ServiceExt;
 use vigie::api::{ApiState, v3};
 use vigie::clock::{Clock, FakeClock};
 use vigie::control::{
-    Accounts, Agent, Alerting, AlertingParts, Common, Directory, Fleet, FleetParts, LastRuns, NoWatchman,
-    PlanError, Planned, Planner, ResourceParts, Resources, Roster, TrialParts, Trials, View,
+    Accounts, Agent, Alerting, AlertingParts, Common, Directory, Fleet, FleetParts, LastRuns, Mobile,
+    NoWatchman, PlanError, Planned, Planner, ResourceParts, Resources, Roster, TrialParts, Trials, View,
 };
 use vigie::model::source::Node;
 use vigie::model::{
@@ -91,6 +91,7 @@ impl App {
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
             vault,
+            planner: planner.clone(),
             clock: Arc::clone(&timer),
         }));
         let trials = Arc::new(Trials::new(TrialParts {
@@ -191,6 +192,10 @@ fn common() -> Common {
         probed: vec![MonitorType::Website, MonitorType::WebsiteSsl, MonitorType::Tcp, MonitorType::Ping],
         spoken_versions: vec!["12"],
         certificate_days: 14,
+        mobile: Mobile {
+            region: Some(3),
+            profiles: [(1, "phone".to_owned()), (2, "tablet".to_owned())].into(),
+        },
         ..Common::default()
     }
 }

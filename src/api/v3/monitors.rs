@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::api::path::{Id, number};
 use crate::api::query::{Query, Select, Window, words};
 use crate::api::routes::Routes;
+use crate::api::select::SELECT;
 use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, etag, list};
 use crate::control::{Caller, Fleet, Refusal};
 use crate::model::{Monitor, MonitorId, MonitorType, Right, table};
@@ -41,11 +42,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
         Param::new("show_scripts", ParamKind::Choice(&["0", "1"]), "1 shows the scripts too"),
         Param::new("subtype", ParamKind::Int(0), "Browser scripts of this subtype only"),
         Param::new("value_id", ParamKind::Ids, "With one of these values of custom properties only"),
-        Param::new(
-            "select",
-            ParamKind::Text,
-            "Names of the fields to show, with commas between; all when absent",
-        ),
+        SELECT,
     ])
     .paged()
     .answer(Answer::List(tables.clone()));

@@ -8,6 +8,7 @@ use crate::control::{AlarmSettings, DeliverySettings};
 use crate::model::Rule;
 use crate::model::format::service;
 use crate::model::intake::SecretAt;
+use crate::model::source::Node;
 use crate::notify::{ChannelSettings, MailSettings, MailTls, Secret, SmsSettings, object_identifier};
 
 /// How alerts leave the process.
@@ -75,7 +76,7 @@ impl Reader<'_> {
             tls,
             verify: self.flag("mail.verify_certificate"),
             username: self.optional("mail.username").unwrap_or_default(),
-            password: self.secret("mail.password_file"),
+            password: self.password("mail.password_file"),
             from: self.text("mail.from"),
             hello: self.optional("mail.hello").unwrap_or_else(|| "localhost".to_owned()),
             try_time: Duration::from_secs(self.number("mail.try_seconds").unsigned_abs()),
@@ -90,7 +91,7 @@ impl Reader<'_> {
             json: self.text("sms.format") == "json",
             from: self.optional("sms.from").unwrap_or_default(),
             username: self.optional("sms.username").unwrap_or_default(),
-            password: self.secret("sms.password_file"),
+            password: self.password("sms.password_file"),
         })
     }
 
@@ -98,14 +99,18 @@ impl Reader<'_> {
         self.node(path).to_json() == serde_json::Value::Bool(true)
     }
 
-    /// What the file holds that `path` names; empty without one.
-    fn secret(&mut self, path: &str) -> Secret {
-        let Some(file) = self.optional(path) else { return Secret::default() };
-        match crate::app::read_secret(Path::new(""), SecretAt::File(&file)) {
+    fn password(&mut self, path: &str) -> Secret {
+        let node = self.node(path).clone();
+        self.secret(path, &node)
+    }
+
+    /// What the file holds that `node` at `path` names; empty without one.
+    pub(super) fn secret(&mut self, path: &str, node: &Node) -> Secret {
+        let Some(file) = node.as_text() else { return Secret::default() };
+        match crate::app::read_secret(Path::new(""), SecretAt::File(file)) {
             Ok(secret) => Secret(secret),
             Err(reason) => {
-                let place = self.node(path).place;
-                self.fault(Rule::Conflict, path, place, format!("`{path}`: {reason}"));
+                self.fault(Rule::Conflict, path, node.place, format!("`{path}`: {reason}"));
                 Secret::default()
             }
         }

@@ -10,13 +10,14 @@ use serde_json::Value;
 
 use super::alerts::AlertSettings;
 use super::hosted::{Hosted, targets, way_out};
-use super::kind::{clock_time, target};
+use super::kind::clock_time;
 use super::read::Values;
 use super::table::SETTINGS;
+use crate::control::Mobile;
 use crate::model::accept::Plan;
 use crate::model::source::{Node, Place};
 use crate::model::{FieldFault, Location, LocationId, MonitorType, Rule, nearest};
-use crate::net::{Endpoint, NetConfig, NetError, Pem, Roots, Trust};
+use crate::net::{Endpoint, NetConfig, NetError, Pem, Proxy, Roots, Trust};
 use crate::probe::ProbeSettings;
 use crate::store::Retention;
 use crate::telemetry::{LogFormat, LogOptions};
@@ -51,7 +52,7 @@ pub struct Settings {
     /// Whether it looks at failures of monitors of other locations.
     pub(super) verifies: bool,
     /// The proxy of its checks.
-    pub(super) proxy: Option<Endpoint>,
+    pub(super) proxy: Option<Proxy>,
     /// What it should always reach.
     pub(super) connectivity: Vec<Endpoint>,
     /// The locations of `locations`, without whom they trust.
@@ -60,6 +61,8 @@ pub struct Settings {
     pub certificate_names: BTreeMap<i64, String>,
     /// What checks have in common.
     pub probe: ProbeSettings,
+    /// What browsers pretend to be.
+    pub mobile: Mobile,
     /// How alerts leave the process.
     pub alerts: AlertSettings,
     /// Every value, for comparison.
@@ -152,6 +155,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
                 details_failed: days(&read, "store.keep_details_failed_days"),
                 hourly: days(&read, "store.keep_hourly_days"),
                 daily: days(&read, "store.keep_daily_days"),
+                audit: days(&read, "store.keep_audit_days"),
             },
             retention_at: clock_time(&read.text("store.retention_at")).unwrap_or((3, 17)),
         },
@@ -161,12 +165,13 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
             region: read.number("location.region"),
         },
         net: read.net(),
-        proxy: read.optional("location.proxy").as_deref().and_then(target),
+        proxy: read.first_proxy(),
         verifies: read.node("location.verifies").to_json() == Value::Bool(true),
         connectivity: targets(read.node("location.connectivity_targets")),
         others: read.others(),
         certificate_names: read.certificate_names(),
         probe: read.probe(),
+        mobile: read.mobile(),
         alerts: read.alerts(),
         raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
     }
@@ -256,6 +261,13 @@ impl Reader<'_> {
         }
     }
 
+    fn first_proxy(&mut self) -> Option<Proxy> {
+        let of = |name: &&str| ((*name).to_owned(), self.node(&format!("location.{name}")).clone());
+        let known: BTreeMap<_, _> =
+            ["proxy", "proxy_username", "proxy_password_file"].iter().map(of).collect();
+        self.proxy("location", |name| known.get(name).cloned())
+    }
+
     fn net(&mut self) -> NetConfig {
         let way = way_out(|name| self.node(&format!("location.{name}")));
         NetConfig { trust: self.trust(), ..way }
@@ -329,12 +341,16 @@ impl Reader<'_> {
         checked.is_ok()
     }
 
-    /// The entries of a list of maps; an id or code that stands there twice is a fault.
+    /// The entries of a list of maps; what tells them apart and stands there twice is a fault.
     pub(super) fn entries(&mut self, path: &str) -> Vec<(usize, Node)> {
         let node = self.node(path).clone();
         let mut seen = BTreeSet::new();
         for (at, item) in node.items().iter().enumerate() {
-            let name = if path == "plans" { "code" } else { "id" };
+            let name = match path {
+                "plans" => "code",
+                "mobile.profiles" => "subtype",
+                _ => "id",
+            };
             let Some(key) = item.get(name) else { continue };
             if !seen.insert(key.to_json().to_string()) {
                 let inner = format!("{path}[{at}].{name}");
@@ -369,6 +385,14 @@ impl Reader<'_> {
             keyring: None,
             hello: self.optional("mail.hello").map(Into::into),
         }
+    }
+
+    fn mobile(&mut self) -> Mobile {
+        let profile = |(_, entry): (usize, Node)| {
+            Some((entry.get("subtype")?.to_json().as_i64()?, entry.get("name")?.as_text()?.to_owned()))
+        };
+        let profiles = self.entries("mobile.profiles").into_iter().filter_map(profile).collect();
+        Mobile { region: self.node("mobile.region").to_json().as_i64(), profiles }
     }
 
     fn plans(&mut self) -> Vec<Plan> {

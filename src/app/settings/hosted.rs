@@ -4,7 +4,7 @@ use super::build::{EngineSettings, Reader, Settings, null};
 use super::kind::{server, target};
 use crate::model::source::Node;
 use crate::model::{Location, LocationId, Rule};
-use crate::net::{EgressPolicy, Endpoint, NameServers, NetConfig, Source};
+use crate::net::{EgressPolicy, Endpoint, NameServers, NetConfig, Proxy, Source};
 
 /// A location that this process hosts.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct Hosted {
     /// Its network.
     pub net: NetConfig,
     /// The HTTP proxy through which TCP connections of checks leave.
-    pub proxy: Option<Endpoint>,
+    pub proxy: Option<Proxy>,
     /// How much runs there at once.
     pub engine: EngineSettings,
     /// Whether it looks at failures of monitors that do not run there.
@@ -65,9 +65,35 @@ impl Reader<'_> {
                 let message = format!("`{path}` is the number of the location of `location` already");
                 self.fault(Rule::Duplicate, &path, place, message);
             }
-            others.push(self.other(&entry, LocationId(id)));
+            let proxy = self.proxy(&format!("locations[{at}]"), |name| entry.get(name).cloned());
+            others.push(Hosted { proxy, ..self.other(&entry, LocationId(id)) });
         }
         others
+    }
+
+    /// The proxy of the location at `path` with its login, out of the values that `of` knows by name.
+    pub(super) fn proxy(&mut self, path: &str, of: impl Fn(&str) -> Option<Node>) -> Option<Proxy> {
+        let text = |name: &str| of(name).as_ref().and_then(Node::as_text).map(str::to_owned);
+        let place = |name: &str| of(name).map(|node| node.place).unwrap_or_default();
+        let (username, password) = ("proxy_username", "proxy_password_file");
+        for (there, missing) in [(username, "proxy"), (password, username)] {
+            if text(there).is_some() && text(missing).is_none() {
+                let message = format!("`{path}.{there}` needs `{path}.{missing}` as well");
+                self.fault(Rule::Missing, &format!("{path}.{there}"), place(there), message);
+            }
+        }
+        let name = text(username);
+        if name.as_ref().is_some_and(|name| name.contains(':')) {
+            // Where it ends would not be known (RFC 7617, section 2).
+            let message = format!("`{path}.{username}` must be a text without a colon");
+            self.fault(Rule::Format, &format!("{path}.{username}"), place(username), message);
+        }
+        let secret = of(password).map(|node| self.secret(&format!("{path}.{password}"), &node));
+        let proxy = Proxy::from(target(&text("proxy")?)?);
+        Some(match name {
+            Some(name) => proxy.for_user(&name, &secret.unwrap_or_default().0),
+            None => proxy,
+        })
     }
 
     fn other(&self, entry: &Node, id: LocationId) -> Hosted {
@@ -79,7 +105,7 @@ impl Reader<'_> {
         Hosted {
             location: Location { id, name, region: number("region").unwrap_or_default() },
             net: way_out(|name| entry.get(name).unwrap_or_else(|| null())),
-            proxy: entry.get("proxy").and_then(Node::as_text).and_then(target),
+            proxy: None,
             engine: EngineSettings {
                 total: most("total", engine.total),
                 light: most("light", engine.light),

@@ -66,6 +66,8 @@ static LOCATION: &[Part] = &[
     part("egress_allow", Kind::List(&Kind::Network), false),
     part("egress_deny", Kind::List(&Kind::Network), false),
     part("proxy", Kind::Target, false),
+    part("proxy_username", Kind::Text, false),
+    part("proxy_password_file", Kind::Text, false),
     part("verifies", Kind::Flag, false),
     part("connectivity_targets", Kind::List(&Kind::Target), false),
     part("total", count(1, 1_000_000), false),
@@ -74,6 +76,7 @@ static LOCATION: &[Part] = &[
     part("per_target", count(1, 1_000_000), false),
     part("queue", count(1, 10_000_000), false),
 ];
+static PROFILE: &[Part] = &[part("subtype", count(1, 3), true), part("name", Kind::Text, true)];
 static DNS_NAME: &[Part] = &[part("id", ID, true), part("name", Kind::Text, true)];
 static PLAN: &[Part] = &[
     part("code", Kind::Text, true),
@@ -94,6 +97,7 @@ pub static SECTIONS: &[(&str, &str)] = &[
     ("tls", "Whom checks trust."),
     ("dns", "Name-server monitors."),
     ("checks", "What checks have in common."),
+    ("mobile", "What browser scripts pretend to be, and which locations stand in a mobile network."),
     (
         "alerts",
         "How alerts are delivered. Webhooks, mail and traps are held to the egress policy of `location`.",
@@ -199,6 +203,7 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("store.keep_details_failed_days", DAYS, "90", "How long details of all other results are kept."),
     Setting::new("store.keep_hourly_days", DAYS, "400", "How long hourly figures are kept."),
     Setting::new("store.keep_daily_days", DAYS, "1830", "How long daily figures are kept."),
+    Setting::new("store.keep_audit_days", DAYS, "400", "How long the audit trail is kept: who changed what when."),
     Setting::new("store.retention_at", Kind::ClockTime, "\"03:17\"", "When old data are removed each day, UTC."),
     Setting::new("location.id", ID, "1", "Its number; monitors name it in `home_location` and `locations`."),
     Setting::new("location.name", Kind::Text, "local", "Its name, for people."),
@@ -236,6 +241,8 @@ pub static SETTINGS: &[Setting] = &[
         "null",
         "Host and port of an HTTP proxy through which TCP connections of checks leave (CONNECT to the address: names\nare resolved here, and the egress policy holds). Pings, UDP and targets on loopback go without it.",
     ),
+    Setting::new("location.proxy_username", Kind::Text, "null", "Who logs in to the proxy (Basic); null for nobody."),
+    Setting::new("location.proxy_password_file", Kind::Text, "null", "The file with the password of that login."),
     Setting::new(
         "location.verifies",
         Kind::Flag,
@@ -255,6 +262,20 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("checks.certificate_days", count(1, 3_650), "30", "Days before a certificate's end at which `Expiring` warns.").live(),
     Setting::new("checks.body_bytes", count(1_024, 1_073_741_824), "10485760", "Bytes of a body that are read at most, after decompression.").live(),
     Setting::new("checks.user_agent", Kind::Text, "null", "What checks call themselves in `User-Agent`; null means `vigie/` and the version.").live(),
+    Setting::new(
+        "mobile.region",
+        count(0, i64::MAX),
+        "null",
+        "The region code of locations in mobile networks; `has_mobile_locations` and `mobile_location_count` of\nbrowser scripts count those. null: there are none.",
+    )
+    .live(),
+    Setting::new(
+        "mobile.profiles",
+        Kind::Entries(PROFILE),
+        "[]",
+        "Names of the emulation profiles, by the `subtype` of the browser scripts that have them; `mobile_type` shows\nthe name.\nExample: [{subtype: 1, name: small phone}, {subtype: 2, name: tablet}]",
+    )
+    .live(),
     Setting::new(
         "alerts.per_minute",
         count(0, 10_000),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::units::{grouped, plain};
 use super::{Style, days_between, duration};
 use crate::model::{
-    Certificate, CheckResult, DnsFacts, HttpFacts, MailFacts, PingFacts, Timestamp, TlsFacts, TripFacts,
+    Certificate, CheckResult, DnsFacts, HttpFacts, MailFacts, PingFacts, Timestamp, TlsFacts, TripFacts, peer,
 };
 
 /// All facts of `result`, after an empty line; nothing when there are none.
@@ -48,11 +48,7 @@ impl Lines {
     }
 
     fn address(&mut self, result: &CheckResult) {
-        // Echo requests have no port: theirs is 0.
-        let used = result.address.map(|address| match address.port() {
-            0 => address.ip().to_string(),
-            _ => address.to_string(),
-        });
+        let used = result.address.map(peer);
         let others: Vec<String> = (result.facts.resolved.iter())
             .filter(|ip| result.address.is_none_or(|address| address.ip() != **ip))
             .map(ToString::to_string)

@@ -1,22 +1,20 @@
 //! What the audit trail says of a change: the fields that differ, without secrets, long texts as their length
 //! and hash.
 
-use std::fmt::Write;
-
 use serde_json::{Map, Value};
 
-use crate::model::{Document, Monitor, Secrets};
+use crate::model::{Document, Monitor, Secrets, hexadecimal};
 
 /// Characters from which on a text stands in the audit trail as its length and SHA-256.
 const LONG: usize = 2000;
 
 /// The fields of a new monitor.
-pub(super) fn after_create(document: &Document) -> Map<String, Value> {
+pub(in crate::control) fn after_create(document: &Document) -> Map<String, Value> {
     document.stored(Secrets::Masked).into_iter().map(|(name, value)| (name, brief(value))).collect()
 }
 
 /// The fields of a monitor that is removed.
-pub(super) fn before_delete(document: &Document) -> Map<String, Value> {
+pub(in crate::control) fn before_delete(document: &Document) -> Map<String, Value> {
     after_create(document)
 }
 
@@ -33,7 +31,10 @@ pub(super) fn differences(old: &Monitor, new: &Monitor) -> (Map<String, Value>, 
 }
 
 /// The fields that differ between two documents. A field without a value is null.
-pub(super) fn between(old: &Document, new: &Document) -> (Map<String, Value>, Map<String, Value>) {
+pub(in crate::control) fn between(
+    old: &Document,
+    new: &Document,
+) -> (Map<String, Value>, Map<String, Value>) {
     let (revealed_old, revealed_new) = (old.stored(Secrets::Revealed), new.stored(Secrets::Revealed));
     let (masked_old, masked_new) = (old.to_json(Secrets::Masked), new.to_json(Secrets::Masked));
     let (mut before, mut after) = (Map::new(), Map::new());
@@ -59,12 +60,7 @@ pub(in crate::control) fn brief(value: Value) -> Value {
         return value;
     }
     let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
-    let mut told = format!("{characters} characters, SHA-256 ");
-    for byte in hash.as_ref() {
-        // Writing to a text cannot fail.
-        let _ = write!(told, "{byte:02x}");
-    }
-    Value::from(told)
+    Value::from(format!("{characters} characters, SHA-256 {}", hexadecimal(hash.as_ref())))
 }
 
 #[cfg(test)]

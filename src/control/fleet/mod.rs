@@ -29,7 +29,7 @@ use crate::vault::Keyring;
 use rest::Resting;
 use save::Pending;
 
-pub(super) use differences::brief;
+pub(super) use differences::{after_create, before_delete, between, brief};
 
 pub use apply::{Applied, AppliedChange, ApplyOptions};
 pub use show::LastRuns;

@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Resources;
+use super::{Resources, recipient};
 use crate::control::fleet::brief;
 use crate::control::moment::utc;
 use crate::control::object::object_of;
 use crate::control::{Caller, Refusal};
 use crate::model::table::Table;
+use crate::model::table::alerting::RECIPIENT;
 use crate::model::{MASK, Right};
 use crate::store::{AuditFilter, AuditRow, Listed, Page};
 
@@ -24,7 +25,14 @@ pub(super) fn changes(
         if was == is {
             continue;
         }
-        let shown = |value: &Value| if field.secret { json!(MASK) } else { brief(value.clone()) };
+        // Whoever may view reads the trail; addresses of hooks are not for all of them.
+        let is_address = table.name == RECIPIENT.name && field.name == "recipient";
+        let hidden = |value: &Value| value.as_str().filter(|_| is_address).and_then(recipient::masked);
+        let shown = |value: &Value| match hidden(value) {
+            Some(hidden) => json!(hidden),
+            None if field.secret => json!(MASK),
+            None => brief(value.clone()),
+        };
         let name = || field.name.to_owned();
         if !old.is_empty() {
             before.insert(name(), was.map_or(Value::Null, shown));

@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 use super::draft::{Draft, overlaid, whole};
 use super::rules::{Bench, users_of};
 use super::show;
-use crate::control::Refusal;
 use crate::control::object::object_of;
+use crate::control::{Agent, Refusal};
 use crate::model::source::Node;
 use crate::model::table::records::LOCATION_RECORD;
 use crate::model::{CustomerId, Document, Location, Record, RecordKind};
@@ -26,7 +26,8 @@ pub(super) fn is_shared(record: &Record) -> bool {
 pub(super) async fn list(bench: &Bench<'_>, page: Page) -> Result<Listed<Map<String, Value>>, Refusal> {
     let all = Page { limit: u32::MAX, offset: 0 };
     let kept = bench.parts.ledger.records(RecordFilter::of(RecordKind::Location), all).await?;
-    let of_settings = bench.facts.common.locations.iter().map(managed);
+    let agents = bench.parts.planner.agents();
+    let of_settings = bench.facts.common.locations.iter().map(|location| managed(location, &agents));
     let records = kept.rows.iter().filter(|record| bench.sees(record));
     let rows: Vec<_> = of_settings.chain(records.map(|record| show::object(bench, record))).collect();
     let count = rows.len() as u64;
@@ -40,7 +41,13 @@ pub(super) fn of_settings(bench: &Bench<'_>, id: i64) -> Option<Map<String, Valu
     if bench.kind.record != RecordKind::Location {
         return None;
     }
-    bench.facts.common.locations.iter().find(|location| location.id.0 == id).map(managed)
+    bench
+        .facts
+        .common
+        .locations
+        .iter()
+        .find(|location| location.id.0 == id)
+        .map(|location| managed(location, &bench.parts.planner.agents()))
 }
 
 /// Locations of the settings are changed there.
@@ -52,21 +59,26 @@ pub(super) fn refuse_of_settings(bench: &Bench<'_>, id: i64) -> Result<(), Refus
     Err(Refusal::Forbidden(message.to_owned()))
 }
 
-fn managed(location: &Location) -> Map<String, Value> {
+fn managed(location: &Location, agents: &[Agent]) -> Map<String, Value> {
     object_of(json!({
         "id": location.id.0,
         "name": location.name,
         "region": location.region,
         "private": false,
-        "health": health(true),
+        "health": health(1, usize::from(works_at(location, agents))),
         "managed": true,
     }))
 }
 
-/// This process is the one agent of its own location; nothing else runs agents yet.
-pub(super) fn health(hosted: bool) -> Value {
-    let state = if hosted { "alive" } else { "away" };
-    json!({"agents": i32::from(hosted), "alive": i32::from(hosted), "state": state})
+/// Whether something runs checks at `location` now, and is not cut off itself.
+fn works_at(location: &Location, agents: &[Agent]) -> bool {
+    agents.iter().any(|agent| agent.location.id == location.id && agent.alive && !agent.cut_off)
+}
+
+/// This process is the one agent of each of its own locations; nothing else runs agents yet.
+pub(super) fn health(agents: usize, alive: usize) -> Value {
+    let state = if alive > 0 { "alive" } else { "away" };
+    json!({"agents": agents, "alive": alive, "state": state})
 }
 
 /// With an enrolment secret, which is shown once and kept as its hash.

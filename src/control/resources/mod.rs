@@ -27,7 +27,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::{Map, Value};
 
-use super::{Caller, Directory, Refusal, Roster, Saved};
+use super::{Caller, Directory, Planner, Refusal, Roster, Saved};
 use crate::clock::Clock;
 use crate::model::source::Node;
 use crate::model::{Record, RecordKind, Revision};
@@ -53,6 +53,8 @@ pub struct ResourceParts {
     pub directory: Arc<Directory>,
     /// Seals private keys.
     pub vault: Arc<Keyring>,
+    /// Knows which locations are alive.
+    pub planner: Arc<dyn Planner>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
 }

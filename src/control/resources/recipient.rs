@@ -11,7 +11,7 @@ use crate::control::contacts::recipient_context;
 use crate::model::format::{Format, service};
 use crate::model::source::Node;
 use crate::model::table::alerting::RECIPIENT;
-use crate::model::{FieldFault, MASK, Method, Record, RecordKind, Rule};
+use crate::model::{FieldFault, MASK, Method, Record, RecordKind, Right, Rule};
 use crate::schedule::{Rests, When};
 use crate::store::{Page, RecordFilter, StoreError, Write};
 
@@ -29,6 +29,11 @@ pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
 
 pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
     let mut fields = overlaid(&RECIPIENT, &old.fields, body)?;
+    // What somebody read masked stands for what is there, when it is sent back.
+    let shown = masked(old.text("recipient"));
+    if shown.is_some() && fields.get("recipient").and_then(Value::as_str) == shown.as_deref() {
+        fields.insert("recipient".to_owned(), json!(old.text("recipient")));
+    }
     let password = password_of(&mut fields);
     // Null and the empty text take it away.
     let unset = body.get("password").is_some();
@@ -40,6 +45,14 @@ pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draf
     };
     check(&fields, body, private.is_some())?;
     Ok(Draft { private, ..Draft::of(old, fields) })
+}
+
+/// An address as those see it who may not change it: the URL of a hook is a secret beyond its host. `None` when
+/// there is nothing to hide.
+pub(super) fn masked(address: &str) -> Option<String> {
+    let url = url::Url::parse(address).ok().filter(url::Url::has_host)?;
+    let whole = url.path() != "/" || url.query().is_some() || url.fragment().is_some();
+    whole.then(|| format!("{}/{MASK}", url.origin().ascii_serialization()))
 }
 
 /// The password of before, which goes to nobody else: a new host or method asks for it anew.
@@ -78,6 +91,10 @@ fn check(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result
     let address = fields.get("recipient").and_then(Value::as_str).unwrap_or_default();
     let method = fields.get("method_id").and_then(Value::as_i64).and_then(Method::of_id);
     let mut faults: Vec<FieldFault> = Vec::new();
+    if masked(address).as_deref() == Some(address) {
+        let message = "`recipient` is masked, and there is no value that it could stand for";
+        faults.push(FieldFault::new(Rule::Secret, "recipient", body.place_of("recipient"), message));
+    }
     if let Some(method) = method
         && let Some(wanted) = address_fault(method, address)
     {
@@ -161,6 +178,7 @@ async fn all(bench: &Bench<'_>, filter: RecordFilter) -> Result<Vec<Record>, Sto
 /// What is worked out of the account: masked password, the method in words, blackouts and groups.
 pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
+        "recipient" if !bench.caller.role.may(Right::Edit) => json!(masked(record.text("recipient"))?),
         "password" => json!(record.private.as_ref().map(|_| MASK)),
         "method_description" => {
             let id = record.fields.get("method_id").and_then(Value::as_i64);
@@ -211,6 +229,18 @@ mod tests {
             for address in *bad {
                 assert!(address_fault(*method, address).is_some(), "{address}");
             }
+        }
+    }
+
+    #[test]
+    fn an_address_is_hidden_beyond_its_host_when_it_is_a_url() {
+        let hidden = |address: &str| masked(address).unwrap_or_default();
+        assert_eq!(hidden("https://hooks.example/services/T/B"), "https://hooks.example/********");
+        assert_eq!(hidden("https://hooks.example:8443/?key=s3cret"), "https://hooks.example:8443/********");
+        for open in
+            ["https://hooks.example/", "https://hooks.example", "a@b.example", "+49 30 1", "a.example:162"]
+        {
+            assert_eq!(masked(open), None, "{open}");
         }
     }
 

@@ -39,7 +39,7 @@ fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
         (RecordKind::Blackout, "assoc_id") => json!(record.assoc),
         (RecordKind::Event, "name") => json!(event::label(record.text("event"))),
         (RecordKind::Event, "timestamp") => json!(window(record.created_at, &bench.facts.time_zone)),
-        (RecordKind::Location, "health") => location::health(false),
+        (RecordKind::Location, "health") => location::health(0, 0),
         (RecordKind::Location, "managed") => json!(false),
         (RecordKind::Recipient, name) => return recipient::computed(bench, record, name),
         (RecordKind::NotifierGroup, name) => return group::computed(bench, record, name),

@@ -47,7 +47,11 @@ pub static LOCATION_HEALTH: Table = Table::new(
     &[&[
         reported("agents", COUNT, "Agents that were ever enrolled"),
         reported("alive", COUNT, "Those that are heard of now"),
-        reported("state", Kind::TextOf(&["alive", "away"]), "Away: nothing runs checks there"),
+        reported(
+            "state",
+            Kind::TextOf(&["alive", "away"]),
+            "Away: nothing runs checks there, or what does is cut off from its network",
+        ),
     ]],
 );
 

@@ -4,10 +4,13 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, Row, params};
 
 use crate::model::Timestamp;
-use crate::store::{AuditEntry, AuditFilter, AuditRow, Listed, Page};
+use crate::store::{AuditEntry, AuditFilter, AuditObject, AuditRow, Entries, Listed, Page};
 
 use super::ledger::List;
 use super::records::map;
+
+/// Entries that one transaction removes at most.
+const CHUNK: i64 = 1000;
 
 const COLUMNS: &str = "id, at, login, address, via, action, object, object_id, object_name, before, after";
 
@@ -33,6 +36,29 @@ pub(super) fn keep(conn: &Connection, entry: &AuditEntry, about: Option<i64>) ->
         json(&entry.after)
     ])?;
     Ok(())
+}
+
+/// Keeps `entries` about what has a number already.
+pub(super) fn keep_all(conn: &Connection, entries: &Entries) -> rusqlite::Result<()> {
+    for entry in (0..).map_while(entries) {
+        let about = match entry.object_id {
+            AuditObject::Id(id) => Some(id),
+            AuditObject::Created(_) | AuditObject::None => None,
+        };
+        keep(conn, &entry, about)?;
+    }
+    Ok(())
+}
+
+/// Of the entries behind the number `after`, looks at the `CHUNK` oldest and removes those from before `cut`;
+/// answers the last number that it looked at, and how many went.
+pub(super) fn remove_old(conn: &Connection, after: i64, cut: i64) -> rusqlite::Result<(i64, u64)> {
+    let last: Option<i64> = conn
+        .prepare_cached("SELECT max(id) FROM (SELECT id FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2)")?
+        .query_row([after, CHUNK], |row| row.get(0))?;
+    let Some(last) = last else { return Ok((after, 0)) };
+    let mut removal = conn.prepare_cached("DELETE FROM audit WHERE id > ?1 AND id <= ?2 AND at < ?3")?;
+    Ok((last, removal.execute([after, last, cut])? as u64))
 }
 
 /// The entries in `page` of those that match, newest first, and how many do.

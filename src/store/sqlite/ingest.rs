@@ -199,7 +199,7 @@ fn insert_rest(conn: &Connection, row: &Row, (planned_at, rest): &(i64, Series))
     let inserted = conn
         .prepare_cached(
             "INSERT INTO results (planned_at, monitor_id, location_id, outcome, status, started_after, total_us,
-                 revision, attempts, label, missed_reason, missed_slots, last_planned_at, session)
+                 revision, attempts, label, missed_reason, missed_slots, last_planned_at)
              VALUES (?1, ?2, ?3, 4, ?10, ?4, 0, ?5, 0, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",
         )?
         .execute(params![

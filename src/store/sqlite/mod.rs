@@ -32,8 +32,8 @@ pub use rollup::SKETCH_ERROR;
 use crate::model::{Capture, CheckId, CheckResult, CustomerId, Monitor, MonitorId, Revision, Timestamp};
 
 use super::{
-    Answer, Commit, Housekeeping, Ingest, MonitorState, Monitors, Page, ResultFilter, ResultPage, Results,
-    Retention, Rollup, Span, StoreError,
+    Answer, Commit, Entries, Housekeeping, Ingest, MonitorState, Monitors, Page, ResultFilter, ResultPage,
+    Results, Retention, Rollup, Span, StoreError,
 };
 use error::Told;
 use open::Lock;
@@ -185,10 +185,14 @@ impl Monitors for SqliteStore {
         Box::pin(self.readers.call(move |conn| monitors::last_revisions(conn, &ids)))
     }
 
-    fn change(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>) -> Answer<'_, ()> {
+    fn change(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>, entries: Entries) -> Answer<'_, ()> {
         Box::pin(async move {
             let puts: Vec<_> = puts.iter().map(monitors::Put::of).collect();
-            self.writer.call(move |writing| monitors::change(writing.conn, &puts, &removed)).await
+            let change = move |writing: &mut writer::Writing<'_>| {
+                monitors::change(writing.conn, &puts, &removed)?;
+                audit::keep_all(writing.conn, &entries)
+            };
+            self.writer.call(change).await
         })
     }
 }

@@ -7,11 +7,12 @@ use rusqlite::{Connection, params};
 use crate::model::Timestamp;
 use crate::store::{Alarms, Retention, Span, StoreError};
 
-use super::SqliteStore;
 use super::counts::Changes;
 use super::rollup::late::{reach, start};
 use super::rollup::{code, width};
 use super::row::signed;
+use super::writer::Writing;
+use super::{SqliteStore, audit};
 
 /// Rows that one transaction removes.
 const CHUNK: i64 = 1000;
@@ -46,6 +47,7 @@ pub(super) async fn retain(
     gone += remove(store, HOURLY, hourly).await?;
     gone += remove(store, DAILY, before(retention.daily)).await?;
     gone += remove(store, TEXTS, texts).await?;
+    gone += remove_audit(store, before(retention.audit)).await?;
     // Outages and messages tell of single results: they stay as long.
     gone += store.retain_alarms(now - retention.results).await?;
     give_back(store).await?;
@@ -118,6 +120,21 @@ async fn remove_results(store: &SqliteStore, before: i64) -> Result<u64, StoreEr
         if signed(rows) < CHUNK {
             return Ok(gone);
         }
+    }
+}
+
+/// The trail is in the order of its numbers, so that it is read no further than to the first thousand entries of
+/// which none is old. Where a clock was wrong, an entry may stay longer for that, and never goes too early.
+async fn remove_audit(store: &SqliteStore, before: i64) -> Result<u64, StoreError> {
+    let (mut after, mut gone) = (i64::MIN, 0);
+    loop {
+        let step = move |writing: &mut Writing<'_>| audit::remove_old(writing.conn, after, before);
+        let (last, rows) = store.writer.call(step).await?;
+        gone += rows;
+        if rows == 0 {
+            return Ok(gone);
+        }
+        after = last;
     }
 }
 

@@ -200,9 +200,11 @@ fn success(operation: &Operation) -> Value {
             return json!({"description": "The file", "headers": headers, "content": content});
         }
         Answer::Saved(more) => saved(*more),
+        Answer::One(table) if chosen && !is_monitor(table) => some_of(reference(table, false)),
         Answer::One(table) => reference(table, chosen),
         Answer::OneOf(tables) => one_of(tables, chosen),
         Answer::List(tables) => list_of(one_of(tables, chosen)),
+        Answer::Schema(schema) if chosen => some_of(lift(schema, &mut Map::new())),
         Answer::Schema(schema) => lift(schema, &mut Map::new()),
     };
     let content = json!({"application/json": {"schema": schema}});
@@ -246,6 +248,11 @@ fn saved(more: Option<&'static Table>) -> Value {
         schema["properties"][field.name] = json!({"type": "string", "description": field.about});
     }
     schema
+}
+
+/// The object that `whole` describes, or those of its fields that `select` names.
+fn some_of(whole: Value) -> Value {
+    json!({"anyOf": [whole, {"type": "object", "description": "The fields that `select` names"}]})
 }
 
 fn reference(table: &'static Table, chosen: bool) -> Value {

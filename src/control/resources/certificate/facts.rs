@@ -1,6 +1,5 @@
 //! What a certificate says of itself, and what is worth a warning when it is saved.
 
-use std::fmt::Write as _;
 use std::net::IpAddr;
 
 use aws_lc_rs::digest::{SHA256, digest};
@@ -9,7 +8,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::public_key::PublicKey;
 
 use crate::control::moment::utc;
-use crate::model::{Timestamp, printable, shortened};
+use crate::model::{Timestamp, hexadecimal, printable, shortened};
 
 /// Names of one certificate that are kept.
 const NAMES: usize = 100;
@@ -46,14 +45,6 @@ pub(super) fn of(der: &[u8]) -> Result<CertificateFacts, String> {
         fingerprint: hexadecimal(hash.as_ref()),
         key_type: key_type(&parsed),
         authority: parsed.is_ca(),
-    })
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing into a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
     })
 }
 

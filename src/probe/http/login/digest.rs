@@ -4,6 +4,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use md5::{Digest as _, Md5};
 
 use super::challenge::Challenge;
+use crate::model::hexadecimal;
 
 /// A challenge that is answered, and how often it was so far.
 pub(in crate::probe::http) struct Digest {
@@ -141,8 +142,7 @@ fn quoted(text: &[u8]) -> Vec<u8> {
 }
 
 fn hex(bytes: &[u8]) -> Vec<u8> {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| DIGITS[usize::from(digit)]).collect()
+    hexadecimal(bytes).into_bytes()
 }
 
 #[cfg(test)]

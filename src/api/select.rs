@@ -1,0 +1,44 @@
+//! `select` of calls that answer one object (behaviour.md 1): which of its fields the caller wants.
+
+use axum::body::{Body, to_bytes};
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value};
+
+use super::query::Query;
+use super::{ApiError, Param, ParamKind};
+
+/// The parameter.
+pub(super) const SELECT: Param = Param::new(
+    "select",
+    ParamKind::Text,
+    "Names of the fields to show, with commas between; all when absent",
+);
+
+/// Leaves in the answer what `select` asks for. Other parameters are the call's own.
+pub(super) async fn narrow(request: Request, next: Next) -> Response {
+    let query = Query::only(request.uri(), &[SELECT.name]);
+    let select = query.select();
+    if let Err(error) = query.finish() {
+        return error.into_response();
+    }
+    let answer = next.run(request).await;
+    if select.takes_all() || answer.status() != StatusCode::OK {
+        return answer;
+    }
+    let (mut head, body) = answer.into_parts();
+    // It is our own answer, which stands in memory already.
+    let Ok(bytes) = to_bytes(body, usize::MAX).await else {
+        let message = "The server could not answer this; see its log";
+        return ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message).into_response();
+    };
+    let Ok(mut object) = serde_json::from_slice::<Map<String, Value>>(&bytes) else {
+        // No object: the head alone was asked for.
+        return Response::from_parts(head, Body::from(bytes));
+    };
+    select.narrow(&mut object);
+    head.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(head, Body::from(Value::Object(object).to_string()))
+}
