@@ -33,8 +33,8 @@ struct Account {
     require_tls: bool,
     credentials: Option<Credentials>,
     mechanism: Option<Mechanism>,
-    /// What a host begins with whose server speaks TLS first.
-    secure_scheme: &'static str,
+    /// What a host begins with: without and with TLS from the start.
+    schemes: &'static [&'static str],
 }
 
 impl Account {
@@ -59,7 +59,7 @@ impl Account {
             require_tls: document.value("require_tls") == Some(&Value::Bool(true)),
             credentials: Some(credentials).filter(|login| !login.user.is_empty()),
             mechanism: document.text("auth_method").and_then(Mechanism::of_field),
-            secure_scheme: schemes.last().copied().unwrap_or_default(),
+            schemes,
         }
     }
 
@@ -82,10 +82,18 @@ impl Account {
     /// A server that waits for TLS says nothing, and one that does not know it says something else: both
     /// are known by where the session fails.
     fn advised(&self, failure: Failure) -> Failure {
-        let scheme = self.secure_scheme;
+        let (plain, secure) = match self.schemes {
+            [plain, secure] => (plain, secure),
+            _ => return failure,
+        };
         let hint = match (failure.phase, failure.kind, self.service.implicit_tls) {
             (Phase::Banner, FailureKind::TimedOut | FailureKind::NoResponse, false) => {
-                format!("; a server that speaks TLS first does so, and is written `{scheme}://host:port`")
+                format!("; one that waits for TLS says nothing before it: its host is written `{secure}://…`")
+            }
+            (Phase::Tls, FailureKind::TlsHandshake, true)
+                if failure.detail.contains("InvalidContentType") =>
+            {
+                format!("; one that begins in plain text answers so: its host is written `{plain}://…`")
             }
             _ => return failure,
         };

@@ -62,14 +62,17 @@ pub(super) struct Guarded {
     ready: usize,
     heard: usize,
     lines: usize,
-    /// What is sent, until its line is whole.
+    /// What goes out with the next flush. The library writes a line in four pieces, each of which would be
+    /// a packet of its own.
     going: Vec<u8>,
+    /// Whether that was told already.
+    noted: bool,
 }
 
 impl Guarded {
     /// Goes on with `stream`, of which `came` was read already.
     pub(super) fn new(stream: Stream, came: Vec<u8>, talk: Shared) -> Self {
-        Self { stream, talk, came, ready: 0, heard: 0, lines: 0, going: Vec::new() }
+        Self { stream, talk, came, ready: 0, heard: 0, lines: 0, going: Vec::new(), noted: true }
     }
 
     /// Makes the next line ready, if it is whole.
@@ -112,16 +115,12 @@ impl Guarded {
         Ok(())
     }
 
-    /// Notes the whole lines of what is sent. In the phase of the login only the first words are shown.
-    fn note(&mut self, bytes: &[u8]) {
-        self.going.extend_from_slice(bytes);
-        while let Some(end) = self.going.iter().position(|&byte| byte == b'\n') {
-            let line: Vec<u8> = self.going.drain(..=end).collect();
-            let line = String::from_utf8_lossy(&line);
-            let line = line.trim_end_matches(['\r', '\n']);
+    /// Notes what goes out now. In the phase of the login only the first words are shown.
+    fn note(&self) {
+        for line in String::from_utf8_lossy(&self.going).lines() {
             self.talk.with(|talk| {
-                let shown =
-                    if talk.phase == Phase::Auth { masked(line, &mut talk.secrets) } else { line.to_owned() };
+                let is_login = talk.phase == Phase::Auth;
+                let shown = if is_login { masked(line, &mut talk.secrets) } else { line.to_owned() };
                 talk.lines.push((true, shown));
             });
         }
@@ -196,15 +195,28 @@ impl AsyncRead for Guarded {
 }
 
 impl AsyncWrite for Guarded {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        let count = ready!(Pin::new(&mut this.stream).poll_write(cx, bytes))?;
-        this.note(&bytes[..count]);
-        Poll::Ready(Ok(count))
+        // Lines of ours alone go out, and none is longer than a name and a password.
+        this.going.extend_from_slice(bytes);
+        this.noted = false;
+        Poll::Ready(Ok(bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+        let this = self.get_mut();
+        if !this.noted {
+            this.note();
+            this.noted = true;
+        }
+        while !this.going.is_empty() {
+            let count = ready!(Pin::new(&mut this.stream).poll_write(cx, &this.going))?;
+            if count == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            this.going.drain(..count);
+        }
+        Pin::new(&mut this.stream).poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

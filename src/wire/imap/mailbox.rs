@@ -136,7 +136,10 @@ impl<'a> Mailbox<'a> {
         let started = Instant::now();
         let done = self.deadline.hold(phase, work).await;
         session.trace.phases.add(phase, started.elapsed());
-        done?.map_err(|error| self.failure(phase, error))
+        // The library takes a mailbox for opened when the server goes in the middle of its answer.
+        let is_whole = self.talk.with(|talk| !talk.last.is_empty() && !talk.last.starts_with('*'));
+        let done = done?.and_then(|done| if is_whole { Ok(done) } else { Err(Error::ConnectionLost) });
+        done.map_err(|error| self.failure(phase, error))
     }
 
     /// What `error` of the library means. Its texts are for programmers: what the server said tells more.
