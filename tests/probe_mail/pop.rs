@@ -28,11 +28,11 @@ fn cases() -> Vec<Case> {
     };
     let (banner, capability, auth, select) = (Phase::Banner, Phase::Capability, Phase::Auth, Phase::Select);
     let (starttls, tls, quit) = (Phase::Starttls, Phase::Tls, Phase::Quit);
-    let hint = "is written `pop3s://host:port`";
+    let hint = "its host is written `pop3s://…`";
     let script = |start: &str, more: &str| format!("{start}\n{more}");
     vec![
         case("closes at once", "", Fails(6, NoResponse, banner, hint)),
-        case("resets at once", "* reset", Fails(6, ResponseReset, banner, "")),
+        case("resets at CAPA", &script(ASKED, "* reset"), Fails(6, ResponseReset, capability, "")),
         case("says nothing", "", Fails(2, TimedOut, banner, hint)).stalls(),
         case("half a greeting", "", Fails(3, ResponseTruncated, banner, "after 4 bytes")).then(send("+OK ")),
         case(

@@ -185,7 +185,7 @@ fn ways_out() -> Vec<Case> {
                 ..Ways::default()
             },
             SOON,
-            Some((5, LoginRefused, deliver, "`535 no`; without a login, it answers `MAIL")),
+            Some((5, LoginRefused, Phase::Auth, "`535 no`; without a login, it answers `MAIL")),
         ),
     ]
 }
