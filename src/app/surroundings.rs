@@ -24,7 +24,7 @@ impl Known {
     #[must_use]
     pub fn of(settings: &Settings) -> Self {
         let trust = &settings.net.trust;
-        let speaks = |version: &&str| !matches!(TlsVersions::of_field(version), TlsVersions::Unsupported(_));
+        let speaks = |version: &&str| TlsVersions::of_field(version).is_spoken();
         let versions = crate::model::table::shared::SSL_VERSIONS;
         Self {
             locations: settings.location_ids(),
@@ -64,9 +64,11 @@ impl Known {
 /// What `settings` and this build make known to every account.
 pub(super) fn common(settings: &Settings) -> Common {
     let known = Known::of(settings);
-    let name = |id: &i64| settings.certificate_names.get(id).cloned().unwrap_or_default();
-    let certificate =
-        |id: &i64, client: bool| (*id, KnownCertificate { name: name(id), format: "PEM".to_owned(), client });
+    let certificate = |id: &i64, client: bool| {
+        let known = settings.certificate_names.get(id).cloned();
+        let (name, format) = known.unwrap_or_else(|| (String::new(), "PEM"));
+        (*id, KnownCertificate { name, format: format.to_owned(), client })
+    };
     let clients = known.certificates.iter().map(|id| certificate(id, true));
     Common {
         locations: settings.hosted().into_iter().map(|hosted| hosted.location).collect(),

@@ -49,7 +49,7 @@ pub use performance::{Performance, PerformanceParts};
 pub use planner::{Agent, PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
 pub use raised::Raised;
-pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher};
+pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher, open_pkcs12};
 pub use roster::Roster;
 pub use sealing::{SealedBy, SealingError, open_keyring, reseal, sealed_by};
 pub use situation::{HealthOf, Situation};

@@ -89,6 +89,7 @@ failure_kinds! {
     HttpRedirectForbidden = "http_302", Target, HTTP_ERROR, "the monitor counts a 302 as an error";
     LoginRefused = "login_refused", Target, VALIDATION_FAILED, "the login was refused";
     TlsNotOffered = "tls_not_offered", Target, VALIDATION_FAILED, "the monitor requires TLS and the target offers none";
+    FileDiffers = "file_differs", Target, VALIDATION_FAILED, "the file came back different";
     MailboxLocked = "mailbox_locked", Target, INVALID_RESPONSE, "the mailbox is in use by another session";
     KeywordMissing = "keyword_missing", Target, VALIDATION_FAILED, "the keyword was not found";
     KeywordFound = "keyword_found", Target, VALIDATION_FAILED, "the keyword was found but must not be there";
@@ -96,6 +97,10 @@ failure_kinds! {
     DialogueUnexpected = "dialogue_unexpected", Target, INVALID_RESPONSE, "the target said something else than expected";
     DnsRcode = "dns_rcode", Target, INVALID_RESPONSE, "the name server answered with an error";
     DnsNoRecords = "dns_no_records", Target, INVALID_RESPONSE, "the name server answered without records";
+    DnsLame = "dns_lame", Target, INVALID_RESPONSE, "the name server has no authority over the name and asks nobody else";
+    DnsLoop = "dns_loop", Target, INVALID_RESPONSE, "the aliases of the name do not end";
+    DnsTruncated = "dns_truncated", Target, INVALID_RESPONSE, "the name server cut its answer where there was room for all of it";
+    DnsUnproven = "dns_unproven", Target, VALIDATION_FAILED, "the name server does not vouch for its answer by DNSSEC";
     DnsAnswerWrong = "dns_answer_wrong", Target, VALIDATION_FAILED, "the name server gave other records than expected";
     PingLost = "ping_lost", Target, PING_FAILED, "too many echo requests were lost";
     Unsupported = "unsupported", Ours, CANNOT_RUN, "this build has no probe for the type or option";

@@ -160,7 +160,7 @@ pub struct Hop {
 /// Of a TLS session.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TlsFacts {
-    /// `TLSv1.2` or `TLSv1.3`.
+    /// `TLSv1.3`, `TLSv1.2`, and what a monitor pins: `TLSv1.1`, `TLSv1.0`, `SSLv3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls_version: Option<String>,
     /// IANA name of the cipher suite.
@@ -199,12 +199,30 @@ pub struct DnsFacts {
     /// RFC 6895 name of the response code; empty and left out when nothing was answered.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub rcode: String,
-    /// Records of the answer section: type and value.
+    /// Records of the answer section without their signatures: type and value.
     pub answers: Vec<String>,
-    /// `udp` or `tcp`.
+    /// `udp`, `tcp`, `tls` or `https`.
     pub transport: String,
-    /// Whether the server has authority over the name.
+    /// Whether the server has authority over the name (AA).
     pub authoritative: bool,
+    /// Whether the server vouches for the answer by DNSSEC (AD).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub authenticated: bool,
+    /// Whether signatures came with the answer; they come only when `require_dnssec` asks for them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub signed: bool,
+    /// Whether the server asks others on behalf of its clients (RA).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recursion_available: bool,
+    /// Whether the answer was cut (TC); over UDP it is then asked for again over TCP.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
+    /// Bytes of the last message of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_bytes: Option<u64>,
+    /// Seconds that the answer may be kept: the least of its records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<u32>,
 }
 
 /// Of a series of echo requests. Round trips in microseconds; none when all were lost.
@@ -230,6 +248,9 @@ pub struct PingFacts {
     pub rtt_stddev_us: Option<u64>,
     /// `dgram` for the unprivileged socket, `raw` for the privileged one.
     pub socket: String,
+    /// What others said of lost requests by ICMP: who, what, and how often.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icmp_errors: Vec<String>,
 }
 
 impl Failure {

@@ -20,7 +20,7 @@ mod traceroute;
 
 pub use deadline::Deadline;
 pub use dial::{STAGGER, close_at_once, decisive};
-pub use echo::{EchoReply, EchoSocket, EchoWait};
+pub use echo::{EchoReply, EchoSocket, EchoWait, IcmpError};
 pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
 pub use endpoint::{Endpoint, Family, Trace};
 pub use exchange::{closed, exchange_failure, read_line, read_more, read_to, write_all};
@@ -30,8 +30,9 @@ pub use resolve::NameServers;
 pub use socket::Source;
 pub use stream::Stream;
 pub use timed::{Marks, Timed};
-pub use tls::{Pem, Roots, TlsOptions, TlsVersions, Trust, warm_up};
-pub use tokio_rustls::client::TlsStream;
+#[cfg(feature = "legacy-tls")]
+pub use tls::OldVersion;
+pub use tls::{Pem, Roots, TlsOptions, TlsSession, TlsStream, TlsVersions, Trust, warm_up, was_resumed};
 pub use traceroute::{Answer as RouteAnswer, Hop, Route, RouteEnd, RouteMethod, RouteOptions, Traced};
 
 /// The network of one location, as settings describe it.

@@ -7,7 +7,8 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio_rustls::client::TlsStream;
+
+use super::TlsStream;
 
 /// One connection.
 #[derive(Debug)]
@@ -28,9 +29,15 @@ impl Stream {
     /// The address on this side.
     #[must_use]
     pub fn local_address(&self) -> Option<SocketAddr> {
+        self.tcp().local_addr().ok()
+    }
+
+    /// The connection below.
+    #[must_use]
+    pub fn tcp(&self) -> &TcpStream {
         match self {
-            Self::Plain(stream) => stream.local_addr().ok(),
-            Self::Tls(stream) => stream.get_ref().0.local_addr().ok(),
+            Self::Plain(stream) => stream,
+            Self::Tls(stream) => stream.below(),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::net::{Deadline, Net};
 use crate::vault::Keyring;
 
 mod dns;
+mod ftp;
 mod http;
 mod mail;
 mod ping;

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, http, mail, ping, tcp};
+use super::{
+    Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, ftp, http, mail, ping, tcp,
+};
 use crate::model::{Document, Failure, FailureKind, MonitorType, Observation, Phase};
 
 /// What the engine has to know of a kind before it runs one.
@@ -29,6 +31,7 @@ pub static REGISTRY: &[Descriptor] = &[
     Descriptor { kinds: &[MonitorType::Ping], weight: Weight::Light, build: ping::build },
     Descriptor { kinds: &[MonitorType::EmailSmtp], weight: Weight::Light, build: mail::smtp },
     Descriptor { kinds: &[MonitorType::EmailImap], weight: Weight::Light, build: mail::imap },
+    Descriptor { kinds: &[MonitorType::Ftp, MonitorType::FtpSsl], weight: Weight::Light, build: ftp::build },
     Descriptor { kinds: &[MonitorType::Tcp], weight: Weight::Light, build: tcp::build },
 ];
 

@@ -27,7 +27,8 @@ enum Encryption {
 }
 
 /// One step of a dialogue. What is sent goes out as it is, nothing is added to it; what is expected is a
-/// regular expression that has to match somewhere in what came since the last match.
+/// regular expression that has to match somewhere in what came since the last match, without the rest of the
+/// line of that match when something is sent in between: `^250` is about the answer to what was sent.
 #[derive(Debug)]
 struct Step {
     send: Option<Box<str>>,
@@ -123,8 +124,12 @@ impl TcpProbe {
     ) -> Result<(), Failure> {
         let mut heard = Vec::new();
         let mut phase = Phase::FirstByte;
+        let mut is_within_line = false;
         for (index, step) in self.dialogue.iter().enumerate() {
             if let Some(text) = &step.send {
+                if let Some(end) = heard.iter().position(|&byte| byte == b'\n').filter(|_| is_within_line) {
+                    heard.drain(..=end);
+                }
                 let started = Instant::now();
                 let sent = write_all(stream, text.as_bytes(), cx.deadline).await;
                 trace.phases.add(Phase::Send, started.elapsed());
@@ -134,7 +139,7 @@ impl TcpProbe {
                 let started = Instant::now();
                 let found = hear(stream, &mut heard, pattern, cx, phase, index + 1).await;
                 trace.phases.add(phase, started.elapsed());
-                found?;
+                is_within_line = !found?.ends_with(b"\n");
                 phase = Phase::Transfer;
             }
         }
@@ -142,7 +147,8 @@ impl TcpProbe {
     }
 }
 
-/// Reads until `pattern` matches in `heard`, and takes the match and what came before it out of `heard`.
+/// Reads until `pattern` matches in `heard`, takes the match and what came before it out of `heard`, and returns
+/// both.
 /// When the peer said something else until it closed, or whole lines until the time was over, that is what
 /// went wrong, not the time; one that stops inside of a line has stalled.
 async fn hear<S: AsyncRead + Unpin>(
@@ -152,11 +158,10 @@ async fn hear<S: AsyncRead + Unpin>(
     cx: Context<'_>,
     phase: Phase,
     number: usize,
-) -> Result<(), Failure> {
+) -> Result<Vec<u8>, Failure> {
     loop {
         if let Some(end) = pattern.find(heard).map(|found| found.end()) {
-            heard.drain(..end);
-            return Ok(());
+            return Ok(heard.drain(..end).collect());
         }
         let more = read_more(stream, heard, DIALOGUE_BYTES, cx.deadline, phase).await;
         match more {

@@ -116,8 +116,8 @@ pub enum LogSetupError {
     Taken(#[from] TryInitError),
 }
 
-/// Libraries that say at `info` what is of no use to people.
-const QUIET: &str = "tokio_cron_scheduler=warn";
+/// Libraries that say at `info` and above what is of no use to people; suppaftp warns of what a check tells.
+const QUIET: &str = "tokio_cron_scheduler=warn,suppaftp=off";
 
 /// Libraries that say at `debug` or `trace` what goes over the wire, passwords too.
 const TALKATIVE: [&str; 2] = ["async_imap", "suppaftp"];

@@ -2,6 +2,7 @@
 
 pub mod auth;
 pub mod dns;
+pub mod ftp;
 pub mod http;
 pub mod imap;
 pub mod pop3;

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::transcript::Transcript;
 use crate::model::{Failure, FailureKind, MASK, Phase};
 use crate::net::{
-    Deadline, Endpoint, Net, Stream, TlsOptions, Trace, closed, read_line, read_more, write_all,
+    Deadline, Endpoint, Net, Stream, TlsOptions, TlsSession, Trace, closed, read_line, read_more, write_all,
 };
 
 /// Bytes of one line (RFC 5321 4.5.3.1.5 says 512, RFC 9051 4 leaves it open; servers are more talkative).
@@ -113,6 +113,7 @@ pub struct Session<'a> {
     net: &'a Net,
     deadline: Deadline,
     stream: Option<Stream>,
+    tls: Option<TlsSession>,
     buffer: Vec<u8>,
     heard: usize,
     limit: usize,
@@ -132,6 +133,7 @@ impl<'a> Session<'a> {
             net,
             deadline,
             stream: None,
+            tls: None,
             buffer: Vec::new(),
             heard: 0,
             limit: SESSION,
@@ -168,7 +170,9 @@ impl<'a> Session<'a> {
                 format!("it sent {count} bytes in plain text before the TLS handshake; they were not taken");
             return Err(Failure::new(Phase::Tls, FailureKind::DialogueUnexpected, detail));
         }
-        let stream = self.net.handshake(stream, host, options, self.deadline, &mut self.trace).await?;
+        let tls = self.net.tls_session(host, options, true)?;
+        let stream = tls.handshake(stream, self.deadline, &mut self.trace).await?;
+        self.tls = Some(tls);
         self.transcript.note("TLS");
         self.stream = Some(Stream::Tls(Box::new(stream)));
         self.since = Instant::now();
@@ -179,6 +183,12 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.stream.as_ref().is_some_and(Stream::is_secure)
+    }
+
+    /// What other connections need to take up the TLS session of this one, as those for data of FTP do.
+    #[must_use]
+    pub fn tls(&self) -> Option<TlsSession> {
+        self.tls.clone()
     }
 
     /// The address that the connection leaves from.

@@ -194,6 +194,10 @@ fn ping_and_name_server_show_their_own_facts() {
         rtt_max_us: Some(18_000),
         rtt_stddev_us: Some(12),
         socket: "dgram".into(),
+        icmp_errors: vec![
+            "192.0.2.1 answered: host unreachable (ICMP type 3, code 1), once".into(),
+            "192.0.2.2 answered: TTL exceeded (ICMP type 11, code 0), 2 times".into(),
+        ],
     }));
     let mut dns = result(
         MonitorType::NameServer,
@@ -208,6 +212,10 @@ fn ping_and_name_server_show_their_own_facts() {
         answers: vec!["A 192.0.2.10".into(), "A 192.0.2.11".into()],
         transport: "udp".into(),
         authoritative: true,
+        signed: true,
+        answer_bytes: Some(1_120),
+        ttl: Some(3_600),
+        ..DnsFacts::default()
     }));
     let both = [ping, dns].map(|shown| render::check(&shown, Style::PLAIN)).join("----\n");
     insta::assert_snapshot!(both);

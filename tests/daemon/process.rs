@@ -104,14 +104,39 @@ impl Daemon {
 
     /// `GET path` with `headers`, each with its line break.
     pub fn ask(&self, path: &str, headers: &str) -> (u16, String) {
+        self.send("GET", path, headers, "")
+    }
+
+    /// Any call of the API by the host itself.
+    pub fn call(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let headers = format!(
+            "Authorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
+            self.token(),
+            body.len()
+        );
+        let (status, answer) = self.send(method, &format!("/api/v3{path}"), &headers, &body);
+        (status, serde_json::from_str(&answer).unwrap_or(Value::Null))
+    }
+
+    fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n")
-            .unwrap();
+        let head =
+            format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}\r\n");
+        stream.write_all((head + body).as_bytes()).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
         let answer = String::from_utf8(answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         (head[9..12].parse().unwrap(), body.to_owned())
+    }
+
+    /// All that it has logged up to now.
+    pub fn said(&mut self) -> String {
+        self.log.extend(
+            self.lines.try_iter().map(|line| serde_json::from_str(&line).unwrap_or(Value::String(line))),
+        );
+        self.log.iter().map(|line| format!("{line}\n")).collect()
     }
 
     fn metric(&self, series: &str) -> f64 {
@@ -132,7 +157,7 @@ impl Daemon {
         self.folder.path().join("monitors/all.yaml")
     }
 
-    fn ended(&mut self) -> ExitStatus {
+    pub fn ended(&mut self) -> ExitStatus {
         ended(&mut self.child)
     }
 }

@@ -10,6 +10,8 @@ mod name_server;
 mod namespace;
 mod proxy;
 mod resolve;
+#[path = "../support/routers.rs"]
+mod routers;
 mod tls;
 #[path = "../support/tls_server.rs"]
 mod tls_server;

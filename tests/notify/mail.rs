@@ -1,7 +1,7 @@
 //! Mail: through postfix to dovecot and read back over IMAP; and servers that misbehave.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

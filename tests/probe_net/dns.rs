@@ -205,24 +205,6 @@ async fn expected_answers_must_be_among_those_given() {
 }
 
 #[tokio::test]
-async fn what_this_build_cannot_ask_is_said_and_is_never_the_servers_fault() {
-    let server = NameServer::start("127.0.0.1", script).await;
-    for fields in
-        [json!({"transport": "tls"}), json!({"transport": "https"}), json!({"require_dnssec": true})]
-    {
-        let failure = check(&server, fields.clone(), SOON).await.failure.unwrap();
-        assert_eq!(
-            (failure.kind, failure.status()),
-            (FailureKind::Unsupported, Status::CANNOT_RUN),
-            "{fields}"
-        );
-        let field = fields.as_object().unwrap().keys().next().unwrap().clone();
-        assert!(failure.detail.contains(&field), "{failure}");
-    }
-    assert_eq!(server.questions(), 0);
-}
-
-#[tokio::test]
 async fn the_egress_policy_holds_for_name_servers_too() {
     let server = NameServer::start("127.0.0.1", script).await;
     let strict = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());

@@ -1,14 +1,24 @@
 //! The probes of `tcp`, `ping` and `name-server` against loopback servers that do what a script says.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "../support/daemon.rs"]
+#[allow(dead_code)]
+mod daemon;
 mod dns;
+mod dns_daemons;
+mod dns_table;
+mod golden;
 #[path = "../support/name_server.rs"]
 #[allow(dead_code)]
 mod name_server;
 #[path = "../support/namespace.rs"]
 mod namespace;
 mod ping;
+mod ping_errors;
+#[path = "../support/routers.rs"]
+mod routers;
 mod tcp;
+mod tcp_table;
 #[path = "../support/tls_server.rs"]
 #[allow(dead_code)]
 mod tls_server;

@@ -154,6 +154,17 @@ async fn a_dialogue_is_held_step_by_step() {
 }
 
 #[tokio::test]
+async fn an_answer_begins_behind_the_line_that_was_matched_before() {
+    let acts =
+        &[Say("220 ready\r\n"), Hear("HELO\r\n"), Say("250 ok\r\n"), Hear("QUIT\r\n"), Say("221 bye\r\n")];
+    let at = stage(acts, None).await;
+    let dialogue = json!([
+        {"expect": "^220 "}, {"send": "HELO\r\n", "expect": "^250 "}, {"send": "QUIT\r\n", "expect": "^221 "},
+    ]);
+    assert_eq!(check(&net(), at, json!({"dialogue": dialogue}), SOON).await.failure, None);
+}
+
+#[tokio::test]
 async fn a_dialogue_that_goes_wrong_tells_how() {
     const LONG: &str =
         "............................................................................................";

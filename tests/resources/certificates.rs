@@ -27,13 +27,18 @@ fn client(pem: String) -> Value {
 
 /// `identity` as PKCS#12 in Base64.
 fn packed(identity: &Identity, password: &str) -> String {
+    stretched(identity, password, 10_000)
+}
+
+/// The same, with so much work to open it.
+fn stretched(identity: &Identity, password: &str, iterations: u32) -> String {
     let certificate = CertificateDer::from_pem_slice(identity.certificate.as_bytes()).unwrap();
     let key = PrivatePkcs8KeyDer::from_pem_slice(identity.key.as_bytes()).unwrap();
     let key = PrivateKey::from_der(key.secret_pkcs8_der()).unwrap();
     let chain = PrivateKeyChain::new("1", key, [Certificate::from_der(&certificate).unwrap()]);
     let mut store = KeyStore::new();
     store.add_entry("shop", KeyStoreEntry::PrivateKeyChain(chain));
-    STANDARD.encode(store.writer(password).write().unwrap())
+    STANDARD.encode(store.writer(password).mac_iterations(iterations).write().unwrap())
 }
 
 #[tokio::test]
@@ -160,6 +165,27 @@ async fn a_certificate_is_in_force_from_its_making_to_its_removal() {
     assert_eq!(handshake().await, None);
     kit.gone(&admin(), KIND, certificate).await.unwrap();
     assert_eq!(handshake().await, Some(FailureKind::NotConfigured));
+}
+
+#[tokio::test]
+async fn nobody_waits_while_a_pkcs12_is_opened() {
+    let kit = Kit::new().await;
+    let identity = Authority::new("a").issue(&["a.test"], VALID);
+    let slow = stretched(&identity, "open", 300_000);
+    let body = json!({"name": "slow", "kind": "client", "pkcs12": slow, "password": "open"});
+    let author = admin();
+    let mut opened = std::pin::pin!(kit.make(&author, KIND, body));
+    let meanwhile = async {
+        for name in ["one", "two", "three"] {
+            kit.made(RecordKind::Property, json!({"name": name})).await;
+        }
+    };
+    tokio::select! {
+        biased;
+        _ = &mut opened => panic!("the others waited until it was open"),
+        () = meanwhile => {}
+    }
+    assert_eq!(opened.await.unwrap().warnings, [""; 0]);
 }
 
 #[tokio::test]

@@ -154,6 +154,7 @@ pub fn ping(monitor: i64, planned_at: Timestamp) -> CheckResult {
         rtt_max_us: Some(300),
         rtt_stddev_us: Some(12),
         socket: "raw".to_owned(),
+        icmp_errors: Vec::new(),
     }));
     result
 }

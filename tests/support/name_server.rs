@@ -157,13 +157,19 @@ fn datagrams(query: &Message, reply: &Reply) -> Vec<Vec<u8>> {
     }
 }
 
-fn answer(query: &Message, records: &[RData], code: ResponseCode) -> Message {
+pub fn answer(query: &Message, records: &[RData], code: ResponseCode) -> Message {
     let mut message = Message::new(query.metadata.id, MessageType::Response, query.metadata.op_code);
     message.metadata.response_code = code;
     message.metadata.authoritative = true;
     message.add_queries(query.queries.clone());
-    let name = query.queries[0].name().clone();
-    message.add_answers(records.iter().map(|data| Record::from_rdata(name.clone(), 60, data.clone())));
+    // What comes after an alias is of the name that it stands for.
+    let mut name = query.queries[0].name().clone();
+    for data in records {
+        message.add_answer(Record::from_rdata(name.clone(), 60, data.clone()));
+        if let RData::CNAME(alias) = data {
+            name = alias.0.clone();
+        }
+    }
     message
 }
 

@@ -1,7 +1,7 @@
 //! Runs a test again inside a network namespace of its own.
 
 #[path = "lacking.rs"]
-mod lacking;
+pub mod lacking;
 
 use std::process::Command;
 

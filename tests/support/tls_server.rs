@@ -41,7 +41,12 @@ impl Authority {
 
     /// A certificate for `names`, valid over `years`.
     pub fn issue(&self, names: &[&str], years: (i32, i32)) -> Identity {
-        let key = KeyPair::generate().unwrap();
+        self.issue_for(&KeyPair::generate().unwrap().serialize_pem(), names, years)
+    }
+
+    /// The same for a key that is there already, as PEM.
+    pub fn issue_for(&self, key: &str, names: &[&str], years: (i32, i32)) -> Identity {
+        let key = KeyPair::from_pem(key).unwrap();
         let certificate = leaf(names, years).signed_by(&key, &self.0).unwrap();
         Identity { certificate: certificate.pem(), key: key.serialize_pem() }
     }

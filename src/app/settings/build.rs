@@ -57,8 +57,8 @@ pub struct Settings {
     pub(super) connectivity: Vec<Endpoint>,
     /// The locations of `locations`, without whom they trust.
     pub(super) others: Vec<Hosted>,
-    /// Names of the client certificates, by id.
-    pub certificate_names: BTreeMap<i64, String>,
+    /// Names and formats of the client certificates, by id.
+    pub certificate_names: BTreeMap<i64, (String, &'static str)>,
     /// What checks have in common.
     pub probe: ProbeSettings,
     /// What browsers pretend to be.
@@ -115,7 +115,7 @@ pub struct StoreSettings {
 }
 
 /// Whether a PEM file can be used as what it stands for.
-type PemCheck = fn(&Pem) -> Result<(), NetError>;
+pub(super) type PemCheck = fn(&Pem) -> Result<(), NetError>;
 
 /// Every setting has a value here: the one that was set, or its default.
 pub(super) struct Reader<'a> {
@@ -280,49 +280,13 @@ impl Reader<'_> {
             let path = format!("tls.ca_files[{at}]");
             trust.authorities.extend(self.pem(&path, item, Pem::check_certificates));
         }
-        for (at, entry) in self.entries("certificates") {
-            let path = format!("certificates[{at}]");
-            let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
-            let pem = |read: &mut Self, name: &str, check: PemCheck| {
-                let node = entry.get(name)?;
-                read.pem(&format!("{path}.{name}"), node, check)
-            };
-            match (entry.get("ca_file"), entry.get("cert_file"), entry.get("key_file")) {
-                (Some(_), None, None) => {
-                    if let Some(ca) = pem(self, "ca_file", Pem::check_certificates) {
-                        trust.named_authorities.insert(id, ca);
-                    }
-                }
-                (None, Some(_), Some(_)) => {
-                    let certificate = pem(self, "cert_file", Pem::check_certificates);
-                    let key = pem(self, "key_file", |_| Ok(()));
-                    if let (Some(certificate), Some(key)) = (certificate, key) {
-                        let both = certificate.with_key(&key);
-                        if self.usable(&path, entry.place, both.check_client()) {
-                            trust.client_certificates.insert(id, both);
-                        }
-                    }
-                }
-                _ => {
-                    let message = format!("`{path}` needs either `ca_file`, or `cert_file` and `key_file`");
-                    self.fault(Rule::Conflict, &path, entry.place, message);
-                }
-            }
-        }
+        self.named_certificates(&mut trust);
         trust
-    }
-
-    fn certificate_names(&self) -> BTreeMap<i64, String> {
-        let name = |entry: &Node| {
-            entry.get("cert_file")?;
-            Some((entry.get("id")?.to_json().as_i64()?, entry.get("name")?.as_text()?.to_owned()))
-        };
-        self.node("certificates").items().iter().filter_map(name).collect()
     }
 
     /// The file that `node` names; `None` when it says nothing of use, which is a fault then. Values of a
     /// wrong type are faults already.
-    fn pem(&mut self, path: &str, node: &Node, check: PemCheck) -> Option<Pem> {
+    pub(super) fn pem(&mut self, path: &str, node: &Node, check: PemCheck) -> Option<Pem> {
         let file = node.as_text()?;
         match Pem::read(Path::new(file)) {
             Ok(pem) => self.usable(path, node.place, check(&pem)).then_some(pem),
@@ -334,7 +298,7 @@ impl Reader<'_> {
         }
     }
 
-    fn usable(&mut self, path: &str, place: Place, checked: Result<(), NetError>) -> bool {
+    pub(super) fn usable(&mut self, path: &str, place: Place, checked: Result<(), NetError>) -> bool {
         if let Err(error) = &checked {
             self.fault(Rule::Conflict, path, place, format!("`{path}`: {error}"));
         }

@@ -2,6 +2,7 @@
 
 mod alerts;
 mod build;
+mod certificates;
 mod hosted;
 mod kind;
 mod read;

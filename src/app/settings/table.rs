@@ -53,6 +53,8 @@ static CERTIFICATE: &[Part] = &[
     part("ca_file", Kind::Text, false),
     part("cert_file", Kind::Text, false),
     part("key_file", Kind::Text, false),
+    part("pkcs12_file", Kind::Text, false),
+    part("password_file", Kind::Text, false),
 ];
 static LOCATION: &[Part] = &[
     part("id", ID, true),
@@ -127,7 +129,7 @@ pub static SETTINGS: &[Setting] = &[
         "certificates",
         Kind::Entries(CERTIFICATE),
         "[]",
-        "Certificates that monitors name by id: `ca_cert_id` a private CA (ca_file), `ssl_cert_id` a client\ncertificate (cert_file with its chain, and key_file), whose name the API shows. All files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
+        "Certificates that monitors name by id: `ca_cert_id` a private CA (ca_file), `ssl_cert_id` a client\ncertificate, whose name the API shows: cert_file with its chain and key_file, or pkcs12_file and, where it has a\npassword, password_file. All other files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
     ),
     Setting::new(
         "plans",

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::units::{grouped, plain};
 use super::{Style, days_between, duration};
 use crate::model::{
-    Certificate, CheckResult, DnsFacts, HttpFacts, MailFacts, PingFacts, Timestamp, TlsFacts, TripFacts, peer,
+    Certificate, CheckResult, DnsFacts, FtpFacts, HttpFacts, MailFacts, PingFacts, Timestamp, TlsFacts,
+    TripFacts, peer,
 };
 
 /// All facts of `result`, after an empty line; nothing when there are none.
@@ -29,6 +30,9 @@ pub(super) fn lines(out: &mut String, result: &CheckResult, style: Style) {
     }
     if let Some(trip) = &result.facts.trip {
         facts.trip(trip);
+    }
+    if let Some(ftp) = &result.facts.ftp {
+        facts.ftp(ftp);
     }
     if !facts.text.is_empty() {
         out.push('\n');
@@ -101,11 +105,26 @@ impl Lines {
     }
 
     fn dns(&mut self, dns: &DnsFacts) {
-        let authority = if dns.authoritative { ", authoritative" } else { "" };
         let rcode = if dns.rcode.is_empty() { "no answer" } else { &dns.rcode };
-        let value =
-            format!("{} {}: {rcode} over {}{authority}", dns.record_type, dns.question, dns.transport);
+        let mut value = format!("{} {}: {rcode} over {}", dns.record_type, dns.question, dns.transport);
+        for (is_so, word) in [
+            (dns.authoritative, "authoritative"),
+            (dns.recursion_available, "asks others"),
+            (dns.authenticated, "proven by DNSSEC"),
+            (dns.signed && !dns.authenticated, "signed, not proven"),
+            (dns.truncated, "cut off"),
+        ] {
+            if is_so {
+                let _ = write!(value, ", {word}");
+            }
+        }
         self.line("question", &value);
+        let size = dns.answer_bytes.map(|bytes| format!("{} bytes", grouped(bytes)));
+        let ttl = dns.ttl.map(|seconds| format!("may be kept for {} s", grouped(u64::from(seconds))));
+        let parts: Vec<String> = size.into_iter().chain(ttl).collect();
+        if !parts.is_empty() {
+            self.line("message", &parts.join(", "));
+        }
         for (index, answer) in dns.answers.iter().enumerate() {
             self.line(if index == 0 { "answers" } else { "" }, answer);
         }
@@ -169,6 +188,32 @@ impl Lines {
         .collect();
         if !figures.is_empty() {
             self.line("round trip", &figures.join(", "));
+        }
+        for (index, error) in ping.icmp_errors.iter().enumerate() {
+            self.line(if index == 0 { "errors" } else { "" }, error);
+        }
+    }
+
+    fn ftp(&mut self, ftp: &FtpFacts) {
+        if !ftp.ftp_banner.is_empty() {
+            self.line("greeting", &ftp.ftp_banner);
+        }
+        if let (Some(command), Some(address)) = (&ftp.ftp_passive, ftp.ftp_data_address) {
+            let session = match ftp.ftp_session_reused {
+                Some(true) => ", TLS session taken up again",
+                Some(false) => ", new TLS session",
+                None => "",
+            };
+            self.line("data", &format!("by {command}, last to {address}{session}"));
+        }
+        let listed = ftp.ftp_listed.map(|count| format!("{} entries listed", grouped(count)));
+        let file = ftp.ftp_uploaded_bytes.map(|bytes| format!("{} bytes there and back", grouped(bytes)));
+        let work: Vec<String> = listed.into_iter().chain(file).collect();
+        if !work.is_empty() {
+            self.line("files", &work.join(", "));
+        }
+        if ftp.ftp_password_in_clear {
+            self.line("login", "the password went without TLS");
         }
     }
 }

@@ -36,7 +36,7 @@ use crate::store::{
 };
 use crate::vault::Keyring;
 
-pub use certificate::{OpenCertificate, Watcher};
+pub use certificate::{OpenCertificate, Watcher, open_pkcs12};
 use draft::Draft;
 pub(super) use draft::{conflict, whole as body_of};
 use kinds::{Kind, kind_of};
@@ -125,11 +125,15 @@ impl Resources {
     ) -> Result<Saved, Refusal> {
         let kind = kind_of(kind);
         caller.require(kind.change)?;
+        let ahead = rules::ahead(&self.bench(caller, kind).await?, body).await?;
         let _turn = self.turn.lock().await;
         // What it is attached to stays until it is kept.
         let _monitors = self.beside(kind).await;
         let bench = Bench { under, ..self.bench(caller, kind).await? };
-        let draft = rules::create(&bench, body).await?;
+        let draft = match ahead {
+            Some(draft) => draft,
+            None => rules::create(&bench, body).await?,
+        };
         let mut entry = bench.entry("create", AuditObject::Created(0), kind.name_of(&draft.fields));
         (entry.before, entry.after) = audit::changes(kind.table, &Map::new(), &draft.fields);
         let new = NewRecord {

@@ -31,11 +31,16 @@ fn outlasts(judged: &Judged<'_>) -> Option<String> {
 fn unspoken(judged: &Judged<'_>) -> Option<String> {
     let version = judged.document.text("use_ssl_version").filter(|version| !version.is_empty())?;
     let spoken = judged.around.spoken_versions.is_none_or(|spoken| spoken.contains(&version));
-    (version == "2" || !spoken).then(|| {
+    let told = |who: &str, help: &str| {
         format!(
-            "`use_ssl_version` `{version}` cannot be spoken by this build: checks end as unknown, status 95"
+            "`use_ssl_version` `{version}` cannot be spoken by {who}: checks end as unknown, status 95{help}"
         )
-    })
+    };
+    match version {
+        "2" => Some(told("any build", "")),
+        _ if !spoken => Some(told("this build", "; one that is built with `--features legacy-tls` can")),
+        _ => None,
+    }
 }
 
 fn unprobed(judged: &Judged<'_>) -> Option<String> {

@@ -2,6 +2,10 @@
 
 mod facts;
 mod fault;
+#[cfg(feature = "legacy-tls")]
+mod legacy;
+mod session;
+mod stream;
 mod trust;
 mod verify;
 
@@ -13,16 +17,21 @@ use rustls::client::Resumption;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls_pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::time::Instant;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 
+#[cfg(feature = "legacy-tls")]
+pub use legacy::OldVersion;
+pub use session::{TlsSession, was_resumed};
+pub use stream::TlsStream;
 pub(super) use trust::Trusted;
 pub use trust::{Pem, Roots, Trust};
 
 use super::{Deadline, Net, NetError, Trace};
-use crate::model::{Failure, FailureKind, Phase, TlsFacts};
+use crate::model::{Failure, FailureKind, Phase};
+use session::Way;
 use verify::Recorder;
+
+/// Sessions that a [`TlsSession`] keeps: of one server, which hands out a few tickets at a time.
+const SESSIONS: usize = 8;
 
 /// Versions of TLS that a handshake offers (interface.md 2.2 `use_ssl_version`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,24 +41,54 @@ pub enum TlsVersions {
     Best,
     /// TLS 1.2 alone.
     Only12,
-    /// A version that this build cannot speak; the text names it. Every handshake is
-    /// [`FailureKind::TlsUnsupported`].
+    /// One of before TLS 1.2, alone.
+    #[cfg(feature = "legacy-tls")]
+    Old(OldVersion),
+    /// A version of this name, which takes the cargo feature `legacy-tls` that this build is without. Every
+    /// handshake is [`FailureKind::TlsUnsupported`].
+    NotBuilt(&'static str),
+    /// A version of this name, which no build speaks. Every handshake is [`FailureKind::TlsUnsupported`].
     Unsupported(&'static str),
 }
 
 impl TlsVersions {
     /// The versions that the field's value stands for: empty, `2`, `3`, `10`, `11` or `12`.
     #[must_use]
+    #[cfg(feature = "legacy-tls")]
     pub fn of_field(value: &str) -> Self {
+        match value {
+            "3" => Self::Old(OldVersion::Ssl3),
+            "10" => Self::Old(OldVersion::Tls10),
+            "11" => Self::Old(OldVersion::Tls11),
+            other => Self::of_any_build(other),
+        }
+    }
+
+    /// The versions that the field's value stands for: empty, `2`, `3`, `10`, `11` or `12`.
+    #[must_use]
+    #[cfg(not(feature = "legacy-tls"))]
+    pub fn of_field(value: &str) -> Self {
+        match value {
+            "3" => Self::NotBuilt("SSL 3.0"),
+            "10" => Self::NotBuilt("TLS 1.0"),
+            "11" => Self::NotBuilt("TLS 1.1"),
+            other => Self::of_any_build(other),
+        }
+    }
+
+    fn of_any_build(value: &str) -> Self {
         match value {
             "" => Self::Best,
             "12" => Self::Only12,
             "2" => Self::Unsupported("SSL 2.0"),
-            "3" => Self::Unsupported("SSL 3.0"),
-            "10" => Self::Unsupported("TLS 1.0"),
-            "11" => Self::Unsupported("TLS 1.1"),
             _ => Self::Unsupported("an unlisted version"),
         }
+    }
+
+    /// Whether this build can speak them.
+    #[must_use]
+    pub const fn is_spoken(self) -> bool {
+        !matches!(self, Self::NotBuilt(_) | Self::Unsupported(_))
     }
 }
 
@@ -97,19 +136,45 @@ impl Tls {
         let mut config = match options.versions {
             TlsVersions::Best => self.best.clone(),
             TlsVersions::Only12 => self.only12.clone(),
-            TlsVersions::Unsupported(version) => {
-                let detail =
-                    format!("`use_ssl_version` asks for {version}; this build speaks TLS 1.2 and 1.3");
-                return Err(Failure::new(Phase::Tls, FailureKind::TlsUnsupported, detail));
-            }
+            other => return Err(unspoken(other)),
         };
         config.dangerous().set_certificate_verifier(recorder);
         config.alpn_protocols = options.alpn.iter().map(|name| name.to_vec()).collect();
         if let Some(id) = options.client_certificate {
-            config.client_auth_cert_resolver = self.trusted.client_certificate(id)?;
+            config.client_auth_cert_resolver = self.trusted.client_certificate(id)?.resolver.clone();
         }
         Ok(config)
     }
+
+    /// How handshakes with `options` are done.
+    fn way(&self, options: &TlsOptions, recorder: &Arc<Recorder>, resumes: bool) -> Result<Way, Failure> {
+        #[cfg(feature = "legacy-tls")]
+        if let TlsVersions::Old(version) = options.versions {
+            let client =
+                options.client_certificate.map(|id| self.trusted.client_certificate(id)).transpose()?;
+            return Ok(Way::Old(version, client));
+        }
+        let mut config = self.config(options, recorder.clone())?;
+        if resumes {
+            config.resumption = Resumption::in_memory_sessions(SESSIONS);
+        }
+        Ok(Way::Rustls(Arc::new(config)))
+    }
+}
+
+/// This build cannot speak `versions`; how to get one that can.
+fn unspoken(versions: TlsVersions) -> Failure {
+    let detail = match versions {
+        TlsVersions::NotBuilt(version) => format!(
+            "`use_ssl_version` asks for {version}; this build speaks TLS 1.2 and 1.3, one that is built with \
+             `--features legacy-tls` speaks the older ones too"
+        ),
+        TlsVersions::Unsupported(version) => {
+            format!("`use_ssl_version` asks for {version}, which no build of this program speaks")
+        }
+        spoken => format!("{spoken:?} is spoken elsewhere"),
+    };
+    Failure::new(Phase::Tls, FailureKind::TlsUnsupported, detail)
 }
 
 fn template(
@@ -150,27 +215,22 @@ impl Net {
         deadline: Deadline,
         trace: &mut Trace,
     ) -> Result<TlsStream<S>, Failure> {
-        let started = Instant::now();
+        self.tls_session(server_name, options, false)?.handshake(stream, deadline, trace).await
+    }
+
+    /// What the handshakes of several connections to the server called `server_name` share. With `resumes`
+    /// the later ones take up the session of the first, as FTP servers demand of data connections; nothing
+    /// is ever taken up from another [`TlsSession`], and nothing in versions before TLS 1.2.
+    pub fn tls_session(
+        &self,
+        server_name: &str,
+        options: &TlsOptions,
+        resumes: bool,
+    ) -> Result<TlsSession, Failure> {
         let name = named(server_name)?;
         let recorder = Arc::new(Recorder::new(self.tls.trusted.with_ca(options.ca)?, options.verify));
-        let config = Arc::new(self.tls.config(options, recorder.clone())?);
-        let outcome = deadline.hold(Phase::Tls, TlsConnector::from(config).connect(name, stream)).await;
-        trace.phases.add(Phase::Tls, started.elapsed());
-        let certificates = facts::certificates(recorder.chain());
-        let mut facts = TlsFacts { certificates, ..TlsFacts::default() };
-        if let Ok(Ok(stream)) = &outcome {
-            let session = stream.get_ref().1;
-            facts.tls_version = session.protocol_version().and_then(|v| v.as_str()).map(facts::version);
-            facts.tls_cipher =
-                session.negotiated_cipher_suite().and_then(|suite| suite.suite().as_str()).map(facts::cipher);
-        }
-        let outcome = outcome.and_then(|done| {
-            done.map_err(|error| fault::handshake_failure(&error, server_name, &facts.certificates))
-        });
-        if outcome.is_ok() || !facts.certificates.is_empty() {
-            trace.tls = Some(Box::new(facts));
-        }
-        outcome
+        let way = self.tls.way(options, &recorder, resumes)?;
+        Ok(TlsSession { name, server_name: server_name.into(), way, recorder })
     }
 }
 

@@ -97,7 +97,7 @@ pub(in crate::net) struct Trusted {
     roots: RootCertStore,
     provider: Arc<CryptoProvider>,
     named: BTreeMap<i64, Arc<Anchors>>,
-    clients: BTreeMap<i64, Arc<dyn ResolvesClientCert>>,
+    clients: BTreeMap<i64, Arc<Shown>>,
     /// Those that come and go while it runs.
     brought: RwLock<Arc<Brought>>,
 }
@@ -106,7 +106,15 @@ pub(in crate::net) struct Trusted {
 #[derive(Debug, Default)]
 struct Brought {
     named: BTreeMap<i64, (Pem, Arc<Anchors>)>,
-    clients: BTreeMap<i64, (Pem, Arc<dyn ResolvesClientCert>)>,
+    clients: BTreeMap<i64, Arc<Shown>>,
+}
+
+/// A client certificate.
+#[derive(Debug)]
+pub(super) struct Shown {
+    /// What it was read from, for the other library.
+    pub(super) pem: Pem,
+    pub(super) resolver: Arc<dyn ResolvesClientCert>,
 }
 
 impl Trusted {
@@ -127,7 +135,7 @@ impl Trusted {
         }
         let mut clients = BTreeMap::new();
         for (&id, pem) in &trust.client_certificates {
-            clients.insert(id, client(pem, provider)?);
+            clients.insert(id, Arc::new(client(pem, provider)?));
         }
         Ok(Self {
             location: Arc::new(location),
@@ -159,10 +167,10 @@ impl Trusted {
             }
         }
         for (id, pem) in clients {
-            match before.clients.get(&id).filter(|(known, _)| *known == pem) {
+            match before.clients.get(&id).filter(|known| known.pem == pem) {
                 Some(known) => drop(brought.clients.insert(id, known.clone())),
                 None => match client(&pem, &self.provider) {
-                    Ok(certificate) => drop(brought.clients.insert(id, (pem, certificate))),
+                    Ok(shown) => drop(brought.clients.insert(id, Arc::new(shown))),
                     Err(error) => faults.push((id, error)),
                 },
             }
@@ -191,8 +199,8 @@ impl Trusted {
         self.named.get(&id).cloned().or_else(brought).ok_or_else(|| absent("ca_cert_id", id))
     }
 
-    pub(super) fn client_certificate(&self, id: i64) -> Result<Arc<dyn ResolvesClientCert>, Failure> {
-        let brought = || self.brought().clients.get(&id).map(|(_, certificate)| certificate.clone());
+    pub(super) fn client_certificate(&self, id: i64) -> Result<Arc<Shown>, Failure> {
+        let brought = || self.brought().clients.get(&id).cloned();
         self.clients.get(&id).cloned().or_else(brought).ok_or_else(|| absent("ssl_cert_id", id))
     }
 }
@@ -242,11 +250,11 @@ fn authorities(pem: &Pem) -> Result<Vec<CertificateDer<'static>>, NetError> {
     Ok(found)
 }
 
-fn client(pem: &Pem, provider: &CryptoProvider) -> Result<Arc<dyn ResolvesClientCert>, NetError> {
+fn client(pem: &Pem, provider: &CryptoProvider) -> Result<Shown, NetError> {
     let fault = |detail: String| NetError::Pem { label: pem.label.clone(), detail };
     let chain = authorities(pem)?;
     let key = PrivateKeyDer::from_pem_slice(&pem.text)
         .map_err(|error| fault(format!("there is no private key in it that can be read: {error}")))?;
     let certified = CertifiedKey::from_der(chain, key, provider).map_err(|error| fault(error.to_string()))?;
-    Ok(Arc::new(SingleCertAndKey::from(certified)))
+    Ok(Shown { pem: pem.clone(), resolver: Arc::new(SingleCertAndKey::from(certified)) })
 }

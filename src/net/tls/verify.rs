@@ -1,6 +1,6 @@
 //! The verifier of one handshake: keeps the chain, then lets the location's trust decide.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
@@ -18,17 +18,19 @@ use super::trust::Anchors;
 pub(super) struct Recorder {
     anchors: Arc<Anchors>,
     verify: bool,
-    chain: OnceLock<Vec<CertificateDer<'static>>>,
+    /// As the last server sent it that showed one.
+    chain: Mutex<Vec<CertificateDer<'static>>>,
 }
 
 impl Recorder {
     pub(super) fn new(anchors: Arc<Anchors>, verify: bool) -> Self {
-        Self { anchors, verify, chain: OnceLock::new() }
+        Self { anchors, verify, chain: Mutex::default() }
     }
 
-    /// The chain as the server sent it; empty when the handshake did not come so far.
-    pub(super) fn chain(&self) -> &[CertificateDer<'static>] {
-        self.chain.get().map_or(&[], Vec::as_slice)
+    /// The chain as the server sent it; empty when no handshake came so far. A handshake that takes up a
+    /// session again shows none, and leaves the one before.
+    pub(super) fn chain(&self) -> Vec<CertificateDer<'static>> {
+        self.chain.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -42,7 +44,8 @@ impl ServerCertVerifier for Recorder {
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let shown = std::iter::once(end_entity).chain(intermediates);
-        self.chain.get_or_init(|| shown.map(|der| der.clone().into_owned()).collect());
+        let shown = shown.map(|der| der.clone().into_owned()).collect();
+        *self.chain.lock().unwrap_or_else(PoisonError::into_inner) = shown;
         if !self.verify {
             return Ok(ServerCertVerified::assertion());
         }

@@ -136,7 +136,7 @@ impl<'a> Visit<'a> {
         // An expired certificate that the handshake refused is judged by the handshake.
         let stream = secured?;
         self.judge_dates();
-        let protocol = match stream.get_ref().1.alpn_protocol() {
+        let protocol = match stream.alpn_protocol() {
             Some(b"h2") => Protocol::Http2,
             _ => Protocol::Http1,
         };

@@ -3,13 +3,18 @@
 use std::time::Duration;
 
 use crate::model::PingFacts;
+use crate::net::IcmpError;
+
+/// Errors of different kinds or senders that are told apart.
+const ERRORS: usize = 8;
 
 /// Counts and round trips so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Figures {
     sent: u32,
     trips: Vec<Duration>,
-    error: Option<(u8, u8)>,
+    /// Those that came, in their order, and how often.
+    errors: Vec<(IcmpError, u32)>,
 }
 
 impl Figures {
@@ -21,8 +26,12 @@ impl Figures {
         self.trips.push(took);
     }
 
-    pub(super) fn note_error(&mut self, kind: u8, code: u8) {
-        self.error = Some((kind, code));
+    pub(super) fn note_error(&mut self, error: IcmpError) {
+        if let Some((_, count)) = self.errors.iter_mut().find(|(known, _)| *known == error) {
+            *count += 1;
+        } else if self.errors.len() < ERRORS {
+            self.errors.push((error, 1));
+        }
     }
 
     pub(super) fn sent(&self) -> u32 {
@@ -37,9 +46,10 @@ impl Figures {
         self.sent.saturating_sub(self.received())
     }
 
-    /// The last ICMP error, by type and code.
-    pub(super) fn error(&self) -> Option<(u8, u8)> {
-        self.error
+    /// What others said instead of replies, and how often each.
+    pub(super) fn errors(&self) -> Vec<String> {
+        let times = |count| if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        self.errors.iter().map(|(error, count)| format!("{error}, {}", times(*count))).collect()
     }
 
     /// The round trip that ended first.
@@ -74,6 +84,7 @@ impl Figures {
             rtt_max_us: self.longest().map(micros),
             rtt_stddev_us: deviation.map(rounded),
             socket: socket.to_owned(),
+            icmp_errors: self.errors(),
         }
     }
 }
@@ -100,6 +111,19 @@ mod tests {
             (Some(2000), Some(4000), Some(6000))
         );
         assert_eq!(facts.rtt_stddev_us, Some(1414));
+    }
+
+    #[test]
+    fn errors_are_counted_by_who_said_what_and_are_bounded() {
+        let mut figures = Figures::default();
+        for from in 0..100_u8 {
+            for _ in 0..2 {
+                figures.note_error(IcmpError { from: [192, 0, 2, from].into(), kind: 3, code: 1, mtu: None });
+            }
+        }
+        let errors = figures.facts("raw").icmp_errors;
+        assert_eq!(errors.len(), ERRORS);
+        assert_eq!(errors[1], "192.0.2.1 answered: host unreachable (ICMP type 3, code 1), 2 times");
     }
 
     #[test]

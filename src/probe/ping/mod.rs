@@ -136,8 +136,8 @@ impl PingProbe {
             return Ok(());
         }
         let mut detail = format!("{to}: {} of {} requests had no reply", figures.lost(), figures.sent());
-        if let Some((kind, code)) = figures.error() {
-            detail = format!("{detail}; an ICMP error of type {kind}, code {code} came");
+        for error in figures.errors() {
+            detail = format!("{detail}; {error}");
         }
         Err(Failure::new(Phase::Connect, FailureKind::PingLost, detail))
     }
@@ -167,7 +167,7 @@ impl PingProbe {
             let until = if all_sent { next_at - pace + linger(figures) } else { next_at };
             match tokio::time::timeout_at(until.min(cx.deadline.at), waiting.next()).await {
                 Ok(Some(Some(EchoReply::After(took)))) => figures.note_reply(took),
-                Ok(Some(Some(EchoReply::Error { kind, code }))) => figures.note_error(kind, code),
+                Ok(Some(Some(EchoReply::Error(error)))) => figures.note_error(error),
                 Ok(Some(None)) => return Err(socket_gone(to)),
                 Ok(None) => tokio::time::sleep_until(next_at.min(cx.deadline.at)).await,
                 Err(_) if all_sent || cx.deadline.passed() => return Ok(()),
@@ -198,7 +198,8 @@ mod tests {
         for _ in 0..3 {
             figures.note_reply(Duration::from_millis(1));
         }
-        figures.note_error(3, 1);
+        let from = IpAddr::from([192, 0, 2, 9]);
+        figures.note_error(crate::net::IcmpError { from, kind: 3, code: 1, mtu: None });
         for (threshold, passes) in [(1.0, false), (40.0, false), (41.0, true), (100.0, true)] {
             let probe = PingProbe { target: Endpoint::new("a.test", 0), count: 5, size: 56, threshold };
             let judged = probe.judge(IpAddr::from([192, 0, 2, 1]), &figures);
@@ -206,6 +207,7 @@ mod tests {
             if let Err(failure) = judged {
                 assert_eq!(failure.kind, FailureKind::PingLost);
                 assert!(failure.detail.contains("2 of 5") && failure.detail.contains("type 3, code 1"));
+                assert!(failure.detail.contains("192.0.2.9 answered: host unreachable"), "{failure}");
             }
         }
     }

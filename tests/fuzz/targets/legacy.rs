@@ -1,36 +1,7 @@
-//! Any JSON as a body of the legacy API and of version 3: no panic, and what is accepted can be shown in the
-//! form that it came in, which is accepted too and means the same.
+//! The body of the same name, on inputs that the fuzzer makes up.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use serde_json::Value;
-use vigie::model::accept::{Surroundings, create, patch};
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{MonitorType, Secrets, legacy};
+#[path = "../bodies/legacy.rs"]
+mod body;
 
-fuzz_target!(|data: (u8, &str)| {
-    let (choice, text) = data;
-    let Ok(value) = serde_json::from_str::<Value>(text) else { return };
-    let body = Node::from(value);
-    let around = Surroundings { default_locations: &[1, 2, 3], ..Surroundings::default() };
-    let kind = MonitorType::ALL[usize::from(choice) % MonitorType::ALL.len()];
-    if let Ok(accepted) = create(kind, Form::V3, &body, &around) {
-        let document = accepted.document;
-        let shown = Node::from(Value::Object(document.to_json(Secrets::Revealed)));
-        let again = patch(&document, Form::V3, &shown, &around);
-        let again = again.unwrap_or_else(|faults| panic!("{document:?} is refused: {faults:?}"));
-        assert_eq!(again.document, document);
-    }
-    let Ok(kind) = legacy::type_to_create(&body) else { return };
-    match create(kind, Form::Legacy, &body, &around) {
-        Ok(accepted) => {
-            let document = accepted.document;
-            let shown = Node::from(Value::Object(legacy::record(&document, Secrets::Revealed)));
-            let again = patch(&document, Form::Legacy, &shown, &around);
-            let again = again.unwrap_or_else(|faults| panic!("{document:?} is refused: {faults:?}"));
-            assert_eq!(again.document, document);
-        }
-        Err(faults) => assert!(faults.iter().all(|fault| !fault.legacy().1.is_empty())),
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| body::run(data));

@@ -73,6 +73,12 @@ fn full() -> CheckResult {
             dns: Some(Box::new(DnsFacts {
                 rcode: "NOERROR".into(),
                 transport: "udp".into(),
+                authenticated: true,
+                signed: true,
+                recursion_available: true,
+                truncated: true,
+                answer_bytes: Some(1),
+                ttl: Some(1),
                 ..DnsFacts::default()
             })),
             ping: Some(Box::new(PingFacts {
@@ -81,6 +87,7 @@ fn full() -> CheckResult {
                 rtt_max_us: Some(1),
                 rtt_stddev_us: Some(1),
                 socket: "raw".to_owned(),
+                icmp_errors: vec!["x".to_owned()],
                 ..PingFacts::default()
             })),
             mail: Some(Box::new(MailFacts {

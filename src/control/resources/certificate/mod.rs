@@ -7,7 +7,10 @@ mod parse;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
 use super::ResourceParts;
@@ -24,6 +27,9 @@ use parse::{Given, Parsed};
 /// Time that opening a PKCS#12 may take: whoever made it says how much work it is.
 const OPENING: Duration = Duration::from_secs(10);
 
+/// Those that may be opened at once. One that takes too long works on behind the answer, and keeps its place.
+static OPENINGS: Semaphore = Semaphore::const_new(2);
+
 /// A certificate with what is never shown: for those who speak TLS.
 #[derive(Clone)]
 pub struct OpenCertificate {
@@ -35,6 +41,13 @@ pub struct OpenCertificate {
     pub client: bool,
     /// Certificates, and the key of a client, as PEM.
     pub pem: Arc<Zeroizing<Vec<u8>>>,
+}
+
+/// The client certificate in `packed`, opened with `password`: its chain and its key, as PEM. The text of an
+/// error says what is wrong, without a full stop.
+pub fn open_pkcs12(packed: &[u8], password: &str) -> Result<Zeroizing<Vec<u8>>, String> {
+    let given = Given::Pkcs12 { packed: packed.to_vec(), password: Zeroizing::new(password.to_owned()) };
+    parse::parse(&given, true).map(|parsed| parsed.pem)
 }
 
 /// Takes all certificates that there are.
@@ -82,7 +95,12 @@ pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refu
             return Err(refused(conflict(body, "password", message)));
         }
         (Some(pem), None) => Given::Pem(pem),
-        (None, Some(packed)) => Given::Pkcs12 { packed, password: password.unwrap_or_default() },
+        (None, Some(text)) => {
+            let text: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
+            // The field table has looked at it already.
+            let packed = STANDARD.decode(text).unwrap_or_default();
+            Given::Pkcs12 { packed, password: password.unwrap_or_default() }
+        }
         (Some(_), Some(_)) => {
             return Err(refused(conflict(body, "pkcs12", "`pkcs12` does not go with `pem`")));
         }
@@ -120,7 +138,14 @@ pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refu
 
 /// Off the runtime: a PKCS#12 is opened with work that its password is stretched by.
 async fn parsed(given: Given, client: bool) -> Result<Result<Parsed, String>, Refusal> {
-    let reading = tokio::task::spawn_blocking(move || parse::parse(&given, client));
+    let reading = async {
+        let place = OPENINGS.acquire().await;
+        let read = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            parse::parse(&given, client)
+        });
+        read.await
+    };
     match tokio::time::timeout(OPENING, reading).await {
         Ok(Ok(parsed)) => Ok(parsed),
         Ok(Err(_)) => Ok(Err("it cannot be read".to_owned())),

@@ -18,7 +18,7 @@ const MOST: usize = 100;
 /// What was given.
 pub(super) enum Given {
     Pem(Zeroizing<String>),
-    Pkcs12 { packed: Zeroizing<String>, password: Zeroizing<String> },
+    Pkcs12 { packed: Vec<u8>, password: Zeroizing<String> },
 }
 
 impl Given {
@@ -95,10 +95,8 @@ fn pem(text: &str) -> Result<Found, String> {
     Ok(Found { chain, keys })
 }
 
-fn pkcs12(packed: &str, password: &str) -> Result<Found, String> {
-    let packed: String = packed.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-    let bytes = STANDARD.decode(packed).map_err(|_| "it is no Base64".to_owned())?;
-    let archive = Pkcs12Archive::from_pkcs12(&bytes, password)
+fn pkcs12(packed: &[u8], password: &str) -> Result<Found, String> {
+    let archive = Pkcs12Archive::from_pkcs12(packed, password)
         .map_err(|_| "it is no PKCS#12, or `password` is not the one that opens it".to_owned())?;
     let chain = archive.certs.iter().map(|bag| CertificateDer::from(bag.cert.as_der().to_vec())).collect();
     let keys =

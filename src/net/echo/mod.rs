@@ -4,6 +4,11 @@
 //! each check would make n² copies of n checks. What is sent is told apart by a sequence number that is
 //! never used twice while somebody waits for it.
 
+mod error;
+mod filter;
+mod heard;
+mod pace;
+
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -13,7 +18,7 @@ use std::time::Duration;
 
 use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, Protocol, Socket, Type};
-use surge_ping::{Icmpv4Packet, Icmpv6Packet};
+use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::sync::{OnceCell, oneshot};
 use tokio::task::JoinHandle;
@@ -21,6 +26,9 @@ use tokio::time::Instant;
 
 use super::{Net, Source};
 use crate::model::{Failure, FailureKind, Phase};
+pub use error::IcmpError;
+use heard::Heard;
+use pace::Pace;
 
 /// Room for the replies of several thousand requests that come while this task is not running; with the
 /// kernel's default of 208 KiB a burst of 128 loses replies, which would look like the target's loss.
@@ -28,6 +36,11 @@ const RECEIVE_BUFFER: usize = 8 * 1024 * 1024;
 /// Bytes of a packet that are looked at: the longest IPv4 header, the ICMP header, and of an error the
 /// same of the packet that it is about.
 const LOOKED_AT: usize = 256;
+/// Packets after which other tasks get a turn.
+const PACKETS_PER_TURN: u32 = 128;
+/// What was said of an earlier request comes back from a later `sendto` of the same socket, once each; so
+/// often one is taken. What is left then is of this request.
+const PENDING_ERRORS: u32 = 16;
 
 /// The sockets of a location, each opened when it is first needed.
 #[derive(Debug, Default)]
@@ -50,6 +63,7 @@ struct Shared {
     v6: bool,
     identifier: u16,
     next: AtomicU16,
+    pace: Pace,
     waiting: Mutex<HashMap<(IpAddr, u16), Waiter>>,
 }
 
@@ -64,13 +78,8 @@ struct Waiter {
 pub enum EchoReply {
     /// The reply, and the time from the request to it.
     After(Duration),
-    /// An ICMP error of a router or the target, by type and code. Only a raw socket hears them.
-    Error {
-        /// ICMP type.
-        kind: u8,
-        /// ICMP code.
-        code: u8,
-    },
+    /// What a router, the target, or this host said of the request instead.
+    Error(IcmpError),
 }
 
 impl Net {
@@ -80,12 +89,23 @@ impl Net {
         let cell = if address.is_ipv4() { &self.echo.v4 } else { &self.echo.v6 };
         cell.get_or_try_init(async || EchoSocket::open(&self.source, address))
             .await
-            .map_err(|error| self.echo_failure(address, &error))
+            .map_err(|error| self.echo_refused(address, &error))
     }
 
-    /// What a failed `socket` or `sendto` of an echo request means.
+    /// What a failed `sendto` of an echo request means.
     #[must_use]
     pub fn echo_failure(&self, address: IpAddr, error: &io::Error) -> Failure {
+        if error.kind() == io::ErrorKind::PermissionDenied {
+            let detail = format!(
+                "echo requests to {address}: {error}; a route or a firewall rule of this host forbids it"
+            );
+            return Failure::new(Phase::Connect, FailureKind::NoPermission, detail);
+        }
+        self.dial_failure(SocketAddr::new(address, 0), error)
+    }
+
+    /// What a failed `socket` for echo requests means.
+    fn echo_refused(&self, address: IpAddr, error: &io::Error) -> Failure {
         if error.kind() != io::ErrorKind::PermissionDenied {
             return self.dial_failure(SocketAddr::new(address, 0), error);
         }
@@ -123,12 +143,23 @@ impl EchoSocket {
         socket.set_nonblocking(true)?;
         let mut random = [0; 4];
         aws_lc_rs::rand::fill(&mut random).map_err(|_| io::Error::other("no random numbers"))?;
+        let identifier = u16::from_be_bytes([random[0], random[1]]);
+        if raw {
+            // Without it nothing is lost but time: whatever is not about a request of ours is passed over.
+            let _ = socket.attach_filter(&filter::replies_and_errors(towards.is_ipv6(), identifier));
+        } else if towards.is_ipv4() {
+            // A datagram socket hears errors through its error queue alone.
+            setsockopt(&socket, sockopt::Ipv4RecvErr, &true)?;
+        } else {
+            setsockopt(&socket, sockopt::Ipv6RecvErr, &true)?;
+        }
         let shared = Arc::new(Shared {
             socket: UdpSocket::from_std(socket.into())?,
             raw,
             v6: towards.is_ipv6(),
-            identifier: u16::from_be_bytes([random[0], random[1]]),
+            identifier,
             next: AtomicU16::new(u16::from_be_bytes([random[2], random[3]])),
+            pace: Pace::default(),
             waiting: Mutex::default(),
         });
         let receiver = tokio::spawn(receive(shared.clone()));
@@ -141,14 +172,26 @@ impl EchoSocket {
         if self.shared.raw { "raw" } else { "dgram" }
     }
 
-    /// Sends one echo request with `size` bytes of payload. The reply is waited for apart.
+    fn may_be_of_another(&self, error: &io::Error) -> bool {
+        !self.shared.raw && heard::is_of_the_way(error)
+    }
+
+    /// Sends one echo request with `size` bytes of payload, when it is its turn among those of all checks.
+    /// The reply is waited for apart.
     pub async fn send(&self, to: IpAddr, size: usize) -> io::Result<EchoWait> {
+        self.shared.pace.turn().await;
         let (tell, reply) = oneshot::channel();
         let sequence = self.shared.enlist(to, tell).ok_or(io::ErrorKind::ResourceBusy)?;
         let wait = EchoWait { shared: self.shared.clone(), key: Some((to, sequence)), reply };
         let packet = self.shared.request(sequence, size);
-        self.shared.socket.send_to(&packet, SocketAddr::new(to, 0)).await?;
-        Ok(wait)
+        let mut pending = 0;
+        loop {
+            match self.shared.socket.send_to(&packet, SocketAddr::new(to, 0)).await {
+                Ok(_) => return Ok(wait),
+                Err(error) if pending < PENDING_ERRORS && self.may_be_of_another(&error) => pending += 1,
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 
@@ -219,65 +262,58 @@ impl Shared {
         packet
     }
 
-    fn take(&self, bytes: &[u8], from: IpAddr, at: Instant) {
-        let Some(heard) = read(bytes, from, self.raw) else { return };
+    fn take(&self, heard: &Heard, at: Instant) {
         if self.raw && heard.identifier != self.identifier {
             return;
         }
         let Some(waiter) = self.waiters().remove(&(heard.about, heard.sequence)) else { return };
         let reply = match heard.error {
             None => EchoReply::After(at.saturating_duration_since(waiter.sent_at)),
-            Some((kind, code)) => EchoReply::Error { kind, code },
+            Some(error) => EchoReply::Error(error),
         };
         // Whoever waited may have given up just now.
         let _ = waiter.tell.send(reply);
     }
-}
 
-struct Heard {
-    /// The address that the request went to.
-    about: IpAddr,
-    identifier: u16,
-    sequence: u16,
-    error: Option<(u8, u8)>,
-}
-
-fn read(bytes: &[u8], from: IpAddr, raw: bool) -> Option<Heard> {
-    const REPLY_V4: u8 = 0;
-    const REPLY_V6: u8 = 129;
-    match from {
-        IpAddr::V4(from) => {
-            let socket = if raw { Type::RAW } else { Type::DGRAM };
-            let packet = Icmpv4Packet::decode(bytes, socket, from, from).ok()?;
-            let (kind, code) = (packet.get_icmp_type().0, packet.get_icmp_code().0);
-            Some(Heard {
-                about: packet.get_real_dest().into(),
-                identifier: packet.get_identifier().into_u16(),
-                sequence: packet.get_sequence().into_u16(),
-                error: (kind != REPLY_V4).then_some((kind, code)),
-            })
+    /// Takes whatever came, until nothing more is there or others have to get a turn.
+    fn take_what_came(&self) {
+        let mut buffer = [0; LOOKED_AT];
+        for _ in 0..PACKETS_PER_TURN {
+            match self.socket.try_recv_from(&mut buffer) {
+                Ok((length, from)) => {
+                    let at = Instant::now();
+                    if let Some(heard) = heard::packet(&buffer[..length], from.ip(), self.raw) {
+                        self.take(&heard, at);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // An error that waits on the socket is of one packet; reading takes it away.
+                Err(_) => {}
+            }
         }
-        IpAddr::V6(from) => {
-            let packet = Icmpv6Packet::decode(bytes, from).ok()?;
-            let (kind, code) = (packet.get_icmpv6_type().0, packet.get_icmpv6_code().0);
-            Some(Heard {
-                about: packet.get_real_dest().into(),
-                identifier: packet.get_identifier().into_u16(),
-                sequence: packet.get_sequence().into_u16(),
-                error: (kind != REPLY_V6).then_some((kind, code)),
-            })
+    }
+
+    fn take_errors(&self) {
+        for _ in 0..PACKETS_PER_TURN {
+            match self.socket.try_io(Interest::ERROR, || heard::queued(&self.socket, self.v6)) {
+                Ok(Some(heard)) => self.take(&heard, Instant::now()),
+                Ok(None) => {}
+                Err(_) => return,
+            }
         }
     }
 }
 
 async fn receive(shared: Arc<Shared>) {
-    let mut buffer = [0; LOOKED_AT];
+    let wanted = if shared.raw { Interest::READABLE } else { Interest::READABLE | Interest::ERROR };
     loop {
-        match shared.socket.recv_from(&mut buffer).await {
-            Ok((length, from)) => shared.take(&buffer[..length], from.ip(), Instant::now()),
-            // An error that waits on the socket is of one packet; reading takes it away.
-            Err(_) => tokio::task::yield_now().await,
+        // It fails when the runtime ends only.
+        let Ok(ready) = shared.socket.ready(wanted).await else { return };
+        if ready.is_error() {
+            shared.take_errors();
         }
+        shared.take_what_came();
+        tokio::task::consume_budget().await;
     }
 }
 
@@ -303,18 +339,6 @@ mod tests {
             let sum = checksum(&packet);
             packet[2..4].copy_from_slice(&sum.to_be_bytes());
             assert_eq!(checksum(&packet), 0, "{size}");
-        }
-    }
-
-    #[test]
-    fn noise_is_never_taken_for_a_reply() {
-        for from in ["127.0.0.1", "::1"] {
-            let from: IpAddr = from.parse().unwrap();
-            for raw in [true, false] {
-                for length in 0..LOOKED_AT {
-                    assert!(read(&vec![0xff; length], from, raw).is_none_or(|heard| heard.error.is_some()));
-                }
-            }
         }
     }
 }

@@ -1,12 +1,22 @@
 //! One question to one name server (RFC 1035), without sockets.
 
+mod answer;
+mod value;
+
+use std::fmt;
+
 use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode};
-use hickory_proto::rr::{DNSClass, Name, Record, RecordType};
+use hickory_proto::rr::{DNSClass, Name, RecordType};
 
 use crate::model::printable;
 
+pub use answer::{Answer, Endless, MOST_ALIASES, rcode_name};
+
 /// UDP payload that we take (RFC 6891 6.2.3): what passes unfragmented nearly everywhere.
 pub const UDP_PAYLOAD: u16 = 1232;
+
+/// Bytes of a message header (RFC 1035 4.1.1).
+const HEADER: usize = 12;
 
 /// A question as it goes out.
 #[derive(Clone, Debug)]
@@ -14,40 +24,64 @@ pub struct Question {
     id: u16,
     name: Name,
     kind: RecordType,
+    wants_dnssec: bool,
 }
 
 /// What a datagram or message turned out to be.
 #[derive(Debug)]
 pub enum Heard {
-    /// It is no answer to the question: another id, another name, or no answer at all. Anybody can send
-    /// such a thing; the real answer may still come.
-    Stray,
+    /// It is no answer to the question. Anybody can send such a datagram; the real answer may still come.
+    Stray(Stray),
     /// It is the answer by its id, but breaks the protocol; says where.
     Malformed(String),
     /// The answer.
     Answer(Box<Answer>),
 }
 
-/// What a name server said.
-#[derive(Clone, Debug)]
-pub struct Answer {
-    /// Response code, the extended one included (RFC 6891 6.1.3).
-    pub rcode: ResponseCode,
-    /// Whether the server has authority over the name.
-    pub authoritative: bool,
-    /// Whether the server asks others on behalf of its clients.
-    pub recursive: bool,
-    /// Whether the answer was cut and has to be asked for over TCP.
-    pub truncated: bool,
-    /// The answer section.
-    pub records: Vec<Record>,
+/// Why a message is no answer to the question (RFC 5452 9.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stray {
+    /// It has not even an id and flags.
+    Short,
+    /// It carries another id.
+    OtherId(u16),
+    /// Its QR bit is not set.
+    NotAnAnswer,
+    /// It repeats another question, or several.
+    OtherQuestion(String),
+    /// It repeats no question and tells no error.
+    NoQuestion,
+}
+
+impl fmt::Display for Stray {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short => f.write_str("it is shorter than a header"),
+            Self::OtherId(id) => write!(f, "it carries another id, {id}"),
+            Self::NotAnAnswer => f.write_str("it is marked as a question, not as an answer"),
+            Self::OtherQuestion(question) => write!(f, "it answers another question, `{question}`"),
+            Self::NoQuestion => f.write_str("it does not repeat the question"),
+        }
+    }
 }
 
 impl Question {
     /// Asks for the records of `kind` of `name`, under a random id.
     #[must_use]
     pub fn new(name: Name, kind: RecordType) -> Self {
-        Self { id: Message::query().metadata.id, name, kind }
+        Self { id: Message::query().metadata.id, name, kind, wants_dnssec: false }
+    }
+
+    /// The same under the id 0, as it is asked over HTTPS (RFC 8484 4.1): the stream tells whose the answer is.
+    #[must_use]
+    pub fn without_id(self) -> Self {
+        Self { id: 0, ..self }
+    }
+
+    /// The same with DO and AD set (RFC 3225, RFC 6840 5.7): signatures are wanted, and whether they hold.
+    #[must_use]
+    pub fn with_dnssec(self) -> Self {
+        Self { wants_dnssec: true, ..self }
     }
 
     /// The id that an answer has to carry.
@@ -66,9 +100,11 @@ impl Question {
     pub fn encode(&self) -> Result<Vec<u8>, String> {
         let mut message = Message::new(self.id, MessageType::Query, OpCode::Query);
         message.metadata.recursion_desired = true;
+        message.metadata.authentic_data = self.wants_dnssec;
         message.add_query(Query::query(self.name.clone(), self.kind));
         let mut edns = Edns::new();
         edns.set_max_payload(UDP_PAYLOAD);
+        edns.set_dnssec_ok(self.wants_dnssec);
         message.set_edns(edns);
         message.to_vec().map_err(|error| error.to_string())
     }
@@ -77,27 +113,44 @@ impl Question {
     /// only an error may leave the question out.
     #[must_use]
     pub fn hear(&self, bytes: &[u8]) -> Heard {
-        let [high, low, flags, ..] = *bytes else { return Heard::Stray };
-        if u16::from_be_bytes([high, low]) != self.id || flags & 0x80 == 0 {
-            return Heard::Stray;
+        let [high, low, flags, ..] = *bytes else { return Heard::Stray(Stray::Short) };
+        let id = u16::from_be_bytes([high, low]);
+        if id != self.id {
+            return Heard::Stray(Stray::OtherId(id));
+        }
+        if flags & 0x80 == 0 {
+            return Heard::Stray(Stray::NotAnAnswer);
+        }
+        if let Some(&[q, d]) = bytes.get(4..6)
+            && u16::from_be_bytes([q, d]) > 1
+        {
+            // Before anything is made room for: a header can claim 65,535 of them.
+            let count = u16::from_be_bytes([q, d]);
+            return Heard::Stray(Stray::OtherQuestion(format!("{count} questions")));
         }
         let message = match Message::from_vec(bytes) {
             Ok(message) => message,
-            Err(error) => return Heard::Malformed(error.to_string()),
+            // Cut off inside of a record: what there is of it must not be used (RFC 2181 9).
+            Err(_) if bytes.len() >= HEADER && flags & 0x02 != 0 => {
+                return Heard::Answer(Box::new(Answer::cut(bytes)));
+            }
+            Err(error) => {
+                return Heard::Malformed(format!("{} bytes that cannot be read: {error}", bytes.len()));
+            }
         };
-        let rcode = message.metadata.response_code;
+        if message.metadata.op_code != OpCode::Query {
+            return Heard::Malformed(format!(
+                "it is no answer to a query but of the kind {}",
+                opcode(&message)
+            ));
+        }
         match message.queries.as_slice() {
             [asked] if self.is(asked) => {}
-            [] if rcode != ResponseCode::NoError => {}
-            _ => return Heard::Stray,
+            [] if message.metadata.response_code != ResponseCode::NoError => {}
+            [] => return Heard::Stray(Stray::NoQuestion),
+            [other, ..] => return Heard::Stray(Stray::OtherQuestion(shown(other))),
         }
-        Heard::Answer(Box::new(Answer {
-            rcode,
-            authoritative: message.metadata.authoritative,
-            recursive: message.metadata.recursion_available,
-            truncated: message.metadata.truncation,
-            records: message.answers,
-        }))
+        Heard::Answer(Box::new(Answer::of(message, &self.name, bytes.len())))
     }
 
     fn is(&self, asked: &Query) -> bool {
@@ -105,55 +158,21 @@ impl Question {
     }
 }
 
-impl Answer {
-    /// Whether the question for records of `kind` was answered: with one of them, or with an alias by a
-    /// server that does not follow aliases for others.
-    #[must_use]
-    pub fn answers(&self, kind: RecordType) -> bool {
-        let has = |wanted| self.records.iter().any(|record| record.record_type() == wanted);
-        has(kind) || (!self.recursive && has(RecordType::CNAME))
-    }
-
-    /// The records as `TYPE value`, at most `most` of them.
-    #[must_use]
-    pub fn texts(&self, most: usize) -> Vec<String> {
-        let text = |record: &Record| format!("{} {}", record.record_type(), value(record));
-        self.records.iter().take(most).map(text).collect()
-    }
-
-    /// The values of the records of `kind`, as zone files write them.
-    #[must_use]
-    pub fn values(&self, kind: RecordType) -> Vec<String> {
-        self.records.iter().filter(|record| record.record_type() == kind).map(value).collect()
-    }
+fn shown(query: &Query) -> String {
+    let class = match query.query_class() {
+        DNSClass::IN => String::new(),
+        other => format!("{other} "),
+    };
+    printable(&format!("{} {class}{}", query.name(), query.query_type()))
 }
 
-fn value(record: &Record) -> String {
-    // Not every record data can be printed; one that cannot must not end the check.
-    let mut text = String::new();
-    if std::fmt::Write::write_fmt(&mut text, format_args!("{}", record.data)).is_err() {
-        text.push('?');
-    }
-    printable(&text)
-}
-
-/// The RFC 6895 name of a response code, such as `NXDOMAIN`.
-#[must_use]
-pub fn rcode_name(code: ResponseCode) -> String {
-    match code {
-        ResponseCode::NoError => "NOERROR".to_owned(),
-        ResponseCode::FormErr => "FORMERR".to_owned(),
-        ResponseCode::ServFail => "SERVFAIL".to_owned(),
-        ResponseCode::NXDomain => "NXDOMAIN".to_owned(),
-        ResponseCode::NotImp => "NOTIMP".to_owned(),
-        ResponseCode::Refused => "REFUSED".to_owned(),
-        ResponseCode::NotAuth => "NOTAUTH".to_owned(),
-        other => format!("RCODE{}", u16::from(other)),
-    }
+fn opcode(message: &Message) -> String {
+    format!("{:?}", message.metadata.op_code).to_uppercase()
 }
 
 #[cfg(test)]
 mod tests {
+    use hickory_proto::rr::Record;
     use proptest::prelude::*;
 
     use super::*;
@@ -195,10 +214,10 @@ mod tests {
         assert!(matches!(heard(&|_| {}), Heard::Answer(_)));
         let other_case = Query::query(Name::from_ascii("WWW.EXAMPLE.com.").unwrap(), RecordType::A);
         assert!(matches!(heard(&|m| m.queries = vec![other_case.clone()]), Heard::Answer(_)));
-        assert!(matches!(heard(&|m| m.metadata.id ^= 1), Heard::Stray));
-        assert!(matches!(heard(&|m| m.metadata.message_type = MessageType::Query), Heard::Stray));
-        assert!(matches!(heard(&|m| m.queries[0].query_type = RecordType::AAAA), Heard::Stray));
-        assert!(matches!(heard(&|m| m.queries.clear()), Heard::Stray));
+        assert!(matches!(heard(&|m| m.metadata.id ^= 1), Heard::Stray(_)));
+        assert!(matches!(heard(&|m| m.metadata.message_type = MessageType::Query), Heard::Stray(_)));
+        assert!(matches!(heard(&|m| m.queries[0].query_type = RecordType::AAAA), Heard::Stray(_)));
+        assert!(matches!(heard(&|m| m.queries.clear()), Heard::Stray(_)));
         let refusal = heard(&|m| {
             m.queries.clear();
             m.metadata.response_code = ResponseCode::FormErr;

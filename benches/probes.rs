@@ -1,0 +1,209 @@
+//! What a ping and a DNS query cost in CPU, against programs that do nothing else: fping of Debian, and a bare
+//! loop over hickory-proto. Only ratios count; both sides of each run in turns in one run, on loopback.
+//!
+//! `cargo bench --bench probes` takes the median of 9 rounds; `-- --quick` of 3 smaller ones. It ends with 1 when
+//! a ratio is over its bound.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use hickory_proto::op::{Edns, Message, MessageType, Query};
+use hickory_proto::rr::{Name, RData, Record, RecordType, rdata::A};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use serde_json::{Value, json};
+use tokio::net::UdpSocket;
+use tokio_util::sync::CancellationToken;
+use vigie::clock::SystemClock;
+use vigie::model::{Document, MonitorType, Observation};
+use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::probe::{Context, Probe, ProbeSettings, build};
+
+/// Bounds of the ratios.
+const PING: f64 = 1.5;
+const QUERY: f64 = 1.6;
+/// Targets that are pinged at one time.
+const TARGETS: u32 = 2000;
+/// Echo requests to each.
+const ECHOES: u32 = 5;
+
+fn main() -> ExitCode {
+    let quick = std::env::args().any(|arg| arg == "--quick");
+    let (rounds, queries) = if quick { (3, 2_000) } else { (9, 10_000) };
+    // One thread: what it uses is what the checks use, without the servers beside it.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let net = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap();
+    let query = runtime.block_on(compare_queries(&net, rounds, queries));
+    let (ping, lost, took) = compare_pings(&runtime, &net, rounds);
+    println!(
+        "\n{TARGETS} targets pinged once each in {:.0} ms at best, {lost} lost",
+        took.as_secs_f64() * 1e3
+    );
+    let holds = query <= QUERY && ping.is_none_or(|ratio| ratio <= PING) && lost == 0 && took.as_secs() < 1;
+    println!("{}", if holds { "every bound holds" } else { "A BOUND DOES NOT HOLD" });
+    if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// CPU that `who` has used so far, user and system.
+fn cpu(who: UsageWho) -> Duration {
+    let usage = getrusage(who).unwrap();
+    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Duration::from_micros(u64::try_from(micros).unwrap())
+}
+
+/// Tells what both cost a piece in each round, and returns the median of the ratios.
+fn told(what: &str, other: &str, rounds: &[(Duration, Duration)], pieces: u32, bound: f64) -> f64 {
+    let micros = |of: Duration| of.as_secs_f64() * 1e6 / f64::from(pieces);
+    let mut ratios: Vec<f64> =
+        rounds.iter().map(|(ours, bare)| ours.as_secs_f64() / bare.as_secs_f64()).collect();
+    for (ours, bare) in rounds {
+        println!("  ours {:6.2} µs, {other} {:6.2} µs", micros(*ours), micros(*bare));
+    }
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ratios.len() / 2];
+    println!("{what}: {median:.2} times the CPU of {other}, at most {bound}");
+    median
+}
+
+fn probe(kind: MonitorType, fields: Value) -> Arc<dyn Probe> {
+    let Value::Object(fields) = fields else { unreachable!() };
+    build(&Document::trusted(kind, fields), &ProbeSettings::default()).0
+}
+
+async fn attempt(net: &Net, probe: &dyn Probe, timeout: Duration) -> Observation {
+    let cancel = CancellationToken::new();
+    let deadline = Deadline::within(timeout);
+    probe.attempt(Context { net, deadline, cancel: &cancel, clock: &SystemClock }).await
+}
+
+async fn compare_queries(net: &Net, rounds: usize, queries: u32) -> f64 {
+    let server = answering();
+    let fields =
+        json!({"hostname": "127.0.0.1", "port": server.port(), "name_to_resolve": "www.example.test"});
+    let probe = probe(MonitorType::NameServer, fields);
+    let mut costs = Vec::new();
+    for round in 0..=rounds {
+        let start = cpu(UsageWho::RUSAGE_THREAD);
+        for _ in 0..queries {
+            let seen = attempt(net, probe.as_ref(), Duration::from_secs(10)).await;
+            assert!(seen.failure.is_none(), "{:?}", seen.failure);
+        }
+        let middle = cpu(UsageWho::RUSAGE_THREAD);
+        for _ in 0..queries {
+            bare_query(server).await;
+        }
+        // The first round warms up.
+        if round > 0 {
+            costs.push((middle - start, cpu(UsageWho::RUSAGE_THREAD) - middle));
+        }
+    }
+    println!("a DNS query over UDP, {queries} a round:");
+    told("DNS query", "a bare loop", &costs, queries, QUERY)
+}
+
+/// The least that asks one question safely: a socket, and so a port, of its own, a deadline, and an answer
+/// that is read and held against the question.
+async fn bare_query(server: SocketAddr) {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    socket.connect(server).await.unwrap();
+    let mut question = Message::query();
+    question.metadata.recursion_desired = true;
+    question.add_query(Query::query(Name::from_ascii("www.example.test.").unwrap(), RecordType::A));
+    let mut edns = Edns::new();
+    edns.set_max_payload(1232);
+    question.set_edns(edns);
+    socket.send(&question.to_vec().unwrap()).await.unwrap();
+    let mut buffer = [0; 4096];
+    let received = tokio::time::timeout(Duration::from_secs(10), socket.recv(&mut buffer)).await;
+    let answer = Message::from_vec(&buffer[..received.unwrap().unwrap()]).unwrap();
+    assert!(answer.metadata.id == question.metadata.id && answer.queries == question.queries);
+    assert_eq!(answer.answers.len(), 2);
+}
+
+/// A name server in a thread of its own.
+fn answering() -> SocketAddr {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let at = socket.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+            let mut message = Message::from_vec(&buffer[..length]).unwrap();
+            message.metadata.message_type = MessageType::Response;
+            message.metadata.authoritative = true;
+            let name = message.queries[0].name().clone();
+            for last in [1, 2] {
+                let data = RData::A(A([192, 0, 2, last].into()));
+                message.add_answer(Record::from_rdata(name.clone(), 60, data));
+            }
+            socket.send_to(&message.to_vec().unwrap(), from).unwrap();
+        }
+    });
+    at
+}
+
+fn target(number: u32) -> String {
+    format!("127.1.{}.{}", number / 250, number % 250 + 1)
+}
+
+/// The ratio (none without fping), echo replies that were lost, and the time that one request to each target takes.
+fn compare_pings(
+    runtime: &tokio::runtime::Runtime,
+    net: &Net,
+    rounds: usize,
+) -> (Option<f64>, u32, Duration) {
+    let probes = |count: u32| -> Vec<Arc<dyn Probe>> {
+        let one = |number| probe(MonitorType::Ping, json!({"hostname": target(number), "ping_count": count}));
+        (0..TARGETS).map(one).collect()
+    };
+    let run = |probes: &[Arc<dyn Probe>], timeout: Duration| {
+        let checks =
+            async { join_all(probes.iter().map(|probe| attempt(net, probe.as_ref(), timeout))).await };
+        let seen = runtime.block_on(checks);
+        let received: u32 =
+            seen.iter().filter_map(|one| one.facts.ping.as_ref()).map(|ping| ping.received).sum();
+        received
+    };
+    let (once, often) = (probes(1), probes(ECHOES));
+    let (mut lost, mut best) = (0, Duration::MAX);
+    for _ in 0..3 {
+        let started = Instant::now();
+        lost += TARGETS - run(&once, Duration::from_secs(10));
+        best = best.min(started.elapsed());
+    }
+    let list = (0..TARGETS).fold(String::new(), |mut list, number| {
+        let _ = writeln!(list, "{}", target(number));
+        list
+    });
+    let file = std::env::temp_dir().join(format!("vigie-bench-{}", std::process::id()));
+    std::fs::write(&file, list).unwrap();
+    let mut costs = Vec::new();
+    for _ in 0..rounds {
+        let start = cpu(UsageWho::RUSAGE_THREAD);
+        lost += TARGETS * ECHOES - run(&often, Duration::from_secs(2));
+        let ours = cpu(UsageWho::RUSAGE_THREAD) - start;
+        let start = cpu(UsageWho::RUSAGE_CHILDREN);
+        let echoes = ECHOES.to_string();
+        // As often and as close together as ours: every 400 ms, 20,000 a second at most.
+        let done = Command::new("fping")
+            .args(["-q", "-c", &echoes, "-p", "400", "-i", "0.05", "-t", "400", "-f"])
+            .arg(&file)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        match done {
+            Ok(status) if status.success() => costs.push((ours, cpu(UsageWho::RUSAGE_CHILDREN) - start)),
+            Ok(status) => println!("fping lost requests: {status}"),
+            Err(error) => println!("fping does not start: {error}; apt-get install fping"),
+        }
+    }
+    std::fs::remove_file(&file).unwrap();
+    println!("\nan echo request and its reply, {TARGETS} targets, {ECHOES} each, a round:");
+    let ratio = (!costs.is_empty()).then(|| told("echo", "fping", &costs, TARGETS * ECHOES, PING));
+    (ratio, lost, best)
+}

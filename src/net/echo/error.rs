@@ -1,0 +1,88 @@
+//! What somebody said of an echo request instead of a reply (RFC 792, RFC 1812 5.2.7, RFC 4443 3).
+
+use std::fmt;
+use std::net::IpAddr;
+
+/// An ICMP error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct IcmpError {
+    /// Who said it: a router on the way, the target, or this host when it found nobody on the next link.
+    pub from: IpAddr,
+    /// ICMP type.
+    pub kind: u8,
+    /// ICMP code.
+    pub code: u8,
+    /// Bytes that the next link takes, when the packet was too large for it.
+    pub mtu: Option<u32>,
+}
+
+impl IcmpError {
+    /// Whether `kind` says that a packet was lost; a redirect, say, tells of one that went on.
+    pub(super) const fn is_loss(v6: bool, kind: u8) -> bool {
+        if v6 { matches!(kind, 1..=4) } else { matches!(kind, 3 | 11 | 12) }
+    }
+
+    /// Whether it says that the packet was too large for a link.
+    #[must_use]
+    pub const fn is_too_big(&self) -> bool {
+        match self.from {
+            IpAddr::V4(_) => matches!((self.kind, self.code), (3, 4)),
+            IpAddr::V6(_) => self.kind == 2,
+        }
+    }
+
+    /// In words.
+    #[must_use]
+    pub const fn meaning(&self) -> &'static str {
+        match (self.from.is_ipv6(), self.kind, self.code) {
+            (false, 3, 0 | 6) | (true, 1, 0) => "network unreachable",
+            (false, 3, 1 | 7) | (true, 1, 3) => "host unreachable",
+            (false, 3, 2) => "protocol unreachable",
+            (false, 3, 3) | (true, 1, 4) => "port unreachable",
+            (false, 3, 4) | (true, 2, _) => "packet too big",
+            (false, 3, 9) => "network prohibited",
+            (false, 3, 10) => "host prohibited",
+            (false, 3, 13) | (true, 1, 1) => "prohibited by a filter",
+            (true, 1, 2) => "beyond the scope of the source address",
+            (true, 1, 5) => "source address prohibited",
+            (true, 1, 6) => "the route rejects it",
+            (false, 3, _) | (true, 1, _) => "unreachable",
+            (false, 11, 0) | (true, 3, 0) => "TTL exceeded: the packets go round, or over too many routers",
+            (false, 11, _) | (true, 3, _) => "not all fragments arrived in time",
+            (false, 12, _) | (true, 4, _) => "parameter problem",
+            _ => "an error",
+        }
+    }
+}
+
+impl fmt::Display for IcmpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} answered: {}", self.from, self.meaning())?;
+        if let Some(mtu) = self.mtu.filter(|&mtu| mtu > 0) {
+            write!(f, " for the next link, which takes {mtu} bytes")?;
+        }
+        write!(f, " (ICMP type {}, code {})", self.kind, self.code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_says_who_and_what() {
+        let error = |from: &str, kind, code, mtu| {
+            IcmpError { from: from.parse().unwrap(), kind, code, mtu }.to_string()
+        };
+        assert_eq!(
+            error("192.0.2.1", 3, 1, None),
+            "192.0.2.1 answered: host unreachable (ICMP type 3, code 1)"
+        );
+        assert_eq!(
+            error("2001:db8::1", 2, 0, Some(1280)),
+            "2001:db8::1 answered: packet too big for the next link, which takes 1280 bytes (ICMP type 2, code 0)"
+        );
+        assert!(error("192.0.2.1", 11, 0, None).contains("TTL exceeded"));
+        assert!(error("2001:db8::1", 3, 0, None).contains("TTL exceeded"));
+    }
+}

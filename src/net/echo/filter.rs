@@ -1,0 +1,46 @@
+//! What a raw socket lets through. Each one gets a copy of every ICMP packet of the host: on loopback also of
+//! our own requests, and everywhere the replies to other programs.
+
+use socket2::SockFilter;
+
+// Instructions of the classic packet filter (Linux, Documentation/networking/filter.rst).
+const LOAD_BYTE: u16 = 0x30;
+const LOAD_HALF: u16 = 0x28;
+const LOAD_BYTE_BEHIND_X: u16 = 0x50;
+const LOAD_HALF_BEHIND_X: u16 = 0x48;
+const X_IS_LENGTH_OF_HEADER: u16 = 0xb1;
+const IF_EQUAL: u16 = 0x15;
+const IF_AT_LEAST: u16 = 0x35;
+const RETURN: u16 = 0x06;
+/// All bytes of a packet.
+const WHOLE: u32 = u32::MAX;
+
+/// Lets through the replies that carry `identifier`, and errors.
+pub(super) fn replies_and_errors(v6: bool, identifier: u16) -> Vec<SockFilter> {
+    let op = SockFilter::new;
+    let identifier = u32::from(identifier);
+    if v6 {
+        // The packet begins with the ICMP header; errors have a type below 128 (RFC 4443 2.1).
+        vec![
+            op(LOAD_BYTE, 0, 0, 0),
+            op(IF_EQUAL, 1, 0, 129),
+            op(IF_AT_LEAST, 3, 2, 128),
+            op(LOAD_HALF, 0, 0, 4),
+            op(IF_EQUAL, 0, 1, identifier),
+            op(RETURN, 0, 0, WHOLE),
+            op(RETURN, 0, 0, 0),
+        ]
+    } else {
+        // The packet begins with the IP header, whose length stands in it.
+        vec![
+            op(X_IS_LENGTH_OF_HEADER, 0, 0, 0),
+            op(LOAD_BYTE_BEHIND_X, 0, 0, 0),
+            op(IF_EQUAL, 4, 0, 8),
+            op(IF_EQUAL, 0, 2, 0),
+            op(LOAD_HALF_BEHIND_X, 0, 0, 4),
+            op(IF_EQUAL, 0, 1, identifier),
+            op(RETURN, 0, 0, WHOLE),
+            op(RETURN, 0, 0, 0),
+        ]
+    }
+}

@@ -1,0 +1,193 @@
+//! What came over a socket for echo requests: packets, and on a datagram socket its queue of errors.
+
+use std::io::{self, IoSliceMut};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::AsRawFd;
+
+use nix::errno::Errno;
+use nix::libc::{SO_EE_ORIGIN_ICMP, SO_EE_ORIGIN_ICMP6, sock_extended_err, sockaddr_in6};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
+use socket2::Type;
+use surge_ping::{Icmpv4Packet, Icmpv6Packet};
+
+use super::{IcmpError, LOOKED_AT};
+
+/// What somebody said of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Heard {
+    /// The address that the request went to.
+    pub(super) about: IpAddr,
+    /// Of the request; a datagram socket has one of its own, which the kernel fills in.
+    pub(super) identifier: u16,
+    pub(super) sequence: u16,
+    /// What it was instead of a reply.
+    pub(super) error: Option<IcmpError>,
+}
+
+const REPLY_V4: u8 = 0;
+const REPLY_V6: u8 = 129;
+
+/// What a packet from `from` says; `None` when it is of nobody's concern. Before one of IPv4 a raw socket shows
+/// the IP header.
+pub(super) fn packet(bytes: &[u8], from: IpAddr, raw: bool) -> Option<Heard> {
+    match from {
+        IpAddr::V4(from) => {
+            let socket = if raw { Type::RAW } else { Type::DGRAM };
+            let packet = Icmpv4Packet::decode(bytes, socket, from, from).ok()?;
+            let (kind, code) = (packet.get_icmp_type().0, packet.get_icmp_code().0);
+            let header = if raw { usize::from(bytes.first()? & 0x0f) * 4 } else { 0 };
+            // RFC 1191 4: the lower half of the word behind the checksum.
+            let mtu =
+                || bytes.get(header + 6..header + 8).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
+            let is_too_big = (kind, code) == (3, 4);
+            Some(Heard {
+                about: packet.get_real_dest().into(),
+                identifier: packet.get_identifier().into_u16(),
+                sequence: packet.get_sequence().into_u16(),
+                error: told(
+                    kind,
+                    REPLY_V4,
+                    IcmpError { from: from.into(), kind, code, mtu: is_too_big.then(mtu).flatten() },
+                )?,
+            })
+        }
+        IpAddr::V6(from) => {
+            let packet = Icmpv6Packet::decode(bytes, from).ok()?;
+            let (kind, code) = (packet.get_icmpv6_type().0, packet.get_icmpv6_code().0);
+            let mtu = || bytes.get(4..8)?.try_into().ok().map(u32::from_be_bytes);
+            Some(Heard {
+                about: packet.get_real_dest().into(),
+                identifier: packet.get_identifier().into_u16(),
+                sequence: packet.get_sequence().into_u16(),
+                error: told(
+                    kind,
+                    REPLY_V6,
+                    IcmpError { from: from.into(), kind, code, mtu: (kind == 2).then(mtu).flatten() },
+                )?,
+            })
+        }
+    }
+}
+
+/// The error, or that it is a reply; `None` for what is neither.
+fn told(kind: u8, reply: u8, error: IcmpError) -> Option<Option<IcmpError>> {
+    if kind == reply {
+        return Some(None);
+    }
+    IcmpError::is_loss(error.from.is_ipv6(), kind).then_some(Some(error))
+}
+
+/// The next entry of the error queue of `socket`; `None` for one that says nothing of a request. The bytes are
+/// those of the request itself, from its ICMP header on.
+pub(super) fn queued(socket: &impl AsRawFd, v6: bool) -> io::Result<Option<Heard>> {
+    let mut bytes = [0; LOOKED_AT];
+    let mut parts = [IoSliceMut::new(&mut bytes)];
+    let mut space = nix::cmsg_space!((sock_extended_err, sockaddr_in6));
+    let read =
+        recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_ERRQUEUE)?;
+    let about = read.address.as_ref().and_then(address_of);
+    let said = read.cmsgs()?.find_map(|message| match message {
+        ControlMessageOwned::Ipv4RecvErr(error, Some(from)) => {
+            Some((error, IpAddr::V4(Ipv4Addr::from_bits(u32::from_be(from.sin_addr.s_addr)))))
+        }
+        ControlMessageOwned::Ipv6RecvErr(error, Some(from)) => {
+            Some((error, IpAddr::V6(Ipv6Addr::from(from.sin6_addr.s6_addr))))
+        }
+        _ => None,
+    });
+    let length = read.bytes;
+    let Some(((error, from), about)) = said.zip(about) else { return Ok(None) };
+    let of_network = matches!(error.ee_origin, SO_EE_ORIGIN_ICMP | SO_EE_ORIGIN_ICMP6);
+    if !of_network || !IcmpError::is_loss(v6, error.ee_type) {
+        return Ok(None);
+    }
+    let mut told = IcmpError { from, kind: error.ee_type, code: error.ee_code, mtu: None };
+    told.mtu = told.is_too_big().then_some(error.ee_info);
+    Ok(numbers(bytes.get(..length).unwrap_or_default(), if v6 { 128 } else { 8 })
+        .map(|(identifier, sequence)| Heard { about, identifier, sequence, error: Some(told) }))
+}
+
+/// Identifier and sequence of the echo request of type `kind` at the start of `bytes`.
+fn numbers(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
+    let [first, _, _, _, i, d, s, q, ..] = *bytes else { return None };
+    (first == kind).then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
+}
+
+fn address_of(address: &SockaddrStorage) -> Option<IpAddr> {
+    let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
+    v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))
+}
+
+/// Whether `error` of a datagram socket may be what somebody said of an earlier request.
+pub(super) fn is_of_the_way(error: &io::Error) -> bool {
+    let Some(errno) = error.raw_os_error().map(Errno::from_raw) else { return false };
+    matches!(
+        errno,
+        Errno::EHOSTUNREACH
+            | Errno::ENETUNREACH
+            | Errno::ECONNREFUSED
+            | Errno::EHOSTDOWN
+            | Errno::ENONET
+            | Errno::EPROTO
+            | Errno::ENOPROTOOPT
+            | Errno::EOPNOTSUPP
+            | Errno::EACCES
+            | Errno::EMSGSIZE
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn noise_is_never_taken_for_a_reply() {
+        for from in ["127.0.0.1", "::1"] {
+            let from: IpAddr = from.parse().unwrap();
+            for raw in [true, false] {
+                for length in 0..LOOKED_AT {
+                    assert!(packet(&vec![0xff; length], from, raw).is_none_or(|heard| heard.error.is_some()));
+                }
+            }
+        }
+    }
+
+    /// An error of `kind` about an echo request to 192.0.2.9 with identifier 7 and sequence 8, as a raw socket
+    /// shows it.
+    fn about_a_request(kind: u8, code: u8, mtu: u16) -> Vec<u8> {
+        let mut bytes = vec![0x45, 0, 0, 56, 0, 0, 0, 0, 64, 1, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2];
+        bytes.extend([kind, code, 0, 0, 0, 0]);
+        bytes.extend(mtu.to_be_bytes());
+        bytes.extend([0x45, 0, 0, 84, 0, 0, 0, 0, 64, 1, 0, 0, 192, 0, 2, 2, 192, 0, 2, 9]);
+        bytes.extend([8, 0, 0, 0, 0, 7, 0, 8]);
+        bytes
+    }
+
+    #[test]
+    fn an_error_tells_of_which_request_it_is_and_who_says_so() {
+        let router: IpAddr = "192.0.2.1".parse().unwrap();
+        let heard = packet(&about_a_request(3, 4, 1400), router, true).unwrap();
+        assert_eq!((heard.about, heard.identifier, heard.sequence), ("192.0.2.9".parse().unwrap(), 7, 8));
+        assert_eq!(heard.error, Some(IcmpError { from: router, kind: 3, code: 4, mtu: Some(1400) }));
+        let expired = packet(&about_a_request(11, 0, 0), router, true).unwrap().error.unwrap();
+        assert_eq!((expired.kind, expired.mtu), (11, None));
+    }
+
+    #[test]
+    fn a_redirect_is_no_loss() {
+        // The packet that it is about went on; an answer to it will come.
+        for kind in [4, 5] {
+            assert_eq!(packet(&about_a_request(kind, 1, 0), "192.0.2.1".parse().unwrap(), true), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_arrives_does_harm(bytes: Vec<u8>, raw: bool, v6: bool) {
+            let from: IpAddr = if v6 { "2001:db8::1" } else { "192.0.2.1" }.parse().unwrap();
+            let _ = (packet(&bytes, from, raw), numbers(&bytes, 8));
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! TLS 1.1, TLS 1.0 and SSL 3.0 through OpenSSL, for monitors that pin one of them (`use_ssl_version`).
+//!
+//! Only the record layer and the key exchange are OpenSSL's. Whether the certificate is good is judged by
+//! the same code as for newer versions, so a key or a signature that is too weak for that is refused here too.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::LazyLock;
+use std::task::{Context, Poll};
+
+use openssl::error::ErrorStack;
+use openssl::pkey::PKey;
+use openssl::provider::Provider;
+use openssl::ssl::{
+    Error, ErrorCode, Ssl, SslContext, SslContextBuilder, SslMethod, SslOptions, SslRef, SslVerifyMode,
+    SslVersion,
+};
+use openssl::x509::X509;
+use rustls::client::danger::ServerCertVerifier;
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_openssl::SslStream;
+
+use super::TlsStream;
+use super::session::Shaken;
+use super::trust::Pem;
+use super::verify::Recorder;
+use crate::model::{Failure, FailureKind, Phase, printable};
+use crate::net::Deadline;
+
+/// Every cipher that keeps something secret and names its server, however weak.
+const CIPHERS: &str = "ALL:!aNULL:!eNULL:@SECLEVEL=0";
+
+/// A version that is spoken by its monitors' wish only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldVersion {
+    /// SSL 3.0 (RFC 6101).
+    Ssl3,
+    /// TLS 1.0 (RFC 2246).
+    Tls10,
+    /// TLS 1.1 (RFC 4346).
+    Tls11,
+}
+
+/// A connection under one of them.
+#[derive(Debug)]
+pub struct OldStream<S>(SslStream<S>);
+
+/// RC4 and single DES live there. The providers are never unloaded.
+static PROVIDERS: LazyLock<Result<[Provider; 2], ErrorStack>> =
+    LazyLock::new(|| Ok([Provider::load(None, "default")?, Provider::load(None, "legacy")?]));
+
+static SSL3: LazyLock<Result<SslContext, ErrorStack>> = LazyLock::new(|| context(SslVersion::SSL3));
+static TLS10: LazyLock<Result<SslContext, ErrorStack>> = LazyLock::new(|| context(SslVersion::TLS1));
+static TLS11: LazyLock<Result<SslContext, ErrorStack>> = LazyLock::new(|| context(SslVersion::TLS1_1));
+
+impl OldVersion {
+    fn context(self) -> Result<&'static SslContext, Failure> {
+        let context = match self {
+            Self::Ssl3 => &SSL3,
+            Self::Tls10 => &TLS10,
+            Self::Tls11 => &TLS11,
+        };
+        context.as_ref().map_err(ours)
+    }
+}
+
+/// One that offers `version` alone. Certificates are looked at after the handshake, by [`judge`].
+fn context(version: SslVersion) -> Result<SslContext, ErrorStack> {
+    PROVIDERS.as_ref().map_err(Clone::clone)?;
+    let mut builder = SslContextBuilder::new(SslMethod::tls_client())?;
+    builder.set_security_level(0);
+    builder.clear_options(SslOptions::NO_SSLV3 | SslOptions::NO_TLSV1 | SslOptions::NO_TLSV1_1);
+    builder.set_min_proto_version(Some(version))?;
+    builder.set_max_proto_version(Some(version))?;
+    builder.set_cipher_list(CIPHERS)?;
+    builder.set_verify(SslVerifyMode::NONE);
+    Ok(builder.build())
+}
+
+/// What one handshake needs: SNI, where the server has a name, and the certificate to show when it asks.
+pub(super) fn session(
+    version: OldVersion,
+    name: &ServerName<'_>,
+    client: Option<&Pem>,
+) -> Result<Ssl, Failure> {
+    let mut ssl = Ssl::new(version.context()?).map_err(|error| ours(&error))?;
+    if let ServerName::DnsName(name) = name {
+        ssl.set_hostname(name.as_ref()).map_err(|error| ours(&error))?;
+    }
+    if let Some(pem) = client {
+        show(&mut ssl, pem).map_err(|error| ours(&error))?;
+    }
+    Ok(ssl)
+}
+
+fn show(ssl: &mut SslRef, pem: &Pem) -> Result<(), ErrorStack> {
+    let mut chain = X509::stack_from_pem(&pem.text)?.into_iter();
+    if let Some(leaf) = chain.next() {
+        ssl.set_certificate(&leaf)?;
+    }
+    for above in chain {
+        ssl.add_chain_cert(above)?;
+    }
+    ssl.set_private_key(&*PKey::private_key_from_pem(&pem.text)?)
+}
+
+/// Speaks with the server and lets `recorder` judge what it showed, before anything else is said.
+pub(super) async fn shake<S: AsyncRead + AsyncWrite + Unpin>(
+    ssl: Ssl,
+    stream: S,
+    name: &ServerName<'_>,
+    recorder: &Recorder,
+    deadline: Deadline,
+) -> Result<Shaken<S>, Failure> {
+    let mut stream = SslStream::new(ssl, stream).map_err(|error| ours(&error))?;
+    let shaken = deadline.hold(Phase::Tls, Pin::new(&mut stream).connect()).await;
+    // Also when it failed: a server that misses a certificate of ours closes after it has shown its own.
+    let judged = judge(stream.ssl(), name, recorder);
+    let (mut version, mut cipher) = (None, None);
+    let outcome = shaken.map(|done| {
+        done.map_err(told).and(judged)?;
+        version = Some(spelled(stream.ssl().version_str()));
+        cipher = stream.ssl().current_cipher().and_then(|cipher| cipher.standard_name()).map(str::to_owned);
+        Ok(TlsStream::Old(OldStream(stream)))
+    });
+    Ok(Shaken { outcome, version, cipher })
+}
+
+/// As facts call a version: with its second number, as those of newer ones are.
+fn spelled(version: &str) -> String {
+    if version == "TLSv1" { "TLSv1.0".to_owned() } else { version.to_owned() }
+}
+
+fn judge(ssl: &SslRef, name: &ServerName<'_>, recorder: &Recorder) -> io::Result<()> {
+    let shown: Vec<CertificateDer<'static>> = ssl.peer_cert_chain().map_or_else(Vec::new, |chain| {
+        chain.iter().filter_map(|one| one.to_der().ok()).map(CertificateDer::from).collect()
+    });
+    let Some((leaf, above)) = shown.split_first() else {
+        return Err(io::Error::other("the target showed no certificate"));
+    };
+    recorder
+        .verify_server_cert(leaf, above, name, &[], UnixTime::now())
+        .map(drop)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// The library itself refuses.
+fn ours(error: &ErrorStack) -> Failure {
+    Failure::new(Phase::Tls, FailureKind::Internal, format!("OpenSSL: {}", reason(error)))
+}
+
+/// In the words of I/O: what the connection said, an end without farewell, or the reason of the protocol.
+fn told(error: Error) -> io::Error {
+    match error.into_io_error() {
+        Ok(error) => error,
+        Err(error) if error.code() == ErrorCode::SYSCALL => io::ErrorKind::UnexpectedEof.into(),
+        Err(error) => match error.ssl_error() {
+            Some(stack) if cut_off(stack) => io::ErrorKind::UnexpectedEof.into(),
+            Some(stack) => io::Error::new(io::ErrorKind::InvalidData, reason(stack)),
+            None => io::ErrorKind::UnexpectedEof.into(),
+        },
+    }
+}
+
+fn cut_off(stack: &ErrorStack) -> bool {
+    stack.errors().iter().any(|error| error.reason() == Some("unexpected eof while reading"))
+}
+
+fn reason(stack: &ErrorStack) -> String {
+    let reason = stack.errors().iter().find_map(|error| error.reason());
+    printable(reason.unwrap_or("it does not say why"))
+}
+
+/// The same for what goes wrong later.
+fn later(error: io::Error) -> io::Error {
+    if !error.get_ref().is_some_and(|inner| inner.is::<Error>()) {
+        return error;
+    }
+    match error.into_inner().map(|inner| inner.downcast::<Error>()) {
+        Some(Ok(error)) => told(*error),
+        Some(Err(other)) => io::Error::other(other),
+        None => io::ErrorKind::UnexpectedEof.into(),
+    }
+}
+
+impl<S> OldStream<S> {
+    /// The connection below.
+    pub(super) fn below(&self) -> &S {
+        self.0.get_ref()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for OldStream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer).map_err(later)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for OldStream<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes).map_err(later)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx).map_err(later)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx).map_err(later)
+    }
+}

@@ -1,0 +1,97 @@
+//! One TLS configuration for all connections of one session.
+
+use std::io;
+use std::sync::Arc;
+
+use rustls::{ClientConfig, HandshakeKind};
+use rustls_pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+use tokio_rustls::TlsConnector;
+
+use super::verify::Recorder;
+use super::{TlsStream, facts, fault};
+#[cfg(feature = "legacy-tls")]
+use super::{legacy, trust::Shown};
+use crate::model::{Failure, Phase, TlsFacts};
+use crate::net::{Deadline, Trace};
+
+/// What the handshakes with one server share: configuration, and when wanted the sessions to take up
+/// again. Cheap to clone; made by [`crate::net::Net::tls_session`].
+#[derive(Clone, Debug)]
+pub struct TlsSession {
+    pub(super) name: ServerName<'static>,
+    pub(super) server_name: Box<str>,
+    pub(super) way: Way,
+    pub(super) recorder: Arc<Recorder>,
+}
+
+/// The library that speaks, with what it needs.
+#[derive(Clone, Debug)]
+pub(super) enum Way {
+    Rustls(Arc<ClientConfig>),
+    #[cfg(feature = "legacy-tls")]
+    Old(legacy::OldVersion, Option<Arc<Shown>>),
+}
+
+/// What a handshake brought: an end by the deadline, an error, or a connection; and what was agreed on.
+pub(super) struct Shaken<S> {
+    pub(super) outcome: Result<io::Result<TlsStream<S>>, Failure>,
+    pub(super) version: Option<String>,
+    pub(super) cipher: Option<String>,
+}
+
+impl TlsSession {
+    /// Speaks TLS over `stream`. `trace.tls` is filled as far as the handshake came, also when the
+    /// certificate was refused. A session that is taken up again brings the certificates of its first
+    /// handshake.
+    pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: S,
+        deadline: Deadline,
+        trace: &mut Trace,
+    ) -> Result<TlsStream<S>, Failure> {
+        let started = Instant::now();
+        let shaken = self.shake(stream, deadline).await;
+        trace.phases.add(Phase::Tls, started.elapsed());
+        let Shaken { outcome, version, cipher } = shaken?;
+        let certificates = facts::certificates(&self.recorder.chain());
+        let facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher };
+        let outcome = outcome.and_then(|done| {
+            done.map_err(|error| fault::handshake_failure(&error, &self.server_name, &facts.certificates))
+        });
+        if outcome.is_ok() || !facts.certificates.is_empty() {
+            trace.tls = Some(Box::new(facts));
+        }
+        outcome
+    }
+
+    async fn shake<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: S,
+        deadline: Deadline,
+    ) -> Result<Shaken<S>, Failure> {
+        let config = match &self.way {
+            Way::Rustls(config) => config.clone(),
+            #[cfg(feature = "legacy-tls")]
+            Way::Old(version, client) => {
+                let ssl = legacy::session(*version, &self.name, client.as_ref().map(|shown| &shown.pem))?;
+                return legacy::shake(ssl, stream, &self.name, &self.recorder, deadline).await;
+            }
+        };
+        let connecting = TlsConnector::from(config).connect(self.name.clone(), stream);
+        let outcome = deadline.hold(Phase::Tls, connecting).await;
+        let agreed =
+            outcome.as_ref().ok().and_then(|done| done.as_ref().ok()).map(|stream| stream.get_ref().1);
+        let version = agreed.and_then(|session| session.protocol_version()?.as_str()).map(facts::version);
+        let cipher = agreed.and_then(|session| session.negotiated_cipher_suite()?.suite().as_str());
+        let cipher = cipher.map(facts::cipher);
+        Ok(Shaken { outcome: outcome.map(|done| done.map(TlsStream::Rustls)), version, cipher })
+    }
+}
+
+/// Whether the handshake of `stream` took up an earlier session again.
+#[must_use]
+pub fn was_resumed<S>(stream: &TlsStream<S>) -> bool {
+    stream.session().and_then(|session| session.handshake_kind()) == Some(HandshakeKind::Resumed)
+}

@@ -1,0 +1,111 @@
+//! A connection under TLS, whichever library speaks it.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::client::TlsStream as Rustls;
+
+#[cfg(feature = "legacy-tls")]
+use super::legacy::OldStream;
+
+/// A connection under TLS, as [`Net::handshake`](crate::net::Net::handshake) makes it.
+#[derive(Debug)]
+#[cfg_attr(feature = "legacy-tls", allow(clippy::large_enum_variant, reason = "few are of the small one"))]
+pub enum TlsStream<S> {
+    /// TLS 1.2 or 1.3.
+    Rustls(Rustls<S>),
+    /// An older version.
+    #[cfg(feature = "legacy-tls")]
+    Old(OldStream<S>),
+}
+
+impl<S> TlsStream<S> {
+    /// The connection below.
+    #[must_use]
+    pub fn below(&self) -> &S {
+        match self {
+            Self::Rustls(stream) => stream.get_ref().0,
+            #[cfg(feature = "legacy-tls")]
+            Self::Old(stream) => stream.below(),
+        }
+    }
+
+    /// The application protocol that both sides agreed on (RFC 7301). Old versions are spoken without.
+    #[must_use]
+    pub fn alpn_protocol(&self) -> Option<&[u8]> {
+        match self {
+            Self::Rustls(stream) => stream.get_ref().1.alpn_protocol(),
+            #[cfg(feature = "legacy-tls")]
+            Self::Old(_) => None,
+        }
+    }
+
+    /// What rustls knows of the session; `None` for old versions.
+    #[must_use]
+    pub fn session(&self) -> Option<&rustls::ClientConnection> {
+        match self {
+            Self::Rustls(stream) => Some(stream.get_ref().1),
+            #[cfg(feature = "legacy-tls")]
+            Self::Old(_) => None,
+        }
+    }
+}
+
+/// Calls the same method of whichever stream it is.
+macro_rules! each {
+    ($this:expr, $stream:ident => $call:expr) => {
+        match $this.get_mut() {
+            TlsStream::Rustls(inner) => {
+                let $stream = Pin::new(inner);
+                $call
+            }
+            #[cfg(feature = "legacy-tls")]
+            TlsStream::Old(inner) => {
+                let $stream = Pin::new(inner);
+                $call
+            }
+        }
+    };
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for TlsStream<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        each!(self, stream => stream.poll_read(cx, buffer))
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        each!(self, stream => stream.poll_write(cx, bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        each!(self, stream => stream.poll_write_vectored(cx, parts))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Rustls(stream) => stream.is_write_vectored(),
+            #[cfg(feature = "legacy-tls")]
+            Self::Old(_) => false,
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each!(self, stream => stream.poll_flush(cx))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        each!(self, stream => stream.poll_shutdown(cx))
+    }
+}

@@ -1,0 +1,109 @@
+//! A question over HTTPS (RFC 8484).
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT};
+use http::{Request, StatusCode, Version};
+use http_body_util::Full;
+
+use super::inquiry::Inquiry;
+use super::{Call, Seen, malformed};
+use crate::model::{Failure, FailureKind, HttpFacts, Phase, printable};
+use crate::net::Endpoint;
+use crate::wire::dns::Answer;
+use crate::wire::http::{self as wire, Head, Keep, Protocol};
+
+/// Media type of a message (RFC 8484 6).
+const MESSAGE: &str = "application/dns-message";
+/// Where servers answer; the path that all of them have, as there is no field for another one.
+const PATH: &str = "/dns-query";
+/// Bytes of the longest message.
+const LONGEST: u64 = 65_535;
+/// Characters of a media type that a message shows.
+const SHOWN: usize = 100;
+
+impl Call<'_> {
+    pub(super) async fn over_https(&self, inquiry: &Inquiry, seen: &mut Seen) -> Result<Answer, Failure> {
+        let deadline = self.cx.deadline;
+        let query = self.encoded()?;
+        let stream = self.secured(&inquiry.tls, seen).await?;
+        let is_http2 = stream.alpn_protocol() == Some(b"h2");
+        let protocol = if is_http2 { Protocol::Http2 } else { Protocol::Http1 };
+        if !is_http2 {
+            seen.notes.push("the server does not offer HTTP/2, HTTP/1.1 was used".to_owned());
+        }
+        let authority = Endpoint::new(self.host, self.server.port()).to_string();
+        let request = request(&authority, query, protocol, &inquiry.user_agent)?;
+        let phases = &mut seen.trace.phases;
+        let (head, body) = wire::open(stream, protocol, request, deadline, phases).await?;
+        let mut facts = facts(&head, format!("https://{authority}{PATH}"));
+        if let Err(failure) = acceptable(&head) {
+            seen.http = Some(Box::new(facts));
+            return Err(failure);
+        }
+        let content = body.read(Keep::Bytes, LONGEST, deadline, phases).await;
+        (facts.body_bytes, facts.body_wire_bytes) = (content.body_bytes, content.wire_bytes);
+        seen.http = Some(Box::new(facts));
+        match content.failure {
+            Some(failure) => Err(failure),
+            None => self.answer_in(&content.bytes),
+        }
+    }
+}
+
+fn request(
+    authority: &str,
+    query: Vec<u8>,
+    protocol: Protocol,
+    user_agent: &str,
+) -> Result<Request<Full<Bytes>>, Failure> {
+    let request = Request::post(match protocol {
+        Protocol::Http2 => format!("https://{authority}{PATH}"),
+        Protocol::Http1 => PATH.to_owned(),
+    });
+    let request = match protocol {
+        Protocol::Http2 => request.version(Version::HTTP_2),
+        Protocol::Http1 => request.version(Version::HTTP_11).header(HOST, authority),
+    };
+    request
+        .header(ACCEPT, MESSAGE)
+        .header(CONTENT_TYPE, MESSAGE)
+        .header(CONTENT_LENGTH, query.len())
+        .header(USER_AGENT, user_agent)
+        .body(Full::from(query))
+        .map_err(|error| Failure::new(Phase::Prepare, FailureKind::Internal, error.to_string()))
+}
+
+/// Whether the head of an answer promises a message (RFC 8484 4.2).
+fn acceptable(head: &Head) -> Result<(), Failure> {
+    if head.status != StatusCode::OK {
+        let reason = head.reason.as_deref().map_or(String::new(), |reason| format!(" {}", start(reason)));
+        let detail = format!("`{PATH}` answered {}{reason}", head.status.as_u16());
+        return Err(Failure::new(Phase::FirstByte, FailureKind::HttpStatus, detail));
+    }
+    let given = media_type(head).unwrap_or_default();
+    if given.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(MESSAGE)) {
+        return Ok(());
+    }
+    let given = if given.is_empty() { "of no media type".to_owned() } else { format!("`{given}`") };
+    Err(malformed(Phase::FirstByte, &format!("the answer is {given}, not `{MESSAGE}`")))
+}
+
+fn media_type(head: &Head) -> Option<String> {
+    let value = head.headers.get(CONTENT_TYPE)?;
+    Some(start(&String::from_utf8_lossy(value.as_bytes())))
+}
+
+fn start(text: &str) -> String {
+    printable(text).chars().take(SHOWN).collect()
+}
+
+fn facts(head: &Head, url: String) -> HttpFacts {
+    HttpFacts {
+        http_status: head.status.as_u16(),
+        http_version: format!("{:?}", head.version).replace("2.0", "2"),
+        http_reason: head.reason.as_deref().map(start),
+        content_type: media_type(head),
+        url,
+        ..HttpFacts::default()
+    }
+}

@@ -1,0 +1,89 @@
+//! A question over a connection of its own: TCP (RFC 7766) or TLS (RFC 7858).
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
+
+use super::{Call, Seen, malformed};
+use crate::model::{Failure, FailureKind, Phase};
+use crate::net::{TlsOptions, TlsStream, read_to, write_all};
+use crate::wire::dns::Answer;
+
+impl Call<'_> {
+    pub(super) async fn over_tcp(&self, seen: &mut Seen) -> Result<Answer, Failure> {
+        let mut stream = self.connected(seen).await?;
+        self.converse(&mut stream, seen).await
+    }
+
+    pub(super) async fn over_tls(&self, tls: &TlsOptions, seen: &mut Seen) -> Result<Answer, Failure> {
+        let mut stream = self.secured(tls, seen).await?;
+        self.converse(&mut stream, seen).await
+    }
+
+    pub(super) async fn secured(
+        &self,
+        tls: &TlsOptions,
+        seen: &mut Seen,
+    ) -> Result<TlsStream<TcpStream>, Failure> {
+        let stream = self.connected(seen).await?;
+        self.cx.net.handshake(stream, self.host, tls, self.cx.deadline, &mut seen.trace).await
+    }
+
+    /// A connection that ends with a reset: all that matters is read before, and no `TIME_WAIT` stays behind
+    /// here or there. If the option cannot be set, the usual close follows.
+    async fn connected(&self, seen: &mut Seen) -> Result<TcpStream, Failure> {
+        let (ip, port) = (self.server.ip(), self.server.port());
+        let stream = self.cx.net.connect_any(&[ip], port, self.cx.deadline, &mut seen.trace).await?;
+        let _ = stream.set_zero_linger();
+        Ok(stream)
+    }
+
+    /// Sends the question with its length before it, and reads one message that comes so (RFC 1035 4.2.2).
+    async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
+        &self,
+        stream: &mut S,
+        seen: &mut Seen,
+    ) -> Result<Answer, Failure> {
+        let (deadline, phases) = (self.cx.deadline, &mut seen.trace.phases);
+        let query = self.encoded()?;
+        let length =
+            u16::try_from(query.len()).map_err(|_| malformed(Phase::Prepare, "the question is too long"))?;
+        let mut framed = length.to_be_bytes().to_vec();
+        framed.extend_from_slice(&query);
+        let started = Instant::now();
+        let sent = write_all(stream, &framed, deadline).await;
+        phases.add(Phase::Send, started.elapsed());
+        sent?;
+        let started = Instant::now();
+        let mut size = Vec::with_capacity(2);
+        let begun = read_to(stream, &mut size, 2, deadline, Phase::FirstByte).await;
+        phases.add(Phase::FirstByte, started.elapsed());
+        begun?;
+        let length = usize::from(u16::from_be_bytes([size[0], size[1]]));
+        let started = Instant::now();
+        let mut message = Vec::with_capacity(length);
+        let read = read_to(stream, &mut message, length, deadline, Phase::Transfer).await;
+        phases.add(Phase::Transfer, started.elapsed());
+        read.map_err(|failure| of_message(failure, message.len(), length))?;
+        self.answer_in(&message)
+    }
+}
+
+/// A message that ends too early is cut, even when nothing of it came but its length.
+fn of_message(failure: Failure, came: usize, length: usize) -> Failure {
+    let kind = match failure.kind {
+        FailureKind::NoResponse => FailureKind::ResponseTruncated,
+        other => other,
+    };
+    match kind {
+        FailureKind::ResponseTruncated => {
+            let detail = format!("closed after {came} of the {length} bytes that it spoke of");
+            Failure::new(failure.phase, kind, detail)
+        }
+        FailureKind::TimedOut => {
+            let detail = format!("{}; {came} of {length} bytes came", failure.detail);
+            Failure { detail, ..failure }
+        }
+        _ => failure,
+    }
+}

@@ -1,0 +1,77 @@
+//! Counting the entries of a list as it comes, without keeping it. Pure.
+
+/// Counts the lines of LIST that stand for an entry: all but empty ones and the `total` that some servers
+/// begin with. Formats differ from server to server, so a line is not taken apart.
+#[derive(Debug, Default)]
+pub struct Entries {
+    count: u64,
+    /// The start of the current line: enough to know it for `total`.
+    line: Vec<u8>,
+}
+
+/// Bytes of a line that tell `total 12345` from an entry.
+const START: usize = 32;
+
+impl Entries {
+    /// Takes the next bytes.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if byte == b'\n' {
+                self.end();
+            } else if self.line.len() < START && byte != b'\r' {
+                self.line.push(byte);
+            }
+        }
+    }
+
+    /// Entries so far; a last line without an end counts.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.count + u64::from(is_entry(&self.line))
+    }
+
+    fn end(&mut self) {
+        self.count += u64::from(is_entry(&self.line));
+        self.line.clear();
+    }
+}
+
+fn is_entry(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let total = line.strip_prefix(b"total").map(<[u8]>::trim_ascii);
+    let is_total = total.is_some_and(|rest| !rest.is_empty() && rest.iter().all(u8::is_ascii_digit));
+    !line.is_empty() && !is_total
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn count(pieces: &[&[u8]]) -> u64 {
+        let mut entries = Entries::default();
+        for piece in pieces {
+            entries.feed(piece);
+        }
+        entries.count()
+    }
+
+    #[test]
+    fn entries_of_unix_and_dos_lists_are_counted() {
+        assert_eq!(count(&[]), 0);
+        assert_eq!(count(&[b"\r\n\r\n"]), 0);
+        assert_eq!(count(&[b"total 8\r\n-rw-r--r-- 1 a a 5 Nov 1 00:00 total\r\ndrwx 2 a a .."]), 2);
+        assert_eq!(count(&[b"11-01-26  10:00AM  <DIR>  a b\n11-01-26 10:00AM 5 c\n"]), 2);
+        assert_eq!(count(&[b"total\ntotal x\n"]), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn the_pieces_that_it_comes_in_make_no_difference(text in proptest::collection::vec(any::<u8>(), 0..300), at in 0_usize..300) {
+            let (one, two) = text.split_at(at.min(text.len()));
+            prop_assert_eq!(count(&[&text]), count(&[one, two]));
+            prop_assert!(count(&[&text]) <= text.len() as u64);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Where a server takes the data connection: its answers to EPSV and PASV. Pure.
+//!
+//! The address in an answer to PASV is read and never used: data connections go to the address of the
+//! control connection. A server could else make Vigie knock at any port of any host (the FTP bounce of
+//! RFC 2577 3, the other way round), and one behind a translated address often names its private one. Other
+//! clients ignore that address too.
+
+use std::net::Ipv4Addr;
+
+/// The port in the text of a 229 (RFC 2428 3): `(|||port|)`, with any delimiter.
+#[must_use]
+pub fn extended(text: &str) -> Option<u16> {
+    let (_, inner) = text.split_once('(')?;
+    let delimiter = inner.chars().next().filter(|c| c.is_ascii_graphic() && !c.is_ascii_digit())?;
+    let mut parts = inner.split(delimiter);
+    // Before the first delimiter, the family and the address stands nothing.
+    if !parts.by_ref().take(3).all(str::is_empty) {
+        return None;
+    }
+    let port = number(parts.next()?)?;
+    parts.next()?.starts_with(')').then_some(port).filter(|&port| port > 0)
+}
+
+/// Address and port in the text of a 227 (RFC 959 4.2): six numbers, wherever they stand, as servers do not
+/// agree on the parentheses (RFC 1123 4.1.2.6).
+#[must_use]
+pub fn passive(text: &str) -> Option<(Ipv4Addr, u16)> {
+    let is_part = |c: char| c.is_ascii_digit() || c == ',';
+    text.split(|c| !is_part(c)).find_map(|word| {
+        let mut numbers = word.split(',').map(number::<u8>);
+        let mut next = || numbers.next().flatten();
+        let address = Ipv4Addr::new(next()?, next()?, next()?, next()?);
+        let port = u16::from_be_bytes([next()?, next()?]);
+        (port > 0 && numbers.next().is_none()).then_some((address, port))
+    })
+}
+
+/// Digits alone: `parse` would also take a sign.
+fn number<N: std::str::FromStr>(text: &str) -> Option<N> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn answers_to_epsv_are_read() {
+        let cases = [
+            ("Entering Extended Passive Mode (|||6446|)", Some(6446)),
+            ("Entering Extended Passive Mode (|||6446|).", Some(6446)),
+            ("(!!!1!)", Some(1)),
+            ("ok (|||65535|)", Some(65535)),
+            ("(|||65536|)", None),
+            ("(|||0|)", None),
+            ("(|||-1|)", None),
+            ("(|||+21|)", None),
+            ("(||6446|)", None),
+            ("(|1|10.0.0.1|6446|)", None),
+            ("(|||6446|", None),
+            ("(|||6446)", None),
+            ("|||6446|", None),
+            ("(1111111)", None),
+            ("()", None),
+            ("(", None),
+            ("", None),
+        ];
+        for (text, port) in cases {
+            assert_eq!(extended(text), port, "{text}");
+        }
+    }
+
+    #[test]
+    fn answers_to_pasv_are_read() {
+        let at = |port| Some((Ipv4Addr::new(192, 0, 2, 7), port));
+        let cases = [
+            ("Entering Passive Mode (192,0,2,7,4,1)", at(1025)),
+            ("Entering Passive Mode (192,0,2,7,4,1).", at(1025)),
+            ("Entering Passive Mode 192,0,2,7,4,1", at(1025)),
+            ("=192,0,2,7,4,1", at(1025)),
+            ("after 3 tries, (192,0,2,7,0,21)", at(21)),
+            ("(192,0,2,7,0,0)", None),
+            ("(192,0,2,256,4,1)", None),
+            ("(192,0,2,7,4,256)", None),
+            ("(192,0,2,7,4)", None),
+            ("(192,0,2,7,4,1,1)", None),
+            ("(192,0,,7,4,1)", None),
+            ("(,,,,,)", None),
+            ("nothing", None),
+            ("", None),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(passive(text), wanted, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in ".{0,200}", digits in "[0-9,|()]{0,60}") {
+            for text in [&text, &digits] {
+                prop_assert!(extended(text) != Some(0));
+                prop_assert!(passive(text).is_none_or(|(_, port)| port > 0));
+            }
+        }
+
+        #[test]
+        fn what_was_written_is_read(bits: u32, port in 1_u16.., around in "[a-z (]{0,9}") {
+            let address = Ipv4Addr::from_bits(bits);
+            let [a, b, c, d] = address.octets();
+            let (high, low) = (port >> 8, port & 255);
+            let text = format!("{around} ({a},{b},{c},{d},{high},{low})");
+            prop_assert_eq!(passive(&text), Some((address, port)));
+            let text = format!("{} (|||{port}|)", around.replace('(', ""));
+            prop_assert_eq!(extended(&text), Some(port));
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Certificates by id, from the API and from the settings, as a server that demands one sees them.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use nix::sys::signal::Signal;
+use p12_keystore::{Certificate, KeyStore, KeyStoreEntry, PrivateKey, PrivateKeyChain};
+use rustls::ServerConfig;
+use rustls::version::{TLS12, TLS13};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+
+use crate::process::{Daemon, command, folder};
+use crate::tls_server::{Authority, Identity, config};
+
+const VALID: (i32, i32) = (2020, 2090);
+const PASSWORD: &str = "opens the shop's PKCS#12";
+
+/// The certificates that clients have shown, in their order.
+type Seen = Arc<Mutex<Vec<Vec<u8>>>>;
+
+/// An HTTPS server that talks to nobody without a certificate.
+async fn demanding(config: ServerConfig) -> (SocketAddr, Seen) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    let (seen, acceptor) = (Seen::default(), TlsAcceptor::from(Arc::new(config)));
+    let log = Arc::clone(&seen);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let (acceptor, log) = (acceptor.clone(), Arc::clone(&log));
+            tokio::spawn(async move {
+                let Ok(mut stream) = acceptor.accept(stream).await else { return };
+                let shown = stream.get_ref().1.peer_certificates().unwrap()[0].to_vec();
+                let mut asked = Vec::new();
+                while !asked.ends_with(b"\r\n\r\n") {
+                    if stream.read_buf(&mut asked).await.unwrap_or(0) == 0 {
+                        return;
+                    }
+                }
+                log.lock().unwrap().push(shown);
+                let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+                let _ = stream.shutdown().await;
+            });
+        }
+    });
+    (at, seen)
+}
+
+fn der(identity: &Identity) -> Vec<u8> {
+    CertificateDer::from_pem_slice(identity.certificate.as_bytes()).unwrap().to_vec()
+}
+
+fn key(identity: &Identity) -> PrivatePkcs8KeyDer<'static> {
+    PrivatePkcs8KeyDer::from_pem_slice(identity.key.as_bytes()).unwrap()
+}
+
+fn packed(identity: &Identity) -> String {
+    let key = PrivateKey::from_der(key(identity).secret_pkcs8_der()).unwrap();
+    let chain = PrivateKeyChain::new("1", key, [Certificate::from_der(&der(identity)).unwrap()]);
+    let mut store = KeyStore::new();
+    store.add_entry("shop", KeyStoreEntry::PrivateKeyChain(chain));
+    STANDARD.encode(store.writer(PASSWORD).write().unwrap())
+}
+
+/// The secret number of a key on P-256: 32 bytes behind the version of its RFC 5915 structure.
+fn secret(identity: &Identity) -> Vec<u8> {
+    let key = key(identity).secret_pkcs8_der().to_vec();
+    let at = key.windows(5).position(|part| part == [2, 1, 1, 4, 32]).unwrap() + 5;
+    key[at..at + 32].to_vec()
+}
+
+/// Whether `hidden` stands in a file below `folder`, in a name of a file, or in `said`.
+fn shows(folder: &Path, said: &str, hidden: &[u8]) -> Option<String> {
+    let holds = |bytes: &[u8]| bytes.windows(hidden.len()).any(|part| part == hidden);
+    if holds(said.as_bytes()) {
+        return Some("answers and log".to_owned());
+    }
+    let mut open = vec![folder.to_owned()];
+    while let Some(path) = open.pop() {
+        if path.is_dir() {
+            open.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if holds(&fs::read(&path).unwrap()) {
+            return Some(path.display().to_string());
+        }
+    }
+    None
+}
+
+/// What the host asks of a daemon, with everything that it answers.
+struct Desk {
+    daemon: Daemon,
+    answers: String,
+}
+
+impl Desk {
+    /// A daemon on `folder` with the settings in it.
+    fn start(folder: tempfile::TempDir) -> Self {
+        let mut command = command(folder.path());
+        command
+            .arg("--config")
+            .arg(folder.path().join("vigie.yaml"))
+            .env("VIGIE_LOG_LEVEL", "info,vigie=trace");
+        Self { daemon: Daemon::of(command.spawn().unwrap(), folder), answers: String::new() }
+    }
+
+    fn call(&mut self, method: &str, path: &str, body: Value, status: u16) -> Value {
+        let (came, answer) = self.daemon.call(method, path, &body);
+        assert_eq!(came, status, "{method} {path}: {answer}");
+        self.answers.push_str(&answer.to_string());
+        answer
+    }
+
+    fn made(&mut self, path: &str, body: Value) -> i64 {
+        let answer = self.call("POST", path, body, 201);
+        answer["id"]
+            .as_i64()
+            .or_else(|| answer["id"].as_str()?.parse().ok())
+            .unwrap_or_else(|| panic!("{answer}"))
+    }
+
+    /// Checks `monitor` once, out of the schedule.
+    fn check(&mut self, monitor: i64) -> Value {
+        let started = self.call("POST", &format!("/tests?monitor_id={monitor}"), json!({}), 200);
+        let url = started["result_url"].as_str().unwrap().strip_prefix("/api/v3").unwrap().to_owned();
+        let until = Instant::now() + Duration::from_secs(40);
+        loop {
+            let test = self.call("GET", &url, Value::Null, 200);
+            if test["progress"] != 1 {
+                return test["result"].clone();
+            }
+            assert!(Instant::now() < until, "{test}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn monitor(name: &str, at: SocketAddr, client: i64, authority: i64) -> Value {
+    json!({
+        "name": name, "billing_plancode": "x", "url": format!("https://localhost:{}/", at.port()),
+        "enabled": false, "ssl_cert_id": client, "use_client_ssl_cert": true, "ca_cert_id": authority,
+    })
+}
+
+fn once(folder: &Path, at: SocketAddr, client: i64) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_vigie"));
+    command.args(["check", "website-ssl", &format!("https://localhost:{}/", at.port())]);
+    command.args(["--set", "use_client_ssl_cert=true", "--set", "ca_cert_id=1"]);
+    command.arg("--set").arg(format!("ssl_cert_id={client}"));
+    command.arg("--config").arg(folder.join("vigie.yaml")).output().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_sees_the_certificate_that_a_monitor_names_and_nobody_sees_its_key() {
+    let (private, clients) = (Authority::new("private"), Authority::new("clients"));
+    let server = private.issue(&["localhost"], VALID);
+    let (at, seen) = demanding(config(&server, &[&TLS12, &TLS13], Some(&clients))).await;
+    let [by_pem, by_pkcs12, by_file, by_packed] = [(); 4].map(|()| clients.issue(&["client.test"], VALID));
+    let home = folder("[]");
+    let place = home.path().to_owned();
+    // Beside the data, where the daemon only reads.
+    let files = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = files.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let archive = files.path().join("client.p12");
+    fs::write(&archive, STANDARD.decode(packed(&by_packed)).unwrap()).unwrap();
+    let settings = format!(
+        "certificates:\n  - {{id: 1, name: private, ca_file: {}}}\n  - {{id: 2, name: a file, cert_file: {}, key_file: {}}}\n  \
+         - {{id: 3, name: a packed file, pkcs12_file: {}, password_file: {}}}\n",
+        write("ca.pem", &private.pem()),
+        write("client.pem", &by_file.certificate),
+        write("client.key", &by_file.key),
+        archive.display(),
+        write("password", PASSWORD),
+    );
+    fs::write(place.join("vigie.yaml"), &settings).unwrap();
+    let mut desk = Desk::start(home);
+
+    let authority = json!({"name": "private", "kind": "authority", "pem": private.pem()});
+    let authority = desk.made("/certificates", authority);
+    let pem = json!({"name": "as PEM", "kind": "client", "pem": by_pem.pem()});
+    let pem = desk.made("/certificates", pem);
+    let blob = packed(&by_pkcs12);
+    let pkcs12 = json!({"name": "as PKCS#12", "kind": "client", "pkcs12": blob, "password": PASSWORD});
+    let pkcs12 = desk.made("/certificates", pkcs12);
+    let bad = json!({"name": "shut", "kind": "client", "pkcs12": blob, "password": "another"});
+    desk.call("POST", "/certificates", bad, 400);
+    let mut last = 0;
+    for (name, id, ca, format, shown) in [
+        ("as PEM", pem, authority, "PEM", &by_pem),
+        ("as PKCS#12", pkcs12, authority, "PKCS#12", &by_pkcs12),
+        ("a packed file", 3, 1, "PKCS#12", &by_packed),
+        ("a file", 2, 1, "PEM", &by_file),
+    ] {
+        let number = desk.made("/monitors/website-ssl", monitor(name, at, id, ca));
+        let result = desk.check(number);
+        assert_eq!(result["outcome"], "ok", "{name}: {result}");
+        let came = std::mem::take(&mut *seen.lock().unwrap());
+        assert!(!came.is_empty() && came.iter().all(|one| *one == der(shown)), "{name}");
+        let read = desk.call("GET", &format!("/monitors/{number}"), Value::Null, 200);
+        assert_eq!((&read["ssl_cert_name"], &read["ssl_cert_format"]), (&json!(name), &json!(format)));
+        last = number;
+    }
+    // Without one, the server does not talk.
+    let mut none = monitor("none", at, pem, authority);
+    none["use_client_ssl_cert"] = json!(false);
+    let none = desk.made("/monitors/website-ssl", none);
+    assert_eq!(desk.check(none)["status"]["code"].as_i64().or(Some(3)), Some(3));
+    assert!(seen.lock().unwrap().is_empty());
+
+    // One check by hand, with the settings alone.
+    for id in [2, 3] {
+        let output = once(&place, at, id);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    assert_eq!(*seen.lock().unwrap(), [der(&by_file), der(&by_packed)]);
+    let output = once(&place, at, 4);
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && words.contains("ssl_cert_id"), "{words}");
+
+    // One that a monitor names stays; when the settings lose theirs, its monitor says so.
+    desk.call("DELETE", &format!("/certificates/{pem}"), Value::Null, 409);
+    for path in ["/certificates", "/audit", "/monitors", "/results"] {
+        desk.call("GET", path, Value::Null, 200);
+    }
+    desk.call("GET", &format!("/certificates/{pkcs12}"), Value::Null, 200);
+    desk.daemon.signal(Signal::SIGTERM);
+    assert!(desk.daemon.ended().success());
+    let said = desk.daemon.said() + &desk.answers;
+    let without = settings.lines().take(2).fold(String::new(), |text, line| text + line + "\n");
+    fs::write(place.join("vigie.yaml"), without).unwrap();
+    let hidden: Vec<Vec<u8>> = [&by_pem, &by_pkcs12, &by_file, &by_packed]
+        .into_iter()
+        .flat_map(|identity| [secret(identity), identity.key.lines().nth(1).unwrap().into()])
+        .chain([PASSWORD.into(), blob[80..140].into(), b"PRIVATE KEY".into()])
+        .collect();
+    for hidden in &hidden {
+        let at = shows(&place, &said, hidden);
+        assert_eq!(at, None, "{}", String::from_utf8_lossy(hidden));
+    }
+    assert!(
+        shows(&place, &said, &der(&by_pem)[20..60]).is_none()
+            && shows(&place, &said, b"as PKCS#12").is_some()
+    );
+    let home = std::mem::replace(&mut desk.daemon.folder, tempfile::tempdir().unwrap());
+    drop(desk);
+    let mut desk = Desk::start(home);
+    let result = desk.check(last);
+    assert_eq!(result["outcome"], "unknown", "{result}");
+    let text = result.to_string();
+    assert!(text.contains("95") && text.contains("`ssl_cert_id` 2 is not among the certificates"), "{text}");
+    assert!(text.contains("not_configured"), "{text}");
+    assert!(seen.lock().unwrap().len() == 2, "nothing was shown");
+}

@@ -1,0 +1,14 @@
+//! Any body under any declared type, which is the first line here: it decodes, and ASCII stays as it is.
+
+use vigie::judge::charset::{decode, encoding};
+
+pub fn run(data: &[u8]) {
+    let Some(end) = data.iter().position(|&byte| byte == b'\n') else { return };
+    let (content_type, body) = (std::str::from_utf8(&data[..end]).ok(), &data[end + 1..]);
+    let text = decode(body, content_type);
+    // Each byte makes at most one replacement character, of three bytes.
+    assert!(text.len() <= body.len() * 3 + 3);
+    if body.is_ascii() && encoding(body, content_type).is_none_or(|found| found.is_ascii_compatible()) {
+        assert_eq!(text.as_bytes(), body);
+    }
+}

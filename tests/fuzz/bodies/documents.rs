@@ -1,0 +1,28 @@
+//! Any text as a monitor file: each fault says where it is, and what is accepted is accepted again as it is
+//! stored, to the same document, and makes a probe.
+
+use serde_json::Value;
+use vigie::model::Secrets;
+use vigie::model::accept::{Surroundings, create};
+use vigie::model::intake::{Form, no_secrets};
+use vigie::model::monitor_file::{Keys, load};
+use vigie::model::source::Node;
+use vigie::probe::{ProbeSettings, build};
+
+pub fn run(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let around = Surroundings::default();
+    let found = load(&[("a.yaml".to_owned(), text.to_owned())], Keys::Optional, &around, &no_secrets);
+    for fault in &found.faults {
+        assert!(!fault.to_string().is_empty());
+        assert_eq!(fault.file.as_deref(), Some("a.yaml"));
+    }
+    for monitor in found.monitors {
+        let document = monitor.document;
+        let stored = Node::from(Value::Object(document.stored(Secrets::Revealed)));
+        let again = create(document.kind(), Form::File, &stored, &around);
+        let again = again.unwrap_or_else(|faults| panic!("{document:?} is refused: {faults:?}"));
+        assert_eq!(again.document, document);
+        let _ = build(&document, &ProbeSettings::default());
+    }
+}

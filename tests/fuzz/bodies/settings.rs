@@ -1,0 +1,35 @@
+//! Any text as a settings file: each fault says what is wrong and in which file.
+
+use std::path::PathBuf;
+
+use vigie::app::settings::{Settings, Sources};
+
+thread_local! {
+    static FILE: File =
+        File(std::env::temp_dir().join(format!("vigie-fuzz-settings-{}", std::process::id())));
+}
+
+/// Removed with its thread.
+struct File(PathBuf);
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+pub fn run(text: &[u8]) {
+    let path = FILE.with(|file| file.0.clone());
+    std::fs::write(&path, text).expect("the folder for temporary files can be written");
+    match Settings::load(&Sources { file: Some(path.clone()), ..Sources::default() }) {
+        Ok(settings) => {
+            // A settings file that was taken says the same the next time.
+            let again = Settings::load(&Sources { file: Some(path), ..Sources::default() });
+            assert!(settings.differences(&again.expect("it was taken before")).is_empty());
+        }
+        Err(faults) => {
+            assert!(!faults.is_empty());
+            assert!(faults.iter().all(|fault| !fault.to_string().is_empty() && fault.file.is_some()));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Any bytes as what an SMTP server says: the session ends by itself and gives no password away.
+
+#[path = "../play.rs"]
+mod play;
+
+use play::{PASSWORD, Rules, USER, play};
+use vigie::wire::auth::{Credentials, Mechanism};
+use vigie::wire::smtp::{Message, Smtp, Wish};
+
+/// The first byte says what the session is for.
+pub fn run(data: &[u8]) {
+    let Some((&choice, bytes)) = data.split_first() else { return };
+    let is_set = |bit: u8| choice & (1 << bit) != 0;
+    let [require_tls, implicit_tls, logs_in, sends] = [0, 1, 2, 3].map(is_set);
+    let mechanisms = ["auto", "plain", "login", "cram-md5", "xoauth2"];
+    let mechanism = Mechanism::of_field(mechanisms[usize::from(choice >> 4) % mechanisms.len()]);
+    let credentials = Credentials { user: USER.to_owned(), password: PASSWORD.to_owned() };
+    let message = Message {
+        from: "a@a.test".to_owned(),
+        to: "b@b.test".to_owned(),
+        text: "Subject: x\n\n.a line\n".to_owned(),
+    };
+    let mut core = Smtp::new(Wish {
+        hello: "localhost".to_owned(),
+        implicit_tls,
+        require_tls,
+        credentials: logs_in.then_some(credentials),
+        mechanism,
+        message: sends.then_some(message),
+    });
+    play(&mut core, bytes, &Rules { secure: implicit_tls, may_show: !require_tls, lines: 100 });
+    assert!(!core.delivered || sends);
+    assert!(!core.password_in_clear || logs_in && !require_tls && !implicit_tls);
+}

@@ -1,0 +1,195 @@
+//! Monitors that pin TLS 1.1, TLS 1.0 or SSL 3.0, against servers that speak nothing else.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+#[path = "../probe_http/check.rs"]
+#[allow(dead_code, reason = "other tests use the rest of it")]
+mod check;
+#[path = "../support/lacking.rs"]
+mod lacking;
+mod nginx;
+mod server;
+#[path = "../support/tls_server.rs"]
+#[allow(dead_code, reason = "other tests use the rest of it")]
+mod tls_server;
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use check::Check;
+use check::Expect::{self, Fails, Passes};
+use serde_json::{Value, json};
+use server::{Server, VERSIONS, rsa};
+use tls_server::{Authority, self_signed};
+use tokio::net::TcpListener;
+use vigie::model::FailureKind as Kind;
+use vigie::model::{Observation, Phase};
+use vigie::net::Pem;
+
+const VALID: (i32, i32) = (2020, 2090);
+const OURS: &[&str] = &["localhost", "127.0.0.1"];
+const TLS: Option<Phase> = Some(Phase::Tls);
+
+fn pem(label: &str, text: String) -> Pem {
+    Pem { label: label.to_owned(), text: text.into_bytes() }
+}
+
+/// A check of `at` by a location that trusts `ca`.
+fn of(ca: &Authority, at: SocketAddr, pin: &str, more: Value) -> Check {
+    let url = format!("https://localhost:{}/", at.port());
+    let fields = json!({"use_ssl_version": pin, "ip_address": "127.0.0.1", "resolve_dns": false});
+    let mut check = Check::of(&url).with(fields).with(more);
+    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    check
+}
+
+#[track_caller]
+fn compare(name: &str, expected: Expect, seen: &Observation) {
+    if let Err(told) = expected.compare(seen) {
+        panic!("{name}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn exactly_the_pinned_version_is_spoken_and_told() {
+    let ca = Authority::new("test CA");
+    let own = rsa(&ca, OURS, VALID, 2048);
+    for (version, spoken, name) in VERSIONS {
+        let at = Server::new(version, &own).start().await;
+        for pin in ["", "12", "11", "10", "3"] {
+            let keyword = json!({"keyword_string": "name localhost; reused false; client none"});
+            let seen = of(&ca, at, pin, keyword).run().await;
+            if pin != spoken {
+                compare(&format!("{name} by `{pin}`"), Fails(3, Kind::TlsHandshake, TLS), &seen);
+                assert!(!seen.failure.unwrap().detail.is_empty());
+                continue;
+            }
+            compare(name, Passes, &seen);
+            let facts = seen.facts.tls.unwrap();
+            assert_eq!(facts.tls_version.as_deref(), Some(name));
+            let cipher = facts.tls_cipher.unwrap();
+            assert!(cipher.starts_with("TLS_") && cipher.contains("RSA_WITH_"), "{cipher}");
+            let [leaf] = facts.certificates.as_slice() else { panic!("one certificate was shown") };
+            assert_eq!((leaf.subject.as_str(), leaf.issuer.as_str()), ("CN=leaf", "CN=test CA"));
+            assert!(seen.phases.micros(Phase::Tls).is_some());
+        }
+    }
+}
+
+#[tokio::test]
+async fn weak_ciphers_are_spoken_and_those_that_keep_nothing_secret_are_not() {
+    let ca = Authority::new("test CA");
+    let own = rsa(&ca, OURS, VALID, 2048);
+    let [ssl3, tls10, tls11] = VERSIONS;
+    let refused = Err(Fails(3, Kind::TlsHandshake, TLS));
+    for ((version, pin, _), ciphers, expected) in [
+        (ssl3, "RC4-SHA", Ok("TLS_RSA_WITH_RC4_128_SHA")),
+        (ssl3, "DES-CBC3-SHA", Ok("TLS_RSA_WITH_3DES_EDE_CBC_SHA")),
+        (tls10, "RC4-MD5", Ok("TLS_RSA_WITH_RC4_128_MD5")),
+        (tls10, "DES-CBC3-SHA", Ok("TLS_RSA_WITH_3DES_EDE_CBC_SHA")),
+        (tls11, "AES128-SHA", Ok("TLS_RSA_WITH_AES_128_CBC_SHA")),
+        (tls11, "NULL-SHA", refused),
+        (tls11, "ADH-AES128-SHA", refused),
+    ] {
+        let ciphers = format!("{ciphers}:@SECLEVEL=0");
+        let at = Server { ciphers: &ciphers, ..Server::new(version, &own) }.start().await;
+        let seen = of(&ca, at, pin, json!({})).run().await;
+        match expected {
+            Ok(cipher) => assert_eq!(seen.facts.tls.unwrap().tls_cipher.as_deref(), Some(cipher)),
+            Err(expected) => compare(&ciphers, expected, &seen),
+        }
+    }
+}
+
+#[tokio::test]
+async fn certificates_are_judged_as_everywhere() {
+    let (ca, stranger) = (Authority::new("test CA"), Authority::new("stranger"));
+    let own = self_signed(OURS, false);
+    let weak = rsa(&ca, OURS, VALID, 1024);
+    for (identity, expected, told) in [
+        (&ca.issue(OURS, (2010, 2020)), Fails(5, Kind::CertificateExpired, TLS), "2020-01-01T00:00:00Z"),
+        (&ca.issue(OURS, (2080, 2090)), Fails(3, Kind::CertificateNotYetValid, TLS), "2080-01-01"),
+        (&ca.issue(&["other.test"], VALID), Fails(3, Kind::CertificateName, TLS), "other.test"),
+        (&stranger.issue(OURS, VALID), Fails(3, Kind::CertificateIssuer, TLS), "CN=stranger"),
+        (&own, Fails(3, Kind::CertificateIssuer, TLS), "self-signed"),
+        (&weak, Fails(3, Kind::CertificateInvalid, TLS), "CN=leaf"),
+    ] {
+        // TLS 1.0 takes keys on elliptic curves, which most of these have.
+        let (version, pin, _) = VERSIONS[1];
+        let at = Server::new(version, identity).start().await;
+        let seen = of(&ca, at, pin, json!({})).run().await;
+        compare(told, expected, &seen);
+        let failure = seen.failure.unwrap();
+        assert!(failure.detail.contains(told), "{failure}");
+        assert_eq!(seen.facts.tls.unwrap().certificates.len(), 1, "what was refused is told");
+        let lax = of(&ca, at, pin, json!({"verify_certificate": false})).run().await;
+        compare("not verified", Passes, &lax);
+        assert_eq!(lax.facts.tls.unwrap().certificates.len(), 1);
+    }
+    let at = Server::new(VERSIONS[1].0, &own).start().await;
+    let mut pinned = of(&ca, at, "10", json!({}));
+    pinned.config.trust.authorities = vec![pem("own", own.certificate.clone())];
+    compare("trusted as it is", Passes, &pinned.run().await);
+}
+
+#[tokio::test]
+async fn authorities_and_client_certificates_are_chosen_by_id() {
+    let (private, clients) = (Authority::new("private"), Authority::new("clients"));
+    let own = rsa(&private, OURS, VALID, 2048);
+    let nobody = Authority::new("nobody");
+    for (version, pin, name) in VERSIONS {
+        let client = rsa(&clients, &["client.test"], VALID, 2048);
+        let at = Server { clients: Some(&clients), ..Server::new(version, &own) }.start().await;
+        let shows = |id: i64| json!({"ssl_cert_id": id, "use_client_ssl_cert": true, "ca_cert_id": 7});
+        for (fields, expected) in [
+            (shows(3), Passes),
+            (shows(4), Fails(95, Kind::NotConfigured, TLS)),
+            (json!({"ca_cert_id": 8}), Fails(95, Kind::NotConfigured, TLS)),
+            (json!({"ca_cert_id": 7}), Fails(3, Kind::TlsHandshake, TLS)),
+            (json!({"ssl_cert_id": 3, "use_client_ssl_cert": true}), Fails(3, Kind::CertificateIssuer, TLS)),
+        ] {
+            let mut check = of(&nobody, at, pin, fields.clone());
+            check = check.with(json!({"keyword_string": "leaf"}));
+            check.config.trust.named_authorities = [(7, pem("private", private.pem()))].into();
+            check.config.trust.client_certificates = [(3, pem("client", client.pem()))].into();
+            let seen = check.run().await;
+            if matches!(expected, Fails(95, ..)) {
+                let failure = seen.failure.unwrap_or_else(|| panic!("{name} {fields} passes"));
+                assert_eq!((failure.kind, failure.status().0), (Kind::NotConfigured, 95), "{name} {fields}");
+                continue;
+            }
+            compare(&format!("{name} {fields}"), expected, &seen);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_peer_that_goes_away_or_does_nothing_is_told_as_everywhere() {
+    let ca = Authority::new("test CA");
+    let own = rsa(&ca, OURS, VALID, 2048);
+    for (version, pin, name) in VERSIONS {
+        let at = Server { missing: 10, ..Server::new(version, &own) }.start().await;
+        let seen = of(&ca, at, pin, json!({})).run().await;
+        compare(name, Fails(3, Kind::ResponseTruncated, Some(Phase::Transfer)), &seen);
+        let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let started = Instant::now();
+        let check = of(&ca, silent.local_addr().unwrap(), pin, json!({})).within(Duration::from_millis(500));
+        compare(name, Fails(2, Kind::TimedOut, TLS), &check.run().await);
+        assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+        let closing = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = closing.local_addr().unwrap();
+        tokio::spawn(async move { while closing.accept().await.is_ok() {} });
+        let seen = of(&ca, at, pin, json!({})).run().await;
+        let failure = seen.failure.unwrap();
+        assert_eq!((failure.kind, failure.phase), (Kind::TlsHandshake, Phase::Tls), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn ssl_2_is_spoken_by_no_build() {
+    let ca = Authority::new("test CA");
+    let own = rsa(&ca, OURS, VALID, 2048);
+    let at = Server::new(VERSIONS[0].0, &own).start().await;
+    let failure = of(&ca, at, "2", json!({})).run().await.failure.unwrap();
+    assert_eq!((failure.kind, failure.status().0), (Kind::TlsUnsupported, 95));
+    assert!(failure.detail.contains("no build"), "{failure}");
+}

@@ -1,0 +1,72 @@
+//! Runs one attempt, and holds what must hold of every one.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use base64::Engine as _;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use vigie::clock::SystemClock;
+use vigie::model::{Document, MonitorType, Observation};
+use vigie::net::{Deadline, EgressPolicy, Net, NetConfig, Pem, Roots, Trust};
+use vigie::probe::{Context, ProbeSettings, build};
+
+pub const PASSWORD: &str = "s3cret-pw";
+pub const SOON: Duration = Duration::from_secs(20);
+
+pub fn pem(text: &str) -> Pem {
+    Pem { label: "test".to_owned(), text: text.as_bytes().to_vec() }
+}
+
+/// The network of a location that trusts `authority` alone.
+pub fn config(authority: Option<&str>) -> NetConfig {
+    let authorities = authority.map(pem).into_iter().collect();
+    let trust = Trust { roots: Roots::None, authorities, ..Trust::default() };
+    NetConfig { trust, ..NetConfig::default() }
+}
+
+pub fn denying(networks: &[&str]) -> NetConfig {
+    NetConfig { egress: EgressPolicy::parse(&[], networks).unwrap(), ..config(None) }
+}
+
+/// Fields of a monitor of the server `at`.
+pub fn fields(at: SocketAddr, more: Value) -> Value {
+    let mut fields = json!({
+        "hostname": at.ip().to_string(),
+        "port": at.port(),
+        "resolve_dns": true,
+        "ftp_username": "monitor",
+        "ftp_password": PASSWORD,
+        "verify_certificate": true,
+    });
+    if let (Value::Object(all), Value::Object(more)) = (&mut fields, more) {
+        all.extend(more);
+    }
+    fields
+}
+
+pub async fn attempt(config: &NetConfig, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
+    let Value::Object(fields) = fields else { panic!("fields are an object") };
+    let net = Net::new(config).unwrap();
+    let (probe, _) = build(&Document::trusted(kind, fields), &ProbeSettings::default());
+    let cancel = CancellationToken::new();
+    let cx = Context { net: &net, deadline: Deadline::within(timeout), cancel: &cancel, clock: &SystemClock };
+    let seen = probe.attempt(cx).await;
+    assert!(seen.total <= timeout + Duration::from_millis(500), "over its timeout: {:?}", seen.total);
+    keeps_the_password(&seen);
+    seen
+}
+
+/// Neither the password nor its Base64 stands anywhere in what was seen.
+fn keeps_the_password(seen: &Observation) {
+    let told = format!("{seen:?}\n{}", transcript(seen));
+    for secret in [PASSWORD.to_owned(), base64::engine::general_purpose::STANDARD.encode(PASSWORD)] {
+        assert!(!told.contains(&secret), "the password is told: {told}");
+    }
+}
+
+/// What was said, of an attempt that failed.
+pub fn transcript(seen: &Observation) -> String {
+    let texts = seen.captures.iter().filter_map(|capture| capture.content.clone());
+    texts.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
+}

@@ -1,0 +1,68 @@
+//! The opening on transcripts, without sockets.
+
+use vigie::model::{FailureKind as Kind, Phase};
+use vigie::wire::ftp::Opening;
+use vigie::wire::{Act, Core, Line};
+
+/// Plays `lines` to an opening; the acts that followed, and how it failed.
+fn play(asks_tls: bool, lines: &[&str]) -> (Vec<Act>, Option<(Phase, Kind, String)>) {
+    let mut opening = Opening::new(asks_tls);
+    let mut acts = Vec::new();
+    for line in lines {
+        match opening.hear(line) {
+            Ok(act) => acts.push(act),
+            Err(failure) => return (acts, Some((failure.phase, failure.kind, failure.detail))),
+        }
+    }
+    (acts, None)
+}
+
+fn ask() -> Act {
+    Act::Say(Line::plain("AUTH TLS"))
+}
+
+#[test]
+fn an_opening_without_tls_ends_with_the_greeting() {
+    assert_eq!(play(false, &["220 hello"]), (vec![Act::Done], None));
+    let lines = ["220-Welcome to", "150 users", "220 ready"];
+    assert_eq!(play(false, &lines), (vec![Act::Listen, Act::Listen, Act::Done], None));
+    assert_eq!(play(false, &["120 in a minute", "220 now"]), (vec![Act::Listen, Act::Done], None));
+}
+
+#[test]
+fn an_opening_with_tls_asks_for_it() {
+    let heard = play(true, &["220 hello", "234-well", "234 go"]);
+    assert_eq!(heard, (vec![ask(), Act::Listen, Act::Secure], None));
+    let mut opening = Opening::new(true);
+    assert_eq!(opening.phase(), Phase::Banner);
+    opening.hear("220-first \u{1b}[2J").unwrap();
+    assert_eq!(opening.hear("220 second").unwrap(), ask());
+    assert_eq!(opening.phase(), Phase::Starttls);
+    assert_eq!(opening.banner(), Some("first \u{fffd}[2J"));
+    assert_eq!(opening.secured(), Act::Done);
+}
+
+#[test]
+fn what_the_server_refuses_is_quoted() {
+    let cases: [(&[&str], Phase, Kind, &str); 6] = [
+        (&["421 too many"], Phase::Banner, Kind::DialogueUnexpected, "it greets with `421 too many`"),
+        (&["530-no", "530 way"], Phase::Banner, Kind::DialogueUnexpected, "it greets with `530 no / way`"),
+        (
+            &["SSH-2.0-x"],
+            Phase::Banner,
+            Kind::DialogueUnexpected,
+            "expected a reply that begins with three digits, it said `SSH-2.0-x`",
+        ),
+        (&["220 x", "502 no"], Phase::Starttls, Kind::TlsNotOffered, "it answers `AUTH TLS` with `502 no`"),
+        (
+            &["220 x", "431 later"],
+            Phase::Starttls,
+            Kind::DialogueUnexpected,
+            "it answers `AUTH TLS` with `431 later`",
+        ),
+        (&["220 x", "200"], Phase::Starttls, Kind::DialogueUnexpected, "it answers `AUTH TLS` with `200`"),
+    ];
+    for (lines, phase, kind, detail) in cases {
+        assert_eq!(play(true, lines).1, Some((phase, kind, detail.to_owned())));
+    }
+}

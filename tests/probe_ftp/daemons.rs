@@ -1,0 +1,221 @@
+//! The probes against vsftpd and pure-ftpd of Debian.
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use vigie::model::{FailureKind as Kind, MonitorType, Observation, Phase};
+use vigie::net::NetConfig;
+
+use crate::check::{PASSWORD, SOON, attempt, config, fields, pem, transcript};
+use crate::daemon::{Daemon, free_port, has, is_root, open_folder, wait_for};
+use crate::lacking;
+use crate::tls_server::Authority;
+
+/// A user of this machine, for as long as a test runs: vsftpd lets nobody else in.
+struct User(String);
+
+impl User {
+    fn with_home(home: &Path) -> Self {
+        let name = format!("vigieftp{}", std::process::id());
+        let made = run(Command::new("useradd").args(["-M", "-s", "/bin/sh", "-d"]).arg(home).arg(&name), "");
+        assert!(made, "useradd failed");
+        let user = Self(name);
+        assert!(run(&mut Command::new("chpasswd"), &format!("{}:{PASSWORD}\n", user.0)), "chpasswd failed");
+        assert!(run(Command::new("chown").arg(&user.0).arg(home), ""), "chown failed");
+        user
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        run(Command::new("userdel").arg(&self.0), "");
+    }
+}
+
+fn run(command: &mut Command, input: &str) -> bool {
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+    child.wait().unwrap().success()
+}
+
+/// What all daemons of a test share: a folder with certificates and a home.
+struct House {
+    folder: TempDir,
+    authority: Authority,
+    clients: Authority,
+}
+
+impl House {
+    fn new() -> Self {
+        let folder = open_folder();
+        let (authority, clients) = (Authority::new("test CA"), Authority::new("client CA"));
+        let own = authority.issue(&["127.0.0.1", "localhost"], (2020, 2090));
+        let house = Self { folder, authority, clients };
+        house.write("server.pem", &own.pem());
+        house.write("clients.pem", &house.clients.pem());
+        fs::create_dir(house.path("home")).unwrap();
+        house
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).unwrap();
+    }
+
+    /// The location that trusts the house, and holds a client certificate as number 7.
+    fn network(&self) -> NetConfig {
+        let mut config = config(Some(&self.authority.pem()));
+        let mine = self.clients.issue(&["me"], (2020, 2090));
+        config.trust.client_certificates.insert(7, pem(&mine.pem()));
+        config
+    }
+
+    fn left_behind(&self) -> Vec<PathBuf> {
+        fs::read_dir(self.path("home")).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+
+    fn vsftpd(&self, name: &str, more: &str) -> (Daemon, SocketAddr) {
+        let port = free_port();
+        let at = self.folder.path().display();
+        let text = format!(
+            "listen=YES\nlisten_address=127.0.0.1\nlisten_port={port}\nbackground=NO\nseccomp_sandbox=NO\n\
+             anonymous_enable=NO\nlocal_enable=YES\nwrite_enable=YES\nchroot_local_user=YES\n\
+             allow_writeable_chroot=YES\npam_service_name=vsftpd\nsecure_chroot_dir={at}/empty\n{}",
+            more.replace("@DIR@", &at.to_string())
+        );
+        let _ = fs::create_dir(self.path("empty"));
+        self.write(name, &text);
+        let daemon = Daemon::start(Command::new("/usr/sbin/vsftpd").arg(self.path(name)));
+        wait_for(port);
+        (daemon, SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+    }
+}
+
+const TLS: &str = "ssl_enable=YES\nssl_tlsv1=YES\nssl_sslv2=NO\nssl_sslv3=NO\nssl_ciphers=HIGH\n\
+    force_local_logins_ssl=YES\nforce_local_data_ssl=YES\nrequire_ssl_reuse=YES\n\
+    rsa_cert_file=@DIR@/server.pem\nrsa_private_key_file=@DIR@/server.pem\nca_certs_file=@DIR@/clients.pem\n";
+
+fn uploaded(seen: &Observation) {
+    assert!(seen.failure.is_none(), "{:?}\n{}", seen.failure, transcript(seen));
+    assert!(seen.warnings.is_empty(), "{:?}", seen.warnings);
+    let facts = seen.facts.ftp.as_ref().unwrap();
+    assert_eq!(facts.ftp_uploaded_bytes, Some(1024));
+    assert_eq!(facts.ftp_passive.as_deref(), Some("EPSV"));
+    for phase in [Phase::Banner, Phase::Auth, Phase::Passive, Phase::List, Phase::Upload, Phase::Quit] {
+        assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
+    }
+}
+
+fn failed(seen: &Observation, status: u16, kind: Kind, phase: Phase) {
+    let failure = seen.failure.as_ref().expect("it passed");
+    let found = (failure.status().0, failure.kind, failure.phase);
+    assert_eq!(found, (status, kind, phase), "{failure}\n{}", transcript(seen));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn vsftpd_plain_explicit_and_implicit() {
+    if !is_root() || !has("vsftpd") {
+        lacking::lacks("daemons::vsftpd", "root and vsftpd", "as root: apt-get install vsftpd");
+        return;
+    }
+    let house = House::new();
+    let user = User::with_home(&house.path("home"));
+    let net = house.network();
+    let mine = |more: Value| {
+        let mut all = json!({"ftp_username": user.0, "enable_ftp_upload": true});
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        all
+    };
+    fs::write(house.path("home").join("kept"), "x").unwrap();
+
+    let (_plain, at) = house.vsftpd("plain.conf", "");
+    let seen = attempt(&net, MonitorType::Ftp, fields(at, mine(json!({}))), SOON).await;
+    uploaded(&seen);
+    let facts = seen.facts.ftp.unwrap();
+    assert_eq!(facts.ftp_listed, Some(1));
+    assert!(facts.ftp_password_in_clear && facts.ftp_banner.contains("vsFTPd"), "{facts:?}");
+    let wrong = fields(at, mine(json!({"ftp_password": "wrong"})));
+    failed(&attempt(&net, MonitorType::Ftp, wrong, SOON).await, 5, Kind::LoginRefused, Phase::Auth);
+    let unencrypted = attempt(&net, MonitorType::FtpSsl, fields(at, mine(json!({}))), SOON).await;
+    failed(&unencrypted, 5, Kind::TlsNotOffered, Phase::Starttls);
+
+    let (_explicit, at) = house.vsftpd("explicit.conf", TLS);
+    for version in ["", "12"] {
+        let asked = fields(at, mine(json!({"use_ssl_version": version})));
+        let seen = attempt(&net, MonitorType::FtpSsl, asked, SOON).await;
+        uploaded(&seen);
+        let facts = seen.facts.ftp.unwrap();
+        assert_eq!(facts.ftp_session_reused, Some(true));
+        assert!(!facts.ftp_password_in_clear);
+    }
+    let unencrypted = attempt(&net, MonitorType::Ftp, fields(at, mine(json!({}))), SOON).await;
+    failed(&unencrypted, 5, Kind::LoginRefused, Phase::Auth);
+    let other = config(Some(&Authority::new("another CA").pem()));
+    let distrusted = attempt(&other, MonitorType::FtpSsl, fields(at, mine(json!({}))), SOON).await;
+    failed(&distrusted, 3, Kind::CertificateIssuer, Phase::Tls);
+
+    let strict =
+        format!("{TLS}implicit_ssl=YES\nssl_request_cert=YES\nrequire_cert=YES\nvalidate_cert=YES\n");
+    let (_implicit, at) = house.vsftpd("implicit.conf", &strict);
+    let host = json!({"hostname": "ftps://127.0.0.1", "ssl_cert_id": 7, "use_client_ssl_cert": true});
+    let seen = attempt(&net, MonitorType::FtpSsl, fields(at, mine(host)), SOON).await;
+    uploaded(&seen);
+    assert_eq!(seen.facts.ftp.unwrap().ftp_session_reused, Some(true));
+    let without = json!({"hostname": "ftps://127.0.0.1", "ssl_cert_id": 7, "use_client_ssl_cert": false});
+    let seen = attempt(&net, MonitorType::FtpSsl, fields(at, mine(without)), SOON).await;
+    assert_eq!(seen.failure.as_ref().map(|failure| failure.status().0), Some(3), "{seen:?}");
+
+    assert_eq!(house.left_behind(), [house.path("home").join("kept")]);
+}
+
+/// A server whose disk is full or whose folder cannot be written to: the check fails and says why.
+#[tokio::test(flavor = "multi_thread")]
+async fn pure_ftpd_plain_and_explicit() {
+    let root = std::env::var_os("VIGIE_PURE_FTPD")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/pure-ftpd"), PathBuf::from);
+    if !is_root() || !root.join("usr/sbin/pure-ftpd").exists() {
+        let remedy = "run tests/run, which unpacks it to target/pure-ftpd";
+        lacking::lacks("daemons::pure_ftpd", "root and pure-ftpd", remedy);
+        return;
+    }
+    let house = House::new();
+    let home = house.path("home");
+    // No user of this machine: pure-ftpd keeps its own.
+    fs::set_permissions(&home, fs::Permissions::from_mode(0o777)).unwrap();
+    let (passwords, database) = (house.path("passwords"), house.path("users.pdb"));
+    let mut make = Command::new(root.join("usr/bin/pure-pw"));
+    make.args(["useradd", "monitor", "-u", "65534", "-g", "65534", "-d"]).arg(&home);
+    make.arg("-f").arg(&passwords).arg("-F").arg(&database).arg("-m");
+    assert!(run(&mut make, &format!("{PASSWORD}\n{PASSWORD}\n")), "pure-pw failed");
+    let port = free_port();
+    let mut start = Command::new(root.join("usr/sbin/pure-ftpd"));
+    start.args(["-S", &format!("127.0.0.1,{port}"), "-l"]).arg(format!("puredb:{}", database.display()));
+    start.args(["-Y", "1", "-2"]).arg(house.path("server.pem")).args(["-E", "-j", "-H", "-A", "-u", "1"]);
+    start.arg("-g").arg(house.path("pid"));
+    let _daemon = Daemon::start(&mut start);
+    wait_for(port);
+    let at = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let net = house.network();
+    let asked = || fields(at, json!({"enable_ftp_upload": true}));
+    let (plain, secure) = tokio::join!(
+        attempt(&net, MonitorType::Ftp, asked(), 2 * SOON),
+        attempt(&net, MonitorType::FtpSsl, asked(), 2 * SOON)
+    );
+    uploaded(&plain);
+    uploaded(&secure);
+    assert!(plain.facts.ftp.unwrap().ftp_password_in_clear);
+    assert!(secure.facts.ftp.unwrap().ftp_session_reused.is_some());
+    assert!(house.left_behind().is_empty());
+    fs::set_permissions(&home, fs::Permissions::from_mode(0o555)).unwrap();
+    let refused = attempt(&net, MonitorType::FtpSsl, asked(), 2 * SOON).await;
+    failed(&refused, 3, Kind::DialogueUnexpected, Phase::Upload);
+}

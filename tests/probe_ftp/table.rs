@@ -1,0 +1,416 @@
+//! The table of servers that misbehave: what one does, and what the probe makes of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+use vigie::model::FailureKind::{self as Kind, *};
+use vigie::model::MonitorType::{self, Ftp, FtpSsl};
+use vigie::model::Phase as P;
+
+use crate::check::{attempt, config, fields, transcript};
+use crate::server::{Do, Rules, Server, last, say};
+use crate::sessions::BOTH;
+use crate::tls_server::{self, Authority, Identity, self_signed};
+
+/// One server, and what is expected: status, kind, phase, a part of the text.
+struct Case {
+    name: String,
+    kind: MonitorType,
+    fields: Value,
+    rules: Rules,
+    timeout: Duration,
+    expect: (u16, Kind, P, &'static str),
+    /// Commands that have to come at the end, for those that tidy up.
+    ends: &'static str,
+}
+
+impl Case {
+    fn stalls(mut self) -> Self {
+        self.timeout = Duration::from_millis(1500);
+        self
+    }
+
+    fn ends(mut self, commands: &'static str) -> Self {
+        self.ends = commands;
+        self
+    }
+
+    async fn run(self, authority: &str) -> Result<(), String> {
+        let server = Server::start(self.rules).await;
+        let asked = fields(server.address, self.fields);
+        let seen = attempt(&config(Some(authority)), self.kind, asked, self.timeout).await;
+        let Some(failure) = &seen.failure else { return Err(format!("{}: it passed", self.name)) };
+        let found = (failure.status().0, failure.kind, failure.phase);
+        let (status, kind, phase, text) = self.expect;
+        let commands = server.commands().join(" ");
+        if found == (status, kind, phase)
+            && failure.detail.contains(text)
+            && commands.ends_with(self.ends)
+            && failure.detail.len() < 700
+        {
+            return Ok(());
+        }
+        Err(format!(
+            "{}: expected {:?}, found {found:?} `{}` after `{commands}`\n{}",
+            self.name,
+            self.expect,
+            failure.detail,
+            transcript(&seen)
+        ))
+    }
+}
+
+fn case(name: impl Into<String>, step: &'static str, act: Do, expect: (u16, Kind, P, &'static str)) -> Case {
+    let rules = Rules::default().but(step, act);
+    let timeout = Duration::from_secs(20);
+    Case { name: name.into(), kind: Ftp, fields: json!({}), rules, timeout, expect, ends: "" }
+}
+
+fn uploading(
+    name: impl Into<String>,
+    step: &'static str,
+    act: Do,
+    expect: (u16, Kind, P, &'static str),
+) -> Case {
+    Case { fields: json!({"enable_ftp_upload": true}), ..case(name, step, act, expect) }
+}
+
+/// Every step of a session with its phase, and whether it comes with uploads alone.
+const STEPS: &[(&str, P, bool)] = &[
+    ("greeting", P::Banner, false),
+    ("USER", P::Auth, false),
+    ("PASS", P::Auth, false),
+    ("EPSV", P::Passive, false),
+    ("LIST", P::List, false),
+    ("data", P::List, false),
+    ("LIST done", P::List, false),
+    ("TYPE", P::Upload, true),
+    ("STOR", P::Upload, true),
+    ("STOR done", P::Upload, true),
+    ("RETR", P::Download, true),
+    ("RETR done", P::Download, true),
+    ("DELE", P::Delete, true),
+];
+
+fn at_each_step() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for &(step, phase, uploads) in STEPS {
+        let with = |name: &str, act: Do, expect| Case {
+            fields: json!({"enable_ftp_upload": uploads}),
+            ..case(format!("{name} at {step}"), step, act, expect)
+        };
+        let stalled = "nothing more came within";
+        cases.push(with("stall", Do::Stall, (2, TimedOut, phase, stalled)).stalls());
+        if step == "data" {
+            continue;
+        }
+        cases.push(with("close", last(""), (6, NoResponse, phase, "")));
+        cases.push(with("half a line", last("22"), (3, ResponseTruncated, phase, "closed after 2 bytes")));
+        let garbage = "expected a reply that begins with three digits, it said `";
+        cases.push(with(
+            "garbage",
+            say(b"\x00\xff\x80 \x1b[2J\r\n"),
+            (3, DialogueUnexpected, phase, garbage),
+        ));
+        let line = Do::Endless(b"2");
+        cases.push(with("a line without end", line, (3, ResponseTooLarge, phase, "more than")));
+        let lines = Do::Endless(b"220-and on\r\n");
+        cases.push(with("lines without end", lines, (3, ResponseTooLarge, phase, "more than")));
+        let gone = last("421 shutting down\r\n");
+        cases.push(with("421", gone, (3, DialogueUnexpected, phase, "421 shutting down")));
+        // What PASV would do after this stands below.
+        if step != "EPSV" {
+            let kind = if phase == P::Auth { LoginRefused } else { DialogueUnexpected };
+            let status = if phase == P::Auth { 5 } else { 3 };
+            cases.push(with("5xx", say("550 no such thing\r\n"), (status, kind, phase, "550 no such thing")));
+            let later = say("451 local error\r\n");
+            cases.push(with("4xx", later, (3, DialogueUnexpected, phase, "451 local error")));
+        }
+    }
+    cases
+}
+
+fn logins() -> Vec<Case> {
+    let refused = |text| (5, LoginRefused, P::Auth, text);
+    vec![
+        case(
+            "530",
+            "PASS",
+            say("530 Login incorrect.\r\n"),
+            refused("it answers `PASS` with `530 Login inc"),
+        ),
+        case("430", "PASS", say("430 wrong\r\n"), refused("it answers `PASS` with `430 wrong`")),
+        case("user refused", "USER", say("530 no anonymous\r\n"), refused("it answers `USER` with `530")),
+        case("an account", "USER", say("332 which account?\r\n"), refused("it answers `USER` with `332")),
+        case("an account then", "PASS", say("332 account?\r\n"), refused("it answers `PASS` with `332")),
+        case("the password", "PASS", say("530 s3cret-pw is wrong\r\n"), refused("`530 ******** is wrong`")),
+        case(
+            "a banner of SSH",
+            "greeting",
+            say("SSH-2.0-x\r\n"),
+            (3, DialogueUnexpected, P::Banner, "`SSH-2.0-x`"),
+        ),
+        case(
+            "a busy server",
+            "greeting",
+            last("421 too many\r\n"),
+            (3, DialogueUnexpected, P::Banner, "`421 too many`"),
+        ),
+        case(
+            "120 and no more",
+            "greeting",
+            say("120 in 5 minutes\r\n"),
+            (2, TimedOut, P::Banner, "nothing more"),
+        )
+        .stalls(),
+    ]
+}
+
+fn data_connections() -> Vec<Case> {
+    let passive = |kind, status, text| (status, kind, P::Passive, text);
+    let no_port = passive(ResponseInvalid, 3, "names no port");
+    let refuses = Rules::default().but("EPSV", say("502 no\r\n"));
+    let pasv = |name: &str, act: Do, expect| {
+        let asked = case(name, "PASV", act, expect);
+        Case {
+            rules: Rules {
+                steps: asked.rules.steps.into_iter().chain(refuses.steps.clone()).collect(),
+                ..Rules::default()
+            },
+            ..asked
+        }
+    };
+    vec![
+        case("229 without a port", "EPSV", say("229 ok\r\n"), no_port),
+        case("229 with port 0", "EPSV", say("229 (|||0|)\r\n"), no_port),
+        case("229 with port 99999", "EPSV", say("229 (|||99999|)\r\n"), no_port),
+        case(
+            "227 to EPSV",
+            "EPSV",
+            say("227 (127,0,0,1,1,1)\r\n"),
+            passive(DialogueUnexpected, 3, "`EPSV` with `227"),
+        ),
+        case(
+            "data refused",
+            "EPSV",
+            say("229 (|||1|)\r\n"),
+            passive(ConnectRefused, 1, "on the data connection: 127.0.0.1:1"),
+        ),
+        pasv("both refused", say("502 no\r\n"), passive(DialogueUnexpected, 3, "`PASV` with `502 no`")),
+        pasv("227 without numbers", say("227 ok\r\n"), no_port),
+        pasv("227 with 999", say("227 (999,0,0,1,1,1)\r\n"), no_port),
+        pasv("227 with port 0", say("227 (127,0,0,1,0,0)\r\n"), no_port),
+        // To the address of the control connection, where nobody listens at that port.
+        pasv(
+            "227 to another host",
+            say("227 (192,0,2,1,0,1)\r\n"),
+            passive(ConnectRefused, 1, "127.0.0.1:1"),
+        ),
+        pasv("PASV stalls", Do::Stall, passive(TimedOut, 2, "nothing more came")).stalls(),
+        case(
+            "425",
+            "LIST",
+            say("425 no data connection\r\n"),
+            (3, DialogueUnexpected, P::List, "`425 no data"),
+        ),
+        case("426", "LIST done", say("426 aborted\r\n"), (3, DialogueUnexpected, P::List, "`426 aborted`")),
+        case(
+            "551",
+            "LIST done",
+            say("551 page type\r\n"),
+            (3, DialogueUnexpected, P::List, "`551 page type`"),
+        ),
+        case(
+            "a list without end",
+            "data",
+            Do::Endless(b"-rw-r--r-- 1 a a 1 x\r\n"),
+            (3, ResponseTooLarge, P::List, "its list has more than 8388608 bytes"),
+        ),
+        case(
+            "one name without end",
+            "data",
+            Do::Endless(b"x"),
+            (3, ResponseTooLarge, P::List, "its list has more than"),
+        ),
+    ]
+}
+
+fn uploads() -> Vec<Case> {
+    let upload = |text| (3, DialogueUnexpected, P::Upload, text);
+    let differs = |text| (5, FileDiffers, P::Download, text);
+    vec![
+        uploading("553", "STOR", say("553 not allowed\r\n"), upload("`STOR` with `553 not"))
+            .ends("EPSV STOR"),
+        uploading("552", "STOR done", say("552 disk full\r\n"), upload("`552 disk full`")).ends("STOR DELE"),
+        uploading("452", "STOR", say("452 no space\r\n"), upload("`452 no space`")).ends("EPSV STOR"),
+        uploading(
+            "data reset",
+            "STOR data",
+            Do::Close,
+            (5, FileDiffers, P::Download, "1024 bytes went there, 0 bytes came back"),
+        )
+        .ends("RETR DELE"),
+        uploading(
+            "another file",
+            "RETR data",
+            say("other"),
+            differs("1024 bytes went there, 5 bytes came back, and the first difference is at byte 0"),
+        )
+        .ends("RETR DELE"),
+        uploading("no file", "RETR data", say(""), differs("0 bytes came back")).ends("RETR DELE"),
+        uploading(
+            "a file without end",
+            "RETR data",
+            Do::Endless(b"\x00"),
+            differs("more than 1024 bytes came back"),
+        )
+        .ends("RETR DELE"),
+        uploading(
+            "a download that stalls",
+            "RETR data",
+            Do::Stall,
+            (2, TimedOut, P::Download, "nothing more came within 1.2 s"),
+        )
+        .stalls(),
+        uploading(
+            "deleted by nobody",
+            "DELE",
+            say("550 denied\r\n"),
+            (3, DialogueUnexpected, P::Delete, "may have been left there: the target said something else than expected: it answers `DELE` with `550 denied`"),
+        )
+        .ends("RETR DELE"),
+        uploading("type refused", "TYPE", say("504 no\r\n"), upload("`TYPE` with `504 no`"))
+            .ends("LIST TYPE"),
+    ]
+}
+
+fn tls_of(identity: &Identity) -> Rules {
+    Rules { tls: Some(Arc::new(tls_server::config(identity, BOTH, None))), ..Rules::default() }
+}
+
+fn secure(name: &str, rules: Rules, expect: (u16, Kind, P, &'static str)) -> Case {
+    Case { kind: FtpSsl, rules, ..case(name, "none", Do::Close, expect) }
+}
+
+fn encryption(authority: &Authority) -> Vec<Case> {
+    let good = || tls_of(&authority.issue(&["127.0.0.1"], (2020, 2090)));
+    let other = Authority::new("other CA");
+    let starttls = |kind, status, text| (status, kind, P::Starttls, text);
+    let injected = say("234 go on\r\n230 you are in\r\n");
+    let data_tls = |identity: &Identity| Rules { data_tls: tls_of(identity).tls, ..good() };
+    let two = (
+        3,
+        CertificateName,
+        P::Passive,
+        "on the data connection: asked for `127.0.0.1`, the certificate is for b.test",
+    );
+    vec![
+        secure(
+            "AUTH refused",
+            good().but("AUTH", say("502 no TLS\r\n")),
+            starttls(TlsNotOffered, 5, "`AUTH TLS` with `502 no TLS`"),
+        ),
+        secure(
+            "AUTH not now",
+            good().but("AUTH", say("431 later\r\n")),
+            starttls(DialogueUnexpected, 3, "`431 later`"),
+        ),
+        secure("AUTH closed", good().but("AUTH", last("")), starttls(NoResponse, 6, "")),
+        secure("AUTH stalls", good().but("AUTH", Do::Stall), starttls(TimedOut, 2, "nothing more")).stalls(),
+        secure(
+            "bytes before TLS",
+            good().but("AUTH", injected),
+            (
+                3,
+                DialogueUnexpected,
+                P::Tls,
+                "it sent 16 bytes in plain text before the TLS handshake; they were not taken",
+            ),
+        ),
+        secure(
+            "no TLS after 234",
+            good().but("AUTH", last("234 go on\r\n")),
+            (3, TlsHandshake, P::Tls, "closed the connection during the handshake"),
+        ),
+        secure(
+            "PBSZ refused",
+            good().but("PBSZ", say("503 no\r\n")),
+            starttls(DialogueUnexpected, 3, "`PBSZ` with `503 no`"),
+        ),
+        secure(
+            "PROT refused",
+            good().but("PROT", say("536 no\r\n")),
+            starttls(DialogueUnexpected, 3, "`PROT` with `536 no`"),
+        ),
+        secure("PROT stalls", good().but("PROT", Do::Stall), starttls(TimedOut, 2, "nothing more")).stalls(),
+        secure("PROT closes", good().but("PROT", last("")), starttls(NoResponse, 6, "")),
+        secure(
+            "expired",
+            tls_of(&authority.issue(&["127.0.0.1"], (2020, 2021))),
+            (5, CertificateExpired, P::Tls, "ended at 2021"),
+        ),
+        secure(
+            "another name",
+            tls_of(&authority.issue(&["a.test"], (2020, 2090))),
+            (3, CertificateName, P::Tls, "a.test"),
+        ),
+        secure(
+            "unknown CA",
+            tls_of(&other.issue(&["127.0.0.1"], (2020, 2090))),
+            (3, CertificateIssuer, P::Tls, "not trusted"),
+        ),
+        secure(
+            "self-signed",
+            tls_of(&self_signed(&["127.0.0.1"], false)),
+            (3, CertificateIssuer, P::Tls, "self-signed"),
+        ),
+        secure("another certificate for data", data_tls(&authority.issue(&["b.test"], (2020, 2090))), two),
+        secure(
+            "data in plain text",
+            good().but("data tls", say("-rw a\r\n")),
+            (3, TlsHandshake, P::Passive, "on the data connection: "),
+        ),
+        secure(
+            "TLS of data stalls",
+            good().but("data tls", Do::Stall),
+            (2, TimedOut, P::Passive, "on the data connection: nothing more"),
+        )
+        .stalls(),
+        secure(
+            "522 for data",
+            good().but("LIST", say("522 data must be encrypted\r\n")),
+            (3, DialogueUnexpected, P::List, "522 data must"),
+        ),
+        Case {
+            kind: FtpSsl,
+            fields: json!({"hostname": "ftps://127.0.0.1"}),
+            ..secure("plain where TLS is meant", Rules::default(), (3, TlsHandshake, P::Tls, ""))
+        },
+        Case {
+            kind: Ftp,
+            ..secure(
+                "TLS where plain is meant",
+                Rules { implicit: true, ..good() },
+                (2, TimedOut, P::Banner, "nothing more came"),
+            )
+        }
+        .stalls(),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_misbehaving_server_gets_its_status_phase_and_text() {
+    let authority = Authority::new("test CA");
+    let mut cases = at_each_step();
+    cases.extend(logins());
+    cases.extend(data_connections());
+    cases.extend(uploads());
+    cases.extend(encryption(&authority));
+    assert!(cases.len() > 100, "{}", cases.len());
+    let pem = authority.pem();
+    let outcomes = futures::stream::iter(cases).map(|case| case.run(&pem)).buffer_unordered(8);
+    let faults: Vec<String> = outcomes.filter_map(async |outcome| outcome.err()).collect().await;
+    assert!(faults.is_empty(), "{} of the table:\n{}", faults.len(), faults.join("\n"));
+}

@@ -1,0 +1,89 @@
+//! What a check of each kind keeps, whole: observation and verdict, with times, ports and keys masked.
+
+use std::time::Duration;
+
+use hickory_proto::op::ResponseCode;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use vigie::judge::verdict;
+use vigie::model::{MonitorType, Observation};
+use vigie::net::Pem;
+
+use crate::name_server::{NameServer, Reply, alias, v4};
+use crate::tls_server::{Authority, config, serve};
+use crate::{SOON, attempt, net, net_with};
+
+/// All of `seen` as text; what differs from run to run is masked.
+fn shown(seen: &Observation) -> String {
+    let verdict = verdict(std::slice::from_ref(seen));
+    let mut value = json!({
+        "observation": {
+            "phases": seen.phases,
+            "address": seen.address,
+            "failure": seen.failure,
+            "warnings": seen.warnings,
+            "facts": seen.facts,
+        },
+        "verdict": {
+            "outcome": verdict.outcome,
+            "status": verdict.status,
+            "reasons": verdict.reasons,
+        },
+    });
+    let port = seen.address.map_or(0, |address| address.port());
+    mask(&mut value, port);
+    serde_json::to_string_pretty(&value).unwrap()
+}
+
+fn mask(value: &mut Value, port: u16) {
+    match value {
+        Value::Object(entries) => {
+            for (name, value) in entries.iter_mut() {
+                let is_masked = name.ends_with("_us") || matches!(name.as_str(), "sha256" | "socket");
+                if is_masked { *value = json!("*") } else { mask(value, port) }
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| mask(value, port)),
+        Value::String(text) if port > 0 => *text = text.replace(&format!(":{port}"), ":PORT"),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn name_server() {
+    let server = NameServer::start("127.0.0.1", |name, _| match name {
+        "www.test" => Reply::Records(vec![alias("a.test."), v4("192.0.2.1"), v4("192.0.2.2")]),
+        _ => Reply::Code(ResponseCode::Refused),
+    })
+    .await;
+    for (name, of) in [("www.test", "name_server_ok"), ("other.test", "name_server_refused")] {
+        let fields = json!({"hostname": "127.0.0.1", "port": server.at.port(), "name_to_resolve": name});
+        insta::assert_snapshot!(of, shown(&attempt(&net(), MonitorType::NameServer, fields, SOON).await));
+    }
+}
+
+#[tokio::test]
+async fn ping() {
+    let fields = json!({"hostname": "127.0.0.1", "ping_count": 2});
+    let seen = attempt(&net(), MonitorType::Ping, fields, Duration::from_secs(2)).await;
+    insta::assert_snapshot!("ping_ok", shown(&seen));
+}
+
+#[tokio::test]
+async fn tcp() {
+    let authority = Authority::new("test authority");
+    let fine = authority.issue(&["127.0.0.1"], (2020, 2090));
+    let net = net_with(|config| {
+        config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
+    });
+    let at = serve("127.0.0.1", config(&fine, &[&rustls::version::TLS13], None)).await;
+    for (pattern, of) in [("hello", "tcp_ok"), ("goodbye", "tcp_unexpected")] {
+        let fields = json!({
+            "hostname": "127.0.0.1", "port": at.port(), "tls": "implicit", "dialogue": [{"expect": pattern}],
+        });
+        insta::assert_snapshot!(of, shown(&attempt(&net, MonitorType::Tcp, fields, SOON).await));
+    }
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let fields = json!({"hostname": "127.0.0.1", "port": closed.port()});
+    insta::assert_snapshot!("tcp_refused", shown(&attempt(&net, MonitorType::Tcp, fields, SOON).await));
+}

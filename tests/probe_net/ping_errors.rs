@@ -1,0 +1,137 @@
+//! `ping` through routers that answer instead of the target, over raw and unprivileged sockets.
+
+use std::time::Duration;
+
+use serde_json::json;
+use vigie::model::{FailureKind, MonitorType, Observation, Status};
+
+use crate::namespace::inside;
+use crate::routers::{ANYBODY_PINGS, CHAIN};
+use crate::{attempt, net};
+
+/// What the second router of the chain does with some addresses. Others it sends back to the first one.
+const REFUSALS: &str = "
+    for route in 'unreachable 10.9.1.1' 'prohibit 10.9.1.2' 'blackhole 10.9.1.3'; do
+        nsenter -t $r2 --net ip route add $route
+    done
+    for route in 'unreachable fd09::1' 'prohibit fd09::2' 'blackhole fd09::3'; do
+        nsenter -t $r2 --net ip -6 route add $route
+    done
+    nsenter -t $r1 --net ip link set veth-b mtu 1300
+    nsenter -t $r2 --net ip link set veth-a mtu 1300
+    ip route add prohibit 192.0.2.7
+";
+
+async fn pinged(host: &str, count: u32, size: u32, timeout: Duration) -> Observation {
+    let fields = json!({"hostname": host, "ping_count": count, "ping_size": size, "loss_threshold": 1});
+    attempt(&net(), MonitorType::Ping, fields, timeout).await
+}
+
+async fn errors_are_named(socket: &str) {
+    let quick = Duration::from_secs(2);
+    let cases = [
+        ("10.9.1.1", "10.0.2.2 answered: host unreachable (ICMP type 3, code 1), 2 times"),
+        ("10.9.1.2", "10.0.2.2 answered: prohibited by a filter (ICMP type 3, code 13), 2 times"),
+        ("10.9.1.4", " answered: TTL exceeded"),
+        ("fd09::1", "fd00:2::2 answered: network unreachable (ICMP type 1, code 0), 2 times"),
+        ("fd09::2", "fd00:2::2 answered: prohibited by a filter (ICMP type 1, code 1), 2 times"),
+        ("fd09::4", " answered: TTL exceeded"),
+    ];
+    for (host, words) in cases {
+        let seen = pinged(host, 2, 56, quick).await;
+        let failure = seen.failure.unwrap();
+        assert_eq!((failure.kind, failure.status()), (FailureKind::PingLost, Status::PING_FAILED), "{host}");
+        assert!(failure.detail.starts_with(&format!("{host}: 2 of 2 requests had no reply; ")), "{failure}");
+        assert!(failure.detail.contains(words), "{host}: {failure}");
+        let facts = seen.facts.ping.unwrap();
+        assert_eq!((facts.sent, facts.received, facts.socket.as_str()), (2, 0, socket));
+        assert!(facts.icmp_errors[0].contains(words), "{facts:?}");
+        assert!(seen.total < quick, "an error ends the wait for its request: {:?}", seen.total);
+    }
+    for host in ["10.9.1.3", "fd09::3"] {
+        let seen = pinged(host, 2, 56, Duration::from_secs(1)).await;
+        assert!(seen.failure.unwrap().detail.ends_with("2 of 2 requests had no reply"), "{host}: silence");
+        assert!(seen.facts.ping.unwrap().icmp_errors.is_empty());
+    }
+    for (host, words) in [
+        ("10.0.3.2", "10.0.1.2 answered: packet too big for the next link, which takes 1300 bytes"),
+        ("fd00:3::2", "fd00:1::2 answered: packet too big for the next link, which takes 1300 bytes"),
+    ] {
+        // Small ones pass; of large ones the first is lost, until both sides know what the way takes.
+        assert_eq!(pinged(host, 2, 56, quick).await.failure, None, "{host}");
+        let seen = pinged(host, 5, 1400, quick).await;
+        assert!(seen.failure.unwrap().detail.contains(words), "{host}");
+        let facts = seen.facts.ping.unwrap();
+        assert!((1..5).contains(&facts.received), "{facts:?}");
+    }
+    // Nobody has this address of the first link: this host says so itself, after asking for it three times.
+    let seen = pinged("10.0.1.77", 1, 56, Duration::from_secs(6)).await;
+    assert!(
+        seen.failure.as_ref().unwrap().detail.contains("10.0.1.1 answered: host unreachable"),
+        "{seen:?}"
+    );
+    let failure = pinged("192.0.2.7", 1, 56, quick).await.failure.unwrap();
+    assert_eq!(failure.kind, FailureKind::NoPermission, "{failure}");
+    assert!(failure.detail.contains("a route or a firewall rule of this host"), "{failure}");
+}
+
+#[tokio::test]
+async fn a_raw_socket_tells_who_answered_instead_of_the_target() {
+    let name = "ping_errors::a_raw_socket_tells_who_answered_instead_of_the_target";
+    if inside(name, &format!("{CHAIN}{REFUSALS}"), "") {
+        errors_are_named("raw").await;
+    }
+}
+
+#[tokio::test]
+async fn an_unprivileged_socket_tells_who_answered_instead_of_the_target() {
+    let name = "ping_errors::an_unprivileged_socket_tells_who_answered_instead_of_the_target";
+    let setup = format!("{CHAIN}{REFUSALS}\n{ANYBODY_PINGS}");
+    if inside(name, &setup, "setpriv --bounding-set=-net_raw") {
+        errors_are_named("dgram").await;
+    }
+}
+
+#[tokio::test]
+async fn errors_about_one_target_do_not_disturb_the_others() {
+    let name = "ping_errors::errors_about_one_target_do_not_disturb_the_others";
+    let setup = format!("{CHAIN}{REFUSALS}\n{ANYBODY_PINGS}");
+    if !inside(name, &setup, "setpriv --bounding-set=-net_raw") {
+        return;
+    }
+    // All share one socket, on which an error of one request comes back from the `sendto` of another.
+    let net = net();
+    let check = |host: &'static str| {
+        let fields = json!({"hostname": host, "ping_count": 10});
+        attempt(&net, MonitorType::Ping, fields, Duration::from_secs(2))
+    };
+    let hosts = ["10.9.1.1", "10.0.3.2", "10.9.1.2", "127.0.0.1", "10.9.1.1", "10.0.3.2"];
+    for (host, seen) in hosts.iter().zip(futures::future::join_all(hosts.map(check)).await) {
+        let received = seen.facts.ping.unwrap().received;
+        assert_eq!(received, if host.starts_with("10.9") { 0 } else { 10 }, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn two_thousand_targets_are_pinged_in_a_second_and_none_is_lost() {
+    let net = net();
+    let mut best = Duration::MAX;
+    for _ in 0..3 {
+        let started = std::time::Instant::now();
+        let checks = (0..2000_u32).map(|n| {
+            let host = format!("127.1.{}.{}", n / 250, n % 250 + 1);
+            attempt(
+                &net,
+                MonitorType::Ping,
+                json!({"hostname": host, "ping_count": 1}),
+                Duration::from_secs(10),
+            )
+        });
+        for seen in futures::future::join_all(checks).await {
+            assert_eq!(seen.failure, None);
+            assert_eq!(seen.facts.ping.unwrap().received, 1);
+        }
+        best = best.min(started.elapsed());
+    }
+    assert!(best <= Duration::from_secs(1), "{best:?}, the best of three times");
+}

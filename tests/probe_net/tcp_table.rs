@@ -1,0 +1,275 @@
+//! The table of misbehaving servers of the `tcp` kind: dialogues, requests for TLS, handshakes.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use rustls::version::{TLS12, TLS13};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use vigie::model::{FailureKind as Kind, MonitorType, Phase};
+use vigie::net::{Net, Pem};
+
+use crate::tls_server::{Authority, config};
+use crate::{SOON, attempt, net_with};
+
+/// One act of a server.
+#[derive(Clone, Debug)]
+enum Act {
+    Say(Vec<u8>),
+    /// Reads one line.
+    Line,
+    /// Reads one byte.
+    Byte,
+    /// Goes on under TLS.
+    Tls,
+    Reset,
+    Stall,
+}
+use Act::{Byte, Line, Reset, Stall, Tls};
+
+fn say(text: &str) -> Act {
+    Act::Say(text.as_bytes().to_vec())
+}
+
+struct Case {
+    name: &'static str,
+    acts: Vec<Act>,
+    fields: Value,
+    expected: (Kind, Phase, &'static str),
+}
+
+async fn stage(acts: Vec<Act>, acceptor: TlsAcceptor) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        let (before, after) = match acts.iter().position(|act| matches!(act, Tls)) {
+            Some(at) => (acts[..at].to_vec(), Some(acts[at + 1..].to_vec())),
+            None => (acts, None),
+        };
+        let mut stream = stream;
+        if before.iter().any(|act| matches!(act, Reset)) {
+            let _ = play(&mut stream, before).await;
+            stream.set_zero_linger().unwrap();
+            return;
+        }
+        if play(&mut stream, before).await.is_err() {
+            return;
+        }
+        if let Some(after) = after
+            && let Ok(mut stream) = acceptor.accept(stream).await
+        {
+            let _ = play(&mut stream, after).await;
+            let _ = stream.shutdown().await;
+        }
+    });
+    at
+}
+
+async fn play<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S, acts: Vec<Act>) -> std::io::Result<()> {
+    for act in acts {
+        match act {
+            Act::Say(bytes) => stream.write_all(&bytes).await?,
+            Line => while stream.read_u8().await? != b'\n' {},
+            Byte => drop(stream.read_u8().await?),
+            Stall => std::future::pending().await,
+            Reset | Tls => return Ok(()),
+        }
+        stream.flush().await?;
+    }
+    Ok(())
+}
+
+fn cases() -> Vec<Case> {
+    use Kind::{
+        DialogueUnexpected, NoResponse, ResponseReset, ResponseTooLarge, ResponseTruncated, TimedOut,
+    };
+    let first = |kind, words| (kind, Phase::FirstByte, words);
+    let mut cases = Vec::new();
+    let mut dialogue = |name, acts: Vec<Act>, expected| {
+        let steps = json!([{"expect": "^220 "}, {"send": "HELO\r\n", "expect": "^250 "}]);
+        cases.push(Case { name, acts, fields: json!({"dialogue": steps}), expected });
+    };
+    dialogue("closes", vec![], first(NoResponse, ""));
+    dialogue("stalls", vec![Stall], first(TimedOut, ""));
+    dialogue("stalls inside of a line", vec![say("22"), Stall], first(TimedOut, "the target said `22`"));
+    dialogue(
+        "another greeting",
+        vec![say("554 no\r\n"), Stall],
+        first(DialogueUnexpected, "step 1 expects `^220 `"),
+    );
+    dialogue(
+        "HTTP",
+        vec![say("HTTP/1.1 400 Bad Request\r\n\r\n")],
+        first(DialogueUnexpected, "HTTP/1.1 400"),
+    );
+    dialogue("binary", vec![Act::Say((0..=255).collect())], first(DialogueUnexpected, "\\x00\\x01"));
+    dialogue(
+        "1 MiB without an end",
+        vec![Act::Say(vec![b'x'; 1 << 20]), Stall],
+        first(ResponseTooLarge, "16384"),
+    );
+    dialogue(
+        "lines without end",
+        vec![say(&"211 more\r\n".repeat(100_000)), Stall],
+        first(ResponseTooLarge, "16384"),
+    );
+    let second = |kind, words| (kind, Phase::Transfer, words);
+    dialogue("closes at the second step", vec![say("220 a\r\n"), Line], second(NoResponse, ""));
+    dialogue("resets at the second step", vec![say("220 a\r\n"), Line, Reset], second(ResponseReset, ""));
+    dialogue("stalls at the second step", vec![say("220 a\r\n"), Line, Stall], second(TimedOut, ""));
+    dialogue(
+        "half of the second step",
+        vec![say("220 a\r\n"), Line, say("25")],
+        second(DialogueUnexpected, "step 2"),
+    );
+    dialogue(
+        "refuses the second step",
+        vec![say("220 a\r\n"), Line, say("502 no\r\n")],
+        second(DialogueUnexpected, "502 no"),
+    );
+
+    for (protocol, greeting, names) in [
+        ("smtp", "220 a\r\n", ["smtp: closes", "smtp: stalls", "smtp: 1 MiB", "smtp: garbage"]),
+        ("imap", "* OK a\r\n", ["imap: closes", "imap: stalls", "imap: 1 MiB", "imap: garbage"]),
+        ("pop3", "+OK a\r\n", ["pop3: closes", "pop3: stalls", "pop3: 1 MiB", "pop3: garbage"]),
+        ("ftp", "220 a\r\n", ["ftp: closes", "ftp: stalls", "ftp: 1 MiB", "ftp: garbage"]),
+    ] {
+        let fields = || json!({"tls": format!("starttls-{protocol}")});
+        let endings = [
+            (vec![say(greeting), Line], first(NoResponse, "")),
+            (vec![say(greeting), Line, Stall], first(TimedOut, "")),
+            (vec![Act::Say(vec![b'2'; 1 << 20]), Stall], first(ResponseTooLarge, "4096")),
+            (
+                vec![say(greeting), Line, Act::Say(vec![0, 1, 2, b'\n']), Stall],
+                // A server of IMAP may say anything before the line with our tag.
+                if protocol == "imap" { first(TimedOut, "") } else { first(DialogueUnexpected, "it said `") },
+            ),
+        ];
+        for (name, (acts, expected)) in names.into_iter().zip(endings) {
+            cases.push(Case { name, acts, fields: fields(), expected });
+        }
+    }
+    let tls = |kind, words| (kind, Phase::Tls, words);
+    let mut starttls = |name, protocol: &str, acts: Vec<Act>, expected| {
+        cases.push(Case { name, acts, fields: json!({"tls": format!("starttls-{protocol}")}), expected });
+    };
+    let go = |more: &str| say(&format!("+OK go\r\n{more}"));
+    let hello = || say("+OK a\r\n");
+    starttls("half a greeting", "pop3", vec![say("+O")], first(ResponseTruncated, "closed after 2 bytes"));
+    starttls(
+        "refused",
+        "pop3",
+        vec![hello(), Line, say("-ERR not now\r\n")],
+        first(DialogueUnexpected, "-ERR not now"),
+    );
+    starttls(
+        "injected data",
+        "pop3",
+        vec![hello(), Line, go("+OK evil\r\n"), Tls],
+        first(DialogueUnexpected, "more before the TLS handshake"),
+    );
+    starttls(
+        "closes at the handshake",
+        "pop3",
+        vec![hello(), Line, go("")],
+        tls(Kind::TlsHandshake, "closed the connection"),
+    );
+    starttls("stalls at the handshake", "pop3", vec![hello(), Line, go(""), Stall], tls(TimedOut, ""));
+    starttls(
+        "goes on in plain text",
+        "smtp",
+        vec![
+            say("220 a\r\n"),
+            Line,
+            say("250-a\r\n250 STARTTLS\r\n"),
+            Line,
+            say("220 go\r\n"),
+            Byte,
+            say("500 what\r\n"),
+            Stall,
+        ],
+        tls(Kind::TlsHandshake, ""),
+    );
+    starttls(
+        "an answer without end",
+        "smtp",
+        vec![say(&"220-a\r\n".repeat(200)), Stall],
+        first(DialogueUnexpected, "does not end"),
+    );
+    starttls(
+        "does not offer it",
+        "smtp",
+        vec![say("220 a\r\n"), Line, say("250 SIZE\r\n"), Stall],
+        first(DialogueUnexpected, "offers no STARTTLS"),
+    );
+    starttls(
+        "postgres: refuses",
+        "postgres",
+        vec![say("N"), Stall],
+        first(DialogueUnexpected, "does not take SSLRequest"),
+    );
+    starttls("postgres: closes", "postgres", vec![], first(NoResponse, ""));
+    starttls("postgres: more than a byte", "postgres", vec![say("SS"), Stall], tls(Kind::TlsHandshake, ""));
+    for (name, acts, expected) in [
+        (
+            "implicit: plain text",
+            vec![say("220 hello, this is no TLS\r\n"), Stall],
+            tls(Kind::TlsHandshake, ""),
+        ),
+        ("implicit: closes", vec![], tls(Kind::TlsHandshake, "")),
+        ("implicit: stalls", vec![Stall], tls(TimedOut, "")),
+        ("inside: closes", vec![Tls], first(NoResponse, "")),
+        ("inside: stalls", vec![Tls, Stall], first(TimedOut, "")),
+        (
+            "inside: something else",
+            vec![Tls, say("bye\r\n")],
+            first(DialogueUnexpected, "the target said `bye"),
+        ),
+    ] {
+        let fields = json!({"tls": "implicit", "dialogue": [{"expect": "hello"}]});
+        cases.push(Case { name, acts, fields, expected });
+    }
+    cases
+}
+
+async fn run(case: Case, net: &Net, acceptor: TlsAcceptor) -> Result<(), String> {
+    let (kind, phase, words) = case.expected;
+    let at = stage(case.acts, acceptor).await;
+    let mut fields = json!({"hostname": "127.0.0.1", "port": at.port()});
+    fields.as_object_mut().unwrap().extend(case.fields.as_object().unwrap().clone());
+    // What ends by the timeout is quick; what must not is given much time.
+    let waits = kind == Kind::TimedOut || kind == Kind::DialogueUnexpected;
+    let timeout = if waits { Duration::from_secs(4) } else { 3 * SOON };
+    let seen = attempt(net, MonitorType::Tcp, fields, timeout).await;
+    let Some(failure) = seen.failure else { return Err(format!("{}: it passed", case.name)) };
+    let text = failure.to_string();
+    if (failure.kind, failure.phase) != (kind, phase) || !text.contains(words) {
+        return Err(format!("{}: expected {:?}, seen {failure:?}: {text}", case.name, case.expected));
+    }
+    if text.chars().any(char::is_control) || text.len() > 700 || seen.phases.micros(phase).is_none() {
+        return Err(format!("{}: {text:?}, {:?}", case.name, seen.phases));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_misbehaviour_is_told_apart() {
+    let authority = Authority::new("test authority");
+    let fine = authority.issue(&["127.0.0.1"], (2020, 2090));
+    let acceptor = TlsAcceptor::from(Arc::new(config(&fine, &[&TLS13, &TLS12], None)));
+    let net = net_with(|config| {
+        config.trust.authorities = vec![Pem { label: "ca".to_owned(), text: authority.pem().into_bytes() }];
+    });
+    let cases = cases();
+    assert!(cases.len() >= 40, "{}", cases.len());
+    let running: FuturesUnordered<_> =
+        cases.into_iter().map(|case| run(case, &net, acceptor.clone())).collect();
+    let differences: Vec<String> = running.filter_map(|outcome| async move { outcome.err() }).collect().await;
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
