@@ -161,7 +161,7 @@ async fn goldens() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dovecot_is_spoken_to_in_every_way() {
     let Some(house) = House::build("POP3 sessions with dovecot") else { return };
-    let net = net(&[house.certificate.clone()]);
+    let net = net(std::slice::from_ref(&house.certificate));
     let ask = async |host: String, more: Value| {
         let mut fields = json!({"hostname": host, "pop_username": "anna", "pop_password": "secret"});
         fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
