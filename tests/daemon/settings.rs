@@ -208,8 +208,8 @@ fn a_file_that_is_no_certificate_is_found_by_the_check_and_not_first_at_start() 
         (entry(&format!("cert_file: {junk}, key_file: {key}")), "F:2:33: `certificates[0].cert_file`: "),
         (entry(&format!("cert_file: {good}, key_file: {junk}")), "F:2:5: `certificates[0]`: "),
         (entry(&format!("cert_file: {good}, key_file: {other}")), "F:2:5: `certificates[0]`: "),
-        (entry(&format!("pkcs12_file: {junk}")), "F:2:36: `certificates[0].pkcs12_file`: "),
-        (entry("pkcs12_file: /nonexistent.p12"), "F:2:36: `certificates[0].pkcs12_file`: "),
+        (entry(&format!("pkcs12_file: {junk}")), "F:2:35: `certificates[0].pkcs12_file`: "),
+        (entry("pkcs12_file: /nonexistent.p12"), "F:2:35: `certificates[0].pkcs12_file`: "),
         (
             entry(&format!("pkcs12_file: {junk}, password_file: /nonexistent")),
             "F:2:LATER: `certificates[0].password_file`: ",

@@ -129,7 +129,7 @@ pub static SETTINGS: &[Setting] = &[
         "certificates",
         Kind::Entries(CERTIFICATE),
         "[]",
-        "Certificates that monitors name by id: `ca_cert_id` a private CA (ca_file), `ssl_cert_id` a client\ncertificate, whose name the API shows: cert_file with its chain and key_file, or pkcs12_file and, where it has a\npassword, password_file. All other files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
+        "Certificates that monitors name by id: `ca_cert_id` a private CA (ca_file), `ssl_cert_id` a client\ncertificate, whose name the API shows: cert_file with its chain and key_file, or pkcs12_file and\npassword_file (none: no password). All other files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
     ),
     Setting::new(
         "plans",

@@ -137,7 +137,7 @@ fn facts() -> Value {
                 "phases": phases(),
             }))},
             "url": text("The URL that was answered last"),
-            "tls_version": text("`TLSv1.2` or `TLSv1.3`"),
+            "tls_version": text("`TLSv1.3` or `TLSv1.2`; `TLSv1.1`, `TLSv1.0` or `SSLv3` where a monitor pins it"),
             "tls_cipher": text("IANA name of the cipher suite"),
             "certificates": {"type": "array", "items": certificate()},
             "question": text("The name that was asked for"),
