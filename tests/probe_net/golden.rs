@@ -43,7 +43,11 @@ fn mask(value: &mut Value, port: u16) {
                 if is_masked { *value = json!("*") } else { mask(value, port) }
             }
         }
-        Value::Array(values) => values.iter_mut().for_each(|value| mask(value, port)),
+        Value::Array(values) => {
+            for value in values {
+                mask(value, port);
+            }
+        }
         Value::String(text) if port > 0 => *text = text.replace(&format!(":{port}"), ":PORT"),
         _ => {}
     }

@@ -47,12 +47,11 @@ async fn stage(acts: Vec<Act>, acceptor: TlsAcceptor) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = listener.local_addr().unwrap();
     tokio::spawn(async move {
-        let (stream, _) = listener.accept().await.unwrap();
+        let (mut stream, _) = listener.accept().await.unwrap();
         let (before, after) = match acts.iter().position(|act| matches!(act, Tls)) {
             Some(at) => (acts[..at].to_vec(), Some(acts[at + 1..].to_vec())),
             None => (acts, None),
         };
-        let mut stream = stream;
         if before.iter().any(|act| matches!(act, Reset)) {
             let _ = play(&mut stream, before).await;
             stream.set_zero_linger().unwrap();
@@ -76,7 +75,9 @@ async fn play<S: AsyncRead + AsyncWrite + Unpin>(stream: &mut S, acts: Vec<Act>)
         match act {
             Act::Say(bytes) => stream.write_all(&bytes).await?,
             Line => while stream.read_u8().await? != b'\n' {},
-            Byte => drop(stream.read_u8().await?),
+            Byte => {
+                stream.read_u8().await?;
+            }
             Stall => std::future::pending().await,
             Reset | Tls => return Ok(()),
         }

@@ -112,7 +112,7 @@ impl Lines {
             (dns.recursion_available, "asks others"),
             (dns.authenticated, "proven by DNSSEC"),
             (dns.signed && !dns.authenticated, "signed, not proven"),
-            (dns.truncated, "cut off"),
+            (dns.truncated, "an answer was cut"),
         ] {
             if is_so {
                 let _ = write!(value, ", {word}");

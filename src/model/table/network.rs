@@ -61,8 +61,12 @@ static NAME_SERVER_MORE: &[Field] = &[
         .or(Preset::Int(0)),
     Field::choice("record_type", RECORD_TYPES, "Type of record that is asked for").extension(),
     Field::list("expected_answers", &ANSWER, 100, "Values that the answer has to have").extension(),
-    Field::choice("transport", &["udp", "tcp", "tls", "https"], "What the question goes over; tls is asked at port 853, https at 443 and `/dns-query`, unless `port` is set")
-        .extension(),
+    Field::choice(
+        "transport",
+        &["udp", "tcp", "tls", "https"],
+        "How it is asked, at port 53; tls at 853, https at 443 and `/dns-query`",
+    )
+    .extension(),
     Field::flag(
         "require_dnssec",
         false,
