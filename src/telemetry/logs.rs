@@ -135,8 +135,8 @@ pub fn parse_filter(filter: &str) -> Result<EnvFilter, LogSetupError> {
             return Err(bad(&format!("`{part}` is not a level")));
         }
     }
-    let safe: String = TALKATIVE.iter().map(|name| format!(",{name}=info")).collect();
-    EnvFilter::try_new(format!("{QUIET},{filter}{safe}")).map_err(|error| bad(&error.to_string()))
+    let safe = TALKATIVE.map(|name| format!("{name}=info")).join(",");
+    EnvFilter::try_new(format!("{QUIET},{filter},{safe}")).map_err(|error| bad(&error.to_string()))
 }
 
 /// Sends the logs of the whole process to standard error.

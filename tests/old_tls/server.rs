@@ -106,8 +106,8 @@ fn told(ssl: &SslRef) -> String {
 }
 
 /// A certificate with an RSA key, as SSL 3.0 has no other.
-pub fn rsa(authority: &Authority, names: &[&str], years: (i32, i32), bits: u32) -> Identity {
-    let key = PKey::from_rsa(Rsa::generate(bits).unwrap()).unwrap();
+pub fn rsa(authority: &Authority, names: &[&str], years: (i32, i32)) -> Identity {
+    let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
     let pem = String::from_utf8(key.private_key_to_pem_pkcs8().unwrap()).unwrap();
     authority.issue_for(&pem, names, years)
 }

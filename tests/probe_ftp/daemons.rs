@@ -177,7 +177,7 @@ async fn vsftpd_plain_explicit_and_implicit() {
     assert_eq!(house.left_behind(), [house.path("home").join("kept")]);
 }
 
-/// A server whose disk is full or whose folder cannot be written to: the check fails and says why.
+/// With users of its own; at the end its folder takes no file any more.
 #[tokio::test(flavor = "multi_thread")]
 async fn pure_ftpd_plain_and_explicit() {
     let root = std::env::var_os("VIGIE_PURE_FTPD")

@@ -9,8 +9,11 @@ mod kit;
 mod lacking;
 #[path = "../support/mail_house.rs"]
 mod mail_house;
+mod office;
+mod pop;
 mod smtp;
 mod table;
 #[path = "../support/tls_server.rs"]
 #[allow(dead_code)]
 mod tls_server;
+mod trip;

@@ -35,9 +35,11 @@ replayed! {
     charset in "../fuzz/bodies/charset.rs",
     dns_answer in "../fuzz/bodies/dns_answer.rs",
     documents in "../fuzz/bodies/documents.rs",
+    ftp in "../fuzz/bodies/ftp.rs",
     http_answer in "../fuzz/bodies/http_answer.rs",
     keyword in "../fuzz/bodies/keyword.rs",
     legacy in "../fuzz/bodies/legacy.rs",
+    pop3 in "../fuzz/bodies/pop3.rs",
     settings in "../fuzz/bodies/settings.rs",
     smtp in "../fuzz/bodies/smtp.rs",
 }

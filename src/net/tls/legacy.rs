@@ -12,8 +12,8 @@ use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
 use openssl::provider::Provider;
 use openssl::ssl::{
-    Error, ErrorCode, Ssl, SslContext, SslContextBuilder, SslMethod, SslOptions, SslRef, SslVerifyMode,
-    SslVersion,
+    Error, ErrorCode, Ssl, SslCipherRef, SslContext, SslContextBuilder, SslMethod, SslOptions, SslRef,
+    SslVerifyMode, SslVersion,
 };
 use openssl::x509::X509;
 use rustls::client::danger::ServerCertVerifier;
@@ -121,7 +121,7 @@ pub(super) async fn shake<S: AsyncRead + AsyncWrite + Unpin>(
     let outcome = shaken.map(|done| {
         done.map_err(told).and(judged)?;
         version = Some(spelled(stream.ssl().version_str()));
-        cipher = stream.ssl().current_cipher().and_then(|cipher| cipher.standard_name()).map(str::to_owned);
+        cipher = stream.ssl().current_cipher().and_then(SslCipherRef::standard_name).map(str::to_owned);
         Ok(TlsStream::Old(OldStream(stream)))
     });
     Ok(Shaken { outcome, version, cipher })
@@ -168,19 +168,15 @@ fn cut_off(stack: &ErrorStack) -> bool {
 }
 
 fn reason(stack: &ErrorStack) -> String {
-    let reason = stack.errors().iter().find_map(|error| error.reason());
+    let reason = stack.errors().iter().find_map(openssl::error::Error::reason);
     printable(reason.unwrap_or("it does not say why"))
 }
 
 /// The same for what goes wrong later.
 fn later(error: io::Error) -> io::Error {
-    if !error.get_ref().is_some_and(|inner| inner.is::<Error>()) {
-        return error;
-    }
-    match error.into_inner().map(|inner| inner.downcast::<Error>()) {
-        Some(Ok(error)) => told(*error),
-        Some(Err(other)) => io::Error::other(other),
-        None => io::ErrorKind::UnexpectedEof.into(),
+    match error.downcast::<Error>() {
+        Ok(error) => told(error),
+        Err(error) => error,
     }
 }
 

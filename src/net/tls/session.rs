@@ -43,8 +43,8 @@ pub(super) struct Shaken<S> {
 
 impl TlsSession {
     /// Speaks TLS over `stream`. `trace.tls` is filled as far as the handshake came, also when the
-    /// certificate was refused. A session that is taken up again brings the certificates of its first
-    /// handshake.
+    /// certificate was refused. A session that is taken up again shows no certificates: those of
+    /// the handshake before stand for it.
     pub async fn handshake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,

@@ -82,10 +82,7 @@ impl Account {
     /// A server that waits for TLS says nothing, and one that does not know it says something else: both
     /// are known by where the session fails.
     fn advised(&self, failure: Failure) -> Failure {
-        let (plain, secure) = match self.schemes {
-            [plain, secure] => (plain, secure),
-            _ => return failure,
-        };
+        let [plain, secure] = self.schemes else { return failure };
         let hint = match (failure.phase, failure.kind, self.service.implicit_tls) {
             (Phase::Banner, FailureKind::TimedOut | FailureKind::NoResponse, false) => {
                 format!("; one that waits for TLS says nothing before it: its host is written `{secure}://…`")

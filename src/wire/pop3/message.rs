@@ -104,7 +104,9 @@ mod tests {
 
     fn read(lines: &[&str]) -> Option<String> {
         let mut reading = Reading::new("X-Vigie-Trip");
-        lines.iter().for_each(|line| reading.take(line.as_bytes()));
+        for line in lines {
+            reading.take(line.as_bytes());
+        }
         reading.only_value()
     }
 
@@ -156,7 +158,9 @@ mod tests {
         #[test]
         fn any_lines_can_be_read(lines in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..60), 0..20)) {
             let mut reading = Reading::new("X-Vigie-Trip");
-            lines.iter().for_each(|line| reading.take(line));
+            for line in &lines {
+                reading.take(line);
+            }
             let _ = reading.only_value();
         }
     }

@@ -4,17 +4,17 @@ use super::super::super::auth::{Credentials, Mechanism};
 use super::super::super::script::play;
 use super::*;
 
-fn login(mechanism: Option<Mechanism>) -> Option<Login> {
+fn login(mechanism: Option<Mechanism>) -> Login {
     let credentials = Credentials { user: "tim".to_owned(), password: "tanstaaf".to_owned() };
-    Some(Login { credentials, mechanism })
+    Login { credentials, mechanism }
 }
 
-fn opening(secure: bool, login: Option<Login>) -> Opening {
-    Opening::new(Goal { require_tls: false, login }, secure)
+fn opening(secure: bool, login: impl Into<Option<Login>>) -> Opening {
+    Opening::new(Goal { require_tls: false, login: login.into() }, secure)
 }
 
-fn strict(login: Option<Login>) -> Opening {
-    Opening::new(Goal { require_tls: true, login }, false)
+fn strict(login: Login) -> Opening {
+    Opening::new(Goal { require_tls: true, login: Some(login) }, false)
 }
 
 fn done(core: &mut Opening, script: &str) -> MailFacts {
@@ -238,7 +238,7 @@ fn a_refused_login_is_told_from_a_locked_mailbox_and_from_a_server_in_trouble() 
     ] {
         let script = format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< {answer}");
         let mut core = opening(true, login(None));
-        let told = format!("it answered PASS with `{}`", answer);
+        let told = format!("it answered PASS with `{answer}`");
         let (phase, found, detail) = fails(&mut core, &script);
         assert_eq!((phase, found, detail), (Phase::Auth, status, told), "{answer}");
         assert_eq!(core.wants_patience(), waits, "{answer}");

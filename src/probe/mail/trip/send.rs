@@ -73,11 +73,14 @@ async fn hand_over(
         if core.delivered {
             let reply = crate::model::printable(&session.transcript.masked(&line));
             let taken = Taken { at: Instant::now(), when: clock.now(), reply };
+            let phases = session.trace.phases;
             if let Act::Say(quit) = act
                 && session.say(&quit).await.is_ok()
             {
                 let _ = timeout(FAREWELL, session.hear(Phase::Quit)).await;
             }
+            // The message is on its way meanwhile: that time is told as its transit.
+            session.trace.phases = phases;
             return Ok(taken);
         }
         if let Act::Say(line) = act {

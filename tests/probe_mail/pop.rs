@@ -1,0 +1,190 @@
+//! `email-pop` against servers that misbehave, and against dovecot.
+
+use serde_json::{Value, json};
+use vigie::model::FailureKind as Kind;
+use vigie::model::{MonitorType, Phase};
+
+use crate::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
+use crate::mail_house::House;
+use crate::table::Expect::{Fails, Passes};
+use crate::table::{Case, PASSWORD, USER, case, certificates, golden, hold};
+
+const ASKED: &str = "< +OK ready\n> CAPA";
+const NAMED: &str = "< +OK ready\n> CAPA\n< -ERR what?\n> USER tim";
+const LOGIN: &str = "< +OK ready\n> CAPA\n< -ERR what?\n> USER tim\n< +OK\n> PASS hunter2-s3cret";
+const STAT: &str =
+    "< +OK ready\n> CAPA\n< -ERR what?\n> USER tim\n< +OK\n> PASS hunter2-s3cret\n< +OK\n> STAT";
+const STLS: &str = "< +OK ready\n> CAPA\n< +OK\n< STLS\n< .\n> STLS";
+const SECURED: &str = "< +OK ready\n> CAPA\n< +OK\n< STLS\n< .\n> STLS\n< +OK go\n* tls\n> CAPA";
+
+fn send(bytes: impl Into<Vec<u8>>) -> Act {
+    Act::Send(bytes.into())
+}
+
+fn cases() -> Vec<Case> {
+    use Kind::{
+        DialogueUnexpected, LoginRefused, MailboxLocked, NoResponse, ResponseReset, ResponseTooLarge,
+        ResponseTruncated, TimedOut, TlsHandshake, TlsNotOffered,
+    };
+    let (banner, capability, auth, select) = (Phase::Banner, Phase::Capability, Phase::Auth, Phase::Select);
+    let (starttls, tls, quit) = (Phase::Starttls, Phase::Tls, Phase::Quit);
+    let hint = "its host is written `pop3s://…`";
+    let script = |start: &str, more: &str| format!("{start}\n{more}");
+    vec![
+        case("closes at once", "", Fails(6, NoResponse, banner, hint)),
+        case("resets at CAPA", &script(ASKED, "* reset"), Fails(6, ResponseReset, capability, "")),
+        case("says nothing", "", Fails(2, TimedOut, banner, hint)).stalls(),
+        case("half a greeting", "", Fails(3, ResponseTruncated, banner, "after 4 bytes")).then(send("+OK ")),
+        case(
+            "refuses all",
+            "< -ERR [SYS/TEMP] full",
+            Fails(3, DialogueUnexpected, banner, "`-ERR [SYS/TEMP] full`"),
+        ),
+        case("a server of IMAP", "< * OK ready", Fails(3, DialogueUnexpected, banner, "`* OK ready`")),
+        case("binary", "", Fails(3, DialogueUnexpected, banner, "it said"))
+            .then(send(b"\x16\x03\x01\xff\x1b[2J\r\n".to_vec())),
+        case("a greeting without end", "", Fails(3, ResponseTooLarge, banner, "8192"))
+            .then(Act::Flood(b"+OK".to_vec())),
+        case("closes at CAPA", ASKED, Fails(6, NoResponse, capability, "")),
+        case("stalls at CAPA", ASKED, Fails(2, TimedOut, capability, "")).stalls(),
+        case("stalls in CAPA", &script(ASKED, "< +OK\n< TOP"), Fails(2, TimedOut, capability, "")).stalls(),
+        case(
+            "offers without end",
+            &script(ASKED, "< +OK"),
+            Fails(3, ResponseTooLarge, capability, "200 lines"),
+        )
+        .then(Act::Flood(b"X\r\n".to_vec())),
+        case(
+            "no TLS where it is required",
+            &script(ASKED, "< +OK\n< TOP\n< ."),
+            Fails(5, TlsNotOffered, capability, "no STLS"),
+        )
+        .fields(json!({"require_tls": true})),
+        case(
+            "STLS refused",
+            &script(STLS, "< -ERR no"),
+            Fails(3, DialogueUnexpected, starttls, "STLS with `-ERR no`"),
+        ),
+        case("stalls at STLS", STLS, Fails(2, TimedOut, starttls, "")).stalls(),
+        case("closes at STLS", STLS, Fails(6, NoResponse, starttls, "")),
+        case("a command before the handshake", STLS, Fails(3, DialogueUnexpected, tls, "plain text before"))
+            .then(send("+OK go\r\n+OK injected\r\n")),
+        case("closes in the handshake", &script(STLS, "< +OK go"), Fails(3, TlsHandshake, tls, "")),
+        case("stalls in the handshake", &script(STLS, "< +OK go"), Fails(2, TimedOut, tls, "")).stalls(),
+        case("closes under TLS", SECURED, Fails(6, NoResponse, capability, "")),
+        case("closes at USER", NAMED, Fails(6, NoResponse, auth, "")),
+        case(
+            "USER refused",
+            &script(NAMED, "< -ERR [AUTH] not in the open"),
+            Fails(5, LoginRefused, auth, "USER with `-ERR [AUTH]"),
+        ),
+        case(
+            "wrong password",
+            &script(LOGIN, "< -ERR [AUTH] no\n> QUIT\n< +OK"),
+            Fails(5, LoginRefused, auth, "[AUTH] no"),
+        ),
+        case(
+            "the password said again",
+            &script(LOGIN, "< -ERR no such password hunter2-s3cret"),
+            Fails(5, LoginRefused, auth, "no such password ********"),
+        ),
+        case(
+            "a locked mailbox",
+            &script(LOGIN, "< -ERR [IN-USE] busy"),
+            Fails(3, MailboxLocked, auth, "[IN-USE] busy"),
+        ),
+        case(
+            "a locked mailbox, in old words",
+            &script(LOGIN, "< -ERR maildrop already locked"),
+            Fails(3, MailboxLocked, auth, ""),
+        ),
+        case(
+            "a server in trouble",
+            &script(LOGIN, "< -ERR [SYS/TEMP] later"),
+            Fails(3, DialogueUnexpected, auth, "[SYS/TEMP] later"),
+        ),
+        case("stalls at PASS", LOGIN, Fails(2, TimedOut, auth, "")).stalls(),
+        case(
+            "STAT refused",
+            &script(STAT, "< -ERR no"),
+            Fails(3, DialogueUnexpected, select, "STAT with `-ERR no`"),
+        ),
+        case(
+            "STAT without numbers",
+            &script(STAT, "< +OK many"),
+            Fails(3, DialogueUnexpected, select, "`+OK many`"),
+        ),
+        case("stalls at STAT", STAT, Fails(2, TimedOut, select, "")).stalls(),
+        case("closes at QUIT", &script(STAT, "< +OK 0 0\n> QUIT"), Fails(6, NoResponse, quit, "")),
+        case(
+            "QUIT refused",
+            &script(STAT, "< +OK 0 0\n> QUIT\n< -ERR no"),
+            Fails(3, DialogueUnexpected, quit, "QUIT with `-ERR no`"),
+        ),
+        case("stalls at QUIT", &script(STAT, "< +OK 0 0\n> QUIT"), Fails(2, TimedOut, quit, "")).stalls(),
+        case("all is well", &script(STAT, "< +OK 2 320\n> QUIT\n< +OK bye"), Passes),
+        case("no login", &script(ASKED, "< -ERR\n> QUIT\n< +OK"), Passes)
+            .fields(json!({"pop_username": null})),
+        case(
+            "APOP",
+            "< +OK <a@b>\n> CAPA\n< -ERR\n> APOP tim \n< +OK\n> STAT\n< +OK 0 0\n> QUIT\n< +OK",
+            Passes,
+        ),
+    ]
+}
+
+fn login() -> Value {
+    json!({"pop_username": USER, "pop_password": PASSWORD})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_that_misbehave_are_told_apart() {
+    hold(MonitorType::EmailPop, login(), cases()).await;
+}
+
+#[tokio::test]
+async fn certificates_are_checked_after_stls() {
+    certificates(MonitorType::EmailPop, &format!("{STLS}\n< +OK go\n* tls")).await;
+}
+
+#[tokio::test]
+async fn goldens() {
+    let script = format!("{STAT}\n< +OK 2 320\n> QUIT\n< +OK bye");
+    let at = stage(acts(&script), None).await;
+    let seen = attempt(&net(&[]), MonitorType::EmailPop, toward(at, &login()), SOON).await;
+    insta::assert_snapshot!("pop_passes", golden(&seen));
+    let at = stage(acts(&format!("{LOGIN}\n< -ERR [AUTH] no\n> QUIT\n< +OK bye")), None).await;
+    let seen = attempt(&net(&[]), MonitorType::EmailPop, toward(at, &login()), SOON).await;
+    insta::assert_snapshot!("pop_login_refused", golden(&seen));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dovecot_is_spoken_to_in_every_way() {
+    let Some(house) = House::build("POP3 sessions with dovecot") else { return };
+    let net = net(std::slice::from_ref(&house.certificate));
+    let ask = async |host: String, more: Value| {
+        let mut fields = json!({"hostname": host, "pop_username": "anna", "pop_password": "secret"});
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        attempt(&net, MonitorType::EmailPop, fields, SOON).await
+    };
+    let (plain, secure) = (format!("127.0.0.1:{}", house.pop), format!("pop3s://127.0.0.1:{}", house.pops));
+    for (host, more, auth) in [
+        (&plain, json!({"require_tls": true}), "user"),
+        (&secure, json!({}), "user"),
+        (&secure, json!({"auth_method": "plain"}), "plain"),
+        (&plain, json!({"auth_method": "login"}), "login"),
+        (&plain, json!({"auth_method": "cram-md5"}), "cram-md5"),
+    ] {
+        let seen = ask(host.clone(), more).await;
+        assert_eq!(seen.failure, None, "{host} {auth}: {}\n{}", transcript(&seen), house.log());
+        let mail = seen.facts.mail.unwrap();
+        assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(auth), false));
+        assert_eq!(mail.mailbox_messages, Some(0));
+        assert!(seen.facts.tls.is_some() && mail.mail_offers.iter().any(|offer| offer == "UIDL"), "{mail:?}");
+    }
+    let seen = ask(plain.clone(), json!({"pop_password": "wrong"})).await;
+    let failure = seen.failure.unwrap();
+    assert_eq!((failure.status().0, failure.phase), (5, Phase::Auth), "{failure}");
+    let seen = ask(plain.clone(), json!({"pop_username": "", "pop_password": ""})).await;
+    assert_eq!((seen.failure, seen.facts.mail.unwrap().mail_auth), (None, None));
+}

@@ -1,0 +1,498 @@
+//! `email-round-trip` against a post office that can be odd, and from postfix to dovecot.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::future::join_all;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use vigie::clock::{Clock, SystemClock};
+use vigie::model::FailureKind as Kind;
+use vigie::model::{Document, MonitorId, MonitorType, Observation, Phase, Timestamp};
+use vigie::net::Deadline;
+use vigie::probe::{Context, ProbeSettings, build};
+use vigie::vault::Keyring;
+
+use crate::kit::{net, transcript};
+use crate::mail_house::House;
+use crate::office::Odd::{self, Close, Flood, Say, Stall};
+use crate::office::{Office, Ways};
+use crate::table::{golden, keeps_the_secret};
+
+const EMAIL: &str = "monitor@vigie.test";
+const PASSWORD: &str = crate::table::PASSWORD;
+
+/// A clock that stands.
+struct Standing(Timestamp);
+
+impl Clock for Standing {
+    fn now(&self) -> Timestamp {
+        self.0
+    }
+
+    fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(tokio::time::sleep(duration))
+    }
+}
+
+/// One monitor of an installation.
+struct Monitor {
+    id: i64,
+    keyring: Arc<Keyring>,
+    now: Option<Timestamp>,
+}
+
+impl Monitor {
+    fn new(id: i64) -> Self {
+        Self { id, keyring: Arc::new(Keyring::ephemeral()), now: None }
+    }
+
+    async fn attempt(&self, fields: Value, trust: &[String], timeout: Duration) -> Observation {
+        let Value::Object(fields) = fields else { panic!("{fields} is no object") };
+        let settings = ProbeSettings {
+            monitor: MonitorId(self.id),
+            keyring: Some(Arc::clone(&self.keyring)),
+            ..ProbeSettings::default()
+        };
+        let (probe, _) = build(&Document::trusted(MonitorType::EmailRoundTrip, fields), &settings);
+        let (net, cancel) = (net(trust), CancellationToken::new());
+        let standing = self.now.map(Standing);
+        let clock: &dyn Clock = match &standing {
+            Some(standing) => standing,
+            None => &SystemClock,
+        };
+        let cx = Context { net: &net, deadline: Deadline::within(timeout), cancel: &cancel, clock };
+        let seen = probe.attempt(cx).await;
+        assert!(seen.total <= timeout + Duration::from_secs(1), "{:?}", seen.total);
+        keeps_the_secret(&seen);
+        let whole: u64 = seen.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
+        assert!(whole <= u64::try_from(seen.total.as_micros()).unwrap() + 1000, "{:?}", seen.phases);
+        seen
+    }
+
+    async fn visit(&self, office: &Office, timeout: Duration) -> Observation {
+        self.attempt(toward(office), &[], timeout).await
+    }
+}
+
+fn toward(office: &Office) -> Value {
+    json!({
+        "smtp_hostname": office.smtp.to_string(), "pop3_hostname": office.pop.to_string(),
+        "email": EMAIL, "email_username": "tim", "email_password": PASSWORD,
+    })
+}
+
+/// What may be expected of a failure: status, kind, phase, part of the text.
+type Expected = Option<(u16, Kind, Phase, &'static str)>;
+
+const SOON: Duration = Duration::from_secs(30);
+const SHORT: Duration = Duration::from_millis(1500);
+
+struct Case {
+    name: &'static str,
+    ways: Ways,
+    timeout: Duration,
+    expected: Expected,
+}
+
+fn smtp(name: &'static str, at: &'static str, odd: Odd, expected: Expected) -> Case {
+    let timeout = if matches!(odd, Stall) { SHORT } else { SOON };
+    Case { name, ways: Ways { smtp: Some((at, odd)), ..Ways::default() }, timeout, expected }
+}
+
+fn pop(name: &'static str, at: &'static str, odd: Odd, expected: Expected) -> Case {
+    let timeout = if matches!(odd, Stall) { SHORT } else { SOON };
+    Case { name, ways: Ways { pop: Some((at, odd)), ..Ways::default() }, timeout, expected }
+}
+
+fn ways(name: &'static str, ways: Ways, timeout: Duration, expected: Expected) -> Case {
+    Case { name, ways, timeout, expected }
+}
+
+fn ways_out() -> Vec<Case> {
+    use Kind::{DialogueUnexpected, LoginRefused, NoResponse, ResponseInvalid, TimedOut};
+    let deliver = Phase::Deliver;
+    vec![
+        smtp("no service", "CONNECT", Say("554 no"), Some((3, DialogueUnexpected, Phase::Banner, "554 no"))),
+        smtp("SMTP closes at once", "CONNECT", Close, Some((6, NoResponse, Phase::Banner, ""))),
+        smtp("SMTP stalls at once", "CONNECT", Stall, Some((2, TimedOut, Phase::Banner, ""))),
+        smtp(
+            "no SMTP",
+            "CONNECT",
+            Say("+OK POP3"),
+            Some((3, ResponseInvalid, Phase::Banner, "no SMTP reply")),
+        ),
+        smtp("busy at EHLO", "EHLO", Say("421 later"), Some((3, DialogueUnexpected, Phase::Ehlo, "421"))),
+        smtp("stalls at EHLO", "EHLO", Stall, Some((2, TimedOut, Phase::Ehlo, ""))),
+        smtp(
+            "sender refused",
+            "MAIL",
+            Say("550 not you"),
+            Some((3, DialogueUnexpected, deliver, "`550 not you`")),
+        ),
+        smtp("greylisted", "RCPT", Say("451 later"), Some((3, DialogueUnexpected, deliver, "`451 later`"))),
+        smtp(
+            "no such user",
+            "RCPT",
+            Say("550 who?"),
+            Some((3, DialogueUnexpected, deliver, "RCPT TO:<monitor@vigie.test>")),
+        ),
+        smtp("closes at RCPT", "RCPT", Close, Some((6, NoResponse, deliver, ""))),
+        smtp("stalls at RCPT", "RCPT", Stall, Some((2, TimedOut, deliver, ""))),
+        smtp(
+            "DATA refused",
+            "DATA",
+            Say("554 no"),
+            Some((3, DialogueUnexpected, deliver, "`DATA` with `554 no`")),
+        ),
+        smtp("taken for spam", ".", Say("554 spam"), Some((3, DialogueUnexpected, deliver, "`554 spam`"))),
+        smtp(
+            "put off at the end",
+            ".",
+            Say("451 later"),
+            Some((3, DialogueUnexpected, deliver, "`451 later`")),
+        ),
+        smtp("closes at the end", ".", Close, Some((6, NoResponse, deliver, ""))),
+        smtp("stalls at the end", ".", Stall, Some((2, TimedOut, deliver, ""))),
+        smtp("stalls at QUIT, when the message is taken", "QUIT", Stall, None),
+        smtp("closes at QUIT, when the message is taken", "QUIT", Close, None),
+        ways(
+            "a login that is demanded",
+            Ways { offer: Some("AUTH PLAIN"), demands_login: true, ..Ways::default() },
+            SOON,
+            None,
+        ),
+        ways(
+            "a login that is demanded and not offered",
+            Ways { demands_login: true, ..Ways::default() },
+            SOON,
+            Some((3, DialogueUnexpected, deliver, "530 5.7.0 log in first")),
+        ),
+        ways(
+            "a login that is refused and not needed",
+            Ways { offer: Some("AUTH PLAIN"), smtp: Some(("AUTH", Say("535 no"))), ..Ways::default() },
+            SOON,
+            None,
+        ),
+        ways(
+            "a login that is refused and needed",
+            Ways {
+                offer: Some("AUTH PLAIN"),
+                smtp: Some(("AUTH", Say("535 no"))),
+                demands_login: true,
+                ..Ways::default()
+            },
+            SOON,
+            Some((5, LoginRefused, Phase::Auth, "`535 no`; without a login, it answers `MAIL")),
+        ),
+    ]
+}
+
+fn ways_back() -> Vec<Case> {
+    use Kind::{DialogueUnexpected, LoginRefused, NoResponse, ResponseInvalid, ResponseTooLarge, TimedOut};
+    vec![
+        pop("POP3 closes at once", "CONNECT", Close, Some((6, NoResponse, Phase::Banner, ""))),
+        pop("POP3 stalls at once", "CONNECT", Stall, Some((2, TimedOut, Phase::Banner, ""))),
+        pop(
+            "no POP3",
+            "CONNECT",
+            Say("* OK IMAP"),
+            Some((3, DialogueUnexpected, Phase::Banner, "* OK IMAP")),
+        ),
+        pop("no CAPA", "CAPA", Say("-ERR what?"), None),
+        pop(
+            "wrong password",
+            "PASS",
+            Say("-ERR [AUTH] no"),
+            Some((5, LoginRefused, Phase::Auth, "[AUTH] no")),
+        ),
+        pop("closes at PASS", "PASS", Close, Some((6, NoResponse, Phase::Auth, ""))),
+        pop("stalls at PASS", "PASS", Stall, Some((2, TimedOut, Phase::Auth, ""))),
+        pop("STAT refused", "STAT", Say("-ERR no"), Some((3, DialogueUnexpected, Phase::Select, "STAT"))),
+        pop("stalls at STAT", "STAT", Stall, Some((2, TimedOut, Phase::Select, ""))),
+        pop("no UIDL", "UIDL", Say("-ERR what?"), None),
+        pop("stalls at UIDL", "UIDL", Stall, Some((2, TimedOut, Phase::Select, ""))),
+        pop(
+            "nonsense for UIDL",
+            "UIDL",
+            Say("+OK\r\nnonsense\r\n."),
+            Some((3, ResponseInvalid, Phase::Select, "no line of UIDL")),
+        ),
+        pop("UIDL without end", "UIDL", Flood("+OK 1 x\r\n"), Some((3, ResponseInvalid, Phase::Select, ""))),
+        pop("no TOP", "TOP", Say("-ERR what?"), None),
+        pop("closes at TOP", "TOP", Close, Some((6, NoResponse, Phase::Fetch, ""))),
+        pop("stalls at TOP", "TOP", Stall, Some((2, TimedOut, Phase::Fetch, ""))),
+        pop("nonsense for TOP", "TOP", Say("250 ok"), Some((3, DialogueUnexpected, Phase::Fetch, "TOP"))),
+        pop(
+            "RETR refused",
+            "RETR",
+            Say("-ERR gone"),
+            Some((3, DialogueUnexpected, Phase::Fetch, "refuses RETR")),
+        ),
+        pop(
+            "RETR gives another message",
+            "RETR",
+            Say("+OK\r\nSubject: other\r\n\r\nx\r\n."),
+            Some((3, ResponseInvalid, Phase::Fetch, "another message")),
+        ),
+        pop(
+            "RETR without end",
+            "RETR",
+            Flood("+OK x\r\n"),
+            Some((3, ResponseTooLarge, Phase::Fetch, "1 MiB")),
+        ),
+        pop("stalls at RETR", "RETR", Stall, Some((2, TimedOut, Phase::Fetch, ""))),
+        pop(
+            "DELE refused",
+            "DELE",
+            Say("-ERR read-only"),
+            Some((3, DialogueUnexpected, Phase::Delete, "read-only")),
+        ),
+        pop("closes at DELE", "DELE", Close, Some((6, NoResponse, Phase::Delete, ""))),
+        pop("stalls at DELE", "DELE", Stall, Some((2, TimedOut, Phase::Delete, ""))),
+        pop(
+            "QUIT could not delete",
+            "QUIT",
+            Say("-ERR some were not removed"),
+            Some((3, DialogueUnexpected, Phase::Quit, "not removed")),
+        ),
+        pop("stalls in UIDL", "UIDL", Say("+OK"), Some((2, TimedOut, Phase::Select, ""))),
+        ways("arrives late", Ways { late: Duration::from_millis(700), ..Ways::default() }, SOON, None),
+        ways("locked for a while", Ways { locked: 2, ..Ways::default() }, SOON, None),
+        ways(
+            "never arrives",
+            Ways { lost: true, ..Ways::default() },
+            SHORT,
+            Some((2, TimedOut, Phase::Transit, "`250 2.0.0 Ok: queued as 4711`), but it did not show up")),
+        ),
+        ways(
+            "locked all the time",
+            Ways { locked: 1000, ..Ways::default() },
+            SHORT,
+            Some((2, TimedOut, Phase::Transit, "it was never open to be looked at and found locked")),
+        ),
+    ]
+    .into_iter()
+    .map(|case| match case.name {
+        "stalls in UIDL" => Case { timeout: SHORT, ..case },
+        _ => case,
+    })
+    .collect()
+}
+
+async fn hold(cases: Vec<Case>) {
+    assert!(cases.len() >= 22, "{}", cases.len());
+    let outcomes = join_all(cases.into_iter().map(|case| async move {
+        let office = Office::open(case.ways.clone()).await;
+        office.put("Subject: foreign\r\n\r\nstays\r\n");
+        let began = Instant::now();
+        let seen = Monitor::new(7).visit(&office, case.timeout).await;
+        let failure = seen.failure.as_ref();
+        let fits = match case.expected {
+            None => failure.is_none() && office.deleted().len() == 1,
+            Some((status, kind, phase, text)) => failure.is_some_and(|failure| {
+                (failure.status().0, failure.kind, failure.phase) == (status, kind, phase)
+                    && failure.to_string().contains(text)
+            }),
+        };
+        let foreign = office.texts().iter().any(|text| text.contains("foreign"));
+        let ours = office.deleted().iter().all(|text| text.contains("X-Vigie-Trip: "));
+        let trip = seen.facts.trip.is_some();
+        if fits && foreign && ours && trip {
+            return None;
+        }
+        let said = transcript(&seen);
+        let took = began.elapsed();
+        Some(format!("{} ({took:?}): expected {:?}, saw {failure:?}\n{said}", case.name, case.expected))
+    }))
+    .await;
+    let faults: Vec<String> = outcomes.into_iter().flatten().collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_that_do_not_take_the_message_are_told_apart() {
+    hold(ways_out()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn servers_that_do_not_hand_it_out_are_told_apart() {
+    hold(ways_back()).await;
+}
+
+#[tokio::test]
+async fn every_session_ends_with_quit_so_that_no_lock_stays() {
+    let office = Office::open(Ways { late: Duration::from_millis(400), locked: 1, ..Ways::default() }).await;
+    let seen = Monitor::new(7).visit(&office, SOON).await;
+    assert_eq!(seen.failure, None);
+    let trip = seen.facts.trip.unwrap();
+    assert_eq!((trip.mailbox_locked, trip.swept), (1, 0));
+    assert!(trip.mailbox_polls >= 1 && trip.trip_transit_us.unwrap() >= 400_000, "{trip:?}");
+    // Those to POP3, and one to SMTP.
+    assert_eq!(office.heard("QUIT"), office.heard("CONNECT"));
+    assert_eq!(office.heard("RETR"), 1, "foreign mail is not read");
+}
+
+#[tokio::test]
+async fn imitated_headers_stay_and_forgotten_messages_go_after_a_day() {
+    let office = Office::open(Ways { imitated: true, ..Ways::default() }).await;
+    let now = SystemClock.now();
+    let mut monitor = Monitor::new(7);
+    let other = Monitor { id: 8, keyring: Arc::clone(&monitor.keyring), now: None };
+    let stranger = Monitor::new(7);
+    // Left behind two days ago, an hour ago, by another monitor, by another installation.
+    for (who, age) in [(&monitor, 48), (&monitor, 1), (&other, 48), (&stranger, 48)] {
+        let left = Office::open(Ways { pop: Some(("DELE", Say("-ERR no"))), ..Ways::default() }).await;
+        let then = now - Duration::from_hours(age);
+        let past = Monitor { id: who.id, keyring: Arc::clone(&who.keyring), now: Some(then) };
+        past.visit(&left, SOON).await;
+        let [text] = left.texts().try_into().unwrap();
+        office.put(&text);
+    }
+    monitor.keyring.rotate().unwrap();
+    monitor.now = Some(now);
+    let before = office.texts();
+    let seen = monitor.visit(&office, SOON).await;
+    assert_eq!(seen.failure, None);
+    assert_eq!(seen.facts.trip.unwrap().swept, 1);
+    let deleted = office.deleted();
+    assert_eq!(deleted.len(), 2, "{deleted:?}");
+    assert!(deleted.contains(&before[0]), "the one of two days ago is left");
+    let texts = office.texts();
+    assert_eq!(texts.len(), 3 + 6, "{texts:?}");
+    assert!(before[1..].iter().all(|text| texts.contains(text)), "something else was deleted");
+}
+
+#[tokio::test]
+async fn a_large_mailbox_is_looked_at_from_its_new_end() {
+    let office = Office::open(Ways::default()).await;
+    for number in 0..100_000 {
+        office.put(&format!("Subject: {number}\r\n\r\nx\r\n"));
+    }
+    office.put(&format!("X-Long: {}\r\n\r\nx\r\n", "y".repeat(1024 * 1024)));
+    office.put(&format!("X-Long:{}\r\n\r\nx\r\n", "\r\n yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy".repeat(32 * 1024)));
+    let began = Instant::now();
+    let seen = Monitor::new(7).visit(&office, SOON).await;
+    assert_eq!(seen.failure, None, "{}", transcript(&seen));
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert!(office.heard("TOP") <= 201, "{}", office.heard("TOP"));
+    assert_eq!((office.deleted().len(), office.texts().len()), (1, 100_002));
+}
+
+#[tokio::test]
+async fn a_message_longer_than_anybody_reads_does_not_hide_the_own_one() {
+    let office = Office::open(Ways { late: Duration::from_millis(300), ..Ways::default() }).await;
+    office.put(&format!("X-Long:{}\r\n\r\nx\r\n", "\r\n yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy".repeat(96 * 1024)));
+    let seen = Monitor::new(7).visit(&office, SOON).await;
+    assert_eq!(seen.failure, None, "{}", transcript(&seen));
+    assert_eq!((office.deleted().len(), office.texts().len()), (1, 1));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    /// Whatever a mailbox holds, only what carries a right token is ever deleted.
+    #[test]
+    fn only_messages_with_a_right_token_are_deleted(
+        heads in proptest::collection::vec("(X-Vigie-Trip: ?[0-9]{16}\\.[0-9a-f]{16}\\.[0-9a-f]{64}|[A-Z][a-z-]{1,8}: [ -~]{0,40}|x-vigie-TRIP:[ -~]{0,30}|\\.[ -~]{0,9}|[ -~]{0,30})", 0..30),
+        imitated in any::<bool>(),
+    ) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        runtime.block_on(async {
+            let office = Office::open(Ways { imitated, ..Ways::default() }).await;
+            for head in &heads {
+                office.put(&format!("{head}\r\n\r\n.body\r\n"));
+            }
+            let seen = Monitor::new(7).visit(&office, SOON).await;
+            assert_eq!(seen.failure, None);
+            let own = seen.facts.trip.unwrap().message_id;
+            let deleted = office.deleted();
+            assert_eq!(deleted.len(), 1, "{deleted:?}");
+            assert!(deleted[0].contains(&format!("Message-ID: <{own}>")), "{deleted:?}");
+            assert_eq!(office.texts().len(), heads.len() + if imitated { 6 } else { 0 });
+        });
+    }
+}
+
+#[test]
+fn a_round_trip_names_the_server_that_takes_the_message() {
+    let Value::Object(fields) = json!({"smtp_hostname": "smtps://out.test", "pop3_hostname": "in.test"})
+    else {
+        unreachable!()
+    };
+    let document = Document::trusted(MonitorType::EmailRoundTrip, fields);
+    assert_eq!(build(&document, &ProbeSettings::default()).0.target(), Some("out.test"));
+}
+
+/// `text` without what differs from run to run.
+fn masked(text: &str) -> String {
+    let mut masked = text.to_owned();
+    for (pattern, with) in [
+        (r"[0-9]{16}\.[0-9a-f]{16}\.[0-9a-f]{64}", "TOKEN"),
+        (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z", "TIME"),
+        (r"in [0-9]+\.[0-9] s;", "in N s;"),
+        (r"looked at ([0-9]+ times|once)", "looked at N times"),
+        (r"127\.0\.0\.1:[0-9]+", "HOST"),
+        (r"<[0-9a-f.]+@[^>]*>", "<STAMP>"),
+        (r"queued as [0-9A-Z]+", "queued as ID"),
+        (r"[0-9]+ bytes of a message", "N bytes of a message"),
+        (r"a message of [0-9]+ bytes", "a message of N bytes"),
+        (r"SIZE=[0-9]+", "SIZE=N"),
+        (r"\+OK [0-9]+ [0-9]+", "+OK N N"),
+        (r#""mailbox_bytes": [0-9]+"#, r#""mailbox_bytes": N"#),
+    ] {
+        masked = regex::Regex::new(pattern).unwrap().replace_all(&masked, with).into_owned();
+    }
+    masked
+}
+
+#[tokio::test]
+async fn goldens() {
+    let fine = Office::open(Ways::default()).await;
+    let seen = Monitor::new(7).visit(&fine, SOON).await;
+    insta::assert_snapshot!("round_trip_passes", masked(&golden(&seen)));
+    let lost = Office::open(Ways { lost: true, ..Ways::default() }).await;
+    let seen = Monitor::new(7).visit(&lost, SHORT).await;
+    insta::assert_snapshot!("round_trip_never_arrives", masked(&golden(&seen)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn from_postfix_to_dovecot_and_away() {
+    let Some(house) = House::build("a round trip through postfix and dovecot") else { return };
+    let fields = |smtp: String, pop: String, password: &str| {
+        json!({
+            "smtp_hostname": smtp, "pop3_hostname": pop, "email": "anna@vigie.test",
+            "email_password": password, "require_tls": true,
+        })
+    };
+    let trust = [house.certificate.clone()];
+    let monitor = Monitor::new(7);
+    for (smtp, pop) in [
+        (format!("127.0.0.1:{}", house.smtp), format!("127.0.0.1:{}", house.pop)),
+        (format!("smtps://127.0.0.1:{}", house.smtps), format!("pop3s://127.0.0.1:{}", house.pops)),
+    ] {
+        let seen = monitor.attempt(fields(smtp, pop, "secret"), &trust, SOON).await;
+        assert_eq!(seen.failure, None, "{}\n{}", transcript(&seen), house.log());
+        let trip = seen.facts.trip.unwrap();
+        assert!(
+            trip.trip_send_us.is_some() && trip.trip_transit_us.is_some() && trip.trip_fetch_us.is_some()
+        );
+        assert!(!seen.facts.mail.unwrap().password_in_clear);
+        assert!(seen.facts.tls.is_some());
+        for phase in [Phase::Deliver, Phase::Transit, Phase::Fetch, Phase::Delete, Phase::Quit, Phase::Auth] {
+            assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
+        }
+    }
+    assert!(crate::mail_house::read_mails(house.imap, "anna").is_empty(), "something was left behind");
+    let wrong = fields(format!("127.0.0.1:{}", house.smtp), format!("127.0.0.1:{}", house.pop), "wrong");
+    let seen = monitor.attempt(wrong, &trust, SOON).await;
+    let failure = seen.failure.unwrap();
+    assert_eq!(
+        (failure.status().0, failure.kind, failure.phase),
+        (5, Kind::LoginRefused, Phase::Auth),
+        "{failure}"
+    );
+    assert_eq!(house.mails("anna", 1).len(), 1, "it was sent all the same");
+}
