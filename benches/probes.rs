@@ -100,7 +100,8 @@ async fn compare_queries(net: &Net, rounds: usize, queries: u32) -> f64 {
         }
         // The first round warms up.
         if round > 0 {
-            costs.push((middle - start, cpu(UsageWho::RUSAGE_THREAD) - middle));
+            let end = cpu(UsageWho::RUSAGE_THREAD);
+            costs.push((middle.saturating_sub(start), end.saturating_sub(middle)));
         }
     }
     println!("a DNS query over UDP, {queries} a round:");
@@ -186,7 +187,7 @@ fn compare_pings(
     for _ in 0..rounds {
         let start = cpu(UsageWho::RUSAGE_THREAD);
         lost += TARGETS * ECHOES - run(&often, Duration::from_secs(2));
-        let ours = cpu(UsageWho::RUSAGE_THREAD) - start;
+        let ours = cpu(UsageWho::RUSAGE_THREAD).saturating_sub(start);
         let start = cpu(UsageWho::RUSAGE_CHILDREN);
         let echoes = ECHOES.to_string();
         // As often and as close together as ours: every 400 ms, 20,000 a second at most.
@@ -197,7 +198,9 @@ fn compare_pings(
             .stderr(Stdio::null())
             .status();
         match done {
-            Ok(status) if status.success() => costs.push((ours, cpu(UsageWho::RUSAGE_CHILDREN) - start)),
+            Ok(status) if status.success() => {
+                costs.push((ours, cpu(UsageWho::RUSAGE_CHILDREN).saturating_sub(start)))
+            }
             Ok(status) => println!("fping lost requests: {status}"),
             Err(error) => println!("fping does not start: {error}; apt-get install fping"),
         }

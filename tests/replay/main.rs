@@ -7,6 +7,9 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+#[path = "../fuzz/play.rs"]
+mod play;
+
 /// Places at which one input is cut; those of a longer one are spread evenly over it.
 const CUTS: usize = 400;
 

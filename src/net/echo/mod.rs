@@ -105,7 +105,7 @@ impl Net {
     }
 
     /// What a failed `socket` for echo requests means.
-    fn echo_refused(&self, address: IpAddr, error: &io::Error) -> Failure {
+    pub(super) fn echo_refused(&self, address: IpAddr, error: &io::Error) -> Failure {
         if error.kind() != io::ErrorKind::PermissionDenied {
             return self.dial_failure(SocketAddr::new(address, 0), error);
         }

@@ -97,7 +97,7 @@ impl Net {
     ) -> Result<Route, Failure> {
         let prober = Prober::open(self.source(), to, method).map_err(|error| match method {
             RouteMethod::Udp => self.dial_failure((to, 0).into(), &error),
-            RouteMethod::Icmp => self.echo_failure(to, &error),
+            RouteMethod::Icmp => self.echo_refused(to, &error),
         })?;
         walk::walk(&prober, options, deadline)
             .await

@@ -67,7 +67,7 @@ pub(super) fn judge(
     if missing.is_empty() {
         return Ok(());
     }
-    let detail = format!("`{}` is not among `{}`", told(missing), told(&answer.values(kind)));
+    let detail = format!("`{}` is not among `{}`", told(missing), told(answer.values(kind)));
     fail(FailureKind::DnsAnswerWrong, detail)
 }
 

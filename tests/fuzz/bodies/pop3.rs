@@ -1,10 +1,7 @@
 //! Any bytes as what a POP3 server says, up to the opened mailbox and of a message in it: the session ends by
 //! itself and gives no password away, and little of a message is kept.
 
-#[path = "../play.rs"]
-mod play;
-
-use play::{PASSWORD, Rules, USER, play};
+use crate::play::{PASSWORD, Rules, USER, play};
 use vigie::wire::auth::{Credentials, Mechanism};
 use vigie::wire::pop3::{Goal, Login, Opening, Piece, Reading};
 

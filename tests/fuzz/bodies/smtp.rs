@@ -1,9 +1,6 @@
 //! Any bytes as what an SMTP server says: the session ends by itself and gives no password away.
 
-#[path = "../play.rs"]
-mod play;
-
-use play::{PASSWORD, Rules, USER, play};
+use crate::play::{PASSWORD, Rules, USER, play};
 use vigie::wire::auth::{Credentials, Mechanism};
 use vigie::wire::smtp::{Message, Smtp, Wish};
 

@@ -3,5 +3,7 @@
 
 #[path = "../bodies/pop3.rs"]
 mod body;
+#[path = "../play.rs"]
+mod play;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| body::run(data));
