@@ -199,7 +199,7 @@ fn compare_pings(
             .status();
         match done {
             Ok(status) if status.success() => {
-                costs.push((ours, cpu(UsageWho::RUSAGE_CHILDREN).saturating_sub(start)))
+                costs.push((ours, cpu(UsageWho::RUSAGE_CHILDREN).saturating_sub(start)));
             }
             Ok(status) => println!("fping lost requests: {status}"),
             Err(error) => println!("fping does not start: {error}; apt-get install fping"),
