@@ -136,7 +136,7 @@ impl Daemon {
         self.log.extend(
             self.lines.try_iter().map(|line| serde_json::from_str(&line).unwrap_or(Value::String(line))),
         );
-        self.log.iter().map(|line| format!("{line}\n")).collect()
+        self.log.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
     }
 
     fn metric(&self, series: &str) -> f64 {

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use hickory_proto::op::{Edns, Message, Query};
 use hickory_proto::rr::{Name, RecordType};
 use serde_json::{Value, json};
@@ -313,8 +315,11 @@ async fn only_a_resolver_that_validates_proves_an_answer() {
     assert_eq!(facts.answers, ["A 192.0.2.10", "A 192.0.2.11"].map(str::to_owned), "without signatures");
 
     let anchor = bind.anchor();
-    let (head, key) = anchor.split_once('"').unwrap();
-    let wrong = format!("{head}\"AAAA{}", &key[4..]);
+    let (head, _) = anchor.split_once('"').unwrap();
+    assert!(head.ends_with(" 13 "), "a key of ECDSA over P-256: {head}");
+    // A good key of somebody else: BIND takes no other for an anchor.
+    let stranger = rcgen::KeyPair::generate().unwrap();
+    let wrong = format!("{head}\"{}\";", STANDARD.encode(&stranger.public_key_raw()[1..]));
     let (trusting, strange) = (open_folder(), open_folder());
     let authority = bind.plain;
     let started = tokio::task::spawn_blocking(move || {
@@ -322,7 +327,7 @@ async fn only_a_resolver_that_validates_proves_an_answer() {
         let other = resolver(strange.path(), authority, &wrong);
         (trusted, other, trusting, strange)
     });
-    let ((validating, _one), (distrusting, _other), ..) = started.await.unwrap();
+    let ((validating, _one), (distrusting, _other), _trusting, _strange) = started.await.unwrap();
     let seen = asked(&net, validating, fields()).await;
     assert_eq!(seen.failure, None);
     let facts = seen.facts.dns.unwrap();
