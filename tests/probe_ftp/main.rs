@@ -4,7 +4,6 @@
 mod check;
 mod cores;
 #[path = "../support/daemon.rs"]
-#[allow(dead_code)]
 mod daemon;
 mod daemons;
 mod goldens;

@@ -45,7 +45,8 @@ sub DS 60485 13 2 D4B7D520E7BB5F0F67674A0CCEB1E3E0614B93C4F9E99B8383F6A1E4469DA5
 
 /// Many strings, so that the answer does not fit into a datagram.
 fn zone() -> String {
-    let long: String = (0..40).map(|n| format!("long TXT \"{n} {}\"\n", "x".repeat(100))).collect();
+    let long: Vec<String> = (0..40).map(|n| format!("long TXT \"{n} {}\"\n", "x".repeat(100))).collect();
+    let long = long.concat();
     format!("{ZONE}{long}")
 }
 
@@ -91,8 +92,8 @@ impl Bind {
     /// The key that signs the zone, as a trust anchor.
     fn anchor(&self) -> String {
         let is_key = |path: &Path| {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            name.starts_with("Kexample.test.") && name.ends_with(".key")
+            let name = path.file_name().unwrap().to_string_lossy();
+            name.starts_with("Kexample.test.") && path.extension().is_some_and(|end| end == "key")
         };
         let key =
             fs::read_dir(self.folder.path()).unwrap().map(|entry| entry.unwrap().path()).find(|p| is_key(p));

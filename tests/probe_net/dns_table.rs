@@ -243,8 +243,11 @@ fn both(message: Vec<u8>, is_stream: bool) -> Vec<Move> {
     vec![if is_stream { Frame(message) } else { Send(message) }]
 }
 
+/// What a case is called, the message that it makes of a question, and what has to come of it.
+type BadMessage = (&'static str, fn(&Message) -> Vec<u8>, Expected);
+
 /// Bad messages that a stream carries whole: every one is known at once.
-fn messages() -> Vec<(&'static str, fn(&Message) -> Vec<u8>, Expected)> {
+fn messages() -> Vec<BadMessage> {
     use Kind::{DnsLame, DnsLoop, DnsNoRecords, DnsRcode, DnsTruncated, ResponseInvalid};
     let bad = |kind, words| Some((kind, Phase::Validate, words));
     let broken = |words| Some((ResponseInvalid, Phase::Transfer, words));
@@ -575,7 +578,7 @@ fn datagrams() -> Vec<Case> {
                 |q, s| {
                     both(
                         changed(q, |m| {
-                            (m.metadata.authoritative, m.metadata.recursion_available) = (false, true)
+                            (m.metadata.authoritative, m.metadata.recursion_available) = (false, true);
                         }),
                         s,
                     )

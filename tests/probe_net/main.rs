@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 #[path = "../support/daemon.rs"]
-#[allow(dead_code)]
 mod daemon;
 mod dns;
 mod dns_daemons;

@@ -225,6 +225,31 @@ mod tests {
         assert!(matches!(refusal, Heard::Answer(answer) if answer.rcode == ResponseCode::FormErr));
     }
 
+    #[test]
+    fn dnssec_is_asked_for_when_it_is_wanted_and_https_has_no_id() {
+        let message = |question: Question| Message::from_vec(&question.encode().unwrap()).unwrap();
+        let plain = message(question());
+        assert!(!plain.metadata.authentic_data && !plain.edns.unwrap().flags().dnssec_ok);
+        let wanting = message(question().with_dnssec());
+        assert!(wanting.metadata.authentic_data && wanting.edns.unwrap().flags().dnssec_ok);
+        assert_eq!(message(question().without_id()).metadata.id, 0);
+    }
+
+    #[test]
+    fn what_was_cut_inside_of_a_record_is_cut_and_not_malformed() {
+        let asked = question();
+        let mut message = reply(&asked);
+        message.metadata.truncation = true;
+        let data = hickory_proto::rr::RData::A(hickory_proto::rr::rdata::A([192, 0, 2, 1].into()));
+        message.add_answer(Record::from_rdata(Name::from_ascii("www.example.com.").unwrap(), 60, data));
+        let bytes = message.to_vec().unwrap();
+        for length in HEADER..bytes.len() {
+            let heard = asked.hear(&bytes[..length]);
+            assert!(matches!(heard, Heard::Answer(answer) if answer.truncated && answer.records.is_empty()));
+        }
+        assert!(matches!(asked.hear(&bytes[..HEADER - 1]), Heard::Malformed(_)));
+    }
+
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600), ours: bool) {
