@@ -9,6 +9,7 @@ mod echo;
 mod egress;
 mod endpoint;
 mod exchange;
+mod icmp;
 mod network;
 mod proxy;
 mod resolve;

@@ -213,10 +213,15 @@ impl<'a> Session<'a> {
     /// The next line, without its CR LF; the time since the last one counts for `phase`.
     pub async fn hear(&mut self, phase: Phase) -> Result<String, Failure> {
         let came = self.read(phase).await;
+        self.lap(phase);
+        came
+    }
+
+    /// The time since the last line counts for `phase`.
+    fn lap(&mut self, phase: Phase) {
         let now = Instant::now();
         self.trace.phases.add(phase, now - self.since);
         self.since = now;
-        came
     }
 
     async fn read(&mut self, phase: Phase) -> Result<String, Failure> {
@@ -233,9 +238,7 @@ impl<'a> Session<'a> {
     /// [`Session::hear`].
     pub async fn hear_quietly(&mut self, phase: Phase) -> Result<Vec<u8>, Failure> {
         let came = self.read_cut(phase).await;
-        let now = Instant::now();
-        self.trace.phases.add(phase, now - self.since);
-        self.since = now;
+        self.lap(phase);
         came
     }
 
@@ -287,13 +290,7 @@ impl<'a> Session<'a> {
                 self.farewell().await;
                 return Ok(());
             }
-            let line = self.hear(core.phase()).await?;
-            let mut act = core.hear(&line)?;
-            if act == Act::Secure {
-                self.secure(host, options).await?;
-                act = core.secured();
-            }
-            match act {
+            match self.turn(core, host, options).await?.1 {
                 Act::Listen | Act::Secure => {}
                 Act::Say(line) => match self.say(&line).await {
                     Ok(()) => {}
@@ -305,6 +302,24 @@ impl<'a> Session<'a> {
                 Act::Done => return Ok(()),
             }
         }
+    }
+
+    /// Has `core` hear the next line, and TLS begin where it says so; answers the line, and what to do now.
+    pub async fn turn(
+        &mut self,
+        core: &mut impl Core,
+        host: &str,
+        options: &TlsOptions,
+    ) -> Result<(String, Act), Failure> {
+        let line = self.hear(core.phase()).await?;
+        let act = match core.hear(&line)? {
+            Act::Secure => {
+                self.secure(host, options).await?;
+                core.secured()
+            }
+            act => act,
+        };
+        Ok((line, act))
     }
 
     /// Waits for the answer to a farewell, not for long. Whatever comes, the check has what it wanted.

@@ -4,13 +4,13 @@ use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
 
-use nix::errno::Errno;
 use nix::libc::{SO_EE_ORIGIN_ICMP, SO_EE_ORIGIN_ICMP6, sock_extended_err, sockaddr_in6};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use socket2::Type;
 use surge_ping::{Icmpv4Packet, Icmpv6Packet};
 
 use super::{IcmpError, LOOKED_AT};
+use crate::net::icmp::address_of;
 
 /// What somebody said of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,29 +107,6 @@ pub(super) fn queued(socket: &impl AsRawFd, v6: bool) -> io::Result<Option<Heard
 fn numbers(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
     let [first, _, _, _, i, d, s, q, ..] = *bytes else { return None };
     (first == kind).then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
-}
-
-fn address_of(address: &SockaddrStorage) -> Option<IpAddr> {
-    let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
-    v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))
-}
-
-/// Whether `error` of a datagram socket may be what somebody said of an earlier request.
-pub(super) fn is_of_the_way(error: &io::Error) -> bool {
-    let Some(errno) = error.raw_os_error().map(Errno::from_raw) else { return false };
-    matches!(
-        errno,
-        Errno::EHOSTUNREACH
-            | Errno::ENETUNREACH
-            | Errno::ECONNREFUSED
-            | Errno::EHOSTDOWN
-            | Errno::ENONET
-            | Errno::EPROTO
-            | Errno::ENOPROTOOPT
-            | Errno::EOPNOTSUPP
-            | Errno::EACCES
-            | Errno::EMSGSIZE
-    )
 }
 
 #[cfg(test)]

@@ -17,14 +17,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use nix::sys::socket::{setsockopt, sockopt};
-use socket2::{Domain, Protocol, Socket, Type};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::sync::{OnceCell, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::{Net, Source};
+use super::{Net, Source, icmp};
 use crate::model::{Failure, FailureKind, Phase};
 pub use error::IcmpError;
 use heard::Heard;
@@ -119,17 +118,7 @@ impl Net {
 
 impl EchoSocket {
     fn open(source: &Source, towards: IpAddr) -> io::Result<Self> {
-        let (domain, protocol) = match towards {
-            IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
-            IpAddr::V6(_) => (Domain::IPV6, Protocol::ICMPV6),
-        };
-        let (socket, raw) = match Socket::new(domain, Type::DGRAM, Some(protocol)) {
-            Ok(socket) => (socket, false),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                (Socket::new(domain, Type::RAW, Some(protocol))?, true)
-            }
-            Err(error) => return Err(error),
-        };
+        let (socket, raw) = icmp::opened(towards)?;
         if let Some(from) = source.towards(towards) {
             socket.bind(&from.into())?;
         }
@@ -147,11 +136,9 @@ impl EchoSocket {
         if raw {
             // Without it nothing is lost but time: whatever is not about a request of ours is passed over.
             let _ = socket.attach_filter(&filter::replies_and_errors(towards.is_ipv6(), identifier));
-        } else if towards.is_ipv4() {
-            // A datagram socket hears errors through its error queue alone.
-            setsockopt(&socket, sockopt::Ipv4RecvErr, &true)?;
         } else {
-            setsockopt(&socket, sockopt::Ipv6RecvErr, &true)?;
+            // A datagram socket hears errors through its error queue alone.
+            icmp::queue_errors(&socket, towards)?;
         }
         let shared = Arc::new(Shared {
             socket: UdpSocket::from_std(socket.into())?,
@@ -173,7 +160,7 @@ impl EchoSocket {
     }
 
     fn may_be_of_another(&self, error: &io::Error) -> bool {
-        !self.shared.raw && heard::is_of_the_way(error)
+        !self.shared.raw && icmp::is_of_the_way(error)
     }
 
     /// Sends one echo request with `size` bytes of payload, when it is its turn among those of all checks.

@@ -4,14 +4,14 @@ use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::AsRawFd as _;
 
-use nix::errno::Errno;
 use nix::libc::{sock_extended_err, sockaddr_in6};
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 use super::super::Source;
+use super::super::icmp::{self, address_of, is_of_the_way};
 use super::packet::{self, Fate};
 use super::route::RouteMethod;
 
@@ -46,11 +46,7 @@ pub(super) struct Prober {
 impl Prober {
     pub(super) fn open(source: &Source, to: IpAddr, method: RouteMethod) -> io::Result<Self> {
         let (socket, raw) = opened(to, method)?;
-        if to.is_ipv4() {
-            setsockopt(&socket, sockopt::Ipv4RecvErr, &true)?;
-        } else {
-            setsockopt(&socket, sockopt::Ipv6RecvErr, &true)?;
-        }
+        icmp::queue_errors(&socket, to)?;
         if let Some(from) = source.towards(to) {
             socket.bind(&from.into())?;
         }
@@ -187,44 +183,14 @@ impl Prober {
 }
 
 fn opened(to: IpAddr, method: RouteMethod) -> io::Result<(Socket, bool)> {
+    if method == RouteMethod::Icmp {
+        return icmp::opened(to);
+    }
     let domain = if to.is_ipv4() { Domain::IPV4 } else { Domain::IPV6 };
-    if method == RouteMethod::Udp {
-        return Ok((Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?, false));
-    }
-    let protocol = if to.is_ipv4() { Protocol::ICMPV4 } else { Protocol::ICMPV6 };
-    match Socket::new(domain, Type::DGRAM, Some(protocol)) {
-        Ok(socket) => Ok((socket, false)),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Ok((Socket::new(domain, Type::RAW, Some(protocol))?, true))
-        }
-        Err(error) => Err(error),
-    }
+    Ok((Socket::new(domain, Type::DGRAM, Some(Protocol::UDP))?, false))
 }
 
 fn port_of(address: &SockaddrStorage) -> Option<u16> {
     let v4 = address.as_sockaddr_in().map(nix::sys::socket::SockaddrIn::port);
     v4.or_else(|| address.as_sockaddr_in6().map(nix::sys::socket::SockaddrIn6::port))
-}
-
-fn address_of(address: &SockaddrStorage) -> Option<IpAddr> {
-    let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
-    v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))
-}
-
-/// Whether `error` is what a router said of an earlier request, or this host of the link to the first one.
-fn is_of_the_way(error: &io::Error) -> bool {
-    let Some(errno) = error.raw_os_error().map(Errno::from_raw) else { return false };
-    matches!(
-        errno,
-        Errno::EHOSTUNREACH
-            | Errno::ENETUNREACH
-            | Errno::ECONNREFUSED
-            | Errno::EHOSTDOWN
-            | Errno::ENONET
-            | Errno::EPROTO
-            | Errno::ENOPROTOOPT
-            | Errno::EOPNOTSUPP
-            | Errno::EACCES
-            | Errno::EMSGSIZE
-    )
 }

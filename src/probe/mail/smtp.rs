@@ -9,7 +9,6 @@ use super::{Account, Attempting, Context, Probe, ProbeSettings};
 use crate::model::table::mail::SMTP_SCHEMES;
 use crate::model::{Document, Failure, MailFacts, Observation};
 use crate::wire::Session;
-use crate::wire::auth::Mechanism;
 use crate::wire::smtp::{Smtp, Wish};
 
 /// The port of mail between servers, and the one under TLS (RFC 8314 3.3).
@@ -59,13 +58,7 @@ impl SmtpProbe {
             message: None,
         });
         let outcome = session.run(&mut core, self.account.host(), &self.account.options).await;
-        *facts = MailFacts {
-            mail_banner: core.banner,
-            mail_offers: core.offers,
-            mail_auth: core.mechanism.map(|mechanism| Mechanism::label(mechanism).to_owned()),
-            password_in_clear: core.password_in_clear,
-            ..MailFacts::default()
-        };
+        *facts = core.facts();
         outcome
     }
 }

@@ -10,7 +10,7 @@ pub use reply::{Replies, Reply};
 
 use super::auth::{Credentials, Exchange, Mechanism, choose};
 use super::{Act, Core, Line};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::model::{Failure, FailureKind, MailFacts, Phase};
 
 /// What a session is for.
 #[derive(Clone, Debug)]
@@ -174,6 +174,18 @@ impl Smtp {
                 Ok(self.ask(Step::Quit, "QUIT"))
             }
             Step::Quit => Ok(Act::Done),
+        }
+    }
+
+    /// What was learned of the server.
+    #[must_use]
+    pub fn facts(self) -> MailFacts {
+        MailFacts {
+            mail_banner: self.banner,
+            mail_offers: self.offers,
+            mail_auth: self.mechanism.map(|mechanism| mechanism.label().to_owned()),
+            password_in_clear: self.password_in_clear,
+            ..MailFacts::default()
         }
     }
 

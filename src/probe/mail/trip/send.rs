@@ -8,7 +8,6 @@ use super::super::Account;
 use super::super::smtp::hello;
 use crate::clock::Clock;
 use crate::model::{Failure, MailFacts, Phase, Timestamp};
-use crate::wire::auth::Mechanism;
 use crate::wire::smtp::{Message, Smtp, Wish};
 use crate::wire::{Act, Core, Session};
 
@@ -46,13 +45,7 @@ pub(super) async fn send(
     })
     .with_optional_login();
     let outcome = hand_over(account, session, &mut core, clock).await;
-    *facts = MailFacts {
-        mail_banner: core.banner,
-        mail_offers: core.offers,
-        mail_auth: core.mechanism.map(|mechanism| Mechanism::label(mechanism).to_owned()),
-        password_in_clear: core.password_in_clear,
-        ..MailFacts::default()
-    };
+    *facts = core.facts();
     outcome
 }
 
@@ -64,12 +57,7 @@ async fn hand_over(
     clock: &dyn Clock,
 ) -> Result<Taken, Failure> {
     loop {
-        let line = session.hear(core.phase()).await?;
-        let mut act = core.hear(&line)?;
-        if act == Act::Secure {
-            session.secure(account.host(), &account.options).await?;
-            act = core.secured();
-        }
+        let (line, act) = session.turn(core, account.host(), &account.options).await?;
         if core.delivered {
             let reply = crate::model::printable(&session.transcript.masked(&line));
             let taken = Taken { at: Instant::now(), when: clock.now(), reply };

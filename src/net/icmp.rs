@@ -1,0 +1,56 @@
+//! Sockets for echo requests, and how the kernel tells what others said of a request.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+
+use nix::errno::Errno;
+use nix::sys::socket::{SockaddrStorage, setsockopt, sockopt};
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// A socket for echo requests to `to`, and whether it is a raw one: the unprivileged kind goes first.
+pub(super) fn opened(to: IpAddr) -> io::Result<(Socket, bool)> {
+    let (domain, protocol) = match to {
+        IpAddr::V4(_) => (Domain::IPV4, Protocol::ICMPV4),
+        IpAddr::V6(_) => (Domain::IPV6, Protocol::ICMPV6),
+    };
+    match Socket::new(domain, Type::DGRAM, Some(protocol)) {
+        Ok(socket) => Ok((socket, false)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Ok((Socket::new(domain, Type::RAW, Some(protocol))?, true))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Has the kernel queue what is said of the requests of `socket` to `to`.
+pub(super) fn queue_errors(socket: &impl AsFd, to: IpAddr) -> nix::Result<()> {
+    if to.is_ipv4() {
+        setsockopt(socket, sockopt::Ipv4RecvErr, &true)
+    } else {
+        setsockopt(socket, sockopt::Ipv6RecvErr, &true)
+    }
+}
+
+pub(super) fn address_of(address: &SockaddrStorage) -> Option<IpAddr> {
+    let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
+    v4.or_else(|| address.as_sockaddr_in6().map(|address| IpAddr::V6(address.ip())))
+}
+
+/// Whether `error` may be what a router said of an earlier request, or this host of the link to the first one.
+pub(super) fn is_of_the_way(error: &io::Error) -> bool {
+    let Some(errno) = error.raw_os_error().map(Errno::from_raw) else { return false };
+    matches!(
+        errno,
+        Errno::EHOSTUNREACH
+            | Errno::ENETUNREACH
+            | Errno::ECONNREFUSED
+            | Errno::EHOSTDOWN
+            | Errno::ENONET
+            | Errno::EPROTO
+            | Errno::ENOPROTOOPT
+            | Errno::EOPNOTSUPP
+            | Errno::EACCES
+            | Errno::EMSGSIZE
+    )
+}
