@@ -193,7 +193,7 @@ impl<'a> Visit<'a> {
             (family, _) => family,
         };
         let port = self.url.port_or_known_default().unwrap_or(80);
-        Endpoint { host: host.into(), port, pinned, family }
+        Endpoint { host: host.into(), port, pinned, family, proxy: None }
     }
 
     fn judge_dates(&mut self) {
