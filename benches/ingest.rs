@@ -68,6 +68,7 @@ fn result(n: i64, facts: &Facts) -> CheckResult {
             warnings: Vec::new(),
         }],
         facts: facts.clone(),
+        course: vigie::model::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,

@@ -79,7 +79,7 @@ fn probe(kind: MonitorType, fields: Value) -> Arc<dyn Probe> {
 async fn attempt(net: &Net, probe: &dyn Probe, timeout: Duration) -> Observation {
     let cancel = CancellationToken::new();
     let deadline = Deadline::within(timeout);
-    probe.attempt(Context { net, deadline, cancel: &cancel, clock: &SystemClock }).await
+    probe.attempt(Context::new(net, deadline, &cancel, &SystemClock)).await
 }
 
 async fn compare_queries(net: &Net, rounds: usize, queries: u32) -> f64 {

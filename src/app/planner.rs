@@ -214,6 +214,7 @@ impl LocalPlanner {
             probe,
             weight,
             last_planned_at: None,
+            full_page_at: None,
         }
     }
 }

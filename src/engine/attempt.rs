@@ -28,6 +28,8 @@ pub struct Place {
     pub connectivity: Option<Arc<Connectivity>>,
     /// Tells when monitors rest; `None` where they never do.
     pub silence: Option<Arc<dyn Silence>>,
+    /// Whether HTTP exchanges are kept of checks that pass too.
+    pub record: bool,
 }
 
 /// Makes one attempt of `assignment`. It ends at its timeout even when the probe does not keep it, and at
@@ -65,7 +67,7 @@ impl Place {
     /// A place on `net` that knows nothing of itself.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>) -> Self {
-        Self { net, clock, pulse: None, connectivity: None, silence: None }
+        Self { net, clock, pulse: None, connectivity: None, silence: None, record: false }
     }
 
     fn stood_still_since(&self, start: Timestamp) -> bool {
@@ -79,7 +81,8 @@ async fn bounded(
     cancel: &CancellationToken,
     deadline: Deadline,
 ) -> Observation {
-    let cx = Context { net: &place.net, deadline, cancel, clock: place.clock.as_ref() };
+    let cx = Context::new(&place.net, deadline, cancel, place.clock.as_ref());
+    let cx = Context { record: place.record, full_page_at: assignment.full_page_at, ..cx };
     tokio::select! {
         biased;
         // The probe first: what it reports itself, on time or on being cancelled, says more.

@@ -52,6 +52,7 @@ pub async fn check(
         address: last.address,
         attempts,
         facts: last.facts,
+        course: last.course,
         captures,
         ..CheckResult::untried(assignment.checked(), planned_at, started_at, verdict)
     }

@@ -61,6 +61,8 @@ pub struct Assignment {
     /// Planned time of its last run that was recorded, before this process started: the runs from there to
     /// now are recorded as missed. `None` for a new monitor and for one that was disabled meanwhile.
     pub last_planned_at: Option<Timestamp>,
+    /// Start of its last full page check here, as far as it is known.
+    pub full_page_at: Option<Timestamp>,
 }
 
 impl Assignment {

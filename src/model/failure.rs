@@ -103,6 +103,14 @@ failure_kinds! {
     DnsUnproven = "dns_unproven", Target, VALIDATION_FAILED, "the name server does not vouch for its answer by DNSSEC";
     DnsAnswerWrong = "dns_answer_wrong", Target, VALIDATION_FAILED, "the name server gave other records than expected";
     PingLost = "ping_lost", Target, PING_FAILED, "too many echo requests were lost";
+    VariableUnknown = "variable_unknown", Target, VALIDATION_FAILED, "a variable that is used was not set";
+    VariableMissing = "variable_missing", Target, VALIDATION_FAILED, "a variable could not be taken from the answer";
+    PageObject = "page_object", Target, OBJECT_FAILED, "an object of the page could not be loaded";
+    PageObjectResized = "page_object_resized", Target, OBJECT_SIZE_CHANGED, "the size of an object of the page changed";
+    PageObjectMissing = "page_object_missing", Target, OBJECT_MISSING, "an object of the page is missing";
+    PageObjectNew = "page_object_new", Target, OBJECT_NEW, "an object of the page is new";
+    PageObjectNone = "page_object_none", Target, OBJECT_NONE, "the page has no objects";
+    FullPageTimedOut = "full_page_timed_out", Target, FULL_PAGE_TIMED_OUT, "the objects of the page were not all loaded in time";
     Unsupported = "unsupported", Ours, CANNOT_RUN, "this build has no probe for the type or option";
     NotConfigured = "not_configured", Ours, CANNOT_RUN, "this location lacks what the monitor names";
     Cancelled = "cancelled", Ours, INTERNAL, "the check was cancelled";
@@ -138,12 +146,22 @@ pub struct Failure {
     pub fault: Fault,
     /// The particulars: address, header, rule, what the peer or the system said.
     pub detail: String,
+    /// Status code of the part that failed, where the kind stands for a part of the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Status>,
 }
 
 impl Failure {
     /// A failure of `kind` in `phase`, by the fault that the kind implies.
     pub fn new(phase: Phase, kind: FailureKind, detail: impl Into<String>) -> Self {
-        Self { phase, kind, fault: kind.fault(), detail: detail.into() }
+        Self { phase, kind, fault: kind.fault(), detail: detail.into(), part: None }
+    }
+
+    /// The failure of an object of a page: that of the object, as `70XX` (behaviour.md 3).
+    #[must_use]
+    pub fn of_object(self, url: &str) -> Self {
+        let part = Some(self.status());
+        Self { kind: FailureKind::PageObject, detail: format!("`{url}`: {self}"), part, ..self }
     }
 
     /// The same failure laid at `fault`'s door, as when the own connectivity is gone.
@@ -158,6 +176,9 @@ impl Failure {
     pub fn status(&self) -> Status {
         match (self.fault, self.kind.fault()) {
             (Fault::Ours, Fault::Target | Fault::Network) => Status::INTERNAL,
+            _ if self.kind == FailureKind::PageObject => {
+                self.part.map_or(self.kind.status(), Status::of_object)
+            }
             _ => self.kind.status(),
         }
     }

@@ -3,6 +3,7 @@
 pub mod accept;
 pub mod blackout;
 mod capture;
+mod course;
 mod document;
 mod failure;
 mod fault;
@@ -40,6 +41,7 @@ mod verification;
 pub mod yaml;
 
 pub use capture::Capture;
+pub use course::{Course, Excerpt, FullPage, HttpExchange, ObjectChange, ObjectKind, PageObject, StepResult};
 pub use document::{Document, Secrets};
 pub use failure::{Failure, FailureKind, Fault};
 pub use fault::{FieldFault, MASK, Rule, nearest, shortened, shown};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Capture, Failure, FtpFacts, MailFacts, Phase, Phases, Status, Timestamp, TripFacts};
+use super::{Capture, Course, Failure, FtpFacts, MailFacts, Phase, Phases, Status, Timestamp, TripFacts};
 
 /// What one attempt saw.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,6 +22,8 @@ pub struct Observation {
     pub warnings: Vec<Warning>,
     /// What was learned of the target.
     pub facts: Facts,
+    /// How it went, piece by piece.
+    pub course: Course,
     /// Evidence of a failure.
     pub captures: Vec<Capture>,
 }

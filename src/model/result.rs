@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Capture, CheckId, Facts, Failure, LocationId, MonitorId, MonitorType, Observation, Outcome, Phases,
-    Revision, RunId, Status, Timestamp, Verification, Warning,
+    Capture, CheckId, Course, Facts, Failure, LocationId, MonitorId, MonitorType, Observation, Outcome,
+    Phases, Revision, RunId, Status, Timestamp, Verification, Warning,
 };
 
 /// What the attempts of a check mean.
@@ -159,6 +159,9 @@ pub struct CheckResult {
     /// What the last attempt learned.
     #[serde(default)]
     pub facts: Facts,
+    /// How the last attempt went, piece by piece.
+    #[serde(flatten)]
+    pub course: Course,
     /// Files that it holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<Capture>,
@@ -209,6 +212,7 @@ impl CheckResult {
             address: None,
             attempts: Vec::new(),
             facts: Facts::default(),
+            course: Course::default(),
             captures: Vec::new(),
             verification: None,
             missed: None,

@@ -132,11 +132,22 @@ statuses! {
     HOST_ERROR = 4040, "host agent: error threshold";
     HOST_SILENT = 4050, "host agent: no report in time";
     HOST_PING_FAILED = 4059, "host agent: ping failed";
+    OBJECT_FAILED = 7000, "page object error";
     OBJECT_SIZE_CHANGED = 7121, "page object: size changed";
     OBJECT_MISSING = 7122, "page object: missing";
     OBJECT_NEW = 7123, "page object: new";
     OBJECT_NONE = 7130, "page object: none found";
     FULL_PAGE_TIMED_OUT = 7202, "full page timed out";
+}
+
+impl Status {
+    /// `70XX` for an object of a page that failed with this code; those of three digits and more, which no
+    /// object has, count as internal errors.
+    #[must_use]
+    pub const fn of_object(self) -> Self {
+        let code = if self.0 < 100 { self.0 } else { Self::INTERNAL.0 };
+        Self(Self::OBJECT_FAILED.0 + code)
+    }
 }
 
 impl fmt::Display for Status {

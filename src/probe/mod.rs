@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::model::{Document, MonitorId, MonitorType, Observation};
+use crate::model::{Document, MonitorId, MonitorType, Observation, Timestamp};
 use crate::net::{Deadline, Net};
 use crate::vault::Keyring;
 
@@ -56,6 +56,23 @@ pub struct Context<'a> {
     pub cancel: &'a CancellationToken,
     /// For wall time, as certificate dates need.
     pub clock: &'a dyn Clock,
+    /// Whether HTTP exchanges are kept of an attempt that passes too, and more of their bodies.
+    pub record: bool,
+    /// Start of the last full page check of this monitor here, as far as it is known.
+    pub full_page_at: Option<Timestamp>,
+}
+
+impl<'a> Context<'a> {
+    /// What every attempt needs; nothing is recorded beyond that.
+    #[must_use]
+    pub const fn new(
+        net: &'a Net,
+        deadline: Deadline,
+        cancel: &'a CancellationToken,
+        clock: &'a dyn Clock,
+    ) -> Self {
+        Self { net, deadline, cancel, clock, record: false, full_page_at: None }
+    }
 }
 
 /// A checked monitor of one kind, ready to be attempted any number of times. Holds settings only.

@@ -140,6 +140,7 @@ pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outco
             warnings: Vec::new(),
         }],
         facts: Facts::default(),
+        course: vigie::model::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,

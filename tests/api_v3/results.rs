@@ -56,6 +56,7 @@ async fn run(app: &App, id: i64, second: i64) {
         probe,
         weight,
         last_planned_at: None,
+        full_page_at: None,
     };
     let net = Arc::new(Net::new(&NetConfig::default()).unwrap());
     let place = Place::new(net, app.clock.clone());

@@ -56,6 +56,7 @@ fn result(kind: MonitorType, name: &str, outcome: Outcome, attempts: Vec<Attempt
         address: Some("192.0.2.7:443".parse().unwrap()),
         attempts,
         facts: Facts::default(),
+        course: vigie::model::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,

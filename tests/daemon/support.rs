@@ -53,6 +53,7 @@ pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
         address: None,
         attempts: if missed.is_some() { vec![] } else { vec![attempt(planned_at, failed)] },
         facts: Facts::default(),
+        course: vigie::model::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed,

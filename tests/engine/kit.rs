@@ -117,6 +117,7 @@ pub fn assignment(id: i64, probe: Arc<dyn Probe>) -> Assignment {
         probe,
         weight: Weight::Light,
         last_planned_at: None,
+        full_page_at: None,
     }
 }
 

@@ -44,6 +44,7 @@ fn result(facts: Facts) -> CheckResult {
         address: Some("[::1]:443".parse().unwrap()),
         attempts: vec![failed, passed],
         facts,
+        course: vigie::model::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,

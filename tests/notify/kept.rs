@@ -162,6 +162,7 @@ fn result() -> CheckResult {
         address: None,
         attempts: Vec::new(),
         facts: Facts::default(),
+        course: vigie::model::Course::default(),
         captures: vec![
             Capture::new("screen-1.png", "image/png", b"not really"),
             Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 503"),

@@ -50,7 +50,7 @@ pub async fn attempt(config: &NetConfig, kind: MonitorType, fields: Value, timeo
     let net = Net::new(config).unwrap();
     let (probe, _) = build(&Document::trusted(kind, fields), &ProbeSettings::default());
     let cancel = CancellationToken::new();
-    let cx = Context { net: &net, deadline: Deadline::within(timeout), cancel: &cancel, clock: &SystemClock };
+    let cx = Context::new(&net, Deadline::within(timeout), &cancel, &SystemClock);
     let seen = probe.attempt(cx).await;
     assert!(seen.total <= timeout + Duration::from_millis(500), "over its timeout: {:?}", seen.total);
     keeps_the_password(&seen);

@@ -54,7 +54,7 @@ impl Check {
         let net = Net::new(&self.config).unwrap();
         let started = Instant::now();
         let deadline = Deadline::within(self.timeout);
-        let observation = probe.attempt(Context { net: &net, deadline, cancel, clock: &SystemClock }).await;
+        let observation = probe.attempt(Context::new(&net, deadline, cancel, &SystemClock)).await;
         let slack = Duration::from_secs(5);
         assert!(started.elapsed() < self.timeout + slack, "over its timeout: {:?}", started.elapsed());
         observation

@@ -33,7 +33,7 @@ pub async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Durat
     let Value::Object(fields) = fields else { panic!("{fields} is no object") };
     let (probe, _) = build(&Document::trusted(kind, fields), &ProbeSettings::default());
     let cancel = CancellationToken::new();
-    let cx = Context { net, deadline: Deadline::within(timeout), cancel: &cancel, clock: &SystemClock };
+    let cx = Context::new(net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;
     assert!(observation.total <= timeout + Duration::from_secs(5), "{:?}", observation.total);
     observation

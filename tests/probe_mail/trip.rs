@@ -62,7 +62,7 @@ impl Monitor {
             Some(standing) => standing,
             None => &SystemClock,
         };
-        let cx = Context { net: &net, deadline: Deadline::within(timeout), cancel: &cancel, clock };
+        let cx = Context::new(&net, Deadline::within(timeout), &cancel, clock);
         let seen = probe.attempt(cx).await;
         assert!(seen.total <= timeout + Duration::from_secs(1), "{:?}", seen.total);
         keeps_the_secret(&seen);

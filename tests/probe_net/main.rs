@@ -51,7 +51,7 @@ async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration)
     };
     let (probe, _) = build(&Document::trusted(kind, fields), &settings);
     let cancel = CancellationToken::new();
-    let cx = Context { net, deadline: Deadline::within(timeout), cancel: &cancel, clock: &SystemClock };
+    let cx = Context::new(net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;
     assert!(observation.total <= timeout + Duration::from_millis(500), "{:?}", observation.total);
     observation

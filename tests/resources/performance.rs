@@ -83,6 +83,7 @@ async fn checked(kit: &Kit, location: i64, ago: i64, millis: &[u64], outcome: Ou
             address: None,
             attempts: Vec::new(),
             facts: Facts::default(),
+            course: vigie::model::Course::default(),
             captures: Vec::new(),
             verification: None,
             missed: None,

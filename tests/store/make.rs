@@ -75,6 +75,7 @@ pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
             warnings: Vec::new(),
         }],
         facts: Facts::default(),
+        course: vigie::model::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,

@@ -395,6 +395,7 @@ pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> Chec
         address: None,
         attempts: Vec::new(),
         facts: Facts::default(),
+        course: vigie::model::Course::default(),
         captures: vec![Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 200")],
         verification: None,
         missed: None,

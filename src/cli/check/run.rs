@@ -64,5 +64,6 @@ fn assignment(subject: &Subject, settings: &Settings, location: LocationId) -> A
         probe,
         weight,
         last_planned_at: None,
+        full_page_at: None,
     }
 }

@@ -194,6 +194,7 @@ pub(super) fn monitors(
             probe,
             weight,
             last_planned_at: None,
+            full_page_at: None,
         }));
         monitors.documents.push(document);
     }

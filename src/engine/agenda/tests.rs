@@ -44,6 +44,7 @@ fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignme
         probe: Arc::new(Idle(if id % 2 == 0 { "even.test" } else { "odd.test" })),
         weight: if id % 5 == 0 { Weight::Heavy } else { Weight::Light },
         last_planned_at: None,
+        full_page_at: None,
     }
 }
 

@@ -218,6 +218,7 @@ fn result(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
             None => rest_of_attempts(row, started_at, total_us)?,
         },
         facts: facts(row, details.facts)?,
+        course: details.course,
         captures: details.captures,
         verification: details.verification,
         missed: missed(row)?,

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Attempt, Capture, CheckResult, Facts, MissedReason, Outcome, Phase, Phases, Verification,
+    Attempt, Capture, CheckResult, Course, Facts, MissedReason, Outcome, Phase, Phases, Verification,
 };
 
 use super::captures::{self, Piece};
@@ -23,6 +23,8 @@ pub(super) struct Details {
     /// Facts that differ from run to run, without certificates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Facts>,
+    #[serde(flatten)]
+    pub(super) course: Course,
     /// Unless it is the status code's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) status_text: Option<String>,
@@ -79,6 +81,7 @@ impl Row {
             attempts: (!is_plain(&result)).then(|| std::mem::take(&mut result.attempts)),
             reasons: std::mem::take(&mut result.reasons),
             facts: own_facts,
+            course: std::mem::take(&mut result.course),
             status_text: own_status_text.then(|| std::mem::take(&mut result.status_text)),
             captures,
             verification: result.verification.take(),

@@ -115,6 +115,7 @@ fn full() -> CheckResult {
             })),
             resolved: vec![[127, 0, 0, 1].into()],
         },
+        course: crate::model::Course::default(),
         captures: vec![Capture::new("a.txt", "text/plain", b"x")],
         verification: Some(Verification {
             status: Status::VERIFIED_CONFIRMED,
