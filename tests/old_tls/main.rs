@@ -4,6 +4,13 @@
 #[path = "../probe_http/check.rs"]
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod check;
+#[path = "../support/daemon.rs"]
+mod daemon;
+#[path = "../probe_ftp/check.rs"]
+#[allow(dead_code, reason = "other tests use the rest of it")]
+mod ftp_check;
+#[path = "../support/ftp_user.rs"]
+mod ftp_user;
 #[path = "../support/lacking.rs"]
 mod lacking;
 mod nginx;
@@ -11,6 +18,7 @@ mod server;
 #[path = "../support/tls_server.rs"]
 #[allow(dead_code, reason = "other tests use the rest of it")]
 mod tls_server;
+mod vsftpd;
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -13,36 +13,9 @@ use vigie::net::NetConfig;
 
 use crate::check::{PASSWORD, SOON, attempt, config, fields, pem, transcript};
 use crate::daemon::{Daemon, free_port, has, is_root, open_folder, wait_for};
+use crate::ftp_user::{User, run};
 use crate::lacking;
 use crate::tls_server::Authority;
-
-/// A user of this machine, for as long as a test runs: vsftpd lets nobody else in.
-struct User(String);
-
-impl User {
-    fn with_home(home: &Path) -> Self {
-        let name = format!("vigieftp{}", std::process::id());
-        let made = run(Command::new("useradd").args(["-M", "-s", "/bin/sh", "-d"]).arg(home).arg(&name), "");
-        assert!(made, "useradd failed");
-        let user = Self(name);
-        assert!(run(&mut Command::new("chpasswd"), &format!("{}:{PASSWORD}\n", user.0)), "chpasswd failed");
-        assert!(run(Command::new("chown").arg(&user.0).arg(home), ""), "chown failed");
-        user
-    }
-}
-
-impl Drop for User {
-    fn drop(&mut self) {
-        run(Command::new("userdel").arg(&self.0), "");
-    }
-}
-
-fn run(command: &mut Command, input: &str) -> bool {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
-    child.wait().unwrap().success()
-}
 
 /// What all daemons of a test share: a folder with certificates and a home.
 struct House {
@@ -128,10 +101,10 @@ async fn vsftpd_plain_explicit_and_implicit() {
         return;
     }
     let house = House::new();
-    let user = User::with_home(&house.path("home"));
+    let user = User::with_home(&house.path("home"), PASSWORD);
     let net = house.network();
     let mine = |more: Value| {
-        let mut all = json!({"ftp_username": user.0, "enable_ftp_upload": true});
+        let mut all = json!({"ftp_username": user.name, "enable_ftp_upload": true});
         all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         all
     };

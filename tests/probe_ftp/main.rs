@@ -6,6 +6,8 @@ mod cores;
 #[path = "../support/daemon.rs"]
 mod daemon;
 mod daemons;
+#[path = "../support/ftp_user.rs"]
+mod ftp_user;
 mod goldens;
 #[path = "../support/lacking.rs"]
 mod lacking;

@@ -3,6 +3,7 @@
 
 #[path = "../support/daemon.rs"]
 mod daemon;
+mod houses;
 mod imap;
 mod kit;
 #[path = "../support/lacking.rs"]

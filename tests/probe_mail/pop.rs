@@ -188,3 +188,34 @@ async fn dovecot_is_spoken_to_in_every_way() {
     let seen = ask(plain.clone(), json!({"pop_username": "", "pop_password": ""})).await;
     assert_eq!((seen.failure, seen.facts.mail.unwrap().mail_auth), (None, None));
 }
+
+/// Without TLS, where APOP keeps the password from whoever listens.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dovecot_is_logged_in_to_by_apop() {
+    let apop = "ssl = no\nauth_mechanisms = plain login apop\n";
+    let Some(house) = House::with("POP3 sessions with dovecot by APOP", apop) else { return };
+    let ask = async |password: &str, more: Value| {
+        let mut fields = json!({
+            "hostname": format!("127.0.0.1:{}", house.pop), "pop_username": "anna", "pop_password": password,
+        });
+        fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        attempt(&net(&[]), MonitorType::EmailPop, fields, SOON).await
+    };
+    for (more, auth, in_clear) in
+        [(json!({}), "apop", false), (json!({"auth_method": "plain"}), "plain", true)]
+    {
+        let seen = ask("secret", more).await;
+        assert_eq!(seen.failure, None, "{auth}: {}\n{}", transcript(&seen), house.log());
+        let mail = seen.facts.mail.unwrap();
+        assert_eq!((mail.mail_auth.as_deref(), mail.password_in_clear), (Some(auth), in_clear));
+        assert_eq!(mail.mailbox_messages, Some(0));
+    }
+    assert!(house.log().contains("method=APOP"), "{}", house.log());
+    let seen = ask("wrong", json!({})).await;
+    let failure = seen.failure.as_ref().unwrap();
+    let found = (failure.status().0, failure.kind, failure.phase);
+    assert_eq!(found, (5, Kind::LoginRefused, Phase::Auth), "{failure}");
+    assert!(failure.detail.contains("APOP with `-ERR [AUTH]"), "{failure}");
+    let said = transcript(&seen);
+    assert!(said.contains("> APOP ") && !said.contains("PASS") && !said.contains("wrong"), "{said}");
+}

@@ -40,6 +40,7 @@ replayed! {
     documents in "../fuzz/bodies/documents.rs",
     ftp in "../fuzz/bodies/ftp.rs",
     http_answer in "../fuzz/bodies/http_answer.rs",
+    imap in "../fuzz/bodies/imap.rs",
     keyword in "../fuzz/bodies/keyword.rs",
     legacy in "../fuzz/bodies/legacy.rs",
     pop3 in "../fuzz/bodies/pop3.rs",

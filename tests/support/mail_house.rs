@@ -49,6 +49,11 @@ struct Ports {
 impl House {
     /// `None` where it cannot be built; counted then.
     pub fn build(test: &str) -> Option<Self> {
+        Self::with(test, "")
+    }
+
+    /// The same with further lines for dovecot, which go before those that stand there.
+    pub fn with(test: &str, more: &str) -> Option<Self> {
         let pop3 = Path::new("/usr/lib/dovecot/pop3").exists();
         if !is_root() || !has("postfix") || !has("dovecot") || !pop3 {
             let remedy = "as root: apt-get install postfix dovecot-imapd dovecot-pop3d dovecot-lmtpd";
@@ -63,7 +68,7 @@ impl House {
             rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
         fs::write(folder.path().join("cert.pem"), cert.pem()).unwrap();
         fs::write(folder.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
-        let dovecot = dovecot(&at, &Ports { imap, imaps, pop, pops, lmtp, auth });
+        let dovecot = dovecot(&at, &Ports { imap, imaps, pop, pops, lmtp, auth }, more);
         postfix(&at, [smtp, smtp_strict, smtps], lmtp, auth);
         for port in [imap, pop, lmtp, smtp, smtp_strict, smtps] {
             wait_for(port);
@@ -110,7 +115,7 @@ impl Drop for House {
     }
 }
 
-fn dovecot(at: &str, ports: &Ports) -> Daemon {
+fn dovecot(at: &str, ports: &Ports, more: &str) -> Daemon {
     let Ports { imap, imaps, pop, pops, lmtp, auth } = ports;
     let text = format!(
         "base_dir = {at}/run\nstate_dir = {at}/run\ninstance_name = t\nlog_path = {at}/dovecot.log\n\
@@ -126,7 +131,7 @@ fn dovecot(at: &str, ports: &Ports) -> Daemon {
          service pop3-login {{\n inet_listener pop3 {{\n port = {pop}\n }}\n\
          inet_listener pop3s {{\n port = {pops}\n ssl = yes\n }}\n}}\n\
          service lmtp {{\n inet_listener lmtp {{\n address = 127.0.0.1\n port = {lmtp}\n }}\n}}\n\
-         service auth {{\n inet_listener {{\n address = 127.0.0.1\n port = {auth}\n }}\n}}\n"
+         service auth {{\n inet_listener {{\n address = 127.0.0.1\n port = {auth}\n }}\n}}\n{more}"
     );
     let path = format!("{at}/dovecot.conf");
     fs::write(&path, text).unwrap();

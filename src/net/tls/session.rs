@@ -66,6 +66,13 @@ impl TlsSession {
         outcome
     }
 
+    /// Whether a later handshake can take up the session of an earlier one. Those of old versions cannot:
+    /// that call of the OpenSSL binding is `unsafe`, which this crate forbids.
+    #[must_use]
+    pub fn resumes(&self) -> bool {
+        matches!(self.way, Way::Rustls(_))
+    }
+
     async fn shake<S: AsyncRead + AsyncWrite + Unpin>(
         &self,
         stream: S,

@@ -13,6 +13,10 @@ use super::{Watch, Wire};
 use crate::model::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, Net, Stream, TlsSession, Trace, exchange_failure, was_resumed};
 
+/// Why a data connection under an old TLS version may be refused.
+const NO_SESSION: &str = "; this may be because its TLS session is a new one: under TLS 1.1 and older, Vigie \
+    cannot take up that of the control connection again, which some servers require";
+
 /// The way to data connections, and what was seen on it.
 pub(super) struct Desk<'a> {
     pub(super) net: &'a Net,
@@ -89,6 +93,13 @@ impl Desk<'_> {
             .ok()
     }
 
+    /// Whether `code` is what servers say that require the session of the control connection (vsftpd 522,
+    /// others 425), on a data connection that could not have it.
+    fn misses_session(&self, code: u16) -> bool {
+        let is_old = self.tls.as_ref().is_some_and(|tls| !tls.resumes());
+        is_old && self.reused == Some(false) && matches!(code, 425 | 522)
+    }
+
     /// What `error` means: what the watch saw going wrong, else the reply that suppaftp did not expect.
     fn failure(&self, error: &FtpError) -> Failure {
         if let Some(failure) = self.watch.take_failure() {
@@ -100,7 +111,8 @@ impl Desk<'_> {
                 let refused = phase == Phase::Auth && matches!(reply.code, 332 | 430 | 500..600);
                 let kind = if refused { FailureKind::LoginRefused } else { FailureKind::DialogueUnexpected };
                 let asked = self.watch.asked();
-                Failure::new(phase, kind, format!("it answers `{asked}` with `{}`", reply.quoted()))
+                let hint = if self.misses_session(reply.code) { NO_SESSION } else { "" };
+                Failure::new(phase, kind, format!("it answers `{asked}` with `{}`{hint}", reply.quoted()))
             }
             (FtpError::ConnectionError(error), _) => exchange_failure(phase, error),
             _ => Failure::new(phase, FailureKind::ResponseInvalid, error.to_string()),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
 use self::patience::Patience;
-use self::report::{Known, micros, missing};
+use self::report::{Known, micros, missing, while_fetching, while_sending};
 use self::search::Search;
 use self::send::Taken;
 use self::token::Tokens;
@@ -88,6 +88,7 @@ impl RoundTrip {
         session.close().await;
         match sent {
             Err(failure) => {
+                let failure = while_sending(failure, &self.smtp);
                 let mut seen = self.smtp.concluded(started, session, Err(failure), mail);
                 seen.facts.trip = Some(Box::new(facts));
                 seen
@@ -123,6 +124,7 @@ impl RoundTrip {
                 End::Absent { more: false } => {}
                 End::Locked => known.facts.mailbox_locked += 1,
                 End::Failed(failure) => {
+                    let failure = while_fetching(failure, &self.pop);
                     return self.told(began - taken.at, known, visit, Err(failure));
                 }
                 End::Fetched { seen, fetched } => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::super::super::target::concluded;
-use super::super::told;
+use super::super::{Account, told};
 use super::RoundTrip;
 use super::send::Taken;
 use super::visit::Visit;
@@ -87,10 +87,30 @@ pub(super) fn missing(taken: &Taken, facts: &TripFacts) -> Failure {
         count => format!("it was looked at {}", times(count)),
     };
     let detail = format!(
-        "the SMTP server took the message at {when} (`{reply}`), but it did not show up in the mailbox in \
-         {waited:.1} s; {looked}{locked}"
+        "the SMTP server took the message at {when} (`{reply}`), but it did not show up in the POP3 mailbox \
+         in {waited:.1} s; {looked}{locked}"
     );
     Failure::new(Phase::Transit, FailureKind::TimedOut, detail)
+}
+
+/// `failure` before the SMTP server had taken the message. Phases such as `auth` are of both halves, so the
+/// text says which one it was.
+pub(super) fn while_sending(failure: Failure, smtp: &Account) -> Failure {
+    named(failure, format!("sending by SMTP through `{}` failed", smtp.host()))
+}
+
+/// `failure` of a visit to the mailbox. Once the message was fetched, what is left is to delete it.
+pub(super) fn while_fetching(failure: Failure, pop: &Account) -> Failure {
+    let doing = match failure.phase {
+        Phase::Delete | Phase::Quit => "deleting by POP3 at",
+        _ => "fetching by POP3 from",
+    };
+    named(failure, format!("{doing} `{}` failed", pop.host()))
+}
+
+fn named(failure: Failure, half: String) -> Failure {
+    let detail = if failure.detail.is_empty() { half } else { format!("{half}: {}", failure.detail) };
+    Failure { detail, ..failure }
 }
 
 pub(super) fn micros(time: Duration) -> Option<u64> {

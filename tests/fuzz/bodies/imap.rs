@@ -1,0 +1,70 @@
+//! Any bytes as what an IMAP server says before the login: the session ends by itself, goes nowhere without
+//! the TLS that is required, and chooses a login that the server offers. What comes after the login is read
+//! by a library.
+
+use crate::play::{Rules, play};
+use vigie::model::{Failure, Phase};
+use vigie::wire::auth::Mechanism;
+use vigie::wire::imap::{Login, Opening, Wish};
+use vigie::wire::{Act, Core};
+
+/// The first byte says what the session is for.
+pub fn run(data: &[u8]) {
+    let Some((&choice, bytes)) = data.split_first() else { return };
+    let is_set = |bit: u8| choice & (1 << bit) != 0;
+    let [require_tls, implicit_tls, goes_on] = [0, 1, 2].map(is_set);
+    let mechanisms = ["auto", "plain", "login", "cram-md5", "xoauth2"];
+    let wanted = Mechanism::of_field(mechanisms[usize::from(choice >> 4) % mechanisms.len()]);
+    let opening = Opening::new(Wish { implicit_tls, require_tls, goes_on });
+    let mut seen = Seen { opening, secure: implicit_tls, done: false };
+    // A server may say as much as it likes beside its answers, up to the bytes that a session takes.
+    play(&mut seen, bytes, &Rules { secure: implicit_tls, may_show: !require_tls, lines: usize::MAX });
+    assert!(!seen.done || seen.secure || !require_tls, "it went on without TLS");
+    if seen.done && goes_on {
+        login(&seen.opening, wanted, seen.secure);
+    }
+}
+
+/// A login is one of those on offer, and does not show the password where another one would hide it.
+fn login(opening: &Opening, wanted: Option<Mechanism>, secure: bool) {
+    let offered = |name: &str| opening.mechanisms().any(|offer| offer.eq_ignore_ascii_case(name));
+    match Login::choose(opening, wanted, secure) {
+        Ok(login) => {
+            assert!(wanted.is_none_or(|wanted| login.mechanism() == wanted));
+            match login {
+                Login::Command => assert!(!opening.has("LOGINDISABLED")),
+                Login::Sasl(mechanism) => assert!(offered(mechanism.name())),
+            }
+            let shown = !secure && wanted.is_none() && login.mechanism().shows_password();
+            assert!(!shown || !offered("CRAM-MD5"));
+        }
+        Err(failure) => assert!(failure.phase == Phase::Auth && !failure.detail.is_empty()),
+    }
+}
+
+/// An opening, and what came of it.
+struct Seen {
+    opening: Opening,
+    secure: bool,
+    done: bool,
+}
+
+impl Core for Seen {
+    fn phase(&self) -> Phase {
+        self.opening.phase()
+    }
+
+    fn hear(&mut self, line: &str) -> Result<Act, Failure> {
+        let act = self.opening.hear(line)?;
+        self.done = act == Act::Done;
+        Ok(act)
+    }
+
+    fn secured(&mut self) -> Act {
+        assert!(!self.opening.is_known, "TLS for somebody who is logged in");
+        self.secure = true;
+        let act = self.opening.secured();
+        assert!(self.opening.offers.is_empty(), "what was offered without TLS still counts");
+        act
+    }
+}

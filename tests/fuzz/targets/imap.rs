@@ -1,0 +1,9 @@
+//! The body of the same name, on inputs that the fuzzer makes up.
+#![no_main]
+
+#[path = "../bodies/imap.rs"]
+mod body;
+#[path = "../play.rs"]
+mod play;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| body::run(data));
