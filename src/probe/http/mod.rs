@@ -1,11 +1,7 @@
 //! `website` and `website-ssl`: one request, its redirects, and the rules on the answer (behaviour.md 4).
 
-mod evidence;
 mod header;
-mod login;
 mod options;
-mod redirect;
-mod request;
 mod visit;
 
 use std::sync::Arc;
@@ -14,6 +10,7 @@ use tokio::time::Instant;
 
 use super::{Attempting, Context, Probe, ProbeSettings};
 use crate::model::{Document, Failure, FailureKind, Observation, Phase};
+use crate::wire::http::client::Jar;
 use options::Options;
 use visit::Visit;
 
@@ -34,7 +31,8 @@ struct Website {
 impl Website {
     async fn run(&self, cx: Context<'_>) -> Observation {
         let started = Instant::now();
-        let mut visit = Visit::new(&self.options, cx);
+        let (request, mut jar) = (self.options.request(), Jar::default());
+        let mut visit = Visit::new(&self.options, cx, started, &request, &mut jar);
         let outcome = tokio::select! {
             biased;
             outcome = visit.run() => outcome,

@@ -1,18 +1,19 @@
 //! The fields of a website monitor (fields.md 2), typed and checked.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Version};
 use url::Url;
 
 use super::header::Headers;
-use super::login::Login;
 use super::{ProbeSettings, Unusable};
 use crate::judge::certificate::ExpiryRule;
 use crate::judge::keyword::KeywordRule;
 use crate::model::Document;
 use crate::net::{Family, TlsOptions, TlsVersions};
+use crate::wire::http::client::{Login, Request, Way};
 
 /// What a website monitor asks for.
 #[derive(Debug)]
@@ -21,16 +22,13 @@ pub(super) struct Options {
     pub(super) url: Url,
     pub(super) method: Method,
     pub(super) version: Version,
-    pub(super) body: Bytes,
+    pub(super) body: Option<Bytes>,
     pub(super) headers: Headers,
-    pub(super) login: Option<Login>,
-    /// Address of the first host, when its name is not to be resolved.
-    pub(super) pinned: Option<IpAddr>,
-    pub(super) family: Family,
+    pub(super) login: Option<Arc<Login>>,
+    pub(super) way: Way,
     pub(super) follows: bool,
     pub(super) error_302: bool,
     pub(super) error_401: bool,
-    pub(super) tls: TlsOptions,
     pub(super) expiry: ExpiryRule,
     /// Known to compile. Compiled anew for each answer: a compiled one takes tens of kilobytes, too much
     /// to keep for every monitor between two runs.
@@ -43,25 +41,26 @@ pub(super) struct Options {
 impl Options {
     pub(super) fn of(document: &Document, settings: &ProbeSettings) -> Result<Self, Unusable> {
         let mut url = first_url(document)?;
-        let login = Login::of(document, &url);
+        let text = |field| document.text(field).unwrap_or_default();
+        let login = Login::of(text("realm_userid"), text("realm_password"), &url).map(Arc::new);
         // Neither has a setter that can fail on an http URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
         let method = method(document)?;
-        let body = match document.text("post_body") {
-            Some(text) if method == Method::POST => Bytes::copy_from_slice(text.as_bytes()),
-            _ => Bytes::new(),
-        };
+        let body = (method == Method::POST)
+            .then(|| Bytes::copy_from_slice(document.text("post_body").unwrap_or_default().as_bytes()));
         let version = version(document)?;
         Ok(Self {
             headers: Headers::of(document, settings, &method)?,
-            pinned: pinned(document)?,
-            family: family(document)?,
+            way: Way {
+                family: family(document)?,
+                pinned: pinned(document)?.zip(url.host()).map(|(address, host)| (host.to_owned(), address)),
+                tls: tls(document),
+            },
             follows: document.flag("http_follow_redirects"),
             error_302: document.flag("http_302_is_error"),
             error_401: document.flag("http_401_is_error"),
-            tls: tls(document, version),
             expiry: ExpiryRule::of(document, settings.certificate_days),
             keyword: keyword(document)?,
             body_bytes: settings.body_bytes,
@@ -72,6 +71,22 @@ impl Options {
             body,
             login,
         })
+    }
+}
+
+impl Options {
+    /// The request of an attempt.
+    pub(super) fn request(&self) -> Request {
+        Request {
+            url: self.url.clone(),
+            method: self.method.clone(),
+            version: self.version,
+            headers: self.headers.map(),
+            body: self.body.clone(),
+            login: self.login.clone(),
+            preemptive: false,
+            follows: self.follows,
+        }
     }
 }
 
@@ -130,16 +145,11 @@ fn family(document: &Document) -> Result<Family, Unusable> {
     }
 }
 
-fn tls(document: &Document, version: Version) -> TlsOptions {
+fn tls(document: &Document) -> TlsOptions {
     let id = |field| Some(document.number(field)).filter(|&id| id != 0);
-    let alpn: &'static [&'static [u8]] = match version {
-        Version::HTTP_2 => &[b"h2", b"http/1.1"],
-        Version::HTTP_11 => &[b"http/1.1"],
-        _ => &[],
-    };
     TlsOptions {
         versions: TlsVersions::of_field(document.text("use_ssl_version").unwrap_or_default()),
-        alpn,
+        alpn: &[],
         verify: document.flag("verify_certificate"),
         ca: id("ca_cert_id"),
         client_certificate: id("ssl_cert_id").filter(|_| document.flag("use_client_ssl_cert")),

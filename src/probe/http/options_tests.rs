@@ -42,7 +42,7 @@ fn requests_say_what_the_fields_ask_for() {
 
 #[test]
 fn an_address_pins_only_when_names_are_not_resolved() {
-    let pinned = |fields| options(fields).unwrap().pinned;
+    let pinned = |fields| options(fields).unwrap().way.pinned.map(|(_, address)| address);
     assert_eq!(pinned(json!({"ip_address": "::1", "resolve_dns": false})), Some("::1".parse().unwrap()));
     assert_eq!(pinned(json!({"ip_address": "::1", "resolve_dns": true})), None);
     assert_eq!(pinned(json!({"ip_address": "", "resolve_dns": false})), None);

@@ -4,6 +4,7 @@
 //! ends everything that belongs to it. A `recorder` between hyper and the stream notes when bytes moved.
 
 mod body;
+pub mod client;
 mod coding;
 mod driver;
 mod exchange;

@@ -6,8 +6,9 @@ use md5::{Digest as _, Md5};
 use super::challenge::Challenge;
 use crate::model::hexadecimal;
 
-/// A challenge that is answered, and how often it was so far.
-pub(in crate::probe::http) struct Digest {
+/// A challenge that is answered, and how often it was so far. Holds no secret.
+#[derive(Debug)]
+pub(in crate::wire::http::client) struct Digest {
     realm: Vec<u8>,
     nonce: Vec<u8>,
     opaque: Option<Vec<u8>>,

@@ -9,18 +9,19 @@ use http::header::HeaderValue;
 use http::{HeaderMap, Method};
 use url::{Origin, Position, Url};
 
-use crate::model::{Document, Failure, FailureKind, Phase};
+use crate::model::{Failure, FailureKind, Phase};
 use challenge::Challenge;
 use digest::Digest;
 
-/// User name and password, for the first origin alone.
-pub(super) struct Login {
+/// User name and password, for one origin alone.
+pub struct Login {
     user: Vec<u8>,
     password: Vec<u8>,
     origin: Origin,
 }
 
-/// What the server's challenge was answered with; kept for the further requests of the visit.
+/// What the server's challenge was answered with; kept for the further requests of the journey.
+#[derive(Debug)]
 pub(super) enum Session {
     Basic,
     Digest(Digest),
@@ -33,12 +34,13 @@ impl std::fmt::Debug for Login {
 }
 
 impl Login {
-    /// The login of `realm_userid` and `realm_password`, else of the URL; `None` without a user name.
-    pub(super) fn of(document: &Document, url: &Url) -> Option<Self> {
-        let text = |field| document.text(field).unwrap_or_default();
-        let (user, password) = match text("realm_userid") {
+    /// The login of `user` at the origin of `url`. Without a user name that of the URL; `None` when that has none
+    /// either.
+    #[must_use]
+    pub fn of(user: &str, password: &str, url: &Url) -> Option<Self> {
+        let (user, password) = match user {
             "" => (unescaped(url.username()), unescaped(url.password().unwrap_or_default())),
-            user => (user.as_bytes().to_vec(), text("realm_password").as_bytes().to_vec()),
+            user => (user.as_bytes().to_vec(), password.as_bytes().to_vec()),
         };
         (!user.is_empty()).then(|| Self { user, password, origin: url.origin() })
     }

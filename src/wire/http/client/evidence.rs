@@ -2,16 +2,17 @@
 
 use std::fmt::Write;
 
-use super::visit::version_name;
+use super::version_name;
 use crate::model::table::parts::is_telling;
 use crate::model::{Capture, MASK};
 use crate::wire::http::Head;
 
 /// Bytes of a body that are kept, decoded.
-pub(super) const BODY_BYTES: usize = 64 * 1024;
+pub const BODY_BYTES: usize = 64 * 1024;
 
 /// The status line and the header fields; values that let somebody in are masked.
-pub(super) fn head(head: &Head) -> Capture {
+#[must_use]
+pub fn head(head: &Head) -> Capture {
     let mut text = format!("{} {}", version_name(head.version), head.status.as_u16());
     if let Some(reason) = &head.reason {
         let _ = write!(text, " {reason}");
@@ -26,7 +27,8 @@ pub(super) fn head(head: &Head) -> Capture {
 }
 
 /// The beginning of a body of this media type; `None` of an empty one.
-pub(super) fn body(bytes: &[u8], content_type: Option<&str>) -> Option<Capture> {
+#[must_use]
+pub fn body(bytes: &[u8], content_type: Option<&str>) -> Option<Capture> {
     let bytes = bytes.get(..BODY_BYTES).unwrap_or(bytes);
     if bytes.is_empty() {
         return None;

@@ -7,14 +7,15 @@ use url::Url;
 use crate::model::{Failure, FailureKind, Phase};
 
 /// Redirects that are followed at most (behaviour.md 4).
-pub(super) const MOST: usize = 10;
+pub const MOST: usize = 10;
 /// Bytes of a URL that can be put into a request.
 const LONGEST: usize = 65_000;
 /// Characters of a URL that a message shows.
 const SHOWN: usize = 200;
 
 /// Whether `status` asks to go elsewhere; the other 3xx do not name one place.
-pub(super) fn is_redirect(status: StatusCode) -> bool {
+#[must_use]
+pub fn is_redirect(status: StatusCode) -> bool {
     matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
@@ -54,7 +55,8 @@ pub(super) fn method(status: StatusCode, method: &Method) -> Method {
 }
 
 /// A URL for messages: without credentials and not longer than a line.
-pub(super) fn shown(url: &Url) -> String {
+#[must_use]
+pub fn shown(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);

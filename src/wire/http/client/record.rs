@@ -1,0 +1,116 @@
+//! An exchange as the result tells it: bounded, and without what lets somebody in.
+
+use http::header::{CONTENT_TYPE, HeaderName};
+use http::{HeaderMap, Version};
+
+use super::Journey;
+use super::request::is_secret;
+use crate::model::table::parts::is_telling;
+use crate::model::{Excerpt, Failure, HttpExchange, MASK, printable};
+use crate::wire::http::Head;
+
+/// Header fields that are told.
+const FIELDS: usize = 64;
+/// Bytes of a value that are told.
+const VALUE: usize = 512;
+
+/// What came of an exchange, for its record.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kept<'k> {
+    /// The head of the answer, when there was one.
+    pub head: Option<&'k Head>,
+    /// The beginning of the decoded body.
+    pub body: &'k [u8],
+    /// Bytes of the body over the wire.
+    pub wire_bytes: u64,
+    /// Bytes of the body after decoding.
+    pub body_bytes: u64,
+    /// What went wrong with the exchange.
+    pub failure: Option<&'k Failure>,
+    /// Bytes of either body that are told; 0 leaves both out.
+    pub most: usize,
+}
+
+impl Journey<'_> {
+    /// The exchange under way, as a result tells it.
+    #[must_use]
+    pub fn record(&self, kept: &Kept<'_>) -> HttpExchange {
+        let mut exchange = HttpExchange {
+            started_us: u64::try_from(self.began.as_micros()).unwrap_or(u64::MAX),
+            method: self.method.as_str().to_owned(),
+            url: self.url.as_str().to_owned(),
+            address: self.trace.address,
+            phases: self.trace.phases,
+            body_wire_bytes: kept.wire_bytes,
+            body_bytes: kept.body_bytes,
+            failure: kept.failure.cloned(),
+            ..HttpExchange::default()
+        };
+        // It could be made before; if it could not, that is the failure.
+        if let Ok(message) = self.message() {
+            exchange.request_headers = told(message.headers());
+            let body = self
+                .request
+                .body
+                .as_ref()
+                .filter(|body| self.has_body() && kept.most > 0 && !body.is_empty());
+            exchange.request_body =
+                body.map(|body| excerpt(body, body.len() as u64, message.headers(), kept.most));
+        }
+        if let Some(head) = kept.head {
+            exchange.http_status = head.status.as_u16();
+            version_name(head.version).clone_into(&mut exchange.http_version);
+            exchange.http_reason = head.reason.as_deref().map(short);
+            exchange.response_headers = told(&head.headers);
+            let body = Some(kept.body).filter(|body| kept.most > 0 && !body.is_empty());
+            exchange.response_body =
+                body.map(|body| excerpt(body, kept.body_bytes, &head.headers, kept.most));
+        }
+        exchange
+    }
+}
+
+/// The fields by name and value, with the values masked that let somebody in.
+fn told(headers: &HeaderMap) -> Vec<(String, String)> {
+    let value = |(name, value): (&HeaderName, &http::HeaderValue)| {
+        let bytes = value.as_bytes();
+        let text = match () {
+            () if is_telling(name.as_str()) || is_secret(name) || value.is_sensitive() => MASK.to_owned(),
+            () if bytes.len() > VALUE => {
+                format!("{}… ({} bytes)", String::from_utf8_lossy(&bytes[..VALUE]), bytes.len())
+            }
+            () => String::from_utf8_lossy(bytes).into_owned(),
+        };
+        (name.as_str().to_owned(), text)
+    };
+    headers.iter().take(FIELDS).map(value).collect()
+}
+
+fn excerpt(body: &[u8], bytes: u64, headers: &HeaderMap, most: usize) -> Excerpt {
+    let text = String::from_utf8_lossy(body.get(..most).unwrap_or(body)).into_owned();
+    Excerpt { mimetype: of_media_type(headers).map(short).unwrap_or_default(), text, bytes }
+}
+
+/// The declared type of a body, with its charset.
+#[must_use]
+pub fn of_media_type(headers: &HeaderMap) -> Option<&str> {
+    headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok())
+}
+
+/// What a peer wrote, in a length that a result can bear.
+#[must_use]
+pub fn short(text: &str) -> String {
+    printable(&text.chars().take(120).collect::<String>())
+}
+
+/// The version as results tell it.
+#[must_use]
+pub fn version_name(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_09 => "HTTP/0.9",
+        Version::HTTP_10 => "HTTP/1.0",
+        Version::HTTP_2 => "HTTP/2",
+        Version::HTTP_3 => "HTTP/3",
+        _ => "HTTP/1.1",
+    }
+}
