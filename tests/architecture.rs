@@ -29,8 +29,9 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("vault", &["model", "clock", "telemetry"]),
     ("net", &["model", "clock", "telemetry"]),
     ("wire", &["model", "clock", "telemetry", "net"]),
+    ("page", &["model", "clock", "telemetry", "net", "wire"]),
     // Of `vault` the signatures by which a probe recognises what it left at a target.
-    ("probe", &["model", "clock", "judge", "schedule", "telemetry", "vault", "net", "wire"]),
+    ("probe", &["model", "clock", "judge", "schedule", "telemetry", "vault", "net", "wire", "page"]),
     ("notify", &["model", "clock", "telemetry", "vault", "net", "wire"]),
     ("store", &["model", "clock", "telemetry"]),
     // The engine runs what the registry builds: the contract of `probe`, never one kind's own module.
@@ -57,6 +58,7 @@ const ANYTHING: &[&str] = &[
     "vault",
     "net",
     "wire",
+    "page",
     "probe",
     "notify",
     "store",

@@ -1,0 +1,197 @@
+//! Media queries, judged by the one window that pages are loaded for (CSS Media Queries 4).
+
+/// Width of the window in CSS pixels.
+pub(super) const WIDTH: f64 = 1920.0;
+/// Its height.
+const HEIGHT: f64 = 1080.0;
+/// Parentheses in parentheses that are looked into.
+const DEEPEST: u8 = 8;
+
+/// Whether the list of queries in `text` takes the window. An empty one does; what cannot be read does not.
+pub(super) fn matches(text: &str) -> bool {
+    let text = text.trim().to_ascii_lowercase();
+    text.is_empty() || split(&text, |rest| rest.starts_with(',').then_some(1)).any(|query| one(query, 0))
+}
+
+/// Parts of `text` between separators outside of parentheses; `separator` tells the length of one.
+pub(super) fn split(text: &str, separator: fn(&str) -> Option<usize>) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let mut depth = 0_u32;
+        for (at, byte) in text.bytes().enumerate() {
+            match byte {
+                b'(' => depth += 1,
+                b')' => depth = depth.saturating_sub(1),
+                _ if depth > 0 || !text.is_char_boundary(at) => {}
+                _ => {
+                    if let Some(length) = separator(&text[at..]) {
+                        rest = Some(&text[at + length..]);
+                        return Some(&text[..at]);
+                    }
+                }
+            }
+        }
+        rest = None;
+        Some(text)
+    })
+}
+
+fn one(query: &str, depth: u8) -> bool {
+    let query = query.trim();
+    if depth > DEEPEST {
+        return false;
+    }
+    if let Some(rest) = query.strip_prefix("not ").or_else(|| query.strip_prefix("not(").map(|_| &query[3..])) {
+        return !one(rest, depth + 1);
+    }
+    let query = query.strip_prefix("only ").unwrap_or(query);
+    let or = |rest: &str| rest.starts_with(" or ").then_some(4);
+    let and = |rest: &str| rest.starts_with(" and ").then_some(5).or(rest.starts_with(" and(").then_some(4));
+    split(query, or).any(|part| split(part, and).all(|term| self::term(term.trim(), depth)))
+}
+
+fn term(term: &str, depth: u8) -> bool {
+    match term.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).map(str::trim) {
+        Some(inner) if inner.starts_with('(') || inner.starts_with("not") => one(inner, depth + 1),
+        Some(inner) => feature(inner),
+        None if term.starts_with("not") => one(term, depth + 1),
+        None => matches!(term, "all" | "screen"),
+    }
+}
+
+fn feature(text: &str) -> bool {
+    if let Some((name, value)) = text.split_once(':') {
+        return has(name.trim(), value.trim());
+    }
+    if text.contains(['<', '>', '=']) {
+        return range(text);
+    }
+    matches!(text, "width" | "height" | "color" | "hover" | "any-hover" | "pointer" | "any-pointer" | "resolution")
+}
+
+fn has(name: &str, value: &str) -> bool {
+    let (bound, plain) = match name.split_at_checked(4) {
+        Some(("min-", plain)) => (Some(true), plain),
+        Some(("max-", plain)) => (Some(false), plain),
+        _ => (None, name),
+    };
+    if let (Some(is), Some(asked)) = (measure(plain), length(value)) {
+        return match bound {
+            Some(true) => is >= asked,
+            Some(false) => is <= asked,
+            None => (is - asked).abs() < f64::EPSILON,
+        };
+    }
+    matches!(
+        (name, value),
+        ("orientation", "landscape")
+            | ("hover" | "any-hover", "hover")
+            | ("pointer" | "any-pointer", "fine")
+            | ("prefers-color-scheme", "light")
+            | ("prefers-reduced-motion" | "prefers-contrast" | "prefers-reduced-data", "no-preference")
+            | ("display-mode", "browser")
+            | ("scripting", "enabled")
+    )
+}
+
+/// `width >= 600px`, `400px < width <= 700px`.
+fn range(text: &str) -> bool {
+    let mut parts: Vec<&str> = Vec::new();
+    let mut signs: Vec<&str> = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['<', '>', '=']) {
+        let length = 1 + usize::from(rest[at + 1..].starts_with('='));
+        parts.push(rest[..at].trim());
+        signs.push(&rest[at..at + length]);
+        rest = &rest[at + length..];
+    }
+    parts.push(rest.trim());
+    let value = |part: &str| measure(part).or_else(|| length(part));
+    signs.len() <= 2
+        && signs.iter().zip(parts.windows(2)).all(|(sign, pair)| match (value(pair[0]), value(pair[1])) {
+            (Some(a), Some(b)) => match *sign {
+                "<" => a < b,
+                "<=" => a <= b,
+                ">" => a > b,
+                ">=" => a >= b,
+                _ => (a - b).abs() < f64::EPSILON,
+            },
+            _ => false,
+        })
+}
+
+fn measure(name: &str) -> Option<f64> {
+    match name {
+        "width" | "device-width" => Some(WIDTH),
+        "height" | "device-height" => Some(HEIGHT),
+        "aspect-ratio" | "device-aspect-ratio" => Some(WIDTH / HEIGHT),
+        "resolution" | "-webkit-device-pixel-ratio" | "-webkit-min-device-pixel-ratio" => Some(1.0),
+        "color" => Some(8.0),
+        _ => None,
+    }
+}
+
+/// A length in CSS pixels, a resolution in device pixels each, a ratio, or a number.
+pub(super) fn length(text: &str) -> Option<f64> {
+    if let Some((a, b)) = text.split_once('/') {
+        return Some(number(a.trim())? / number(b.trim())?);
+    }
+    let unit = text.find(|c: char| c.is_ascii_alphabetic() || c == '%').unwrap_or(text.len());
+    let number = number(&text[..unit])?;
+    let scale = match &text[unit..] {
+        "" | "px" | "dppx" | "x" => 1.0,
+        "em" | "rem" => 16.0,
+        "vw" => WIDTH / 100.0,
+        "vh" => HEIGHT / 100.0,
+        "in" => 96.0,
+        "cm" => 96.0 / 2.54,
+        "mm" => 96.0 / 25.4,
+        "pt" => 96.0 / 72.0,
+        "dpi" => 1.0 / 96.0,
+        "dpcm" => 2.54 / 96.0,
+        _ => return None,
+    };
+    Some(number * scale)
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn queries_are_judged_by_the_window() {
+        for (query, takes) in [
+            ("", true),
+            ("all", true),
+            ("screen", true),
+            ("print", false),
+            ("not print", true),
+            ("only screen and (min-width: 600px)", true),
+            ("screen and (max-width:600px)", false),
+            ("print, (min-width: 100em)", true),
+            ("(min-width: 1921px)", false),
+            ("(width >= 600px)", true),
+            ("(400px <= width < 1000px)", false),
+            ("(orientation: portrait)", false),
+            ("(prefers-color-scheme: dark)", false),
+            ("not all and (prefers-color-scheme: dark)", true),
+            ("(min-resolution: 2dppx)", false),
+            ("(-webkit-min-device-pixel-ratio: 1.5), (min-resolution: 96dpi)", true),
+            ("(hover) and (pointer: fine)", true),
+            ("(min-width: 1px) or (max-width: 1px)", true),
+            ("((min-width: 1px) and (not (color: 0)))", true),
+            ("(min-aspect-ratio: 16/10)", true),
+            ("speech", false),
+            ("(unheard-of: 3)", false),
+            ("((((((((((((((screen))))))))))))))", false),
+            ("é and (", false),
+        ] {
+            assert_eq!(matches(query), takes, "`{query}`");
+        }
+    }
+}

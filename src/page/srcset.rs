@@ -1,0 +1,85 @@
+//! Which of the images of a `srcset` is taken (WHATWG HTML 4.8.4.3).
+
+use super::media;
+
+/// Candidates that are looked at.
+const MOST: usize = 100;
+
+/// The URL that the window takes of `srcset`, `sizes` and `src`: the smallest that is at least as dense as it, else
+/// the densest; the first of equal ones.
+pub(super) fn choose<'a>(srcset: &'a str, sizes: &str, src: Option<&'a str>) -> Option<&'a str> {
+    let mut best: Option<(&str, f64)> = None;
+    let mut slot = None;
+    let mut take = |url: &'a str, density: f64| {
+        let better = best.is_none_or(|(_, before)| match (density >= 1.0, before >= 1.0) {
+            (true, true) => density < before,
+            (enough, had_enough) => enough && !had_enough || (enough == had_enough && density > before),
+        });
+        if better {
+            best = Some((url, density));
+        }
+    };
+    let mut has_widths = false;
+    for (url, descriptors) in candidates(srcset).take(MOST) {
+        match density(descriptors, || *slot.get_or_insert_with(|| width(sizes)), &mut has_widths) {
+            Some(density) => take(url, density),
+            None => {}
+        }
+    }
+    if let Some(src) = src.filter(|src| !has_widths && !src.trim().is_empty()) {
+        take(src, 1.0);
+    }
+    best.map(|(url, _)| url).or(src)
+}
+
+fn density(text: &str, slot: impl FnOnce() -> f64, has_widths: &mut bool) -> Option<f64> {
+    let mut density = Some(1.0);
+    let mut slot = Some(slot);
+    for descriptor in text.split_ascii_whitespace() {
+        let (number, unit) = descriptor.split_at_checked(descriptor.len() - 1)?;
+        match unit {
+            "x" => density = number.parse().ok(),
+            "w" => {
+                *has_widths = true;
+                let number: f64 = number.parse().ok()?;
+                density = slot.take().map(|slot| number / slot().max(1.0));
+            }
+            // The height says nothing more than the width.
+            "h" => {}
+            _ => return None,
+        }
+    }
+    density.filter(|density: &f64| density.is_finite() && *density >= 0.0)
+}
+
+/// URL and descriptors of each candidate.
+fn candidates(srcset: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = srcset;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == ',');
+        if rest.is_empty() {
+            return None;
+        }
+        let end = rest.find(|c: char| c.is_ascii_whitespace()).unwrap_or(rest.len());
+        let (url, after) = rest.split_at(end);
+        if let Some(bare) = url.strip_suffix(',') {
+            rest = after;
+            return Some((bare.trim_end_matches(','), ""));
+        }
+        let descriptors = media::split(after, |rest| rest.starts_with(',').then_some(1)).next().unwrap_or("");
+        rest = after.get(descriptors.len() + 1..).unwrap_or("");
+        Some((url, descriptors))
+    })
+}
+
+/// Width of the slot in CSS pixels by `sizes`: that of the first condition that holds, else the whole window.
+fn width(sizes: &str) -> f64 {
+    let sizes = sizes.to_ascii_lowercase();
+    media::split(&sizes, |rest| rest.starts_with(',').then_some(1))
+        .find_map(|size| {
+            let size = size.trim();
+            let (condition, length) = size.rsplit_once(|c: char| c.is_ascii_whitespace()).unwrap_or(("", size));
+            media::length(length).filter(|length| *length >= 0.0 && media::matches(condition))
+        })
+        .unwrap_or(media::WIDTH)
+}

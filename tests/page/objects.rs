@@ -1,0 +1,260 @@
+//! Which objects a page has: one case a line. What is found stands as `kind reference`, in order; the page is
+//! `http://site.test/dir/page`, and references are shown relative to `http://site.test/dir/`.
+
+use url::Url;
+use vigie::model::ObjectKind;
+use vigie::page::{Finds, MOST_OBJECTS, scan_css, scan_html};
+
+const PAGE: &str = "http://site.test/dir/page?q";
+
+/// HTML, and what is found in it.
+const HTML: &[(&str, &[&str])] = &[
+    // Images.
+    ("<img src=a.png>", &["image a.png"]),
+    ("<IMG SRC='/a b.png'>", &["image /a%20b.png"]),
+    ("<img src=\" a.png\n\">", &["image a.png"]),
+    ("<img src=a.png><img src=./a.png#x><img src=a.png?1>", &["image a.png", "image a.png?1"]),
+    ("<img src=''><img><img src=#x><img src=?q><img src='page?q#top'>", &[]),
+    ("<img src=data:image/png;base64,AAAA><img src='DATA:x'><img src=blob:x>", &[]),
+    ("<img src=javascript:x()><img src=about:blank><img src=ftp://h/a.png><img src='http://'>", &[]),
+    ("<img src=//cdn.test/a.png>", &["image http://cdn.test/a.png"]),
+    ("<img src=https://user:secret@cdn.test/a.png>", &["image https://cdn.test/a.png"]),
+    ("<img loading=lazy src=a.png>", &["image a.png"]),
+    ("<img src=a.png src=b.png>", &["image a.png"]),
+    ("<img src='a.png?x=1&amp;y=2'>", &["image a.png?x=1&y=2"]),
+    ("<image src=a.png>", &["image a.png"]),
+    ("<svg><image href=a.png /><image xlink:href=b.png /><use href=s.svg#x /><use href=#y /></svg>",
+        &["image a.png", "image b.png", "image s.svg"]),
+    ("<input type=image src=a.png><input src=b.png><input type=IMAGE src=c.png>", &["image a.png", "image c.png"]),
+    ("<body background=a.png><table background=b.png><tr><td background=c.png>",
+        &["image a.png", "image b.png", "image c.png"]),
+    // srcset.
+    ("<img srcset='a.png 2x, b.png 1x'>", &["image b.png"]),
+    ("<img srcset='a.png 2x' src=b.png>", &["image b.png"]),
+    ("<img srcset='a.png 2x, c.png 3x'>", &["image a.png"]),
+    ("<img srcset='a.png 0.5x, b.png 0.7x'>", &["image b.png"]),
+    ("<img srcset='a.png, b.png 2x' src=c.png>", &["image a.png"]),
+    ("<img srcset='a.png 600w, b.png 2000w, c.png 4000w' src=d.png>", &["image b.png"]),
+    ("<img srcset='a.png 600w, b.png 1200w' src=d.png>", &["image b.png"]),
+    ("<img srcset='a.png 600w,b.png 2000w' sizes='(max-width: 800px) 100vw, 500px'>", &["image a.png"]),
+    ("<img srcset='a.png 600w, b.png 2000w' sizes='50vw'>", &["image b.png"]),
+    ("<img srcset='a.png 600w, b.png 2000w' sizes='calc(100vw - 3em)'>", &["image b.png"]),
+    ("<img srcset='data:,x 2x, b,c.png 1x' src=d.png>", &["image b,c.png"]),
+    ("<img srcset=', , ' src=d.png>", &["image d.png"]),
+    ("<img srcset='a.png 2q' src=d.png>", &["image d.png"]),
+    ("<img srcset='a.png 1x 20h é' src=d.png>", &["image d.png"]),
+    // picture.
+    ("<picture><source srcset=a.avif type=image/avif><img src=b.png></picture><img src=c.png>",
+        &["image a.avif", "image c.png"]),
+    ("<picture><source srcset=a.jxl type=image/jxl><source srcset=b.webp type=image/webp><img src=c.png></picture>",
+        &["image b.webp"]),
+    ("<picture><source media='(max-width: 700px)' srcset=a.png><source media='(min-width: 701px)' \
+      srcset='b.png, c.png 2x'><img src=d.png></picture>", &["image b.png"]),
+    ("<picture><source srcset=a.png></picture>", &[]),
+    ("<picture><source srcset='' ><img src=d.png></picture>", &["image d.png"]),
+    // Scripts.
+    ("<script src=a.js></script><script async src=b.js></script><script type=module src=c.js></script>",
+        &["script a.js", "script b.js", "script c.js"]),
+    ("<script type=text/javascript src=a.js></script><script type='application/json' src=b.json></script>\
+      <script type=importmap src=c.json></script>", &["script a.js"]),
+    ("<script nomodule src=a.js></script>", &[]),
+    ("<script>document.write('<img src=a.png>')</script><img src=b.png>", &["image b.png"]),
+    ("<script><!-- <script> --></script><img src=b.png>", &["image b.png"]),
+    // Links.
+    ("<link rel=stylesheet href=a.css><link REL='StyleSheet' href=b.css>", &["style a.css", "style b.css"]),
+    ("<link rel='alternate stylesheet' href=a.css><link rel=stylesheet disabled href=b.css>", &[]),
+    ("<link rel=stylesheet media=print href=a.css>", &["style a.css"]),
+    ("<link rel=icon href=a.ico><link rel='shortcut icon' href=b.ico><img src=c.png>", &["image c.png", "other b.ico"]),
+    ("<link rel=canonical href=a><link rel=alternate href=b><link rel=prefetch href=c><link rel=preconnect \
+      href=http://d/><link rel=dns-prefetch href=http://e/><link rel=apple-touch-icon href=f>", &[]),
+    ("<link rel=preload as=font href=a.woff2><link rel=preload as=script href=b.js><link rel=preload as=style \
+      href=c.css><link rel=preload as=fetch href=d.json><link rel=preload href=e>",
+        &["font a.woff2", "script b.js", "style c.css", "other d.json"]),
+    ("<link rel=preload as=image href=a.png imagesrcset='b.png 1x, c.png 2x'>", &["image b.png"]),
+    ("<link rel=preload as=image media=print href=a.png>", &[]),
+    ("<link rel=modulepreload href=a.js><link rel=manifest href=m.json>", &["script a.js", "other m.json"]),
+    // Frames and other documents.
+    ("<iframe src=a.html><img src=b.png></iframe><frame src=c.html>", &["frame a.html", "frame c.html"]),
+    ("<iframe src=about:blank></iframe><iframe></iframe>", &[]),
+    ("<iframe srcdoc='&lt;img src=a.png>' src=b.html></iframe>", &["image a.png"]),
+    ("<object data=a.svg type=image/svg+xml></object><embed src=b.pdf><object data=c.html type=text/html></object>",
+        &["image a.svg", "other b.pdf", "frame c.html"]),
+    // Media.
+    ("<video src=a.mp4 poster=p.png></video><audio src=b.ogg></audio>",
+        &["image p.png", "media a.mp4", "media b.ogg"]),
+    ("<video><source src=a.mkv type=video/x-matroska><source src=b.mp4 type=video/mp4><source src=c.webm></video>",
+        &["media b.mp4"]),
+    ("<video src=a.mp4><source src=b.mp4></video><source src=c.mp4>", &["media a.mp4"]),
+    ("<video preload=none src=a.mp4 poster=p.png><source src=b.mp4></video><video preload=none autoplay src=c.mp4>",
+        &["image p.png", "media c.mp4"]),
+    ("<video src=a.mp4><track src=b.vtt><track default src=c.vtt></video>", &["media a.mp4", "media c.vtt"]),
+    // base.
+    ("<base href=/other/><img src=a.png>", &["image /other/a.png"]),
+    ("<img src=a.png><base href=//cdn.test/x/><base href=/no/><img src=a.png>",
+        &["image a.png", "image http://cdn.test/x/a.png"]),
+    ("<base target=_top><base href=/b/><img src=a.png>", &["image /b/a.png"]),
+    ("<base href=data:x><img src=a.png>", &["image a.png"]),
+    // What is passed over.
+    ("<!-- <img src=a.png> --><![CDATA[<img src=b.png>]]>", &[]),
+    ("<noscript><img src=a.png></noscript><img src=b.png>", &["image b.png"]),
+    ("<template><img src=a.png><template></template><img src=b.png></template><img src=c.png>", &["image c.png"]),
+    ("<textarea><img src=a.png></textarea><title><img src=b.png></title><noframes><img src=c.png></noframes>", &[]),
+    ("<a href=a.html><form action=b><blockquote cite=c><q cite=d>", &[]),
+    // What is written badly.
+    ("<p><b><img src=a.png<div><img src='b.png><p>c", &["image a.png%3Cdiv"]),
+    ("<div <img src=a.png><img src=b.png>", &["image b.png"]),
+    ("<img src=a.png", &[]),
+    ("<<<><img/src=a.png></p></p></div><img src=\"b.png\"alt=x>", &["image a.png", "image b.png"]),
+    ("\u{0}<img src=\u{0}a.png>\u{fffd}", &["image %EF%BF%BDa.png"]),
+    // Styles in the document.
+    ("<p style='background: url(a.png) , url(\"b.png\")'>", &["image a.png", "image b.png"]),
+    ("<p style=\"background:url('a.png'\">", &["image a.png"]),
+    ("<style>p { background: url(a.png) } @import 'late.css';</style>", &["image a.png"]),
+    ("<style>@import 'a.css'; @import url(b.css) screen; @import url('c.css') layer(x) supports(y) print;</style>",
+        &["style a.css", "style b.css", "style c.css"]),
+    ("<style media=print>p { background: url(a.png) }</style>", &[]),
+    ("<noscript><style>p{background:url(a.png)}</style></noscript>", &[]),
+];
+
+/// CSS of `http://site.test/dir/css/sheet.css`, and what is found in it.
+const CSS: &[(&str, &[&str])] = &[
+    ("a{background:url(a.png)}", &["image css/a.png"]),
+    ("a{background:URL( \"../a.png\" )}", &["image a.png"]),
+    ("a{background:url(a\\.png)}", &["image css/a.png"]),
+    ("/* url(a.png) */ a{b:'url(b.png)'} c{d:url( c.png )}", &["image css/c.png"]),
+    ("@charset 'utf-8'; @import 'a.css'; b{} @import 'c.css';", &["style css/a.css"]),
+    ("@layer x, y; @import \"a.css\" layer;", &["style css/a.css"]),
+    ("@namespace url(http://www.w3.org/1999/xhtml); a{}", &[]),
+    ("@media print { a{background:url(a.png)} } @media screen and (min-width:1px) { b{background:url(b.png)} }",
+        &["image css/b.png"]),
+    ("@supports (display:grid) { a{background:url(a.png)} } @supports not (x:y) { b{background:url(b.png)} }",
+        &["image css/a.png"]),
+    ("@keyframes k { from { background:url(a.png) } } a { &:hover { background:url(b.png) } }",
+        &["image css/a.png", "image css/b.png"]),
+    ("a{background:image-set(url(a.png) 1x, 'b.png' 2x), -webkit-image-set('c.png' 1x)}",
+        &["image css/a.png", "image css/c.png"]),
+    ("a{background:linear-gradient(red, blue), cross-fade(url(a.png), url(b.png))}",
+        &["image css/a.png", "image css/b.png"]),
+    ("a{filter:url(#blur);mask:url(data:image/png,x);list-style:url()}", &[]),
+    ("@font-face{font-family:x;src:url(a.eot);src:local('X'),url(a.eot?#iefix) format('embedded-opentype'),\
+      url(a.woff2) format('woff2'),url(a.ttf)}", &["font css/a.woff2"]),
+    ("@font-face{src:url(a.svg#x) format('svg'),url('a.ttf') format(\"truetype\");font-family:x}",
+        &["font css/a.ttf"]),
+    ("@font-face{src:local(x)} @font-face{src:url(b.woff)", &["font css/b.woff"]),
+    ("@font-face{src:url(a.woff2);unicode-range:U+0370-03FF} @font-face{src:url(b.woff2);unicode-range:U+0000-00FF,\
+      U+0131}@font-face{unicode-range:u+4??;src:url(c.woff2)}@font-face{src:url(d.woff2);unicode-range:U+??}",
+        &["font css/b.woff2", "font css/d.woff2"]),
+    ("a{background:url(a.png", &["image css/a.png"]),
+    ("}}]) a{background:url(a.png)} url(b c) {", &["image css/a.png"]),
+    ("@import", &[]),
+    ("@media", &[]),
+];
+
+fn shown(finds: &mut Finds) -> Vec<String> {
+    let kind = |kind| match kind {
+        ObjectKind::Image => "image",
+        ObjectKind::Script => "script",
+        ObjectKind::Style => "style",
+        ObjectKind::Frame => "frame",
+        ObjectKind::Font => "font",
+        ObjectKind::Media => "media",
+        ObjectKind::Other => "other",
+    };
+    let short = |url: &Url| {
+        let url = url.as_str();
+        let relative = url.strip_prefix("http://site.test/dir/").or(url.strip_prefix("http://site.test"));
+        relative.unwrap_or(url).to_owned()
+    };
+    finds.take().iter().map(|found| format!("{} {}", kind(found.kind), short(&found.url))).collect()
+}
+
+#[test]
+fn every_case_of_the_tables_finds_what_it_says() {
+    let page = Url::parse(PAGE).unwrap();
+    let mut wrong = Vec::new();
+    for (html, expected) in HTML {
+        let mut finds = Finds::new(&page);
+        scan_html(html, &page, 0, &mut finds);
+        let found = shown(&mut finds);
+        if found != *expected {
+            wrong.push(format!("{html}\n  expected {expected:?}\n  found    {found:?}"));
+        }
+    }
+    for (css, expected) in CSS {
+        let (mut finds, url) = sheet(&page);
+        scan_css(css, &url, &url.url, &mut finds);
+        let found = shown(&mut finds);
+        if found != *expected {
+            wrong.push(format!("{css}\n  expected {expected:?}\n  found    {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), HTML.len() + CSS.len(), wrong.join("\n"));
+    assert!(HTML.len() + CSS.len() >= 60);
+}
+
+fn sheet(page: &Url) -> (Finds, vigie::page::Found) {
+    let mut finds = Finds::new(page);
+    scan_html("<link rel=stylesheet href=css/sheet.css>", page, 0, &mut finds);
+    let found = finds.take().remove(0);
+    (finds, found)
+}
+
+#[test]
+fn a_sheet_that_is_not_for_the_screen_is_an_object_and_what_it_names_is_not() {
+    let page = Url::parse(PAGE).unwrap();
+    let mut finds = Finds::new(&page);
+    scan_html("<link rel=stylesheet media=print href=a.css>", &page, 0, &mut finds);
+    let found = finds.take().remove(0);
+    scan_css("a{background:url(a.png)}", &found, &found.url, &mut finds);
+    assert!(finds.take().is_empty());
+}
+
+#[test]
+fn no_more_objects_than_a_check_can_bear_are_listed_and_the_rest_is_counted() {
+    use std::fmt::Write;
+    let page = Url::parse(PAGE).unwrap();
+    let mut html = String::new();
+    for number in 0..20_000 {
+        // Neither tags nor attributes are closed as they should be, and each stands there twice.
+        write!(html, "<div><p><a href=x><img src='{number}.png' <b>{number}<img src={number}.png>").unwrap();
+    }
+    let mut finds = Finds::new(&page);
+    scan_html(&html, &page, 0, &mut finds);
+    assert_eq!((finds.take().len(), finds.unlisted()), (MOST_OBJECTS, 20_000 - 500));
+
+    let long = format!("<img src={}><img src=a.png>", "x".repeat(100_000));
+    let mut finds = Finds::new(&page);
+    scan_html(&long, &page, 0, &mut finds);
+    assert_eq!((shown(&mut finds), finds.unlisted()), (vec!["image a.png".to_owned()], 1));
+}
+
+#[test]
+fn what_nests_without_end_is_read_in_the_stack_that_there_is() {
+    let page = Url::parse(PAGE).unwrap();
+    let (mut finds, url) = sheet(&page);
+    for open in ["a{", "f(", "(", "[", "@media screen{", "@supports (x:y){", "url("] {
+        let css = format!("{}url(a.png)", open.repeat(100_000));
+        scan_css(&css, &url, &url.url, &mut finds);
+    }
+    scan_css(&format!("@media {}", "(".repeat(100_000)), &url, &url.url, &mut finds);
+    let deep = "<iframe srcdoc='".repeat(10_000) + "<img src=a.png>";
+    scan_html(&deep, &page, 0, &mut finds);
+    scan_html(&"<template><noscript><svg><picture>".repeat(50_000), &page, 0, &mut finds);
+    assert!(shown(&mut finds).iter().all(|found| found.ends_with("a.png")));
+}
+
+#[test]
+fn imports_that_go_deeper_than_is_followed_are_counted() {
+    let page = Url::parse(PAGE).unwrap();
+    let (mut finds, mut found) = sheet(&page);
+    let mut depth = 0;
+    loop {
+        scan_css(&format!("@import '{depth}.css';"), &found, &found.url.clone(), &mut finds);
+        match finds.take().pop() {
+            Some(next) => found = next,
+            None => break,
+        }
+        depth += 1;
+    }
+    assert_eq!((depth, finds.unlisted()), (4, 1));
+}
