@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::course;
 use crate::model::{FailureKind, MissedReason, MonitorType, Outcome, Phase};
 
 /// The list of results.
@@ -70,6 +71,9 @@ pub(super) fn result() -> Value {
             "address": text("Address and port of the peer of the last attempt"),
             "attempts": {"type": "array", "items": attempt()},
             "facts": facts(),
+            "steps": course::steps(),
+            "exchanges": course::exchanges("HTTP exchanges outside of steps, of a failed attempt; left out in lists"),
+            "page": course::page(),
             "captures": {"type": "array", "items": capture()},
             "verification": object(&["status", "at"], json!({
                 "status": integer("What a second location said of the failure: 70 to 73, or 79 when there was none"),
@@ -96,12 +100,7 @@ fn attempt() -> Value {
             "started_at": time("When it began"),
             "total_us": micros("How long it took"),
             "phases": phases(),
-            "failure": object(&["phase", "kind", "fault", "detail"], json!({
-                "phase": {"type": "string", "enum": Phase::ALL.map(Phase::name)},
-                "kind": {"type": "string", "enum": FailureKind::ALL.iter().map(|kind| kind.label()).collect::<Vec<_>>()},
-                "fault": {"type": "string", "enum": ["target", "network", "ours"]},
-                "detail": {"type": "string"},
-            })),
+            "failure": failure(),
             "warnings": {"type": "array", "items": object(&["kind", "detail"], json!({
                 "kind": {"type": "string",
                     "enum": ["redirect_not_followed", "certificate_expiring", "fell_back", "note"]},
@@ -111,7 +110,22 @@ fn attempt() -> Value {
     )
 }
 
-fn phases() -> Value {
+/// What went wrong.
+pub(super) fn failure() -> Value {
+    named(
+        "ResultFailure",
+        &["phase", "kind", "fault", "detail"],
+        json!({
+            "phase": {"type": "string", "enum": Phase::ALL.map(Phase::name)},
+            "kind": {"type": "string", "enum": FailureKind::ALL.iter().map(|kind| kind.label()).collect::<Vec<_>>()},
+            "fault": {"type": "string", "enum": ["target", "network", "ours"]},
+            "detail": {"type": "string"},
+            "part": integer("Status code of the part that failed, such as an object of a page"),
+        }),
+    )
+}
+
+pub(super) fn phases() -> Value {
     let phases: Map<String, Value> =
         Phase::ALL.iter().map(|phase| (phase.key().to_owned(), micros("How long the phase took"))).collect();
     named("ResultPhases", &[], Value::Object(phases))
@@ -252,7 +266,7 @@ pub(in crate::api::v3) fn named(name: &str, required: &[&str], properties: Value
     schema
 }
 
-fn flag(about: &str) -> Value {
+pub(super) fn flag(about: &str) -> Value {
     json!({"type": "boolean", "description": about})
 }
 
