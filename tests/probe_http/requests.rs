@@ -159,7 +159,7 @@ async fn options_without_an_engine_are_said_in_the_result() {
     Passes.compare(&seen).unwrap();
     let notes: Vec<_> =
         seen.warnings.iter().filter(|w| w.kind == WarningKind::Note).map(|w| &w.detail).collect();
-    assert_eq!(notes.len(), 3, "{notes:?}");
+    assert_eq!(notes.len(), 2, "{notes:?}");
 }
 
 #[tokio::test]

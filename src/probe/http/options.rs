@@ -123,7 +123,8 @@ fn version(document: &Document) -> Result<Version, Unusable> {
         Some("1.0") => Ok(Version::HTTP_10),
         None | Some("1.1") => Ok(Version::HTTP_11),
         Some("2") => Ok(Version::HTTP_2),
-        Some(other) => Err(unusable("http_version", format!("`{other}` is not 1.0, 1.1 or 2"))),
+        Some("3") => Ok(Version::HTTP_3),
+        Some(other) => Err(unusable("http_version", format!("`{other}` is not 1.0, 1.1, 2 or 3"))),
     }
 }
 

@@ -80,7 +80,7 @@ fn what_cannot_be_used_names_its_field() {
         (json!({"port": 0}), "port"),
         (json!({"port": 65536}), "port"),
         (json!({"http_method": "PUT"}), "http_method"),
-        (json!({"http_version": "3"}), "http_version"),
+        (json!({"http_version": "4"}), "http_version"),
         (json!({"ip_address": "x", "resolve_dns": false}), "ip_address"),
         (json!({"ipv6_enabled": "Maybe"}), "ipv6_enabled"),
         (json!({"http_method": "POST", "post_content_type": "a\nb"}), "post_content_type"),

@@ -78,7 +78,7 @@ where
         None if protocol == Protocol::Http1 => parts.status.canonical_reason().map(str::to_owned),
         None => None,
     };
-    let body = Body::new(incoming, driver, marks, &parts.headers);
+    let body = Body::new(super::body::Incoming::Hyper(incoming), driver, marks, &parts.headers);
     let reason = reason.filter(|reason| !reason.is_empty());
     Ok((Head { status: parts.status, version: parts.version, reason, headers: parts.headers }, body))
 }

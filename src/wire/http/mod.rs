@@ -9,11 +9,13 @@ mod coding;
 mod driver;
 mod exchange;
 mod fault;
+mod quic;
 mod recorder;
 
 pub use body::{Body, Content, Keep};
 pub use coding::ACCEPT_ENCODING;
 pub use exchange::{Head, Protocol, open};
+pub use quic::open_quic;
 
 /// Bytes of a response head, status line included, that are read at most.
 pub const HEAD_BYTES: u32 = 64 * 1024;

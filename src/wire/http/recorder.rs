@@ -66,6 +66,11 @@ impl Marks {
         })))
     }
 
+    /// The request is on its way: for what does not go through a [`Recorder`].
+    pub(super) fn sent(&self) {
+        self.lock().wrote = Some(Instant::now());
+    }
+
     /// The head of the answer is there.
     pub(super) fn answered(&self) {
         let mut noted = self.lock();
