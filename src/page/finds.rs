@@ -60,8 +60,7 @@ impl Finds {
     /// Nothing yet of the page at `page`, which is no object of itself.
     #[must_use]
     pub fn new(page: &Url) -> Self {
-        let mut finds =
-            Self { known: HashSet::new(), new: Vec::new(), listed: 0, url_bytes: 0, unlisted: 0 };
+        let mut finds = Self { known: HashSet::new(), new: Vec::new(), listed: 0, url_bytes: 0, unlisted: 0 };
         finds.known.insert(key(&bare(page.clone())));
         finds
     }
@@ -131,9 +130,9 @@ impl Finds {
 /// Told before it is parsed: such references can be megabytes long.
 fn is_inline(reference: &str) -> bool {
     let head = reference.as_bytes();
-    ["data:", "blob:", "javascript:", "about:"]
-        .iter()
-        .any(|scheme| head.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme.as_bytes())))
+    ["data:", "blob:", "javascript:", "about:"].iter().any(|scheme| {
+        head.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme.as_bytes()))
+    })
 }
 
 /// `url` as it is asked for.
