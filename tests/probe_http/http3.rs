@@ -229,7 +229,7 @@ async fn what_goes_wrong_over_http3_says_where_and_why() {
         ("/cut", Fails(3, Kind::ResponseTruncated, transfer)),
         ("/stall-body", Fails(2, Kind::TimedOut, transfer)),
         ("/stall", Fails(2, Kind::TimedOut, Some(Phase::FirstByte))),
-        ("/reset", Fails(3, Kind::ResponseReset, Some(Phase::FirstByte))),
+        ("/reset", Fails(6, Kind::ResponseReset, Some(Phase::FirstByte))),
         ("/close", Fails(6, Kind::NoResponse, Some(Phase::FirstByte))),
         ("/hints", Fails(3, Kind::ResponseTooLarge, Some(Phase::FirstByte))),
     ];

@@ -11,6 +11,7 @@ use quinn::udp::{RecvMeta, Transmit, UdpSocketState};
 use quinn::{AsyncUdpSocket, Runtime, TokioRuntime, UdpPoller};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// Bytes that may come at first. A server may send what the flow control of QUIC lets it before anybody reads
@@ -27,6 +28,8 @@ struct Noted {
     bytes: AtomicU64,
     most: AtomicU64,
     error: Mutex<Option<(io::ErrorKind, Option<i32>)>>,
+    failing: Notify,
+    flooded: Notify,
 }
 
 impl Default for Noted {
@@ -36,6 +39,8 @@ impl Default for Noted {
             bytes: AtomicU64::new(0),
             most: AtomicU64::new(AT_FIRST),
             error: Mutex::default(),
+            failing: Notify::new(),
+            flooded: Notify::new(),
         }
     }
 }
@@ -47,7 +52,7 @@ impl Gauge {
         self.0.first.get().copied()
     }
 
-    /// Lets `bytes` more in, from now on. Beyond them the connection ends.
+    /// Lets `bytes` more in, from now on. Who reads has to look whether it [is flooded](Self::is_flooded).
     pub fn allow(&self, bytes: u64) {
         let so_far = self.0.bytes.load(Ordering::Relaxed);
         self.0.most.store(so_far.saturating_add(bytes).saturating_add(AT_FIRST), Ordering::Relaxed);
@@ -59,54 +64,80 @@ impl Gauge {
         self.0.bytes.load(Ordering::Relaxed) > self.0.most.load(Ordering::Relaxed)
     }
 
-    /// The error that ended the socket, such as that nobody listens.
+    /// Waits until more came than was let in.
+    pub async fn flooded(&self) {
+        self.0.flooded.notified().await;
+    }
+
+    /// Waits until the socket tells an error, such as that nobody listens.
+    pub(super) async fn failing(&self) {
+        self.0.failing.notified().await;
+    }
+
+    /// The first error of the socket.
     #[must_use]
     pub fn error(&self) -> Option<io::Error> {
         let noted = *self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
         noted.map(|(kind, code)| code.map_or_else(|| kind.into(), io::Error::from_raw_os_error))
     }
 
-    fn take(&self, bytes: u64) -> io::Result<()> {
+    fn take(&self, bytes: u64) {
         self.0.first.get_or_init(Instant::now);
         self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
-        if self.is_flooded() { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
+        if self.is_flooded() {
+            self.0.flooded.notify_one();
+        }
     }
 
     fn failed(&self, error: &io::Error) {
         let mut noted = self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
         noted.get_or_insert((error.kind(), error.raw_os_error()));
+        self.0.failing.notify_one();
     }
 }
 
-/// The socket. quinn sends; what comes is read here, since quinn drops the errors of a connected socket, and with
-/// them that nobody listens.
+/// The socket. quinn drops the errors of a connected one, and with them that nobody listens: so it is read and
+/// written here. Errors are noted, as QUIC goes on over them.
 #[derive(Debug)]
 pub(super) struct Gauged {
-    sending: Arc<dyn AsyncUdpSocket>,
-    receiving: UdpSocket,
+    /// Knows when there is room to write.
+    room: Arc<dyn AsyncUdpSocket>,
+    socket: UdpSocket,
     state: UdpSocketState,
     gauge: Gauge,
 }
 
 impl Gauged {
     pub(super) fn new(socket: net::UdpSocket, gauge: Gauge) -> io::Result<Self> {
-        let receiving = UdpSocket::from_std(socket.try_clone()?)?;
-        let state = UdpSocketState::new((&receiving).into())?;
-        Ok(Self { sending: TokioRuntime.wrap_udp_socket(socket)?, receiving, state, gauge })
+        let room = TokioRuntime.wrap_udp_socket(socket.try_clone()?)?;
+        let socket = UdpSocket::from_std(socket)?;
+        let state = UdpSocketState::new((&socket).into())?;
+        Ok(Self { room, socket, state, gauge })
     }
 
     fn read(&self, bufs: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> io::Result<usize> {
-        self.receiving.try_io(Interest::READABLE, || self.state.recv((&self.receiving).into(), bufs, meta))
+        self.socket.try_io(Interest::READABLE, || self.state.recv((&self.socket).into(), bufs, meta))
     }
 }
 
 impl AsyncUdpSocket for Gauged {
     fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
-        Arc::clone(&self.sending).create_io_poller()
+        Arc::clone(&self.room).create_io_poller()
     }
 
     fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
-        self.sending.try_send(transmit)
+        let write = || self.state.try_send((&self.socket).into(), transmit);
+        match self.socket.try_io(Interest::WRITABLE, write) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
+            Err(error) => {
+                // A datagram that is too long is how the path is measured.
+                if error.raw_os_error() != Some(nix::errno::Errno::EMSGSIZE as i32) {
+                    self.gauge.failed(&error);
+                }
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
     }
 
     fn poll_recv(
@@ -115,31 +146,25 @@ impl AsyncUdpSocket for Gauged {
         bufs: &mut [IoSliceMut<'_>],
         meta: &mut [RecvMeta],
     ) -> Poll<io::Result<usize>> {
-        let came = loop {
-            if let Err(error) = ready!(self.receiving.poll_recv_ready(cx)) {
-                break Err(error);
-            }
+        loop {
+            ready!(self.socket.poll_recv_ready(cx))?;
             match self.read(bufs, meta) {
+                Ok(count) => {
+                    self.gauge.take(meta.iter().take(count).map(|one| one.len as u64).sum());
+                    return Poll::Ready(Ok(count));
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                came => break came,
+                Err(error) => self.gauge.failed(&error),
             }
-        };
-        let outcome = came.and_then(|count| {
-            let bytes = meta.iter().take(count).map(|one| one.len as u64).sum();
-            self.gauge.take(bytes).map(|()| count)
-        });
-        if let Err(error) = &outcome {
-            self.gauge.failed(error);
         }
-        Poll::Ready(outcome)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.sending.local_addr()
+        self.socket.local_addr()
     }
 
     fn max_transmit_segments(&self) -> usize {
-        self.sending.max_transmit_segments()
+        self.state.max_gso_segments()
     }
 
     fn max_receive_segments(&self) -> usize {
@@ -147,6 +172,6 @@ impl AsyncUdpSocket for Gauged {
     }
 
     fn may_fragment(&self) -> bool {
-        self.sending.may_fragment()
+        self.state.may_fragment()
     }
 }

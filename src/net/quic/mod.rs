@@ -74,8 +74,10 @@ impl Net {
             match shaken {
                 Ok(Ok(connection)) => return Ok(Quic { connection, gauge }),
                 Ok(Err(Stopped::Failed(failure))) => failures.push(failure),
+                Ok(Err(Stopped::Refused)) => failures.push(self.refused(at, phase, &gauge)),
                 Ok(Err(Stopped::Closed(error))) => {
-                    failures.push(self.unshaken(at, phase, &error, &gauge, &session));
+                    failures
+                        .push(session.refusal().unwrap_or_else(|| Failure { phase, ..closed(at, &error) }));
                 }
                 Err(_) => failures.push(unanswered(at, phase, deadline)),
             }
@@ -105,31 +107,24 @@ impl Net {
             let detail = format!("{at}: QUIC cannot begin: {error}");
             Stopped::Failed(Failure::new(Phase::Connect, FailureKind::Internal, detail))
         })?;
-        connecting.await.map_err(Stopped::Closed)
+        tokio::select! {
+            done = connecting => done.map_err(Stopped::Closed),
+            () = gauge.failing() => Err(Stopped::Refused),
+        }
     }
 
-    /// Why a handshake ended with `error`.
-    fn unshaken(
-        &self,
-        at: SocketAddr,
-        phase: Phase,
-        error: &ConnectionError,
-        gauge: &Gauge,
-        session: &QuicSession,
-    ) -> Failure {
-        if let Some(error) = gauge.error() {
-            let failure = self.dial_failure(at, &error);
-            return Failure { phase, detail: format!("{} (QUIC, over UDP)", failure.detail), ..failure };
-        }
-        if let Some(refusal) = session.refusal() {
-            return refusal;
-        }
-        Failure { phase, ..closed(at, error) }
+    /// What the socket says of the way to `at`.
+    fn refused(&self, at: SocketAddr, phase: Phase, gauge: &Gauge) -> Failure {
+        let error = gauge.error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
+        let failure = self.dial_failure(at, &error);
+        Failure { phase, detail: format!("{} (QUIC, over UDP)", failure.detail), ..failure }
     }
 }
 
 enum Stopped {
     Failed(Failure),
+    /// The socket told an error, which the gauge has.
+    Refused,
     Closed(ConnectionError),
 }
 

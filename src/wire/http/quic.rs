@@ -87,7 +87,10 @@ async fn ask(told: &Told, request: Request<Full<Bytes>>, marks: &Marks) -> Resul
             }
         }
     };
-    let answer = driver.drive(exchange).await;
+    let answer = tokio::select! {
+        answer = driver.drive(exchange) => answer,
+        () = told.gauge.flooded() => return Err(flooded(marks.phase())),
+    };
     let (response, stream) = answer.map_err(|error| told.of_stream(marks.phase(), &error))?;
     Ok((response, stream, sender, driver))
 }
@@ -112,6 +115,9 @@ impl QuicBody {
 
     /// The next piece; `None` at the end.
     pub(super) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Failure>>> {
+        if self.told.gauge.is_flooded() {
+            return Poll::Ready(Some(Err(flooded(Phase::Transfer))));
+        }
         let came = ready!(self.stream.poll_recv_data(cx)).map(|data| {
             data.map(|mut data| {
                 let length = data.remaining();
@@ -131,6 +137,10 @@ impl QuicBody {
             Err(error) => Some(Err(self.told.of_stream(Phase::Transfer, &error))),
         })
     }
+}
+
+fn flooded(phase: Phase) -> Failure {
+    Failure::new(phase, FailureKind::ResponseTooLarge, "more came than an answer may have")
 }
 
 /// Tells what went wrong with an exchange.
@@ -165,9 +175,6 @@ impl Told {
     /// What it means that the connection ended, or that its peer broke the rules of HTTP/3, as `words` say.
     fn of_connection(&self, phase: Phase, words: &str) -> Failure {
         let failure = |kind, detail: &str| Failure::new(phase, kind, detail);
-        if self.gauge.is_flooded() {
-            return failure(FailureKind::ResponseTooLarge, "more came than an answer may have");
-        }
         match self.connection.close_reason() {
             None | Some(ConnectionError::LocallyClosed) => {
                 failure(FailureKind::ResponseInvalid, &printable(words))
