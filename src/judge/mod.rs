@@ -7,6 +7,10 @@ pub mod keyword;
 pub mod settle;
 pub mod sla;
 mod spaces;
+pub mod telling;
+pub mod template;
+pub mod variable;
 mod verdict;
+mod xpath;
 
 pub use verdict::verdict;

@@ -16,7 +16,7 @@ impl Watched {
             status: result.status,
             slots: result.slots(),
             last_planned_at: result.missed.map_or(result.planned_at, |missed| missed.last_planned_at),
-            step: None,
+            step: result.failing_step().map(|step| step.number),
             page: if rules.policy.notify_on_content_change { self.page_news(result) } else { None },
             certificate: certificate_news(result, rules),
         }

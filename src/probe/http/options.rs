@@ -12,7 +12,7 @@ use super::{ProbeSettings, Unusable};
 use crate::judge::certificate::ExpiryRule;
 use crate::judge::keyword::KeywordRule;
 use crate::model::Document;
-use crate::net::{Family, TlsOptions, TlsVersions};
+use crate::probe::way;
 use crate::wire::http::client::{Login, Request, Way};
 
 /// What a website monitor asks for.
@@ -54,10 +54,10 @@ impl Options {
         Ok(Self {
             headers: Headers::of(document, settings, &method)?,
             way: Way {
-                family: family(document)?,
+                family: way::family(document).ok_or_else(|| unusable("ipv6_enabled", "it is no choice"))?,
                 pinned: pinned(document)?.zip(url.host()).map(|(address, host)| (host.to_owned(), address)),
-                proxy: id(document, "proxy_id"),
-                tls: tls(document),
+                proxy: way::proxy(document),
+                tls: way::tls(document),
             },
             follows: document.flag("http_follow_redirects"),
             error_302: document.flag("http_302_is_error"),
@@ -135,30 +135,6 @@ fn pinned(document: &Document) -> Result<Option<IpAddr>, Unusable> {
             text.parse().map(Some).map_err(|_| unusable("ip_address", format!("`{text}` is no address")))
         }
         _ => Ok(None),
-    }
-}
-
-fn family(document: &Document) -> Result<Family, Unusable> {
-    match document.text("ipv6_enabled") {
-        None | Some("Disabled") => Ok(Family::V4Only),
-        Some("Preferred") => Ok(Family::V6Preferred),
-        Some("Enforced") => Ok(Family::V6Only),
-        Some(other) => Err(unusable("ipv6_enabled", format!("`{other}` is no choice"))),
-    }
-}
-
-/// The record that `field` names; none with 0.
-fn id(document: &Document, field: &str) -> Option<i64> {
-    Some(document.number(field)).filter(|&id| id != 0)
-}
-
-fn tls(document: &Document) -> TlsOptions {
-    TlsOptions {
-        versions: TlsVersions::of_field(document.text("use_ssl_version").unwrap_or_default()),
-        alpn: &[],
-        verify: document.flag("verify_certificate"),
-        ca: id(document, "ca_cert_id"),
-        client_certificate: id(document, "ssl_cert_id").filter(|_| document.flag("use_client_ssl_cert")),
     }
 }
 
