@@ -117,7 +117,7 @@ fn a_client_certificate_that_is_shown_is_named_and_known() {
         T::WebsiteSsl,
         json!({"proxy_id": 9, "http_version": "2"}),
         json!({"proxy_id": 9, "http_version": "3"}),
-        "http_version: `http_version` 3 cannot be used with `proxy_id`: no proxy carries its UDP",
+        "http_version: `http_version` 3 cannot be used with `proxy_id`: no proxy carries its UDP | use 2 or 1.1 through a proxy",
     );
 }
 
