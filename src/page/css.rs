@@ -50,7 +50,8 @@ impl Sheet<'_> {
             match token {
                 Token::AtKeyword(name) => {
                     self.at_rule(&name, parser, depth, top);
-                    self.imports_over |= !matches!(&*name.to_ascii_lowercase(), "import" | "charset" | "layer");
+                    self.imports_over |=
+                        !matches!(&*name.to_ascii_lowercase(), "import" | "charset" | "layer");
                     continue;
                 }
                 Token::UnquotedUrl(url) => self.image(&url),
@@ -142,7 +143,9 @@ impl Sheet<'_> {
             || query.get(..8).is_some_and(|head| head.eq_ignore_ascii_case("supports"))
         {
             let end = match query.find(['(', ' ']) {
-                Some(at) if query[at..].starts_with('(') => query.find(')').map_or(query.len(), |end| end + 1),
+                Some(at) if query[at..].starts_with('(') => {
+                    query.find(')').map_or(query.len(), |end| end + 1)
+                }
                 Some(at) => at,
                 None => query.len(),
             };
@@ -253,7 +256,10 @@ fn sources(parser: &mut Parser<'_>) -> Option<String> {
                     }
                     Ok(())
                 });
-                if !["woff2", "woff", "truetype", "opentype", "collection"].iter().any(|f| format.starts_with(f)) {
+                if !["woff2", "woff", "truetype", "opentype", "collection"]
+                    .iter()
+                    .any(|f| format.starts_with(f))
+                {
                     last = None;
                 }
             }

@@ -60,10 +60,15 @@ impl Finds {
     /// Nothing yet of the page at `page`, which is no object of itself.
     #[must_use]
     pub fn new(page: &Url) -> Self {
-        let mut finds =
-            Self { known: HashSet::new(), new: Vec::new(), listed: 0, url_bytes: 0, unlisted: 0 };
+        let mut finds = Self { known: HashSet::new(), new: Vec::new(), listed: 0, url_bytes: 0, unlisted: 0 };
         finds.known.insert(key(&bare(page.clone())));
         finds
+    }
+
+    /// Takes nothing any more.
+    pub(super) fn closed() -> Self {
+        let known = HashSet::new();
+        Self { known, new: Vec::new(), listed: MOST_OBJECTS, url_bytes: 0, unlisted: 1 }
     }
 
     /// Takes what was found since the last call, in its order.
@@ -131,9 +136,9 @@ impl Finds {
 /// Told before it is parsed: such references can be megabytes long.
 fn is_inline(reference: &str) -> bool {
     let head = reference.as_bytes();
-    ["data:", "blob:", "javascript:", "about:"]
-        .iter()
-        .any(|scheme| head.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme.as_bytes())))
+    ["data:", "blob:", "javascript:", "about:"].iter().any(|scheme| {
+        head.get(..scheme.len()).is_some_and(|head| head.eq_ignore_ascii_case(scheme.as_bytes()))
+    })
 }
 
 /// `url` as it is asked for.

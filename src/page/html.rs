@@ -31,8 +31,27 @@ fn document(html: &str, url: &Url, frames: u8, depth: u8, finds: &mut Finds) {
 
 /// The attributes that matter; the rest is passed over.
 const ATTRIBUTES: [&str; 22] = [
-    "as", "autoplay", "background", "data", "default", "disabled", "href", "imagesizes", "imagesrcset", "media",
-    "nomodule", "poster", "preload", "rel", "sizes", "src", "srcdoc", "srcset", "style", "type", "xlink:href",
+    "as",
+    "autoplay",
+    "background",
+    "data",
+    "default",
+    "disabled",
+    "href",
+    "imagesizes",
+    "imagesrcset",
+    "media",
+    "nomodule",
+    "poster",
+    "preload",
+    "rel",
+    "sizes",
+    "src",
+    "srcdoc",
+    "srcset",
+    "style",
+    "type",
+    "xlink:href",
     "language",
 ];
 
@@ -339,7 +358,9 @@ fn is_picture_type(kind: &str) -> bool {
 }
 
 fn is_media_type(kind: &str) -> bool {
-    let known = ["mp4", "webm", "ogg", "mpeg", "mp3", "aac", "wav", "x-wav", "wave", "flac", "x-flac", "x-m4a", "opus"];
+    let known = [
+        "mp4", "webm", "ogg", "mpeg", "mp3", "aac", "wav", "x-wav", "wave", "flac", "x-flac", "x-m4a", "opus",
+    ];
     let kind = essence(kind);
     let bare = kind.strip_prefix("video/").or(kind.strip_prefix("audio/"));
     kind.is_empty() || kind == "application/ogg" || bare.is_some_and(|kind| known.contains(&kind))

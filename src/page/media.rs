@@ -42,7 +42,8 @@ fn one(query: &str, depth: u8) -> bool {
     if depth > DEEPEST {
         return false;
     }
-    if let Some(rest) = query.strip_prefix("not ").or_else(|| query.strip_prefix("not(").map(|_| &query[3..])) {
+    if let Some(rest) = query.strip_prefix("not ").or_else(|| query.strip_prefix("not(").map(|_| &query[3..]))
+    {
         return !one(rest, depth + 1);
     }
     let query = query.strip_prefix("only ").unwrap_or(query);
@@ -67,7 +68,10 @@ fn feature(text: &str) -> bool {
     if text.contains(['<', '>', '=']) {
         return range(text);
     }
-    matches!(text, "width" | "height" | "color" | "hover" | "any-hover" | "pointer" | "any-pointer" | "resolution")
+    matches!(
+        text,
+        "width" | "height" | "color" | "hover" | "any-hover" | "pointer" | "any-pointer" | "resolution"
+    )
 }
 
 fn has(name: &str, value: &str) -> bool {

@@ -78,7 +78,8 @@ fn width(sizes: &str) -> f64 {
     media::split(&sizes, |rest| rest.starts_with(',').then_some(1))
         .find_map(|size| {
             let size = size.trim();
-            let (condition, length) = size.rsplit_once(|c: char| c.is_ascii_whitespace()).unwrap_or(("", size));
+            let (condition, length) =
+                size.rsplit_once(|c: char| c.is_ascii_whitespace()).unwrap_or(("", size));
             media::length(length).filter(|length| *length >= 0.0 && media::matches(condition))
         })
         .unwrap_or(media::WIDTH)

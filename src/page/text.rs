@@ -59,7 +59,9 @@ impl Callback<Infallible, ()> for &mut Reader {
                     self.hidden.clear();
                 }
             }
-            CallbackEvent::String { value } if self.hidden.is_empty() && self.templates == 0 => self.take(value),
+            CallbackEvent::String { value } if self.hidden.is_empty() && self.templates == 0 => {
+                self.take(value)
+            }
             _ => {}
         }
         None
@@ -91,7 +93,15 @@ impl Reader {
 fn is_hidden(name: &[u8]) -> bool {
     matches!(
         name,
-        b"script" | b"style" | b"noscript" | b"title" | b"iframe" | b"noframes" | b"noembed" | b"object" | b"svg"
+        b"script"
+            | b"style"
+            | b"noscript"
+            | b"title"
+            | b"iframe"
+            | b"noframes"
+            | b"noembed"
+            | b"object"
+            | b"svg"
     )
 }
 
@@ -99,10 +109,45 @@ fn is_hidden(name: &[u8]) -> bool {
 fn is_inline(name: &[u8]) -> bool {
     matches!(
         name,
-        b"a" | b"abbr" | b"acronym" | b"b" | b"bdi" | b"bdo" | b"big" | b"cite" | b"code" | b"data" | b"del"
-            | b"dfn" | b"em" | b"font" | b"i" | b"ins" | b"kbd" | b"label" | b"mark" | b"q" | b"rp" | b"rt"
-            | b"ruby" | b"s" | b"samp" | b"small" | b"span" | b"strike" | b"strong" | b"sub" | b"sup" | b"time"
-            | b"tt" | b"u" | b"var" | b"wbr" | b"script" | b"style" | b"noscript" | b"template"
+        b"a" | b"abbr"
+            | b"acronym"
+            | b"b"
+            | b"bdi"
+            | b"bdo"
+            | b"big"
+            | b"cite"
+            | b"code"
+            | b"data"
+            | b"del"
+            | b"dfn"
+            | b"em"
+            | b"font"
+            | b"i"
+            | b"ins"
+            | b"kbd"
+            | b"label"
+            | b"mark"
+            | b"q"
+            | b"rp"
+            | b"rt"
+            | b"ruby"
+            | b"s"
+            | b"samp"
+            | b"small"
+            | b"span"
+            | b"strike"
+            | b"strong"
+            | b"sub"
+            | b"sup"
+            | b"time"
+            | b"tt"
+            | b"u"
+            | b"var"
+            | b"wbr"
+            | b"script"
+            | b"style"
+            | b"noscript"
+            | b"template"
     )
 }
 

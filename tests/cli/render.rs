@@ -145,7 +145,7 @@ fn a_redirect_is_drawn_hop_by_hop_and_a_warning_says_after_what() {
     shown.reasons = vec!["the first attempt failed: the timeout passed".into()];
     shown.attempts[1]
         .warnings
-        .push(Warning { kind: WarningKind::FellBack, detail: "the server chose `HTTP/1.1`".into() });
+        .push(Warning::new(WarningKind::FellBack, "the server chose `HTTP/1.1`".into()));
     shown.facts.http = Some(Box::new(HttpFacts {
         http_status: 204,
         http_version: "HTTP/1.1".into(),

@@ -44,7 +44,7 @@ fn full() -> CheckResult {
             total_us: 9,
             phases,
             failure: Some(Failure::new(Phase::Connect, FailureKind::ConnectRefused, "x")),
-            warnings: vec![Warning { kind: WarningKind::Note, detail: "x".to_owned() }],
+            warnings: vec![Warning::new(WarningKind::Note, "x".to_owned())],
         }],
         facts: Facts {
             http: Some(Box::new(HttpFacts {
