@@ -14,15 +14,17 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use hickory_proto::op::{Edns, Message, MessageType, Query};
 use hickory_proto::rr::{Name, RData, Record, RecordType, rdata::A};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
-use serde_json::{Value, json};
+use nix::sys::resource::UsageWho;
+use serde_json::json;
 use tokio::net::UdpSocket;
-use tokio_util::sync::CancellationToken;
-use vigie::clock::SystemClock;
-use vigie::model::{Document, MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
-use vigie::probe::{Context, Probe, ProbeSettings, build};
+use vigie::model::MonitorType;
+use vigie::net::Net;
+use vigie::probe::Probe;
+
+use cpu::{attempt, cpu, probe, told};
+
+#[path = "support/cpu.rs"]
+mod cpu;
 
 /// Bounds of the ratios.
 const PING: f64 = 1.5;
@@ -37,8 +39,7 @@ fn main() -> ExitCode {
     let (rounds, queries) = if quick { (3, 2_000) } else { (9, 10_000) };
     // One thread: what it uses is what the checks use, without the servers beside it.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let trust = Trust { roots: Roots::None, ..Trust::default() };
-    let net = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap();
+    let net = cpu::net();
     let query = runtime.block_on(compare_queries(&net, rounds, queries));
     let (ping, lost, took) = compare_pings(&runtime, &net, rounds);
     println!(
@@ -48,38 +49,6 @@ fn main() -> ExitCode {
     let holds = query <= QUERY && ping.is_none_or(|ratio| ratio <= PING) && lost == 0 && took.as_secs() < 1;
     println!("{}", if holds { "every bound holds" } else { "A BOUND DOES NOT HOLD" });
     if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-/// CPU that `who` has used so far, user and system.
-fn cpu(who: UsageWho) -> Duration {
-    let usage = getrusage(who).unwrap();
-    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    Duration::from_micros(u64::try_from(micros).unwrap())
-}
-
-/// Tells what both cost a piece in each round, and returns the median of the ratios.
-fn told(what: &str, other: &str, rounds: &[(Duration, Duration)], pieces: u32, bound: f64) -> f64 {
-    let micros = |of: Duration| of.as_secs_f64() * 1e6 / f64::from(pieces);
-    let mut ratios: Vec<f64> =
-        rounds.iter().map(|(ours, bare)| ours.as_secs_f64() / bare.as_secs_f64()).collect();
-    for (ours, bare) in rounds {
-        println!("  ours {:6.2} µs, {other} {:6.2} µs", micros(*ours), micros(*bare));
-    }
-    ratios.sort_by(f64::total_cmp);
-    let median = ratios[ratios.len() / 2];
-    println!("{what}: {median:.2} times the CPU of {other}, at most {bound}");
-    median
-}
-
-fn probe(kind: MonitorType, fields: Value) -> Arc<dyn Probe> {
-    let Value::Object(fields) = fields else { unreachable!() };
-    build(&Document::trusted(kind, fields), &ProbeSettings::default()).0
-}
-
-async fn attempt(net: &Net, probe: &dyn Probe, timeout: Duration) -> Observation {
-    let cancel = CancellationToken::new();
-    let deadline = Deadline::within(timeout);
-    probe.attempt(Context::new(net, deadline, &cancel, &SystemClock)).await
 }
 
 async fn compare_queries(net: &Net, rounds: usize, queries: u32) -> f64 {

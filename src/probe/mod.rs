@@ -1,6 +1,7 @@
 //! One check of each kind. A probe sees; it opens what it needs through [`Net`], asks `judge` for the
 //! rules, and always comes back with an [`Observation`].
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -102,6 +103,8 @@ pub struct ProbeSettings {
     /// Signs what checks leave behind at a target, so that later ones recognise it. Without it a key of this
     /// process alone does: `vigie check` reads no keys, so what it leaves behind nobody knows later.
     pub keyring: Option<Arc<Keyring>>,
+    /// Variables of API steps that stand before the first step, as `vigie check --set` gives them.
+    pub variables: Arc<BTreeMap<String, String>>,
 }
 
 impl Default for ProbeSettings {
@@ -114,6 +117,7 @@ impl Default for ProbeSettings {
             hello: None,
             monitor: MonitorId(0),
             keyring: None,
+            variables: Arc::default(),
         }
     }
 }

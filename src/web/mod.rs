@@ -2,6 +2,7 @@
 //! `/metrics`, `/healthz`, `/readyz`. Pages are whole HTML documents that need no script and nothing from elsewhere.
 
 mod bar;
+mod course;
 mod gate;
 mod guard;
 mod health;

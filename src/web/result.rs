@@ -5,6 +5,7 @@ use std::fmt::Write;
 use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 
+use super::course::course;
 use super::html::{document, escape, time};
 use super::status::reason;
 use super::{Site, not_found, store_unavailable};
@@ -27,6 +28,7 @@ fn render(result: &CheckResult) -> Html<String> {
         r#"<h1>{name} <small>{planned} UTC</small></h1><p><span class="pill s-{word}">{word}</span> {} <a href="/monitors/{monitor}">All results</a></p>"#,
         escape(&why)
     );
+    body.push_str(&course(&result.course));
     // Only numbers and texts are in it: nothing that JSON cannot hold.
     let text = serde_json::to_string_pretty(result).unwrap_or_default();
     let _ = write!(body, r#"<pre class="record">{}</pre>"#, escape(&text));

@@ -42,6 +42,8 @@ fn wrong_use_names_what_is_wrong_and_the_nearest_name() {
             vec!["`keywrd_string`", "did you mean `keyword_string`?"],
         ),
         (vec!["website", "http://x/", "--set", "timeout"], vec!["has no `=`"]),
+        (vec!["website", "http://x/", "--set", "{{token}}"], vec!["sets no variable", "'{{name}}=value'"]),
+        (vec!["--file", "a.yaml", "--set", "timeout=5"], vec!["does not go with `--file`"]),
         (
             vec!["website", "http://x/", "--set", "http_headers=[{"],
             vec!["`--set http_headers`", "must be a list"],

@@ -101,6 +101,7 @@ fn a_website_that_is_well() {
         content_type: Some("text/html; charset=utf-8".into()),
         redirects: Vec::new(),
         url: "https://www.example.test/".into(),
+        ..HttpFacts::default()
     }));
     shown.facts.tls = Some(Box::new(TlsFacts {
         tls_version: Some("TLSv1.3".into()),
@@ -143,9 +144,7 @@ fn a_redirect_is_drawn_hop_by_hop_and_a_warning_says_after_what() {
     );
     shown.warning_status = Some(Status::TIMED_OUT);
     shown.reasons = vec!["the first attempt failed: the timeout passed".into()];
-    shown.attempts[1]
-        .warnings
-        .push(Warning::new(WarningKind::FellBack, "the server chose `HTTP/1.1`".into()));
+    shown.attempts[1].warnings.push(Warning::new(WarningKind::FellBack, "the server chose `HTTP/1.1`"));
     shown.facts.http = Some(Box::new(HttpFacts {
         http_status: 204,
         http_version: "HTTP/1.1".into(),
@@ -239,4 +238,69 @@ fn colour_only_adds_to_the_plain_text() {
     }
     assert_ne!(painted, bare);
     assert_eq!(bare, render::check(&shown, Style::PLAIN));
+}
+
+#[test]
+fn steps_and_the_objects_of_a_page_have_a_line_each() {
+    let mut result =
+        result(MonitorType::WebsiteApi, "orders", Outcome::Error, vec![attempt(1, phases(COLD), None)]);
+    let exchange = |method: &str, url: &str, http_status| HttpExchange {
+        method: method.to_owned(),
+        url: url.to_owned(),
+        http_status,
+        ..HttpExchange::default()
+    };
+    let step = |number, name: &str, failures: Vec<Failure>, exchanges| StepResult {
+        number,
+        name: name.to_owned(),
+        status: failures.first().map_or(Status::OK, Failure::status),
+        started_us: 0,
+        total_us: 41_200,
+        phases: phases(COLD),
+        failures,
+        exchanges,
+        variables: if number == 1 { vec!["token".to_owned(), "user".to_owned()] } else { Vec::new() },
+    };
+    let wrong = |detail: &str| Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail);
+    result.course.steps = vec![
+        step(1, "log in", Vec::new(), vec![exchange("POST", "https://a.test/login", 200)]),
+        step(
+            2,
+            "list the orders",
+            vec![wrong("JSON Response `$.n` equals `3`: found `4`"), wrong("second")],
+            vec![exchange("GET", "https://a.test/o", 302), exchange("GET", "https://a.test/orders", 200)],
+        ),
+    ];
+    let object = |url: &str, started_us, failure: Option<Failure>| PageObject {
+        url: url.to_owned(),
+        kind: ObjectKind::Image,
+        third_party: failure.is_some(),
+        started_us,
+        total_us: 50_000,
+        phases: Phases::default(),
+        http_status: if failure.is_some() { 404 } else { 200 },
+        http_version: "HTTP/1.1".to_owned(),
+        mimetype: "image/png".to_owned(),
+        body_wire_bytes: 1200,
+        body_bytes: 1200,
+        failure,
+    };
+    let gone = Failure::new(Phase::Validate, FailureKind::HttpStatus, "`404 Not Found`");
+    let change =
+        |status, before, now| ObjectChange { status, url: "https://a.test/x.js".to_owned(), before, now };
+    result.course.page = Some(Box::new(FullPage {
+        total_us: 100_000,
+        bytes: 123_456,
+        unlisted: 3,
+        objects: vec![
+            object("https://a.test/a.png", 0, None),
+            object("https://b.test/b.png", 50_000, Some(gone.of_object("https://b.test/b.png"))),
+        ],
+        changes: vec![
+            change(Status::OBJECT_NEW, None, Some(9)),
+            change(Status::OBJECT_MISSING, Some(8), None),
+            change(Status::OBJECT_SIZE_CHANGED, Some(8), Some(9)),
+        ],
+    }));
+    insta::assert_snapshot!(render::check(&result, Style::PLAIN));
 }

@@ -346,6 +346,7 @@ impl Reader<'_> {
             body_bytes: self.number("checks.body_bytes").unsigned_abs(),
             user_agent: self.optional("checks.user_agent").map_or(standard.user_agent, Into::into),
             monitor: standard.monitor,
+            variables: standard.variables,
             keyring: None,
             hello: self.optional("mail.hello").map(Into::into),
         }

@@ -2,9 +2,11 @@
 
 mod run;
 mod subject;
+mod variable;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use subject::Subject;
 
@@ -30,6 +32,8 @@ Examples:
   vigie check tcp db.example.com:5432
   vigie check ping 192.0.2.1 --set ping_count=3
   vigie check name-server 192.0.2.53 --set name_to_resolve=example.com
+  vigie check website-api https://example.com/api --set 'assertions=[{\"source\":\"Status Code\",\"comparison\":\"equals\",\"value\":\"200\"}]'
+  vigie check --file steps.yaml --set '{{user}}=anna'
   vigie check --file config/monitors/website.yaml
   vigie check --file monitors.yaml shop --json
 
@@ -39,8 +43,9 @@ pub(super) struct Args {
     /// Type and target; with --file, the name or key of one monitor in it
     #[arg(value_name = "TYPE TARGET", num_args = 0..=2)]
     words: Vec<String>,
-    /// Set a field; JSON where its value is not plain text
-    #[arg(long, value_name = "FIELD=VALUE", conflicts_with = "file")]
+    /// Set a field, JSON where its value is not plain text; or a variable before the first step, as
+    /// '{{name}}=value'
+    #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<String>,
     /// Check the monitors in FILE, YAML or JSON: one, or a list
     #[arg(long, value_name = "FILE")]
@@ -53,14 +58,20 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let (settings, location) = args.place.load()?;
+    let (mut settings, location) = args.place.load()?;
+    let (sets, variables) = variable::split(args.set)?;
+    if !sets.is_empty() && args.file.is_some() {
+        let hint = "change the file; variables of steps can be set: `--set '{{name}}=value'`";
+        return Err(WrongUse::error("`--set` of a field does not go with `--file`", Some(hint.to_owned())));
+    }
+    settings.probe.variables = Arc::new(variables);
     let subjects = match (&args.file, args.words.as_slice()) {
         (Some(file), []) => subject::from_file(file, None, &settings)?,
         (Some(file), [name]) => subject::from_file(file, Some(name), &settings)?,
         (Some(_), _) => return Err(too_many_words()),
         (None, [kind, target]) => {
             let kind = kinds::parse(kind).map_err(WrongUse)?;
-            vec![subject::from_words(kind, target, &args.set, &settings)?]
+            vec![subject::from_words(kind, target, &sets, &settings)?]
         }
         (None, [kind]) => {
             let kind = kinds::parse(kind).map_err(WrongUse)?;

@@ -6,7 +6,7 @@ use super::{Style, duration};
 use crate::model::Phases;
 
 /// Cells of the longest bar.
-const WIDTH: usize = 40;
+pub(super) const WIDTH: usize = 40;
 /// Parts of a cell, from one eighth to a full one.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
@@ -29,7 +29,7 @@ pub(super) fn sum(phases: &Phases) -> u64 {
 }
 
 /// The dots before a bar and the bar itself; a phase that took any time shows at least an eighth.
-fn bar(begun: u64, micros: u64, longest: u64) -> (String, String) {
+pub(super) fn bar(begun: u64, micros: u64, longest: u64) -> (String, String) {
     let cell =
         |at: u64| usize::try_from(u128::from(at) * WIDTH as u128 / u128::from(longest)).unwrap_or(WIDTH);
     let lead = cell(begun).min(WIDTH - 1);

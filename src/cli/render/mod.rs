@@ -1,6 +1,7 @@
 //! A check result in words for people: verdict, reasons, phases as bars, what was learned of the target.
 
 mod bars;
+mod course;
 mod facts;
 mod units;
 
@@ -21,6 +22,7 @@ pub fn check(result: &CheckResult, style: Style) -> String {
         let last = index + 1 == result.attempts.len();
         section(&mut out, result, attempt, last, style);
     }
+    course::lines(&mut out, &result.course, style);
     facts::lines(&mut out, result, style);
     out
 }

@@ -4,6 +4,7 @@
 #[path = "../bodies/imap.rs"]
 mod body;
 #[path = "../play.rs"]
+#[allow(dead_code, reason = "nobody logs in here")]
 mod play;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| body::run(data));

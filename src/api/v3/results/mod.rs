@@ -1,5 +1,6 @@
 //! `GET /results`, `GET /results/{id}` and the files that a result holds (behaviour.md 1).
 
+mod course;
 pub(super) mod schema;
 
 use std::collections::HashSet;
@@ -161,6 +162,15 @@ struct Walk {
     seen: HashSet<CheckId>,
 }
 
+/// A list has thousands of results, and headers and bodies make up most of some.
+fn without_exchanges(mut result: CheckResult) -> CheckResult {
+    result.course.exchanges.clear();
+    for step in &mut result.course.steps {
+        step.exchanges.clear();
+    }
+    result
+}
+
 impl Walk {
     async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
         let fetched = match self.fetched.take() {
@@ -173,8 +183,8 @@ impl Walk {
         let times = times.map(|(first, last)| (first.planned_at, last.planned_at));
         let at_last = fetched.results.iter().filter(|result| times.is_some_and(|t| result.planned_at == t.1));
         let at_last = at_last.count() as u64;
-        let fresh: Vec<CheckResult> =
-            fetched.results.into_iter().filter(|result| !self.seen.contains(&result.check_id)).collect();
+        let fresh = fetched.results.into_iter().filter(|result| !self.seen.contains(&result.check_id));
+        let fresh: Vec<CheckResult> = fresh.map(without_exchanges).collect();
         match times {
             // On by time: an offset would read all that was sent before anew for each page.
             Some((first, last)) if first != last => {

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::course;
 use crate::model::{FailureKind, MissedReason, MonitorType, Outcome, Phase};
 
 /// The list of results.
@@ -70,6 +71,9 @@ pub(super) fn result() -> Value {
             "address": text("Address and port of the peer of the last attempt"),
             "attempts": {"type": "array", "items": attempt()},
             "facts": facts(),
+            "steps": course::steps(),
+            "exchanges": course::exchanges("HTTP exchanges outside of steps, of a failed attempt; left out in lists"),
+            "page": course::page(),
             "captures": {"type": "array", "items": capture()},
             "verification": object(&["status", "at"], json!({
                 "status": integer("What a second location said of the failure: 70 to 73, or 79 when there was none"),
@@ -96,22 +100,33 @@ fn attempt() -> Value {
             "started_at": time("When it began"),
             "total_us": micros("How long it took"),
             "phases": phases(),
-            "failure": object(&["phase", "kind", "fault", "detail"], json!({
-                "phase": {"type": "string", "enum": Phase::ALL.map(Phase::name)},
-                "kind": {"type": "string", "enum": FailureKind::ALL.iter().map(|kind| kind.label()).collect::<Vec<_>>()},
-                "fault": {"type": "string", "enum": ["target", "network", "ours"]},
-                "detail": {"type": "string"},
-            })),
+            "failure": failure(),
             "warnings": {"type": "array", "items": object(&["kind", "detail"], json!({
                 "kind": {"type": "string",
-                    "enum": ["redirect_not_followed", "certificate_expiring", "fell_back", "note"]},
+                    "enum": ["redirect_not_followed", "certificate_expiring", "fell_back", "page_object", "note"]},
                 "detail": {"type": "string"},
+                "part": integer("Status code of what it is about, such as an object of a page"),
             }))},
         }),
     )
 }
 
-fn phases() -> Value {
+/// What went wrong.
+pub(super) fn failure() -> Value {
+    named(
+        "ResultFailure",
+        &["phase", "kind", "fault", "detail"],
+        json!({
+            "phase": {"type": "string", "enum": Phase::ALL.map(Phase::name)},
+            "kind": {"type": "string", "enum": FailureKind::ALL.iter().map(|kind| kind.label()).collect::<Vec<_>>()},
+            "fault": {"type": "string", "enum": ["target", "network", "ours"]},
+            "detail": {"type": "string"},
+            "part": integer("Status code of the part that failed, such as an object of a page"),
+        }),
+    )
+}
+
+pub(super) fn phases() -> Value {
     let phases: Map<String, Value> =
         Phase::ALL.iter().map(|phase| (phase.key().to_owned(), micros("How long the phase took"))).collect();
     named("ResultPhases", &[], Value::Object(phases))
@@ -129,6 +144,9 @@ fn facts() -> Value {
             "http_reason": text("Reason phrase of HTTP/1"),
             "body_wire_bytes": integer("Bytes of the body as they came, before decompression"),
             "body_bytes": integer("Bytes of the body after decompression"),
+            "changed": flag("Whether the page differs from that of the last good run at the location, in size or in its text"),
+            "text_sha256": text("SHA-256 of the visible text of the page, of monitors that tell a change of it"),
+            "text_sha256_before": text("That of the last good run at the location, where it differs"),
             "content_type": text("Media type and charset as the server said"),
             "redirects": {"type": "array", "items": object(&["url", "http_status", "phases"], json!({
                 "url": text("The URL that was asked"),
@@ -252,7 +270,7 @@ pub(in crate::api::v3) fn named(name: &str, required: &[&str], properties: Value
     schema
 }
 
-fn flag(about: &str) -> Value {
+pub(super) fn flag(about: &str) -> Value {
     json!({"type": "boolean", "description": about})
 }
 

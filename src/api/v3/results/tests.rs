@@ -7,18 +7,24 @@ use serde_json::Value;
 
 use super::*;
 use crate::model::{
-    Attempt, Capture, Certificate, DnsFacts, Facts, Failure, FailureKind, Fault, FtpFacts, Hop, HttpFacts,
-    MailFacts, MissedReason, MissedRuns, MonitorType, Phase, Phases, PingFacts, Revision, RunId, Status,
-    Timestamp, TlsFacts, TripFacts, Verification, Warning, WarningKind,
+    Attempt, Capture, Certificate, Course, DnsFacts, Excerpt, Facts, Failure, FailureKind, Fault, FtpFacts,
+    FullPage, Hop, HttpExchange, HttpFacts, MailFacts, MissedReason, MissedRuns, MonitorType, ObjectChange,
+    ObjectKind, PageObject, Phase, Phases, PingFacts, Revision, RunId, Status, StepResult, Timestamp,
+    TlsFacts, TripFacts, Verification, Warning, WarningKind,
 };
 
-/// Where every part that can be there is there.
-fn full() -> CheckResult {
-    let at = Timestamp::from_seconds(1_772_323_200);
+fn every_phase() -> Phases {
     let mut phases = Phases::default();
     for phase in Phase::ALL {
         phases.set(phase, Duration::from_micros(5));
     }
+    phases
+}
+
+/// Where every part that can be there is there.
+fn full() -> CheckResult {
+    let at = Timestamp::from_seconds(1_772_323_200);
+    let phases = every_phase();
     let run_id = RunId::of(MonitorId(7), at);
     let text = || Some("x".to_owned());
     CheckResult {
@@ -43,12 +49,15 @@ fn full() -> CheckResult {
             started_at: at,
             total_us: 9,
             phases,
-            failure: Some(Failure::new(Phase::Connect, FailureKind::ConnectRefused, "x")),
-            warnings: vec![Warning::new(WarningKind::Note, "x".to_owned())],
+            failure: Some(Failure::new(Phase::Connect, FailureKind::ConnectRefused, "x").of_object("x")),
+            warnings: vec![Warning { part: Some(Status(7007)), ..Warning::new(WarningKind::Note, "x") }],
         }],
         facts: Facts {
             http: Some(Box::new(HttpFacts {
                 http_reason: text(),
+                changed: true,
+                text_sha256: text(),
+                text_sha256_before: text(),
                 content_type: text(),
                 redirects: vec![Hop {
                     url: "x".into(),
@@ -115,7 +124,7 @@ fn full() -> CheckResult {
             })),
             resolved: vec![[127, 0, 0, 1].into()],
         },
-        course: crate::model::Course::default(),
+        course: course(),
         captures: vec![Capture::new("a.txt", "text/plain", b"x")],
         verification: Some(Verification {
             status: Status::VERIFIED_CONFIRMED,
@@ -125,6 +134,64 @@ fn full() -> CheckResult {
         }),
         missed: Some(MissedRuns { reason: MissedReason::Paused, slots: 2, last_planned_at: at }),
     }
+}
+
+fn course() -> Course {
+    use ObjectKind::{Font, Frame, Image, Media, Other, Script, Style};
+
+    let phases = every_phase();
+    let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "x").of_object("x");
+    let excerpt = Excerpt { mimetype: "x".into(), text: "x".into(), bytes: 1 };
+    let exchange = HttpExchange {
+        address: Some(([127, 0, 0, 1], 80).into()),
+        phases,
+        request_headers: vec![("x".into(), "x".into())],
+        request_body: Some(excerpt.clone()),
+        http_version: "x".into(),
+        http_reason: Some("x".into()),
+        response_headers: vec![("x".into(), "x".into())],
+        response_body: Some(excerpt),
+        failure: Some(failure.clone()),
+        ..HttpExchange::default()
+    };
+    let step = StepResult {
+        number: 1,
+        name: "x".into(),
+        status: Status::OK,
+        started_us: 1,
+        total_us: 1,
+        phases,
+        failures: vec![failure.clone()],
+        exchanges: vec![exchange.clone()],
+        variables: vec!["x".into()],
+    };
+    let object = |kind| PageObject {
+        url: "x".into(),
+        kind,
+        third_party: true,
+        started_us: 1,
+        total_us: 1,
+        phases,
+        http_status: 200,
+        http_version: "x".into(),
+        mimetype: "x".into(),
+        body_wire_bytes: 1,
+        body_bytes: 1,
+        failure: Some(failure.clone()),
+    };
+    let page = FullPage {
+        total_us: 1,
+        bytes: 1,
+        unlisted: 1,
+        objects: [Image, Script, Style, Frame, Font, Media, Other].map(object).to_vec(),
+        changes: vec![ObjectChange {
+            status: Status::OBJECT_SIZE_CHANGED,
+            url: "x".into(),
+            before: Some(1),
+            now: Some(2),
+        }],
+    };
+    Course { steps: vec![step], exchanges: vec![exchange], page: Some(Box::new(page)) }
 }
 
 /// What of `value` does not fit `schema`, and what of `schema` is not in `value`, by path.

@@ -1,0 +1,153 @@
+//! What an API check of ten steps costs in CPU, against the same ten requests and nothing else. The server is a
+//! process of its own; on this side all threads count. Only the ratio counts; both sides run in turns.
+//!
+//! `cargo bench --bench steps` takes the median of 9 rounds; `-- --quick` of 3 smaller ones. It ends with 1 when
+//! the ratio is over its bound.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
+
+use std::convert::Infallible;
+use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response, header};
+use http_body_util::{BodyExt, Full};
+use hyper_util::rt::TokioIo;
+use nix::sys::resource::UsageWho;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use vigie::model::MonitorType;
+
+use cpu::{attempt, cpu, net, probe, told};
+
+#[path = "support/cpu.rs"]
+mod cpu;
+
+/// The bound of the ratio.
+const STEPS: f64 = 1.3;
+/// Steps of the check.
+const COUNT: u32 = 10;
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    if std::env::args().any(|arg| arg == "--serve") {
+        runtime.block_on(serve());
+        return ExitCode::SUCCESS;
+    }
+    let quick = std::env::args().any(|arg| arg == "--quick");
+    let (rounds, checks) = if quick { (3, 200) } else { (9, 1_000) };
+    let (mut server, at) = served();
+    let ratio = runtime.block_on(compare(at, rounds, checks));
+    server.kill().unwrap();
+    server.wait().unwrap();
+    println!("{}", if ratio <= STEPS { "the bound holds" } else { "THE BOUND DOES NOT HOLD" });
+    if ratio <= STEPS { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
+    let net = net();
+    let probe = probe(MonitorType::WebsiteApi, monitor(at));
+    let mut costs = Vec::new();
+    for round in 0..=rounds {
+        let start = cpu(UsageWho::RUSAGE_SELF);
+        for _ in 0..checks {
+            let seen = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
+            assert!(seen.failure.is_none(), "{:?}", seen.failure);
+            assert_eq!(seen.course.steps.len(), COUNT as usize);
+        }
+        let middle = cpu(UsageWho::RUSAGE_SELF);
+        for _ in 0..checks {
+            for number in 1..=COUNT {
+                bare(at, number).await;
+            }
+        }
+        // The first round warms up.
+        if round > 0 {
+            let end = cpu(UsageWho::RUSAGE_SELF);
+            costs.push((middle.saturating_sub(start), end.saturating_sub(middle)));
+        }
+    }
+    println!("a check of {COUNT} steps with JSON assertions and a variable, {checks} a round:");
+    told("API check", "the bare requests", &costs, checks, STEPS)
+}
+
+/// Ten requests; the first answer gives a variable that the others send, each answer has two assertions.
+fn monitor(at: SocketAddr) -> Value {
+    let step = |number: u32| {
+        let sent = if number == 1 { json!([]) } else { json!([{"name": "X-Token", "value": "{{token}}"}]) };
+        let taken = if number == 1 {
+            json!([{"name": "token", "property": "$.token", "source": "JSON Response"}])
+        } else {
+            json!([])
+        };
+        let assertion = |source: &str, property: &str, value: String| json!({"source": source, "property": property, "comparison": "equals", "value": value});
+        json!({
+            "url": format!("http://{at}/items/{number}"), "http_method": "GET", "step_number": number,
+            "step_name": format!("item {number}"), "head": {"headers": sent}, "variables": taken,
+            "assertions": [
+                assertion("Status Code", "", "200".to_owned()),
+                assertion("JSON Response", "$.id", number.to_string()),
+            ],
+        })
+    };
+    json!({"name": "items", "api_steps": (1..=COUNT).map(step).collect::<Vec<_>>()})
+}
+
+/// The least that asks once: a connection of its own, a deadline, and the whole answer.
+async fn bare(at: SocketAddr, number: u32) {
+    let ask = async {
+        let stream = TcpStream::connect(at).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        let (mut sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
+        let driver = tokio::spawn(connection);
+        let request = Request::get(format!("/items/{number}"))
+            .header(header::HOST, at.to_string())
+            .header(header::USER_AGENT, "bare")
+            .header(header::CONNECTION, "close")
+            .body(Full::<Bytes>::default())
+            .unwrap();
+        let answer = sender.send_request(request).await.unwrap();
+        assert_eq!(answer.status(), 200);
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        assert!(body.len() > 1_000);
+        drop(sender);
+        driver.await.unwrap().unwrap();
+    };
+    tokio::time::timeout(Duration::from_secs(30), ask).await.unwrap();
+}
+
+/// This program as the server, and where it listens.
+fn served() -> (Child, SocketAddr) {
+    let mut child =
+        Command::new(std::env::current_exe().unwrap()).arg("--serve").stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (child, line.trim().parse().unwrap())
+}
+
+async fn serve() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    println!("{}", listener.local_addr().unwrap());
+    std::io::stdout().flush().unwrap();
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        let answer = hyper::service::service_fn(|request: Request<hyper::body::Incoming>| async move {
+            let id: u32 = request.uri().path().rsplit('/').next().unwrap().parse().unwrap();
+            let rows: Vec<_> =
+                (0..20).map(|row| json!({"row": row, "name": "a name of some length"})).collect();
+            let body = json!({"id": id, "token": "0123456789abcdef", "rows": rows}).to_string();
+            let answer = Response::builder().header(header::CONTENT_TYPE, "application/json");
+            Ok::<_, Infallible>(answer.body(Full::<Bytes>::from(body)).unwrap())
+        });
+        let serving =
+            hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer);
+        tokio::spawn(async move {
+            // A client that has heard enough may end the connection as it likes.
+            let _ = serving.await;
+        });
+    }
+}

@@ -1,0 +1,54 @@
+//! CPU of two ways to do the same, in turns in one run: only their ratio counts.
+#![allow(dead_code)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+use vigie::clock::SystemClock;
+use vigie::model::{Document, MonitorType, Observation};
+use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::probe::{Context, Probe, ProbeSettings, build};
+
+/// CPU that `who` has used so far, user and system.
+pub fn cpu(who: UsageWho) -> Duration {
+    let usage = getrusage(who).unwrap();
+    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Duration::from_micros(u64::try_from(micros).unwrap())
+}
+
+/// Tells what both cost a piece in each round, and returns the median of the ratios.
+pub fn told(what: &str, other: &str, rounds: &[(Duration, Duration)], pieces: u32, bound: f64) -> f64 {
+    let micros = |of: Duration| of.as_secs_f64() * 1e6 / f64::from(pieces);
+    let mut ratios: Vec<f64> =
+        rounds.iter().map(|(ours, bare)| ours.as_secs_f64() / bare.as_secs_f64()).collect();
+    for (ours, bare) in rounds {
+        println!("  ours {:6.2} µs, {other} {:6.2} µs", micros(*ours), micros(*bare));
+    }
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ratios.len() / 2];
+    println!("{what}: {median:.2} times the CPU of {other}, at most {bound}");
+    median
+}
+
+/// A network of this host alone, without the system's certificates.
+pub fn net() -> Net {
+    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
+}
+
+/// The probe of a monitor with these fields.
+pub fn probe(kind: MonitorType, fields: Value) -> Arc<dyn Probe> {
+    let Value::Object(fields) = fields else { unreachable!() };
+    build(&Document::trusted(kind, fields), &ProbeSettings::default()).0
+}
+
+/// One attempt of it.
+pub async fn attempt(net: &Net, probe: &dyn Probe, timeout: Duration) -> Observation {
+    let cancel = CancellationToken::new();
+    let deadline = Deadline::within(timeout);
+    probe.attempt(Context::new(net, deadline, &cancel, &SystemClock)).await
+}
