@@ -8,6 +8,10 @@ pub mod page;
 pub mod settle;
 pub mod sla;
 mod spaces;
+pub mod telling;
+pub mod template;
+pub mod variable;
 mod verdict;
+mod xpath;
 
 pub use verdict::verdict;

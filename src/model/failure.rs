@@ -105,6 +105,7 @@ failure_kinds! {
     PingLost = "ping_lost", Target, PING_FAILED, "too many echo requests were lost";
     VariableUnknown = "variable_unknown", Target, VALIDATION_FAILED, "a variable that is used was not set";
     VariableMissing = "variable_missing", Target, VALIDATION_FAILED, "a variable could not be taken from the answer";
+    VariableInvalid = "variable_invalid", Target, VALIDATION_FAILED, "the value of a variable cannot stand where it is used";
     PageObject = "page_object", Target, OBJECT_FAILED, "an object of the page could not be loaded";
     PageObjectResized = "page_object_resized", Target, OBJECT_SIZE_CHANGED, "the size of an object of the page changed";
     PageObjectMissing = "page_object_missing", Target, OBJECT_MISSING, "an object of the page is missing";

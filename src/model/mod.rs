@@ -34,10 +34,12 @@ mod session;
 pub mod source;
 mod status;
 pub mod table;
+pub mod template;
 mod text;
 mod time;
 mod url_login;
 mod verification;
+pub mod xpath;
 pub mod yaml;
 
 pub use capture::Capture;

@@ -2,18 +2,18 @@
 
 use serde_json_path::JsonPath;
 
+use super::xpath::{self, Expr};
+
 /// Opening brackets of a path: nested brackets are nested calls of its parser.
 const MOST_BRACKETS: usize = 32;
-/// Steps of a path that walk over the whole document: each multiplies what can be selected.
+/// Steps of a JSONPath that walk over the whole document: each multiplies what can be selected.
 const MOST_SWEEPS: usize = 4;
-/// Axes of an XPath that walk over much of a document.
-const SWEEPS: &[&str] = &["//", "descendant", "following::", "preceding::"];
 
 /// Why a path cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// It would take too much time or room.
-    #[error("the path has too many brackets or `..` and `//` steps")]
+    #[error("the path has too many brackets or `..` steps")]
     TooComplex,
     /// It is none.
     #[error("{0}")]
@@ -36,18 +36,23 @@ pub fn json(property: &str) -> Result<JsonPath, PathError> {
     JsonPath::parse(&full).map_err(|error| PathError::Syntax(error.to_string()))
 }
 
-/// Compiles an XPath 1.0. What it gives cannot leave its thread.
+/// An XPath 1.0, compiled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct XPath {
+    /// What it is.
+    pub expr: Expr,
+    /// The namespace prefixes that it names.
+    pub prefixes: Box<[Box<str>]>,
+}
+
+/// Compiles an XPath 1.0.
 ///
 /// # Errors
 /// As [`PathError`].
-pub fn xml(property: &str) -> Result<sxd_xpath::XPath, PathError> {
-    let sweeps: usize = SWEEPS.iter().map(|axis| property.matches(axis).count()).sum();
-    if property.matches(['[', '(']).count() > MOST_BRACKETS || sweeps > MOST_SWEEPS {
+pub fn xml(property: &str) -> Result<XPath, PathError> {
+    if property.matches(['[', '(']).count() > MOST_BRACKETS {
         return Err(PathError::TooComplex);
     }
-    match sxd_xpath::Factory::new().build(property) {
-        Ok(Some(path)) => Ok(path),
-        Ok(None) => Err(PathError::Syntax("it is empty".to_owned())),
-        Err(error) => Err(PathError::Syntax(error.to_string())),
-    }
+    let (expr, prefixes) = xpath::parse(property).map_err(PathError::Syntax)?;
+    Ok(XPath { expr, prefixes })
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Capture, CheckId, Course, Facts, Failure, LocationId, MonitorId, MonitorType, Observation, Outcome,
-    Phases, Revision, RunId, Status, Timestamp, Verification, Warning,
+    Phases, Revision, RunId, Status, StepResult, Timestamp, Verification, Warning,
 };
 
 /// What the attempts of a check mean.
@@ -235,6 +235,12 @@ impl CheckResult {
     #[must_use]
     pub fn phases(&self) -> Phases {
         self.attempts.last().map(|attempt| attempt.phases).unwrap_or_default()
+    }
+
+    /// The step that failed, of a check that has steps.
+    #[must_use]
+    pub fn failing_step(&self) -> Option<&StepResult> {
+        self.course.steps.iter().find(|step| step.status != Status::OK)
     }
 
     /// How many planned runs this record stands for.

@@ -12,6 +12,7 @@ use crate::model::{Document, MonitorId, MonitorType, Observation, Timestamp};
 use crate::net::{Deadline, Net};
 use crate::vault::Keyring;
 
+mod api_steps;
 mod dns;
 mod ftp;
 mod http;
@@ -20,6 +21,7 @@ mod ping;
 mod registry;
 mod target;
 mod tcp;
+mod way;
 
 pub use registry::{Descriptor, REGISTRY, build, descriptor};
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, dns, ftp, http, mail, ping, tcp,
+    Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, api_steps, dns, ftp, http, mail, ping,
+    tcp,
 };
 use crate::model::{Document, Failure, FailureKind, MonitorType, Observation, Phase};
 
@@ -24,6 +25,11 @@ pub static REGISTRY: &[Descriptor] = &[
         kinds: &[MonitorType::Website, MonitorType::WebsiteSsl],
         weight: Weight::Light,
         build: http::build,
+    },
+    Descriptor {
+        kinds: &[MonitorType::WebsiteApi, MonitorType::WebsiteSslApi],
+        weight: Weight::Light,
+        build: api_steps::build,
     },
     Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
     Descriptor { kinds: &[MonitorType::EmailPop], weight: Weight::Light, build: mail::pop },

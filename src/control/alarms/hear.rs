@@ -23,7 +23,7 @@ impl Watched {
             status: result.status,
             slots: result.slots(),
             last_planned_at: result.missed.map_or(result.planned_at, |missed| missed.last_planned_at),
-            step: None,
+            step: result.failing_step().map(|step| step.number),
             page: objects.or(content),
             certificate: certificate_news(result, rules),
         }

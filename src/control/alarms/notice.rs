@@ -50,7 +50,7 @@ pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> Notice {
         locations: locations(news, from),
         verification: news.verification.clone(),
         target: target(monitor),
-        step: None,
+        step: result.and_then(CheckResult::failing_step).map(|step| (step.number, step.name.clone())),
         alert_note: monitor.document.text("alert_note").unwrap_or_default().to_owned(),
         properties: properties(monitor, facts),
         phases: result.map(phases).unwrap_or_default(),

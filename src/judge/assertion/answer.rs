@@ -1,18 +1,21 @@
 //! The answer that assertions look at, parsed at most once for all of them.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::time::Duration;
 
 use serde_json::Value;
-use sxd_xpath::nodeset;
 
-use super::path;
-use super::xpath::Tree;
+use super::path::{self, Parsed};
+use crate::judge::xpath::{Tree, XNode};
 
 /// Characters of what was found that a failure tells.
 const TOLD: usize = 60;
+/// Values and nodes that all paths together may look at: some tenths of a second.
+const FUEL: u64 = 5_000_000;
+/// As much as may be looked at where nothing may be held up: some milliseconds.
+const SIP: u64 = 50_000;
 /// Headers whose value is never told.
 const SECRET: &[&str] = &["set-cookie", "authorization", "proxy-authorization", "cookie"];
 
@@ -26,22 +29,38 @@ pub struct Answer<'a> {
     pub headers: &'a [(String, String)],
     /// The decoded body.
     pub text: &'a str,
-    json: OnceCell<Result<Value, String>>,
-    xml: OnceCell<Result<Tree, String>>,
+    json: OnceCell<Result<Parsed, String>>,
+    xml: OnceCell<Result<Tree<'a>, String>>,
+    pub(super) fuel: Cell<u64>,
 }
 
 impl<'a> Answer<'a> {
     /// An answer of which nothing has been parsed yet.
     #[must_use]
     pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], text: &'a str) -> Self {
-        Self { status, elapsed, headers, text, json: OnceCell::new(), xml: OnceCell::new() }
+        let fuel = Cell::new(FUEL);
+        Self { status, elapsed, headers, text, json: OnceCell::new(), xml: OnceCell::new(), fuel }
     }
 
-    pub(super) fn json(&self) -> Result<&Value, String> {
+    /// The same for paths that take some milliseconds at most, all together: for a thread that others wait for.
+    /// What comes of them is worth nothing when the answer [is spent](Self::is_spent) behind them.
+    #[must_use]
+    pub fn in_passing(self) -> Self {
+        self.fuel.set(SIP);
+        self
+    }
+
+    /// Whether a path could not be looked up, since all that may be looked at had been.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.fuel.get() == 0
+    }
+
+    pub(super) fn json(&self) -> Result<&Parsed, String> {
         self.json.get_or_init(|| path::parse(self.text)).as_ref().map_err(Clone::clone)
     }
 
-    pub(super) fn xml(&self) -> Result<&Tree, String> {
+    pub(super) fn xml(&self) -> Result<&Tree<'a>, String> {
         self.xml.get_or_init(|| Tree::parse(self.text)).as_ref().map_err(Clone::clone)
     }
 
@@ -60,19 +79,19 @@ impl fmt::Debug for Answer<'_> {
 }
 
 /// One thing that an assertion compares.
-pub(super) enum Node<'a> {
+pub(in crate::judge) enum Node<'a> {
     Json(&'a Value),
-    Xml(nodeset::Node<'a>),
+    Xml(XNode<'a>),
     Text(Cow<'a, str>),
 }
 
 impl Node<'_> {
     /// Its text; that of a JSON value other than a string is compact JSON.
-    pub(super) fn text(&self) -> Cow<'_, str> {
+    pub(in crate::judge) fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Json(Value::String(text)) => Cow::Borrowed(text),
             Self::Json(value) => Cow::Owned(value.to_string()),
-            Self::Xml(node) => Cow::Owned(node.string_value()),
+            Self::Xml(node) => node.text(),
             Self::Text(text) => Cow::Borrowed(text),
         }
     }
@@ -108,7 +127,7 @@ pub(super) fn told_header(name: &str, nodes: &[Node<'_>]) -> String {
 }
 
 /// The beginning of `text` in one line.
-pub(super) fn shortened(text: &str) -> String {
+pub(in crate::judge) fn shortened(text: &str) -> String {
     let mut characters = text.chars();
     let control = |c: char| if c.is_control() { ' ' } else { c };
     let mut short: String = characters.by_ref().take(TOLD).map(control).collect();

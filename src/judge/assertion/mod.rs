@@ -1,24 +1,27 @@
 //! Assertions on an answer (behaviour.md 4, Assertions; allowed pairs: fields.md 4).
 //!
-//! An assertion is checked and compiled once, when its monitor is loaded. An [`Answer`] is parsed at most
-//! once for all assertions of a step. Sizes and depths are bounded, since the answer is the target's; how
-//! long a JSONPath or XPath takes is its author's, so that whoever judges does so where blocking is fine.
+//! An assertion is checked and compiled once, when its monitor is loaded; one whose value has variables, when
+//! they are known ([`Draft`]). An [`Answer`] is parsed at most once for all assertions of a step. Sizes and
+//! depths are bounded, and so is what all paths together may look at: tenths of a second. Regular expressions
+//! take a time that grows with the body only, which for a large one is seconds, so that whoever judges a
+//! large body does so where blocking is fine.
 
 mod answer;
 mod compare;
+mod draft;
+mod lookup;
 mod path;
-mod xpath;
 
-use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
-use serde_json_path::JsonPath;
 
 pub use answer::Answer;
-use answer::{Node, shortened};
+pub(in crate::judge) use answer::{Node, shortened};
+pub use draft::Draft;
+pub(in crate::judge) use lookup::Lookup;
 
 use crate::model::table::parts::comparisons_of;
 use crate::model::{Failure, FailureKind, Phase};
@@ -47,7 +50,7 @@ pub enum AssertionError {
     #[error("the path cannot be used: {0}")]
     Path(String),
     /// The property would take too much time or room.
-    #[error("the path has too many brackets or `..` and `//` steps")]
+    #[error("the path has too many brackets or `..` steps")]
     TooComplex,
     /// The value is no regular expression, or a too large one.
     #[error("the regular expression cannot be used: {0}")]
@@ -60,10 +63,7 @@ pub enum AssertionError {
 /// What is looked at, ready to be looked up.
 #[derive(Clone, Debug)]
 enum Subject {
-    Response,
-    Json(JsonPath),
-    Xml,
-    Header,
+    Found(Lookup),
     Timeout(Duration),
     Status(Vec<RangeInclusive<u16>>),
 }
@@ -117,6 +117,12 @@ impl Assertion {
         matches!(self.subject, Subject::Status(_))
     }
 
+    /// Whether it looks at the body.
+    #[must_use]
+    pub const fn reads_body(&self) -> bool {
+        matches!(self.subject, Subject::Found(Lookup::Response | Lookup::Json(_) | Lookup::Xml(_)))
+    }
+
     /// Judges `answer`: a [`FailureKind::AssertionFailed`] when the assertion does not hold.
     #[must_use]
     pub fn judge(&self, answer: &Answer<'_>) -> Option<Failure> {
@@ -149,39 +155,54 @@ impl Assertion {
             }
             _ => {}
         }
-        let nodes = self.nodes(answer)?;
-        let fits = match &self.test {
-            Test::Exists => !nodes.is_empty(),
+        let Subject::Found(lookup) = &self.subject else { return Ok(()) };
+        let nodes = lookup.nodes(answer)?;
+        let fitting = nodes.iter().position(|node| self.fits(node));
+        let holds = match &self.test {
+            Test::Exists => nodes.is_empty() == self.negative,
             Test::Count(wanted) => nodes.len() == *wanted,
-            Test::Equals => nodes.iter().any(|node| compare::equals(node, &self.value)),
-            Test::AtMost => nodes.iter().any(|node| compare::at_most(node, &self.value)),
-            Test::Contains => nodes.iter().any(|node| node.text().contains(&self.value)),
-            Test::Matches(regex) => nodes.iter().any(|node| regex.is_match(&node.text())),
+            _ => fitting.is_none() == self.negative,
         };
-        if fits != self.negative {
+        if holds {
             return Ok(());
         }
-        Err(match (&self.subject, &self.test) {
-            (Subject::Response, _) => format!("a text of {} bytes", answer.text.len()),
-            (_, Test::Count(_)) => format!("{} nodes", nodes.len()),
-            (Subject::Header, _) => answer::told_header(&self.property, &nodes),
-            _ => answer::told(&nodes),
+        Err(match (lookup, &self.test, fitting) {
+            (Lookup::Response, _, at) => self.told_body(answer.text, at.is_some()),
+            (_, Test::Count(_), _) => format!("{} nodes", nodes.len()),
+            (Lookup::Header(_), ..) => answer::told_header(&self.property, &nodes),
+            (_, Test::Exists, _) | (_, _, None) => answer::told(&nodes),
+            // Which one must not be there.
+            (_, _, Some(at)) if nodes.len() > 1 => {
+                format!("{} as node {} of {}", answer::told(&nodes[at..=at]), at + 1, nodes.len())
+            }
+            (_, _, Some(_)) => answer::told(&nodes),
         })
     }
 
-    /// What the property selects. An answer that cannot be parsed fails every comparison.
-    fn nodes<'a>(&self, answer: &'a Answer<'_>) -> Result<Vec<Node<'a>>, String> {
-        Ok(match &self.subject {
-            Subject::Json(path) => path.query(answer.json()?).into_iter().map(Node::Json).collect(),
-            Subject::Xml => match answer.xml()?.find(&self.property)? {
-                xpath::Found::Nodes(nodes) => nodes.into_iter().map(Node::Xml).collect(),
-                xpath::Found::Text(text) => vec![Node::Text(Cow::Owned(text))],
-            },
-            Subject::Header => {
-                answer.header(&self.property).map(Cow::Owned).map(Node::Text).into_iter().collect()
+    fn fits(&self, node: &Node<'_>) -> bool {
+        match &self.test {
+            Test::Exists | Test::Count(_) => true,
+            Test::Equals => compare::equals(node, &self.value),
+            Test::AtMost => compare::at_most(node, &self.value),
+            Test::Contains => node.text().contains(&self.value),
+            Test::Matches(regex) => regex.is_match(&node.text()),
+        }
+    }
+
+    /// A body in a few words; of what must not be in it, where it is.
+    fn told_body(&self, text: &str, there: bool) -> String {
+        let place = match &self.test {
+            Test::Contains if there => text.find(&self.value),
+            Test::Matches(regex) if there => regex.find(text).map(|found| found.start()),
+            _ => None,
+        };
+        match place {
+            Some(at) => {
+                let line = 1 + text[..at].matches('\n').count();
+                format!("it in line {line} of a text of {} bytes", text.len())
             }
-            _ => vec![Node::Text(Cow::Borrowed(answer.text))],
-        })
+            None => format!("a text of {} bytes", text.len()),
+        }
     }
 }
 
@@ -194,16 +215,9 @@ pub fn judge_all(assertions: &[Assertion], answer: &Answer<'_>) -> Vec<Failure> 
 fn subject(source: &str, property: &str, value: &str) -> Result<Subject, AssertionError> {
     let bad_value = || AssertionError::Value(value.to_owned());
     Ok(match source {
-        "Response" => Subject::Response,
         "Timeout" => Subject::Timeout(compare::seconds(value).ok_or_else(bad_value)?),
         "Status Code" => Subject::Status(compare::codes(value).ok_or_else(bad_value)?),
-        _ if property.is_empty() => return Err(AssertionError::Property(source.to_owned())),
-        "Header" => Subject::Header,
-        "JSON Response" => Subject::Json(path::compile(property)?),
-        _ => {
-            xpath::check(property)?;
-            Subject::Xml
-        }
+        _ => Subject::Found(Lookup::of(source, property)?),
     })
 }
 
@@ -229,7 +243,7 @@ fn test(comparison: &str, value: &str, subject: &Subject) -> Result<(Test, bool)
     })
 }
 
-fn compiled(value: &str) -> Result<Regex, AssertionError> {
+pub(in crate::judge) fn compiled(value: &str) -> Result<Regex, AssertionError> {
     let regex = RegexBuilder::new(value).size_limit(COMPILED_BYTES).dfa_size_limit(COMPILED_BYTES).build();
     // The last line of the report says what is wrong; those before it draw the place.
     regex.map_err(|error| {

@@ -33,6 +33,8 @@ pub struct Journey<'a> {
     has_body: bool,
     /// From the start of the attempt to that of the exchange under way.
     pub(super) began: Duration,
+    /// The cookies that went out with it; its answer may have brought others.
+    cookies: Option<HeaderValue>,
     /// The value of `Authorization` that went out with it.
     pub(super) authorization: Option<HeaderValue>,
     /// The version that was agreed on.
@@ -69,6 +71,7 @@ impl<'a> Journey<'a> {
             method: request.method.clone(),
             has_body: request.body.is_some(),
             began: Duration::ZERO,
+            cookies: None,
             authorization: None,
             version: request.version,
             is_secured: false,
@@ -144,6 +147,7 @@ impl<'a> Journey<'a> {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         self.authorization = self.authorize();
+        self.cookies = self.jar.header(&self.url);
         let message = self.message()?;
         let deadline = self.client.deadline;
         let answer = wire::open(stream, protocol, message, deadline, &mut self.trace.phases).await?;
@@ -164,7 +168,7 @@ impl<'a> Journey<'a> {
     /// The request of the exchange under way.
     pub(super) fn message(&self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
         let body = self.request.body.as_ref().filter(|_| self.has_body);
-        super::request::message(self, body, self.jar.header(&self.url))
+        super::request::message(self, body, self.cookies.clone())
     }
 
     /// Goes on after an answer: answers a challenge, or follows a redirect. Whether another [`Self::ask`] is due;

@@ -1,0 +1,81 @@
+//! Texts with placeholders `{{name}}`, taken apart (behaviour.md 4, website-api).
+//!
+//! A placeholder is a variable's name, or `$` and the name of a built-in one, between double braces; blanks
+//! beside the name do not matter. Whatever else has double braces is text and stays as it is: templates of
+//! other tools are good bodies.
+
+use super::format::Format;
+
+/// A part of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Text that stays.
+    Text(&'a str),
+    /// The name of a variable; of a built-in one with its `$`.
+    Name(&'a str),
+}
+
+/// The pieces of `text`, in order; no piece of text is empty.
+#[must_use]
+pub fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let (mut found, mut kept, mut from) = (Vec::new(), 0, 0);
+    while let Some(open) = text[from..].find("{{").map(|at| from + at) {
+        let inside = &text[open + 2..];
+        let name = inside.find("}}").map(|end| (&inside[..end], open + 2 + end + 2));
+        let Some((name, end)) = name else { break };
+        if !is_name(name.trim_matches(' ')) {
+            // `{{{name}}` is a brace before a placeholder.
+            from = open + 1;
+            continue;
+        }
+        if kept < open {
+            found.push(Piece::Text(&text[kept..open]));
+        }
+        found.push(Piece::Name(name.trim_matches(' ')));
+        (kept, from) = (end, end);
+    }
+    if kept < text.len() {
+        found.push(Piece::Text(&text[kept..]));
+    }
+    found
+}
+
+/// Whether `text` has a placeholder.
+#[must_use]
+pub fn has_names(text: &str) -> bool {
+    text.contains("{{") && pieces(text).iter().any(|piece| matches!(piece, Piece::Name(_)))
+}
+
+fn is_name(text: &str) -> bool {
+    Format::Identifier.fits(text.strip_prefix('$').unwrap_or(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_told_from_other_braces() {
+        use Piece::{Name, Text};
+        for (text, expected) in [
+            ("", &[][..]),
+            ("plain", &[Text("plain")]),
+            ("{{a}}", &[Name("a")]),
+            ("x{{ a_1 }}y{{$uuid}}", &[Text("x"), Name("a_1"), Text("y"), Name("$uuid")]),
+            ("{\"a\":{{n}}}", &[Text("{\"a\":"), Name("n"), Text("}")]),
+            ("{{{n}}}", &[Text("{"), Name("n"), Text("}")]),
+            ("{{a}}{{b}}", &[Name("a"), Name("b")]),
+            ("{{", &[Text("{{")]),
+            ("a}}", &[Text("a}}")]),
+            ("{{}}", &[Text("{{}}")]),
+            ("{{1a}}", &[Text("{{1a}}")]),
+            ("{{#if x}}{{x}}", &[Text("{{#if x}}"), Name("x")]),
+            ("{{ {{x}}", &[Text("{{ "), Name("x")]),
+            ("{{a\n}}", &[Text("{{a\n}}")]),
+            ("{{é}}ü{{ü", &[Text("{{é}}ü{{ü")]),
+        ] {
+            assert_eq!(pieces(text), expected, "{text}");
+            assert_eq!(has_names(text), expected.iter().any(|piece| matches!(piece, Name(_))));
+        }
+    }
+}

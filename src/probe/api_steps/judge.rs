@@ -1,0 +1,92 @@
+//! What the answer to a step means: its status, its assertions, its variables.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+
+use super::plan::Plan;
+use crate::judge::assertion::{Answer, Assertion};
+use crate::judge::charset;
+use crate::judge::template::Variables;
+use crate::model::{Failure, FailureKind, Phase};
+use crate::net::Deadline;
+
+/// Bytes of a body that are looked at in passing.
+const LONG_BODY: usize = 32 * 1024;
+
+/// An answer, and by what it is judged; goes to another thread when that takes more than a moment.
+pub(super) struct Case {
+    pub(super) steps: Arc<[Plan]>,
+    /// Which one of them.
+    pub(super) index: usize,
+    pub(super) status: StatusCode,
+    pub(super) elapsed: Duration,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) content_type: String,
+    pub(super) body: Arc<Vec<u8>>,
+    pub(super) variables: Variables,
+    /// What is wrong with it already; variables are then not looked for.
+    pub(super) failed: bool,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(super) struct Ruling {
+    /// Everything that is wrong, in the order of the document.
+    pub(super) failures: Vec<Failure>,
+    /// The variables that were set.
+    pub(super) set: Vec<(String, String)>,
+}
+
+impl Case {
+    /// Judges it, not longer than until `deadline`. The target has delivered by then, so that taking longer is no
+    /// fault of its.
+    pub(super) async fn judged(self, deadline: Deadline) -> Ruling {
+        let plan = &self.steps[self.index];
+        if self.body.len() <= LONG_BODY && !plan.has_regex(&self.content_type) {
+            let text = charset::decode(&self.body, Some(&self.content_type));
+            let answer = self.answer(&text).in_passing();
+            let ruling = self.rule(&answer);
+            if !answer.is_spent() {
+                return ruling;
+            }
+        }
+        let judge = move || {
+            let text = charset::decode(&self.body, Some(&self.content_type));
+            self.rule(&self.answer(&text))
+        };
+        let internal = |words: &str| {
+            let failure = Failure::new(Phase::Validate, FailureKind::Internal, words);
+            Ruling { failures: vec![failure], ..Ruling::default() }
+        };
+        match deadline.hold(Phase::Validate, tokio::task::spawn_blocking(judge)).await {
+            Ok(Ok(ruling)) => ruling,
+            Ok(Err(_)) => internal("the assertions could not be judged to their end"),
+            Err(_) => internal("the assertions were not judged at the timeout; simplify their expressions"),
+        }
+    }
+
+    fn answer<'a>(&'a self, text: &'a str) -> Answer<'a> {
+        Answer::new(self.status.as_u16(), self.elapsed, &self.headers, text)
+    }
+
+    fn rule(&self, answer: &Answer<'_>) -> Ruling {
+        let plan = &self.steps[self.index];
+        let mut ruling = Ruling::default();
+        for draft in &plan.assertions {
+            let judged = draft.ready(&self.variables).map(|assertion| Assertion::judge(&assertion, answer));
+            ruling.failures.extend(judged.unwrap_or_else(Some));
+        }
+        if self.failed || !ruling.failures.is_empty() {
+            return ruling;
+        }
+        for variable in &plan.variables {
+            match variable.value(answer, &self.content_type) {
+                Ok(value) => ruling.set.push((variable.name().to_owned(), value)),
+                Err(failure) => ruling.failures.push(failure),
+            }
+        }
+        ruling
+    }
+}

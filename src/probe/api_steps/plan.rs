@@ -1,0 +1,240 @@
+//! One step as its monitor wants it, and the request that it becomes once its variables are known.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, HOST, HeaderName,
+    HeaderValue, PRAGMA, USER_AGENT,
+};
+use http::{HeaderMap, Method, Version};
+use serde_json::Value;
+use url::Url;
+
+use crate::judge::assertion::Draft;
+use crate::judge::template::{Place, Template, Variables};
+use crate::judge::variable::Variable;
+use crate::model::table::parts::is_telling;
+use crate::model::{Failure, FailureKind, Phase};
+use crate::wire::http as wire;
+use crate::wire::http::client::{Login, Request};
+
+/// Bytes of a URL that can be put into a request.
+const LONGEST_URL: usize = 65_000;
+
+/// A step.
+pub(super) struct Plan {
+    pub(super) number: u32,
+    pub(super) name: Box<str>,
+    url: Template,
+    method: Method,
+    headers: Box<[(HeaderName, Template)]>,
+    content_type: Option<HeaderValue>,
+    body: Option<Template>,
+    user: Template,
+    password: Template,
+    bearer: Option<Template>,
+    preemptive: bool,
+    pub(super) follows: bool,
+    pub(super) assertions: Box<[Draft]>,
+    pub(super) variables: Box<[Variable]>,
+}
+
+impl Plan {
+    /// The step of a document (interface.md 2.3).
+    pub(super) fn of(number: u32, step: &Value) -> Result<Self, String> {
+        let text = |name: &str| step.get(name).and_then(Value::as_str).unwrap_or_default();
+        let name = text("step_name");
+        let unusable = |field: &str, why: &dyn std::fmt::Display| {
+            format!("`{field}` of step {number} `{name}` cannot be used: {why}")
+        };
+        let head = step.get("head").filter(|head| head.is_object());
+        let of_head = |name: &str| head.and_then(|head| head.get(name)).and_then(Value::as_str);
+        let url = text("url");
+        if !crate::model::template::has_names(url) {
+            parsed(url).map_err(|why| unusable("url", &why))?;
+        }
+        let method = match text("http_method") {
+            "CUSTOM" => text("custom_method"),
+            "" => "GET",
+            method => method,
+        };
+        let post = Post::of(step.get("post"));
+        let login = |name| Template::new(of_head(name).unwrap_or_default(), Place::Login);
+        let bearer = of_head("bearer_token").filter(|token| !token.is_empty());
+        let list = |name: &str| step.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let assertions = list("assertions").iter().map(Draft::of).collect::<Result<_, _>>();
+        let variables = list("variables").iter().map(Variable::of).collect::<Result<_, _>>();
+        let content_type = post.as_ref().map(|post| HeaderValue::from_str(&post.content_type)).transpose();
+        Ok(Self {
+            number,
+            name: name.into(),
+            url: Template::new(url, Place::Url),
+            method: Method::from_bytes(method.as_bytes()).map_err(|error| unusable("http_method", &error))?,
+            headers: headers(head).map_err(|why| unusable("head.headers", &why))?,
+            content_type: content_type.map_err(|error| unusable("post.content_type", &error))?,
+            body: post.map(|post| Template::new(&post.body, Place::of_body(&post.content_type))),
+            user: login("http_basic_auth_username"),
+            password: login("http_basic_auth_password"),
+            bearer: bearer.map(|token| Template::new(&format!("Bearer {token}"), Place::Header)),
+            preemptive: head.and_then(|head| head.get("preemptive_authentication"))
+                == Some(&Value::Bool(true)),
+            follows: step.get("follow_redirects") != Some(&Value::Bool(false)),
+            assertions: assertions.map_err(|error| unusable("assertions", &error))?,
+            variables: variables.map_err(|error| unusable("variables", &error))?,
+        })
+    }
+
+    /// The host that it asks, where that is written down.
+    pub(super) fn host(&self) -> Option<Box<str>> {
+        if self.url.has_names() {
+            return None;
+        }
+        let url = self.url.filled(&Variables::new(crate::model::Timestamp::default(), 0)).ok()?;
+        parsed(&url).ok()?.host_str().map(Box::from)
+    }
+
+    /// Whether anything looks at the body of the answer.
+    pub(super) fn reads_body(&self) -> bool {
+        self.assertions.iter().any(Draft::reads_body) || self.variables.iter().any(Variable::reads_body)
+    }
+
+    /// Whether regular expressions are among what looks at an answer of this media type.
+    pub(super) fn has_regex(&self, content_type: &str) -> bool {
+        self.assertions.iter().any(Draft::is_regex)
+            || self.variables.iter().any(|variable| variable.is_regex(content_type))
+    }
+
+    /// The request, and the texts in it that let somebody in.
+    ///
+    /// # Errors
+    /// A variable that is not set, or whose value cannot stand where it is used.
+    pub(super) fn request(
+        &self,
+        agent: &str,
+        variables: &Variables,
+    ) -> Result<(Request, Vec<String>), Failure> {
+        let invalid = |words: String| Failure::new(Phase::Prepare, FailureKind::VariableInvalid, words);
+        let mut url = parsed(&self.url.filled(variables)?)
+            .map_err(|why| invalid(format!("the URL with its variables cannot be used: {why}")))?;
+        let (user, password) = (self.user.filled(variables)?, self.password.filled(variables)?);
+        let login = Login::of(&user, &password, &url).map(Arc::new);
+        // Neither has a setter that can fail on an http URL with a host.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url.set_fragment(None);
+        let (headers, mut secrets) = self.header_map(agent, variables)?;
+        secrets.push(password);
+        let body = self.body.as_ref().map(|body| body.filled(variables)).transpose()?;
+        // A POST without a body says that it has none.
+        let body = body.map(Bytes::from).or((self.method == Method::POST).then(Bytes::new));
+        let request = Request {
+            url,
+            method: self.method.clone(),
+            version: Version::HTTP_11,
+            headers,
+            body,
+            login,
+            preemptive: self.preemptive,
+            follows: self.follows,
+        };
+        Ok((request, secrets))
+    }
+
+    /// The header fields; the first of the step's own of a name replaces the standard one.
+    fn header_map(&self, agent: &str, variables: &Variables) -> Result<(HeaderMap, Vec<String>), Failure> {
+        let mut headers = HeaderMap::with_capacity(12);
+        let mut secrets = Vec::new();
+        headers.insert(HOST, HeaderValue::from_static(""));
+        headers.insert(USER_AGENT, value(agent)?);
+        headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(wire::ACCEPT_ENCODING));
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(PRAGMA, HeaderValue::from_static("no-cache"));
+        if let Some(kind) = &self.content_type {
+            headers.insert(CONTENT_TYPE, kind.clone());
+        }
+        if let Some(bearer) = &self.bearer {
+            let token = bearer.filled(variables)?;
+            headers.insert(AUTHORIZATION, value(&token)?);
+            secrets.push(token);
+        }
+        for (at, (name, template)) in self.headers.iter().enumerate() {
+            let text = template.filled(variables)?;
+            if self.headers[..at].iter().any(|(earlier, _)| earlier == name) {
+                headers.append(name, value(&text)?);
+            } else {
+                headers.insert(name, value(&text)?);
+            }
+            if is_telling(name.as_str()) {
+                secrets.push(text);
+            }
+        }
+        // `Bearer abc` lets in by what stands behind the scheme.
+        let behind = |text: &String| text.split_once(' ').map(|(_, token)| token.trim().to_owned());
+        let tokens: Vec<String> = secrets.iter().filter_map(behind).collect();
+        secrets.extend(tokens);
+        Ok((headers, secrets))
+    }
+}
+
+/// The body of a step, ready but for its variables.
+struct Post {
+    content_type: String,
+    body: String,
+}
+
+impl Post {
+    /// That of `post`. A multipart body is written as it goes out, parts and boundaries, but for two things
+    /// that a text in a document can hardly have: the boundary in its type, which its first line says, and the
+    /// line ends that RFC 2046 4.1.1 wants.
+    fn of(post: Option<&Value>) -> Option<Self> {
+        let post = post.filter(|post| post.is_object())?;
+        let text = |name: &str| post.get(name).and_then(Value::as_str).unwrap_or_default();
+        let mut content_type = match text("content_type") {
+            "" => "application/x-www-form-urlencoded".to_owned(),
+            kind => kind.to_owned(),
+        };
+        let mut body = text("body").to_owned();
+        if content_type.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/")) {
+            body = body.replace("\r\n", "\n").replace('\n', "\r\n");
+            let first = body.lines().next().and_then(|line| line.strip_prefix("--")).unwrap_or_default();
+            if !content_type.to_ascii_lowercase().contains("boundary=") && !first.is_empty() {
+                content_type = format!("{content_type}; boundary=\"{first}\"");
+            }
+        }
+        Some(Self { content_type, body })
+    }
+}
+
+fn headers(head: Option<&Value>) -> Result<Box<[(HeaderName, Template)]>, String> {
+    let listed = head.and_then(|head| head.get("headers")).and_then(Value::as_array);
+    let header = |entry: &Value| {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+        let name = HeaderName::from_bytes(text("name").as_bytes())
+            .map_err(|_| format!("`{}` cannot be set", text("name")))?;
+        Ok((name, Template::new(text("value"), Place::Header)))
+    };
+    listed.map_or(&[][..], Vec::as_slice).iter().map(header).collect()
+}
+
+/// The URL of a request.
+fn parsed(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text.trim()).map_err(|error| error.to_string())?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        return Err("it must begin with `http://` or `https://` and a host".to_owned());
+    }
+    if url.as_str().len() > LONGEST_URL {
+        return Err(format!("it has more than {LONGEST_URL} bytes"));
+    }
+    Ok(url)
+}
+
+/// The value of a header. It may be a secret: it is not shown.
+fn value(text: &str) -> Result<HeaderValue, Failure> {
+    HeaderValue::from_bytes(text.as_bytes()).map_err(|_| {
+        let words = "a header has a character that is not allowed in its value";
+        Failure::new(Phase::Prepare, FailureKind::VariableInvalid, words)
+    })
+}

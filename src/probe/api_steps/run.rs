@@ -1,0 +1,357 @@
+//! One attempt: step after step, until one fails.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+use tokio::time::Instant;
+
+use super::Context;
+use super::judge::{Case, Ruling};
+use super::options::Options;
+use super::plan::Plan;
+use crate::judge::telling::{masked, unnamed};
+use crate::judge::template::Variables;
+use crate::model::{
+    Capture, Excerpt, Failure, FailureKind, HttpExchange, HttpFacts, Observation, Phase, Status, StepResult,
+    WarningKind,
+};
+use crate::wire::http::client::{
+    Client, Jar, Journey, Kept, Request, Travelled, evidence, of_media_type, short, shown, version_name,
+};
+use crate::wire::http::{Body, Content, Head, Keep};
+
+/// Bytes of a body that a result tells of each exchange.
+const EXCERPT: usize = 2 * 1024;
+/// Characters of the failure of a step that has several.
+const DETAIL: usize = 1000;
+
+pub(super) struct Run<'a> {
+    options: &'a Options,
+    cx: Context<'a>,
+    started: Instant,
+    jar: Jar,
+    variables: Variables,
+    /// Texts of requests that let somebody in: they are told nowhere.
+    secrets: HashSet<String>,
+    observation: Observation,
+}
+
+/// What a step has come to so far.
+struct Step {
+    result: StepResult,
+    began: Instant,
+    /// Status, headers and such of the last answer.
+    facts: Option<HttpFacts>,
+    warning: Option<String>,
+    captures: Vec<Capture>,
+    travelled: Travelled,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(options: &'a Options, cx: Context<'a>, started: Instant) -> Self {
+        let mut observation = Observation::default();
+        for note in &options.notes {
+            observation.warn(WarningKind::Note, note);
+        }
+        let mut random = [0; 16];
+        // Without chance, numbers that are made of it are zero: nothing depends on them being secret.
+        let _ = aws_lc_rs::rand::fill(&mut random);
+        let mut variables = Variables::new(cx.clock.now(), u128::from_be_bytes(random));
+        for (name, value) in &*options.variables {
+            variables.set(name, value.clone());
+        }
+        let (jar, secrets) = (Jar::default(), HashSet::new());
+        Self { options, cx, started, jar, variables, secrets, observation }
+    }
+
+    /// What was seen, complete up to where the attempt stopped.
+    pub(super) fn into_observation(self) -> Observation {
+        self.observation
+    }
+
+    /// Runs the steps. What went wrong stands in the observation.
+    pub(super) async fn all(&mut self) {
+        let steps = Arc::clone(&self.options.steps);
+        for index in 0..steps.len() {
+            if !self.step(&steps, index).await {
+                return;
+            }
+        }
+    }
+
+    /// Whether the step passed.
+    async fn step(&mut self, steps: &Arc<[Plan]>, index: usize) -> bool {
+        let plan = &steps[index];
+        let mut step = Step {
+            result: StepResult {
+                number: plan.number,
+                name: plan.name.to_string(),
+                status: Status::OK,
+                started_us: micros(self.started.elapsed()),
+                total_us: 0,
+                phases: crate::model::Phases::default(),
+                failures: Vec::new(),
+                exchanges: Vec::new(),
+                variables: Vec::new(),
+            },
+            began: Instant::now(),
+            facts: None,
+            warning: None,
+            captures: Vec::new(),
+            travelled: Travelled::default(),
+        };
+        match plan.request(&self.options.agent, &self.variables) {
+            Ok((request, secrets)) => {
+                self.secrets.extend(secrets);
+                self.travel(&mut step, steps, index, &request).await;
+            }
+            Err(failure) => step.result.failures.push(failure),
+        }
+        self.conclude(step)
+    }
+
+    /// Sends the request, follows where it leads, and judges the last answer.
+    async fn travel(&mut self, step: &mut Step, steps: &Arc<[Plan]>, index: usize, request: &Request) {
+        let Context { net, deadline, .. } = self.cx;
+        let client = Client { net, way: &self.options.way, deadline, started: self.started };
+        let mut jar = std::mem::take(&mut self.jar);
+        let mut journey = Journey::new(client, request, &mut jar);
+        let ruling = loop {
+            let (head, body) = match journey.ask().await {
+                Ok(answer) => answer,
+                Err(failure) => {
+                    step.record(&journey, &Kept { failure: Some(&failure), ..Kept::default() });
+                    break Ruling { failures: vec![failure], ..Ruling::default() };
+                }
+            };
+            step.note(&journey, &head);
+            let before = journey.record(&Kept { head: Some(&head), most: EXCERPT, ..Kept::default() });
+            match journey.go_on(&head) {
+                Ok(true) => step.result.exchanges.push(before),
+                Ok(false) => break self.judge(step, steps, index, &mut journey, &head, body).await,
+                Err(failure) => {
+                    step.record(
+                        &journey,
+                        &Kept { head: Some(&head), failure: Some(&failure), ..Kept::default() },
+                    );
+                    step.captures.push(evidence::head(&head));
+                    break Ruling { failures: vec![failure], ..Ruling::default() };
+                }
+            }
+        };
+        step.travelled = journey.end();
+        self.jar = jar;
+        step.result.failures.extend(ruling.failures);
+        for (name, value) in ruling.set {
+            self.variables.set(&name, value);
+            step.result.variables.push(name);
+        }
+    }
+
+    async fn judge(
+        &self,
+        step: &mut Step,
+        steps: &Arc<[Plan]>,
+        index: usize,
+        journey: &mut Journey<'_>,
+        head: &Head,
+        body: Body,
+    ) -> Ruling {
+        let plan = &steps[index];
+        let keep = if plan.reads_body() { Keep::Bytes } else { Keep::First(evidence::BODY_BYTES) };
+        let (limit, deadline) = (self.options.body_bytes, self.cx.deadline);
+        let content = body.read(keep, limit, deadline, &mut journey.trace.phases).await;
+        let elapsed = step.began.elapsed();
+        let Content { bytes, wire_bytes, body_bytes, failure } = content;
+        if let Some(facts) = &mut step.facts {
+            (facts.body_wire_bytes, facts.body_bytes) = (wire_bytes, body_bytes);
+        }
+        let bytes = Arc::new(bytes);
+        let mut ruling = Ruling::default();
+        if let Some(failure) = &failure {
+            ruling.failures.push(failure.clone());
+        } else {
+            let refused = step.refused(plan, journey, head);
+            let case = Case {
+                steps: Arc::clone(steps),
+                index,
+                status: head.status,
+                elapsed,
+                headers: lines(head),
+                content_type: of_media_type(&head.headers).unwrap_or_default().to_owned(),
+                body: Arc::clone(&bytes),
+                variables: self.variables.clone(),
+                failed: refused.is_some(),
+            };
+            let began = Instant::now();
+            ruling = case.judged(deadline).await;
+            ruling.failures.splice(0..0, refused);
+            journey.trace.phases.set(Phase::Validate, began.elapsed());
+        }
+        let most = if self.cx.record { evidence::BODY_BYTES } else { EXCERPT };
+        let failure = failure.as_ref();
+        step.record(journey, &Kept { head: Some(head), body: &bytes, wire_bytes, body_bytes, failure, most });
+        if !ruling.failures.is_empty() {
+            step.captures.push(evidence::head(head));
+            step.captures.extend(evidence::body(&bytes, of_media_type(&head.headers)));
+        }
+        ruling
+    }
+
+    /// Puts the step into the observation. Whether it passed.
+    fn conclude(&mut self, mut step: Step) -> bool {
+        step.result.total_us = micros(step.began.elapsed());
+        step.result.phases = step.travelled.phases;
+        self.mask(&mut step);
+        let Step { result, facts, warning, captures, travelled, .. } = step;
+        let seen = &mut self.observation;
+        seen.phases.add_all(&travelled.phases);
+        seen.address = travelled.trace.address.or(seen.address);
+        if !travelled.trace.resolved.is_empty() {
+            seen.facts.resolved = travelled.trace.resolved;
+        }
+        if travelled.trace.tls.is_some() {
+            seen.facts.tls = travelled.trace.tls;
+        }
+        if let Some(mut facts) = facts {
+            facts.redirects = travelled.hops;
+            seen.facts.http = Some(Box::new(facts));
+        }
+        if let Some(line) = warning {
+            seen.warn(WarningKind::RedirectNotFollowed, told(&result, &line));
+        }
+        seen.captures.extend(captures);
+        let failure = result.failures.first().map(|first| deciding(first, &result));
+        let mut result = result;
+        result.status = failure.as_ref().map_or(Status::OK, Failure::status);
+        seen.course.steps.push(result);
+        let passed = failure.is_none();
+        if let Some(failure) = failure {
+            seen.fail(failure);
+        }
+        passed
+    }
+
+    /// The texts that let somebody in.
+    fn telling(&self) -> impl Iterator<Item = &str> {
+        self.secrets.iter().map(String::as_str).chain(self.variables.secrets())
+    }
+
+    /// Takes the texts that let somebody in out of all that is kept of the step.
+    fn mask(&self, step: &mut Step) {
+        let hide = |text: &mut String| {
+            if let Cow::Owned(hidden) = masked(text, self.telling()) {
+                *text = hidden;
+            }
+        };
+        // Of URLs and bodies also what their own names say.
+        let hide_all = |text: &mut String| {
+            if let Cow::Owned(hidden) = unnamed(text) {
+                *text = hidden;
+            }
+            hide(text);
+        };
+        step.result.failures.iter_mut().for_each(|failure| hide(&mut failure.detail));
+        step.warning.iter_mut().for_each(hide);
+        step.facts.iter_mut().for_each(|facts| hide_all(&mut facts.url));
+        step.travelled.hops.iter_mut().for_each(|hop| hide_all(&mut hop.url));
+        for HttpExchange {
+            url,
+            request_headers,
+            request_body,
+            response_headers,
+            response_body,
+            failure,
+            ..
+        } in &mut step.result.exchanges
+        {
+            hide_all(url);
+            request_headers.iter_mut().chain(response_headers).for_each(|(_, value)| hide(value));
+            let bodies = request_body.iter_mut().chain(response_body);
+            bodies.for_each(|Excerpt { text, .. }| hide_all(text));
+            failure.iter_mut().for_each(|failure| hide(&mut failure.detail));
+        }
+        for capture in &mut step.captures {
+            let Some(text) = capture.content.as_deref().and_then(|content| std::str::from_utf8(content).ok())
+            else {
+                continue;
+            };
+            let mut hidden = text.to_owned();
+            hide_all(&mut hidden);
+            if hidden != text {
+                *capture = Capture::new(&capture.name, &*capture.mimetype, hidden.as_bytes());
+            }
+        }
+    }
+}
+
+impl Step {
+    fn record(&mut self, journey: &Journey<'_>, kept: &Kept<'_>) {
+        self.result.exchanges.push(journey.record(kept));
+    }
+
+    fn note(&mut self, journey: &Journey<'_>, head: &Head) {
+        self.facts = Some(HttpFacts {
+            http_status: head.status.as_u16(),
+            http_version: version_name(head.version).to_owned(),
+            http_reason: head.reason.as_deref().map(short),
+            content_type: of_media_type(&head.headers).map(short),
+            url: journey.url().as_str().to_owned(),
+            ..HttpFacts::default()
+        });
+    }
+
+    /// Why the status alone fails the step; an assertion on it decides in place of this rule (fields.md 4).
+    fn refused(&mut self, plan: &Plan, journey: &Journey<'_>, head: &Head) -> Option<Failure> {
+        if plan.assertions.iter().any(crate::judge::assertion::Draft::is_on_status) {
+            return None;
+        }
+        let line = match &head.reason {
+            Some(reason) => format!("`{} {}`", head.status.as_u16(), short(reason)),
+            None => format!("`{}`", head.status.as_u16()),
+        };
+        let (kind, words) = match head.status {
+            StatusCode::UNAUTHORIZED if journey.is_authorized() => {
+                (FailureKind::LoginRefused, " after user name and password were sent")
+            }
+            status if status.as_u16() >= 400 => (FailureKind::HttpStatus, ""),
+            status if status.is_informational() => (FailureKind::ResponseInvalid, ", which nobody asked for"),
+            status => {
+                let redirected = status.is_redirection();
+                self.warning =
+                    redirected.then(|| format!("{line} from `{}` was not followed", shown(journey.url())));
+                return None;
+            }
+        };
+        let detail = format!("{line} from `{}`{words}", shown(journey.url()));
+        Some(Failure::new(Phase::Validate, kind, detail))
+    }
+}
+
+/// The failure of the whole: the step's first, with the step and what else is wrong with it.
+fn deciding(first: &Failure, result: &StepResult) -> Failure {
+    let details: Vec<&str> = result.failures.iter().map(|failure| failure.detail.as_str()).collect();
+    let mut detail = told(result, &details.join("; "));
+    if let Some((end, _)) = detail.char_indices().nth(DETAIL) {
+        detail.truncate(end);
+        detail.push('…');
+    }
+    Failure { detail, ..first.clone() }
+}
+
+fn told(result: &StepResult, words: &str) -> String {
+    format!("step {} `{}`: {words}", result.number, result.name)
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// The header fields as assertions look at them.
+fn lines(head: &Head) -> Vec<(String, String)> {
+    let value = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    head.headers.iter().map(|(name, text)| (name.as_str().to_owned(), value(text))).collect()
+}

@@ -1,0 +1,114 @@
+//! Answers and expressions made to do harm: a clear failure each, in bounded time and memory.
+
+use std::time::{Duration, Instant};
+
+use super::failure;
+
+/// Within which each has to be told, in a build without optimisation on a busy machine.
+const SOON: Duration = Duration::from_secs(20);
+
+#[track_caller]
+fn refused(source: &str, property: &str, text: &str, words: &str) {
+    let started = Instant::now();
+    // On a stack of the size that the threads have where bodies are judged.
+    let judge = || failure(source, property, "exists", "1", text);
+    let told = std::thread::scope(|scope| {
+        std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn_scoped(scope, judge).unwrap().join()
+    });
+    let told = told.unwrap().unwrap_or_default();
+    assert!(told.contains(words), "{told}");
+    assert!(told.chars().count() < 300, "{told}");
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
+}
+
+#[test]
+fn json_that_is_too_deep_is_not_parsed() {
+    for depth in [10_000, 1_000_000] {
+        let arrays = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        refused("JSON Response", "$..*", &arrays, "nested deeper than 127");
+        let objects = format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
+        refused("JSON Response", "$..a", &objects, "nested deeper than 127");
+    }
+    refused("JSON Response", "$", &"[".repeat(10_000), "nested deeper than 127");
+    let fits = format!("{}1{}", "[".repeat(127), "]".repeat(127));
+    assert_eq!(failure("JSON Response", "$..*", "count", "127", &fits), None);
+}
+
+#[test]
+fn json_that_is_too_large_is_not_parsed() {
+    let long = format!("[\"{}\"]", "x".repeat(10 * 1024 * 1024));
+    refused("JSON Response", "$[0]", &long, "more than 10485760 bytes, too many for JSON");
+    let many = format!("[{}1]", "1,".repeat(1_000_000));
+    refused("JSON Response", "$[0]", &many, "more than 1000000 values");
+}
+
+#[test]
+fn a_million_nodes_are_counted_and_what_multiplies_them_is_refused() {
+    let many = format!("[{}1]", "1,".repeat(999_997));
+    assert_eq!(failure("JSON Response", "$[*]", "count", "999998", &many), None);
+    assert_eq!(failure("JSON Response", "$..*", "count", "999998", &many), None);
+    let told = failure("JSON Response", "$[*]", "equals", "2", &many).unwrap();
+    assert_eq!(told, "JSON Response `$[*]` equals `2`: found `1`, `1` … (999998 nodes)");
+    let words = "looks at too many values";
+    refused("JSON Response", &format!("$[{}*]", "*,".repeat(30)), &many, words);
+    refused("JSON Response", "$[?count($[*]) > 1]", &many, words);
+    refused("JSON Response", "$[?match(@, '1')]", &many, words);
+    refused("JSON Response", "$[*,*][*,*][*,*][*,*][*,*]", &many, words);
+}
+
+#[test]
+fn xml_that_is_too_large_or_too_deep_is_refused() {
+    let large = format!("<r>{}</r>", "<a>x</a>".repeat(50 * 1024 * 1024 / 8));
+    refused("XML Response", "//a", &large, "more than 8388608 bytes, too many for XML");
+    let many = format!("<r>{}</r>", "<a/>".repeat(200_001));
+    refused("XML Response", "//a", &many, "the body is no XML");
+    let deep = format!("{}x{}", "<a>".repeat(10_000), "</a>".repeat(10_000));
+    refused("XML Response", "//a", &deep, "nested deeper than 256");
+    let attributes: String = (0..100_000).map(|at| format!(" a{at}=''")).collect();
+    refused("XML Response", "//a", &format!("<a{attributes}/>"), "an element with more than 256 attributes");
+    let script = format!("<a><![CDATA[<b {}]]><!-- <c {} --></a>", "='".repeat(300), "=\"".repeat(300));
+    assert_eq!(failure("XML Response", "//a", "exists", "", &script), None);
+    let deepest = format!("{}x{}", "<a>".repeat(1_000_000), "</a>".repeat(1_000_000));
+    refused("XML Response", "//a", &deepest, "found ");
+}
+
+#[test]
+fn an_xpath_that_multiplies_is_given_up() {
+    let flat = format!("<r>{}</r>", "<a><b/></a>".repeat(60_000));
+    let words = "looks at too many nodes";
+    for path in [
+        "//*[//*[//*]]",
+        "//a/following::*",
+        "//a[count(preceding-sibling::a) > 70000]",
+        "//*[../*[../*]]",
+        "count(//*[string(/) = 'x'])",
+    ] {
+        refused("XML Response", path, &flat, words);
+    }
+    assert_eq!(failure("XML Response", "//b", "count", "60000", &flat), None);
+    assert_eq!(failure("XML Response", "//a[b]/b/..", "count", "60000", &flat), None);
+    let attributes: String = (0..200).map(|at| format!(" xmlns:n{at}='urn:{at}'")).collect();
+    let spaces = format!("<r{attributes}>{}</r>", "<a/>".repeat(20_000));
+    refused("XML Response", "//*/namespace::*[. = 'urn:x']", &spaces, words);
+}
+
+#[test]
+fn entity_bombs_are_refused() {
+    let mut bomb = "<!DOCTYPE a [<!ENTITY e0 \"lol\">".to_owned();
+    for level in 1..20 {
+        let before = level - 1;
+        bomb.push_str(&format!("<!ENTITY e{level} \"{}\">", format!("&e{before};").repeat(10)));
+    }
+    bomb.push_str("]><a>&e19;</a>");
+    refused("XML Response", "//a", &bomb, "the XML declares entities");
+}
+
+#[test]
+fn expressions_take_a_time_that_grows_with_the_body_only() {
+    let text = format!("{}!", "a".repeat(1024 * 1024));
+    for expression in ["(a+)+$", "(a|aa)+$", "^(a*)*b", "(.*){1,30}[bc]"] {
+        let started = Instant::now();
+        let told = failure("Response", "", "regular expression includes", expression, &text);
+        assert!(told.is_some() && started.elapsed() < SOON, "{expression} {:?}", started.elapsed());
+    }
+}

@@ -1,0 +1,67 @@
+//! The compliance suite of RFC 9535. It is read from where it lies beside the project, and not part of it.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use vigie::judge::assertion::Assertion;
+use vigie::model::path;
+
+use super::{document, failure};
+
+/// Cases of the suite that the project was made with.
+const CASES: usize = 703;
+
+/// `VIGIE_JSONPATH_CTS`, else `shared/data/cts.json` beside a folder above this one.
+fn suite() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("VIGIE_JSONPATH_CTS") {
+        return Some(path.into());
+    }
+    let above = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    above.map(|folder| folder.join("shared/data/cts.json")).find(|path| path.exists())
+}
+
+#[test]
+fn every_case_of_the_suite_passes() {
+    let Some(path) = suite() else {
+        println!("JSONPath compliance suite: 0 of {CASES} cases, it is not here");
+        return;
+    };
+    let suite: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let cases = suite["tests"].as_array().unwrap();
+    let wrong: Vec<String> =
+        cases.iter().filter_map(|case| wrong(case).map(|why| told(case, &why))).collect();
+    println!("JSONPath compliance suite: {} of {} cases", cases.len() - wrong.len(), cases.len());
+    assert!(cases.len() >= CASES, "the suite has {} cases only", cases.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn told(case: &Value, why: &str) -> String {
+    format!("{} {}: {why}", case["name"], case["selector"])
+}
+
+/// What is wrong with how `case` comes out, as a path and as an assertion on an answer.
+fn wrong(case: &Value) -> Option<String> {
+    let selector = case["selector"].as_str().unwrap();
+    let compiled = path::json(selector);
+    let asserted = Assertion::of(&document("JSON Response", selector, "exists", "1"));
+    if case["invalid_selector"] == true {
+        return (compiled.is_ok() || asserted.is_ok()).then(|| "it was taken".to_owned());
+    }
+    let compiled = match compiled {
+        Ok(compiled) => compiled,
+        Err(error) => return Some(error.to_string()),
+    };
+    let found: Vec<&Value> = compiled.query(&case["document"]).into_iter().collect();
+    let good = match (case.get("result"), case.get("results")) {
+        (Some(result), None) => vec![result],
+        (_, Some(results)) => results.as_array().unwrap().iter().collect(),
+        (None, None) => return Some("the case has no result".to_owned()),
+    };
+    let matches = |good: &&Value| good.as_array().unwrap().iter().collect::<Vec<_>>() == found;
+    if !good.iter().any(matches) {
+        return Some(format!("found {found:?}"));
+    }
+    let text = case["document"].to_string();
+    let count = found.len().to_string();
+    failure("JSON Response", selector, "count", &count, &text)
+}

@@ -1,0 +1,105 @@
+//! Runs one attempt of an API monitor.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use vigie::clock::SystemClock;
+use vigie::model::{Document, Failure, FailureKind, MonitorType, Observation};
+use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::probe::{Context, ProbeSettings};
+
+pub struct Check {
+    pub fields: Map<String, Value>,
+    pub timeout: Duration,
+    pub settings: ProbeSettings,
+    pub config: NetConfig,
+    pub record: bool,
+}
+
+/// A GET of `url`.
+pub fn get(name: &str, url: &str) -> Value {
+    json!({"step_name": name, "url": url, "http_method": "GET", "head": {}})
+}
+
+/// `step` with these fields too.
+pub fn with(mut step: Value, fields: Value) -> Value {
+    let Value::Object(fields) = fields else { panic!("fields are an object") };
+    step.as_object_mut().unwrap().extend(fields);
+    step
+}
+
+impl Check {
+    pub fn of(steps: &[Value]) -> Self {
+        let Value::Object(fields) = json!({ "api_steps": steps }) else { unreachable!() };
+        let trust = Trust { roots: Roots::None, ..Trust::default() };
+        Self {
+            fields,
+            timeout: Duration::from_secs(20),
+            settings: ProbeSettings::default(),
+            config: NetConfig { trust, ..NetConfig::default() },
+            record: false,
+        }
+    }
+
+    pub async fn run(&self) -> Observation {
+        self.run_until(&CancellationToken::new()).await
+    }
+
+    pub async fn run_until(&self, cancel: &CancellationToken) -> Observation {
+        let document = Document::trusted(MonitorType::WebsiteApi, self.fields.clone());
+        let (probe, _) = vigie::probe::build(&document, &self.settings);
+        let net = Net::new(&self.config).unwrap();
+        let started = Instant::now();
+        let deadline = Deadline::within(self.timeout);
+        let mut cx = Context::new(&net, deadline, cancel, &SystemClock);
+        cx.record = self.record;
+        let seen = probe.attempt(cx).await;
+        let slack = Duration::from_secs(5);
+        assert!(started.elapsed() < self.timeout + slack, "over its timeout: {:?}", started.elapsed());
+        seen
+    }
+}
+
+/// One attempt of these steps.
+pub async fn run(steps: &[Value]) -> Observation {
+    Check::of(steps).run().await
+}
+
+#[track_caller]
+pub fn passed(seen: &Observation) {
+    assert!(seen.failure.is_none(), "{seen:#?}");
+}
+
+/// The failure of the attempt, which is of this kind and status.
+#[track_caller]
+pub fn failed(seen: &Observation, kind: FailureKind, status: u16) -> &Failure {
+    let failure = seen.failure.as_ref().unwrap_or_else(|| panic!("it passed: {seen:#?}"));
+    assert_eq!((failure.kind, failure.status().0), (kind, status), "{seen:#?}");
+    failure
+}
+
+/// The steps as a result shows them; what differs from run to run is masked.
+pub fn golden(seen: &Observation, port: u16) -> String {
+    let mut shown = json!({"failure": seen.failure, "warnings": seen.warnings, "steps": seen.course.steps});
+    mask(&mut shown);
+    let captures: Vec<&str> = seen.captures.iter().map(|capture| capture.name.as_str()).collect();
+    let text = serde_json::to_string_pretty(&shown).unwrap().replace(&format!(":{port}"), ":PORT");
+    format!("{text}\ncaptures: {captures:?}")
+}
+
+fn mask(value: &mut Value) {
+    match value {
+        Value::Object(entries) => {
+            for (name, value) in entries {
+                if name.ends_with("_us") {
+                    *value = Value::from("…");
+                }
+                mask(value);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(mask),
+        _ => {}
+    }
+}

@@ -1,0 +1,94 @@
+//! What goes out: methods, bodies, headers; and monitors that cannot be asked for.
+
+use serde_json::{Value, json};
+use vigie::model::FailureKind;
+
+use crate::check::{failed, get, passed, run, with};
+use crate::service::{Asked, Service, says};
+
+async fn sent(step: Value) -> Asked {
+    let service = Service::start(|_| says(200, "", "")).await;
+    let step = with(step, json!({"url": service.url("/x")}));
+    passed(&run(&[step]).await);
+    service.last()
+}
+
+#[tokio::test]
+async fn methods_and_bodies_go_out_as_they_are_written() {
+    let post = |body: &str| json!({"content_type": "text/plain", "body": body});
+    for (method, custom, body, line, length) in [
+        ("GET", None, None, "GET /x HTTP/1.1", None),
+        ("POST", None, None, "POST /x HTTP/1.1", Some("0")),
+        ("POST", None, Some("abc"), "POST /x HTTP/1.1", Some("3")),
+        ("CUSTOM", Some("PATCH"), Some("abc"), "PATCH /x HTTP/1.1", Some("3")),
+        ("CUSTOM", Some("DELETE"), None, "DELETE /x HTTP/1.1", None),
+        ("CUSTOM", Some("purge"), None, "purge /x HTTP/1.1", None),
+        ("HEAD", None, None, "HEAD /x HTTP/1.1", None),
+    ] {
+        let mut step = with(get("S", ""), json!({"http_method": method}));
+        if let Some(custom) = custom {
+            step["custom_method"] = json!(custom);
+        }
+        if let Some(body) = body {
+            step["post"] = post(body);
+        }
+        let asked = sent(step).await;
+        assert_eq!(asked.head.lines().next(), Some(line));
+        assert_eq!(asked.header("Content-Length"), length, "{line}");
+        assert_eq!(asked.body, body.unwrap_or_default());
+        assert_eq!(asked.header("Content-Type"), body.map(|_| "text/plain"));
+    }
+}
+
+#[tokio::test]
+async fn a_form_is_the_default_and_multipart_gets_what_a_text_cannot_hold() {
+    let post = |post: Value| with(get("S", ""), json!({"http_method": "POST", "post": post}));
+    let asked = sent(post(json!({"body": "a=b"}))).await;
+    assert_eq!(asked.header("Content-Type"), Some("application/x-www-form-urlencoded"));
+    let parts = "--X1\nContent-Disposition: form-data; name=\"a\"\n\n1\n--X1--\n";
+    let asked = sent(post(json!({"content_type": "multipart/form-data", "body": parts}))).await;
+    assert_eq!(asked.header("Content-Type"), Some("multipart/form-data; boundary=\"X1\""));
+    assert_eq!(asked.body, parts.replace('\n', "\r\n"));
+    let given =
+        json!({"content_type": "multipart/form-data; boundary=X1", "body": parts.replace('\n', "\r\n")});
+    let asked = sent(post(given)).await;
+    assert_eq!(asked.header("Content-Type"), Some("multipart/form-data; boundary=X1"));
+    assert_eq!(asked.body, parts.replace('\n', "\r\n"));
+}
+
+#[tokio::test]
+async fn own_headers_replace_the_standard_ones() {
+    let headers = json!([{"name": "accept", "value": "application/json"}, {"name": "User-Agent", "value": "me"},
+        {"name": "X-A", "value": "1"}, {"name": "X-A", "value": "2"}, {"name": "Content-Type", "value": "text/csv"}]);
+    let step = json!({"http_method": "POST", "head": {"headers": headers}, "post": {"body": "a"}});
+    let asked = sent(with(get("S", ""), step)).await;
+    for (name, value) in
+        [("Accept", "application/json"), ("User-Agent", "me"), ("Content-Type", "text/csv"), ("X-A", "1")]
+    {
+        assert_eq!(asked.header(name), Some(value));
+    }
+    assert_eq!(asked.head.to_ascii_lowercase().matches("x-a:").count(), 2);
+    assert_eq!(asked.head.to_ascii_lowercase().matches("accept:").count(), 1);
+}
+
+#[tokio::test]
+async fn a_monitor_that_cannot_be_asked_for_says_why() {
+    let bad = |fields: Value| with(get("S", "http://127.0.0.1:1/"), fields);
+    for (step, words) in [
+        (bad(json!({"url": "ftp://a/"})), "`url` of step 1 `S` cannot be used"),
+        (bad(json!({"http_method": "CUSTOM", "custom_method": "a b"})), "`http_method` of step 1"),
+        (bad(json!({"head": {"headers": [{"name": "a b", "value": ""}]}})), "`head.headers` of step 1"),
+        (
+            bad(json!({"assertions": [{"source": "Body"}]})),
+            "`assertions` of step 1 `S` cannot be used: `Body`",
+        ),
+        (
+            bad(json!({"variables": [{"name": "a", "property": "$[", "source": "JSON Response"}]})),
+            "`variables` of step 1 `S` cannot be used",
+        ),
+    ] {
+        let seen = run(&[step]).await;
+        let failure = failed(&seen, FailureKind::Internal, 21);
+        assert!(failure.detail.contains(words), "{}", failure.detail);
+    }
+}
