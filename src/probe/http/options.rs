@@ -7,8 +7,9 @@ use bytes::Bytes;
 use http::{Method, Version};
 use url::Url;
 
+use super::full_page::FullPageRule;
 use super::header::Headers;
-use super::{ProbeSettings, Unusable};
+use super::{Context, ProbeSettings, Unusable};
 use crate::judge::certificate::ExpiryRule;
 use crate::judge::keyword::KeywordRule;
 use crate::model::Document;
@@ -34,8 +35,10 @@ pub(super) struct Options {
     /// to keep for every monitor between two runs.
     pub(super) keyword: Option<Box<KeywordRule>>,
     pub(super) body_bytes: u64,
-    /// What every result has to say about options without effect.
-    pub(super) notes: Box<[String]>,
+    /// Where it wants full pages.
+    pub(super) full_page: Option<FullPageRule>,
+    /// Whether a change of the content is told.
+    pub(super) tells_change: bool,
 }
 
 impl Options {
@@ -65,7 +68,8 @@ impl Options {
             expiry: ExpiryRule::of(document, settings.certificate_days),
             keyword: keyword(document)?,
             body_bytes: settings.body_bytes,
-            notes: notes(document),
+            full_page: FullPageRule::of(document).filter(|_| method != Method::HEAD),
+            tells_change: document.flag("notify_on_content_change") && method != Method::HEAD,
             url,
             method,
             version,
@@ -76,6 +80,12 @@ impl Options {
 }
 
 impl Options {
+    /// Whether a good page is read any further in this attempt.
+    pub(super) fn reads_page(&self, cx: &Context<'_>) -> bool {
+        let is_due = |rule: &FullPageRule| rule.is_due(cx.full_page_at, cx.clock.now());
+        self.tells_change || self.full_page.as_ref().is_some_and(is_due)
+    }
+
     /// The request of an attempt.
     pub(super) fn request(&self) -> Request {
         Request {
@@ -144,30 +154,6 @@ fn keyword(document: &Document) -> Result<Option<Box<KeywordRule>>, Unusable> {
         Ok(_) => Ok(Some(Box::new(rule))),
         Err(error) => Err(unusable("keyword_string", error.to_string())),
     }
-}
-
-/// Options that are kept but that this build does not act on. A result says so rather than nothing.
-fn notes(document: &Document) -> Box<[String]> {
-    let number_differs = |field, default: i64| {
-        document.value(field).and_then(serde_json::Value::as_i64).is_some_and(|number| number != default)
-    };
-    let mut idle = Vec::new();
-    for (field, default) in [("interval_fullpage", -1), ("fullpage_object_timeout", 10)] {
-        if number_differs(field, default) {
-            idle.push(field);
-        }
-    }
-    for field in [
-        "check_fullpage_missing_objects",
-        "check_fullpage_object_sizes",
-        "notify_on_fullpage_errors",
-        "notify_on_content_change",
-    ] {
-        if document.flag(field) {
-            idle.push(field);
-        }
-    }
-    idle.into_iter().map(|field| format!("`{field}` is set, but this build does not act on it")).collect()
 }
 
 #[cfg(test)]

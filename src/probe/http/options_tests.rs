@@ -49,29 +49,6 @@ fn an_address_pins_only_when_names_are_not_resolved() {
 }
 
 #[test]
-fn options_without_an_engine_are_named() {
-    let notes = |fields| options(fields).unwrap().notes.len();
-    assert_eq!(notes(json!({})), 0);
-    assert_eq!(notes(json!({"interval_fullpage": -1})), 0);
-    let defaults = json!({
-        "interval_fullpage": -1, "fullpage_object_timeout": 10, "check_fullpage_missing_objects": false,
-        "check_fullpage_object_sizes": false, "notify_on_fullpage_errors": false,
-        "notify_on_content_change": false, "proxy_id": 3,
-    });
-    assert_eq!(notes(defaults), 0);
-    for field in [
-        json!({"interval_fullpage": 60}),
-        json!({"fullpage_object_timeout": 20}),
-        json!({"check_fullpage_missing_objects": true}),
-        json!({"check_fullpage_object_sizes": true}),
-        json!({"notify_on_fullpage_errors": true}),
-        json!({"notify_on_content_change": true}),
-    ] {
-        assert_eq!(notes(field.clone()), 1, "{field}");
-    }
-}
-
-#[test]
 fn what_cannot_be_used_names_its_field() {
     for (fields, field) in [
         (json!({"url": null}), "url"),

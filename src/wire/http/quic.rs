@@ -13,7 +13,7 @@ use http_body_util::{BodyExt, Full};
 use quinn::ConnectionError;
 use tokio::time::timeout_at;
 
-use super::body::{Body, Incoming};
+use super::body::Body;
 use super::driver::{Driver, Wanted};
 use super::exchange::Head;
 use super::recorder::Marks;
@@ -55,7 +55,7 @@ pub async fn open_quic(
     let declared = parts.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     let declared = declared.filter(|_| !is_head && !matches!(parts.status.as_u16(), 204 | 304));
     let body = QuicBody { stream, _sender: sender, told, declared, came: 0 };
-    let body = Body::new(Incoming::Quic(Box::new(body)), driver, marks, &parts.headers);
+    let body = Body::of_quic(body, driver, marks, &parts.headers);
     Ok((Head { status: parts.status, version: parts.version, reason: None, headers: parts.headers }, body))
 }
 
@@ -78,7 +78,7 @@ async fn ask(told: &Told, request: Request<Full<Bytes>>, marks: &Marks) -> Resul
             stream.send_data(body).await?;
         }
         stream.finish().await?;
-        marks.sent();
+        marks.written();
         loop {
             let response = stream.recv_response().await?;
             // Informational answers are passed over; the gauge ends those without end.
