@@ -94,6 +94,7 @@ fn https() -> Facts {
             content_type: Some("text/html; charset=utf-8".to_owned()),
             redirects: Vec::new(),
             url: "https://shop.test/front".to_owned(),
+            ..HttpFacts::default()
         })),
         tls: Some(Box::new(TlsFacts {
             tls_version: Some("TLSv1.3".to_owned()),

@@ -52,6 +52,9 @@ pub struct PageNews {
     pub before: u64,
     /// Bytes now.
     pub now: u64,
+    /// How its objects changed, in words; then the bytes are those of the page with all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<String>,
 }
 
 /// A certificate whose end is near or past.

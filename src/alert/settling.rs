@@ -202,7 +202,8 @@ impl Watch {
         let good = run.heard.iter().filter(|heard| heard.outcome != Outcome::Error);
         let mut changed = good.filter_map(|heard| heard.page.as_ref().map(|page| (heard, page)));
         let Some((cause, page)) = changed.find(|(_, page)| known != Some(page.now)) else { return };
-        if !terms.policy.notify_on_content_change {
+        // A change of the objects is told where the monitor has them compared.
+        if !terms.policy.notify_on_content_change && page.objects.is_none() {
             return;
         }
         self.page = Some((page.now, run.planned_at));

@@ -72,6 +72,7 @@ mod tests {
             total_us: 1,
             since: at(100),
             streak: 1,
+            full_page_at: None,
         }
     }
 

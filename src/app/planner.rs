@@ -118,7 +118,10 @@ impl LocalPlanner {
                 };
                 let common = common.get_or_insert_with(|| self.assignment(monitor, facts, id));
                 let last_planned_at = last.get(&id).and_then(|last| last.get(&monitor.id)).copied();
-                let assignment = Assignment { location: id, part, last_planned_at, ..common.clone() };
+                let state = self.ingestor.state(monitor.id, id);
+                let full_page_at = state.and_then(|state| state.full_page_at);
+                let assignment =
+                    Assignment { location: id, part, last_planned_at, full_page_at, ..common.clone() };
                 changes.push(Change::Put(Arc::new(assignment)));
             }
         }

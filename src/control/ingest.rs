@@ -318,7 +318,7 @@ impl Desk {
     /// Works out what follows from `results` and `said`.
     async fn turn(
         &self,
-        results: Vec<CheckResult>,
+        mut results: Vec<CheckResult>,
         said: Vec<Word>,
         lookout: &mut Option<Box<Lookout>>,
         caught_up: bool,
@@ -334,7 +334,7 @@ impl Desk {
             }
         }
         let Step { alarm, missed, after } = match lookout {
-            Some(lookout) => lookout.turn(&results, words, caught_up).await,
+            Some(lookout) => lookout.turn(&mut results, words, caught_up).await,
             None => Step::default(),
         };
         let commit = Commit { alarm, ..self.commit_of(results, missed) };

@@ -19,6 +19,10 @@ pub fn next_state(before: Option<&MonitorState>, result: &CheckResult) -> Option
         total_us: result.total_us,
         since,
         streak,
+        full_page_at: match result.course.page {
+            Some(_) => Some(result.started_at),
+            None => before.and_then(|before| before.full_page_at),
+        },
     };
     let alone = fresh(result.planned_at, result.slots());
     match before {

@@ -1,8 +1,9 @@
 //! One attempt: bounded in time, cancellable, its panics contained.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Assignment, Connectivity, Pulse, Silence};
 use crate::clock::Clock;
-use crate::model::{Failure, FailureKind, Fault, Observation, Phase, Timestamp};
+use crate::model::{Failure, FailureKind, Fault, MonitorId, Observation, Phase, Timestamp};
 use crate::net::{Deadline, Net};
 use crate::probe::Context;
 
@@ -30,6 +31,37 @@ pub struct Place {
     pub silence: Option<Arc<dyn Silence>>,
     /// Whether HTTP exchanges are kept of checks that pass too.
     pub record: bool,
+    /// When the objects of pages were loaded last, by the checks that were made here.
+    pub full_pages: Arc<FullPages>,
+    /// Whether the check was asked for out of the schedule, as to verify a failure: then a full page is due.
+    pub on_order: bool,
+}
+
+/// When the objects of each page were loaded last. Remembers only what happened since the start of this process;
+/// what was before stands in the assignments.
+#[derive(Debug, Default)]
+pub struct FullPages(Mutex<HashMap<MonitorId, Timestamp>>);
+
+impl FullPages {
+    /// Start of the last check of `monitor` that loaded them.
+    #[must_use]
+    pub fn last(&self, monitor: MonitorId) -> Option<Timestamp> {
+        self.lock().get(&monitor).copied()
+    }
+
+    /// Notes that the check of `monitor` that began at `started_at` did.
+    pub fn note(&self, monitor: MonitorId, started_at: Timestamp) {
+        self.lock().insert(monitor, started_at);
+    }
+
+    /// Forgets a monitor that is gone.
+    pub fn forget(&self, monitor: MonitorId) {
+        self.lock().remove(&monitor);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<MonitorId, Timestamp>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Makes one attempt of `assignment`. It ends at its timeout even when the probe does not keep it, and at
@@ -67,7 +99,16 @@ impl Place {
     /// A place on `net` that knows nothing of itself.
     #[must_use]
     pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>) -> Self {
-        Self { net, clock, pulse: None, connectivity: None, silence: None, record: false }
+        Self {
+            net,
+            clock,
+            pulse: None,
+            connectivity: None,
+            silence: None,
+            record: false,
+            full_pages: Arc::default(),
+            on_order: false,
+        }
     }
 
     fn stood_still_since(&self, start: Timestamp) -> bool {
@@ -82,7 +123,9 @@ async fn bounded(
     deadline: Deadline,
 ) -> Observation {
     let cx = Context::new(&place.net, deadline, cancel, place.clock.as_ref());
-    let cx = Context { record: place.record, full_page_at: assignment.full_page_at, ..cx };
+    let last = || place.full_pages.last(assignment.monitor_id).or(assignment.full_page_at);
+    let full_page_at = if place.on_order { None } else { last() };
+    let cx = Context { record: place.record, full_page_at, ..cx };
     tokio::select! {
         biased;
         // The probe first: what it reports itself, on time or on being cancelled, says more.

@@ -47,6 +47,9 @@ pub async fn check(
     let attempts = numbered.map(|((number, start), seen)| Attempt::of(number, start, seen)).collect();
     let captures = named(captures, observations.len());
     let last = observations.pop().unwrap_or_default();
+    if last.course.page.is_some() && !place.on_order {
+        place.full_pages.note(assignment.monitor_id, started_at);
+    }
     CheckResult {
         total_us: u64::try_from(total.as_micros()).unwrap_or(u64::MAX),
         address: last.address,

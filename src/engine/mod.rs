@@ -21,7 +21,7 @@ mod handle;
 mod pulse;
 mod runner;
 
-pub use attempt::{Place, attempt};
+pub use attempt::{FullPages, Place, attempt};
 pub use check::{check, silenced};
 pub use connectivity::Connectivity;
 pub use gate::Limits;

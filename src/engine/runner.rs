@@ -170,6 +170,7 @@ impl Runner {
             match change {
                 Change::Put(assignment) => self.agenda.put(assignment, now),
                 Change::Remove { monitor_id, cancel } => {
+                    self.place.full_pages.forget(monitor_id);
                     let index = self.agenda.remove(monitor_id);
                     if let Some(token) = index.filter(|_| cancel).and_then(|index| self.running.get(&index)) {
                         token.cancel();
@@ -188,7 +189,8 @@ impl Runner {
         let Start { index, assignment, planned_at, due_at, reply } = start;
         let cancel = self.cancel.child_token();
         self.running.insert(index, cancel.clone());
-        let (place, delivery) = (self.place.clone(), self.delivery.clone());
+        let place = Place { on_order: reply.is_some(), ..self.place.clone() };
+        let delivery = self.delivery.clone();
         let ended = Ended { index, to: self.ended_to.clone() };
         self.tracker.spawn(async move {
             // Held to the end: the place is freed once the result was taken, or when anything panics.

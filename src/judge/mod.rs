@@ -4,6 +4,7 @@ pub mod assertion;
 pub mod certificate;
 pub mod charset;
 pub mod keyword;
+pub mod page;
 pub mod settle;
 pub mod sla;
 mod spaces;

@@ -1,6 +1,6 @@
 //! What the attempts of one check mean (behaviour.md 3, Attempts).
 
-use crate::model::{Failure, FailureKind, Fault, Observation, Outcome, Status, Verdict};
+use crate::model::{Failure, FailureKind, Fault, Observation, Outcome, Status, Verdict, Warning};
 
 /// Judges the attempts of one check, in their order.
 ///
@@ -31,7 +31,7 @@ fn pass(passed: &Observation, failures: &[(usize, &Failure)]) -> Verdict {
     let counting = || passed.warnings.iter().filter(|warning| warning.kind.counts());
     let outcome =
         if failures.is_empty() && counting().next().is_none() { Outcome::Ok } else { Outcome::Warning };
-    let status = counting().find_map(|warning| warning.kind.status()).unwrap_or(Status::OK);
+    let status = counting().find_map(Warning::status).unwrap_or(Status::OK);
     let warning_status = failures.first().map(|(_, failure)| failure.status());
     let mut reasons = told(failures, true);
     reasons.extend(counting().map(|warning| warning.detail.clone()));

@@ -176,10 +176,11 @@ impl Failure {
     #[must_use]
     pub fn status(&self) -> Status {
         match (self.fault, self.kind.fault()) {
-            (Fault::Ours, Fault::Target | Fault::Network) => Status::INTERNAL,
+            // Whoever is to blame: the code of the object tells that too.
             _ if self.kind == FailureKind::PageObject => {
                 self.part.map_or(self.kind.status(), Status::of_object)
             }
+            (Fault::Ours, Fault::Target | Fault::Network) => Status::INTERNAL,
             _ => self.kind.status(),
         }
     }

@@ -42,7 +42,7 @@ impl Observation {
 
     /// Adds a reservation.
     pub fn warn(&mut self, kind: WarningKind, detail: impl Into<String>) {
-        self.warnings.push(Warning { kind, detail: detail.into() });
+        self.warnings.push(Warning::new(kind, detail));
     }
 }
 
@@ -56,6 +56,9 @@ pub enum WarningKind {
     CertificateExpiring,
     /// The peer offered less than what was asked for and the check went on; the outcome stays.
     FellBack,
+    /// An object of the page could not be loaded, is missing, new or of another size, and the monitor counts
+    /// that as no error.
+    PageObject,
     /// Something worth saying that leaves the outcome as it is.
     Note,
 }
@@ -64,7 +67,7 @@ impl WarningKind {
     /// Whether it makes the outcome a warning.
     #[must_use]
     pub const fn counts(self) -> bool {
-        matches!(self, Self::RedirectNotFollowed | Self::CertificateExpiring)
+        matches!(self, Self::RedirectNotFollowed | Self::CertificateExpiring | Self::PageObject)
     }
 
     /// The status of the check that it leads to, when there is one in behaviour.md 3.
@@ -84,6 +87,29 @@ pub struct Warning {
     pub kind: WarningKind,
     /// One line for people.
     pub detail: String,
+    /// Status code of what it is about, where the kind alone does not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<Status>,
+}
+
+impl Warning {
+    /// A reservation of `kind`.
+    pub fn new(kind: WarningKind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), part: None }
+    }
+
+    /// The same failure as a reservation: it counts, with its status, and is no error.
+    #[must_use]
+    pub fn of_page(failure: &Failure) -> Self {
+        let detail = failure.to_string();
+        Self { kind: WarningKind::PageObject, detail, part: Some(failure.status()) }
+    }
+
+    /// The status of the check that it leads to, when there is one in behaviour.md 3.
+    #[must_use]
+    pub fn status(&self) -> Option<Status> {
+        self.part.or(self.kind.status())
+    }
 }
 
 /// What was learned of the target, by protocol. Flattened in JSON (behaviour.md 9 `facts`).
@@ -135,6 +161,17 @@ pub struct HttpFacts {
     pub body_wire_bytes: u64,
     /// Bytes of the body after decompression.
     pub body_bytes: u64,
+    /// Whether the page differs from that of the last good run at the same location, in size or in its visible
+    /// text; set when the run is settled, where the monitor tells a change of the content.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changed: bool,
+    /// SHA-256 of the visible text of the page, in lower-case hexadecimal; of monitors that tell a change of the
+    /// content (`notify_on_content_change`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_sha256: Option<String>,
+    /// That of the last good run at the same location, where it differs; set when the run is settled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_sha256_before: Option<String>,
     /// Media type and charset as the server said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,

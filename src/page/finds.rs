@@ -65,6 +65,12 @@ impl Finds {
         finds
     }
 
+    /// Takes nothing any more.
+    pub(super) fn closed() -> Self {
+        let known = HashSet::new();
+        Self { known, new: Vec::new(), listed: MOST_OBJECTS, url_bytes: 0, unlisted: 1 }
+    }
+
     /// Takes what was found since the last call, in its order.
     pub fn take(&mut self) -> Vec<Found> {
         std::mem::take(&mut self.new)

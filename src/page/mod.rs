@@ -18,8 +18,13 @@
 mod css;
 mod domain;
 mod finds;
+mod flight;
 mod html;
+mod load;
 mod media;
+mod object;
+mod origin;
+mod read;
 mod srcset;
 mod text;
 
@@ -27,4 +32,5 @@ pub use css::scan as scan_css;
 pub use domain::same_site;
 pub use finds::{Finds, Found, MOST_OBJECTS};
 pub use html::scan as scan_html;
+pub use load::{Loaded, Terms, load};
 pub use text::fingerprint;

@@ -120,6 +120,8 @@ pub struct MonitorState {
     pub since: Timestamp,
     /// Runs in that series.
     pub streak: u32,
+    /// When the last check there began that loaded the objects of the page.
+    pub full_page_at: Option<Timestamp>,
 }
 
 /// Which results are wanted; every part that is set narrows. Newest first.

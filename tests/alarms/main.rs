@@ -5,6 +5,7 @@
 mod many;
 mod news;
 mod outages;
+mod pages;
 mod restart;
 mod second;
 mod world;

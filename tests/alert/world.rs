@@ -283,7 +283,7 @@ pub fn heard(location: LocationId, word: &Word, planned_at: Timestamp, interval:
         slots,
         last_planned_at: planned_at + interval * (slots - 1),
         step: word.step,
-        page: word.page.map(|(before, now)| PageNews { before, now }),
+        page: word.page.map(|(before, now)| PageNews { before, now, objects: None }),
         certificate: word.certificate.then(|| CertificateNews {
             subject: "CN=www.example.com".to_owned(),
             not_after: planned_at + Duration::from_hours(72),

@@ -101,6 +101,7 @@ fn a_website_that_is_well() {
         content_type: Some("text/html; charset=utf-8".into()),
         redirects: Vec::new(),
         url: "https://www.example.test/".into(),
+        ..HttpFacts::default()
     }));
     shown.facts.tls = Some(Box::new(TlsFacts {
         tls_version: Some("TLSv1.3".into()),
@@ -143,9 +144,7 @@ fn a_redirect_is_drawn_hop_by_hop_and_a_warning_says_after_what() {
     );
     shown.warning_status = Some(Status::TIMED_OUT);
     shown.reasons = vec!["the first attempt failed: the timeout passed".into()];
-    shown.attempts[1]
-        .warnings
-        .push(Warning { kind: WarningKind::FellBack, detail: "the server chose `HTTP/1.1`".into() });
+    shown.attempts[1].warnings.push(Warning::new(WarningKind::FellBack, "the server chose `HTTP/1.1`"));
     shown.facts.http = Some(Box::new(HttpFacts {
         http_status: 204,
         http_version: "HTTP/1.1".into(),

@@ -42,6 +42,12 @@ fn every_setting_is_documented_and_has_a_variable_of_its_own() {
     for setting in SETTINGS {
         assert!(setting.about.len() > 15, "{}", setting.path);
         assert!(setting.about.lines().all(|line| line.len() < 110), "{}", setting.path);
+        let name = setting.path.rsplit('.').next().unwrap();
+        assert!(
+            render().contains(&format!("{name}: {}\n", setting.default)),
+            "{} is in no section",
+            setting.path
+        );
     }
 }
 

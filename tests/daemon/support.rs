@@ -93,6 +93,7 @@ impl Kept {
                 total_us: result.total_us,
                 since: result.planned_at,
                 streak: 1,
+                full_page_at: None,
             };
             states.insert(result.monitor_id, state);
         }

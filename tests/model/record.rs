@@ -23,7 +23,7 @@ fn result(facts: Facts) -> CheckResult {
         failure: Some(Failure::new(Phase::Connect, FailureKind::ConnectRefused, "no")),
         warnings: Vec::new(),
     };
-    let warning = Warning { kind: WarningKind::RedirectNotFollowed, detail: "to b".to_owned() };
+    let warning = Warning::new(WarningKind::RedirectNotFollowed, "to b".to_owned());
     let passed = Attempt { number: 2, failure: None, warnings: vec![warning], ..failed.clone() };
     CheckResult {
         check_id: CheckId::of(run_id, LocationId(1)),

@@ -49,6 +49,7 @@ async fn write(store: std::sync::Arc<impl Ingest>, monitor: i64, round: i64) {
             total_us: 0,
             since: planned_at,
             streak: 1,
+            full_page_at: None,
         };
         let commit = Commit { results: vec![result], states: vec![state], ..Commit::default() };
         store.commit(commit).await.unwrap();

@@ -107,7 +107,7 @@ pub fn warning(monitor: i64, planned_at: Timestamp) -> CheckResult {
     result.status_text = "ok, but redirected".into();
     result.address = Some("[2001:db8::7]:8443".parse().unwrap());
     result.attempts[0].warnings =
-        vec![Warning { kind: WarningKind::RedirectNotFollowed, detail: "to `/login`".to_owned() }];
+        vec![Warning::new(WarningKind::RedirectNotFollowed, "to `/login`".to_owned())];
     result.facts = https();
     result
 }
@@ -132,6 +132,9 @@ pub fn https() -> Facts {
             content_type: Some("text/html; charset=utf-8".to_owned()),
             redirects: Vec::new(),
             url: "https://shop.test/".to_owned(),
+            changed: true,
+            text_sha256: Some("cd".repeat(32)),
+            text_sha256_before: Some("ef".repeat(32)),
         })),
         tls: Some(Box::new(TlsFacts {
             tls_version: Some("TLSv1.3".to_owned()),

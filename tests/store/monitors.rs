@@ -80,6 +80,7 @@ pub async fn removed_monitors_take_their_states_along(store: &impl Store) {
             total_us: 1,
             since: at(0),
             streak: 1,
+            full_page_at: None,
         }
     };
     let states = vec![state(ids[0]), state(ids[1])];

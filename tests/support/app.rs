@@ -367,6 +367,7 @@ impl LastRuns for FakePlanner {
             total_us: 1000,
             since: at,
             streak: 1,
+            full_page_at: None,
         })
     }
 }

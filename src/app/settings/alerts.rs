@@ -50,7 +50,9 @@ impl Reader<'_> {
         };
         let usual = AlarmSettings::default();
         let no_data_runs = u32::try_from(self.number("alerts.no_data_runs")).unwrap_or(usual.no_data_runs);
-        let alarms = AlarmSettings { no_data_runs, ..usual };
+        let size_tolerance_percent =
+            u32::try_from(self.number("page.size_tolerance_percent")).unwrap_or(usual.size_tolerance_percent);
+        let alarms = AlarmSettings { no_data_runs, size_tolerance_percent, ..usual };
         AlertSettings { alarms, delivery, channels, heartbeat: self.optional("heartbeat.url") }
     }
 

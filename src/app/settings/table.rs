@@ -104,6 +104,7 @@ pub static SECTIONS: &[(&str, &str)] = &[
         "alerts",
         "How alerts are delivered. Webhooks, mail and traps are held to the egress policy of `location`.",
     ),
+    ("page", "What is told of the objects of a page."),
     ("mail", "The server that mail is handed to."),
     ("sms", "The gateway of short messages."),
     ("heartbeat", "So that somebody notices when Vigie is gone."),
@@ -305,6 +306,7 @@ pub static SETTINGS: &[Setting] = &[
         "The object identifier under which SNMP traps stand; the default is the one that Net-SNMP leaves to\nexperiments.",
     ),
     Setting::new("alerts.no_data_runs", count(0, 1_000), "5", "Runs of a monitor in a row without data after which that is told; 0 never."),
+    Setting::new("page.size_tolerance_percent", count(0, 1_000_000), "10", "Percent of its size by which an object of a page may grow or shrink before that is a change (7121)."),
     Setting::new("mail.server", Kind::Text, "null", "Host of the mail server, with or without a port (25; 465 with `implicit`). null: mail waits."),
     Setting::new(
         "mail.tls",

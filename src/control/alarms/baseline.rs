@@ -1,23 +1,26 @@
-//! The size of a page before the first result of this process: that of the last good one that was kept.
+//! What a page is compared with before the first result of this process: the last one that was kept.
 
+use std::time::Duration;
+
+use crate::judge::page::KnownObjects;
 use crate::model::{CheckResult, LocationId, MonitorId, Outcome};
 use crate::store::{Page, ResultFilter, Results};
 
-use super::hear::page_bytes;
-use super::watched::Watched;
+use super::hear::seen_page;
+use super::watched::{Seen, Watched};
 
 /// Whether `result` has a page that there is nothing yet to compare with.
 pub(super) fn is_missing(watched: &Watched, result: &CheckResult) -> bool {
     let known = watched.pages.iter().any(|(location, _)| *location == result.location_id);
-    !known && page_bytes(result).is_some()
+    !known && seen_page(result).is_some()
 }
 
-/// Decoded bytes of the last good page; `None` when there is none, or it cannot be read.
+/// The last good page; `None` when there is none, or it cannot be read.
 pub(super) async fn last_page(
     results: &dyn Results,
     monitor: MonitorId,
     location: LocationId,
-) -> Option<u64> {
+) -> Option<Seen> {
     let filter = ResultFilter {
         monitors: vec![monitor],
         location: Some(location),
@@ -25,5 +28,26 @@ pub(super) async fn last_page(
         ..ResultFilter::default()
     };
     let page = results.results(filter, Page { limit: 1, offset: 0 }).await.ok()?;
-    page.results.first().and_then(page_bytes)
+    page.results.first().and_then(seen_page)
+}
+
+/// The objects of the last page that was kept; `None` when there is none, or it cannot be read.
+pub(super) async fn last_objects(
+    results: &dyn Results,
+    monitor: MonitorId,
+    location: LocationId,
+) -> Option<KnownObjects> {
+    let states = results.states_of(vec![monitor]).await.ok()?;
+    let state = states.iter().find(|state| state.location_id == location)?;
+    // The run that was planned last before it began: the one that it was.
+    let thru = state.full_page_at? + Duration::from_micros(1);
+    let filter = ResultFilter {
+        monitors: vec![monitor],
+        location: Some(location),
+        thru: Some(thru),
+        ..ResultFilter::default()
+    };
+    let page = results.results(filter, Page { limit: 1, offset: 0 }).await.ok()?;
+    let full = page.results.first()?.course.page.as_deref()?;
+    KnownObjects::of(full, None)
 }

@@ -47,6 +47,7 @@ impl Lookout {
         } else if !active && (was_active || watched.kept) {
             let effects = watched.watch.close(turn.now);
             watched.pages.clear();
+            watched.objects.clear();
             self.settle(id, effects, turn);
         }
         if !active && let Some(watched) = self.watched.get_mut(&id) {

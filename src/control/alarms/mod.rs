@@ -70,11 +70,13 @@ pub struct AlarmSettings {
     pub no_data_runs: u32,
     /// How long a message waits for a traceroute (behaviour.md 6).
     pub trace_wait: Duration,
+    /// Percent of its size within which an object of a page may grow and shrink.
+    pub size_tolerance_percent: u32,
 }
 
 impl Default for AlarmSettings {
     fn default() -> Self {
-        Self { no_data_runs: 5, trace_wait: Duration::from_secs(5) }
+        Self { no_data_runs: 5, trace_wait: Duration::from_secs(5), size_tolerance_percent: 10 }
     }
 }
 

@@ -68,8 +68,10 @@ fn status(news: &News, result: Option<&CheckResult>, now: Timestamp) -> (Status,
         NoticeKind::NoData => (found, format!("no data of {} runs in a row", news.errcount)),
         NoticeKind::WebChange => {
             let page = cause.and_then(|cause| cause.page.as_ref());
-            let words =
-                page.map(|page| format!("content changed from {} to {} bytes", page.before, page.now));
+            let words = page.map(|page| match &page.objects {
+                Some(objects) => format!("objects of the page changed: {objects}"),
+                None => format!("content changed from {} to {} bytes", page.before, page.now),
+            });
             (Status::OK, words.unwrap_or_else(|| "content changed".to_owned()))
         }
         NoticeKind::CertificateExpiration => match cause.and_then(|cause| cause.certificate.as_ref()) {

@@ -3,6 +3,7 @@
 use crate::alert::Policy;
 use crate::control::AccountFacts;
 use crate::judge::certificate::ExpiryRule;
+use crate::judge::page::PageRule;
 use crate::model::{LocationId, Mode, Monitor};
 use crate::schedule::RunPlan;
 
@@ -27,5 +28,6 @@ pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSett
         traceroute: document.flag("traceroute_on_error"),
         no_data_runs: settings.no_data_runs,
     };
-    Rules { policy, expiry }
+    let page = PageRule::of(document, settings.size_tolerance_percent);
+    Rules { policy, expiry, page }
 }

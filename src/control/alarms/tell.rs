@@ -98,6 +98,7 @@ impl Lookout {
                         total_us: 0,
                         since: heard.planned_at,
                         streak: 1,
+                        full_page_at: None,
                     });
                 }
             }

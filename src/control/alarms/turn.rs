@@ -72,7 +72,7 @@ impl Lookout {
     /// late, all of them count before runs are closed.
     pub(in crate::control) async fn turn(
         &mut self,
-        results: &[CheckResult],
+        results: &mut [CheckResult],
         words: Vec<Word>,
         time_passes: bool,
     ) -> Step {
@@ -109,7 +109,7 @@ impl Lookout {
                 Word::Begin(_) => {}
             }
         }
-        for result in results {
+        for result in &mut *results {
             self.hear(result, &mut turn).await;
         }
         for (monitor, planned_at, answer) in answers {
@@ -129,7 +129,8 @@ impl Lookout {
         Step { alarm, missed, after: After { asks, traces, hasten, events, rings } }
     }
 
-    async fn hear(&mut self, result: &CheckResult, turn: &mut Turn) {
+    /// Takes `result`; what is compared with earlier runs is judged first.
+    async fn hear(&mut self, result: &mut CheckResult, turn: &mut Turn) {
         let Some(watched) = self.watched.get_mut(&result.monitor_id).filter(|watched| watched.active) else {
             return;
         };
@@ -140,7 +141,18 @@ impl Lookout {
             let before = baseline::last_page(results, result.monitor_id, result.location_id).await;
             watched.pages.push((result.location_id, before));
         }
-        let heard = watched.heard(result, &rules);
+        let mut objects = None;
+        if let Some(rule) = rules.page
+            && result.course.page.is_some()
+        {
+            if !watched.objects.iter().any(|(location, _)| *location == result.location_id) {
+                let results = self.parts.results.as_ref();
+                let before = baseline::last_objects(results, result.monitor_id, result.location_id).await;
+                watched.objects.push((result.location_id, before));
+            }
+            objects = watched.compare_objects(result, &rule);
+        }
+        let heard = watched.heard(result, &rules, objects);
         let moment = Moment { facts, away: self.places.away(), now: turn.now };
         let effects = watched.take(Happening::Heard(heard), &rules, moment);
         self.settle(result.monitor_id, effects, turn);

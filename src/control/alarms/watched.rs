@@ -6,6 +6,7 @@ use super::{AlarmSettings, policy};
 use crate::alert::{Effect, Health, Heard, Policy, Terms, Watch};
 use crate::control::AccountFacts;
 use crate::judge::certificate::ExpiryRule;
+use crate::judge::page::{KnownObjects, PageRule};
 use crate::model::{LocationId, Monitor, Timestamp, Verification};
 
 /// A monitor that is watched.
@@ -22,10 +23,21 @@ pub(super) struct Watched {
     pub(super) kept: bool,
     /// The earliest timer that is set for it.
     pub(super) timer: Option<Timestamp>,
-    /// Decoded bytes of the last good page at each location, where a change is told.
-    pub(super) pages: Vec<(LocationId, Option<u64>)>,
+    /// The last good page at each location, where a change is told.
+    pub(super) pages: Vec<(LocationId, Option<Seen>)>,
+    /// The objects of the last page at each location, where they are compared; none where there was no page yet.
+    pub(super) objects: Vec<(LocationId, Option<KnownObjects>)>,
     /// What was told last of how it is.
     pub(super) health: Option<Health>,
+}
+
+/// What is remembered of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// Decoded bytes.
+    pub(super) bytes: u64,
+    /// The fingerprint of its text.
+    pub(super) text: Option<String>,
 }
 
 /// What a version of a monitor says, ready for use.
@@ -34,6 +46,8 @@ pub(super) struct Rules {
     pub(super) policy: Policy,
     /// Of certificates.
     pub(super) expiry: ExpiryRule,
+    /// Of the objects of its page, where they are compared.
+    pub(super) page: Option<PageRule>,
 }
 
 /// What a decision is made by, beside the monitor.
@@ -61,6 +75,7 @@ impl Watched {
             kept: false,
             timer: None,
             pages: Vec::new(),
+            objects: Vec::new(),
             health: None,
         }
     }

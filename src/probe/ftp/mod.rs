@@ -149,7 +149,7 @@ impl FtpProbe {
         client.until(soonest(cx.deadline, FAREWELL));
         if let Err(failure) = client.quit().await {
             let detail = format!("it did not take its leave: {failure}");
-            warnings.push(Warning { kind: WarningKind::Note, detail });
+            warnings.push(Warning::new(WarningKind::Note, detail));
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! `website` and `website-ssl`: one request, its redirects, and the rules on the answer (behaviour.md 4).
 
+mod full_page;
 mod header;
 mod options;
 mod visit;
@@ -38,11 +39,32 @@ impl Website {
             outcome = visit.run() => outcome,
             () = cx.cancel.cancelled() => Err(cancelled()),
         };
+        let page = visit.take_page();
         let mut observation = visit.into_observation();
         if let Err(failure) = outcome {
             observation.fail(failure);
         }
+        // The time of the page; that of its objects stands beside it, so that runs with and without compare.
         observation.total = started.elapsed();
+        if let Some(page) = page.filter(|_| observation.failure.is_none()) {
+            let look = full_page::look(
+                &self.options,
+                cx,
+                page,
+                &request.headers,
+                &mut jar,
+                started,
+                &mut observation,
+            );
+            let ended = tokio::select! {
+                biased;
+                () = look => Ok(()),
+                () = cx.cancel.cancelled() => Err(cancelled()),
+            };
+            if let Err(failure) = ended {
+                observation.fail(failure);
+            }
+        }
         observation
     }
 }

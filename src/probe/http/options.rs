@@ -7,8 +7,9 @@ use bytes::Bytes;
 use http::{Method, Version};
 use url::Url;
 
+use super::full_page::FullPageRule;
 use super::header::Headers;
-use super::{ProbeSettings, Unusable};
+use super::{Context, ProbeSettings, Unusable};
 use crate::judge::certificate::ExpiryRule;
 use crate::judge::keyword::KeywordRule;
 use crate::model::Document;
@@ -34,6 +35,10 @@ pub(super) struct Options {
     /// to keep for every monitor between two runs.
     pub(super) keyword: Option<Box<KeywordRule>>,
     pub(super) body_bytes: u64,
+    /// Where it wants full pages.
+    pub(super) full_page: Option<FullPageRule>,
+    /// Whether a change of the content is told.
+    pub(super) tells_change: bool,
     /// What every result has to say about options without effect.
     pub(super) notes: Box<[String]>,
 }
@@ -64,6 +69,8 @@ impl Options {
             expiry: ExpiryRule::of(document, settings.certificate_days),
             keyword: keyword(document)?,
             body_bytes: settings.body_bytes,
+            full_page: FullPageRule::of(document).filter(|_| method != Method::HEAD),
+            tells_change: document.flag("notify_on_content_change") && method != Method::HEAD,
             notes: notes(document),
             url,
             method,
@@ -75,6 +82,12 @@ impl Options {
 }
 
 impl Options {
+    /// Whether a good page is read any further in this attempt.
+    pub(super) fn reads_page(&self, cx: &Context<'_>) -> bool {
+        let is_due = |rule: &FullPageRule| rule.is_due(cx.full_page_at, cx.clock.now());
+        self.tells_change || self.full_page.as_ref().is_some_and(is_due)
+    }
+
     /// The request of an attempt.
     pub(super) fn request(&self) -> Request {
         Request {
@@ -170,20 +183,8 @@ fn notes(document: &Document) -> Box<[String]> {
         document.value(field).and_then(serde_json::Value::as_i64).is_some_and(|number| number != default)
     };
     let mut idle = Vec::new();
-    for (field, default) in [("interval_fullpage", -1), ("fullpage_object_timeout", 10), ("proxy_id", 0)] {
-        if number_differs(field, default) {
-            idle.push(field);
-        }
-    }
-    for field in [
-        "check_fullpage_missing_objects",
-        "check_fullpage_object_sizes",
-        "notify_on_fullpage_errors",
-        "notify_on_content_change",
-    ] {
-        if document.flag(field) {
-            idle.push(field);
-        }
+    if number_differs("proxy_id", 0) {
+        idle.push("proxy_id");
     }
     idle.into_iter().map(|field| format!("`{field}` is set, but this build does not act on it")).collect()
 }

@@ -6,6 +6,7 @@ use http::StatusCode;
 use tokio::time::Instant;
 
 use super::Context;
+use super::full_page::Page;
 use super::options::Options;
 use crate::judge::certificate::Expiry;
 use crate::judge::charset;
@@ -25,6 +26,8 @@ pub(super) struct Visit<'a> {
     cx: Context<'a>,
     observation: Observation,
     journey: Journey<'a>,
+    /// The page, once it was found good and there is more to do with it.
+    page: Option<Page>,
 }
 
 impl<'a> Visit<'a> {
@@ -40,7 +43,13 @@ impl<'a> Visit<'a> {
             observation.warn(WarningKind::Note, note);
         }
         let client = Client { net: cx.net, way: &options.way, deadline: cx.deadline, started };
-        Self { options, cx, observation, journey: Journey::new(client, request, jar) }
+        Self { options, cx, observation, journey: Journey::new(client, request, jar), page: None }
+    }
+
+    /// Takes the page, when it was found good and there is more to do with it.
+    pub(super) fn take_page(&mut self) -> Option<Page> {
+        let page = self.page.take()?;
+        Some(Page { pass: self.journey.take_pass(), ..page })
     }
 
     /// Asks until an answer is the last one, and judges that.
@@ -144,8 +153,12 @@ impl<'a> Visit<'a> {
             self.observation.fail(failure);
         }
         let keyword = self.options.keyword.as_ref().filter(|_| self.observation.failure.is_none());
+        let is_read = !head.status.is_redirection()
+            && self.observation.failure.is_none()
+            && self.options.reads_page(&self.cx);
         let keep = match (keyword, &self.observation.failure) {
             (Some(_), _) => Keep::Bytes,
+            (None, None) if is_read => Keep::Bytes,
             (None, Some(_)) => Keep::First(evidence::BODY_BYTES),
             (None, None) if self.cx.record => Keep::First(evidence::BODY_BYTES),
             (None, None) => Keep::Nothing,
@@ -176,6 +189,9 @@ impl<'a> Visit<'a> {
         self.record(&Kept { head: Some(head), body: &bytes, wire_bytes, body_bytes, failure, most });
         if verdict.is_err() || self.observation.failure.is_some() {
             self.observation.captures.extend(evidence::body(&bytes, kind));
+        } else if is_read {
+            let (content_type, url) = (kind.map(str::to_owned), self.journey.url().clone());
+            self.page = Some(Page { bytes, content_type, url, pass: None });
         }
         verdict
     }

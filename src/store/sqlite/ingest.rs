@@ -223,9 +223,9 @@ fn insert_rest(conn: &Connection, row: &Row, (planned_at, rest): &(i64, Series))
 
 fn keep_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {
     conn.prepare_cached(
-        "INSERT INTO states VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        "INSERT INTO states VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT DO UPDATE SET check_id = ?3, planned_at = ?4, outcome = ?5, status = ?6, total_us = ?7,
-             since = ?8, streak = ?9",
+             since = ?8, streak = ?9, full_page_at = ?10",
     )?
     .execute(params![
         state.monitor_id.0,
@@ -236,7 +236,8 @@ fn keep_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {
         state.status.0,
         signed(state.total_us),
         state.since.as_micros(),
-        state.streak
+        state.streak,
+        state.full_page_at.map(crate::model::Timestamp::as_micros)
     ])?;
     Ok(())
 }

@@ -278,7 +278,8 @@ fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlit
 }
 
 const STATES: &str = "
-    SELECT monitor_id, location_id, check_id, planned_at, outcome, status, total_us, since, streak
+    SELECT monitor_id, location_id, check_id, planned_at, outcome, status, total_us, since, streak,
+        full_page_at
     FROM states AS s WHERE NOT EXISTS
         (SELECT 1 FROM monitors AS m WHERE m.id = s.monitor_id AND m.removed_at IS NOT NULL)";
 
@@ -310,6 +311,7 @@ fn state(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
         total_us: row.get(6)?,
         since: Timestamp::from_micros(row.get(7)?),
         streak: row.get(8)?,
+        full_page_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
     })
 }
 

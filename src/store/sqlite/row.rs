@@ -160,14 +160,14 @@ fn take_chain(facts: &mut Facts) -> Option<Text> {
     (!chain.is_empty()).then(|| Text::of(json(&chain)))
 }
 
-/// Facts that stay the same from run to run are shared; round trips, durations of hops, and greetings with
-/// a time or a number in them never are.
+/// Facts that stay the same from run to run are shared; round trips, durations of hops, fingerprints of a text, and
+/// greetings with a time or a number in them never are.
 fn split_facts(facts: Facts) -> (Option<Text>, Option<Facts>) {
     let varies = facts.ping.is_some()
         || facts.mail.is_some()
         || facts.ftp.is_some()
         || facts.trip.is_some()
-        || facts.http.as_ref().is_some_and(|http| !http.redirects.is_empty());
+        || facts.http.as_ref().is_some_and(|http| !http.redirects.is_empty() || http.text_sha256.is_some());
     match facts {
         facts if varies => (None, Some(facts)),
         facts if facts == Facts::default() => (None, None),

@@ -6,11 +6,14 @@ use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
 use http::HeaderMap;
+use http_body_util::Full;
 use hyper::body::{Body as _, Incoming};
+use hyper::client::conn::http1::SendRequest;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::time::timeout_at;
 
 use super::coding::{self, Codings, TooMuch};
+use super::connection::{Serial, settled};
 use super::driver::Driver;
 use super::fault;
 use super::recorder::Marks;
@@ -32,6 +35,8 @@ const CODING_OVERHEAD: u64 = 64 * 1024;
 /// The body of an answer, not read yet. Dropping it closes the connection.
 pub struct Body {
     source: Source,
+    /// Of a connection that can carry another exchange afterwards.
+    sender: Option<SendRequest<Full<Bytes>>>,
     codings: Result<Codings, Failure>,
 }
 
@@ -82,12 +87,41 @@ impl Body {
             this_turn: 0,
             failure: None,
         };
-        Self { source, codings: coding::listed(headers) }
+        Self { source, sender: None, codings: coding::listed(headers) }
+    }
+
+    pub(super) fn with_sender(self, sender: SendRequest<Full<Bytes>>) -> Self {
+        Self { sender: Some(sender), ..self }
     }
 
     /// Reads to the end, at most until `deadline` and at most `limit` bytes after decoding. `phases` gets
     /// transfer anew.
     pub async fn read(mut self, keep: Keep, limit: u64, deadline: Deadline, phases: &mut Phases) -> Content {
+        self.take(keep, limit, deadline, phases).await
+    }
+
+    /// The same; gives the connection back when it can carry another exchange.
+    pub async fn read_on(
+        mut self,
+        keep: Keep,
+        limit: u64,
+        deadline: Deadline,
+        phases: &mut Phases,
+    ) -> (Content, Option<Serial>) {
+        let content = self.take(keep, limit, deadline, phases).await;
+        let Some(sender) = self.sender.take().filter(|_| content.failure.is_none()) else {
+            return (content, None);
+        };
+        // A decoder may be done before it saw the end of the body.
+        let at_end = match timeout_at(deadline.at, self.source.fill_buf()).await {
+            Ok(Ok(rest)) => rest.is_empty(),
+            _ => false,
+        };
+        let Source { driver, marks, .. } = self.source;
+        (content, if at_end { settled(sender, driver, marks).await } else { None })
+    }
+
+    async fn take(&mut self, keep: Keep, limit: u64, deadline: Deadline, phases: &mut Phases) -> Content {
         let mut content = Content::default();
         self.source.wire_limit = limit.saturating_add(CODING_OVERHEAD);
         let outcome = timeout_at(deadline.at, self.fill(&mut content, keep, limit)).await;

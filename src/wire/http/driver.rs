@@ -10,7 +10,7 @@ use hyper::rt::Executor;
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A connection and the tasks that it asked for; all of it ends when this is dropped.
-pub(super) struct Driver {
+pub struct Driver {
     tasks: Vec<Task>,
     wanted: Wanted,
 }
@@ -25,6 +25,16 @@ impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Wanted {
     }
 }
 
+/// Moves everything on until the connection has ended.
+impl Future for Driver {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Driver::poll(&mut self, cx);
+        if self.tasks.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
 impl Driver {
     /// Drives `connection` and what comes in over `wanted`. How the connection ends does not matter here:
     /// whoever waits for the answer hears it too.
@@ -36,6 +46,11 @@ impl Driver {
             connection.await;
         };
         Self { tasks: vec![Box::pin(connection)], wanted }
+    }
+
+    /// Of nothing.
+    pub(super) fn idle() -> Self {
+        Self { tasks: Vec::new(), wanted: Wanted::default() }
     }
 
     /// Waits for `answer` and keeps the connection moving meanwhile.

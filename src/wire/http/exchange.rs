@@ -72,15 +72,39 @@ where
     }
     marks.settle(phases);
     let (response, driver) = outcome?;
+    let (head, incoming) = head_of(response, protocol == Protocol::Http1);
+    let body = Body::new(incoming, driver, marks, &head.headers);
+    Ok((head, body))
+}
+
+/// The head of `response`, and its body.
+pub(super) fn head_of(response: Response<Incoming>, has_reason: bool) -> (Head, Incoming) {
     let (parts, incoming) = response.into_parts();
     let reason = match parts.extensions.get::<ReasonPhrase>() {
         Some(phrase) => Some(String::from_utf8_lossy(phrase.as_bytes()).into_owned()),
-        None if protocol == Protocol::Http1 => parts.status.canonical_reason().map(str::to_owned),
+        None if has_reason => parts.status.canonical_reason().map(str::to_owned),
         None => None,
     };
-    let body = Body::new(incoming, driver, marks, &parts.headers);
     let reason = reason.filter(|reason| !reason.is_empty());
-    Ok((Head { status: parts.status, version: parts.version, reason, headers: parts.headers }, body))
+    (Head { status: parts.status, version: parts.version, reason, headers: parts.headers }, incoming)
+}
+
+/// How HTTP/1 is spoken.
+pub(super) fn http1() -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .max_buf_size(HEAD_BYTES as usize)
+        .max_header_size(HEAD_BYTES as usize)
+        .max_headers(HEAD_FIELDS)
+        .title_case_headers(true);
+    builder
+}
+
+/// How HTTP/2 is spoken; its tasks go to `wanted`.
+pub(super) fn http2(wanted: Wanted) -> http2::Builder<Wanted> {
+    let mut builder = http2::Builder::new(wanted);
+    builder.max_header_list_size(HEAD_BYTES);
+    builder
 }
 
 type Answer = (Response<Incoming>, Driver);
@@ -89,13 +113,7 @@ async fn ask_http1<I>(io: I, request: Request<Full<Bytes>>) -> hyper::Result<Ans
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
-    let (mut sender, connection) = http1::Builder::new()
-        .max_buf_size(HEAD_BYTES as usize)
-        .max_header_size(HEAD_BYTES as usize)
-        .max_headers(HEAD_FIELDS)
-        .title_case_headers(true)
-        .handshake(io)
-        .await?;
+    let (mut sender, connection) = http1().handshake(io).await?;
     let mut driver = Driver::new(connection, Wanted::default());
     let response = driver.drive(sender.send_request(request)).await?;
     Ok((response, driver))
@@ -106,8 +124,7 @@ where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
     let wanted = Wanted::default();
-    let (mut sender, connection) =
-        http2::Builder::new(wanted.clone()).max_header_list_size(HEAD_BYTES).handshake(io).await?;
+    let (mut sender, connection) = http2(wanted.clone()).handshake(io).await?;
     let mut driver = Driver::new(connection, wanted);
     let response = driver.drive(sender.send_request(request)).await?;
     Ok((response, driver))

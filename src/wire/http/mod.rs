@@ -6,6 +6,7 @@
 mod body;
 pub mod client;
 mod coding;
+mod connection;
 mod driver;
 mod exchange;
 mod fault;
@@ -13,6 +14,8 @@ mod recorder;
 
 pub use body::{Body, Content, Keep};
 pub use coding::ACCEPT_ENCODING;
+pub use connection::{Serial, Shared, Unanswered};
+pub use driver::Driver;
 pub use exchange::{Head, Protocol, open};
 
 /// Bytes of a response head, status line included, that are read at most.

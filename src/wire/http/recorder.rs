@@ -66,6 +66,32 @@ impl Marks {
         })))
     }
 
+    /// Another exchange on the same connection starts now.
+    pub(super) fn again(&self) {
+        let mut noted = self.lock();
+        noted.started = Instant::now();
+        (noted.wrote, noted.answered) = (None, None);
+        (noted.blocked, noted.has_head) = (false, false);
+        noted.bytes_read = 0;
+    }
+
+    /// The request is on its way, as far as it can be told.
+    pub(super) fn sent(&self) {
+        let mut noted = self.lock();
+        noted.wrote = Some(noted.started);
+    }
+
+    /// Whether the head of an answer is there.
+    pub(super) fn has_head(&self) -> bool {
+        self.lock().has_head
+    }
+
+    /// Takes over how the connection ended, when it did.
+    pub(super) fn ended_as(&self, connection: &Self) {
+        let end = connection.end();
+        self.lock().end = end;
+    }
+
     /// The head of the answer is there.
     pub(super) fn answered(&self) {
         let mut noted = self.lock();

@@ -103,8 +103,9 @@ fn attempt() -> Value {
             "failure": failure(),
             "warnings": {"type": "array", "items": object(&["kind", "detail"], json!({
                 "kind": {"type": "string",
-                    "enum": ["redirect_not_followed", "certificate_expiring", "fell_back", "note"]},
+                    "enum": ["redirect_not_followed", "certificate_expiring", "fell_back", "page_object", "note"]},
                 "detail": {"type": "string"},
+                "part": integer("Status code of what it is about, such as an object of a page"),
             }))},
         }),
     )
@@ -143,6 +144,9 @@ fn facts() -> Value {
             "http_reason": text("Reason phrase of HTTP/1"),
             "body_wire_bytes": integer("Bytes of the body as they came, before decompression"),
             "body_bytes": integer("Bytes of the body after decompression"),
+            "changed": flag("Whether the page differs from that of the last good run at the location, in size or in its text"),
+            "text_sha256": text("SHA-256 of the visible text of the page, of monitors that tell a change of it"),
+            "text_sha256_before": text("That of the last good run at the location, where it differs"),
             "content_type": text("Media type and charset as the server said"),
             "redirects": {"type": "array", "items": object(&["url", "http_status", "phases"], json!({
                 "url": text("The URL that was asked"),

@@ -50,11 +50,14 @@ fn full() -> CheckResult {
             total_us: 9,
             phases,
             failure: Some(Failure::new(Phase::Connect, FailureKind::ConnectRefused, "x").of_object("x")),
-            warnings: vec![Warning { kind: WarningKind::Note, detail: "x".to_owned() }],
+            warnings: vec![Warning { part: Some(Status(7007)), ..Warning::new(WarningKind::Note, "x") }],
         }],
         facts: Facts {
             http: Some(Box::new(HttpFacts {
                 http_reason: text(),
+                changed: true,
+                text_sha256: text(),
+                text_sha256_before: text(),
                 content_type: text(),
                 redirects: vec![Hop {
                     url: "x".into(),

@@ -42,7 +42,7 @@ pub struct Journey<'a> {
     is_secured: bool,
     fell_back: Option<String>,
     /// Set once the server has asked for it.
-    session: Option<Session>,
+    pub(super) session: Option<Session>,
     /// How often it was set.
     logins: u32,
     done: Travelled,

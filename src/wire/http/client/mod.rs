@@ -6,6 +6,7 @@
 pub mod evidence;
 mod journey;
 mod login;
+mod pass;
 mod record;
 mod redirect;
 mod request;
@@ -24,8 +25,10 @@ use crate::net::{Deadline, Endpoint, Family, Net, TlsOptions};
 
 pub use journey::{Journey, Travelled};
 pub use login::Login;
+pub use pass::Pass;
 pub use record::{Kept, of_media_type, short, version_name};
-pub use redirect::{MOST as MOST_REDIRECTS, is_redirect, shown};
+pub use redirect::{MOST as MOST_REDIRECTS, is_redirect, shown, target as redirect_target};
+pub use request::is_secret;
 
 /// How the connections of a check are made.
 #[derive(Clone, Debug)]

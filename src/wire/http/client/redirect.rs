@@ -23,7 +23,7 @@ pub fn is_redirect(status: StatusCode) -> bool {
 ///
 /// # Errors
 /// [`FailureKind::RedirectInvalid`] without a usable `Location`.
-pub(super) fn target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Url, Failure> {
+pub fn target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Url, Failure> {
     let invalid = |words: String| {
         let detail = format!("{} from `{}` {words}", status.as_u16(), shown(from));
         Failure::new(Phase::Validate, FailureKind::RedirectInvalid, detail)

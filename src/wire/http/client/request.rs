@@ -14,7 +14,8 @@ use crate::model::{Failure, FailureKind, Phase};
 
 /// Whether a field of this name carries something that lets its sender in. There is no list of such names:
 /// `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token` and their like are told by the words in them.
-pub(super) fn is_secret(name: &HeaderName) -> bool {
+#[must_use]
+pub fn is_secret(name: &HeaderName) -> bool {
     const WORDS: [&str; 9] =
         ["auth", "cookie", "credential", "key", "passw", "secret", "session", "signature", "token"];
     WORDS.iter().any(|word| name.as_str().contains(word))

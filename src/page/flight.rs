@@ -1,0 +1,195 @@
+//! What is under way for a page: names that are resolved, connections that are opened, exchanges.
+
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::HOST;
+use http::{HeaderMap, HeaderValue, Method, Request, Version};
+use http_body_util::Full;
+use tokio::time::Instant;
+use url::{Position, Url};
+
+use super::load::Terms;
+use crate::model::{Failure, FailureKind, ObjectKind, Phase, Phases};
+use crate::net::{Deadline, Endpoint, TlsSession, Trace};
+use crate::wire::http::client::shown;
+use crate::wire::http::{Content, Driver, Head, Keep, Serial, Shared};
+
+/// Bytes of a style sheet or document that are searched.
+const READ_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of media that are loaded.
+const MEDIA_BYTES: u64 = 1024 * 1024;
+/// Bytes of the body of a redirect that are read, so that the connection can be used again.
+const REDIRECT_BYTES: u64 = 64 * 1024;
+
+/// Something under way.
+pub(super) type Flight<'a> = Pin<Box<dyn Future<Output = Landed> + Send + 'a>>;
+
+/// What came of something that was under way; of the origin with this number.
+pub(super) enum Landed {
+    /// The addresses of its host; asked for on behalf of an object.
+    Resolved { origin: usize, object: usize, addresses: Result<Vec<IpAddr>, Failure>, trace: Box<Trace> },
+    /// A connection to it, opened for an object.
+    Opened { origin: usize, object: usize, connection: Result<Opened, Failure>, trace: Box<Trace> },
+    /// An exchange for an object.
+    Answered { origin: usize, object: usize, answer: Box<Answer> },
+    /// Its shared connection of this number has ended.
+    Ended { origin: usize, connection: usize },
+}
+
+/// A connection that was opened.
+pub(super) enum Opened {
+    /// For one exchange at a time.
+    Serial(Serial),
+    /// For all.
+    Shared(Shared, Driver),
+}
+
+/// A connection that an exchange goes over.
+pub(super) enum Over {
+    /// That is its own meanwhile.
+    Serial(Serial),
+    /// That it shares, of this number.
+    Shared(usize, Shared),
+}
+
+/// What an exchange came to.
+pub(super) struct Answer {
+    /// Head and body, or the failure; a body can fail too.
+    pub(super) outcome: Result<(Head, Content), Failure>,
+    /// Where the time went.
+    pub(super) phases: Phases,
+    /// The request may be sent again over another connection.
+    pub(super) stale: bool,
+    /// The connection, when it was not shared and can be used again.
+    pub(super) back: Option<Serial>,
+    /// The number of the connection, when it was shared.
+    pub(super) shared: Option<usize>,
+}
+
+pub(super) async fn resolve(
+    terms: &Terms<'_>,
+    endpoint: Endpoint,
+    deadline: Deadline,
+    origin: usize,
+    object: usize,
+) -> Landed {
+    let mut trace = Box::<Trace>::default();
+    let asked = deadline.hold(Phase::Resolve, terms.net.resolve(&endpoint, deadline, &mut trace)).await;
+    Landed::Resolved { origin, object, addresses: asked.and_then(|answer| answer), trace }
+}
+
+/// Opens a connection to one of `addresses`; under TLS by `session`.
+pub(super) async fn open(
+    terms: &Terms<'_>,
+    to: (Arc<[IpAddr]>, u16),
+    session: Option<Result<TlsSession, Failure>>,
+    speaks_http2: bool,
+    deadline: Deadline,
+) -> (Result<Opened, Failure>, Box<Trace>) {
+    let mut trace = Box::<Trace>::default();
+    let opened = async {
+        let session = session.transpose()?;
+        let tcp = terms.net.connect_any(&to.0, to.1, deadline, &mut trace).await?;
+        // All that matters is read before the close; a reset then leaves no TIME_WAIT behind, here or there.
+        // If the option cannot be set, the usual close follows.
+        let _ = tcp.set_zero_linger();
+        let Some(session) = session else {
+            return if speaks_http2 {
+                shared(Shared::over(tcp).await)
+            } else {
+                serial(Serial::over(tcp).await)
+            };
+        };
+        let stream = session.handshake(tcp, deadline, &mut trace).await?;
+        if stream.alpn_protocol() == Some(b"h2") {
+            shared(Shared::over(stream).await)
+        } else {
+            serial(Serial::over(stream).await)
+        }
+    };
+    let opened = opened.await;
+    (opened, trace)
+}
+
+fn serial(connection: Result<Serial, Failure>) -> Result<Opened, Failure> {
+    connection.map(Opened::Serial)
+}
+
+fn shared(connection: Result<(Shared, Driver), Failure>) -> Result<Opened, Failure> {
+    connection.map(|(shared, driver)| Opened::Shared(shared, driver))
+}
+
+/// Asks for `url` and reads the answer, as far as an object of this `kind` needs it.
+pub(super) async fn exchange(
+    over: Over,
+    url: Url,
+    headers: HeaderMap,
+    kind: ObjectKind,
+    body_bytes: u64,
+    deadline: Deadline,
+) -> Answer {
+    let (version, shared) = match &over {
+        Over::Serial(_) => (Version::HTTP_11, None),
+        Over::Shared(number, _) => (Version::HTTP_2, Some(*number)),
+    };
+    let mut phases = Phases::default();
+    let request = match message(&url, headers, version) {
+        Ok(request) => request,
+        Err(failure) => return Answer { outcome: Err(failure), phases, stale: false, back: None, shared },
+    };
+    let asked = match over {
+        Over::Serial(connection) => connection.ask(request, deadline, &mut phases).await,
+        Over::Shared(_, mut connection) => connection.ask(request, deadline, &mut phases).await,
+    };
+    let (head, body) = match asked {
+        Ok(answer) => answer,
+        Err(no) => return Answer { outcome: Err(no.failure), phases, stale: no.stale, back: None, shared },
+    };
+    let status = head.status;
+    let (keep, limit) = match kind {
+        _ if status.is_redirection() => (Keep::Nothing, REDIRECT_BYTES),
+        ObjectKind::Style | ObjectKind::Frame if status.is_success() => (Keep::First(READ_BYTES), body_bytes),
+        ObjectKind::Media if status.is_success() => (Keep::Nothing, MEDIA_BYTES.min(body_bytes)),
+        _ => (Keep::Nothing, body_bytes),
+    };
+    let (mut content, back) = body.read_on(keep, limit, deadline, &mut phases).await;
+    // More than is wanted of these is no fault.
+    let is_enough = kind == ObjectKind::Media && limit == MEDIA_BYTES || status.is_redirection();
+    let was_long = |failure: &Failure| failure.kind == FailureKind::ResponseTooLarge;
+    if is_enough && content.failure.as_ref().is_some_and(was_long) {
+        content.failure = None;
+        content.body_bytes = content.body_bytes.min(limit);
+        content.wire_bytes = content.wire_bytes.min(limit);
+    }
+    Answer { outcome: Ok((head, content)), phases, stale: false, back, shared }
+}
+
+fn message(url: &Url, headers: HeaderMap, version: Version) -> Result<Request<Full<Bytes>>, Failure> {
+    let unaskable = || {
+        let detail = format!("`{}` cannot be put into a request", shown(url));
+        Failure::new(Phase::Prepare, FailureKind::Internal, detail)
+    };
+    let target = match version {
+        Version::HTTP_2 => &url[..Position::AfterQuery],
+        _ => &url[Position::BeforePath..Position::AfterQuery],
+    };
+    let mut request = Request::new(Full::default());
+    *request.method_mut() = Method::GET;
+    *request.uri_mut() = target.parse().map_err(|_| unaskable())?;
+    *request.version_mut() = version;
+    *request.headers_mut() = headers;
+    if version != Version::HTTP_2 {
+        let host = &url[Position::BeforeHost..Position::AfterPort];
+        request.headers_mut().insert(HOST, HeaderValue::from_str(host).map_err(|_| unaskable())?);
+    }
+    Ok(request)
+}
+
+/// `timeout` from `began` on, and at most until `end`.
+pub(super) fn until(end: Deadline, began: Instant, timeout: std::time::Duration) -> Deadline {
+    let own = began + timeout;
+    if own < end.at { Deadline { at: own, timeout } } else { end }
+}

@@ -1,0 +1,107 @@
+//! A server that objects of a page are loaded from, and the connections to it.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use url::Url;
+
+use crate::model::Failure;
+use crate::net::{Endpoint, TlsSession};
+use crate::wire::http::{Serial, Shared};
+
+/// Connections to one server at most, as browsers have them (behaviour.md 4).
+pub(super) const MOST_CONNECTIONS: usize = 6;
+
+/// A server.
+pub(super) struct Origin {
+    /// Scheme, host and port.
+    pub(super) key: url::Origin,
+    /// Where it is.
+    pub(super) endpoint: Endpoint,
+    /// How TLS is spoken with it; `None` without.
+    pub(super) session: Option<Result<TlsSession, Failure>>,
+    /// Whether HTTP/2 is spoken without asking.
+    pub(super) speaks_http2: bool,
+    /// Objects that wait for it, in their order.
+    pub(super) waiting: VecDeque<usize>,
+    /// Known once its name was resolved.
+    pub(super) addresses: Option<Arc<[IpAddr]>>,
+    /// Its name is being resolved, or the first connection opened, which tells what it speaks.
+    pub(super) is_asked: bool,
+    /// A connection stood once.
+    pub(super) was_reached: bool,
+    /// Connections that are idle.
+    pub(super) idle: Vec<Serial>,
+    /// Connections that are open, idle ones included, or being opened.
+    pub(super) open: usize,
+    /// It speaks HTTP/2.
+    pub(super) is_http2: bool,
+    /// The one connection of HTTP/2, and its number.
+    pub(super) shared: Option<(usize, Shared)>,
+}
+
+/// What can be done for the next object that waits.
+pub(super) enum Next {
+    /// Nothing before something else has landed.
+    Wait,
+    /// Its name has to be resolved.
+    Resolve,
+    /// A connection has to be opened.
+    Open,
+    /// It can go over this one.
+    Serial(Serial),
+    /// It can go over this one of this number, which others use too.
+    Shared(usize, Shared),
+}
+
+impl Origin {
+    pub(super) fn new(
+        url: &Url,
+        endpoint: Endpoint,
+        session: Option<Result<TlsSession, Failure>>,
+        speaks_http2: bool,
+    ) -> Self {
+        Self {
+            key: url.origin(),
+            endpoint,
+            session,
+            speaks_http2,
+            waiting: VecDeque::new(),
+            addresses: None,
+            is_asked: false,
+            was_reached: false,
+            idle: Vec::new(),
+            open: 0,
+            is_http2: false,
+            shared: None,
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Next {
+        if self.addresses.is_none() {
+            return if self.is_asked { Next::Wait } else { Next::Resolve };
+        }
+        if let Some((number, _)) = self.shared.as_ref().filter(|(_, shared)| shared.is_closed()) {
+            self.give_up(*number);
+        }
+        if let Some((number, shared)) = &self.shared {
+            return Next::Shared(*number, shared.clone());
+        }
+        if let Some(connection) = self.idle.pop() {
+            return Next::Serial(connection);
+        }
+        // What is spoken is known from the first connection: HTTP/2 needs no second one.
+        let is_told = self.was_reached || self.session.is_none() && !self.speaks_http2;
+        let room = if is_told && !self.is_http2 { MOST_CONNECTIONS } else { 1 };
+        if self.open < room { Next::Open } else { Next::Wait }
+    }
+
+    /// Asks nothing more over the shared connection of this number.
+    pub(super) fn give_up(&mut self, number: usize) {
+        if self.shared.as_ref().is_some_and(|(shared, _)| *shared == number) {
+            self.shared = None;
+            self.open = self.open.saturating_sub(1);
+        }
+    }
+}

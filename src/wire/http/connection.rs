@@ -1,0 +1,190 @@
+//! Connections that carry more than one exchange: one after another (HTTP/1.1), or many at once (HTTP/2).
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use bytes::Bytes;
+use http::header::CONNECTION;
+use http::{Request, Version};
+use http_body_util::Full;
+use hyper::client::conn::{http1, http2};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout_at;
+
+use super::body::Body;
+use super::driver::{Driver, Wanted};
+use super::exchange::{self, Head};
+use super::fault;
+use super::recorder::{Marks, Recorder};
+use crate::model::{Failure, Phases};
+use crate::net::Deadline;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub struct Unanswered {
+    /// What went wrong.
+    pub failure: Failure,
+    /// Whether the connection had answered others and ended without a byte of an answer to this one: servers close
+    /// connections that are idle or have carried enough, and the request may be sent again (RFC 9110 9.2.2).
+    pub stale: bool,
+}
+
+/// An HTTP/1.1 connection that carries one exchange at a time.
+pub struct Serial {
+    pub(super) sender: http1::SendRequest<Full<Bytes>>,
+    pub(super) driver: Driver,
+    pub(super) marks: Marks,
+    /// Whether it has carried an exchange.
+    pub(super) used: bool,
+}
+
+impl Serial {
+    /// A connection over `stream`; nothing is sent yet.
+    ///
+    /// # Errors
+    /// Those of the stream.
+    pub async fn over<S>(stream: S) -> Result<Self, Failure>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let marks = Marks::start(true);
+        let io = TokioIo::new(Recorder::new(stream, marks.clone()));
+        let (sender, connection) =
+            exchange::http1().handshake(io).await.map_err(|error| fault::of(&marks, &error))?;
+        Ok(Self { sender, driver: Driver::new(connection, Wanted::default()), marks, used: false })
+    }
+
+    /// Sends `request` and waits for the head of the answer, at most until `deadline`. [`Body::read_on`] gives
+    /// the connection back. `phases` gets `send` and `first_byte`, up to the one that failed.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn ask(
+        mut self,
+        request: Request<Full<Bytes>>,
+        deadline: Deadline,
+        phases: &mut Phases,
+    ) -> Result<(Head, Body), Unanswered> {
+        self.marks.again();
+        let Self { sender, driver, marks, used } = &mut self;
+        let work = async {
+            driver.drive(sender.ready()).await?;
+            driver.drive(sender.send_request(request)).await
+        };
+        let outcome = match timeout_at(deadline.at, work).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => {
+                let stale = *used && marks.bytes_read() == 0 && !error.is_parse();
+                Err(Unanswered { failure: fault::of(marks, &error), stale })
+            }
+            Err(_) => {
+                let failure = Failure::timed_out(marks.phase(), deadline.timeout);
+                Err(Unanswered { failure, stale: false })
+            }
+        };
+        if outcome.is_ok() {
+            marks.answered();
+        }
+        marks.settle(phases);
+        let (head, incoming) = exchange::head_of(outcome?, true);
+        let Self { sender, driver, marks, .. } = self;
+        let body = Body::new(incoming, driver, marks, &head.headers);
+        // Under TLS the farewell takes a while: such a connection looks alive when the body is there.
+        let body = if is_last(&head) { body } else { body.with_sender(sender) };
+        Ok((head, body))
+    }
+}
+
+/// Whether the peer closes the connection after this answer (RFC 9112 9.3).
+fn is_last(head: &Head) -> bool {
+    let options = head.headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let mut options = options.flat_map(|value| value.split(',')).map(str::trim);
+    head.version < Version::HTTP_11 || options.any(|option| option.eq_ignore_ascii_case("close"))
+}
+
+/// An HTTP/2 connection. Clones share it; a [`Driver`] moves it on, which whoever opened it has to poll.
+#[derive(Clone)]
+pub struct Shared {
+    sender: http2::SendRequest<Full<Bytes>>,
+    marks: Marks,
+}
+
+impl Shared {
+    /// A connection over `stream`, and what moves it on.
+    ///
+    /// # Errors
+    /// Those of the stream.
+    pub async fn over<S>(stream: S) -> Result<(Self, Driver), Failure>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let (marks, wanted) = (Marks::start(false), Wanted::default());
+        let io = TokioIo::new(Recorder::new(stream, marks.clone()));
+        let handshake = exchange::http2(wanted.clone()).handshake(io).await;
+        let (sender, connection) = handshake.map_err(|error| fault::of(&marks, &error))?;
+        Ok((Self { sender, marks }, Driver::new(connection, wanted)))
+    }
+
+    /// Whether it takes no more exchanges.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+
+    /// Sends `request` and waits for the head of the answer, at most until `deadline`. `phases` gets
+    /// `first_byte`: when a request left cannot be told where many share a connection.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn ask(
+        &mut self,
+        request: Request<Full<Bytes>>,
+        deadline: Deadline,
+        phases: &mut Phases,
+    ) -> Result<(Head, Body), Unanswered> {
+        // Of this exchange; those of the connection tell how it ended.
+        let marks = Marks::start(false);
+        marks.sent();
+        let sender = &mut self.sender;
+        let work = async {
+            sender.ready().await?;
+            sender.send_request(request).await
+        };
+        let outcome = match timeout_at(deadline.at, work).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(error)) => {
+                marks.ended_as(&self.marks);
+                // It has answered others, and not this one: it said farewell (RFC 9113 6.8).
+                let stale = self.marks.has_head();
+                Err(Unanswered { failure: fault::of(&marks, &error), stale })
+            }
+            Err(_) => {
+                let failure = Failure::timed_out(marks.phase(), deadline.timeout);
+                Err(Unanswered { failure, stale: false })
+            }
+        };
+        if outcome.is_ok() {
+            marks.answered();
+            self.marks.answered();
+        }
+        marks.settle(phases);
+        let (head, incoming) = exchange::head_of(outcome?, false);
+        let body = Body::new(incoming, Driver::idle(), marks, &head.headers);
+        Ok((head, body))
+    }
+}
+
+/// `driver`, moved on once; gives a connection back whose peer has not closed it.
+pub(super) async fn settled(
+    sender: http1::SendRequest<Full<Bytes>>,
+    mut driver: Driver,
+    marks: Marks,
+) -> Option<Serial> {
+    poll_fn(|cx| {
+        driver.poll(cx);
+        Poll::Ready(())
+    })
+    .await;
+    (!sender.is_closed() && marks.end().is_none()).then_some(Serial { sender, driver, marks, used: true })
+}

@@ -1,0 +1,73 @@
+//! Runs one attempt of a website monitor with full pages.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use vigie::clock::SystemClock;
+use vigie::model::{Document, FullPage, MonitorType, Observation, PageObject, Timestamp};
+use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::probe::{Context, ProbeSettings};
+
+pub struct Check {
+    fields: Value,
+    timeout: Duration,
+    last: Option<Timestamp>,
+    trust: Trust,
+}
+
+impl Check {
+    /// A full page of `url` that judges its objects, each within 5 s.
+    pub fn of(url: &str) -> Self {
+        let fields = json!({
+            "url": url, "interval_fullpage": 60, "fullpage_object_timeout": 5, "notify_on_fullpage_errors": true,
+            "http_follow_redirects": true, "verify_certificate": true,
+        });
+        let trust = Trust { roots: Roots::None, ..Trust::default() };
+        Self { fields, timeout: Duration::from_secs(20), last: None, trust }
+    }
+
+    pub fn with(mut self, fields: Value) -> Self {
+        let more = fields.as_object().unwrap().clone();
+        self.fields.as_object_mut().unwrap().extend(more);
+        self
+    }
+
+    pub fn within(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    pub fn last_at(self, last: Timestamp) -> Self {
+        Self { last: Some(last), ..self }
+    }
+
+    pub fn trusting(self, trust: Trust) -> Self {
+        Self { trust, ..self }
+    }
+
+    pub async fn run(self) -> Observation {
+        let https = self.fields["url"].as_str().unwrap().starts_with("https:");
+        let kind = if https { MonitorType::WebsiteSsl } else { MonitorType::Website };
+        let document = Document::trusted(kind, self.fields.as_object().unwrap().clone());
+        let settings = ProbeSettings { body_bytes: 1024 * 1024, ..ProbeSettings::default() };
+        let (probe, _) = vigie::probe::build(&document, &settings);
+        let net = Net::new(&NetConfig { trust: self.trust, ..NetConfig::default() }).unwrap();
+        let deadline = Deadline::within(self.timeout);
+        let cancel = CancellationToken::new();
+        let cx = Context::new(&net, deadline, &cancel, &SystemClock);
+        let began = std::time::Instant::now();
+        let seen = probe.attempt(Context { full_page_at: self.last, ..cx }).await;
+        assert!(began.elapsed() < self.timeout + Duration::from_secs(5), "over its timeout");
+        seen
+    }
+}
+
+pub fn page(seen: &Observation) -> &FullPage {
+    seen.course.page.as_deref().unwrap_or_else(|| panic!("no full page: {seen:#?}"))
+}
+
+/// The object whose URL ends so.
+pub fn object<'a>(seen: &'a Observation, end: &str) -> &'a PageObject {
+    let found = page(seen).objects.iter().find(|object| object.url.ends_with(end));
+    found.unwrap_or_else(|| panic!("no object `{end}`: {seen:#?}"))
+}

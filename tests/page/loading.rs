@@ -1,0 +1,336 @@
+//! How the objects of a page are loaded over HTTP/1.1, and what it comes to.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde_json::json;
+use vigie::model::{ObjectKind, Outcome, Phase, Status, Timestamp, WarningKind};
+
+use crate::check::{Check, object, page};
+use crate::site::{Reply, Site, bytes, css, html, redirect, status};
+
+#[tokio::test]
+async fn a_page_is_loaded_with_all_that_it_consists_of() {
+    let other = Site::start("127.0.0.2", |_| bytes(30)).await;
+    let third = other.url("/t.png");
+    let site = Site::start("127.0.0.1", move |path| match path {
+        "/" => html(format!(
+            "<link rel=stylesheet href=/a.css><script src=/s.js></script><img src=/1.png><img src=/1.png>\
+             <img src={third}><iframe src=/f.html></iframe><img src=/moved.png>"
+        )),
+        "/a.css" => css("@import 'b.css'; p { background: url(bg.png) }"),
+        "/b.css" => css("@font-face { src: url(font.woff2) }"),
+        "/f.html" => html("<img src=in-frame.png><iframe src=/deep.html></iframe>"),
+        "/deep.html" => html("<img src=too-deep.png>"),
+        "/moved.png" => redirect("/1.png?moved"),
+        _ => bytes(10),
+    })
+    .await;
+    let seen = Check::of(&site.url("/")).run().await;
+    assert_eq!(seen.failure, None);
+    assert!(!seen.warnings.iter().any(|warning| warning.kind.counts()), "{:?}", seen.warnings);
+    let expected = [
+        "/",
+        "/1.png",
+        "/1.png?moved",
+        "/a.css",
+        "/b.css",
+        "/bg.png",
+        "/deep.html",
+        "/f.html",
+        "/font.woff2",
+        "/in-frame.png",
+        "/moved.png",
+        "/s.js",
+    ];
+    assert_eq!(site.paths(), expected);
+    assert_eq!(other.paths(), ["/t.png"]);
+
+    let loaded = page(&seen);
+    assert_eq!((loaded.objects.len(), loaded.unlisted), (11, 0));
+    let own: u64 = loaded.objects.iter().map(|object| object.body_bytes).sum();
+    assert_eq!(loaded.bytes, own + seen.facts.http.as_ref().unwrap().body_bytes);
+    assert!(Duration::from_micros(loaded.total_us) >= seen.total, "{loaded:?}");
+    for object in &loaded.objects {
+        assert_eq!((object.http_status, object.http_version.as_str()), (200, "HTTP/1.1"), "{object:?}");
+        assert_eq!(object.third_party, object.url.contains("127.0.0.2"), "{object:?}");
+        assert!(object.started_us > 0 && object.total_us > 0, "{object:?}");
+        assert!(object.phases.micros(Phase::FirstByte).is_some(), "{object:?}");
+        assert!(object.started_us + object.total_us <= loaded.total_us, "{object:?}");
+    }
+    assert_eq!(object(&seen, "/font.woff2").kind, ObjectKind::Font);
+    assert_eq!(object(&seen, "/bg.png").mimetype, "image/png");
+    assert_eq!(object(&seen, "/moved.png").body_bytes, 10);
+    // The first connection to a server is told by the object that it was opened for.
+    assert!(loaded.objects.iter().any(|object| object.phases.micros(Phase::Connect).is_some()));
+    assert!(loaded.objects.iter().any(|object| object.phases.micros(Phase::Connect).is_none()));
+}
+
+#[tokio::test]
+async fn six_connections_to_a_server_are_used_again_and_again() {
+    let site = Site::start("127.0.0.1", |path| match path {
+        "/" => html((0..60).fold(String::new(), |mut html, number| {
+            write!(html, "<img src=/{number}.png>").unwrap();
+            html
+        })),
+        _ => bytes(2000),
+    })
+    .await;
+    let seen = Check::of(&site.url("/")).run().await;
+    assert_eq!(seen.failure, None);
+    let asked = site.asked();
+    assert_eq!(asked.len(), 61);
+    let connections: HashSet<usize> = asked[1..].iter().map(|asked| asked.connection).collect();
+    assert!((2..=6).contains(&connections.len()), "{connections:?}");
+    assert!(site.most_open() <= 7, "{}", site.most_open());
+}
+
+#[tokio::test]
+async fn what_is_sent_with_a_request_is_what_a_browser_sends() {
+    let other = Site::start("127.0.0.2", |_| bytes(1)).await;
+    let foreign = other.url("/x.png");
+    let site = Site::start("127.0.0.1", move |path| match path {
+        "/" => Reply::Full(
+            200,
+            "Set-Cookie: sid=7\r\nContent-Type: text/html\r\n".to_owned(),
+            format!("<link rel=stylesheet href=/a.css><img src={foreign}>").into_bytes(),
+        ),
+        "/a.css" => {
+            Reply::Full(200, "Set-Cookie: more=8\r\n".to_owned(), b"p{background:url(b.png)}".to_vec())
+        }
+        _ => bytes(1),
+    })
+    .await;
+    let own =
+        json!({"http_headers": [{"name": "X-Api-Key", "value": "k"}, {"name": "X-Trace", "value": "t"}]});
+    let seen = Check::of(&site.url("/")).with(own).run().await;
+    assert_eq!(seen.failure, None);
+    let (sheet, image, foreign) = (site.head("/a.css"), site.head("/b.png"), other.head("/x.png"));
+    assert!(sheet.contains(&format!("Referer: {}\r\n", site.url("/"))), "{sheet}");
+    assert!(sheet.contains("Cookie: sid=7\r\n") && sheet.contains("Accept: text/css"), "{sheet}");
+    assert!(sheet.contains("X-Api-Key: k\r\n") && sheet.contains("X-Trace: t\r\n"), "{sheet}");
+    assert!(!sheet.contains("Connection: close"), "{sheet}");
+    assert!(image.contains(&format!("Referer: {}\r\n", site.url("/a.css"))), "{image}");
+    assert!(image.contains("sid=7") && image.contains("more=8"), "{image}");
+    assert!(foreign.contains(&format!("Referer: {}\r\n", site.url("/"))), "{foreign}");
+    assert!(!foreign.contains("Cookie") && !foreign.contains("X-Api-Key"), "{foreign}");
+    assert!(foreign.contains("X-Trace: t\r\n"), "{foreign}");
+}
+
+#[tokio::test]
+async fn a_login_that_the_page_asked_for_goes_with_its_own_objects_only() {
+    let other = Site::start("127.0.0.2", |_| bytes(1)).await;
+    let foreign = other.url("/x.png");
+    let tries = std::sync::atomic::AtomicUsize::new(0);
+    let site = Site::start("127.0.0.1", move |path| match path {
+        "/" if tries.fetch_add(1, std::sync::atomic::Ordering::SeqCst) == 0 => {
+            Reply::Full(401, "WWW-Authenticate: Basic realm=\"x\"\r\n".to_owned(), Vec::new())
+        }
+        "/" => html(format!("<img src=/a.png><img src={foreign}>")),
+        _ => bytes(1),
+    })
+    .await;
+    let login = json!({"realm_userid": "me", "realm_password": "secret"});
+    let seen = Check::of(&site.url("/")).with(login).run().await;
+    assert_eq!(seen.failure, None);
+    assert!(site.head("/a.png").contains("Authorization: Basic bWU6c2VjcmV0\r\n"));
+    assert!(!other.head("/x.png").contains("Authorization"));
+}
+
+/// What goes wrong with an object, the status that it leads to, and a word of the reason.
+fn troubles() -> Vec<(&'static str, Reply, u16, &'static str)> {
+    let broken = Reply::Full(200, "Content-Encoding: gzip\r\n".to_owned(), b"\x1f\x8b\x08 no gzip".to_vec());
+    vec![
+        ("an error", status(404), 7007, "404"),
+        ("an error of the server", status(503), 7007, "503"),
+        ("not answered", Reply::Stall, 7002, "phase first_byte"),
+        ("without end", Reply::Endless, 7003, "more than 1048576 bytes"),
+        ("reset", Reply::Reset, 7006, "reset"),
+        ("closed", Reply::Cut(String::new()), 7006, "closed"),
+        (
+            "cut off",
+            Reply::Cut("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".to_owned()),
+            7003,
+            "before it was complete",
+        ),
+        ("no HTTP", Reply::Cut("SSH-2.0-x\r\n".to_owned()), 7003, "breaks the protocol"),
+        ("wrongly coded", broken, 7003, "gzip"),
+        ("redirected for ever", redirect("/bad.png"), 7003, "redirects"),
+        ("redirected to nowhere", redirect("ftp://x/"), 7003, "ftp"),
+        ("redirected to nobody", redirect("http://127.0.0.9:1/"), 7001, "refused"),
+    ]
+}
+
+#[tokio::test]
+async fn an_object_that_fails_is_an_error_or_a_warning_as_the_monitor_says() {
+    for (name, reply, expected, words) in troubles() {
+        let site = Site::start("127.0.0.1", move |path| match path {
+            "/" => html("<img src=/good.png><img src=/bad.png>"),
+            "/bad.png" => reply.clone(),
+            _ => bytes(5),
+        })
+        .await;
+        let fields = json!({"fullpage_object_timeout": 1});
+        let strict = Check::of(&site.url("/")).with(fields.clone()).run().await;
+        let failure = strict.failure.clone().unwrap_or_else(|| panic!("{name} passes"));
+        assert_eq!(failure.status(), Status(expected), "{name}: {failure}");
+        assert!(
+            failure.to_string().contains(words) && failure.detail.contains("/bad.png"),
+            "{name}: {failure}"
+        );
+        assert_eq!(object(&strict, "/good.png").failure, None, "{name}");
+        assert!(object(&strict, "/bad.png").failure.is_some(), "{name}");
+        let verdict = vigie::judge::verdict(&[strict]);
+        assert_eq!((verdict.outcome, verdict.status), (Outcome::Error, Status(expected)), "{name}");
+
+        let fields = json!({"fullpage_object_timeout": 1, "notify_on_fullpage_errors": false});
+        let lenient = Check::of(&site.url("/")).with(fields).run().await;
+        assert_eq!(lenient.failure, None, "{name}");
+        assert!(lenient.warnings.iter().any(|warning| warning.kind == WarningKind::PageObject), "{name}");
+        let verdict = vigie::judge::verdict(&[lenient]);
+        assert_eq!((verdict.outcome, verdict.status), (Outcome::Warning, Status(expected)), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn an_object_on_a_denied_network_is_our_fault_and_no_error_of_the_target() {
+    for to in [redirect("http://169.254.169.254/latest"), redirect("http://[::ffff:169.254.169.254]/x")] {
+        let site = Site::start("127.0.0.1", move |path| match path {
+            "/" => html("<img src=/bad.png>"),
+            _ => to.clone(),
+        })
+        .await;
+        let seen = Check::of(&site.url("/")).run().await;
+        let failure = seen.failure.clone().unwrap();
+        assert!(failure.detail.contains("egress policy"), "{failure}");
+        let verdict = vigie::judge::verdict(&[seen]);
+        assert_eq!((verdict.outcome, verdict.status), (Outcome::Unknown, Status(7095)));
+    }
+}
+
+#[tokio::test]
+async fn objects_of_others_are_told_apart_and_failures_are_counted() {
+    let other = Site::start("127.0.0.2", |_| status(500)).await;
+    let foreign = other.url("/x.png");
+    let site = Site::start("127.0.0.1", move |path| match path {
+        "/" => html(format!("<img src={foreign}><img src={foreign}?2><img src=/missing.png>")),
+        _ => status(404),
+    })
+    .await;
+    let seen = Check::of(&site.url("/")).run().await;
+    let failure = seen.failure.as_ref().unwrap();
+    assert!(failure.detail.contains("(of a third party)"), "{failure}");
+    assert!(failure.detail.ends_with("; and 2 more, 2 of all 3 of third parties"), "{failure}");
+}
+
+#[tokio::test]
+async fn the_timeout_of_the_check_bounds_all_objects() {
+    let site = Site::start("127.0.0.1", |path| match path {
+        "/" => html((0..40).fold("<img src=/fast.png>".to_owned(), |mut html, number| {
+            write!(html, "<img src=/{number}.png>").unwrap();
+            html
+        })),
+        "/fast.png" => bytes(5),
+        _ => Reply::Stall,
+    })
+    .await;
+    let check = Check::of(&site.url("/")).with(json!({"fullpage_object_timeout": 30}));
+    let seen = check.within(Duration::from_secs(2)).run().await;
+    let failure = seen.failure.as_ref().unwrap();
+    assert_eq!(failure.status(), Status::FULL_PAGE_TIMED_OUT);
+    assert!(failure.detail.contains("40 of 41 objects"), "{failure}");
+    let failed = page(&seen).objects.iter().filter(|object| object.failure.is_some()).count();
+    assert_eq!((page(&seen).objects.len(), failed), (41, 40));
+}
+
+#[tokio::test]
+async fn a_page_of_twenty_thousand_objects_is_loaded_as_far_as_a_check_can_bear() {
+    let site = Site::start("127.0.0.1", |path| match path {
+        "/" => html((0..20_000).fold(String::new(), |mut html, number| {
+            write!(html, "<div><p><img src='/{number}.png' <b>").unwrap();
+            html
+        })),
+        _ => bytes(1),
+    })
+    .await;
+    let seen = Check::of(&site.url("/")).run().await;
+    assert_eq!(seen.failure, None);
+    assert_eq!((page(&seen).objects.len(), page(&seen).unlisted), (500, 19_500));
+    assert_eq!(site.asked().len(), 501);
+}
+
+#[tokio::test]
+async fn imports_in_a_circle_and_without_end_come_to_an_end() {
+    let site = Site::start("127.0.0.1", |path| match path {
+        "/" => html("<link rel=stylesheet href=/a.css><link rel=stylesheet href=/n/0.css>"),
+        "/a.css" => css("@import 'b.css'; @import 'a.css';"),
+        "/b.css" => css("@import 'a.css';"),
+        path => {
+            let number: u32 = path.trim_start_matches("/n/").trim_end_matches(".css").parse().unwrap();
+            css(format!("@import '{}.css';", number + 1))
+        }
+    })
+    .await;
+    let seen = Check::of(&site.url("/")).run().await;
+    assert_eq!(seen.failure, None);
+    let expected = ["/", "/a.css", "/b.css", "/n/0.css", "/n/1.css", "/n/2.css", "/n/3.css", "/n/4.css"];
+    assert_eq!(site.paths(), expected);
+    assert_eq!(page(&seen).unlisted, 1);
+}
+
+#[tokio::test]
+async fn a_server_that_closes_after_each_answer_without_saying_so_is_asked_again() {
+    let site = Site::start("127.0.0.1", |path| match path {
+        "/" => html((0..30).fold(String::new(), |mut html, number| {
+            write!(html, "<img src=/{number}.png>").unwrap();
+            html
+        })),
+        _ => Reply::Last("x".to_owned()),
+    })
+    .await;
+    let seen = Check::of(&site.url("/")).run().await;
+    assert_eq!(seen.failure, None);
+    assert_eq!(page(&seen).objects.len(), 30);
+}
+
+#[tokio::test]
+async fn a_full_page_is_loaded_when_it_is_due_and_not_before() {
+    let site = Site::start("127.0.0.1", |path| match path {
+        "/" => html("<img src=/a.png>"),
+        _ => bytes(1),
+    })
+    .await;
+    let now = || vigie::clock::Clock::now(&vigie::clock::SystemClock);
+    let ago = |minutes: u64| -> Timestamp { now() - Duration::from_secs(minutes * 60) };
+    for (last, interval, loads) in [(5, 60, false), (61, 60, true), (5, -1, false), (5, 5, true)] {
+        let fields = json!({"interval_fullpage": interval});
+        let seen = Check::of(&site.url("/")).with(fields).last_at(ago(last)).run().await;
+        assert_eq!(seen.failure, None);
+        assert_eq!(seen.course.page.is_some(), loads, "{interval} min, {last} min after the last one");
+    }
+}
+
+#[tokio::test]
+async fn a_page_without_objects_is_wrong_only_where_objects_are_watched() {
+    let site = Site::start("127.0.0.1", |_| html("<p>nothing</p>")).await;
+    let seen = Check::of(&site.url("/")).run().await;
+    assert_eq!((seen.failure.as_ref(), page(&seen).objects.len()), (None, 0));
+    let fields = json!({"check_fullpage_missing_objects": true});
+    let seen = Check::of(&site.url("/")).with(fields).run().await;
+    assert_eq!(seen.failure.unwrap().status(), Status::OBJECT_NONE);
+}
+
+#[tokio::test]
+async fn the_text_has_a_fingerprint_where_its_change_is_told() {
+    let fingerprint = async |body: &'static str, fields| {
+        let site = Site::start("127.0.0.1", move |_| html(body)).await;
+        let seen = Check::of(&site.url("/")).with(fields).run().await;
+        seen.facts.http.unwrap().text_sha256
+    };
+    let told = json!({"notify_on_content_change": true, "interval_fullpage": -1});
+    let one = fingerprint("<p>a  b</p><script>1</script>", told.clone()).await.unwrap();
+    assert_eq!(fingerprint("<div>a b</div><script>2</script>", told.clone()).await, Some(one.clone()));
+    assert_ne!(fingerprint("<p>a c</p>", told).await, Some(one));
+    assert_eq!(fingerprint("<p>a b</p>", json!({"interval_fullpage": -1})).await, None);
+}
