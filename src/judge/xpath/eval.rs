@@ -168,7 +168,7 @@ impl<'d, 'f> Scope<'d, 'f> {
             return Ok(NS_XML_URI);
         }
         let declared = self.document.root_element().namespaces().find(|space| space.name() == Some(prefix));
-        declared.map(|space| space.uri()).ok_or_else(|| unknown(prefix))
+        declared.map(roxmltree::Namespace::uri).ok_or_else(|| unknown(prefix))
     }
 
     /// Fails for one of `prefixes` that the root element does not declare, whether or not it is come to.
