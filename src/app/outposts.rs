@@ -37,9 +37,10 @@ fn outpost(
     sink: &Arc<dyn ResultSink>,
     metrics: &Arc<Metrics>,
 ) -> anyhow::Result<Outpost> {
-    let Hosted { location, net, proxy, engine, verifies, connectivity } = hosted;
+    let Hosted { location, net, proxy, proxies, engine, verifies, connectivity } = hosted;
     let unusable = || format!("the network of location `{}` cannot be set up", location.name);
-    let net = Arc::new(Net::new(&net).with_context(unusable)?.through(proxy));
+    let net = Net::new(&net).with_context(unusable)?.through(proxy).with_proxies(proxies);
+    let net = Arc::new(net);
     let connectivity = Connectivity::new(connectivity, Arc::clone(&net), Arc::clone(clock)).map(Arc::new);
     let silence: Arc<dyn Silence> = quiet.clone();
     let place = Place {

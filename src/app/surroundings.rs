@@ -13,6 +13,7 @@ pub struct Known {
     locations: Vec<i64>,
     certificates: Vec<i64>,
     authorities: Vec<i64>,
+    proxies: Vec<i64>,
     dns_names: usize,
     plans: Option<Vec<Plan>>,
     probed: Vec<MonitorType>,
@@ -30,6 +31,7 @@ impl Known {
             locations: settings.location_ids(),
             certificates: trust.client_certificates.keys().copied().collect(),
             authorities: trust.named_authorities.keys().copied().collect(),
+            proxies: settings.proxies.keys().copied().collect(),
             dns_names: settings.probe.dns_names.len(),
             plans: (!settings.plans.is_empty()).then(|| settings.plans.clone()),
             probed: MonitorType::ALL
@@ -41,7 +43,7 @@ impl Known {
         }
     }
 
-    /// As the rules take it. There are no proxies in this version.
+    /// As the rules take it.
     #[must_use]
     pub fn surroundings(&self) -> Surroundings<'_> {
         Surroundings {
@@ -51,7 +53,7 @@ impl Known {
             certificates: Some(&self.certificates),
             authorities: Some(&self.authorities),
             properties: None,
-            proxies: Some(&[]),
+            proxies: Some(&self.proxies),
             dns_names: Some(self.dns_names),
             plans: self.plans.as_deref(),
             probed: Some(&self.probed),
@@ -73,6 +75,7 @@ pub(super) fn common(settings: &Settings) -> Common {
     Common {
         locations: settings.hosted().into_iter().map(|hosted| hosted.location).collect(),
         certificates: known.authorities.iter().map(|id| certificate(id, false)).chain(clients).collect(),
+        proxies: known.proxies,
         dns_names: known.dns_names,
         plans: known.plans,
         probed: known.probed,

@@ -44,6 +44,8 @@ pub struct Common {
     pub locations: Vec<Location>,
     /// Certificates of the settings, by id.
     pub certificates: BTreeMap<i64, KnownCertificate>,
+    /// Ids of the proxies of the settings.
+    pub proxies: Vec<i64>,
     /// How many names there are behind `name_to_resolve_id`.
     pub dns_names: usize,
     /// Billing plans; `None` when any code will do.
@@ -103,7 +105,7 @@ impl AccountFacts {
             certificates: Some(&self.client_ids),
             authorities: Some(&self.authority_ids),
             properties: Some(&self.properties),
-            proxies: Some(&[]),
+            proxies: Some(&self.common.proxies),
             dns_names: Some(self.common.dns_names),
             plans: self.common.plans.as_deref(),
             probed: Some(&self.common.probed),

@@ -11,7 +11,7 @@ use socket2::SockRef;
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::Instant;
 
-use super::{Deadline, Endpoint, Net, Trace, socket};
+use super::{Deadline, Endpoint, Net, Proxy, Trace, socket};
 use crate::model::{Failure, FailureKind, Fault, Phase};
 
 /// Time that an address has for itself before the next one is tried beside it (RFC 8305 8).
@@ -27,8 +27,9 @@ impl Net {
         deadline: Deadline,
         trace: &mut Trace,
     ) -> Result<TcpStream, Failure> {
+        let proxy = self.named_proxy(to)?;
         let addresses = self.resolve(to, deadline, trace).await?;
-        self.connect_any(&addresses, to.port, deadline, trace).await
+        self.connect_by(proxy, &addresses, to.port, deadline, trace).await
     }
 
     /// A TCP connection to `port` of one of `addresses`, which were resolved before. See [`Self::connect`].
@@ -39,10 +40,21 @@ impl Net {
         deadline: Deadline,
         trace: &mut Trace,
     ) -> Result<TcpStream, Failure> {
+        self.connect_by(None, addresses, port, deadline, trace).await
+    }
+
+    async fn connect_by(
+        &self,
+        proxy: Option<&Proxy>,
+        addresses: &[IpAddr],
+        port: u16,
+        deadline: Deadline,
+        trace: &mut Trace,
+    ) -> Result<TcpStream, Failure> {
         let allowed = self.permitted(addresses, trace)?;
         let started = Instant::now();
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
-        let outcome = race(self, &targets, deadline, trace).await;
+        let outcome = race(self, proxy, &targets, deadline, trace).await;
         trace.phases.add(Phase::Connect, started.elapsed());
         outcome
     }
@@ -86,9 +98,14 @@ impl Net {
         Failure::new(Phase::Connect, kind, format!("{to}: {error}"))
     }
 
-    async fn dial(&self, to: SocketAddr) -> (SocketAddr, Result<TcpStream, Failure>) {
-        if let Some(proxy) = self.proxy.as_ref().filter(|_| !to.ip().to_canonical().is_loopback()) {
-            return (to, self.tunnel(proxy, to).await);
+    async fn dial(
+        &self,
+        to: SocketAddr,
+        proxy: Option<&Proxy>,
+        deadline: Deadline,
+    ) -> (SocketAddr, Result<TcpStream, Failure>) {
+        if let Some(proxy) = self.proxy_towards(to, proxy) {
+            return (to, self.tunnel(proxy, to, deadline).await);
         }
         let connected = async { socket::tcp(&self.source, to)?.connect(to).await };
         (to, connected.await.map_err(|error| self.dial_failure(to, &error)))
@@ -112,6 +129,7 @@ pub fn acknowledge_at_once(stream: &TcpStream) {
 
 async fn race(
     net: &Net,
+    proxy: Option<&Proxy>,
     targets: &[SocketAddr],
     deadline: Deadline,
     trace: &mut Trace,
@@ -124,7 +142,7 @@ async fn race(
         if trying.is_empty() || next_at <= Instant::now() {
             if let Some(target) = waiting.next() {
                 trace.address = Some(target);
-                trying.push(net.dial(target));
+                trying.push(net.dial(target, proxy, deadline));
                 next_at = Instant::now() + STAGGER;
             } else if trying.is_empty() {
                 return Err(decisive(failures));
@@ -140,7 +158,10 @@ async fn race(
                 failures.push(failure);
                 next_at = Instant::now();
             }
-            Err(_) if deadline.passed() => return Err(too_late(targets, failures, deadline)),
+            Err(_) if deadline.passed() => {
+                let by = targets.first().and_then(|&to| net.proxy_towards(to, proxy));
+                return Err(too_late(targets, by, failures, deadline));
+            }
             Ok(None) | Err(_) => {}
         }
     }
@@ -162,9 +183,17 @@ pub fn decisive(mut failures: Vec<Failure>) -> Failure {
     }
 }
 
-fn too_late(targets: &[SocketAddr], failures: Vec<Failure>, deadline: Deadline) -> Failure {
+fn too_late(
+    targets: &[SocketAddr],
+    proxy: Option<&Proxy>,
+    failures: Vec<Failure>,
+    deadline: Deadline,
+) -> Failure {
     let mut failure = deadline.missed(Phase::Connect);
     failure.detail = format!("{}; addresses: {}", failure.detail, told(targets, ", "));
+    if let Some(proxy) = proxy {
+        failure.detail = format!("{}, through the proxy {proxy}", failure.detail);
+    }
     if !failures.is_empty() {
         let others = told(failures.iter().map(|other| &other.detail), "; ");
         failure.detail = format!("{}; {others}", failure.detail);

@@ -52,6 +52,9 @@ pub struct Endpoint {
     pub pinned: Option<IpAddr>,
     /// Families to try.
     pub family: Family,
+    /// Id of the proxy of the settings to go through, instead of what the location does by itself (fields.md 2
+    /// `proxy_id`).
+    pub proxy: Option<i64>,
 }
 
 impl Endpoint {
@@ -59,7 +62,7 @@ impl Endpoint {
     #[must_use]
     pub fn new(host: &str, port: u16) -> Self {
         let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-        Self { host: bare.into(), port, pinned: None, family: Family::Any }
+        Self { host: bare.into(), port, pinned: None, family: Family::Any, proxy: None }
     }
 
     /// The address that needs no resolver: the pinned one, or the host when it is a literal.

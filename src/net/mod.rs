@@ -12,6 +12,7 @@ mod exchange;
 mod icmp;
 mod network;
 mod proxy;
+mod quic;
 mod resolve;
 mod socket;
 mod stream;
@@ -26,7 +27,8 @@ pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
 pub use endpoint::{Endpoint, Family, Trace};
 pub use exchange::{closed, exchange_failure, read_line, read_more, read_to, write_all};
 pub use network::{Network, NetworkError};
-pub use proxy::Proxy;
+pub use proxy::{Proxy, ProxyKind};
+pub use quic::{Gauge, Quic, closed as quic_closed};
 pub use resolve::NameServers;
 pub use socket::Source;
 pub use stream::Stream;
@@ -35,6 +37,8 @@ pub use timed::{Marks, Timed};
 pub use tls::OldVersion;
 pub use tls::{Pem, Roots, TlsOptions, TlsSession, TlsStream, TlsVersions, Trust, warm_up, was_resumed};
 pub use traceroute::{Answer as RouteAnswer, Hop, Route, RouteEnd, RouteMethod, RouteOptions, Traced};
+
+use std::collections::BTreeMap;
 
 /// The network of one location, as settings describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,6 +107,7 @@ pub struct Net {
     egress: EgressPolicy,
     source: Source,
     proxy: Option<Proxy>,
+    proxies: BTreeMap<i64, Proxy>,
     tls: tls::Tls,
     echo: echo::Echoes,
 }
@@ -115,6 +120,7 @@ impl Net {
             egress: config.egress.clone(),
             source: config.source.clone(),
             proxy: None,
+            proxies: BTreeMap::new(),
             tls: tls::Tls::new(&config.trust)?,
             echo: echo::Echoes::default(),
         })

@@ -13,14 +13,23 @@ pub(super) fn family(document: &Document) -> Option<Family> {
     }
 }
 
+/// The proxy of the settings to go through.
+pub(super) fn proxy(document: &Document) -> Option<i64> {
+    id(document, "proxy_id")
+}
+
+/// The record that `field` names; none with 0.
+fn id(document: &Document, field: &str) -> Option<i64> {
+    Some(document.number(field)).filter(|&id| id != 0)
+}
+
 /// Versions, trust and client certificate; ALPN follows from the request.
 pub(super) fn tls(document: &Document) -> TlsOptions {
-    let id = |field| Some(document.number(field)).filter(|&id| id != 0);
     TlsOptions {
         versions: TlsVersions::of_field(document.text("use_ssl_version").unwrap_or_default()),
         alpn: &[],
         verify: document.flag("verify_certificate"),
-        ca: id("ca_cert_id"),
-        client_certificate: id("ssl_cert_id").filter(|_| document.flag("use_client_ssl_cert")),
+        ca: id(document, "ca_cert_id"),
+        client_certificate: id(document, "ssl_cert_id").filter(|_| document.flag("use_client_ssl_cert")),
     }
 }

@@ -126,10 +126,60 @@ fn a_url_that_is_longer_than_a_name_may_be_is_checked() {
 }
 
 #[test]
-fn an_option_of_a_later_version_is_refused_and_not_swallowed() {
-    let output = vigie(&["check", "tcp", "localhost:1", "--har", "x.har"]);
-    assert_eq!(output.status.code(), Some(3));
-    assert!(err(&output).contains("unexpected argument '--har'"), "{}", err(&output));
+fn the_exchanges_of_a_check_are_written_as_a_har_file() {
+    let targets = Targets::start();
+    let http = format!("http://{}", targets.at().http);
+    let folder = tempfile::tempdir().unwrap();
+    let har = folder.path().join("check.har");
+    let read = || -> serde_json::Value { serde_json::from_slice(&std::fs::read(&har).unwrap()).unwrap() };
+    let file = har.to_str().unwrap();
+
+    // Longer than what comes after it: nothing of it stays.
+    std::fs::write(&har, " ".repeat(200_000)).unwrap();
+    let headers = r#"http_headers=[{"name":"X-Api-Key","value":"hunter2"}]"#;
+    let url = format!("{http}/redirect");
+    let output = vigie(&["check", "website", &url, "--set", headers, "--har", file]);
+    assert_eq!(output.status.code(), Some(0), "{}{}", out(&output), err(&output));
+    let log = &read()["log"];
+    let entries = log["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 2, "{log}");
+    assert_eq!(entries[0]["request"]["url"], url);
+    assert_eq!(entries[0]["response"]["redirectURL"], "/");
+    assert_eq!(entries[1]["response"]["status"], 200);
+    assert!(entries[1]["response"]["content"]["text"].as_str().unwrap().contains("All is well"), "{log}");
+    assert!(entries[1]["timings"]["connect"].as_f64().unwrap() > 0.0, "{log}");
+    assert!(!log.to_string().contains("hunter2") && log.to_string().contains("********"), "{log}");
+
+    // A kind without HTTP: a file without entries, and it is said.
+    let output = vigie(&["check", "tcp", &targets.at().tcp.to_string(), "--har", file]);
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
+    assert!(err(&output).contains("type `tcp` made no HTTP exchange"), "{}", err(&output));
+    assert_eq!(read()["log"]["entries"], serde_json::json!([]));
+
+    // Nothing is asked when the file cannot be written.
+    let output = vigie(&["check", "tcp", "127.0.0.1:1", "--har", "/nonexistent/x.har"]);
+    assert_eq!((output.status.code(), out(&output).as_str()), (Some(3), ""));
+    assert!(err(&output).contains("the HAR file `/nonexistent/x.har` cannot be written"), "{}", err(&output));
+}
+
+#[test]
+fn a_har_file_has_a_page_for_each_monitor_of_a_file() {
+    let targets = Targets::start();
+    let http = format!("http://{}", targets.at().http);
+    let folder = tempfile::tempdir().unwrap();
+    let (monitors, har) = (folder.path().join("monitors.yaml"), folder.path().join("all.har"));
+    let text = format!(
+        "- {{type: website, name: fine, billing_plancode: p, url: '{http}/'}}\n- {{type: website, name: broken, billing_plancode: p, retry_on_failure: false, url: '{http}/status/503'}}\n",
+    );
+    std::fs::write(&monitors, text).unwrap();
+    let output = vigie(&["check", "--file", monitors.to_str().unwrap(), "--har", har.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2), "{}", err(&output));
+    let har: serde_json::Value = serde_json::from_slice(&std::fs::read(&har).unwrap()).unwrap();
+    let titles: Vec<_> = har["log"]["pages"].as_array().unwrap().iter().map(|page| &page["title"]).collect();
+    assert_eq!(titles, ["fine", "broken"]);
+    let entries = har["log"]["entries"].as_array().unwrap();
+    let told: Vec<_> = entries.iter().map(|one| (&one["pageref"], &one["response"]["status"])).collect();
+    assert_eq!(told, [(&"page_1".into(), &200.into()), (&"page_2".into(), &503.into())]);
 }
 
 #[test]

@@ -333,6 +333,50 @@ fn a_proxy_has_a_login_whose_password_stands_in_a_file() {
 }
 
 #[test]
+fn proxies_that_monitors_name_are_the_same_at_every_location() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let (password, empty) = (file("password", "s3cret\n"), file("empty", "\n"));
+    let settings = load(&format!(
+        "locations: [{{id: 2, name: b}}]\nproxies:\n  - {{id: 3, kind: http, server: 'p.test:3128'}}\n  - {{id: 9, kind: socks5, server: '[::1]:1080', username: 'a:b', password_file: {password}}}\n",
+    ))
+    .unwrap();
+    let socks = vigie::net::Proxy::new(vigie::net::ProxyKind::Socks5, vigie::net::Endpoint::new("::1", 1080));
+    let plain =
+        vigie::net::Proxy::new(vigie::net::ProxyKind::Http, vigie::net::Endpoint::new("p.test", 3128));
+    let wanted = [(3, plain), (9, socks.for_user("a:b", "s3cret"))].into();
+    for hosted in settings.hosted() {
+        assert_eq!(hosted.proxies, wanted);
+    }
+    assert!(!format!("{settings:?}").contains("s3cret"));
+    let faults = load(&format!(
+        "proxies: [{{id: 1, kind: socks4, server: 'p.test:1'}}, {{id: 1, kind: http, server: p.test}}, {{kind: http}},\n\
+         {{id: 4, kind: http, server: 'p.test:1', username: 'a:b'}}, {{id: 5, kind: http, server: 'p.test:1', password_file: {password}}},\n\
+         {{id: 6, kind: socks5, server: 'p.test:1', username: a}}, {{id: 7, kind: socks5, server: 'p.test:1', username: a, password_file: {empty}}},\n\
+         {{id: 8, kind: socks5, server: 'p.test:1', username: a, password_file: /nonexistent}}, {{id: 9, knid: http}}]\n",
+    ))
+    .unwrap_err();
+    for wanted in [
+        "`proxies[0].kind` must be one of `http`, `socks5`, not `socks4`",
+        "`proxies[1].server` must be a host and a port",
+        "`proxies[1].id` stands there twice",
+        "`proxies[2].id` is missing",
+        "`proxies[2].server` is missing",
+        "`proxies[3].username` must be a text without a colon",
+        "`proxies[4].password_file` needs `proxies[4].username` as well",
+        "`proxies[5].username` needs `password_file` as well",
+        "`proxies[7].password_file`: the file `/nonexistent` cannot be read",
+        "`proxies[8].knid` is no setting",
+    ] {
+        assert!(faults.iter().any(|fault| fault.contains(wanted)), "{wanted}: {faults:?}");
+    }
+}
+
+#[test]
 fn every_fault_of_a_location_is_found_at_once() {
     let faults = load(
         "location: {connectivity_targets: [nowhere]}\nlocations:\n  - {id: 1, name: a}\n  - {id: 2, name: b, source_ipv4: x, heavy: 0, verifies: maybe}\n  - {id: 2, control: .}\n",

@@ -339,6 +339,7 @@ const TIED: &[&str] = &[
     "assertions",
     "keyword_match_type",
     "use_client_ssl_cert",
+    "proxy_id",
     "thresholds",
     "dialogue",
     "hostname",

@@ -113,6 +113,12 @@ fn a_client_certificate_that_is_shown_is_named_and_known() {
         json!({"proxy_id": 6}),
         "proxy_id: `proxy_id`: there is no proxy `6`",
     );
+    rule(
+        T::WebsiteSsl,
+        json!({"proxy_id": 9, "http_version": "2"}),
+        json!({"proxy_id": 9, "http_version": "3"}),
+        "http_version: `http_version` 3 cannot be used with `proxy_id`: no proxy carries its UDP | use 2 or 1.1 through a proxy",
+    );
 }
 
 #[test]

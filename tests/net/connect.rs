@@ -21,13 +21,13 @@ fn ips(texts: &[&str]) -> Vec<IpAddr> {
 }
 
 /// A port that takes no more connections and answers nothing: its queue is full and nobody accepts.
-struct BlackHole {
-    at: SocketAddr,
+pub struct BlackHole {
+    pub at: SocketAddr,
     _listener: Socket,
     _queued: Vec<TcpStream>,
 }
 
-async fn black_hole(ip: &str, port: u16) -> BlackHole {
+pub async fn black_hole(ip: &str, port: u16) -> BlackHole {
     let listener =
         Socket::new(Domain::for_address((ip.parse::<IpAddr>().unwrap(), 0).into()), Type::STREAM, None)
             .unwrap();

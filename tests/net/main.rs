@@ -9,6 +9,7 @@ mod name_server;
 #[path = "../support/namespace.rs"]
 mod namespace;
 mod proxy;
+mod proxy_table;
 mod resolve;
 #[path = "../support/routers.rs"]
 mod routers;

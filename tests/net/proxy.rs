@@ -1,13 +1,13 @@
-//! Connections through an HTTP proxy: what it is asked, and whose fault its answers are.
+//! Connections through proxies: what it is asked, and whose fault its answers are.
 
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::model::{Failure, FailureKind, Fault};
-use vigie::net::{EgressPolicy, Endpoint, Net, Trace};
+use vigie::net::{EgressPolicy, Endpoint, Net, Proxy as Way, ProxyKind, Trace};
 
-use crate::{net, net_with, soon};
+use crate::{net, net_with, soon, within};
 
 /// Gives everybody the same answer, in pieces, and closes; keeps what was asked.
 struct Proxy {
@@ -44,7 +44,7 @@ impl Proxy {
 }
 
 /// An address that only documentation uses (RFC 5737): nothing but a proxy can reach it.
-fn far() -> Endpoint {
+pub fn far() -> Endpoint {
     Endpoint::new("192.0.2.7", 25)
 }
 
@@ -72,7 +72,6 @@ async fn a_connection_leaves_through_the_proxy_and_what_the_target_says_first_is
 
 #[tokio::test]
 async fn a_proxy_that_asks_for_a_login_gets_it_and_nobody_else_hears_it() {
-    use vigie::net::Proxy as Way;
     let proxy = Proxy::answering(&["HTTP/1.1 200 OK\r\n\r\n"]).await;
     let way = Way::from(proxy.at.clone()).for_user("watch", "s3cret: ü");
     let shown = format!("{way} {way:?} {:?}", net().through(Some(way.clone())));
@@ -90,42 +89,12 @@ async fn a_proxy_that_asks_for_a_login_gets_it_and_nobody_else_hears_it() {
 }
 
 #[tokio::test]
-async fn what_the_proxy_says_of_the_target_is_the_targets_and_all_else_is_ours() {
-    use FailureKind::{NotConfigured, TimedOut, Unreachable};
-    for (answer, kind, fault) in [
-        (&["HTTP/1.1 502 Bad Gateway\r\n\r\n"][..], Unreachable, Fault::Network),
-        (&["HTTP/1.1 503 Service Unavailable\r\n\r\n"], Unreachable, Fault::Network),
-        (&["HTTP/1.1 504 Gateway Timeout\r\n\r\n"], TimedOut, Fault::Target),
-        (&["HTTP/1.1 403 Forbidden\r\n\r\n"], NotConfigured, Fault::Ours),
-        (&["HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"], NotConfigured, Fault::Ours),
-        (&["220 mail.test ESMTP\r\n\r\n"], NotConfigured, Fault::Ours),
-        (&["HTTP/1.1 200 OK\r\n"], NotConfigured, Fault::Ours),
-        (&[], NotConfigured, Fault::Ours),
-    ] {
-        let proxy = Proxy::answering(answer).await;
-        let failure = failure(net().through(Some(proxy.at.clone()))).await;
-        assert_eq!((failure.kind, failure.fault), (kind, fault), "{answer:?}: {failure}");
-    }
+async fn a_proxy_that_nobody_runs_is_ours() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let failure = failure(net().through(Some(Endpoint::new("127.0.0.1", gone)))).await;
-    assert_eq!((failure.kind, failure.fault), (NotConfigured, Fault::Ours));
+    assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Ours));
     assert!(failure.detail.contains(&format!("the proxy 127.0.0.1:{gone}")), "{failure}");
 }
-
-#[tokio::test]
-async fn a_head_without_an_end_is_given_up() {
-    let proxy = Proxy::answering(&["HTTP/1.1 200 OK\r\nX: ", LONG]).await;
-    let failure = failure(net().through(Some(proxy.at.clone()))).await;
-    assert!(failure.detail.contains("does not end"), "{failure}");
-}
-
-const LONG: &str = {
-    const BYTES: [u8; 9000] = [b'x'; 9000];
-    match std::str::from_utf8(&BYTES) {
-        Ok(text) => text,
-        Err(_) => unreachable!(),
-    }
-};
 
 #[tokio::test]
 async fn loopback_goes_without_the_proxy_and_denied_targets_go_nowhere() {
@@ -140,4 +109,51 @@ async fn loopback_goes_without_the_proxy_and_denied_targets_go_nowhere() {
     let failure = failure(denied.through(Some(proxy.at.clone()))).await;
     assert_eq!(failure.kind, FailureKind::EgressDenied);
     assert!(proxy.asked().is_empty());
+}
+
+#[tokio::test]
+async fn what_an_endpoint_names_beats_the_proxy_of_the_location() {
+    let (usual, named) = (
+        Proxy::answering(&["HTTP/1.1 200 OK\r\n\r\n"]).await,
+        Proxy::answering(&["HTTP/1.1 200 OK\r\n\r\n"]).await,
+    );
+    let net = net().through(Some(usual.at.clone())).with_proxies([(7, named.at.clone().into())].into());
+    // Even to loopback, where nobody listens: the wish was explicit.
+    for (host, at) in [("192.0.2.7", "192.0.2.7:25"), ("127.0.0.1", "127.0.0.1:25")] {
+        let to = Endpoint { proxy: Some(7), ..Endpoint::new(host, 25) };
+        net.connect(&to, soon(), &mut Trace::default()).await.unwrap();
+        assert!(named.asked().last().unwrap().starts_with(&format!("CONNECT {at} ")), "{:?}", named.asked());
+    }
+    assert!(usual.asked().is_empty());
+    let nobody = Endpoint { proxy: Some(8), ..far() };
+    let failure = net.connect(&nobody, soon(), &mut Trace::default()).await.unwrap_err();
+    assert_eq!(
+        (failure.kind, failure.status()),
+        (FailureKind::NotConfigured, vigie::model::Status::CANNOT_RUN)
+    );
+    assert!(failure.detail.contains("have no proxy `8`"), "{failure}");
+}
+
+#[tokio::test]
+async fn the_egress_policy_holds_for_the_proxy_as_well() {
+    let proxy = Proxy::answering(&["HTTP/1.1 200 OK\r\n\r\n"]).await;
+    let denied = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());
+    let failure = failure(denied.through(Some(proxy.at.clone()))).await;
+    assert_eq!((failure.kind, failure.fault), (FailureKind::EgressDenied, Fault::Ours));
+    assert!(failure.detail.starts_with("the proxy 127.0.0.1:"), "{failure}");
+    assert!(proxy.asked().is_empty());
+}
+
+#[tokio::test]
+async fn a_proxy_that_is_away_is_ours_however_short_the_deadline() {
+    // Nobody accepts: the queue is full, and further connections hang.
+    let hole = crate::connect::black_hole("127.0.0.1", 0).await;
+    for kind in [ProxyKind::Http, ProxyKind::Socks5] {
+        let net = net().through(Some(Way::new(kind, Endpoint::new("127.0.0.1", hole.at.port()))));
+        let failure = net.connect(&far(), within(600), &mut Trace::default()).await.unwrap_err();
+        assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Ours), "{failure}");
+    }
+    let nameless = net().through(Some(Endpoint::new("proxy.invalid", 3128)));
+    let failure = nameless.connect(&far(), within(3_000), &mut Trace::default()).await.unwrap_err();
+    assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Ours), "{failure}");
 }

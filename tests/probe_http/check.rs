@@ -15,6 +15,8 @@ pub struct Check {
     pub timeout: Duration,
     pub settings: ProbeSettings,
     pub config: NetConfig,
+    /// The proxies of the settings, by id.
+    pub proxies: std::collections::BTreeMap<i64, vigie::net::Proxy>,
 }
 
 impl Check {
@@ -28,6 +30,7 @@ impl Check {
             timeout: Duration::from_secs(20),
             settings: ProbeSettings { body_bytes: 1024 * 1024, ..ProbeSettings::default() },
             config: NetConfig { trust, ..NetConfig::default() },
+            proxies: Default::default(),
         }
     }
 
@@ -51,7 +54,7 @@ impl Check {
         let kind = if https { MonitorType::WebsiteSsl } else { MonitorType::Website };
         let document = Document::trusted(kind, self.fields.clone());
         let (probe, _) = vigie::probe::build(&document, &self.settings);
-        let net = Net::new(&self.config).unwrap();
+        let net = Net::new(&self.config).unwrap().with_proxies(self.proxies.clone());
         let started = Instant::now();
         let deadline = Deadline::within(self.timeout);
         let observation = probe.attempt(Context::new(&net, deadline, cancel, &SystemClock)).await;

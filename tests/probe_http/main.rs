@@ -3,13 +3,18 @@
 
 mod bodies;
 mod check;
+#[path = "../support/daemon.rs"]
+mod daemon;
+mod digest;
 mod http2;
+mod http3;
 #[path = "../support/lacking.rs"]
 mod lacking;
 mod logins;
 mod nginx;
 mod places;
 mod prefixes;
+mod proxies;
 mod requests;
 mod server;
 mod table;

@@ -19,6 +19,7 @@ struct Nginx {
     plain: u16,
     secure: u16,
     http2: u16,
+    mutual: u16,
     _folder: tempfile::TempDir,
 }
 
@@ -47,20 +48,22 @@ impl Nginx {
         let folder = tempfile::tempdir().unwrap();
         let ca = Authority::new("test CA");
         let own = ca.issue(&["127.0.0.1", "localhost"], (2020, 2090));
-        let (plain, secure, http2) = (free_port(), free_port(), free_port());
+        let (plain, secure, http2, mutual) = (free_port(), free_port(), free_port(), free_port());
         let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
         write("certificate.pem", &own.certificate);
         write("key.pem", &own.key);
+        write("ca.pem", &ca.pem());
         write("passwords", "me:{PLAIN}secret\n");
         write("page.html", &"<p>a page for the needle</p>\n".repeat(500));
-        write("nginx.conf", &configuration(&folder.path().display().to_string(), plain, secure, http2));
+        let ports = [plain, secure, http2, mutual];
+        write("nginx.conf", &configuration(&folder.path().display().to_string(), ports));
         let process = Command::new(program)
             .arg("-c")
             .arg(folder.path().join("nginx.conf"))
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let nginx = Self { process, ca, plain, secure, http2, _folder: folder };
+        let nginx = Self { process, ca, plain, secure, http2, mutual, _folder: folder };
         let until = Instant::now() + Duration::from_secs(20);
         while std::net::TcpStream::connect(("127.0.0.1", secure)).is_err() {
             assert!(Instant::now() < until, "nginx does not start");
@@ -76,7 +79,7 @@ impl Nginx {
     }
 }
 
-fn configuration(folder: &str, plain: u16, secure: u16, http2: u16) -> String {
+fn configuration(folder: &str, [plain, secure, http2, mutual]: [u16; 4]) -> String {
     let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     let paths = kinds.map(|kind| format!("{kind}_temp_path {folder}/{kind};")).concat();
     format!(
@@ -96,6 +99,12 @@ fn configuration(folder: &str, plain: u16, secure: u16, http2: u16) -> String {
              location = /drop {{ return 444; }}
              location = /private {{ auth_basic inner; auth_basic_user_file {folder}/passwords; try_files /page.html =404; }}
              location = /posted {{ if ($request_method != POST) {{ return 405; }} return 200 \"$content_type\"; }}
+           }}
+           server {{
+             listen 127.0.0.1:{mutual} ssl http2;
+             ssl_certificate {folder}/certificate.pem; ssl_certificate_key {folder}/key.pem;
+             ssl_client_certificate {folder}/ca.pem; ssl_verify_client on;
+             location / {{ return 200 \"$ssl_client_s_dn over $server_protocol\"; }}
            }}
          }}"
     )
@@ -163,5 +172,45 @@ async fn a_real_nginx_is_understood() {
             let zipped = facts.body_wire_bytes > 0 && facts.body_wire_bytes < facts.body_bytes;
             assert!(zipped || facts.body_bytes == 0 || facts.http_status != 200, "{url}: {facts:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_real_nginx_gets_client_certificates_and_is_known_by_its_private_authority() {
+    let Some(nginx) = Nginx::start() else { return };
+    let stranger = Authority::new("another CA");
+    let client = |ca: &Authority| pem("client", ca.issue(&["client.test"], (2020, 2090)).pem());
+    let clients = [(3, client(&nginx.ca)), (4, client(&stranger))];
+    let refused = Fails(7, Kind::HttpStatus, None);
+    let cases: [(Value, Expect); 7] = [
+        (
+            json!({"ca_cert_id": 5, "use_client_ssl_cert": true, "ssl_cert_id": 3, "keyword_string": "CN=leaf over HTTP/1.1"}),
+            Passes,
+        ),
+        (
+            json!({"ca_cert_id": 5, "use_client_ssl_cert": true, "ssl_cert_id": 3, "http_version": "1.0", "keyword_string": "HTTP/1.0"}),
+            Passes,
+        ),
+        (
+            json!({"ca_cert_id": 5, "use_client_ssl_cert": true, "ssl_cert_id": 3, "http_version": "2", "keyword_string": "HTTP/2.0"}),
+            Passes,
+        ),
+        (
+            json!({"ca_cert_id": 5, "use_client_ssl_cert": true, "ssl_cert_id": 3, "use_ssl_version": "12"}),
+            Passes,
+        ),
+        (json!({"ca_cert_id": 5}), refused),
+        (json!({"ca_cert_id": 5, "use_client_ssl_cert": true, "ssl_cert_id": 4}), refused),
+        (
+            json!({"use_client_ssl_cert": true, "ssl_cert_id": 3}),
+            Fails(3, Kind::CertificateIssuer, Some(Phase::Tls)),
+        ),
+    ];
+    for (fields, expected) in cases {
+        let mut check = Check::of(&format!("https://127.0.0.1:{}/", nginx.mutual)).with(fields.clone());
+        check.config.trust.client_certificates = clients.clone().into();
+        check.config.trust.named_authorities = [(5, pem("private CA", nginx.ca.pem()))].into();
+        let seen = check.run().await;
+        expected.compare(&seen).unwrap_or_else(|difference| panic!("{fields}: {difference}"));
     }
 }

@@ -153,16 +153,6 @@ async fn nothing_can_be_smuggled_in_by_a_location() {
 }
 
 #[tokio::test]
-async fn options_without_an_engine_are_said_in_the_result() {
-    let fields = json!({"proxy_id": 4});
-    let (_, seen) = requests(vec![answers(page("x"))], "/", fields).await;
-    Passes.compare(&seen).unwrap();
-    let notes: Vec<_> =
-        seen.warnings.iter().filter(|w| w.kind == WarningKind::Note).map(|w| &w.detail).collect();
-    assert_eq!(notes.len(), 1, "{notes:?}");
-}
-
-#[tokio::test]
 async fn a_redirect_that_is_not_followed_is_still_read() {
     let fields = json!({"http_follow_redirects": false, "keyword_string": "moved"});
     let answer = "HTTP/1.1 302 Go\r\nLocation: /x\r\nContent-Length: 5\r\n\r\nmoved";

@@ -57,6 +57,8 @@ pub struct Settings {
     pub(super) connectivity: Vec<Endpoint>,
     /// The locations of `locations`, without whom they trust.
     pub(super) others: Vec<Hosted>,
+    /// The proxies that monitors name, by id.
+    pub proxies: BTreeMap<i64, Proxy>,
     /// Names and formats of the client certificates, by id.
     pub certificate_names: BTreeMap<i64, (String, &'static str)>,
     /// What checks have in common.
@@ -169,6 +171,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
         verifies: read.node("location.verifies").to_json() == Value::Bool(true),
         connectivity: targets(read.node("location.connectivity_targets")),
         others: read.others(),
+        proxies: read.proxies(),
         certificate_names: read.certificate_names(),
         probe: read.probe(),
         mobile: read.mobile(),

@@ -1,5 +1,7 @@
 //! The locations that one process hosts, each with a network, limits and health of its own.
 
+use std::collections::BTreeMap;
+
 use super::build::{EngineSettings, Reader, Settings, null};
 use super::kind::{server, target};
 use crate::model::source::Node;
@@ -15,6 +17,8 @@ pub struct Hosted {
     pub net: NetConfig,
     /// The HTTP proxy through which TCP connections of checks leave.
     pub proxy: Option<Proxy>,
+    /// The proxies that monitors name, by id; the same at every location.
+    pub proxies: BTreeMap<i64, Proxy>,
     /// How much runs there at once.
     pub engine: EngineSettings,
     /// Whether it looks at failures of monitors that do not run there.
@@ -31,6 +35,7 @@ impl Settings {
             location: self.location.clone(),
             net: self.net.clone(),
             proxy: self.proxy.clone(),
+            proxies: self.proxies.clone(),
             engine: self.engine,
             verifies: self.verifies,
             connectivity: self.connectivity.clone(),
@@ -39,6 +44,7 @@ impl Settings {
         all.extend(self.others.iter().cloned());
         for other in all.iter_mut().skip(1) {
             other.net.trust = self.net.trust.clone();
+            other.proxies = self.proxies.clone();
         }
         all
     }
@@ -106,6 +112,7 @@ impl Reader<'_> {
             location: Location { id, name, region: number("region").unwrap_or_default() },
             net: way_out(|name| entry.get(name).unwrap_or_else(|| null())),
             proxy: None,
+            proxies: BTreeMap::new(),
             engine: EngineSettings {
                 total: most("total", engine.total),
                 light: most("light", engine.light),

@@ -5,6 +5,7 @@ mod build;
 mod certificates;
 mod hosted;
 mod kind;
+mod proxies;
 mod read;
 mod render;
 mod table;

@@ -78,6 +78,13 @@ static LOCATION: &[Part] = &[
     part("per_target", count(1, 1_000_000), false),
     part("queue", count(1, 10_000_000), false),
 ];
+static PROXY: &[Part] = &[
+    part("id", ID, true),
+    part("kind", Kind::Choice(&crate::net::ProxyKind::NAMES), true),
+    part("server", Kind::Target, true),
+    part("username", Kind::Text, false),
+    part("password_file", Kind::Text, false),
+];
 static PROFILE: &[Part] = &[part("subtype", count(1, 3), true), part("name", Kind::Text, true)];
 static DNS_NAME: &[Part] = &[part("id", ID, true), part("name", Kind::Text, true)];
 static PLAN: &[Part] = &[
@@ -131,6 +138,12 @@ pub static SETTINGS: &[Setting] = &[
         Kind::Entries(CERTIFICATE),
         "[]",
         "Certificates that monitors name by id: `ca_cert_id` a private CA (ca_file), `ssl_cert_id` a client\ncertificate, whose name the API shows: cert_file with its chain and key_file, or pkcs12_file and\npassword_file (none: no password). All other files are PEM.\nExample: [{id: 1, name: shop client, cert_file: /etc/vigie/shop.pem, key_file: /etc/vigie/shop.key}]",
+    ),
+    Setting::new(
+        "proxies",
+        Kind::Entries(PROXY),
+        "[]",
+        "Forward proxies that monitors name by `proxy_id`. `http` is asked by CONNECT, with a Basic login; `socks5`\nby SOCKS 5, with or without one. Names are resolved here, and the egress policy of the location holds for\nthe target and for the proxy. What a monitor names beats `location.proxy`, and is used for targets on\nloopback too. Example:\n[{id: 1, kind: socks5, server: 'proxy.example.net:1080', username: watch, password_file: /etc/vigie/proxy}]",
     ),
     Setting::new(
         "plans",

@@ -1,5 +1,6 @@
 //! `vigie check`: one check now, without a server.
 
+mod har;
 mod run;
 mod subject;
 mod variable;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use har::HarFile;
 use subject::Subject;
 
 use super::output::{self, WrongUse};
@@ -23,7 +25,7 @@ use crate::model::{CheckResult, Outcome};
 /// No server is needed and nothing is stored.
 #[derive(Debug, clap::Args)]
 #[command(
-    override_usage = "vigie check TYPE TARGET [--set FIELD=VALUE]… [--json]\n       vigie check --file FILE [NAME] [--json]",
+    override_usage = "vigie check TYPE TARGET [--set FIELD=VALUE]… [--json] [--har FILE]\n       vigie check --file FILE [NAME] [--json] [--har FILE]",
     after_help = "\
 Examples:
   vigie check website-ssl https://example.com/
@@ -36,6 +38,7 @@ Examples:
   vigie check --file steps.yaml --set '{{user}}=anna'
   vigie check --file config/monitors/website.yaml
   vigie check --file monitors.yaml shop --json
+  vigie check website http://example.com/ --har example.har
 
 Exit codes: 0 ok, 1 warning, 2 error, 3 unknown or wrong use. Of several monitors, the worst counts."
 )]
@@ -53,6 +56,9 @@ pub(super) struct Args {
     /// Print the result as JSON; an array when a file holds several
     #[arg(long)]
     json: bool,
+    /// Write the HTTP exchanges to FILE as HAR 1.2, those of checks that pass too; secrets are masked
+    #[arg(long, value_name = "FILE")]
+    har: Option<PathBuf>,
     #[command(flatten)]
     place: PlaceArgs,
 }
@@ -85,8 +91,13 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     for subject in &subjects {
         remark(subject);
     }
-    let results = super::runtime(false)?.block_on(run::all(&subjects, &settings, &location))?;
+    let har = args.har.as_deref().map(HarFile::open).transpose()?;
+    let all = run::all(&subjects, &settings, &location, har.is_some());
+    let results = super::runtime(false)?.block_on(all)?;
     show(&results, args.json)?;
+    if let Some(har) = har {
+        har.write(&results)?;
+    }
     Ok(ExitCode::from(exit_code(results.iter().map(|result| result.outcome))))
 }
 

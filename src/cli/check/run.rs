@@ -18,17 +18,19 @@ use crate::schedule::Part;
 /// How many monitors of a file are checked at once.
 const AT_ONCE: usize = 8;
 
-/// The results of checking `subjects` from `location`, in their order.
+/// The results of checking `subjects` from `location`, in their order. With `record`, HTTP exchanges are kept of
+/// checks that pass too.
 pub(super) async fn all(
     subjects: &[Subject],
     settings: &Settings,
     location: &Hosted,
+    record: bool,
 ) -> anyhow::Result<Vec<CheckResult>> {
     // The first random number of a process takes 26 ms: the first handshake must not pay for it.
     net::warm_up();
     let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
-    let net = net.through(location.proxy.clone());
-    let place = Place::new(Arc::new(net), Arc::new(SystemClock));
+    let net = net.through(location.proxy.clone()).with_proxies(location.proxies.clone());
+    let place = Place { record, ..Place::new(Arc::new(net), Arc::new(SystemClock)) };
     let cancel = CancellationToken::new();
     let checks = subjects.iter().map(|subject| async {
         let assignment = assignment(subject, settings, location.location.id);

@@ -4,10 +4,15 @@ use super::{Judged, scripts};
 
 /// One sentence each.
 pub(crate) fn warnings(judged: &Judged<'_>) -> Vec<String> {
-    [unused_address(judged), outlasts(judged), unspoken(judged), unprobed(judged), scripts::warning(judged)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let warnings = [
+        unused_address(judged),
+        outlasts(judged),
+        unspoken(judged),
+        plain_http3(judged),
+        unprobed(judged),
+        scripts::warning(judged),
+    ];
+    warnings.into_iter().flatten().collect()
 }
 
 fn unused_address(judged: &Judged<'_>) -> Option<String> {
@@ -41,6 +46,13 @@ fn unspoken(judged: &Judged<'_>) -> Option<String> {
         _ if !spoken => Some(told("this build", "; one that is built with `--features legacy-tls` can")),
         _ => None,
     }
+}
+
+fn plain_http3(judged: &Judged<'_>) -> Option<String> {
+    let document = judged.document;
+    let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
+    let wanted = document.text("http_version") == Some("3");
+    (wanted && plain).then(|| "`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead".to_owned())
 }
 
 fn unprobed(judged: &Judged<'_>) -> Option<String> {

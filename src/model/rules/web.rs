@@ -9,6 +9,7 @@ use super::{Bench, regex_problem};
 pub(super) fn check(bench: &mut Bench<'_>) {
     scheme(bench);
     body(bench);
+    version(bench);
     keyword(bench);
     one_of_two(bench);
     dialogue(bench);
@@ -31,6 +32,18 @@ fn scheme(bench: &mut Bench<'_>) {
         format!("`url` of a `{kind}` monitor must start with `{wanted}://`, not `{}://`", url.scheme()),
         format!("type `{other}` is for such URLs"),
     );
+}
+
+/// HTTP/3 goes over UDP, which no proxy of the settings carries.
+fn version(bench: &mut Bench<'_>) {
+    if !bench.has("http_version") || !bench.sound(&["http_version", "proxy_id"]) {
+        return;
+    }
+    let document = bench.document();
+    if document.text("http_version") == Some("3") && document.number("proxy_id") != 0 {
+        let message = "`http_version` 3 cannot be used with `proxy_id`: no proxy carries its UDP".to_owned();
+        bench.conflict_with_hint("http_version", message, "use 2 or 1.1 through a proxy".to_owned());
+    }
 }
 
 fn body(bench: &mut Bench<'_>) {

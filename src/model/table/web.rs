@@ -29,7 +29,11 @@ static REQUEST: &[Field] = &[
         .or(Preset::Text("application/x-www-form-urlencoded"))
         .extension(),
     Field::list("http_headers", &HEADERS, 100, "Further headers of the request").extension(),
-    Field::choice("http_version", &["1.1", "1.0", "2"], "Version of HTTP"),
+    Field::choice(
+        "http_version",
+        &["1.1", "1.0", "2", "3"],
+        "Version of HTTP; 3 goes over QUIC, for `https` and without a proxy",
+    ),
     Field::flag("resolve_dns", true, "Resolve the name afresh for each attempt"),
     Field::formatted("ip_address", 45, Format::Ip, "Address that is asked when `resolve_dns` is false"),
     Field::flag("http_follow_redirects", true, "Follow redirects, at most 10"),

@@ -4,6 +4,7 @@ mod facts;
 mod fault;
 #[cfg(feature = "legacy-tls")]
 mod legacy;
+mod quic;
 mod session;
 mod stream;
 mod trust;
@@ -20,6 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 #[cfg(feature = "legacy-tls")]
 pub use legacy::OldVersion;
+pub(super) use quic::QuicSession;
 pub use session::{TlsSession, was_resumed};
 pub use stream::TlsStream;
 pub(super) use trust::Trusted;

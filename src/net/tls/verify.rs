@@ -20,17 +20,44 @@ pub(super) struct Recorder {
     verify: bool,
     /// As the last server sent it that showed one.
     chain: Mutex<Vec<CertificateDer<'static>>>,
+    /// Why it was refused, for those whose library tells the alert alone.
+    refusal: Mutex<Option<Error>>,
 }
 
 impl Recorder {
     pub(super) fn new(anchors: Arc<Anchors>, verify: bool) -> Self {
-        Self { anchors, verify, chain: Mutex::default() }
+        Self { anchors, verify, chain: Mutex::default(), refusal: Mutex::default() }
     }
 
     /// The chain as the server sent it; empty when no handshake came so far. A handshake that takes up a
     /// session again shows none, and leaves the one before.
     pub(super) fn chain(&self) -> Vec<CertificateDer<'static>> {
         self.chain.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Why the last certificate was refused; `None` when it was not.
+    pub(super) fn refusal(&self) -> Option<Error> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn judge(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        if !self.verify {
+            return Ok(ServerCertVerified::assertion());
+        }
+        if self.anchors.pinned.iter().any(|pinned| pinned == end_entity) {
+            return pinned(end_entity, server_name, now);
+        }
+        match &self.anchors.verifier {
+            Some(by) => by.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now),
+            None => Err(CertificateError::UnknownIssuer.into()),
+        }
     }
 }
 
@@ -46,16 +73,9 @@ impl ServerCertVerifier for Recorder {
         let shown = std::iter::once(end_entity).chain(intermediates);
         let shown = shown.map(|der| der.clone().into_owned()).collect();
         *self.chain.lock().unwrap_or_else(PoisonError::into_inner) = shown;
-        if !self.verify {
-            return Ok(ServerCertVerified::assertion());
-        }
-        if self.anchors.pinned.iter().any(|pinned| pinned == end_entity) {
-            return pinned(end_entity, server_name, now);
-        }
-        match &self.anchors.verifier {
-            Some(by) => by.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now),
-            None => Err(CertificateError::UnknownIssuer.into()),
-        }
+        let judged = self.judge(end_entity, intermediates, server_name, ocsp_response, now);
+        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = judged.as_ref().err().cloned();
+        judged
     }
 
     fn verify_tls12_signature(

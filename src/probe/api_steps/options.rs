@@ -22,8 +22,6 @@ pub(super) struct Options {
     pub(super) variables: Arc<BTreeMap<String, String>>,
     /// The host of the first step, where it is written down.
     pub(super) target: Option<Box<str>>,
-    /// What every result has to say about options without effect.
-    pub(super) notes: Box<[String]>,
 }
 
 impl Options {
@@ -35,11 +33,10 @@ impl Options {
         Ok(Self {
             target: steps.first().and_then(Plan::host),
             steps: steps.into(),
-            way: Way { family, pinned: None, tls: way::tls(document) },
+            way: Way { family, pinned: None, proxy: way::proxy(document), tls: way::tls(document) },
             agent: Arc::clone(&settings.user_agent),
             body_bytes: settings.body_bytes,
             variables: Arc::clone(&settings.variables),
-            notes: notes(document),
         })
     }
 }
@@ -65,11 +62,4 @@ fn steps(document: &Document) -> Result<Vec<Plan>, String> {
     let mut plans: Vec<Plan> = plans.collect::<Result<_, _>>()?;
     plans.sort_by_key(|plan| plan.number);
     Ok(plans)
-}
-
-/// Options that are kept but that this build does not act on. A result says so rather than nothing.
-fn notes(document: &Document) -> Box<[String]> {
-    let proxied = document.number("proxy_id") != 0;
-    let note = "`proxy_id` is set, but this build does not act on it".to_owned();
-    proxied.then_some(note).into_iter().collect()
 }

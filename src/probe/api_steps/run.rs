@@ -52,10 +52,7 @@ struct Step {
 
 impl<'a> Run<'a> {
     pub(super) fn new(options: &'a Options, cx: Context<'a>, started: Instant) -> Self {
-        let mut observation = Observation::default();
-        for note in &options.notes {
-            observation.warn(WarningKind::Note, note);
-        }
+        let observation = Observation::default();
         let mut random = [0; 16];
         // Without chance, numbers that are made of it are zero: nothing depends on them being secret.
         let _ = aws_lc_rs::rand::fill(&mut random);

@@ -13,7 +13,7 @@ use super::{Context, ProbeSettings, Unusable};
 use crate::judge::certificate::ExpiryRule;
 use crate::judge::keyword::KeywordRule;
 use crate::model::Document;
-use crate::net::{Family, TlsOptions, TlsVersions};
+use crate::probe::way;
 use crate::wire::http::client::{Login, Request, Way};
 
 /// What a website monitor asks for.
@@ -39,8 +39,6 @@ pub(super) struct Options {
     pub(super) full_page: Option<FullPageRule>,
     /// Whether a change of the content is told.
     pub(super) tells_change: bool,
-    /// What every result has to say about options without effect.
-    pub(super) notes: Box<[String]>,
 }
 
 impl Options {
@@ -59,9 +57,10 @@ impl Options {
         Ok(Self {
             headers: Headers::of(document, settings, &method)?,
             way: Way {
-                family: family(document)?,
+                family: way::family(document).ok_or_else(|| unusable("ipv6_enabled", "it is no choice"))?,
                 pinned: pinned(document)?.zip(url.host()).map(|(address, host)| (host.to_owned(), address)),
-                tls: tls(document),
+                proxy: way::proxy(document),
+                tls: way::tls(document),
             },
             follows: document.flag("http_follow_redirects"),
             error_302: document.flag("http_302_is_error"),
@@ -71,7 +70,6 @@ impl Options {
             body_bytes: settings.body_bytes,
             full_page: FullPageRule::of(document).filter(|_| method != Method::HEAD),
             tells_change: document.flag("notify_on_content_change") && method != Method::HEAD,
-            notes: notes(document),
             url,
             method,
             version,
@@ -135,7 +133,8 @@ fn version(document: &Document) -> Result<Version, Unusable> {
         Some("1.0") => Ok(Version::HTTP_10),
         None | Some("1.1") => Ok(Version::HTTP_11),
         Some("2") => Ok(Version::HTTP_2),
-        Some(other) => Err(unusable("http_version", format!("`{other}` is not 1.0, 1.1 or 2"))),
+        Some("3") => Ok(Version::HTTP_3),
+        Some(other) => Err(unusable("http_version", format!("`{other}` is not 1.0, 1.1, 2 or 3"))),
     }
 }
 
@@ -149,44 +148,12 @@ fn pinned(document: &Document) -> Result<Option<IpAddr>, Unusable> {
     }
 }
 
-fn family(document: &Document) -> Result<Family, Unusable> {
-    match document.text("ipv6_enabled") {
-        None | Some("Disabled") => Ok(Family::V4Only),
-        Some("Preferred") => Ok(Family::V6Preferred),
-        Some("Enforced") => Ok(Family::V6Only),
-        Some(other) => Err(unusable("ipv6_enabled", format!("`{other}` is no choice"))),
-    }
-}
-
-fn tls(document: &Document) -> TlsOptions {
-    let id = |field| Some(document.number(field)).filter(|&id| id != 0);
-    TlsOptions {
-        versions: TlsVersions::of_field(document.text("use_ssl_version").unwrap_or_default()),
-        alpn: &[],
-        verify: document.flag("verify_certificate"),
-        ca: id("ca_cert_id"),
-        client_certificate: id("ssl_cert_id").filter(|_| document.flag("use_client_ssl_cert")),
-    }
-}
-
 fn keyword(document: &Document) -> Result<Option<Box<KeywordRule>>, Unusable> {
     let Some(rule) = KeywordRule::of(document) else { return Ok(None) };
     match rule.clone().compile() {
         Ok(_) => Ok(Some(Box::new(rule))),
         Err(error) => Err(unusable("keyword_string", error.to_string())),
     }
-}
-
-/// Options that are kept but that this build does not act on. A result says so rather than nothing.
-fn notes(document: &Document) -> Box<[String]> {
-    let number_differs = |field, default: i64| {
-        document.value(field).and_then(serde_json::Value::as_i64).is_some_and(|number| number != default)
-    };
-    let mut idle = Vec::new();
-    if number_differs("proxy_id", 0) {
-        idle.push("proxy_id");
-    }
-    idle.into_iter().map(|field| format!("`{field}` is set, but this build does not act on it")).collect()
 }
 
 #[cfg(test)]

@@ -49,26 +49,6 @@ fn an_address_pins_only_when_names_are_not_resolved() {
 }
 
 #[test]
-fn options_without_an_engine_are_named() {
-    let notes = |fields| options(fields).unwrap().notes.len();
-    assert_eq!(notes(json!({})), 0);
-    assert_eq!(notes(json!({"interval_fullpage": -1})), 0);
-    let defaults = json!({
-        "interval_fullpage": -1, "fullpage_object_timeout": 10, "check_fullpage_missing_objects": false,
-        "check_fullpage_object_sizes": false, "notify_on_fullpage_errors": false,
-        "notify_on_content_change": false, "proxy_id": null,
-    });
-    assert_eq!(notes(defaults), 0);
-    let acted_on = json!({
-        "interval_fullpage": 60, "fullpage_object_timeout": 20, "check_fullpage_missing_objects": true,
-        "check_fullpage_object_sizes": true, "notify_on_fullpage_errors": true,
-        "notify_on_content_change": true,
-    });
-    assert_eq!(notes(acted_on), 0);
-    assert_eq!(notes(json!({"proxy_id": 3})), 1);
-}
-
-#[test]
 fn what_cannot_be_used_names_its_field() {
     for (fields, field) in [
         (json!({"url": null}), "url"),
@@ -77,7 +57,7 @@ fn what_cannot_be_used_names_its_field() {
         (json!({"port": 0}), "port"),
         (json!({"port": 65536}), "port"),
         (json!({"http_method": "PUT"}), "http_method"),
-        (json!({"http_version": "3"}), "http_version"),
+        (json!({"http_version": "4"}), "http_version"),
         (json!({"ip_address": "x", "resolve_dns": false}), "ip_address"),
         (json!({"ipv6_enabled": "Maybe"}), "ipv6_enabled"),
         (json!({"http_method": "POST", "post_content_type": "a\nb"}), "post_content_type"),

@@ -38,10 +38,7 @@ impl<'a> Visit<'a> {
         request: &'a Request,
         jar: &'a mut Jar,
     ) -> Self {
-        let mut observation = Observation::default();
-        for note in &options.notes {
-            observation.warn(WarningKind::Note, note);
-        }
+        let observation = Observation::default();
         let client = Client { net: cx.net, way: &options.way, deadline: cx.deadline, started };
         Self { options, cx, observation, journey: Journey::new(client, request, jar), page: None }
     }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, Bytes};
 use http::HeaderMap;
 use http_body_util::Full;
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Body as _;
 use hyper::client::conn::http1::SendRequest;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::time::timeout_at;
@@ -16,6 +16,7 @@ use super::coding::{self, Codings, TooMuch};
 use super::connection::{Serial, settled};
 use super::driver::Driver;
 use super::fault;
+use super::quic::QuicBody;
 use super::recorder::Marks;
 use crate::model::{Failure, FailureKind, Phase, Phases};
 use crate::net::Deadline;
@@ -38,6 +39,14 @@ pub struct Body {
     /// Of a connection that can carry another exchange afterwards.
     sender: Option<SendRequest<Full<Bytes>>>,
     codings: Result<Codings, Failure>,
+}
+
+/// Where the pieces of a body come from.
+pub(super) enum Incoming {
+    /// HTTP/1 and HTTP/2.
+    Hyper(hyper::body::Incoming),
+    /// HTTP/3.
+    Quic(Box<QuicBody>),
 }
 
 /// Whether the bytes of a body are of use to the caller.
@@ -76,7 +85,20 @@ impl Content {
 }
 
 impl Body {
-    pub(super) fn new(incoming: Incoming, driver: Driver, marks: Marks, headers: &HeaderMap) -> Self {
+    pub(super) fn new(
+        incoming: hyper::body::Incoming,
+        driver: Driver,
+        marks: Marks,
+        headers: &HeaderMap,
+    ) -> Self {
+        Self::of(Incoming::Hyper(incoming), driver, marks, headers)
+    }
+
+    pub(super) fn of_quic(body: QuicBody, driver: Driver, marks: Marks, headers: &HeaderMap) -> Self {
+        Self::of(Incoming::Quic(Box::new(body)), driver, marks, headers)
+    }
+
+    fn of(incoming: Incoming, driver: Driver, marks: Marks, headers: &HeaderMap) -> Self {
         let source = Source {
             incoming,
             driver,
@@ -124,6 +146,9 @@ impl Body {
     async fn take(&mut self, keep: Keep, limit: u64, deadline: Deadline, phases: &mut Phases) -> Content {
         let mut content = Content::default();
         self.source.wire_limit = limit.saturating_add(CODING_OVERHEAD);
+        if let Incoming::Quic(body) = &self.source.incoming {
+            body.allow(self.source.wire_limit);
+        }
         let outcome = timeout_at(deadline.at, self.fill(&mut content, keep, limit)).await;
         content.wire_bytes = self.source.wire_bytes;
         content.failure = match outcome {
@@ -230,6 +255,22 @@ impl Source {
     }
 }
 
+impl Source {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Failure>>> {
+        match &mut self.incoming {
+            Incoming::Quic(body) => body.poll_data(cx),
+            Incoming::Hyper(body) => {
+                let frame = ready!(Pin::new(body).poll_frame(cx));
+                let marks = &self.marks;
+                Poll::Ready(frame.map(|frame| match frame {
+                    Ok(frame) => Ok(frame.into_data().unwrap_or_default()),
+                    Err(error) => Err(fault::of(marks, &error)),
+                }))
+            }
+        }
+    }
+}
+
 impl AsyncBufRead for Source {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
         let this = self.get_mut();
@@ -240,13 +281,10 @@ impl AsyncBufRead for Source {
         }
         while this.chunk.is_empty() {
             this.driver.poll(cx);
-            match ready!(Pin::new(&mut this.incoming).poll_frame(cx)) {
+            match ready!(this.poll_chunk(cx)) {
                 None => break,
-                Some(Ok(frame)) => this.chunk = frame.into_data().unwrap_or_default(),
-                Some(Err(error)) => {
-                    let failure = fault::of(&this.marks, &error);
-                    return Poll::Ready(Err(this.stop(failure)));
-                }
+                Some(Ok(chunk)) => this.chunk = chunk,
+                Some(Err(failure)) => return Poll::Ready(Err(this.stop(failure))),
             }
             this.wire_bytes += this.chunk.len() as u64;
             if this.wire_bytes > this.wire_limit {

@@ -10,6 +10,7 @@ mod connection;
 mod driver;
 mod exchange;
 mod fault;
+mod quic;
 mod recorder;
 
 pub use body::{Body, Content, Keep};
@@ -17,6 +18,7 @@ pub use coding::ACCEPT_ENCODING;
 pub use connection::{Serial, Shared, Unanswered};
 pub use driver::Driver;
 pub use exchange::{Head, Protocol, open};
+pub use quic::open_quic;
 
 /// Bytes of a response head, status line included, that are read at most.
 pub const HEAD_BYTES: u32 = 64 * 1024;

@@ -66,6 +66,11 @@ impl Marks {
         })))
     }
 
+    /// The request is on its way now: for what does not go through a [`Recorder`].
+    pub(super) fn written(&self) {
+        self.lock().wrote = Some(Instant::now());
+    }
+
     /// Another exchange on the same connection starts now.
     pub(super) fn again(&self) {
         let mut noted = self.lock();

@@ -116,11 +116,26 @@ impl<'a> Journey<'a> {
         self.version = self.request.version;
         let Client { net, way, deadline, .. } = self.client;
         let endpoint = way.endpoint(&self.url);
+        let is_https = self.url.scheme() == "https";
+        if self.version == Version::HTTP_3 && is_https {
+            let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
+            let quic = net.quic(&endpoint, &options, deadline, &mut self.trace).await?;
+            self.is_secured = true;
+            let message = self.prepare()?;
+            let answer = wire::open_quic(quic, message, deadline, &mut self.trace.phases).await?;
+            self.jar.keep(&self.url, &answer.0.headers);
+            return Ok(answer);
+        }
+        if self.version == Version::HTTP_3 {
+            let shown = shown(&self.url);
+            self.fell_back = Some(format!("`{shown}` is no https URL, HTTP/1.1 was used instead of HTTP/3"));
+            self.version = Version::HTTP_11;
+        }
         let tcp = net.connect(&endpoint, deadline, &mut self.trace).await?;
         // All that matters is read before the close; a reset then leaves no TIME_WAIT behind, here or there.
         // If the option cannot be set, the usual close follows.
         let _ = tcp.set_zero_linger();
-        if self.url.scheme() != "https" {
+        if !is_https {
             let protocol = match self.version {
                 Version::HTTP_2 => Protocol::Http2,
                 _ => Protocol::Http1,
@@ -146,18 +161,24 @@ impl<'a> Journey<'a> {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        self.authorization = self.authorize();
-        self.cookies = self.jar.header(&self.url);
-        let message = self.message()?;
+        let message = self.prepare()?;
         let deadline = self.client.deadline;
         let answer = wire::open(stream, protocol, message, deadline, &mut self.trace.phases).await?;
         self.jar.keep(&self.url, &answer.0.headers);
         Ok(answer)
     }
 
+    /// The request of the exchange under way, with what says who asks.
+    fn prepare(&mut self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
+        self.authorization = self.authorize();
+        self.cookies = self.jar.header(&self.url);
+        self.message()
+    }
+
     fn authorize(&mut self) -> Option<HeaderValue> {
         let login = self.request.login.as_ref().filter(|login| login.is_for(&self.url))?;
-        login.authorization(self.session.as_mut()?, &self.method, &self.url)
+        let body = self.request.body.as_deref().filter(|_| self.has_body).unwrap_or_default();
+        login.authorization(self.session.as_mut()?, &self.method, &self.url, body)
     }
 
     /// Whether the exchange under way sends the body.
@@ -241,6 +262,7 @@ impl<'a> Journey<'a> {
 /// What is offered in the handshake for a request of `version`.
 const fn alpn(version: Version) -> &'static [&'static [u8]] {
     match version {
+        Version::HTTP_3 => &[b"h3"],
         Version::HTTP_2 => &[b"h2", b"http/1.1"],
         Version::HTTP_11 => &[b"http/1.1"],
         _ => &[],

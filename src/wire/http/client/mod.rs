@@ -4,6 +4,7 @@
 //! Each request gets a cold connection of its own, so that its phases mean the same every time.
 
 pub mod evidence;
+mod jar;
 mod journey;
 mod login;
 mod pass;
@@ -15,14 +16,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use cookie_store::{CookieStore, RawCookie};
-use http::header::{HeaderValue, SET_COOKIE};
 use http::{HeaderMap, Method, Version};
 use tokio::time::Instant;
 use url::{Host, Url};
 
 use crate::net::{Deadline, Endpoint, Family, Net, TlsOptions};
 
+pub use jar::Jar;
 pub use journey::{Journey, Travelled};
 pub use login::Login;
 pub use pass::Pass;
@@ -37,6 +37,8 @@ pub struct Way {
     pub family: Family,
     /// Address of a host whose name is not to be resolved.
     pub pinned: Option<(Host<String>, IpAddr)>,
+    /// The proxy of the settings to go through, instead of what the location does by itself.
+    pub proxy: Option<i64>,
     /// Versions, trust and certificate of TLS. What is offered by ALPN follows from the request.
     pub tls: TlsOptions,
 }
@@ -60,7 +62,7 @@ impl Way {
             (family, _) => family,
         };
         let port = url.port_or_known_default().unwrap_or(80);
-        Endpoint { host: host.into(), port, pinned, family }
+        Endpoint { host: host.into(), port, pinned, family, proxy: self.proxy }
     }
 }
 
@@ -71,7 +73,8 @@ pub struct Request {
     pub url: Url,
     /// The method.
     pub method: Method,
-    /// HTTP/1.0, 1.1 or 2; over TLS, 2 falls back to 1.1 where the server does not speak it.
+    /// HTTP/1.0, 1.1, 2 or 3; over TLS, 2 falls back to 1.1 where the server does not speak it, and so does 3 where
+    /// a redirect leads to plain `http`.
     pub version: Version,
     /// Header fields. `Host`, `Content-Length` and what belongs to the connection are set for each request;
     /// those that let somebody in go to the origin of `url` only.
@@ -97,28 +100,4 @@ pub struct Client<'a> {
     pub deadline: Deadline,
     /// When it began.
     pub started: Instant,
-}
-
-/// The cookies of one attempt (RFC 6265).
-#[derive(Debug, Default)]
-pub struct Jar(Option<Box<CookieStore>>);
-
-impl Jar {
-    /// Keeps the cookies of an answer from `url`.
-    pub fn keep(&mut self, url: &Url, headers: &HeaderMap) {
-        if !headers.contains_key(SET_COOKIE) {
-            return;
-        }
-        let texts = headers.get_all(SET_COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let cookies = texts.filter_map(|text| RawCookie::parse(text.to_owned()).ok());
-        self.0.get_or_insert_default().store_response_cookies(cookies, url);
-    }
-
-    /// The value of `Cookie` for a request for `url`; `None` when there is nothing to say.
-    #[must_use]
-    pub fn header(&self, url: &Url) -> Option<HeaderValue> {
-        let pairs: Vec<String> =
-            self.0.as_ref()?.get_request_values(url).map(|(name, value)| format!("{name}={value}")).collect();
-        if pairs.is_empty() { None } else { HeaderValue::from_str(&pairs.join("; ")).ok() }
-    }
 }

@@ -22,7 +22,7 @@ impl Pass {
         if !self.login.is_for(url) {
             return None;
         }
-        self.login.authorization(&mut self.session, method, url)
+        self.login.authorization(&mut self.session, method, url, &[])
     }
 }
 

@@ -36,8 +36,8 @@ pub(super) fn message(
     *message.version_mut() = journey.version;
     let headers = message.headers_mut();
     *headers = journey.request.headers.clone();
-    if journey.version == Version::HTTP_2 {
-        // RFC 9113 8.2.2 forbids the fields of a connection; the pseudo fields name the host.
+    if matches!(journey.version, Version::HTTP_2 | Version::HTTP_3) {
+        // RFC 9113 8.2.2 and RFC 9114 4.2 forbid the fields of a connection; the pseudo fields name the host.
         headers.remove(HOST);
         headers.remove(CONNECTION);
     } else {
@@ -73,7 +73,7 @@ pub(super) fn message(
 /// The target of the request line (RFC 9112 3.2.1), or of the pseudo fields in HTTP/2.
 fn uri(url: &Url, version: Version) -> Result<Uri, Failure> {
     let part = match version {
-        Version::HTTP_2 => &url[..Position::AfterQuery],
+        Version::HTTP_2 | Version::HTTP_3 => &url[..Position::AfterQuery],
         _ => &url[Position::BeforePath..Position::AfterQuery],
     };
     part.parse().map_err(|_| unaskable(url))

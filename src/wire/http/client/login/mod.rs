@@ -11,7 +11,7 @@ use url::{Origin, Position, Url};
 
 use crate::model::{Failure, FailureKind, Phase};
 use challenge::Challenge;
-use digest::Digest;
+use digest::{Asked, Digest};
 
 /// User name and password, for one origin alone.
 pub struct Login {
@@ -50,13 +50,14 @@ impl Login {
         self.origin == url.origin()
     }
 
-    /// The value of `Authorization` for a request of `method` for `url`; `None` for a user name that no
+    /// The value of `Authorization` for a request of `method` for `url` with `body`; `None` for a user name that no
     /// header can hold.
     pub(super) fn authorization(
         &self,
         session: &mut Session,
         method: &Method,
         url: &Url,
+        body: &[u8],
     ) -> Option<HeaderValue> {
         let target = &url[Position::BeforePath..Position::AfterQuery];
         let value = match session {
@@ -64,7 +65,9 @@ impl Login {
                 let pair = [self.user.as_slice(), b":", &self.password].concat();
                 format!("Basic {}", STANDARD.encode(pair)).into_bytes()
             }
-            Session::Digest(digest) => digest.answer(&self.user, &self.password, method.as_str(), target),
+            Session::Digest(digest) => {
+                digest.answer(&self.user, &self.password, Asked { method: method.as_str(), target, body })
+            }
         };
         let mut value = HeaderValue::from_bytes(&value).ok()?;
         value.set_sensitive(true);
@@ -89,7 +92,7 @@ impl Session {
         }
         let names: Vec<String> = offered.iter().map(Challenge::name).collect();
         let detail = format!(
-            "the server asks for a `{}` login, this build answers `basic` and `digest` with MD5 or SHA-256 and qop `auth`",
+            "the server asks for a `{}` login, this build answers `basic` and `digest` with MD5, SHA-256 or SHA-512-256",
             names.join("` or `")
         );
         Err(Failure::new(Phase::Validate, FailureKind::Unsupported, detail))
@@ -140,18 +143,18 @@ mod tests {
             (&[][..], "Basic "),
             (&["Basic realm=\"a\""], "Basic "),
             (&["Basic realm=\"a\"", "Digest realm=\"b\", nonce=\"c\""], "Digest "),
-            (&["Basic realm=\"a\", Digest realm=\"b\", nonce=\"c\", qop=\"auth-int\""], "Basic "),
-            (&["Digest realm=\"b\", nonce=\"c\", algorithm=SHA-512-256", "Basic"], "Basic "),
+            (&["Basic realm=\"a\", Digest realm=\"b\", nonce=\"c\", qop=\"auth-int\""], "Digest "),
+            (&["Digest realm=\"b\", nonce=\"c\", algorithm=SHA-512", "Basic"], "Basic "),
             (&["Digest realm=\"b\"", "Basic"], "Basic "),
             (&["Negotiate", "NTLM"], "`negotiate` or `ntlm`"),
-            (&["Digest realm=\"b\", nonce=\"c\", algorithm=SHA-512-256"], "`digest SHA-512-256`"),
+            (&["Digest realm=\"b\", nonce=\"c\", algorithm=SHA-512"], "`digest SHA-512`"),
         ] {
             let mut headers = HeaderMap::new();
             for value in values {
                 headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
             }
             let answer = Session::answering(&headers).map(|mut session| {
-                let value = login.authorization(&mut session, &Method::GET, &url).unwrap();
+                let value = login.authorization(&mut session, &Method::GET, &url, b"").unwrap();
                 value.to_str().unwrap().to_owned()
             });
             let text = answer.unwrap_or_else(|failure| failure.detail);

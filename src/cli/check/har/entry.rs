@@ -1,0 +1,182 @@
+//! One entry of a HAR file: request, answer, and where the time went.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use crate::model::{Excerpt, Failure, HttpExchange, PageObject, Phase, Phases, Timestamp};
+
+/// Microseconds as the format has times.
+#[expect(clippy::cast_precision_loss, reason = "52 bits of microseconds are 142 years")]
+pub(super) fn millis(micros: u64) -> f64 {
+    micros as f64 / 1000.0
+}
+
+/// An exchange of a check whose attempt began at `began`.
+pub(super) fn of_exchange(began: Timestamp, exchange: &HttpExchange, comment: Option<String>) -> Value {
+    let version = exchange.http_version.as_str();
+    let mut request = json!({
+        "method": exchange.method,
+        "url": exchange.url,
+        "httpVersion": version,
+        "cookies": [],
+        "headers": fields(&exchange.request_headers),
+        "queryString": query(&exchange.url),
+        "headersSize": -1,
+        "bodySize": exchange.request_body.as_ref().map_or(0, |body| body.bytes),
+    });
+    if let Some(body) = &exchange.request_body {
+        request["postData"] = posted(body);
+    }
+    let response = json!({
+        "status": exchange.http_status,
+        "statusText": exchange.http_reason.as_deref().unwrap_or_default(),
+        "httpVersion": version,
+        "cookies": [],
+        "headers": fields(&exchange.response_headers),
+        "content": content(exchange),
+        "redirectURL": field(&exchange.response_headers, "location"),
+        "headersSize": -1,
+        "bodySize": body_size(exchange),
+    });
+    let mut entry = entry(began, exchange.started_us, &exchange.phases, request, response);
+    if let Some(address) = exchange.address {
+        entry["serverIPAddress"] = address.ip().to_string().into();
+    }
+    tell(&mut entry, exchange.failure.as_ref(), comment);
+    entry
+}
+
+/// An object of a page, of which the head is not kept.
+pub(super) fn of_object(began: Timestamp, object: &PageObject) -> Value {
+    let version = object.http_version.as_str();
+    let request = json!({
+        "method": "GET",
+        "url": object.url,
+        "httpVersion": version,
+        "cookies": [],
+        "headers": [],
+        "queryString": query(&object.url),
+        "headersSize": -1,
+        "bodySize": 0,
+    });
+    let response = json!({
+        "status": object.http_status,
+        "statusText": "",
+        "httpVersion": version,
+        "cookies": [],
+        "headers": [],
+        "content": sizes(object.body_bytes, object.body_wire_bytes, &object.mimetype),
+        "redirectURL": "",
+        "headersSize": -1,
+        "bodySize": object.body_wire_bytes,
+    });
+    let mut entry = entry(began, object.started_us, &object.phases, request, response);
+    tell(&mut entry, object.failure.as_ref(), None);
+    entry
+}
+
+fn entry(began: Timestamp, started_us: u64, phases: &Phases, request: Value, response: Value) -> Value {
+    let (timings, total) = timings(phases);
+    json!({
+        "startedDateTime": began + Duration::from_micros(started_us),
+        "time": total,
+        "request": request,
+        "response": response,
+        "cache": {},
+        "timings": timings,
+    })
+}
+
+/// What is left to say; names of an own field begin with an underscore.
+fn tell(entry: &mut Value, failure: Option<&Failure>, comment: Option<String>) {
+    if let Some(comment) = comment {
+        entry["comment"] = comment.into();
+    }
+    if let Some(failure) = failure {
+        entry["response"]["_error"] = failure.to_string().into();
+    }
+}
+
+/// The phases as the format has them, and their sum. `connect` holds `ssl`; −1 stands for what did not happen.
+fn timings(phases: &Phases) -> (Value, f64) {
+    let of = |phase| phases.micros(phase).map(u64::from);
+    let (tcp, tls) = (of(Phase::Connect), of(Phase::Tls));
+    let connect =
+        if tcp.is_none() && tls.is_none() { None } else { Some(tcp.unwrap_or(0) + tls.unwrap_or(0)) };
+    let optional = |micros: Option<u64>| micros.map_or(-1.0, millis);
+    let needed = |phase| of(phase).unwrap_or(0);
+    let (send, wait, receive) = (needed(Phase::Send), needed(Phase::FirstByte), needed(Phase::Transfer));
+    let total = of(Phase::Resolve).unwrap_or(0) + connect.unwrap_or(0) + send + wait + receive;
+    let timings = json!({
+        "blocked": -1,
+        "dns": optional(of(Phase::Resolve)),
+        "connect": optional(connect),
+        "send": millis(send),
+        "wait": millis(wait),
+        "receive": millis(receive),
+        "ssl": optional(tls),
+    });
+    (timings, millis(total))
+}
+
+fn fields(fields: &[(String, String)]) -> Vec<Value> {
+    fields.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
+}
+
+/// The first value of the field `name`; empty without.
+fn field<'e>(fields: &'e [(String, String)], name: &str) -> &'e str {
+    let found = fields.iter().find(|(this, _)| this.eq_ignore_ascii_case(name));
+    found.map(|(_, value)| value.as_str()).unwrap_or_default()
+}
+
+fn query(url: &str) -> Vec<Value> {
+    let Ok(url) = Url::parse(url) else { return Vec::new() };
+    url.query_pairs().map(|(name, value)| json!({"name": name, "value": value})).collect()
+}
+
+fn posted(body: &Excerpt) -> Value {
+    let mut posted = json!({"mimeType": body.mimetype, "text": body.text});
+    cut(&mut posted, body);
+    posted
+}
+
+fn content(exchange: &HttpExchange) -> Value {
+    let kind = field(&exchange.response_headers, "content-type");
+    let Some(body) = &exchange.response_body else {
+        return sizes(exchange.body_bytes, exchange.body_wire_bytes, kind);
+    };
+    let mut content = sizes(exchange.body_bytes, exchange.body_wire_bytes, kind);
+    content["text"] = body.text.as_str().into();
+    cut(&mut content, body);
+    content
+}
+
+/// Says of a text that it is only the beginning.
+fn cut(value: &mut Value, body: &Excerpt) {
+    if body.bytes > body.text.len() as u64 {
+        value["comment"] = format!("the beginning of {} bytes", body.bytes).into();
+    }
+}
+
+fn sizes(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
+    // What is not told by the server has a name of its own in the format.
+    let mimetype = if mimetype.is_empty() { "x-unknown" } else { mimetype };
+    let mut sizes = Map::new();
+    sizes.insert("size".to_owned(), bytes.into());
+    if let Some(saved) = bytes.checked_sub(wire_bytes).filter(|&saved| saved > 0) {
+        sizes.insert("compression".to_owned(), saved.into());
+    }
+    sizes.insert("mimeType".to_owned(), mimetype.into());
+    sizes.into()
+}
+
+/// Bytes of the body on the wire; −1 when it was not read, as that of a redirect.
+fn body_size(exchange: &HttpExchange) -> i64 {
+    let declared = field(&exchange.response_headers, "content-length");
+    match i64::try_from(exchange.body_wire_bytes).unwrap_or(i64::MAX) {
+        0 if declared != "0" => -1,
+        bytes => bytes,
+    }
+}

@@ -1,0 +1,125 @@
+//! HTTP exchanges as a HAR 1.2 file: a page for each check, an entry for each request. Values of header fields
+//! that let somebody in are masked as in results, cookies among them.
+
+mod entry;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::cli::output::{self, WrongUse};
+use crate::model::{CheckResult, Timestamp};
+
+/// The file to write to. It is opened before anything is checked, and keeps what is in it until then.
+pub(super) struct HarFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl HarFile {
+    /// Opens the file at `path`, or makes it.
+    ///
+    /// # Errors
+    /// When it cannot be written to.
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let file = opened.map_err(|error| unwritable(path, &error))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Writes the exchanges of `results`, and says of which there are none.
+    ///
+    /// # Errors
+    /// When it can no longer be written to.
+    pub(super) fn write(mut self, results: &[CheckResult]) -> anyhow::Result<()> {
+        let log = log(results);
+        for (page, result) in (1..).zip(results) {
+            let of_it = |entry: &&Value| entry["pageref"] == page_id(page);
+            if !log["log"]["entries"].as_array().is_some_and(|all| all.iter().any(|one| of_it(&one))) {
+                output::note(&format!(
+                    "note: `{}`: this check of type `{}` made no HTTP exchange, the HAR file has none of it",
+                    result.monitor_name, result.kind
+                ));
+            }
+        }
+        let mut text = serde_json::to_vec_pretty(&log)?;
+        text.push(b'\n');
+        self.put(&text).map_err(|error| unwritable(&self.path, &error))
+    }
+
+    fn put(&mut self, text: &[u8]) -> io::Result<()> {
+        // Pipes and terminals have no length.
+        if self.file.metadata()?.is_file() {
+            self.file.set_len(0)?;
+        }
+        self.file.write_all(text)?;
+        self.file.flush()
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
+    WrongUse::error(format!("the HAR file `{}` cannot be written: {error}", path.display()), None)
+}
+
+fn page_id(number: usize) -> String {
+    format!("page_{number}")
+}
+
+/// The whole file.
+fn log(results: &[CheckResult]) -> Value {
+    let pages: Vec<Value> = (1..).zip(results).map(|(number, result)| page(number, result)).collect();
+    let entries: Vec<Value> =
+        (1..).zip(results).flat_map(|(number, result)| entries(number, result)).collect();
+    json!({"log": {
+        "version": "1.2",
+        "creator": {"name": "vigie", "version": env!("CARGO_PKG_VERSION")},
+        "pages": pages,
+        "entries": entries,
+    }})
+}
+
+fn page(number: usize, result: &CheckResult) -> Value {
+    let reason = result.reasons.first().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let loaded = result.course.page.as_ref().map_or(-1.0, |page| entry::millis(page.total_us));
+    json!({
+        "startedDateTime": began(result),
+        "id": page_id(number),
+        "title": &*result.monitor_name,
+        "pageTimings": {"onContentLoad": -1, "onLoad": loaded},
+        "comment": format!("{} ({}){reason}", result.status_text, result.status.0),
+    })
+}
+
+/// When the attempt began that the exchanges are of.
+fn began(result: &CheckResult) -> Timestamp {
+    result.attempts.last().map_or(result.started_at, |attempt| attempt.started_at)
+}
+
+/// The exchanges of a check in the order in which they began.
+fn entries(number: usize, result: &CheckResult) -> Vec<Value> {
+    let (began, course) = (began(result), &result.course);
+    let alone = course.exchanges.iter().map(|exchange| (exchange, None));
+    let in_steps = course.steps.iter().flat_map(|step| {
+        let comment = format!("step {}: {}", step.number, step.name);
+        step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone())))
+    });
+    let exchanges = alone
+        .chain(in_steps)
+        .map(|(exchange, comment)| (exchange.started_us, entry::of_exchange(began, exchange, comment)));
+    let objects = course.page.iter().flat_map(|page| &page.objects);
+    let objects = objects.map(|object| (object.started_us, entry::of_object(began, object)));
+    let mut entries: Vec<(u64, Value)> = exchanges.chain(objects).collect();
+    entries.sort_by_key(|(started_us, _)| *started_us);
+    entries
+        .into_iter()
+        .map(|(_, mut entry)| {
+            entry["pageref"] = page_id(number).into();
+            entry
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

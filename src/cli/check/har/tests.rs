@@ -1,0 +1,217 @@
+//! What every HAR file has to have (HAR 1.2), by hand from the format's description.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use super::*;
+use crate::model::{
+    CheckOf, Course, Excerpt, Failure, FailureKind, FullPage, HttpExchange, LocationId, MonitorId,
+    MonitorType, ObjectKind, Outcome, PageObject, Phase, Phases, Revision, Status, StepResult, Verdict,
+};
+
+fn phases(of: &[(Phase, u64)]) -> Phases {
+    let mut phases = Phases::default();
+    for &(phase, micros) in of {
+        phases.set(phase, std::time::Duration::from_micros(micros));
+    }
+    phases
+}
+
+fn result(course: Course) -> CheckResult {
+    let of = CheckOf {
+        monitor_id: MonitorId(0),
+        monitor_name: Arc::from("Shop"),
+        revision: Revision(1),
+        kind: MonitorType::Website,
+        location_id: LocationId(1),
+    };
+    let verdict =
+        Verdict { outcome: Outcome::Ok, status: Status::OK, warning_status: None, reasons: Vec::new() };
+    let at = Timestamp::parse("2026-11-22T06:00:00Z").unwrap();
+    CheckResult { course, ..CheckResult::untried(of, at, at, verdict) }
+}
+
+fn exchange() -> HttpExchange {
+    HttpExchange {
+        started_us: 1_500,
+        method: "POST".into(),
+        url: "https://shop.test/buy?item=a%20b&n=2".into(),
+        address: Some("192.0.2.1:443".parse::<SocketAddr>().unwrap()),
+        phases: phases(&[
+            (Phase::Resolve, 1_000),
+            (Phase::Connect, 2_000),
+            (Phase::Tls, 3_000),
+            (Phase::Send, 100),
+            (Phase::FirstByte, 4_000),
+            (Phase::Transfer, 500),
+            (Phase::Validate, 9_000),
+        ]),
+        request_headers: vec![("authorization".into(), "********".into())],
+        request_body: Some(Excerpt { mimetype: "text/plain".into(), text: "one".into(), bytes: 3 }),
+        http_status: 302,
+        http_version: "HTTP/1.1".into(),
+        http_reason: Some("Found".into()),
+        response_headers: vec![
+            ("Location".into(), "/done".into()),
+            ("Content-Type".into(), "text/html".into()),
+        ],
+        response_body: Some(Excerpt { mimetype: "text/html".into(), text: "<p>".into(), bytes: 70 }),
+        body_wire_bytes: 30,
+        body_bytes: 70,
+        failure: None,
+    }
+}
+
+/// Paths of what has to be there, with what it has to be: `s`tring, `n`umber, `l`ist, `o`bject.
+const LOG: &[(&str, char)] = &[
+    ("/log/version", 's'),
+    ("/log/creator/name", 's'),
+    ("/log/creator/version", 's'),
+    ("/log/entries", 'l'),
+];
+const PAGE: &[(&str, char)] =
+    &[("/startedDateTime", 's'), ("/id", 's'), ("/title", 's'), ("/pageTimings", 'o')];
+const ENTRY: &[(&str, char)] = &[
+    ("/startedDateTime", 's'),
+    ("/time", 'n'),
+    ("/request/method", 's'),
+    ("/request/url", 's'),
+    ("/request/httpVersion", 's'),
+    ("/request/cookies", 'l'),
+    ("/request/headers", 'l'),
+    ("/request/queryString", 'l'),
+    ("/request/headersSize", 'n'),
+    ("/request/bodySize", 'n'),
+    ("/response/status", 'n'),
+    ("/response/statusText", 's'),
+    ("/response/httpVersion", 's'),
+    ("/response/cookies", 'l'),
+    ("/response/headers", 'l'),
+    ("/response/content/size", 'n'),
+    ("/response/content/mimeType", 's'),
+    ("/response/redirectURL", 's'),
+    ("/response/headersSize", 'n'),
+    ("/response/bodySize", 'n'),
+    ("/cache", 'o'),
+    ("/timings/send", 'n'),
+    ("/timings/wait", 'n'),
+    ("/timings/receive", 'n'),
+];
+
+fn holds(value: &Value, members: &[(&str, char)]) {
+    for (path, kind) in members {
+        let found = value.pointer(path).unwrap_or_else(|| panic!("no {path}: {value}"));
+        let fits = match kind {
+            's' => found.is_string(),
+            'n' => found.is_number(),
+            'l' => found.is_array(),
+            _ => found.is_object(),
+        };
+        assert!(fits, "{path} is {found}");
+    }
+}
+
+fn checked(results: &[CheckResult]) -> Value {
+    let text = serde_json::to_string(&log(results)).unwrap();
+    let har: Value = serde_json::from_str(&text).unwrap();
+    holds(&har, LOG);
+    assert_eq!(har["log"]["version"], "1.2");
+    let pages = har["log"]["pages"].as_array().unwrap();
+    pages.iter().for_each(|page| holds(page, PAGE));
+    for entry in har["log"]["entries"].as_array().unwrap() {
+        holds(entry, ENTRY);
+        assert!(pages.iter().any(|page| page["id"] == entry["pageref"]), "{entry}");
+        let timings = entry["timings"].as_object().unwrap();
+        let shares = timings.iter().filter(|(name, _)| *name != "ssl").filter_map(|(_, time)| time.as_f64());
+        let sum: f64 = shares.filter(|time| *time >= 0.0).sum();
+        assert!((sum - entry["time"].as_f64().unwrap()).abs() < 0.001, "{entry}");
+        if let Some(post) = entry["request"].get("postData") {
+            holds(post, &[("/mimeType", 's'), ("/text", 's')]);
+        }
+    }
+    har
+}
+
+#[test]
+fn an_exchange_becomes_an_entry_with_all_that_the_format_wants() {
+    let har = checked(&[result(Course { exchanges: vec![exchange()], ..Course::default() })]);
+    let entry = &har["log"]["entries"][0];
+    assert_eq!(entry["startedDateTime"], "2026-11-22T06:00:00.0015Z");
+    assert_eq!(entry["serverIPAddress"], "192.0.2.1");
+    let timings = json!({"blocked": -1, "dns": 1.0, "connect": 5.0, "send": 0.1, "wait": 4.0, "receive": 0.5, "ssl": 3.0});
+    assert_eq!(entry["timings"], timings);
+    let query = json!([{"name": "item", "value": "a b"}, {"name": "n", "value": "2"}]);
+    assert_eq!(entry["request"]["queryString"], query);
+    assert_eq!(entry["request"]["bodySize"], 3);
+    assert_eq!(entry["request"]["postData"], json!({"mimeType": "text/plain", "text": "one"}));
+    assert_eq!(entry["response"]["redirectURL"], "/done");
+    let content = json!({"size": 70, "compression": 40, "mimeType": "text/html", "text": "<p>", "comment": "the beginning of 70 bytes"});
+    assert_eq!(entry["response"]["content"], content);
+    assert_eq!(entry["response"]["bodySize"], 30);
+}
+
+#[test]
+fn what_had_no_answer_says_why_and_is_still_an_entry() {
+    let failure = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "192.0.2.1:443");
+    let refused = HttpExchange {
+        method: "GET".into(),
+        url: "http://shop.test/".into(),
+        phases: phases(&[(Phase::Connect, 7)]),
+        failure: Some(failure.clone()),
+        ..HttpExchange::default()
+    };
+    let har = checked(&[result(Course { exchanges: vec![refused], ..Course::default() })]);
+    let entry = &har["log"]["entries"][0];
+    assert_eq!((&entry["response"]["status"], &entry["timings"]["ssl"]), (&json!(0), &json!(-1.0)));
+    assert_eq!(entry["response"]["_error"], failure.to_string());
+    assert!(entry.get("serverIPAddress").is_none());
+}
+
+#[test]
+fn steps_objects_and_several_checks_stand_in_one_file_in_their_order() {
+    let step = |number: u32, started_us| StepResult {
+        number,
+        name: "Log in".into(),
+        status: Status::OK,
+        started_us,
+        total_us: 1,
+        phases: Phases::default(),
+        failures: Vec::new(),
+        exchanges: vec![HttpExchange { started_us, ..exchange() }],
+        variables: Vec::new(),
+    };
+    let object = PageObject {
+        url: "https://cdn.test/a.png".into(),
+        kind: ObjectKind::Image,
+        third_party: true,
+        started_us: 5,
+        total_us: 9,
+        phases: phases(&[(Phase::FirstByte, 3)]),
+        http_status: 200,
+        http_version: "HTTP/2".into(),
+        mimetype: "image/png".into(),
+        body_wire_bytes: 10,
+        body_bytes: 10,
+        failure: None,
+    };
+    let page = FullPage { total_us: 2_500, objects: vec![object], ..FullPage::default() };
+    let first = Course { steps: vec![step(1, 10), step(2, 90)], ..Course::default() };
+    let second = Course {
+        page: Some(Box::new(page)),
+        exchanges: vec![HttpExchange { started_us: 0, ..exchange() }],
+        ..Course::default()
+    };
+    let har = checked(&[result(first), result(second), result(Course::default())]);
+    let told: Vec<(&str, &str)> = har["log"]["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| (entry["pageref"].as_str().unwrap(), entry["request"]["url"].as_str().unwrap()))
+        .collect();
+    let buy = "https://shop.test/buy?item=a%20b&n=2";
+    let wanted = [("page_1", buy), ("page_1", buy), ("page_2", buy), ("page_2", "https://cdn.test/a.png")];
+    assert_eq!(told, wanted);
+    assert_eq!(har["log"]["entries"][1]["comment"], "step 2: Log in");
+    assert_eq!(har["log"]["pages"][1]["pageTimings"]["onLoad"], 2.5);
+    assert_eq!(har["log"]["pages"].as_array().unwrap().len(), 3);
+}

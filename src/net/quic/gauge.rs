@@ -1,0 +1,177 @@
+//! A UDP socket that notes what came over it, and takes no more than it may.
+
+use std::io::{self, IoSliceMut};
+use std::net::{self, SocketAddr};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use quinn::udp::{RecvMeta, Transmit, UdpSocketState};
+use quinn::{AsyncUdpSocket, Runtime, TokioRuntime, UdpPoller};
+use tokio::io::Interest;
+use tokio::net::UdpSocket;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// Bytes that may come at first. A server may send what the flow control of QUIC lets it before anybody reads
+/// what it said, so this has to be more.
+const AT_FIRST: u64 = 4 * 1024 * 1024;
+
+/// What came over a connection. Cheap to clone; all clones see the same.
+#[derive(Clone, Debug, Default)]
+pub struct Gauge(Arc<Noted>);
+
+#[derive(Debug)]
+struct Noted {
+    first: OnceLock<Instant>,
+    bytes: AtomicU64,
+    most: AtomicU64,
+    error: Mutex<Option<(io::ErrorKind, Option<i32>)>>,
+    failing: Notify,
+    flooded: Notify,
+}
+
+impl Default for Noted {
+    fn default() -> Self {
+        Self {
+            first: OnceLock::new(),
+            bytes: AtomicU64::new(0),
+            most: AtomicU64::new(AT_FIRST),
+            error: Mutex::default(),
+            failing: Notify::new(),
+            flooded: Notify::new(),
+        }
+    }
+}
+
+impl Gauge {
+    /// When the first datagram came.
+    #[must_use]
+    pub fn first(&self) -> Option<Instant> {
+        self.0.first.get().copied()
+    }
+
+    /// Lets `bytes` more in, from now on. Who reads has to look whether it [is flooded](Self::is_flooded).
+    pub fn allow(&self, bytes: u64) {
+        let so_far = self.0.bytes.load(Ordering::Relaxed);
+        self.0.most.store(so_far.saturating_add(bytes).saturating_add(AT_FIRST), Ordering::Relaxed);
+    }
+
+    /// Whether more came than was let in.
+    #[must_use]
+    pub fn is_flooded(&self) -> bool {
+        self.0.bytes.load(Ordering::Relaxed) > self.0.most.load(Ordering::Relaxed)
+    }
+
+    /// Waits until more came than was let in.
+    pub async fn flooded(&self) {
+        self.0.flooded.notified().await;
+    }
+
+    /// Waits until the socket tells an error, such as that nobody listens.
+    pub(super) async fn failing(&self) {
+        self.0.failing.notified().await;
+    }
+
+    /// The first error of the socket.
+    #[must_use]
+    pub fn error(&self) -> Option<io::Error> {
+        let noted = *self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.map(|(kind, code)| code.map_or_else(|| kind.into(), io::Error::from_raw_os_error))
+    }
+
+    fn take(&self, bytes: u64) {
+        self.0.first.get_or_init(Instant::now);
+        self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
+        if self.is_flooded() {
+            self.0.flooded.notify_one();
+        }
+    }
+
+    fn failed(&self, error: &io::Error) {
+        let mut noted = self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.get_or_insert((error.kind(), error.raw_os_error()));
+        self.0.failing.notify_one();
+    }
+}
+
+/// The socket. quinn drops the errors of a connected one, and with them that nobody listens: so it is read and
+/// written here. Errors are noted, as QUIC goes on over them.
+#[derive(Debug)]
+pub(super) struct Gauged {
+    /// Knows when there is room to write.
+    room: Arc<dyn AsyncUdpSocket>,
+    socket: UdpSocket,
+    state: UdpSocketState,
+    gauge: Gauge,
+}
+
+impl Gauged {
+    pub(super) fn new(socket: net::UdpSocket, gauge: Gauge) -> io::Result<Self> {
+        let room = TokioRuntime.wrap_udp_socket(socket.try_clone()?)?;
+        let socket = UdpSocket::from_std(socket)?;
+        let state = UdpSocketState::new((&socket).into())?;
+        Ok(Self { room, socket, state, gauge })
+    }
+
+    fn read(&self, bufs: &mut [IoSliceMut<'_>], meta: &mut [RecvMeta]) -> io::Result<usize> {
+        self.socket.try_io(Interest::READABLE, || self.state.recv((&self.socket).into(), bufs, meta))
+    }
+}
+
+impl AsyncUdpSocket for Gauged {
+    fn create_io_poller(self: Arc<Self>) -> Pin<Box<dyn UdpPoller>> {
+        Arc::clone(&self.room).create_io_poller()
+    }
+
+    fn try_send(&self, transmit: &Transmit<'_>) -> io::Result<()> {
+        let write = || self.state.try_send((&self.socket).into(), transmit);
+        match self.socket.try_io(Interest::WRITABLE, write) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(error),
+            Err(error) => {
+                // A datagram that is too long is how the path is measured.
+                if error.raw_os_error() != Some(nix::errno::Errno::EMSGSIZE as i32) {
+                    self.gauge.failed(&error);
+                }
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn poll_recv(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &mut [IoSliceMut<'_>],
+        meta: &mut [RecvMeta],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.socket.poll_recv_ready(cx))?;
+            match self.read(bufs, meta) {
+                Ok(count) => {
+                    self.gauge.take(meta.iter().take(count).map(|one| one.len as u64).sum());
+                    return Poll::Ready(Ok(count));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => self.gauge.failed(&error),
+            }
+        }
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    fn max_transmit_segments(&self) -> usize {
+        self.state.max_gso_segments()
+    }
+
+    fn max_receive_segments(&self) -> usize {
+        self.state.gro_segments()
+    }
+
+    fn may_fragment(&self) -> bool {
+        self.state.may_fragment()
+    }
+}

@@ -1,0 +1,155 @@
+//! The cookies of one attempt: RFC 6265, and of its successor (draft-ietf-httpbis-rfc6265bis) what browsers hold
+//! cookies to: prefixes of names, and `Secure` from secure origins alone.
+
+use std::cmp::Reverse;
+
+use cookie_store::{CookieStore, RawCookie};
+use http::HeaderMap;
+use http::header::{HeaderValue, SET_COOKIE};
+use url::{Host, Url};
+
+/// The cookies of one attempt.
+#[derive(Debug, Default)]
+pub struct Jar(Option<Box<CookieStore>>);
+
+impl Jar {
+    /// Keeps the cookies of an answer from `url`.
+    pub fn keep(&mut self, url: &Url, headers: &HeaderMap) {
+        for text in headers.get_all(SET_COOKIE).iter().filter_map(|value| value.to_str().ok()) {
+            let Ok(mut cookie) = RawCookie::parse(text.to_owned()) else { continue };
+            if is_fine(&mut cookie, url) {
+                // One that does not fit to its origin is ignored.
+                let _ = self.0.get_or_insert_default().insert_raw(&cookie, url);
+            }
+        }
+    }
+
+    /// The value of `Cookie` for a request for `url`; `None` when there is nothing to say. Those of longer paths
+    /// come first (RFC 6265 5.4).
+    #[must_use]
+    pub fn header(&self, url: &Url) -> Option<HeaderValue> {
+        let mut cookies = self.0.as_ref()?.matches(url);
+        cookies.sort_by_key(|cookie| Reverse(cookie.path.len()));
+        let pairs: Vec<String> =
+            cookies.iter().map(|cookie| format!("{}={}", cookie.name(), cookie.value())).collect();
+        if pairs.is_empty() { None } else { HeaderValue::from_str(&pairs.join("; ")).ok() }
+    }
+}
+
+/// Whether nobody listens on the way to `url`. Loopback counts, as in the store and in browsers.
+fn is_secure(url: &Url) -> bool {
+    let is_near = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    url.scheme() == "https" || is_near
+}
+
+/// Whether a cookie that came from `url` may be kept. One for a whole public suffix becomes one for the host when
+/// that is the suffix itself (RFC 6265 5.3, step 5).
+fn is_fine(cookie: &mut RawCookie<'static>, url: &Url) -> bool {
+    let wants_secure = cookie.secure().unwrap_or(false);
+    let begins = |prefix: &str| {
+        cookie.name().get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
+    let (secure_prefix, host_prefix) = (begins("__Secure-"), begins("__Host-"));
+    if (wants_secure && !is_secure(url)) || ((secure_prefix || host_prefix) && !wants_secure) {
+        return false;
+    }
+    if host_prefix && (cookie.domain().is_some() || cookie.path() != Some("/")) {
+        return false;
+    }
+    let domain = cookie.domain().map(|domain| domain.trim_start_matches('.').to_ascii_lowercase());
+    let Some(domain) = domain.filter(|domain| is_public_suffix(domain)) else { return true };
+    let is_own = matches!(url.host(), Some(Host::Domain(host)) if host == domain);
+    if is_own {
+        cookie.unset_domain();
+    }
+    is_own
+}
+
+/// Whether everybody may have names below `domain`, as below `co.uk`. Names that no list knows, such as those of
+/// an intranet, belong to somebody.
+fn is_public_suffix(domain: &str) -> bool {
+    psl::suffix(domain.as_bytes())
+        .is_some_and(|suffix| suffix.is_known() && suffix.as_bytes() == domain.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is sent to `to` after `from` has set `cookies`.
+    fn sent(from: &str, cookies: &[&str], to: &str) -> String {
+        let mut headers = HeaderMap::new();
+        for cookie in cookies {
+            headers.append(SET_COOKIE, HeaderValue::from_str(cookie).unwrap());
+        }
+        let mut jar = Jar::default();
+        jar.keep(&Url::parse(from).unwrap(), &headers);
+        let value = jar.header(&Url::parse(to).unwrap());
+        value.map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+    }
+
+    #[test]
+    fn cookies_go_where_they_belong() {
+        for (from, cookies, to, expected) in [
+            // Host and domain.
+            ("http://a.shop.test/", &["x=1"][..], "http://a.shop.test/b", "x=1"),
+            ("http://a.shop.test/", &["x=1"], "http://b.shop.test/", ""),
+            ("http://a.shop.test/", &["x=1"], "http://c.a.shop.test/", ""),
+            ("http://a.shop.test/", &["x=1; Domain=shop.test"], "http://b.shop.test/", "x=1"),
+            ("http://a.shop.test/", &["x=1; Domain=.shop.test"], "http://shop.test/", "x=1"),
+            ("http://a.shop.test/", &["x=1; Domain=shop.test"], "http://othershop.test/", ""),
+            ("http://a.shop.test/", &["x=1; Domain=other.test"], "http://other.test/", ""),
+            ("http://shop.test/", &["x=1; Domain=a.shop.test"], "http://a.shop.test/", ""),
+            ("http://192.0.2.1/", &["x=1"], "http://192.0.2.1:81/", "x=1"),
+            ("http://192.0.2.1/", &["x=1; Domain=2.1"], "http://192.0.2.1/", ""),
+            // Public suffixes.
+            ("http://a.co.uk/", &["x=1; Domain=co.uk"], "http://b.co.uk/", ""),
+            ("http://a.com/", &["x=1; Domain=com"], "http://a.com/", ""),
+            ("http://github.io/", &["x=1; Domain=github.io"], "http://github.io/", "x=1"),
+            ("http://github.io/", &["x=1; Domain=github.io"], "http://a.github.io/", ""),
+            ("http://web.intranet/", &["x=1; Domain=intranet"], "http://mail.intranet/", "x=1"),
+            // Path.
+            ("http://a.test/b/c", &["x=1"], "http://a.test/b/", "x=1"),
+            ("http://a.test/b/c", &["x=1"], "http://a.test/bb", ""),
+            ("http://a.test/", &["x=1; Path=/b"], "http://a.test/b", "x=1"),
+            ("http://a.test/", &["x=1; Path=/b"], "http://a.test/b/c", "x=1"),
+            ("http://a.test/", &["x=1; Path=/b"], "http://a.test/bc", ""),
+            ("http://a.test/b", &["x=1; Path=/", "y=2; Path=/b"], "http://a.test/b", "y=2; x=1"),
+            // Secure.
+            ("https://a.test/", &["x=1; Secure"], "https://a.test/", "x=1"),
+            ("https://a.test/", &["x=1; Secure"], "http://a.test/", ""),
+            ("http://localhost/", &["x=1; Secure"], "http://localhost/", "x=1"),
+            ("http://127.0.0.1/", &["x=1; Secure"], "http://127.0.0.1:81/", "x=1"),
+            ("http://a.test/", &["x=1; Secure"], "https://a.test/", ""),
+            ("https://a.test/", &["x=1"], "http://a.test/", "x=1"),
+            // Life.
+            ("http://a.test/", &["x=1; Max-Age=60"], "http://a.test/", "x=1"),
+            ("http://a.test/", &["x=1; Max-Age=0"], "http://a.test/", ""),
+            ("http://a.test/", &["x=1", "x=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"], "http://a.test/", ""),
+            (
+                "http://a.test/",
+                &["x=1; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
+                "http://a.test/",
+                "x=1",
+            ),
+            ("http://a.test/", &["x=1", "x=2"], "http://a.test/", "x=2"),
+            // Prefixes.
+            ("https://a.test/", &["__Secure-x=1; Secure"], "https://a.test/", "__Secure-x=1"),
+            ("https://a.test/", &["__Secure-x=1"], "https://a.test/", ""),
+            ("http://a.test/", &["__secure-x=1; Secure"], "https://a.test/", ""),
+            ("https://a.test/b", &["__Host-x=1; Secure; Path=/"], "https://a.test/", "__Host-x=1"),
+            ("https://a.test/", &["__Host-x=1; Secure; Path=/; Domain=a.test"], "https://a.test/", ""),
+            ("https://a.test/", &["__Host-x=1; Secure"], "https://a.test/", ""),
+            // Nonsense.
+            ("http://a.test/", &["=1", "", ";", "x"], "http://a.test/", ""),
+            ("http://a.test/", &["x=\"q\"; HttpOnly; Whatever"], "http://a.test/", "x=\"q\""),
+        ] {
+            assert_eq!(sent(from, cookies, to), expected, "{from} {cookies:?} {to}");
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! Scripted proxies that misbehave, or are only odd: whose fault it is that a connection does not stand.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use vigie::model::{FailureKind, Fault};
+use vigie::net::{Endpoint, Proxy as Way, ProxyKind, Trace};
+
+use crate::proxy::far;
+use crate::{net, soon, within};
+
+/// What a scripted proxy does, one after another, with each connection.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    /// Reads so many bytes.
+    Hear(usize),
+    /// Reads to the end of a request head.
+    HearHead,
+    /// Writes.
+    Say(&'static [u8]),
+    /// Writes byte by byte.
+    Mumble(&'static [u8]),
+    /// Closes with a reset.
+    Reset,
+    /// Says nothing more and keeps the connection.
+    Stall,
+}
+
+use Act::{Hear, HearHead, Mumble, Reset, Say, Stall};
+
+async fn scripted(acts: &'static [Act]) -> Endpoint {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = Endpoint::new("127.0.0.1", listener.local_addr().unwrap().port());
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(play(stream, acts));
+        }
+    });
+    at
+}
+
+/// What fails here fails for the peer too, who is the one that is looked at.
+async fn play(mut stream: tokio::net::TcpStream, acts: &'static [Act]) {
+    stream.set_nodelay(true).unwrap();
+    for act in acts {
+        match act {
+            Hear(bytes) => drop(stream.read_exact(&mut vec![0; *bytes]).await),
+            HearHead => {
+                let (mut head, mut byte) = (Vec::new(), [0]);
+                while !head.ends_with(b"\r\n\r\n") && stream.read_exact(&mut byte).await.is_ok() {
+                    head.push(byte[0]);
+                }
+            }
+            Say(bytes) => drop(stream.write_all(bytes).await),
+            Mumble(bytes) => {
+                for byte in *bytes {
+                    let _ = stream.write_all(&[*byte]).await;
+                    tokio::task::yield_now().await;
+                }
+            }
+            Reset => drop(stream.set_zero_linger()),
+            Stall => std::future::pending().await,
+        }
+    }
+}
+
+/// The greeting of a client without a login, and the answer that it needs none.
+const OPEN: Act = Hear(3);
+/// The greeting of one with a login.
+const GREETED: Act = Hear(4);
+/// The request for an IPv4 address.
+const ASKED: Act = Hear(10);
+/// `watch` and `s3cret` (RFC 1929).
+const LOGIN: Act = Hear(14);
+
+#[tokio::test]
+async fn misbehaving_proxies_are_told_from_targets_that_cannot_be_reached() {
+    use FailureKind::{ConnectRefused, ConnectReset, NotConfigured, TimedOut, Unreachable};
+    use ProxyKind::{Http, Socks5};
+    const TOO_LONG: &[u8] = &[b'x'; 9000];
+    type Case = (ProxyKind, bool, &'static [Act], FailureKind, Fault, &'static str);
+    let cases: &[Case] = &[
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 502 x\r\n\r\n")],
+            Unreachable,
+            Fault::Network,
+            "cannot reach it (status 502)",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.0 503 x\r\n\r\nsorry")],
+            Unreachable,
+            Fault::Network,
+            "cannot reach it",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 504 x\r\n\r\n")],
+            TimedOut,
+            Fault::Target,
+            "had no answer of it in time",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 503 x\r\nX-Squid-Error: ERR_CONNECT_FAIL 111\r\n\r\n")],
+            ConnectRefused,
+            Fault::Target,
+            "was refused by it",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 503 x\r\nX-Squid-Error: ERR_CONNECT_FAIL 104\r\n\r\n")],
+            ConnectReset,
+            Fault::Target,
+            "was reset by it",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 502 x\r\nProxy-Status: p; error=connection_timeout\r\n\r\n")],
+            TimedOut,
+            Fault::Target,
+            "had no answer",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 403 x\r\n\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "it refused 192.0.2.7:25 with status 403",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 500 x\r\n\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "with status 500",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 302 x\r\nLocation: http://login.test/\r\n\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "with status 302",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 407 x\r\n\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "it asks for a login",
+        ),
+        (
+            Http,
+            true,
+            &[HearHead, Say(b"HTTP/1.1 407 x\r\n\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "it refused the login",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"220 mail.test ESMTP\r\n\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "it does not speak HTTP",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/2 200\r\n\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "it does not speak HTTP",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 20\r\n\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "it does not speak HTTP",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"\xff\xfe\r\n\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "it does not speak HTTP",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 200 OK\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "closed the connection",
+        ),
+        (Http, false, &[HearHead], NotConfigured, Fault::Ours, "closed the connection"),
+        (Http, false, &[HearHead, Reset], NotConfigured, Fault::Ours, "reset"),
+        (
+            Http,
+            false,
+            &[HearHead, Say(b"HTTP/1.1 200 OK\r\nX: "), Say(TOO_LONG), Stall],
+            NotConfigured,
+            Fault::Ours,
+            "does not end",
+        ),
+        (
+            Http,
+            false,
+            &[HearHead, Say(ENDLESS), Stall],
+            NotConfigured,
+            Fault::Ours,
+            "does not come to an answer",
+        ),
+        (Http, false, &[HearHead, Stall], TimedOut, Fault::Target, "through the proxy 127.0.0.1:"),
+        (Socks5, false, &[Stall], NotConfigured, Fault::Ours, "does not answer the greeting"),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05"), Stall],
+            NotConfigured,
+            Fault::Ours,
+            "does not answer the greeting",
+        ),
+        (Socks5, false, &[OPEN], NotConfigured, Fault::Ours, "closed the connection"),
+        (Socks5, false, &[OPEN, Reset], NotConfigured, Fault::Ours, "reset"),
+        (Socks5, false, &[OPEN, Say(b"\x04\x00")], NotConfigured, Fault::Ours, "does not speak SOCKS 5"),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"HTTP/1.1 400 Bad Request\r\n\r\n")],
+            NotConfigured,
+            Fault::Ours,
+            "does not speak SOCKS 5",
+        ),
+        (Socks5, false, &[OPEN, Say(b"\x05\xff")], NotConfigured, Fault::Ours, "takes no login of the kind"),
+        (Socks5, false, &[OPEN, Say(b"\x05\x01")], NotConfigured, Fault::Ours, "not one of SOCKS 5"),
+        (Socks5, false, &[OPEN, Say(b"\x05\x02")], NotConfigured, Fault::Ours, "asks for a login"),
+        (
+            Socks5,
+            true,
+            &[GREETED, Say(b"\x05\x02"), LOGIN, Say(b"\x01\x01")],
+            NotConfigured,
+            Fault::Ours,
+            "refused the login",
+        ),
+        (
+            Socks5,
+            true,
+            &[GREETED, Say(b"\x05\x02"), LOGIN, Say(b"\x05\x00")],
+            NotConfigured,
+            Fault::Ours,
+            "does not speak SOCKS 5",
+        ),
+        (
+            Socks5,
+            true,
+            &[GREETED, Say(b"\x05\x02"), LOGIN],
+            NotConfigured,
+            Fault::Ours,
+            "closed the connection",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x01\x00\x01")],
+            NotConfigured,
+            Fault::Ours,
+            "does not say why",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x02\x00\x01")],
+            NotConfigured,
+            Fault::Ours,
+            "its rules do not allow 192.0.2.7:25",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x03\x00\x01")],
+            Unreachable,
+            Fault::Network,
+            "cannot reach it",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x04\x00\x01")],
+            Unreachable,
+            Fault::Network,
+            "cannot reach it",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x05\x00\x01")],
+            ConnectRefused,
+            Fault::Target,
+            "was refused by it",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x06\x00\x01")],
+            TimedOut,
+            Fault::Target,
+            "had no answer of it",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x07\x00\x01")],
+            NotConfigured,
+            Fault::Ours,
+            "does not connect",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x08\x00\x01")],
+            NotConfigured,
+            Fault::Ours,
+            "does not take an address",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x63\x00\x01")],
+            NotConfigured,
+            Fault::Ours,
+            "not one of SOCKS 5",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x00\x07\x01")],
+            NotConfigured,
+            Fault::Ours,
+            "not one of SOCKS 5",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x00\x00\x09")],
+            NotConfigured,
+            Fault::Ours,
+            "not one of SOCKS 5",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x00\x00\x01\x7f")],
+            NotConfigured,
+            Fault::Ours,
+            "closed the connection",
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Stall],
+            TimedOut,
+            Fault::Target,
+            "through the proxy 127.0.0.1:",
+        ),
+    ];
+    assert!(cases.len() >= 25);
+    let run = |(kind, login, acts, expected, fault, words): Case| async move {
+        let way = Way::new(kind, scripted(acts).await);
+        let way = if login { way.for_user("watch", "s3cret") } else { way };
+        let net = net().through(Some(way));
+        let failure = net.connect(&far(), within(1_500), &mut Trace::default()).await.unwrap_err();
+        assert_eq!((failure.kind, failure.fault), (expected, fault), "{kind:?} {acts:?}: {failure}");
+        assert!(failure.detail.contains(words), "{kind:?} {acts:?}: {failure}");
+        assert!(failure.detail.contains("the proxy 127.0.0.1:"), "it is not told which: {failure}");
+        assert!(!format!("{failure:?}").contains("s3cret"), "{failure:?}");
+    };
+    futures::future::join_all(cases.iter().copied().map(run)).await;
+}
+
+/// A proxy that says that it is at work, and nothing else.
+const ENDLESS: &[u8] =
+    b"HTTP/1.1 100 x\r\n\r\nHTTP/1.1 103 x\r\n\r\nHTTP/1.1 100 x\r\n\r\nHTTP/1.1 100 x\r\n\r\n\
+    HTTP/1.1 100 x\r\n\r\nHTTP/1.1 100 x\r\n\r\nHTTP/1.1 100 x\r\n\r\nHTTP/1.1 100 x\r\n\r\n";
+
+#[tokio::test]
+async fn proxies_that_are_only_odd_are_understood() {
+    use ProxyKind::{Http, Socks5};
+    let cases: &[(ProxyKind, bool, &'static [Act])] = &[
+        (Http, false, &[HearHead, Say(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n\r\n220 ready")]),
+        (Http, false, &[HearHead, Mumble(b"HTTP/1.1 200\r\nContent-Length: 5\r\n\r\n220 ready")]),
+        (Http, true, &[HearHead, Say(b"HTTP/1.0 299 Fine\r\n\r\n220 ready")]),
+        (
+            Socks5,
+            false,
+            &[OPEN, Say(b"\x05\x00"), ASKED, Say(b"\x05\x00\x00\x01\x7f\0\0\x01\0\x50220 ready")],
+        ),
+        (
+            Socks5,
+            false,
+            &[OPEN, Mumble(b"\x05\x00"), ASKED, Mumble(b"\x05\x00\x00\x03\x04name\0\x50220 ready")],
+        ),
+        (
+            Socks5,
+            false,
+            &[
+                OPEN,
+                Say(b"\x05\x00"),
+                ASKED,
+                Say(b"\x05\0\0\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\x50220 ready"),
+            ],
+        ),
+        (
+            Socks5,
+            true,
+            &[
+                GREETED,
+                Say(b"\x05\x02"),
+                LOGIN,
+                Say(b"\x01\x00"),
+                ASKED,
+                Say(b"\x05\0\0\x01\0\0\0\0\0\0220 ready"),
+            ],
+        ),
+        // It asks for no login, though it was offered one.
+        (Socks5, true, &[GREETED, Say(b"\x05\x00"), ASKED, Say(b"\x05\0\0\x01\0\0\0\0\0\0220 ready")]),
+    ];
+    for &(kind, login, acts) in cases {
+        let way = Way::new(kind, scripted(acts).await);
+        let way = if login { way.for_user("watch", "s3cret") } else { way };
+        let mut trace = Trace::default();
+        let mut stream = net().through(Some(way)).connect(&far(), soon(), &mut trace).await.unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).await.unwrap();
+        assert_eq!(said, "220 ready", "{kind:?} {acts:?}");
+        assert_eq!(trace.address, Some("192.0.2.7:25".parse().unwrap()), "the target, not the proxy");
+    }
+}
