@@ -272,8 +272,9 @@ fn sources(parser: &mut Parser<'_>) -> Option<String> {
 
 /// Formats of old browsers, by the name of the file.
 fn is_taken(url: &str) -> bool {
-    let path = url.split(['?', '#']).next().unwrap_or(url).to_ascii_lowercase();
-    !path.ends_with(".eot") && !path.ends_with(".svg")
+    let path = url.split(['?', '#']).next().unwrap_or(url);
+    let suffix = path.rsplit_once('.').map_or("", |(_, suffix)| suffix);
+    !suffix.eq_ignore_ascii_case("eot") && !suffix.eq_ignore_ascii_case("svg")
 }
 
 /// Whether a `unicode-range` has the letter `a`, and so the others.

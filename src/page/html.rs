@@ -23,9 +23,8 @@ fn document(html: &str, url: &Url, frames: u8, depth: u8, finds: &mut Finds) {
     let mut scanner = Scanner::new(url, frames, depth, finds);
     let mut emitter = CallbackEmitter::new(&mut scanner);
     emitter.naively_switch_states(true);
-    for never in Tokenizer::new_with_emitter(html, emitter) {
-        match never {}
-    }
+    // Everything happens in the events: nothing is ever handed out.
+    let _ = Tokenizer::new_with_emitter(html, emitter).next();
     scanner.finish();
 }
 
@@ -109,11 +108,9 @@ impl Callback<Infallible, ()> for &mut Scanner<'_> {
             }
             CallbackEvent::CloseStartTag { .. } => self.start(),
             CallbackEvent::EndTag { name } => self.end(name),
-            CallbackEvent::String { value } => {
-                if self.style == Some(true) && !self.is_passed_over() {
-                    let text = String::from_utf8_lossy(value);
-                    css::scan_within(&text, &self.base, &self.within, self.finds);
-                }
+            CallbackEvent::String { value } if self.style == Some(true) && !self.is_passed_over() => {
+                let text = String::from_utf8_lossy(value);
+                css::scan_within(&text, &self.base, &self.within, self.finds);
             }
             _ => {}
         }
@@ -175,10 +172,10 @@ impl<'a> Scanner<'a> {
         }
         if !self.is_passed_over() {
             self.element(&tag);
-            if let Some((_, style)) = self.attributes.iter().find(|(held, _)| *held == "style") {
-                if style.contains('(') {
-                    css::scan_within(style, &self.base, &self.within, self.finds);
-                }
+            if let Some((_, style)) = self.attributes.iter().find(|(held, _)| *held == "style")
+                && style.contains('(')
+            {
+                css::scan_within(style, &self.base, &self.within, self.finds);
             }
         }
         self.tag = tag;
@@ -204,10 +201,8 @@ impl<'a> Scanner<'a> {
                 self.add("xlink:href", ObjectKind::Image);
                 self.add("src", ObjectKind::Image);
             }
-            b"input" => {
-                if self.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) {
-                    self.add("src", ObjectKind::Image);
-                }
+            b"input" if self.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
+                self.add("src", ObjectKind::Image);
             }
             b"picture" => self.picture = Picture::Inside(None),
             b"source" => self.source(),
@@ -219,11 +214,7 @@ impl<'a> Scanner<'a> {
             },
             b"frame" => self.add("src", ObjectKind::Frame),
             b"audio" | b"video" => self.media_element(),
-            b"track" => {
-                if self.attribute("default").is_some() {
-                    self.add("src", ObjectKind::Media);
-                }
-            }
+            b"track" if self.attribute("default").is_some() => self.add("src", ObjectKind::Media),
             b"object" => self.add("data", kind_of(self.attribute("type"))),
             b"embed" => self.add("src", kind_of(self.attribute("type"))),
             b"body" | b"table" | b"thead" | b"tbody" | b"tfoot" | b"tr" | b"td" | b"th" => {

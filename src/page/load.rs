@@ -106,7 +106,7 @@ struct Loader<'a> {
 /// The deadline has come.
 struct TimedOut;
 
-impl<'a> Loader<'a> {
+impl Loader<'_> {
     async fn run(&mut self) -> Result<(), TimedOut> {
         self.take_finds();
         loop {
@@ -211,7 +211,8 @@ impl<'a> Loader<'a> {
                 let (port, session) = (origin.endpoint.port, origin.session.clone());
                 let speaks_http2 = origin.speaks_http2;
                 self.flights.push(Box::pin(async move {
-                    let opening = flight::open(terms, (addresses, port), session, speaks_http2, deadline);
+                    let opening =
+                        Box::pin(flight::open(terms, (addresses, port), session, speaks_http2, deadline));
                     let held = deadline.hold(Phase::Connect, opening).await;
                     let (connection, trace) = held.unwrap_or_else(|failure| (Err(failure), Box::default()));
                     Landed::Opened { origin: number, object, connection, trace }
@@ -341,7 +342,7 @@ impl<'a> Loader<'a> {
         if is_redirect(head.status) {
             return self.follow(object, &head);
         }
-        let failure = judge(&held.url, head.status);
+        let failure = judge(&held.url, held.hops > 0, head.status);
         let (found, url) = (held.found.clone(), held.url.clone());
         let is_read = failure.is_none() && matches!(found.kind, ObjectKind::Style | ObjectKind::Frame);
         self.finish(object, failure);
@@ -409,9 +410,10 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Whether the answer to `url` is what was asked for.
-fn judge(url: &Url, status: StatusCode) -> Option<Failure> {
-    let detail = || format!("{} from `{}`", status.as_u16(), shown(url));
+/// Whether the answer to `url` is what was asked for; after redirects, who answered is told.
+fn judge(url: &Url, is_elsewhere: bool, status: StatusCode) -> Option<Failure> {
+    let from = |url| format!(" from `{}`", shown(url));
+    let detail = || format!("{}{}", status.as_u16(), if is_elsewhere { from(url) } else { String::new() });
     match status.as_u16() {
         200..300 | 304 => None,
         100..200 => Some(Failure::new(Phase::Validate, FailureKind::ResponseInvalid, detail())),

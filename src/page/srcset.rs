@@ -21,9 +21,9 @@ pub(super) fn choose<'a>(srcset: &'a str, sizes: &str, src: Option<&'a str>) -> 
     };
     let mut has_widths = false;
     for (url, descriptors) in candidates(srcset).take(MOST) {
-        match density(descriptors, || *slot.get_or_insert_with(|| width(sizes)), &mut has_widths) {
-            Some(density) => take(url, density),
-            None => {}
+        let found = density(descriptors, || *slot.get_or_insert_with(|| width(sizes)), &mut has_widths);
+        if let Some(density) = found {
+            take(url, density);
         }
     }
     if let Some(src) = src.filter(|src| !has_widths && !src.trim().is_empty()) {

@@ -10,7 +10,7 @@ use std::fmt::Write;
 pub use units::{days_between, duration, plain};
 
 use super::style::Style;
-use crate::model::{Attempt, CheckResult, Hop, HttpFacts, Outcome, Phases, Warning};
+use crate::model::{Attempt, CheckResult, Hop, HttpFacts, Outcome, Phases, Warning, WarningKind};
 
 /// The whole of `result`, ending with a line break.
 #[must_use]
@@ -65,7 +65,8 @@ fn section(out: &mut String, result: &CheckResult, attempt: &Attempt, last: bool
         None => bars::draw(out, &attempt.phases, 0, attempt.total_us, style),
         Some(http) => hops(out, http, attempt, style),
     }
-    for warning in &attempt.warnings {
+    // What is wrong with objects stands beside `why`.
+    for warning in attempt.warnings.iter().filter(|warning| warning.kind != WarningKind::PageObject) {
         note(out, warning);
     }
 }

@@ -51,13 +51,13 @@ impl Watched {
 
     /// Compares the objects of its page with those of the run before at this location, and makes it an error or
     /// a warning when they differ (fields.md 3). A warning is told as a change of the page.
-    pub(super) fn compare_objects(&mut self, result: &mut CheckResult, rule: &PageRule) -> Option<PageNews> {
+    pub(super) fn compare_objects(&mut self, result: &mut CheckResult, rule: PageRule) -> Option<PageNews> {
         let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
         let full = result.course.page.as_deref_mut()?;
         let place = self.objects.iter_mut().find(|(location, _)| *location == result.location_id);
         let (_, known) = place?;
         let changes = match known {
-            Some(before) if is_good => page::compare(before, full, rule),
+            Some(before) if is_good => page::compare(before, full, &rule),
             _ => Vec::new(),
         };
         let bytes_before = known.as_ref().map_or(0, KnownObjects::bytes);
@@ -80,9 +80,10 @@ impl Watched {
         }
         result.status.text().clone_into(&mut result.status_text);
         if let Some(attempt) = result.attempts.last_mut() {
-            match rule.is_error {
-                true => attempt.failure = Some(failure),
-                false => attempt.warnings.push(Warning::of_page(&failure)),
+            if rule.is_error {
+                attempt.failure = Some(failure);
+            } else {
+                attempt.warnings.push(Warning::of_page(&failure));
             }
         }
         (!rule.is_error).then_some(news)

@@ -150,7 +150,7 @@ impl Lookout {
                 let before = baseline::last_objects(results, result.monitor_id, result.location_id).await;
                 watched.objects.push((result.location_id, before));
             }
-            objects = watched.compare_objects(result, &rule);
+            objects = watched.compare_objects(result, rule);
         }
         let heard = watched.heard(result, &rules, objects);
         let moment = Moment { facts, away: self.places.away(), now: turn.now };

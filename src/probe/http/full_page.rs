@@ -163,14 +163,12 @@ fn judge(rule: &FullPageRule, page: &FullPage, timed_out: bool, cx: Context<'_>)
     let (object, failure) = theirs.or(failed.first())?;
     let mut failure = (*failure).clone().of_object(&object.url);
     if object.third_party {
-        failure.detail.push_str(" (of a third party)");
+        failure.detail.push_str(" (of another site)");
     }
     if failed.len() > 1 {
-        let others = failed.len() - 1;
-        let third = failed.iter().filter(|(object, _)| object.third_party).count();
-        failure
-            .detail
-            .push_str(&format!("; and {others} more, {third} of all {} of third parties", failed.len()));
+        let foreign = failed.iter().filter(|(object, _)| object.third_party).count();
+        let more = format!("; {} objects failed, {foreign} of them of other sites", failed.len());
+        failure.detail.push_str(&more);
     }
     Some(failure)
 }
