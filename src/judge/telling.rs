@@ -14,7 +14,9 @@ const MASKED_FROM: usize = 4;
 
 /// Members of JSON, and pairs of a form or query, by what their names say. A cut text may end within a value.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let name = "(?:passw|pwd|secret|token|api[-_]?key|session|cookie|auth|jwt|bearer|credential)";
+    // `author` is nobody's secret.
+    let auth = r"authori[sz]ation|authentication|\bauth\b|[-_]auth|auth[-_]";
+    let name = format!("(?:passw|pwd|secret|token|api[-_]?key|session|cookie|jwt|bearer|credential|{auth})");
     let json = format!(r#"("[^"\\]*{name}[^"\\]*"\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|-?[0-9][0-9.eE+-]*)"#);
     let form = format!(r##"((?:^|[&?])[^=&?\s"]*{name}[^=&?\s"]*=)[^&\s"#]*"##);
     Regex::new(&format!("(?i){json}|{form}")).ok()
@@ -66,7 +68,8 @@ mod tests {
             ),
             (r#"{"access_token":"abc"#, r#"{"access_token":"********""#),
             (r#"{"Api-Key" : 12.5e3}"#, r#"{"Api-Key" : "********"}"#),
-            (r#"{"tokens": ["a"], "author": null}"#, r#"{"tokens": ["a"], "author": null}"#),
+            (r#"{"tokens": ["a"], "author": "Bob"}"#, r#"{"tokens": ["a"], "author": "Bob"}"#),
+            (r#"{"auth":"Bearer x","x_auth":"y"}"#, r#"{"auth":"********","x_auth":"********"}"#),
             ("user=me&passwd=a%20b&x=1", "user=me&passwd=********&x=1"),
             ("http://a/b?sessionid=1&c=d#e", "http://a/b?sessionid=********&c=d#e"),
             ("http://a/token/x?c=d", "http://a/token/x?c=d"),

@@ -217,7 +217,6 @@ impl Escape {
     /// `value` so written.
     pub(super) fn applied(self, value: &str) -> Result<Cow<'_, str>, &'static str> {
         Ok(match self {
-            Self::Raw => Cow::Borrowed(value),
             Self::Host => {
                 let host = value.split(['/', '?', '#']).next().unwrap_or_default();
                 let fits = |c: char| c.is_alphanumeric() || "-._:[]".contains(c);
@@ -233,7 +232,7 @@ impl Escape {
             Self::Header if value.contains(|c: char| c.is_control() && c != '\t') => {
                 return Err("its value has a control character, which would end the header");
             }
-            Self::Header => Cow::Borrowed(value),
+            Self::Raw | Self::Header => Cow::Borrowed(value),
             Self::Regex => Cow::Owned(regex::escape(value)),
         })
     }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use vigie::model::{
-    Certificate, CheckResult, HttpFacts, MonitorId, MonitorType, NoticeKind, Outcome, TlsFacts,
+    Certificate, CheckResult, HttpFacts, MonitorId, MonitorType, NoticeKind, Outcome, Phases, Status,
+    StepResult, TlsFacts,
 };
 use vigie::store::Results;
 
@@ -116,4 +117,31 @@ async fn a_traceroute_that_does_not_end_holds_a_message_for_five_seconds() {
     assert_eq!(due_now(&world).await.len(), 0);
     world.clock.advance(Duration::from_secs(5));
     assert_eq!(due_now(&world).await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_failing_step_is_named() {
+    let mut world = World::new().await;
+    world.recipient(json!({})).await;
+    let shop = world.monitor(&[1], json!({"url": "https://shop.example.test/"})).await;
+    let mut failed = result(shop, 1, run(1), Outcome::Error);
+    failed.course.steps = [(1, "Log in", Status::OK), (3, "Pay", Status::CONNECT_FAILED)]
+        .map(|(number, name, status)| StepResult {
+            number,
+            name: name.to_owned(),
+            status,
+            started_us: 0,
+            total_us: 0,
+            phases: Phases::default(),
+            failures: Vec::new(),
+            exchanges: Vec::new(),
+            variables: Vec::new(),
+        })
+        .to_vec();
+    world.hear(1, vec![failed]).await;
+    let messages = world.messages().await;
+    assert!(!messages.is_empty(), "{:?}", world.told().await);
+    for message in &messages {
+        assert_eq!(message.new.notice.step, Some((3, "Pay".to_owned())));
+    }
 }

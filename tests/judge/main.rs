@@ -4,6 +4,7 @@
 mod assertions;
 mod bounds;
 mod compliance;
+mod properties;
 mod xpath;
 
 use std::time::Duration;

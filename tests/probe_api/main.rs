@@ -6,5 +6,9 @@ mod flow;
 mod judging;
 mod logins;
 mod requests;
+mod secured;
 mod service;
+#[allow(dead_code, reason = "other tests use the rest of it")]
+#[path = "../support/tls_server.rs"]
+mod tls_server;
 mod variables;

@@ -3,9 +3,11 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
 
 /// A request as it came.
 #[derive(Clone, Debug)]
@@ -59,14 +61,32 @@ impl Drop for Service {
 
 impl Service {
     pub async fn start(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        Self::over(None, answer).await
+    }
+
+    /// The same over TLS, where there is a configuration.
+    pub async fn over(
+        tls: Option<ServerConfig>,
+        answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let asked = Arc::new(Mutex::new(Vec::new()));
         let (log, answer) = (Arc::clone(&asked), Arc::new(answer));
+        let tls = tls.map(|config| TlsAcceptor::from(Arc::new(config)));
         let task = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let (log, answer) = (Arc::clone(&log), Arc::clone(&answer));
-                tokio::spawn(async move { serve(stream, &log, &*answer).await });
+            while let Ok((tcp, _)) = listener.accept().await {
+                let (log, answer, tls) = (Arc::clone(&log), Arc::clone(&answer), tls.clone());
+                tokio::spawn(async move {
+                    match tls {
+                        None => serve(tcp, &log, &*answer).await,
+                        Some(tls) => {
+                            if let Ok(stream) = tls.accept(tcp).await {
+                                serve(stream, &log, &*answer).await;
+                            }
+                        }
+                    }
+                });
             }
         });
         Self { address, asked, task }
@@ -87,7 +107,10 @@ impl Service {
     }
 }
 
-async fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, answer: &(dyn Fn(&Asked) -> Reply + Sync)) {
+async fn serve<S>(mut stream: S, log: &Mutex<Vec<Asked>>, answer: &(dyn Fn(&Asked) -> Reply + Sync))
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     let Some(asked) = request(&mut stream).await else { return };
     let is_head = asked.method == "HEAD";
     let reply = answer(&asked);
@@ -106,7 +129,7 @@ async fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, answer: &(dyn Fn(
     while matches!(stream.read(&mut rest).await, Ok(1..)) {}
 }
 
-async fn request(stream: &mut TcpStream) -> Option<Asked> {
+async fn request<S: AsyncRead + Unpin>(stream: &mut S) -> Option<Asked> {
     let mut bytes = Vec::new();
     loop {
         if stream.read_buf(&mut bytes).await.ok()? == 0 {

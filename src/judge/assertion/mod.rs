@@ -141,7 +141,8 @@ impl Assertion {
 
     /// Fails with what was found instead.
     fn check(&self, answer: &Answer<'_>) -> Result<(), String> {
-        match &self.subject {
+        let lookup = match &self.subject {
+            Subject::Found(lookup) => lookup,
             Subject::Timeout(most) => {
                 return if answer.elapsed <= *most {
                     Ok(())
@@ -153,9 +154,7 @@ impl Assertion {
                 let among = codes.iter().any(|codes| codes.contains(&answer.status));
                 return if among == self.negative { Err(answer.status.to_string()) } else { Ok(()) };
             }
-            _ => {}
-        }
-        let Subject::Found(lookup) = &self.subject else { return Ok(()) };
+        };
         let nodes = lookup.nodes(answer)?;
         let fitting = nodes.iter().position(|node| self.fits(node));
         let holds = match &self.test {

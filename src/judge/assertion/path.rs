@@ -1,4 +1,4 @@
-//! JSON of a body, and JSONPaths over it, none of which takes more time and room than it is granted.
+//! JSON of a body, and paths over it, none of which takes more time and room than it is granted.
 
 use std::cell::Cell;
 

@@ -123,11 +123,10 @@ impl<'d> XNode<'d> {
         let mut all =
             |nodes: &mut dyn Iterator<Item = Node<'d, 'd>>| nodes.map(Self::Tree).try_for_each(&mut *each);
         match axis {
-            Axis::This => each(*self),
             Axis::Child if is_tree => all(&mut node.children()),
             Axis::Descendant if is_tree => all(&mut node.descendants().skip(1)),
             Axis::DescendantOrSelf if is_tree => all(&mut node.descendants()),
-            Axis::DescendantOrSelf => each(*self),
+            Axis::This | Axis::DescendantOrSelf => each(*self),
             Axis::Parent if is_tree => all(&mut node.parent().into_iter()),
             Axis::Parent => each(Self::Tree(node)),
             Axis::Ancestor => all(&mut node.ancestors().skip(usize::from(is_tree))),

@@ -31,7 +31,8 @@ pub static POST: Table = Table::new(
     &[&[
         Field::formatted("content_type", 255, Format::HeaderValue, "Type of the body")
             .or(Preset::Text("application/x-www-form-urlencoded")),
-        Field::text("body", MAX_BODY, "The body").or(Preset::Text("")),
+        Field::text("body", MAX_BODY, "The body; of multipart the parts as they go out, boundaries included")
+            .or(Preset::Text("")),
     ]],
 );
 
@@ -41,7 +42,8 @@ pub const VARIABLE_SOURCES: &[&str] = &["JSON Response", "XML Response", "Header
 /// A variable that a step fills.
 pub static VARIABLE: Table = Table::new(
     "Variable",
-    "A value of a response that later steps use as `{{name}}`",
+    "A value of a response that later steps use as `{{name}}`, in URL, headers, login, body and values of assertions; \
+     without any step there are `{{$timestamp}}`, `{{$timestamp_ms}}`, `{{$isoTimestamp}}`, `{{$uuid}}` and `{{$randomInt}}`",
     &[&[
         Field::formatted("name", 255, Format::Identifier, "Its name, unique in the monitor").required(),
         Field::text(
@@ -53,7 +55,7 @@ pub static VARIABLE: Table = Table::new(
         Field::new(
             "source",
             Kind::TextOf(VARIABLE_SOURCES),
-            "Where it is found; by the content type if left out",
+            "Where it is found; if left out by the content type, else by how `property` begins: `$`, `/`, any other a regular expression",
         ),
     ]],
 );

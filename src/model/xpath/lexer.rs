@@ -59,8 +59,8 @@ fn literal(rest: &str, quote: char) -> Result<(Token, usize), String> {
 fn number(rest: &str) -> Result<(Token, usize), String> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let whole = digits(rest);
-    let behind = &rest[whole..];
-    let end = if behind.starts_with('.') { whole + 1 + digits(&behind[1..]) } else { whole };
+    let decimals = rest[whole..].strip_prefix('.').map(digits);
+    let end = whole + decimals.map_or(0, |decimals| 1 + decimals);
     let number = rest[..end].parse().map_err(|_| format!("`{}` is no number", &rest[..end]))?;
     Ok((Token::Number(number), end))
 }

@@ -6,7 +6,7 @@
 mod lexer;
 mod parser;
 
-pub use parser::parse;
+pub use parser::{Parsed, parse};
 
 /// An expression (3).
 #[derive(Clone, Debug, PartialEq)]

@@ -8,11 +8,14 @@ use super::{Axis, Comparison, Expr, Function, NodeTest, Operation, Start, Step};
 const LEVELS: [&[&str]; 6] =
     [&["or"], &["and"], &["=", "!="], &["<", "<=", ">", ">="], &["+", "-"], &["*", "div", "mod"]];
 
-/// Parses `text`: the expression, and the namespace prefixes in it.
+/// An expression, and the namespace prefixes in it.
+pub type Parsed = (Expr, Box<[Box<str>]>);
+
+/// Parses `text`.
 ///
 /// # Errors
 /// What is wrong, in a few words.
-pub fn parse(text: &str) -> Result<(Expr, Box<[Box<str>]>), String> {
+pub fn parse(text: &str) -> Result<Parsed, String> {
     let tokens = tokens(text)?;
     let prefix = |token: &Token| match token {
         Token::Prefixed(prefix, _) | Token::PrefixedStar(prefix) => Some(prefix.clone()),

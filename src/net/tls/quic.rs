@@ -46,7 +46,11 @@ impl QuicSession {
     pub(in crate::net) fn facts(&self, stands: bool) -> Option<TlsFacts> {
         let certificates = facts::certificates(&self.recorder.chain());
         let tls_version = stands.then(|| "TLSv1.3".to_owned());
-        (stands || !certificates.is_empty()).then(|| TlsFacts { certificates, tls_version, tls_cipher: None })
+        (stands || !certificates.is_empty()).then_some(TlsFacts {
+            certificates,
+            tls_version,
+            tls_cipher: None,
+        })
     }
 
     /// Why the certificate was refused here, when it was.

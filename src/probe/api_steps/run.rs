@@ -269,7 +269,9 @@ impl<'a> Run<'a> {
             request_headers.iter_mut().chain(response_headers).for_each(|(_, value)| hide(value));
             let bodies = request_body.iter_mut().chain(response_body);
             bodies.for_each(|Excerpt { text, .. }| hide_all(text));
-            failure.iter_mut().for_each(|failure| hide(&mut failure.detail));
+            if let Some(failure) = failure {
+                hide(&mut failure.detail);
+            }
         }
         for capture in &mut step.captures {
             let Some(text) = capture.content.as_deref().and_then(|content| std::str::from_utf8(content).ok())

@@ -117,7 +117,9 @@ fn checked(results: &[CheckResult]) -> Value {
     holds(&har, LOG);
     assert_eq!(har["log"]["version"], "1.2");
     let pages = har["log"]["pages"].as_array().unwrap();
-    pages.iter().for_each(|page| holds(page, PAGE));
+    for page in pages {
+        holds(page, PAGE);
+    }
     for entry in har["log"]["entries"].as_array().unwrap() {
         holds(entry, ENTRY);
         assert!(pages.iter().any(|page| page["id"] == entry["pageref"]), "{entry}");
