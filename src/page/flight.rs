@@ -81,10 +81,11 @@ pub(super) async fn resolve(
     Landed::Resolved { origin, object, addresses: asked.and_then(|answer| answer), trace }
 }
 
-/// Opens a connection to one of `addresses`; under TLS by `session`.
+/// Opens a connection to one of the addresses, or through the proxy that the endpoint names; under TLS by
+/// `session`.
 pub(super) async fn open(
     terms: &Terms<'_>,
-    to: (Arc<[IpAddr]>, u16),
+    to: (Arc<[IpAddr]>, Endpoint),
     session: Option<Result<TlsSession, Failure>>,
     speaks_http2: bool,
     deadline: Deadline,
@@ -92,7 +93,12 @@ pub(super) async fn open(
     let mut trace = Box::<Trace>::default();
     let opened = async {
         let session = session.transpose()?;
-        let tcp = terms.net.connect_any(&to.0, to.1, deadline, &mut trace).await?;
+        let (addresses, endpoint) = &to;
+        let tcp = if endpoint.proxy.is_some() {
+            terms.net.connect(endpoint, deadline, &mut trace).await?
+        } else {
+            terms.net.connect_any(addresses, endpoint.port, deadline, &mut trace).await?
+        };
         // All that matters is read before the close; a reset then leaves no TIME_WAIT behind, here or there.
         // If the option cannot be set, the usual close follows.
         let _ = tcp.set_zero_linger();

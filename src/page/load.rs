@@ -208,11 +208,11 @@ impl Loader<'_> {
             Next::Open => {
                 origin.open += 1;
                 let addresses = origin.addresses.clone().unwrap_or_default();
-                let (port, session) = (origin.endpoint.port, origin.session.clone());
+                let (endpoint, session) = (origin.endpoint.clone(), origin.session.clone());
                 let speaks_http2 = origin.speaks_http2;
                 self.flights.push(Box::pin(async move {
                     let opening =
-                        Box::pin(flight::open(terms, (addresses, port), session, speaks_http2, deadline));
+                        Box::pin(flight::open(terms, (addresses, endpoint), session, speaks_http2, deadline));
                     let held = deadline.hold(Phase::Connect, opening).await;
                     let (connection, trace) = held.unwrap_or_else(|failure| (Err(failure), Box::default()));
                     Landed::Opened { origin: number, object, connection, trace }

@@ -108,6 +108,8 @@ impl<'d, 'f> Scope<'d, 'f> {
             }
             found.append(&mut nodes);
             if found.len() > crowd {
+                // To sort them takes longer than to find them.
+                spend(self.fuel, 4 * found.len() as u64)?;
                 found = in_order(found);
                 crowd = CROWD.max(2 * found.len());
             }
