@@ -137,8 +137,10 @@ async fn serve() {
     println!("{}", listener.local_addr().unwrap());
     std::io::stdout().flush().unwrap();
     let body = "<p>a word or two of what this page is about, as pages have it</p>\n";
-    let page: String =
-        (0..OBJECTS).map(|number| format!("{body}<img src='/{number}.png' alt=''>\n")).collect();
+    let page: String = (0..OBJECTS)
+        .map(|number| format!("{body}<img src='/{number}.png' alt=''>\n"))
+        .collect::<Vec<_>>()
+        .concat();
     let (page, object) = (Bytes::from(page), Bytes::from(vec![b'x'; BYTES]));
     loop {
         let (stream, _) = listener.accept().await.unwrap();

@@ -60,7 +60,7 @@ async fn kept(world: &World) -> Vec<String> {
     let codes = |result: &CheckResult| {
         let page = result.course.page.as_ref();
         page.map_or(String::new(), |page| {
-            page.changes.iter().map(|change| format!(" {}", change.status)).collect()
+            page.changes.iter().map(|change| format!(" {}", change.status)).collect::<Vec<_>>().concat()
         })
     };
     results.iter().map(|result| format!("{} {}{}", result.outcome, result.status, codes(result))).collect()

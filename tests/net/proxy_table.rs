@@ -433,11 +433,11 @@ async fn proxies_that_are_only_odd_are_understood() {
                 LOGIN,
                 Say(b"\x01\x00"),
                 ASKED,
-                Say(b"\x05\0\0\x01\0\0\0\0\0\0220 ready"),
+                Say(b"\x05\0\0\x01\0\0\0\0\0\x00220 ready"),
             ],
         ),
         // It asks for no login, though it was offered one.
-        (Socks5, true, &[GREETED, Say(b"\x05\x00"), ASKED, Say(b"\x05\0\0\x01\0\0\0\0\0\0220 ready")]),
+        (Socks5, true, &[GREETED, Say(b"\x05\x00"), ASKED, Say(b"\x05\0\0\x01\0\0\0\0\0\x00220 ready")]),
     ];
     for &(kind, login, acts) in cases {
         let way = Way::new(kind, scripted(acts).await);

@@ -30,12 +30,11 @@ where
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         let all = all.clone();
         async move {
-            let body = match request.uri().path() {
-                "/" => (0..OBJECTS).map(|number| format!("<img src=/{number}.png>")).collect::<String>(),
-                _ => {
-                    all.wait().await;
-                    "x".repeat(20_000)
-                }
+            let body = if request.uri().path() == "/" {
+                (0..OBJECTS).map(|number| format!("<img src=/{number}.png>")).collect::<Vec<_>>().concat()
+            } else {
+                all.wait().await;
+                "x".repeat(20_000)
             };
             Ok::<_, Infallible>(hyper::Response::new(Full::new(Bytes::from(body))))
         }

@@ -39,7 +39,7 @@ async fn sixty_objects_of_a_real_nginx_are_loaded() {
     write("key.pem", &own.key);
     let mut html = "<link rel=stylesheet href=style.css>".to_owned();
     for number in 0..58 {
-        html += &format!("<img src={number}.svg>");
+        html.extend(["<img src=", &number.to_string(), ".svg>"]);
         write(&format!("{number}.svg"), &"<svg xmlns='http://www.w3.org/2000/svg'/>".repeat(number + 1));
     }
     write("page.html", &html);

@@ -1,5 +1,6 @@
 //! Runs one attempt and compares it with what is expected.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -30,7 +31,7 @@ impl Check {
             timeout: Duration::from_secs(20),
             settings: ProbeSettings { body_bytes: 1024 * 1024, ..ProbeSettings::default() },
             config: NetConfig { trust, ..NetConfig::default() },
-            proxies: Default::default(),
+            proxies: BTreeMap::default(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Digest logins at real servers: apache2 (MD5) and lighttpd (MD5, SHA-256, SHA-512-256, hashed user names).
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +17,7 @@ use crate::daemon::{Daemon, free_port, has, open_folder, wait_for};
 use crate::lacking::lacks;
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 fn hash(algorithm: &str, text: &str) -> String {
@@ -76,11 +77,12 @@ async fn a_real_lighttpd_lets_digests_in() {
         page(folder.path(), name);
         let file = format!("{root}/{name}.passwords");
         fs::write(&file, passwords(algorithm)).unwrap();
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "$HTTP[\"url\"] =~ \"^/{name}/\" {{ auth.backend = \"htdigest\"\n auth.backend.htdigest.userfile = \"{file}\"\n \
              auth.require = (\"\" => (\"method\" => \"digest\", \"realm\" => \"inner\", \"require\" => \"valid-user\", \
              \"algorithm\" => \"{algorithm}\"{more})) }}\n"
-        ));
+        );
     }
     fs::write(folder.path().join("lighttpd.conf"), text).unwrap();
     let _daemon =
@@ -113,7 +115,8 @@ async fn a_real_apache_lets_a_digest_in() {
     ]
     .iter()
     .map(|(name, file)| format!("LoadModule {name}_module {modules}/mod_{file}.so\n"))
-    .collect();
+    .collect::<Vec<_>>()
+    .concat();
     // Its threads may not run as root; without root it stays who it is.
     let user = if crate::daemon::is_root() { "User nobody\nGroup nogroup\n" } else { "" };
     let text = format!(

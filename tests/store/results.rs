@@ -141,7 +141,7 @@ fn state(monitor: i64, planned_at: Timestamp, streak: u32) -> MonitorState {
         total_us: result.total_us,
         since: at(0),
         streak,
-        full_page_at: (streak % 2 == 0).then_some(planned_at),
+        full_page_at: streak.is_multiple_of(2).then_some(planned_at),
     }
 }
 
