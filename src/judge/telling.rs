@@ -28,20 +28,38 @@ pub(super) fn is_secret(name: &str) -> bool {
     is_telling(&name) || ["passw", "api_key", "jwt", "bearer"].iter().any(|word| name.contains(word))
 }
 
-/// `text` without `secrets`, however a URL, a form or JSON writes them.
-#[must_use]
-pub fn masked<'a, 't>(text: &'t str, secrets: impl Iterator<Item = &'a str>) -> Cow<'t, str> {
-    let mut text = Cow::Borrowed(text);
-    for secret in secrets.filter(|secret| secret.len() >= MASKED_FROM) {
-        for escape in [Escape::Raw, Escape::Component, Escape::Form, Escape::JsonString, Escape::Xml] {
-            if let Ok(written) = escape.applied(secret)
-                && text.contains(&*written)
-            {
-                text = Cow::Owned(text.replace(&*written, MASK));
+/// Texts that are taken out, in every way in which a URL, a form, JSON or XML writes them.
+#[derive(Default)]
+pub struct Masks(Vec<String>);
+
+impl Masks {
+    /// Those of `secrets`.
+    #[must_use]
+    pub fn of<'a>(secrets: impl Iterator<Item = &'a str>) -> Self {
+        let mut written = Vec::new();
+        for secret in secrets.filter(|secret| secret.len() >= MASKED_FROM) {
+            for escape in [Escape::Raw, Escape::Component, Escape::Form, Escape::JsonString, Escape::Xml] {
+                if let Ok(form) = escape.applied(secret)
+                    && !written.iter().any(|known: &String| *known == form)
+                {
+                    written.push(form.into_owned());
+                }
             }
         }
+        Self(written)
     }
-    text
+
+    /// `text` without them.
+    #[must_use]
+    pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
+        for written in &self.0 {
+            if text.contains(written.as_str()) {
+                text = Cow::Owned(text.replace(written.as_str(), MASK));
+            }
+        }
+        text
+    }
 }
 
 /// `text`, the beginning of a body or a URL, without the values that stand behind names such as `password`.

@@ -12,7 +12,7 @@ use super::Context;
 use super::judge::{Case, Ruling};
 use super::options::Options;
 use super::plan::Plan;
-use crate::judge::telling::{masked, unnamed};
+use crate::judge::telling::{Masks, unnamed};
 use crate::judge::template::Variables;
 use crate::model::{
     Capture, Excerpt, Failure, FailureKind, HttpExchange, HttpFacts, Observation, Phase, Status, StepResult,
@@ -125,9 +125,10 @@ impl<'a> Run<'a> {
                 }
             };
             step.note(&journey, &head);
-            let before = journey.record(&Kept { head: Some(&head), most: EXCERPT, ..Kept::default() });
+            let kept = Kept { head: Some(&head), most: EXCERPT, ..Kept::default() };
+            let before = journey.goes_on(&head).then(|| journey.record(&kept));
             match journey.go_on(&head) {
-                Ok(true) => step.result.exchanges.push(before),
+                Ok(true) => step.result.exchanges.extend(before),
                 Ok(false) => break self.judge(step, steps, index, &mut journey, &head, body).await,
                 Err(failure) => {
                     step.record(
@@ -239,8 +240,9 @@ impl<'a> Run<'a> {
 
     /// Takes the texts that let somebody in out of all that is kept of the step.
     fn mask(&self, step: &mut Step) {
+        let masks = Masks::of(self.telling());
         let hide = |text: &mut String| {
-            if let Cow::Owned(hidden) = masked(text, self.telling()) {
+            if let Cow::Owned(hidden) = masks.masked(text) {
                 *text = hidden;
             }
         };

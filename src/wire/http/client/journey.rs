@@ -229,6 +229,12 @@ impl<'a> Journey<'a> {
         Ok(())
     }
 
+    /// Whether [`Self::go_on`] would go on after this answer, or fail to.
+    #[must_use]
+    pub fn goes_on(&self, head: &Head) -> bool {
+        self.request.follows && redirect::is_redirect(head.status) || self.can_log_in(head)
+    }
+
     fn can_log_in(&self, head: &Head) -> bool {
         head.status == StatusCode::UNAUTHORIZED
             && self.logins < MOST_LOGINS
