@@ -90,7 +90,12 @@ async fn a_failed_check_keeps_the_answer_for_its_account_alone() {
     let result = &list["results"][0];
     assert_eq!((&result["status"], &result["facts"]["http_status"]), (&json!(7), &json!(503)));
     let path = format!("/results/{}", result["check_id"].as_str().unwrap());
-    assert_eq!(&reader.get(&path).await.expect(200), result, "alone as in the list");
+    let mut alone = reader.get(&path).await.expect(200);
+    let exchanges = alone.as_object_mut().unwrap().remove("exchanges").unwrap();
+    assert_eq!(&alone, result, "alone as in the list, but for the exchanges");
+    assert_eq!((&exchanges[0]["method"], &exchanges[0]["http_status"]), (&json!("GET"), &json!(503)));
+    let sent = exchanges[0]["response_headers"].as_array().unwrap();
+    assert!(sent.contains(&json!(["x-auth-token", "********"])), "{sent:?}");
     let captures = json!([
         {"name": "response-head.txt", "mimetype": "text/plain; charset=utf-8",
          "bytes": result["captures"][0]["bytes"]},
