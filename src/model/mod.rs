@@ -39,6 +39,7 @@ mod text;
 mod time;
 mod url_login;
 mod verification;
+pub mod words;
 pub mod xpath;
 pub mod yaml;
 
