@@ -265,6 +265,8 @@ fn json_string(value: &str) -> String {
 #[derive(Clone)]
 pub struct Variables {
     set: Vec<(String, String)>,
+    /// Names of those whose values are secrets, whatever they are called.
+    protected: Vec<String>,
     now: Timestamp,
     random: u128,
     /// Made when the first of them is asked for.
@@ -282,7 +284,8 @@ impl Variables {
     /// None but the built-in ones, of an attempt that begins `now`; `random` is what is left to chance.
     #[must_use]
     pub fn new(now: Timestamp, random: u128) -> Self {
-        Self { set: Vec::new(), now, random, built_in: OnceLock::new() }
+        let (set, protected) = (Vec::new(), Vec::new());
+        Self { set, protected, now, random, built_in: OnceLock::new() }
     }
 
     fn built_in(&self) -> &[(&'static str, String); 5] {
@@ -309,16 +312,24 @@ impl Variables {
     /// The value of `name`; of a built-in one with its `$`.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
-        if name.starts_with('$') {
-            return self.built_in().iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+        let set = self.set.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let built_in = || self.built_in().iter().find(|(known, _)| *known == name);
+        match set {
+            None if name.starts_with('$') => built_in().map(|(_, value)| value.as_str()),
+            set => set,
         }
-        self.set.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The values of variables whose names say that they let somebody in, such as `token`: those are kept
-    /// nowhere.
+    /// Makes the value of `name` a secret.
+    pub fn protect(&mut self, name: &str) {
+        self.protected.push(name.to_owned());
+    }
+
+    /// The values of variables that are protected, or whose names say that they let somebody in, such as `token`:
+    /// those are kept nowhere.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
-        self.set.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| value.as_str())
+        let secret = |name: &String| is_secret(name) || self.protected.contains(name);
+        self.set.iter().filter(move |(name, _)| secret(name)).map(|(_, value)| value.as_str())
     }
 }
 

@@ -4,15 +4,9 @@ use super::{Judged, scripts};
 
 /// One sentence each.
 pub(crate) fn warnings(judged: &Judged<'_>) -> Vec<String> {
-    let warnings = [
-        unused_address(judged),
-        outlasts(judged),
-        unspoken(judged),
-        plain_http3(judged),
-        unprobed(judged),
-        scripts::warning(judged),
-    ];
-    warnings.into_iter().flatten().collect()
+    let warnings =
+        [unused_address(judged), outlasts(judged), unspoken(judged), plain_http3(judged), unprobed(judged)];
+    warnings.into_iter().flatten().chain(scripts::warnings(judged)).collect()
 }
 
 fn unused_address(judged: &Judged<'_>) -> Option<String> {
