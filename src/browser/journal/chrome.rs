@@ -51,7 +51,7 @@ impl Journal {
                 }
             }
             "Network.dataReceived" => {
-                let bytes = params["dataLength"].as_u64().unwrap_or_default();
+                let bytes = whole(&params["dataLength"]);
                 if let Some(exchange) = self.exchange(id) {
                     exchange.bytes += bytes;
                 }
@@ -61,6 +61,7 @@ impl Journal {
                 if let Some(exchange) = self.end(id) {
                     exchange.wire_bytes = whole(&params["encodedDataLength"]);
                     over(exchange, ended);
+                    counted(exchange);
                 }
             }
             "Network.loadingFailed" => {
@@ -136,6 +137,21 @@ fn over(exchange: &mut Exchange, ended: f64) {
     let whole = Duration::try_from_secs_f64(exchange.ended - exchange.began).unwrap_or_default();
     if exchange.http_status > 0 {
         exchange.phases.set(Phase::Transfer, whole.saturating_sub(known));
+    }
+}
+
+/// Of what was asked for ahead, Chromium tells no pieces: then the answer's own word counts, where it is not
+/// compressed.
+fn counted(exchange: &mut Exchange) {
+    let field = |name: &str| {
+        let found = exchange.response_headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    };
+    let plain = field("content-encoding").is_none_or(|coding| coding == "identity");
+    if exchange.bytes == 0
+        && let Some(length) = field("content-length").filter(|_| plain).and_then(|text| text.parse().ok())
+    {
+        exchange.bytes = length;
     }
 }
 

@@ -67,7 +67,9 @@ impl Player<'_> {
         self.page_bound = bound;
         let page = if bound == Bound::Page { page } else { rounded(page) };
         let (until, _) = self.budget.until(act.timeout);
-        let script = rounded(until.saturating_duration_since(Instant::now()));
+        // The page itself ends what it waits for; code of the script is ended by the driver.
+        let own = if matches!(act.action, Action::RunJs { .. }) { Duration::ZERO } else { 2 * SLACK };
+        let script = rounded(until.saturating_duration_since(Instant::now()) + own);
         match self.session.limit(page, script, ask::soon()).await {
             // Told after it is answered.
             Ok(()) | Err(Trouble::Dialog(_)) => Ok(()),
