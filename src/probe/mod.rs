@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::browser::House;
 use crate::clock::Clock;
 use crate::model::{Document, MonitorId, MonitorType, Observation, Timestamp};
 use crate::net::{Deadline, Net};
@@ -107,6 +108,8 @@ pub struct ProbeSettings {
     pub keyring: Option<Arc<Keyring>>,
     /// Variables of API steps that stand before the first step, as `vigie check --set` gives them.
     pub variables: Arc<BTreeMap<String, String>>,
+    /// The browsers of this process.
+    pub browser: Arc<House>,
 }
 
 impl Default for ProbeSettings {
@@ -120,6 +123,7 @@ impl Default for ProbeSettings {
             monitor: MonitorId(0),
             keyring: None,
             variables: Arc::default(),
+            browser: Arc::default(),
         }
     }
 }
