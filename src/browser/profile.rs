@@ -128,7 +128,7 @@ fn locked(path: &Path, how: FlockArg) -> io::Result<Flock<File>> {
 
 fn random() -> io::Result<String> {
     // Short: the path of a socket below it has to fit into 107 bytes.
-    let mut bytes = [0_u8; 5];
+    let mut bytes = [0_u8; 8];
     aws_lc_rs::rand::fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:010x}", u64::from_ne_bytes(bytes) >> 24))
 }

@@ -61,7 +61,7 @@ impl Tail {
     /// Reads what comes, and forgets it but for the last lines. Stays pending at the end of the output.
     pub(super) async fn drain(&mut self) {
         while self.next().await.is_some() {}
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// The last lines in one.
