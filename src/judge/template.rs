@@ -261,6 +261,8 @@ fn json_string(value: &str) -> String {
 #[derive(Clone)]
 pub struct Variables {
     set: Vec<(String, String)>,
+    /// Names of those whose values are secrets, whatever they are called.
+    protected: Vec<String>,
     built_in: [(&'static str, String); 5],
 }
 
@@ -278,6 +280,7 @@ impl Variables {
         let micros = now.as_micros();
         Self {
             set: Vec::new(),
+            protected: Vec::new(),
             built_in: [
                 ("$timestamp", micros.div_euclid(1_000_000).to_string()),
                 ("$timestamp_ms", micros.div_euclid(1000).to_string()),
@@ -304,10 +307,16 @@ impl Variables {
         all.find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The values of variables whose names say that they let somebody in, such as `token`: those are kept
+    /// Makes the value of `name` a secret.
+    pub fn protect(&mut self, name: &str) {
+        self.protected.push(name.to_owned());
+    }
+
+    /// The values of variables that are protected, or whose names say that they let somebody in, such as `token`: those are kept
     /// nowhere.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
-        self.set.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| value.as_str())
+        let secret = |name: &String| is_secret(name) || self.protected.contains(name);
+        self.set.iter().filter(move |(name, _)| secret(name)).map(|(_, value)| value.as_str())
     }
 }
 

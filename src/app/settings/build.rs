@@ -357,8 +357,9 @@ impl Reader<'_> {
             user_agent: self.optional("checks.user_agent").map_or(standard.user_agent, Into::into),
             monitor: standard.monitor,
             variables: standard.variables,
-            keyring: None,
             browser: standard.browser,
+            authoring: standard.authoring,
+            keyring: None,
             hello: self.optional("mail.hello").map(Into::into),
         }
     }
