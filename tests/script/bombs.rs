@@ -10,7 +10,7 @@ use crate::support::{faults, read};
 const LARGEST: usize = 10 * 1024 * 1024;
 
 /// So long may any script take, in a build without optimisation on a busy machine.
-const LONGEST: Duration = Duration::from_secs(20);
+const LONGEST: Duration = Duration::from_secs(30);
 
 fn times(text: &str) -> String {
     text.repeat(LARGEST / text.len())
@@ -92,8 +92,8 @@ fn there_are_limits_that_no_script_of_people_meets() {
     assert_eq!(faults(&acts), ["1:150015: there are more than 10000 acts in the script"]);
     let patterns =
         |count: usize| format!("<script><step>{}</step></script>", "<assert-url matches='a'/>".repeat(count));
-    assert_eq!(read(&patterns(200)).steps[0].acts.len(), 200);
-    assert!(faults(&patterns(201))[0].ends_with("there are more than 200 regular expressions in the script"));
+    assert_eq!(read(&patterns(100)).steps[0].acts.len(), 100);
+    assert!(faults(&patterns(101))[0].ends_with("there are more than 100 regular expressions in the script"));
     let by = |count: usize| {
         format!("<script><step><click>{}</click></step></script>", "<by id='a'/>".repeat(count))
     };

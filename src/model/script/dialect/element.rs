@@ -17,7 +17,7 @@ use super::places::Places;
 /// Faults of one script that are told.
 const MOST_FAULTS: usize = 100;
 /// Regular expressions of one script.
-const MOST_PATTERNS: usize = 200;
+const MOST_PATTERNS: usize = 100;
 /// Bytes of one of them, compiled.
 const COMPILED_BYTES: usize = 512 * 1024;
 /// Seconds that a step or an act may take.
