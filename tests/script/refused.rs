@@ -1,5 +1,7 @@
 //! What is no script: every fault with its place, in words that help.
 
+use vigie::model::script::dialect::Script;
+
 use crate::support::{faults, stepped};
 
 /// What an act must say of an element, in a hint.
@@ -237,6 +239,18 @@ fn acts() {
         assert!(told.iter().any(fits), "{act}\nexpected {expected}\ntold {told:#?}");
         assert!(told.len() <= 2, "one mistake, and not {told:#?}");
     }
+}
+
+#[test]
+fn locators_and_patterns_have_a_longest() {
+    let long = "a".repeat(10_001);
+    for act in [format!("<click css='{long}'/>"), format!("<click><by xpath='//{long}'/></click>")] {
+        assert!(of(&act)[0].ends_with(": a locator has at most 10000 characters"), "{act}");
+    }
+    for act in [format!("<assert-url matches='{long}'/>"), format!("<keyword regex='true' text='{long}'/>")] {
+        assert!(of(&act)[0].ends_with(": a regular expression has at most 10000 characters"), "{act}");
+    }
+    assert!(Script::read(&around(&format!("<click css='{}'/>", &long[1..]))).is_ok());
 }
 
 #[test]
