@@ -211,7 +211,7 @@ impl LocalPlanner {
             interval: monitor.interval(),
             offset: monitor.offset(),
             part: Part::default(),
-            timeout: monitor.timeout(),
+            timeout: probe.limit(monitor.timeout()),
             retry: document.flag("retry_on_failure"),
             location,
             probe,

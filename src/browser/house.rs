@@ -68,6 +68,20 @@ impl House {
         Self { config, folder, places: Arc::new(Semaphore::new(most as usize)), most }
     }
 
+    /// How long it may take until a browser is ready.
+    #[must_use]
+    pub const fn start_limit(&self) -> Duration {
+        self.config.start
+    }
+
+    /// Whether such a browser can be had here.
+    ///
+    /// # Errors
+    /// [`FailureKind::BrowserMissing`] (95), saying what is missing.
+    pub fn has(&self, kind: BrowserKind) -> Result<(), Failure> {
+        binaries::find(&self.config, kind).map(drop)
+    }
+
     /// How many browsers there may be at once.
     #[must_use]
     pub const fn most(&self) -> u32 {

@@ -9,17 +9,23 @@ mod fault;
 mod firefox;
 mod group;
 mod house;
+mod journal;
 mod keeper;
 mod processes;
 mod profile;
+mod session;
 mod tail;
+mod trouble;
 mod user;
 mod wish;
 
 pub use commands::Cdp;
 pub use config::{HouseConfig, Remote};
 pub use house::{House, Opened};
+pub use journal::{Exchange, Journal, Listener, Pages};
 pub use keeper::Keeper;
+pub use session::{Element, Session};
+pub use trouble::Trouble;
 pub use wish::{BrowserKind, Guise, Wish};
 
 /// The variable that all processes of a browser have in their environment, with the name of its profile.

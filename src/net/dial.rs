@@ -54,7 +54,10 @@ impl Net {
         let allowed = self.permitted(addresses, trace)?;
         let started = Instant::now();
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
-        let outcome = race(self, proxy, &targets, deadline, trace).await;
+        let outcome = match *targets {
+            [target] => sole(self, proxy, target, deadline, trace).await,
+            _ => race(self, proxy, &targets, deadline, trace).await,
+        };
         trace.phases.add(Phase::Connect, started.elapsed());
         outcome
     }
@@ -125,6 +128,21 @@ pub fn close_at_once(stream: TcpStream) {
 pub fn acknowledge_at_once(stream: &TcpStream) {
     // On failure it stays so.
     let _ = SockRef::from(stream).set_tcp_quickack(true);
+}
+
+/// As [`race`], with nobody to race against.
+async fn sole(
+    net: &Net,
+    proxy: Option<&Proxy>,
+    target: SocketAddr,
+    deadline: Deadline,
+    trace: &mut Trace,
+) -> Result<TcpStream, Failure> {
+    trace.address = Some(target);
+    match tokio::time::timeout_at(deadline.at, net.dial(target, proxy, deadline)).await {
+        Ok((_, outcome)) => outcome,
+        Err(_) => Err(too_late(&[target], net.proxy_towards(target, proxy), Vec::new(), deadline)),
+    }
 }
 
 async fn race(

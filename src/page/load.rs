@@ -20,7 +20,7 @@ use super::{read, same_site};
 use crate::model::{Failure, FailureKind, FullPage, ObjectKind, Phase};
 use crate::net::{Deadline, Net, TlsOptions};
 use crate::wire::http::client::{
-    Jar, MOST_REDIRECTS, Pass, Way, is_redirect, is_secret, redirect_target, shown,
+    Jar, MOST_REDIRECTS, Pass, Way, is_redirect, is_same_origin, is_secret, redirect_target, shown,
 };
 use crate::wire::http::{Content, Head};
 
@@ -386,7 +386,7 @@ impl Loader<'_> {
     fn headers(&mut self, object: usize) -> HeaderMap {
         let object = &self.objects[object];
         let (page, url) = (self.terms.page, &object.url);
-        let is_own = url.origin() == page.origin();
+        let is_own = is_same_origin(url, page);
         let mut headers = HeaderMap::with_capacity(12);
         for (name, value) in self.terms.headers {
             let is_ours = [HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name);
@@ -440,7 +440,7 @@ fn referer(by: &Url, to: &Url) -> Option<String> {
     if by.scheme() == "https" && to.scheme() != "https" {
         return None;
     }
-    if by.origin() == to.origin() {
+    if is_same_origin(by, to) {
         let before = &by[..Position::BeforeUsername];
         return Some(format!("{before}{}", &by[Position::BeforeHost..Position::AfterQuery]));
     }

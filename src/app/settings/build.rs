@@ -350,6 +350,8 @@ impl Reader<'_> {
             user_agent: self.optional("checks.user_agent").map_or(standard.user_agent, Into::into),
             monitor: standard.monitor,
             variables: standard.variables,
+            browser: standard.browser,
+            authoring: standard.authoring,
             keyring: None,
             hello: self.optional("mail.hello").map(Into::into),
         }

@@ -60,7 +60,7 @@ fn assignment(subject: &Subject, settings: &Settings, location: LocationId) -> A
         interval: monitor.interval(),
         offset: None,
         part: Part::default(),
-        timeout: monitor.timeout(),
+        timeout: probe.limit(monitor.timeout()),
         retry: monitor.document.flag("retry_on_failure"),
         location,
         probe,

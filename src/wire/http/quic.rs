@@ -14,7 +14,7 @@ use quinn::ConnectionError;
 use tokio::time::timeout_at;
 
 use super::body::Body;
-use super::driver::{Driver, Wanted};
+use super::driver::Driver;
 use super::exchange::Head;
 use super::recorder::Marks;
 use super::{HEAD_BYTES, HEAD_FIELDS};
@@ -71,7 +71,7 @@ async fn ask(told: &Told, request: Request<Full<Bytes>>, marks: &Marks) -> Resul
         .await
         .map_err(|error| told.of_connection(marks.phase(), &error.to_string()))?;
     let connection = async move { poll_fn(|cx| connection.poll_close(cx)).await };
-    let mut driver = Driver::new(connection, Wanted::default());
+    let mut driver = Driver::new(connection, None, None);
     let exchange = async {
         let mut stream: Stream = sender.send_request(Request::from_parts(parts, ())).await?;
         if !body.is_empty() {
