@@ -45,7 +45,7 @@ fn hostile_scripts_take_bounded_time_and_tell_a_bounded_number_of_faults() {
         in_step(&format!("<keyword regex='1' text='[{}]'/>", times("ab"))),
         format!(
             "<script>{}<step>{}</step></script>",
-            (0..80_000).map(|at| format!("<variable name='v{at}'/>")).collect::<String>(),
+            (0..80_000).map(|at| format!("<variable name='v{at}'/>")).collect::<Vec<_>>().concat(),
             "<open url='{{w}}'/>".repeat(9_000)
         ),
         in_step(&format!("<open url='/' {}/>", "a=\"\" ".repeat(200_000))),

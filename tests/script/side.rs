@@ -36,9 +36,12 @@ fn told(found: &Imported) -> Vec<String> {
     found.losses.iter().map(ToString::to_string).collect()
 }
 
+/// A command, its target and value, and the lines of its acts.
+type Case<'a> = ((&'a str, &'a str, &'a str), &'a [&'a str]);
+
 #[test]
 fn each_command_becomes_its_acts() {
-    let cases: &[((&str, &str, &str), &[&str])] = &[
+    let cases: &[Case<'_>] = &[
         (("open", "/a b", ""), &["<open url=\"/a b\"/>"]),
         (("open", "", ""), &["<open url=\"https://a.test\"/>"]),
         (("click", "id=go", ""), &["<click id=\"go\"/>"]),

@@ -56,8 +56,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     for index in chosen {
         let Imported { script, losses, notes } = project.import(index);
         let name = names.get(index).copied().unwrap_or_default();
-        losses.iter().for_each(|loss| output::note(&format!("not carried over: {loss}")));
-        notes.iter().for_each(|note| output::note(&format!("note: {note}")));
+        for loss in &losses {
+            output::note(&format!("not carried over: {loss}"));
+        }
+        for note in &notes {
+            output::note(&format!("note: {note}"));
+        }
         whole &= losses.is_empty() && script.is_some();
         let Some(script) = script else {
             output::note(&format!("not carried over: test `{name}`: nothing in it can be played"));

@@ -125,7 +125,7 @@ impl<'p> Carrier<'p> {
             "end" | "repeatIf" if self.blocks > 0 => self.blocks -= 1,
             "else" | "elseIf" if self.blocks > 0 => {}
             _ if self.blocks > 0 => {
-                self.lose(spot, "it stands inside of control flow, which cannot be carried over")
+                self.lose(spot, "it stands inside of control flow, which cannot be carried over");
             }
             "run" => self.run(spot),
             _ => self.plain(spot, name),
@@ -138,7 +138,7 @@ impl<'p> Carrier<'p> {
         match called {
             None => self.lose(spot, "there is no such test"),
             Some(index) if self.running.contains(&index) => {
-                self.lose(spot, "it runs a test that is running already")
+                self.lose(spot, "it runs a test that is running already");
             }
             Some(_) if self.running.len() >= DEEPEST => {
                 self.lose(spot, format!("more than {DEEPEST} tests run each other"));
@@ -239,7 +239,8 @@ impl<'p> Carrier<'p> {
             });
             match fitting {
                 Ok(locators) => {
-                    found.extend(locators.into_iter().filter(|new| !found.contains(new)).collect::<Vec<_>>())
+                    let new = locators.into_iter().filter(|new| !found.contains(new)).collect::<Vec<_>>();
+                    found.extend(new);
                 }
                 Err(why) => reason = reason.or(Some(why)),
             }
@@ -257,19 +258,19 @@ impl<'p> Carrier<'p> {
     /// The placeholder of a protected variable with this value.
     pub(super) fn protected(&mut self, value: &str, spot: Spot<'_>) -> String {
         let same = self.variables.iter().find(|variable| variable.value == value);
-        let name = same.map(|variable| variable.name.clone()).unwrap_or_else(|| {
-            let names = (1..).map(|n| if n == 1 { "password".to_owned() } else { format!("password_{n}") });
-            let name = names.into_iter().find(|name| !self.known.contains(name)).unwrap_or_default();
-            self.notes.push(format!(
-                "test `{}`, command {}: what is typed became the protected variable `{name}`; a monitor with it needs \
-                 `transaction_password`",
-                super::super::super::fault::shortened(&spot.test.name),
-                spot.index + 1
-            ));
-            self.known.insert(name.clone());
-            self.variables.push(Variable { name: name.clone(), value: value.to_owned(), protected: true });
-            name
-        });
+        if let Some(same) = same {
+            return format!("{{{{{}}}}}", same.name);
+        }
+        let names = (1..).map(|n| if n == 1 { "password".to_owned() } else { format!("password_{n}") });
+        let name = names.into_iter().find(|name| !self.known.contains(name)).unwrap_or_default();
+        self.notes.push(format!(
+            "test `{}`, command {}: what is typed became the protected variable `{name}`; a monitor with it needs \
+             `transaction_password`",
+            super::super::super::fault::shortened(&spot.test.name),
+            spot.index + 1
+        ));
+        self.known.insert(name.clone());
+        self.variables.push(Variable { name: name.clone(), value: value.to_owned(), protected: true });
         format!("{{{{{name}}}}}")
     }
 

@@ -29,6 +29,7 @@ pub(super) struct Test {
 }
 
 /// A command of a test.
+#[expect(clippy::struct_field_names, reason = "the file calls it so")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Command {

@@ -110,7 +110,7 @@ pub(super) fn typed(target: &Target, text: &str) -> Result<Vec<Action>, String> 
             Err(name) => match name.strip_prefix("KEY_") {
                 Some(key) => key,
                 None if held.is_empty() => {
-                    plain.push_str(&format!("{{{{{}}}}}", variable(name)));
+                    plain.push_str(&filled(&format!("${{{name}}}")));
                     continue;
                 }
                 None => return Err("a variable is typed while a key is held".to_owned()),
