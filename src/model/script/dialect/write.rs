@@ -67,7 +67,9 @@ fn describe(tag: &mut Tag, action: &Action) {
         Action::Open { url } => tag.set("url", url),
         Action::Click { on: target, .. }
         | Action::Clear { field: target }
-        | Action::Hover { over: target } => {
+        | Action::Hover { over: target }
+        | Action::Scroll { to: Some(target), .. }
+        | Action::SwitchFrame(FrameChoice::Element(target)) => {
             tag.target(target);
         }
         Action::Type { into, text } => {
@@ -91,9 +93,6 @@ fn describe(tag: &mut Tag, action: &Action) {
                 tag.target(target);
             }
             tag.set("key", key);
-        }
-        Action::Scroll { to: Some(target), .. } | Action::SwitchFrame(FrameChoice::Element(target)) => {
-            tag.target(target);
         }
         Action::Scroll { to: None, x, y } => {
             tag.set("x", x);
