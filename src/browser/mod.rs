@@ -1,6 +1,7 @@
 //! Real browsers: a driver and a browser for each check, with a profile, a process group and a forward proxy
 //! of their own, all of it gone when the check ends. What a script does with them is the probe's to play.
 
+mod addon;
 mod binaries;
 mod chrome;
 mod commands;
@@ -13,6 +14,7 @@ mod journal;
 mod keeper;
 mod processes;
 mod profile;
+mod remote;
 mod session;
 mod tail;
 mod trouble;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use vigie::browser::{BrowserKind, House};
+use vigie::browser::{BrowserKind, House, HouseConfig};
 use vigie::clock::SystemClock;
 use vigie::model::{Document, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig};
@@ -50,7 +50,9 @@ impl Check {
     pub fn playing(kind: BrowserKind, script: &str) -> Self {
         let fields = json!({ "script": script, "browser_type": kind.name(), "timeout": 20 });
         let Value::Object(fields) = fields else { unreachable!() };
-        Self { fields, house: Arc::default(), config: NetConfig::default() }
+        // The machine of a test may be busy with others.
+        let house = House::new(HouseConfig { start: Duration::from_secs(90), ..HouseConfig::default() });
+        Self { fields, house: Arc::new(house), config: NetConfig::default() }
     }
 
     pub fn with(mut self, fields: Value) -> Self {

@@ -119,6 +119,9 @@ impl Journal {
             self.main_frame = Some(context.to_owned());
         }
         let is_page = document && self.main_frame.as_deref() == Some(context) && destination != "iframe";
+        if is_page {
+            self.left();
+        }
         let began = seconds(&params["timestamp"]);
         self.begin(
             &id_of(params),

@@ -92,7 +92,8 @@ impl Journal {
         }
         let request = &params["request"];
         let url = request["url"].as_str().unwrap_or_default();
-        if url.starts_with("data:") || url.starts_with("blob:") {
+        // Pages of the browser itself and data in the page are none of the network.
+        if !url.starts_with("http") && !url.starts_with("ws") {
             return;
         }
         let kind = params["type"].as_str().unwrap_or_default();
@@ -102,6 +103,9 @@ impl Journal {
             self.main_frame = Some(frame.to_owned());
         }
         let is_page = document && self.main_frame.as_deref() == Some(frame);
+        if is_page {
+            self.left();
+        }
         let exchange = Exchange {
             method: request["method"].as_str().unwrap_or_default().to_owned(),
             url: cut(url, LONGEST_VALUE),

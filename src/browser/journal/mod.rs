@@ -73,8 +73,8 @@ pub struct Pages {
 /// Collects what drivers tell.
 #[derive(Debug, Default)]
 pub struct Journal {
-    /// Under way, by the browser's id.
-    open: HashMap<String, usize>,
+    /// Those of `exchanges`, by the browser's id. Logs are not in order: bytes may be told of after the end.
+    known: HashMap<String, usize>,
     /// In the order in which they began.
     exchanges: VecDeque<Exchange>,
     unlisted: u32,
@@ -91,7 +91,7 @@ pub struct Journal {
 impl Journal {
     /// What happened since the last time. Requests that are under way are told as they are, and not again.
     pub fn read(&mut self) -> Pages {
-        self.open.clear();
+        self.known.clear();
         Pages {
             exchanges: std::mem::take(&mut self.exchanges).into(),
             unlisted: std::mem::take(&mut self.unlisted),
@@ -116,12 +116,17 @@ impl Journal {
             self.unlisted += 1;
             return;
         }
-        self.open.insert(id.to_owned(), self.exchanges.len());
+        self.known.insert(id.to_owned(), self.exchanges.len());
         self.exchanges.push_back(exchange);
     }
 
+    /// The page is another one now: what the last one waited for comes no more.
+    fn left(&mut self) {
+        self.pending.clear();
+    }
+
     fn exchange(&mut self, id: &str) -> Option<&mut Exchange> {
-        let at = *self.open.get(id)?;
+        let at = *self.known.get(id)?;
         self.exchanges.get_mut(at)
     }
 
@@ -129,8 +134,7 @@ impl Journal {
         if self.pending.remove(id) {
             self.changed_at = Some(Instant::now());
         }
-        let at = self.open.remove(id)?;
-        self.exchanges.get_mut(at)
+        self.exchange(id)
     }
 
     fn say(&mut self, level: &str, source: &str, text: &str, url: &str, line: Option<u32>) {

@@ -59,12 +59,15 @@ impl Player<'_> {
 
     /// Tells the driver how long pages and scripts of this act may take.
     async fn keep_time(&mut self, act: &Act) -> Result<(), Stopped> {
-        let whole_seconds = |time: Duration| Duration::from_secs(time.as_secs() + 1);
+        // Drivers take milliseconds; a little more than is left, so that they are not early.
+        let rounded = |time: Duration| {
+            Duration::from_millis(50 * (u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / 50 + 1))
+        };
         let (page, bound) = self.budget.page();
         self.page_bound = bound;
-        let page = if page.subsec_nanos() == 0 { page } else { whole_seconds(page) };
+        let page = if bound == Bound::Page { page } else { rounded(page) };
         let (until, _) = self.budget.until(act.timeout);
-        let script = whole_seconds(until.saturating_duration_since(Instant::now()));
+        let script = rounded(until.saturating_duration_since(Instant::now()));
         match self.session.limit(page, script, ask::soon()).await {
             // Told after it is answered.
             Ok(()) | Err(Trouble::Dialog(_)) => Ok(()),

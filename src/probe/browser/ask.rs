@@ -73,6 +73,8 @@ pub(super) enum Of<'a> {
     Url,
     Title,
     Source,
+    /// What tells whether the page changed; its text is empty.
+    Shape,
 }
 
 impl Of<'_> {
@@ -92,6 +94,7 @@ impl Of<'_> {
             Self::Count(locators) => json!({ "what": "count", "longest": 32, "locators": locators }),
             Self::Url => text("url"),
             Self::Title => text("title"),
+            Self::Shape => json!({ "what": "shape", "longest": LONGEST_SOURCE }),
             Self::Source => json!({ "what": "source", "longest": LONGEST_SOURCE }),
         }
     }
@@ -136,8 +139,8 @@ pub(super) async fn text(
     })
 }
 
-/// Notes from now on whether the page gets `event`, or changes.
-pub(super) async fn watch(session: &Session, event: Option<&str>, until: Instant) -> Result<(), Unanswered> {
+/// Notes from now on whether the page gets `event`.
+pub(super) async fn watch(session: &Session, event: &str, until: Instant) -> Result<(), Unanswered> {
     let question = json!({ "what": "watch", "event": event });
     session.run(PAGE, vec![question], until).await?;
     Ok(())

@@ -159,7 +159,10 @@ impl Player<'_> {
             return Err(self.budget.passed(bound, &what));
         }
         match self.performed(act).await {
-            Ok(()) => Ok(()),
+            Ok(()) => match self.budget.spent() {
+                Some(bound) => Err(self.budget.passed(bound, &what)),
+                None => Ok(()),
+            },
             // The next act answers it.
             Err(Stopped::Dialog(_)) if next.is_some_and(is_answer) && !is_answer(act) => Ok(()),
             Err(Stopped::Dialog(text)) => Err(self.refused_dialog(&what, &text).await),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::ask::{self, Found, Of};
+use super::ask::{self, Found, Of, Told};
 use super::budget::Bound;
 use super::naming;
 use super::play::{Player, Stopped};
@@ -19,6 +19,8 @@ const LISTEN: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) enum Before {
     Address(String),
+    /// The number that stands for the page.
+    Shape(u64),
     Watching,
 }
 
@@ -53,7 +55,7 @@ impl Player<'_> {
                 }
             }
             Wanted::Event(name) => {
-                let watched = ask::watch(&self.session, Some(name), limit.0).await;
+                let watched = ask::watch(&self.session, name, limit.0).await;
                 watched.map_err(|why| self.unanswered(why, limit.1))?;
                 self.came(limit, FailureKind::BrowserEventMissing, &format!("no event `{name}`"), act).await
             }
@@ -105,15 +107,21 @@ impl Player<'_> {
     /// Notes what is before an act.
     pub(super) async fn before(&self, expected: &Expected, act: &Act) -> Result<Before, Stopped> {
         let (until, bound) = self.budget.until(act.timeout);
-        let event = match expected {
+        let name = match expected {
             Expected::Location => {
                 let told = self.told(&Of::Url, (Instant::now(), bound), |_| true).await?;
                 return Ok(Before::Address(told.unwrap_or_default()));
             }
-            Expected::Update => None,
-            Expected::Event(name) => Some(name.as_str()),
+            Expected::Update => {
+                let told = ask::text(&self.session, &Of::Shape, None, ask::soon()).await;
+                return match told.map_err(|why| self.unanswered(why, bound))? {
+                    Told::Text(_, number) => Ok(Before::Shape(number)),
+                    _ => Ok(Before::Shape(0)),
+                };
+            }
+            Expected::Event(name) => name,
         };
-        let watched = ask::watch(&self.session, event, until).await;
+        let watched = ask::watch(&self.session, name, until).await;
         watched.map_err(|why| self.unanswered(why, bound))?;
         Ok(Before::Watching)
     }
@@ -136,10 +144,20 @@ impl Player<'_> {
                     }
                 }
             }
+            (_, Before::Shape(before)) => {
+                let told = ask::text(&self.session, &Of::Shape, Some(*before), limit.0).await;
+                match told.map_err(|why| self.unanswered(why, limit.1))? {
+                    Told::Text(..) => Ok(()),
+                    _ => {
+                        let why = "nothing of it changed";
+                        Err(self.missing(FailureKind::PageUpdateMissing, why, limit.1, act))
+                    }
+                }
+            }
             (Expected::Event(name), _) => {
                 self.came(limit, FailureKind::BrowserEventMissing, &format!("no event `{name}`"), act).await
             }
-            _ => self.came(limit, FailureKind::PageUpdateMissing, "nothing of it changed", act).await,
+            _ => Ok(()),
         }
     }
 
