@@ -1,4 +1,4 @@
-//! Events of WebDriver BiDi, by which Firefox tells of its requests and of its console (W3C WebDriver BiDi 7.5,
+//! Events of `WebDriver BiDi`, by which Firefox tells of its requests and of its console (W3C `WebDriver BiDi` 7.5,
 //! 7.6).
 
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use url::Url;
 
 use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, cut, version};
-use crate::model::{Failure, FailureKind, ObjectKind, Phase, Phases};
+use crate::model::{Failure, FailureKind, ObjectKind, Phase};
 
 /// What is listened to.
 const EVENTS: &[&str] = &[
@@ -167,29 +167,16 @@ fn answered(exchange: &mut Exchange, params: &Value) {
         response["status"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or_default();
     exchange.http_version = version(response["protocol"].as_str().unwrap_or_default());
     let mimetype = response["mimeType"].as_str().unwrap_or_default();
-    exchange.mimetype = mimetype.split(';').next().unwrap_or_default().trim().to_owned();
+    mimetype.split(';').next().unwrap_or_default().trim().clone_into(&mut exchange.mimetype);
     exchange.response_headers = fields(&response["headers"]);
     exchange.wire_bytes = response["bytesReceived"].as_u64().unwrap_or_default();
     exchange.bytes =
         response["content"]["size"].as_u64().or(response["bodySize"].as_u64()).unwrap_or_default();
 }
 
+/// Phases are not taken: the marks that Firefox tells do not add up to the times of its own events.
 fn over(exchange: &mut Exchange, params: &Value) {
     exchange.ended = seconds(&params["timestamp"]).max(exchange.began);
-    let timings = &params["request"]["timings"];
-    let mark = |name: &str| timings[name].as_f64().filter(|mark| *mark > 0.0);
-    let mut phases = Phases::default();
-    let mut span = |phase, from: Option<f64>, to: Option<f64>| {
-        if let (Some(from), Some(to)) = (from, to) {
-            phases.set(phase, Duration::try_from_secs_f64((to - from) / 1000.0).unwrap_or_default());
-        }
-    };
-    span(Phase::Resolve, mark("dnsStart"), mark("dnsEnd"));
-    span(Phase::Connect, mark("connectStart"), mark("tlsStart").or(mark("connectEnd")));
-    span(Phase::Tls, mark("tlsStart"), mark("connectEnd"));
-    span(Phase::FirstByte, mark("requestStart"), mark("responseStart"));
-    span(Phase::Transfer, mark("responseStart"), mark("responseEnd"));
-    exchange.phases = phases;
 }
 
 /// Milliseconds since 1970 as seconds.

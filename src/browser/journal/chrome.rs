@@ -1,4 +1,4 @@
-//! The logs of Chromium's driver: `performance`, which holds events of the DevTools protocol, and `browser`,
+//! The logs of Chromium's driver: `performance`, which holds events of the protocol `DevTools`, and `browser`,
 //! the console.
 
 use std::time::Duration;
@@ -125,7 +125,7 @@ impl Journal {
 fn answered(exchange: &mut Exchange, response: &Value) {
     exchange.http_status = u16::try_from(whole(&response["status"])).unwrap_or_default();
     exchange.http_version = version(response["protocol"].as_str().unwrap_or_default());
-    exchange.mimetype = response["mimeType"].as_str().unwrap_or_default().to_owned();
+    response["mimeType"].as_str().unwrap_or_default().clone_into(&mut exchange.mimetype);
     exchange.response_headers = fields(&response["headers"]);
     exchange.phases = phases(&response["timing"]);
 }

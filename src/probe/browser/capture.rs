@@ -69,14 +69,12 @@ impl Level {
     pub(super) const fn keeps(self, moment: Moment) -> Keep {
         match (self, moment) {
             (Self::Disabled, _) => Keep::Never,
-            (_, Moment::Failure) => Keep::Always,
-            (Self::ErrorOnly, _) | (Self::ActionsOnError | Self::Actions, Moment::Event) => Keep::Never,
-            (Self::ActionsOnError, Moment::Action) => Keep::OnError,
-            (Self::Actions, Moment::Action) => Keep::Always,
+            (_, Moment::Failure) | (Self::Actions, Moment::Action) | (Self::Events, Moment::Event) => {
+                Keep::Always
+            }
+            (Self::ActionsOnError, Moment::Action) | (Self::EventsOnError, Moment::Event) => Keep::OnError,
             // The end of a step is the end of its last act.
-            (Self::EventsOnError | Self::Events, Moment::Action) => Keep::Never,
-            (Self::EventsOnError, Moment::Event) => Keep::OnError,
-            (Self::Events, Moment::Event) => Keep::Always,
+            _ => Keep::Never,
         }
     }
 }

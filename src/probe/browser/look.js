@@ -15,7 +15,7 @@ const answer = {
   title: document.title.slice(0, 1000),
   status: entry ? entry.responseStatus || 0 : 0,
   type: entry ? entry.type : '',
-  origin: performance.timeOrigin,
+  origin: String(performance.timeOrigin),
   bytes: entry ? { wire: entry.transferSize || 0, decoded: entry.decodedBodySize || 0 } : null,
   times,
   paint,

@@ -23,8 +23,8 @@ pub(super) struct Seen {
     pub(super) url: String,
     pub(super) title: String,
     status: u16,
-    /// `performance.timeOrigin`: tells documents apart.
-    origin: f64,
+    /// `performance.timeOrigin`, as text: tells documents apart.
+    origin: String,
     times: Times,
     paint: Paint,
     largest: Option<f64>,
@@ -117,7 +117,7 @@ impl Player<'_> {
             }
         };
         let (new, timing) = (seen.origin != self.document, seen.timing(experience != Experience::Unwanted));
-        self.document = seen.origin;
+        self.document.clone_from(&seen.origin);
         if self.about.is_none() {
             self.about = Some((seen.agent.clone(), seen.viewport));
         }

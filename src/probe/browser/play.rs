@@ -28,7 +28,7 @@ pub(super) struct Player<'a> {
     /// The forward proxy that the browser goes through.
     pub(super) forward: &'a Forward,
     /// Start of the document that was looked at last, by the browser's clock: tells documents apart.
-    pub(super) document: f64,
+    pub(super) document: String,
     /// What the browser calls itself, and how large its page is.
     pub(super) about: Option<(String, (u32, u32))>,
     /// Frames that were entered, from the page inwards.

@@ -23,10 +23,7 @@ impl Player<'_> {
     pub(super) async fn assert(&self, what: &Check, must: &Match, act: &Act) -> Result<(), Stopped> {
         let limit = self.budget.until(Some(act.timeout.unwrap_or(GRACE)));
         let must = self.prepared(must)?;
-        let found = match self.becomes(what, limit, |text| must.fits(text)).await? {
-            Ok(_) => return Ok(()),
-            Err(last) => last,
-        };
+        let Err(found) = self.becomes(what, limit, |text| must.fits(text)).await? else { return Ok(()) };
         let seen = match found {
             Some(text) => format!("it is `{}`", cut(&text)),
             None => "there is none".to_owned(),
@@ -72,16 +69,12 @@ impl Player<'_> {
             }
         };
         let text = self.becomes(from, limit, |text| value(text).is_some()).await?;
-        match text.ok().and_then(|text| value(&text)) {
-            Some(value) => {
-                self.take(into, value);
-                Ok(())
-            }
-            None => {
-                let detail = format!("`{into}` cannot be taken from {}", described(from));
-                Err(Failure::new(Phase::Play, FailureKind::VariableMissing, detail).into())
-            }
-        }
+        let Some(value) = text.ok().and_then(|text| value(&text)) else {
+            let detail = format!("`{into}` cannot be taken from {}", described(from));
+            return Err(Failure::new(Phase::Play, FailureKind::VariableMissing, detail).into());
+        };
+        self.take(into, value);
+        Ok(())
     }
 
     pub(super) async fn keyword(

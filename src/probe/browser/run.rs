@@ -155,7 +155,7 @@ fn player<'a>(
         started,
         windows: Vec::new(),
         forward,
-        document: 0.0,
+        document: String::new(),
         about: None,
         frames: Vec::new(),
         page_bound: Bound::Page,

@@ -136,23 +136,19 @@ impl Player<'_> {
         let limit = self.budget.until(act.timeout);
         match (expected, before) {
             (Expected::Location, Before::Address(before)) => {
-                match self.told(&Of::Url, limit, |url| url != before).await? {
-                    Ok(_) => Ok(()),
-                    Err(_) => {
-                        let why = format!("it stayed `{before}`");
-                        Err(self.missing(FailureKind::LocationChangeMissing, &why, limit.1, act))
-                    }
+                if self.told(&Of::Url, limit, |url| url != before).await?.is_ok() {
+                    return Ok(());
                 }
+                let why = format!("it stayed `{before}`");
+                Err(self.missing(FailureKind::LocationChangeMissing, &why, limit.1, act))
             }
             (_, Before::Shape(before)) => {
                 let told = ask::text(&self.session, &Of::Shape, Some(*before), limit.0).await;
-                match told.map_err(|why| self.unanswered(why, limit.1))? {
-                    Told::Text(..) => Ok(()),
-                    _ => {
-                        let why = "nothing of it changed";
-                        Err(self.missing(FailureKind::PageUpdateMissing, why, limit.1, act))
-                    }
+                if matches!(told.map_err(|why| self.unanswered(why, limit.1))?, Told::Text(..)) {
+                    return Ok(());
                 }
+                let why = "nothing of it changed";
+                Err(self.missing(FailureKind::PageUpdateMissing, why, limit.1, act))
             }
             (Expected::Event(name), _) => {
                 self.came(limit, FailureKind::BrowserEventMissing, &format!("no event `{name}`"), act).await
