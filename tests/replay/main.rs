@@ -46,6 +46,8 @@ replayed! {
     pop3 in "../fuzz/bodies/pop3.rs",
     settings in "../fuzz/bodies/settings.rs",
     smtp in "../fuzz/bodies/smtp.rs",
+    template in "../fuzz/bodies/template.rs",
+    xpath in "../fuzz/bodies/xpath.rs",
 }
 
 fn fuzz() -> PathBuf {
