@@ -31,7 +31,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("wire", &["model", "clock", "telemetry", "net"]),
     ("page", &["model", "clock", "telemetry", "net", "wire"]),
     // Of `vault` the signatures by which a probe recognises what it left at a target.
-    ("probe", &["model", "clock", "judge", "schedule", "telemetry", "vault", "net", "wire", "page"]),
+    // Real browsers: processes, sessions, and the forward proxy of `net` that they go through.
+    ("browser", &["model", "clock", "telemetry", "net", "wire"]),
+    (
+        "probe",
+        &["model", "clock", "judge", "schedule", "telemetry", "vault", "net", "wire", "page", "browser"],
+    ),
     ("notify", &["model", "clock", "telemetry", "vault", "net", "wire"]),
     ("store", &["model", "clock", "telemetry"]),
     // The engine runs what the registry builds: the contract of `probe`, never one kind's own module.
@@ -59,6 +64,7 @@ const ANYTHING: &[&str] = &[
     "net",
     "wire",
     "page",
+    "browser",
     "probe",
     "notify",
     "store",

@@ -181,6 +181,8 @@ impl Runner {
         if applying.changes.len() > 0 {
             self.applying = Some(applying);
         } else {
+            // A plan that is there is shown at once, before the first of its checks can be seen.
+            self.shown_at = None;
             let _ = applying.done.send(());
         }
     }

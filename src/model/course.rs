@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Failure, Phases, Status};
 
+mod browser;
+
+pub use browser::{ActResult, BrowserFacts, ConsoleEntry, PageTiming, PlayedStep, ViewResult};
+
 /// The pieces of a check; flattened in JSON (behaviour.md 9).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Course {
@@ -20,6 +24,12 @@ pub struct Course {
     /// The objects of the page, of a full page check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<Box<FullPage>>,
+    /// The browser that played a script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub browser: Option<Box<BrowserFacts>>,
+    /// Content views of a script, in the order of the monitor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub views: Vec<ViewResult>,
 }
 
 impl Course {
@@ -54,6 +64,9 @@ pub struct StepResult {
     /// Names of the variables that it set. Their values may be secrets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub variables: Vec<String>,
+    /// What the browser told of it, of a step of a script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub played: Option<Box<PlayedStep>>,
 }
 
 /// One request and its answer, as they went over the wire. Header values that let somebody in are masked.

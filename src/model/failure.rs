@@ -112,6 +112,25 @@ failure_kinds! {
     PageObjectNew = "page_object_new", Target, OBJECT_NEW, "an object of the page is new";
     PageObjectNone = "page_object_none", Target, OBJECT_NONE, "the page has no objects";
     FullPageTimedOut = "full_page_timed_out", Target, FULL_PAGE_TIMED_OUT, "the objects of the page were not all loaded in time";
+    BrowserEventTimedOut = "browser_event_timed_out", Target, EVENT_TIMED_OUT, "the step took longer than it may";
+    TransactionTimedOut = "transaction_timed_out", Target, TRANSACTION_TIMED_OUT, "the script took longer than it may";
+    PageTooSlow = "page_too_slow", Target, PAGE_TOO_SLOW, "the page was not loaded in time";
+    BrowserEventMissing = "browser_event_missing", Target, EVENT_MISSING, "the expected event did not come";
+    LocationChangeMissing = "location_change_missing", Target, LOCATION_CHANGE_MISSING, "the address of the page did not become the expected one";
+    PageUpdateMissing = "page_update_missing", Target, PAGE_UPDATE_MISSING, "the page did not change as expected";
+    NetworkNotQuiet = "network_not_quiet", Target, NETWORK_NOT_QUIET, "the network did not become quiet";
+    ElementWeak = "element_weak", Target, ELEMENT_WEAK, "no locator matches one element alone";
+    ElementMissing = "element_missing", Target, ELEMENT_MISSING, "no locator matches an element";
+    EventsSkipped = "events_skipped", Target, EVENTS_SKIPPED, "too many optional acts were skipped";
+    DialogUnexpected = "dialog_unexpected", Target, DIALOG_UNEXPECTED, "the page opened a dialog that the script has no act for";
+    TooManySteps = "too_many_steps", Target, TOO_MANY_STEPS, "the script has more steps than are allowed";
+    ScriptInvalid = "script_invalid", Target, SCRIPT_INVALID, "the script cannot be parsed";
+    ScriptFailed = "script_failed", Target, VALIDATION_FAILED, "JavaScript of the script threw an error";
+    PageUnloadable = "page_unloadable", Target, CONNECT_FAILED, "the browser shows an error page of its own";
+    BrowserTimedOut = "browser_timed_out", Ours, BROWSER_TIMED_OUT, "the browser or its driver does not answer";
+    BrowserFailed = "browser_failed", Ours, BROWSER_FAILED, "the browser or its driver ended or refused a command";
+    BrowserTooLarge = "browser_too_large", Ours, BROWSER_FAILED, "the browser took more memory than it may and was ended";
+    BrowserMissing = "browser_missing", Ours, CANNOT_RUN, "this location has no such browser or driver";
     Unsupported = "unsupported", Ours, CANNOT_RUN, "this build has no probe for the type or option";
     NotConfigured = "not_configured", Ours, CANNOT_RUN, "this location lacks what the monitor names";
     Cancelled = "cancelled", Ours, INTERNAL, "the check was cancelled";
@@ -209,7 +228,16 @@ mod tests {
         labels.dedup();
         assert_eq!(labels.len(), FailureKind::ALL.len());
         for kind in FailureKind::ALL.iter().filter(|kind| kind.fault() == Fault::Ours) {
-            assert!(matches!(kind.status(), Status::INTERNAL | Status::CANNOT_RUN), "{kind:?}");
+            assert!(
+                matches!(
+                    kind.status(),
+                    Status::INTERNAL
+                        | Status::CANNOT_RUN
+                        | Status::BROWSER_TIMED_OUT
+                        | Status::BROWSER_FAILED
+                ),
+                "{kind:?}"
+            );
         }
     }
 

@@ -43,7 +43,10 @@ pub mod xpath;
 pub mod yaml;
 
 pub use capture::Capture;
-pub use course::{Course, Excerpt, FullPage, HttpExchange, ObjectChange, ObjectKind, PageObject, StepResult};
+pub use course::{
+    ActResult, BrowserFacts, ConsoleEntry, Course, Excerpt, FullPage, HttpExchange, ObjectChange, ObjectKind,
+    PageObject, PageTiming, PlayedStep, StepResult, ViewResult,
+};
 pub use document::{Document, Secrets};
 pub use failure::{Failure, FailureKind, Fault};
 pub use fault::{FieldFault, MASK, Rule, nearest, shortened, shown};

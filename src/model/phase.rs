@@ -75,6 +75,16 @@ phases! {
     Fetch = "fetch",
     /// Leaving in good order: QUIT, LOGOUT.
     Quit = "quit",
+    /// Starting a browser and its session.
+    Launch = "launch",
+    /// From the start of a navigation until the page was first painted.
+    FirstPaint = "first_paint",
+    /// From the start of a navigation until the document was there: `DOMContentLoaded`.
+    DomLoad = "dom_load",
+    /// From the start of a navigation until the page was loaded: the event `load`.
+    PageLoad = "page_load",
+    /// Playing a script, from its first act to the end of the last.
+    Play = "play",
     /// Rules on what was read: keyword, assertions, certificate dates.
     Validate = "validate",
 }

@@ -136,6 +136,7 @@ async fn the_failing_step_is_named() {
             failures: Vec::new(),
             exchanges: Vec::new(),
             variables: Vec::new(),
+            played: None,
         })
         .to_vec();
     world.hear(1, vec![failed]).await;

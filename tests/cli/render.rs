@@ -260,6 +260,7 @@ fn steps_and_the_objects_of_a_page_have_a_line_each() {
         failures,
         exchanges,
         variables: if number == 1 { vec!["token".to_owned(), "user".to_owned()] } else { Vec::new() },
+        played: None,
     };
     let wrong = |detail: &str| Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail);
     result.course.steps = vec![

@@ -93,6 +93,7 @@ impl<'a> Run<'a> {
                 failures: Vec::new(),
                 exchanges: Vec::new(),
                 variables: Vec::new(),
+                played: None,
             },
             began: Instant::now(),
             facts: None,

@@ -164,6 +164,7 @@ fn course() -> Course {
         failures: vec![failure.clone()],
         exchanges: vec![exchange.clone()],
         variables: vec!["x".into()],
+        played: None,
     };
     let object = |kind| PageObject {
         url: "x".into(),
@@ -191,7 +192,7 @@ fn course() -> Course {
             now: Some(2),
         }],
     };
-    Course { steps: vec![step], exchanges: vec![exchange], page: Some(Box::new(page)) }
+    Course { steps: vec![step], exchanges: vec![exchange], page: Some(Box::new(page)), ..Course::default() }
 }
 
 /// What of `value` does not fit `schema`, and what of `schema` is not in `value`, by path.

@@ -181,6 +181,7 @@ fn steps_objects_and_several_checks_stand_in_one_file_in_their_order() {
         failures: Vec::new(),
         exchanges: vec![HttpExchange { started_us, ..exchange() }],
         variables: Vec::new(),
+        played: None,
     };
     let object = PageObject {
         url: "https://cdn.test/a.png".into(),

@@ -1,0 +1,77 @@
+//! What one check wants of its browser.
+
+use crate::net::Family;
+
+/// The browsers that can be asked for (interface.md 2.2, `browser_type`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BrowserKind {
+    /// Chromium or Google Chrome, over chromedriver.
+    Chrome,
+    /// Firefox, over geckodriver.
+    #[default]
+    Firefox,
+    /// Internet Explorer: only at a remote end point that has it.
+    InternetExplorer,
+}
+
+impl BrowserKind {
+    /// The word of `browser_type`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Chrome => "Google Chrome",
+            Self::Firefox => "Firefox",
+            Self::InternetExplorer => "Internet Explorer",
+        }
+    }
+
+    /// The browser that `browser_type` names.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        [Self::Chrome, Self::Firefox, Self::InternetExplorer].into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// What the browser pretends to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guise {
+    /// Width and height of the page in CSS pixels.
+    pub viewport: (u32, u32),
+    /// Device pixels a CSS pixel.
+    pub scale: f64,
+    /// Whether it is a device with a touch screen, and pages are laid out for one.
+    pub mobile: bool,
+    /// `User-Agent`; without, the browser's own.
+    pub user_agent: Option<String>,
+    /// Header fields that go with every request.
+    pub headers: Vec<(String, String)>,
+}
+
+impl Default for Guise {
+    fn default() -> Self {
+        Self { viewport: (1366, 768), scale: 1.0, mobile: false, user_agent: None, headers: Vec::new() }
+    }
+}
+
+/// All that a session is opened with.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// Which browser.
+    pub kind: BrowserKind,
+    /// Whether it shows its windows, to write scripts with.
+    pub headful: bool,
+    /// What it pretends to be.
+    pub guise: Guise,
+    /// Families of addresses that it may reach.
+    pub family: Family,
+    /// The proxy of the settings behind ours.
+    pub proxy: Option<i64>,
+    /// Whether certificates of servers are verified.
+    pub verify: bool,
+    /// A private CA beside the system's.
+    pub ca: Option<i64>,
+    /// The client certificate that it shows.
+    pub client_certificate: Option<i64>,
+    /// Whether its log of requests and the console is wanted.
+    pub journal: bool,
+}
