@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use regex::Regex;
 
-/// Bytes of the first part; shorter texts are searched at once.
-const FIRST: usize = 32 * 1024;
+/// Bytes of the first part; shorter texts are searched at once. The worst expressions take some tenths of a second
+/// for them.
+const FIRST: usize = 4 * 1024;
 /// How much longer each part is than the one before: all parts together take a third of what the whole takes.
 const GROWTH: usize = 4;
 
@@ -73,24 +74,41 @@ impl<'a> Patience<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
 
-    /// Takes milliseconds for a kilobyte.
-    const SLOW: &str = r"(\w{1,90}\s){1,90}#";
+    /// A patience of somebody who has so many seconds left, each time that it is asked.
+    fn seconds(left: &'static [u64]) -> (Patience<'static>, std::rc::Rc<Cell<usize>>) {
+        let asked = std::rc::Rc::new(Cell::new(0));
+        let count = std::rc::Rc::clone(&asked);
+        let patience = Patience::of(move || {
+            let at = count.get();
+            count.set(at + 1);
+            Duration::from_secs(left[at])
+        });
+        (patience, asked)
+    }
 
     #[test]
     fn a_search_that_would_take_too_long_is_not_made() {
-        let text = "word and wörd ".repeat(100_000);
-        let (slow, began, most) = (Regex::new(SLOW).unwrap(), Instant::now(), Duration::from_secs(2));
-        let patience = Patience::of(move || most.saturating_sub(began.elapsed()));
-        assert!(!patience.finds(&slow, &text));
-        assert!(patience.is_over());
-        // A part may take what is left when it is begun, and no part is begun that would take more.
-        assert!(began.elapsed() < 3 * most, "{:?}", began.elapsed());
-        // Nothing else is searched behind it.
-        assert!(!patience.finds(&Regex::new("word").unwrap(), &text));
+        let (text, regex) = ("a".repeat(100 * 1024), Regex::new("a").unwrap());
+        // Parts of 4, 16 and 64 KiB, then the whole of 100 KiB.
+        for (left, found) in [
+            (&[99, 98, 93, 61][..], true),
+            // The third part took 32 s, so that the whole would take 50 s.
+            (&[92, 91, 86, 54], true),
+            (&[87, 86, 81, 49], false),
+            (&[99, 98, 39], false),
+            (&[99, 79], false),
+            (&[0], false),
+        ] {
+            let (patience, asked) = seconds(left);
+            assert_eq!((patience.finds(&regex, &text), patience.is_over()), (found, !found), "{left:?}");
+            assert_eq!(asked.get(), left.len(), "{left:?}");
+            // Nothing is searched behind one that was not made.
+            assert!(found || !patience.finds(&regex, "a"));
+        }
+        let (patience, _) = seconds(&[1]);
+        assert!(patience.finds(&regex, &text[..4 * 1024]) && !patience.is_over());
     }
 
     #[test]

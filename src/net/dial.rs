@@ -29,7 +29,7 @@ impl Net {
     ) -> Result<TcpStream, Failure> {
         let proxy = self.named_proxy(to)?;
         let addresses = self.resolve(to, deadline, trace).await?;
-        self.connect_by(proxy, &addresses, to.port, deadline, trace).await
+        self.connect_by(proxy.as_deref(), &addresses, to.port, deadline, trace).await
     }
 
     /// The same for who resolved `to` before, to `addresses`.
@@ -40,7 +40,7 @@ impl Net {
         deadline: Deadline,
         trace: &mut Trace,
     ) -> Result<TcpStream, Failure> {
-        self.connect_by(self.named_proxy(to)?, addresses, to.port, deadline, trace).await
+        self.connect_by(self.named_proxy(to)?.as_deref(), addresses, to.port, deadline, trace).await
     }
 
     /// A TCP connection to `port` of one of `addresses`, which were resolved before. See [`Self::connect`].

@@ -77,7 +77,7 @@ impl Net {
         let named = self.named_proxy(to)?;
         let allowed = self.permitted(addresses, trace)?;
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, to.port)).collect();
-        if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_towards(at, named)) {
+        if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_towards(at, named.as_deref())) {
             let detail = format!("HTTP/3 goes over UDP, which the proxy {proxy} does not carry");
             return Err(Failure::new(Phase::Connect, FailureKind::NotConfigured, detail));
         }
