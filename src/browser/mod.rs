@@ -1,6 +1,26 @@
 //! Real browsers: a driver and a browser for each check, with a profile, a process group and a forward proxy
 //! of their own, all of it gone when the check ends. What a script does with them is the probe's to play.
 
+mod binaries;
+mod chrome;
+mod commands;
+mod config;
+mod fault;
+mod firefox;
+mod group;
+mod house;
+mod keeper;
+mod processes;
+mod profile;
+mod tail;
+mod user;
 mod wish;
 
+pub use commands::Cdp;
+pub use config::{HouseConfig, Remote};
+pub use house::{House, Opened};
+pub use keeper::Keeper;
 pub use wish::{BrowserKind, Guise, Wish};
+
+/// The variable that all processes of a browser have in their environment, with the name of its profile.
+const MARKER: &str = "VIGIE_BROWSER";

@@ -6,6 +6,9 @@
 
 use super::format::Format;
 
+/// Names of the built-in variables; `judge` knows their values.
+pub const BUILT_IN: [&str; 5] = ["$timestamp", "$timestamp_ms", "$isoTimestamp", "$uuid", "$randomInt"];
+
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {

@@ -322,7 +322,7 @@ fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
             "`script` cannot be parsed, line 3, column 1: expected 'step' tag, not 'script': checks end with status 96"
         ]
     );
-    let steps = |count: usize| format!("<script>{}</script>", "<step/>".repeat(count));
+    let steps = |count: usize| format!("<script>{}</script>", "<step><close-window/></step>".repeat(count));
     assert_eq!(warnings(json!({"script": steps(50)})), Vec::<String>::new());
     assert_eq!(
         warnings(json!({"script": steps(51)})),

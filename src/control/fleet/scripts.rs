@@ -9,7 +9,8 @@ use crate::control::{Caller, Refusal};
 use crate::model::accept::Accepted;
 use crate::model::field::Kind;
 use crate::model::intake::Form;
-use crate::model::script::{ScriptFacts, masked, well_formed};
+use crate::model::script::dialect::Script;
+use crate::model::script::{ScriptFacts, ScriptFault, masked, well_formed};
 use crate::model::source::Node;
 use crate::model::table::account::SCRIPT_BULK_EDIT;
 use crate::model::{Monitor, MonitorType, Rule, accept, table};
@@ -68,8 +69,9 @@ fn changed(
         blame.one(&who, Rule::Length, "new_value", message);
         return None;
     }
-    let script = script.replace(current, new);
-    if let Some(problem) = unread(old.kind(), &script) {
+    let before = script;
+    let script = before.replace(current, new);
+    if let Some(problem) = unread(old.kind(), &before, &script) {
         blame.one(&who, Rule::Format, "script", format!("`script` could not be parsed any more, {problem}"));
         return None;
     }
@@ -83,12 +85,18 @@ fn changed(
     }
 }
 
-/// Why the script cannot be read, where saving it would only warn.
-fn unread(kind: MonitorType, script: &str) -> Option<String> {
+/// Why the script cannot be read, or not be played any more, where saving it would only warn.
+fn unread(kind: MonitorType, before: &str, script: &str) -> Option<String> {
     let fault = match kind {
-        MonitorType::BrowserScript => ScriptFacts::read(script).err(),
+        MonitorType::BrowserScript => ScriptFacts::read(script).err().or_else(|| unplayable(before, script)),
         MonitorType::Api => well_formed(script).err(),
         _ => None,
     };
     fault.map(|fault| fault.to_string())
+}
+
+/// The first fault of a script that could be played before.
+fn unplayable(before: &str, script: &str) -> Option<ScriptFault> {
+    let fault = Script::read(script).err()?.into_iter().next();
+    fault.filter(|_| Script::read(before).is_ok())
 }

@@ -3,8 +3,10 @@
 use base64::Engine as _;
 
 use super::super::MonitorType;
+use super::super::document::Document;
 use super::super::fault::{MASK, Rule};
-use super::super::script::{ScriptFacts, ScriptFault, hides, same_protected, well_formed};
+use super::super::script::dialect::Script;
+use super::super::script::{ScriptFault, hides, same_protected, well_formed};
 use super::super::text::same_secret;
 use super::{Bench, Judged};
 
@@ -66,26 +68,54 @@ fn archive(bench: &mut Bench<'_>) {
     }
 }
 
-/// A script that cannot be played, which is stored nevertheless.
-pub(super) fn warning(judged: &Judged<'_>) -> Option<String> {
+/// Faults of one script that are told when it is saved.
+const MOST_TOLD: usize = 20;
+
+/// Of a script that cannot be played, which is stored nevertheless.
+pub(super) fn warnings(judged: &Judged<'_>) -> Vec<String> {
     let document = judged.document;
+    let Some(text) = document.text("script") else { return Vec::new() };
     match document.kind() {
-        MonitorType::BrowserScript => {}
-        MonitorType::Api => {
-            let fault = well_formed(document.text("script")?).err()?;
-            return Some(unparsed(&fault));
-        }
-        _ => return None,
+        MonitorType::BrowserScript => played(document, text),
+        MonitorType::Api => well_formed(text).err().iter().map(unparsed).collect(),
+        _ => Vec::new(),
     }
-    let allowed = document.number("transaction_steps_allowed");
-    match ScriptFacts::read(document.text("script")?) {
-        Err(fault) => Some(format!("{}: checks end with status 96", unparsed(&fault))),
-        Ok(facts) if i64::try_from(facts.steps).is_ok_and(|steps| steps > allowed) => Some(format!(
-            "`script` has {} steps, more than the {allowed} that are allowed: checks end with status 94",
-            facts.steps
-        )),
-        Ok(_) => None,
+}
+
+fn played(document: &Document, text: &str) -> Vec<String> {
+    let script = match Script::read(text) {
+        Ok(script) => script,
+        Err(faults) => return unplayable(&faults),
+    };
+    let mut told = Vec::new();
+    let (steps, allowed) = (script.steps.len(), document.number("transaction_steps_allowed"));
+    if i64::try_from(steps).is_ok_and(|steps| steps > allowed) {
+        told.push(format!(
+            "`script` has {steps} steps, more than the {allowed} that are allowed: checks end with status 94"
+        ));
     }
+    if let Some(act) = script.without_base().filter(|_| document.text("url").is_none()) {
+        let (line, column) = (act.place.line, act.place.column);
+        told.push(format!(
+            "`script`, line {line}, column {column}: a relative URL needs `base` of the script or `url` of the monitor"
+        ));
+    }
+    told
+}
+
+fn unplayable(faults: &[ScriptFault]) -> Vec<String> {
+    let one = |fault: &ScriptFault| {
+        let hint = fault.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        format!("{}{hint}: checks end with status 96", unparsed(fault))
+    };
+    let mut told: Vec<String> = faults.iter().take(MOST_TOLD).map(one).collect();
+    if faults.len() > MOST_TOLD {
+        told.push(format!(
+            "`script` has at least {} more faults: `vigie script check` lists them",
+            faults.len() - MOST_TOLD
+        ));
+    }
+    told
 }
 
 fn unparsed(fault: &ScriptFault) -> String {

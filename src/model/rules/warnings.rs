@@ -11,9 +11,8 @@ pub(crate) fn warnings(judged: &Judged<'_>) -> Vec<String> {
         plain_http3(judged),
         old_http3(judged),
         unprobed(judged),
-        scripts::warning(judged),
     ];
-    warnings.into_iter().flatten().collect()
+    warnings.into_iter().flatten().chain(scripts::warnings(judged)).collect()
 }
 
 fn unused_address(judged: &Judged<'_>) -> Option<String> {

@@ -69,7 +69,7 @@ impl ScriptFacts {
     }
 }
 
-/// Why a script cannot be read.
+/// Something that is wrong with a script.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {message}", place.line, place.column)]
 pub struct ScriptFault {
@@ -77,10 +77,16 @@ pub struct ScriptFault {
     pub place: Place,
     /// What is wrong there, without a full stop.
     pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
 }
 
 impl ScriptFault {
     fn new(position: roxmltree::TextPos, message: impl Into<String>) -> Self {
-        Self { place: Place { line: position.row, column: position.col }, message: message.into() }
+        Self {
+            place: Place { line: position.row, column: position.col },
+            message: message.into(),
+            hint: None,
+        }
     }
 }

@@ -8,7 +8,7 @@ use roxmltree::{Attribute, Document, Error, Node, ParsingOptions};
 use super::{ScriptFault, bounds};
 
 /// Nodes of a script that are read at most.
-const MOST_NODES: u32 = 200_000;
+pub(super) const MOST_NODES: u32 = 200_000;
 
 /// A script that was read.
 #[derive(Debug)]
@@ -34,12 +34,17 @@ pub(crate) fn read(text: &str) -> Result<Script, ScriptFault> {
     bounds::check(text)?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: MOST_NODES, entity_resolver: None };
     let document = Document::parse_with_options(text, options).map_err(|error| told(&error))?;
+    read_tree(&document, text)
+}
+
+/// Reads what `text` was parsed into.
+pub(super) fn read_tree(document: &Document<'_>, text: &str) -> Result<Script, ScriptFault> {
     let root = document.root_element();
     if root.tag_name().name() != "script" {
         let found = super::super::fault::shortened(root.tag_name().name());
         return Err(fault_at(root, format!("the root must be `script`, not `{found}`")));
     }
-    let variables = variables(&document, text)?;
+    let variables = variables(document, text)?;
     let steps = root.children().filter(|child| is(*child, "step"));
     let (steps, events) = steps
         .map(|step| step.children().filter(Node::is_element).count())
@@ -131,7 +136,7 @@ fn fault_at(node: Node<'_, '_>, message: impl Into<String>) -> ScriptFault {
 }
 
 /// The parser's words without the place, which stands apart.
-fn told(error: &Error) -> ScriptFault {
+pub(super) fn told(error: &Error) -> ScriptFault {
     let message = match error {
         Error::DtdDetected => "a document type is not taken".to_owned(),
         Error::NodesLimitReached => format!("it has more than {MOST_NODES} elements and texts"),

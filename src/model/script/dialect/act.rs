@@ -15,7 +15,7 @@ pub struct Act {
     pub optional: bool,
     /// How long it may take; without, what is left of the step.
     pub timeout: Option<Duration>,
-    /// What has to follow from it (attribute `expect`).
+    /// What has to follow from it (attribute `expect`); acts that change nothing on the page have none.
     pub expected: Option<Expected>,
     /// Where it stands in the text.
     pub place: Place,
@@ -28,11 +28,12 @@ pub enum Expected {
     Location,
     /// The page changes: nodes, texts or attributes (`update`): else status 85.
     Update,
-    /// The page gets a DOM event of this name (`event:NAME`): else status 83.
+    /// The page gets a DOM event of this name (`event:NAME`): else status 83. Letters, digits and `_ - . :`.
     Event(String),
 }
 
-/// What an act does; fields are the attributes of the same name. Texts are templates.
+/// What an act does; fields are the attributes of the same name. Texts are templates, but for names, keys and
+/// regular expressions.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "fields are named like the attributes of the dialect")]
 pub enum Action {
@@ -46,13 +47,14 @@ pub enum Action {
     Clear { field: Target },
     /// `select`: picks an option of a `select` element.
     Select { field: Target, pick: Pick },
-    /// `check`: makes a box or radio button checked or not.
+    /// `check`: makes a box or radio button checked or not (`on="false"`).
     Check { field: Target, on: bool },
     /// `hover`.
     Hover { over: Target },
-    /// `press`: a key such as `Enter`, with modifiers `Control+a`; into the focused element without a target.
+    /// `press`: a key such as `Enter`, with modifiers `Control+a`, as [`super::Chord`] knows them; into the
+    /// focused element without a target.
     Press { key: String, on: Option<Target> },
-    /// `scroll`: to an element, or by pixels.
+    /// `scroll`: to an element, or by CSS pixels.
     Scroll { to: Option<Target>, x: i64, y: i64 },
     /// `switch-frame`.
     SwitchFrame(FrameChoice),
@@ -62,15 +64,17 @@ pub enum Action {
     CloseWindow,
     /// `accept-dialog`, `dismiss-dialog`, `answer-dialog`.
     Dialog(DialogAnswer),
-    /// `wait-for`.
+    /// `wait-for`, `wait-for-text`, `wait-for-url`, `wait-for-event`, `wait-for-network-quiet`.
     WaitFor(Wanted),
-    /// `extract`: takes a value of the page into a variable.
+    /// `extract`: takes a value of the page into a variable; with a pattern its first group, or all that it matches.
     Extract { into: String, from: Check, pattern: Option<Pattern> },
-    /// `run-js`: the body of a function that may return a value.
+    /// `run-js`: the body of a function that may return a value. A placeholder in it stands for a JavaScript text
+    /// with the value, its quotes included, so that no value becomes code.
     RunJs { code: String, into: Option<String> },
     /// `screenshot`, kept whatever the level of captures is, unless it is `Disabled`.
     Screenshot { name: String },
-    /// `assert-…`: what is looked at, and what must hold of it.
+    /// `assert-text`, `-attribute`, `-value`, `-url`, `-title`, `-count`: what is looked at, and what must hold
+    /// of it.
     Assert { what: Check, must: Match },
     /// `assert-element`: there, or not there; seen, or not.
     AssertElement { element: Target, state: State },
@@ -106,7 +110,7 @@ pub enum Locator {
     XPath(String),
     /// `link`: the text of a link, as it is seen.
     Link(String),
-    /// `name`: the attribute.
+    /// `name`: the attribute of an element.
     Name(String),
     /// `text`: of the innermost element that shows it.
     Text(String),
@@ -182,7 +186,7 @@ pub enum State {
 pub enum Wanted {
     /// An element in this state: else status 97.
     Element(Target, State),
-    /// A text on the page or in an element: else status 85.
+    /// A visible text on the page or in an element: else status 85.
     Text(Option<Target>, Match),
     /// The address of the page: else status 84.
     Url(Match),
@@ -205,7 +209,7 @@ pub enum Check {
     Url,
     /// The title of the page.
     Title,
-    /// How many elements the first locator matches.
+    /// How many elements the first locator matches; none is a count too.
     Count(Target),
 }
 

@@ -1,0 +1,86 @@
+//! Which browsers and drivers this host has.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::{BrowserKind, HouseConfig};
+use crate::model::{Failure, FailureKind, Phase};
+
+/// A browser with its driver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Binaries {
+    pub(super) browser: PathBuf,
+    pub(super) driver: PathBuf,
+}
+
+/// Something that is looked for: the setting, its value, names in `PATH`, and the package of Debian.
+struct Wanted<'a> {
+    setting: &'static str,
+    path: Option<&'a Path>,
+    names: &'static [&'static str],
+    package: &'static str,
+}
+
+/// The browser of this `kind` and its driver.
+///
+/// # Errors
+/// [`FailureKind::BrowserMissing`] (95), which names what to install.
+pub(super) fn find(config: &HouseConfig, kind: BrowserKind) -> Result<Binaries, Failure> {
+    let (browser, driver) = match kind {
+        BrowserKind::Chrome => (
+            Wanted {
+                setting: "browser.chromium",
+                path: config.chromium.as_deref(),
+                names: &["chromium", "google-chrome-stable", "google-chrome", "chromium-browser"],
+                package: "package `chromium`",
+            },
+            Wanted {
+                setting: "browser.chromedriver",
+                path: config.chromedriver.as_deref(),
+                names: &["chromedriver"],
+                package: "package `chromium-driver`",
+            },
+        ),
+        BrowserKind::Firefox => (
+            Wanted {
+                setting: "browser.firefox",
+                path: config.firefox.as_deref(),
+                names: &["firefox-esr", "firefox"],
+                package: "package `firefox-esr`",
+            },
+            Wanted {
+                setting: "browser.geckodriver",
+                path: config.geckodriver.as_deref(),
+                names: &["geckodriver"],
+                package: "`cargo install geckodriver --locked`",
+            },
+        ),
+        BrowserKind::InternetExplorer => {
+            let detail =
+                "Internet Explorer runs on other hosts alone: name one that has it in `browser.remote`";
+            return Err(Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail));
+        }
+    };
+    Ok(Binaries { browser: found(&browser)?, driver: found(&driver)? })
+}
+
+fn found(wanted: &Wanted<'_>) -> Result<PathBuf, Failure> {
+    let failed = |detail| Failure::new(Phase::Launch, FailureKind::BrowserMissing, detail);
+    if let Some(path) = wanted.path {
+        let missing = || failed(format!("`{}`: `{}` is no program", wanted.setting, path.display()));
+        return is_program(path).then(|| path.to_owned()).ok_or_else(missing);
+    }
+    let folders: Vec<PathBuf> =
+        std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+    let candidates = wanted.names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    candidates.into_iter().find(|path| path.is_absolute() && is_program(path)).ok_or_else(|| {
+        failed(format!(
+            "there is no `{}` in PATH: install it ({}), or name it by `{}`",
+            wanted.names[0], wanted.package, wanted.setting
+        ))
+    })
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}

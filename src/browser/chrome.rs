@@ -1,0 +1,187 @@
+//! Chromium and its driver: how they are started, and what a session is asked for.
+//!
+//! What a browser does on its own is off, so that a check sees what the page does and nothing else: updates, safe
+//! browsing, synchronisation, suggestions, translation, preloading, upgrades of `http` to `https`. All that it
+//! fetches goes through the forward proxy: loopback too, no QUIC, no WebRTC beside it, no names of its own.
+
+use fantoccini::Client;
+use fantoccini::wd::Capabilities;
+use serde_json::{Value, json};
+
+use super::binaries::Binaries;
+use super::commands::Cdp;
+use super::group::Program;
+use super::profile::Profile;
+use super::{Guise, Wish};
+
+const FLAGS: &[&str] = &[
+    "--disable-quic",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--dns-prefetch-disable",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--no-pings",
+    "--no-service-autorun",
+    "--disable-background-networking",
+    "--disable-breakpad",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-domain-reliability",
+    "--disable-extensions",
+    "--disable-search-engine-choice-screen",
+    "--disable-sync",
+    "--hide-crash-restore-bubble",
+    "--metrics-recording-only",
+    "--mute-audio",
+    "--password-store=basic",
+    concat!(
+        "--disable-features=",
+        "AutofillServerCommunication,CertificateTransparencyComponentUpdater,DialMediaRouteProvider,",
+        "HttpsFirstBalancedModeAutoEnable,HttpsUpgrades,InterestFeedContentSuggestions,MediaRouter,",
+        "NetworkTimeServiceQuerying,OptimizationHints,Prerender2,Translate"
+    ),
+];
+
+/// The driver, on a port of its own choice.
+pub(super) fn program<'a>(binaries: &'a Binaries) -> Program<'a> {
+    // What the browser prints is wanted where it does not start.
+    let arguments = ["--port=0", "--log-level=WARNING", "--enable-chrome-logs"];
+    Program {
+        path: &binaries.driver,
+        arguments: arguments.iter().map(ToString::to_string).collect(),
+        environment: Vec::new(),
+    }
+}
+
+/// The port in a line that the driver prints when it is ready.
+pub(super) fn port_in(line: &str) -> Option<u16> {
+    let rest = line.split_once("started successfully on port ")?.1;
+    rest.trim_end_matches('.').parse().ok().filter(|&port| port != 0)
+}
+
+/// Where its programs are, and what is theirs alone.
+pub(super) struct Here<'a> {
+    pub(super) binaries: &'a Binaries,
+    pub(super) profile: &'a Profile,
+    pub(super) sandbox: bool,
+}
+
+/// What a session is asked for; `here` for a browser of this host, which goes through the proxy at `proxy`.
+pub(super) fn capabilities(
+    wish: &Wish,
+    proxy: std::net::SocketAddr,
+    here: Option<&Here<'_>>,
+) -> Capabilities {
+    let mut options = json!({
+        "args": arguments(wish, proxy, here),
+        "prefs": preferences(),
+        // Pop-ups are blocked as people's browsers do it; nothing says that a program is at work.
+        "excludeSwitches": ["disable-popup-blocking", "enable-automation"],
+        "mobileEmulation": emulation(&wish.guise),
+    });
+    if let Some(here) = here {
+        options["binary"] = json!(here.binaries.browser);
+    }
+    let mut all = Capabilities::new();
+    all.insert("browserName".into(), json!("chrome"));
+    all.insert("acceptInsecureCerts".into(), json!(super::house::takes_any_certificate(wish)));
+    all.insert("pageLoadStrategy".into(), json!("normal"));
+    all.insert("unhandledPromptBehavior".into(), json!("ignore"));
+    if wish.journal {
+        all.insert("goog:loggingPrefs".into(), json!({ "browser": "ALL", "performance": "ALL" }));
+        options["perfLoggingPrefs"] = json!({ "enableNetwork": true, "enablePage": true });
+    }
+    all.insert("goog:chromeOptions".into(), options);
+    all
+}
+
+fn arguments(wish: &Wish, proxy: std::net::SocketAddr, here: Option<&Here<'_>>) -> Vec<String> {
+    let (width, height) = wish.guise.viewport;
+    let mut all: Vec<String> = FLAGS.iter().map(ToString::to_string).collect();
+    all.push(format!("--proxy-server=http://{proxy}"));
+    all.push("--proxy-bypass-list=<-loopback>".to_owned());
+    // Names are the proxy's to resolve.
+    all.push(format!("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE {}", proxy.ip()));
+    all.push(format!("--window-size={width},{height}"));
+    if !wish.headful {
+        all.push("--headless=new".to_owned());
+    }
+    if let Some(user_agent) = &wish.guise.user_agent {
+        all.push(format!("--user-agent={user_agent}"));
+    }
+    if let Some(here) = here {
+        all.push(format!("--user-data-dir={}", here.profile.data().display()));
+        if !here.sandbox {
+            all.push("--no-sandbox".to_owned());
+        }
+    }
+    all
+}
+
+/// The page has exactly the wanted size in every window; a window of that size would lose some to its frame.
+fn emulation(guise: &Guise) -> Value {
+    let (width, height) = guise.viewport;
+    let metrics = json!({
+        "width": width, "height": height, "pixelRatio": guise.scale,
+        "mobile": guise.mobile, "touch": guise.mobile,
+    });
+    match &guise.user_agent {
+        Some(user_agent) => json!({ "deviceMetrics": metrics, "userAgent": user_agent }),
+        None => json!({ "deviceMetrics": metrics }),
+    }
+}
+
+fn preferences() -> Value {
+    json!({
+        // All downloads are refused.
+        "download_restrictions": 3,
+        "download.prompt_for_download": false,
+        "safebrowsing.enabled": false,
+        "credentials_enable_service": false,
+        "profile.password_manager_enabled": false,
+        "profile.default_content_setting_values.notifications": 2,
+        "profile.default_content_setting_values.geolocation": 2,
+        "translate.enabled": false,
+        "alternate_error_pages.enabled": false,
+        "search.suggest_enabled": false,
+        "net.network_prediction_options": 2,
+        "dns_over_https.mode": "off",
+        "https_only_mode_enabled": false,
+    })
+}
+
+/// Gives the current window what holds for a page alone: the header fields, and that downloads are refused.
+///
+/// # Errors
+/// What the driver says.
+pub(super) async fn dress(client: &Client, guise: &Guise) -> Result<(), fantoccini::error::CmdError> {
+    Cdp::new("Browser.setDownloadBehavior", json!({ "behavior": "deny" })).ask(client).await?;
+    if !guise.headers.is_empty() {
+        let headers: serde_json::Map<String, Value> =
+            guise.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+        Cdp::new("Network.enable", json!({})).ask(client).await?;
+        Cdp::new("Network.setExtraHTTPHeaders", json!({ "headers": headers })).ask(client).await?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_is_found_in_what_the_driver_prints() {
+        for (line, port) in [
+            ("ChromeDriver was started successfully on port 38569.", Some(38569)),
+            ("ChromeDriver was started successfully.", None),
+            ("ChromeDriver was started successfully on port 0.", None),
+            ("Starting ChromeDriver 156.0 (x) on port 0", None),
+            ("started successfully on port 99999999.", None),
+        ] {
+            assert_eq!(port_in(line), port, "{line}");
+        }
+    }
+}

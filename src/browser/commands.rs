@@ -1,0 +1,42 @@
+//! Commands of drivers beyond WebDriver.
+
+use fantoccini::Client;
+use fantoccini::error::CmdError;
+use fantoccini::wd::WebDriverCompatibleCommand;
+use http::Method;
+use serde_json::{Value, json};
+use url::{ParseError, Url};
+
+/// A command of the DevTools protocol, as chromedriver passes it on to the page of the current window.
+#[derive(Clone, Debug)]
+pub struct Cdp {
+    command: &'static str,
+    parameters: Value,
+}
+
+impl Cdp {
+    /// The command of this name, such as `Network.enable`.
+    #[must_use]
+    pub const fn new(command: &'static str, parameters: Value) -> Self {
+        Self { command, parameters }
+    }
+
+    /// Its answer. The caller bounds the time.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub async fn ask(self, client: &Client) -> Result<Value, CmdError> {
+        client.issue_cmd(self).await
+    }
+}
+
+impl WebDriverCompatibleCommand for Cdp {
+    fn endpoint(&self, base_url: &Url, session_id: Option<&str>) -> Result<Url, ParseError> {
+        base_url.join(&format!("session/{}/goog/cdp/execute", session_id.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        let body = json!({ "cmd": self.command, "params": self.parameters });
+        (Method::POST, Some(body.to_string()))
+    }
+}

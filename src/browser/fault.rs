@@ -1,0 +1,50 @@
+//! Why a browser could not be had, in words.
+
+use fantoccini::error::{CmdError, NewSessionError};
+
+use crate::model::{Failure, FailureKind, Phase, printable};
+
+/// Bytes of what a driver says that are told.
+const TOLD: usize = 600;
+
+/// A failure of `kind` while the browser was started.
+pub(super) fn launch(kind: FailureKind, detail: impl Into<String>) -> Failure {
+    Failure::new(Phase::Launch, kind, detail)
+}
+
+/// What a session that was not made means, with what the driver printed.
+pub(super) fn of_session(error: &NewSessionError, printed: &str) -> Failure {
+    let said = match error {
+        NewSessionError::SessionNotCreated(said) => said.message.to_string(),
+        // The other kinds are about the driver, and their words are of the library.
+        other => other.to_string(),
+    };
+    let said = first_line(&said);
+    // Chromedriver says `only supports Chrome version 156`, geckodriver `Expected browser … 120.0`.
+    let other_version = said.contains("only supports") || said.contains("Unable to find a matching set");
+    if other_version {
+        let detail = format!("the driver does not fit the browser: {said}");
+        return launch(FailureKind::BrowserMissing, detail);
+    }
+    launch(FailureKind::BrowserFailed, with_printed(&said, printed))
+}
+
+/// What a command that was refused while the session was set up means.
+pub(super) fn of_command(error: &CmdError, printed: &str) -> Failure {
+    launch(FailureKind::BrowserFailed, with_printed(&first_line(&error.to_string()), printed))
+}
+
+/// `said` with what the driver printed, when it printed something.
+pub(super) fn with_printed(said: &str, printed: &str) -> String {
+    if printed.is_empty() { said.to_owned() } else { format!("{said}; the driver printed: {printed}") }
+}
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let mut line = printable(line.trim());
+    if line.len() > TOLD {
+        line.truncate(line.floor_char_boundary(TOLD));
+        line.push('…');
+    }
+    line
+}

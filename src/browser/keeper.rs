@@ -1,0 +1,131 @@
+//! Who holds a browser: its processes, its profile, its place. With this, all of it goes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::fault::with_printed;
+use super::group::Group;
+use super::profile::Profile;
+use super::tail::Tail;
+use crate::model::{Failure, FailureKind, Phase};
+
+/// Time between two looks at whether the driver lives and how much memory is taken.
+const LOOK: Duration = Duration::from_millis(400);
+
+/// Holds the processes of one browser, its profile and its place among the others.
+#[derive(Debug)]
+pub struct Keeper {
+    /// `None` for a browser on another host, and when it has been ended.
+    held: Option<Held>,
+    tail: Option<Tail>,
+    memory: Arc<AtomicU64>,
+    limit: u64,
+}
+
+/// All that has to go. The place is free again when the rest is gone.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) group: Option<Group>,
+    pub(super) profile: Profile,
+    pub(super) place: OwnedSemaphorePermit,
+}
+
+impl Held {
+    /// Ends the processes, waits until they are gone and removes the profile. Blocks for some milliseconds; much
+    /// longer when the kernel is slow to free their memory.
+    fn end(self) {
+        let token = self.profile.token().to_owned();
+        if self.group.is_some_and(|group| !group.end()) {
+            tracing::warn!(profile = token, "processes of a browser do not end");
+        }
+        if let Err(error) = self.profile.remove() {
+            tracing::warn!(profile = token, %error, "the profile of a browser cannot be removed");
+        }
+        drop(self.place);
+    }
+}
+
+impl Keeper {
+    pub(super) fn new(held: Held, tail: Option<Tail>, limit: u64) -> Self {
+        Self { held: Some(held), tail, memory: Arc::default(), limit }
+    }
+
+    pub(super) fn tail(&mut self) -> Option<&mut Tail> {
+        self.tail.as_mut()
+    }
+
+    /// The last that the driver printed.
+    pub(super) fn printed(&self) -> String {
+        self.tail.as_ref().map(Tail::told).unwrap_or_default()
+    }
+
+    /// Waits until the browser is lost: its driver ended ([`FailureKind::BrowserFailed`]), or it took more memory
+    /// than it may ([`FailureKind::BrowserTooLarge`]), and was ended. Stays pending until then. It also reads what
+    /// the driver prints, and is to be polled as long as the driver is asked for something.
+    pub async fn lost(&mut self) -> Failure {
+        let mut looks = interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            match &mut self.tail {
+                Some(tail) => tokio::select! {
+                    () = tail.drain() => {}
+                    _ = looks.tick() => {}
+                },
+                None => drop(looks.tick().await),
+            }
+            if let Some(failure) = self.look() {
+                return failure;
+            }
+        }
+    }
+
+    fn look(&mut self) -> Option<Failure> {
+        let group = self.held.as_ref()?.group.as_ref()?;
+        if let Some(how) = group.ended() {
+            let detail = with_printed(&format!("the driver {how}"), &self.printed());
+            return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, detail));
+        }
+        let bytes = group.memory();
+        self.memory.fetch_max(bytes, Ordering::Relaxed);
+        if bytes <= self.limit {
+            return None;
+        }
+        group.kill();
+        let mib = |bytes: u64| bytes >> 20;
+        let detail = format!("{} MiB, and `browser.memory_mb` is {}", mib(bytes), mib(self.limit));
+        Some(Failure::new(Phase::Play, FailureKind::BrowserTooLarge, detail))
+    }
+
+    /// Most bytes of memory that it was seen to take; `None` when nobody looked.
+    #[must_use]
+    pub fn memory_bytes(&self) -> Option<u64> {
+        Some(self.memory.load(Ordering::Relaxed)).filter(|&bytes| bytes > 0)
+    }
+
+    /// Ends it, and waits until nothing of it is left. The session is closed by now.
+    pub async fn close(mut self) {
+        if let Some(held) = self.held.take() {
+            // It runs to its end also when nobody waits for it any more.
+            drop(tokio::task::spawn_blocking(move || held.end()).await);
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        let Some(held) = self.held.take() else { return };
+        if let Some(group) = &held.group {
+            group.kill();
+        }
+        // Whoever drops it must not be held up: this may be the runtime's own thread.
+        let ending = std::thread::Builder::new().name("browser-end".to_owned()).spawn(move || held.end());
+        if let Err(error) = ending {
+            // The next start finds what is left.
+            tracing::warn!(%error, "the profile of a browser stays for now");
+        }
+    }
+}

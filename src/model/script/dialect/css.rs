@@ -1,0 +1,159 @@
+//! A cheap look at a CSS selector: what no browser takes, as far as brackets, quotes and ends tell. What passes may
+//! still be refused by the browser, which alone knows its pseudo-classes.
+
+/// What is wrong with the selector `text`; `None` when nothing shows.
+pub(super) fn fault(text: &str) -> Option<String> {
+    Look::default().over(text).err()
+}
+
+#[derive(Default)]
+struct Look {
+    /// Brackets that are open, as the ones that close them.
+    open: Vec<char>,
+    /// The last character of weight outside of strings; spaces count for none.
+    last: Option<char>,
+}
+
+impl Look {
+    fn over(&mut self, text: &str) -> Result<(), String> {
+        let mut letters = text.chars().peekable();
+        while let Some(c) = letters.next() {
+            match c {
+                '"' | '\'' => self.string(c, &mut letters)?,
+                '\\' => {
+                    letters.next().ok_or("it ends with a backslash")?;
+                }
+                '/' if letters.peek() == Some(&'*') => {
+                    return Err("comments do not belong into it".to_owned());
+                }
+                '(' | '[' => self.open.push(if c == '(' { ')' } else { ']' }),
+                ')' | ']' => {
+                    if self.open.pop() != Some(c) {
+                        return Err(format!("a `{c}` closes nothing"));
+                    }
+                    if self.last == Some('[') || self.last == Some('(') {
+                        return Err("brackets are empty".to_owned());
+                    }
+                }
+                '{' | '}' | ';' | '@' | '!' => return Err(format!("`{c}` does not belong into a selector")),
+                ',' | '>' | '~' | '+' => self.combinator(c)?,
+                '.' | '#' if self.outside_of_attributes() => {
+                    let starts = |c: &char| c.is_ascii_alphabetic() || "_-\\".contains(*c) || !c.is_ascii();
+                    if !letters.peek().is_some_and(starts) {
+                        return Err(format!("behind `{c}` must stand a name that starts with no digit"));
+                    }
+                }
+                _ => {}
+            }
+            if !c.is_whitespace() {
+                self.last = Some(c);
+            }
+        }
+        match (self.open.last(), self.last) {
+            (Some(missing), _) => Err(format!("a `{missing}` is missing")),
+            (None, None) => Err("it is empty".to_owned()),
+            (None, Some(last @ (',' | '>' | '~' | '+'))) => Err(format!("it ends with `{last}`")),
+            _ => Ok(()),
+        }
+    }
+
+    /// `,` and what joins two parts need one before them; in brackets they may mean something else.
+    fn combinator(&self, c: char) -> Result<(), String> {
+        match self.last {
+            _ if !self.open.is_empty() => Ok(()),
+            None => Err(format!("nothing stands before `{c}`")),
+            Some(before @ (',' | '>' | '~' | '+')) => {
+                Err(format!("nothing stands between `{before}` and `{c}`"))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn outside_of_attributes(&self) -> bool {
+        !self.open.contains(&']')
+    }
+
+    fn string(&self, quote: char, letters: &mut impl Iterator<Item = char>) -> Result<(), String> {
+        if self.open.is_empty() {
+            return Err("a text in quotes stands outside of brackets".to_owned());
+        }
+        while let Some(c) = letters.next() {
+            match c {
+                '\\' => {
+                    letters.next();
+                }
+                '\n' => break,
+                _ if c == quote => return Ok(()),
+                _ => {}
+            }
+        }
+        Err(format!("a {quote} is missing"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_pass_and_what_is_none_does_not() {
+        for good in [
+            "a",
+            "#go",
+            ".a.b",
+            "*",
+            "div > p + a ~ b",
+            "a , b",
+            "input[name='q']",
+            "a[href$=\".pdf\" i]",
+            "li:nth-child(2n + 1)",
+            ":not(.a, .b)",
+            "a:has(> img)",
+            "#\\31 23",
+            "[data-x='a]b(']",
+            "é",
+            ".-x",
+            "#_",
+            "svg|a",
+            "a::before",
+            "[a='.5']",
+            "a:is(h1,h2):hover",
+            "  a  ",
+            "[data-n=\"#1\"]",
+            "#a\\.b",
+        ] {
+            assert_eq!(fault(good), None, "{good}");
+        }
+        for bad in [
+            "",
+            "  ",
+            "a[",
+            "a]",
+            "a[href='x]",
+            "a(b",
+            "#",
+            ".",
+            "#1a",
+            ".9",
+            "a,,b",
+            "a,",
+            ",a",
+            "> a",
+            "a >",
+            "a > > b",
+            "a{color:red}",
+            "a;b",
+            "@media",
+            "'a'",
+            "a\\",
+            "a:not()",
+            "[]",
+            "a/**/b",
+            "a[b)]",
+            "a[x=\"\n\"]",
+            "a + ~ b",
+        ] {
+            assert!(fault(bad).is_some(), "{bad}");
+        }
+    }
+}

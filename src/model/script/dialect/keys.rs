@@ -1,0 +1,108 @@
+//! The keys that `press` knows, and their code points (W3C WebDriver 17.4.2).
+
+/// Keys with a name.
+pub const KEYS: &[(&str, char)] = &[
+    ("Enter", '\u{E007}'),
+    ("Tab", '\u{E004}'),
+    ("Escape", '\u{E00C}'),
+    ("Space", '\u{E00D}'),
+    ("Backspace", '\u{E003}'),
+    ("Delete", '\u{E017}'),
+    ("Insert", '\u{E016}'),
+    ("Home", '\u{E011}'),
+    ("End", '\u{E010}'),
+    ("PageUp", '\u{E00E}'),
+    ("PageDown", '\u{E00F}'),
+    ("ArrowLeft", '\u{E012}'),
+    ("ArrowUp", '\u{E013}'),
+    ("ArrowRight", '\u{E014}'),
+    ("ArrowDown", '\u{E015}'),
+    ("F1", '\u{E031}'),
+    ("F2", '\u{E032}'),
+    ("F3", '\u{E033}'),
+    ("F4", '\u{E034}'),
+    ("F5", '\u{E035}'),
+    ("F6", '\u{E036}'),
+    ("F7", '\u{E037}'),
+    ("F8", '\u{E038}'),
+    ("F9", '\u{E039}'),
+    ("F10", '\u{E03A}'),
+    ("F11", '\u{E03B}'),
+    ("F12", '\u{E03C}'),
+];
+
+/// Keys that are held while another is pressed.
+pub const MODIFIERS: &[(&str, char)] =
+    &[("Control", '\u{E009}'), ("Shift", '\u{E008}'), ("Alt", '\u{E00A}'), ("Meta", '\u{E03D}')];
+
+/// A key with those that are held meanwhile, as code points that a driver takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chord {
+    /// Held from before it is pressed until it is let go, in this order.
+    pub held: Vec<char>,
+    /// The key.
+    pub key: char,
+}
+
+impl Chord {
+    /// Of `Enter`, `a`, `Control+a`, `Control+Shift+End` or `Control++`.
+    #[must_use]
+    pub fn of(text: &str) -> Option<Self> {
+        let (before, last) = match text.strip_suffix('+') {
+            Some(before) => (before, "+"),
+            None => {
+                text.rsplit_once('+').map_or(("", text), |(_, last)| (&text[..text.len() - last.len()], last))
+            }
+        };
+        let mut held = Vec::new();
+        for name in before.split_terminator('+') {
+            let (_, code) = MODIFIERS.iter().find(|(known, _)| *known == name)?;
+            if held.contains(code) {
+                return None;
+            }
+            held.push(*code);
+        }
+        let mut letters = last.chars();
+        let key = match (letters.next(), letters.next()) {
+            (Some(letter), None) if !letter.is_control() => letter,
+            _ => KEYS.iter().find(|(known, _)| *known == last)?.1,
+        };
+        Some(Self { held, key })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chords_are_modifiers_and_a_key() {
+        let (control, shift) = ('\u{E009}', '\u{E008}');
+        for (text, held, key) in [
+            ("a", vec![], 'a'),
+            ("Enter", vec![], '\u{E007}'),
+            ("Control+a", vec![control], 'a'),
+            ("Control+Shift+End", vec![control, shift], '\u{E010}'),
+            ("+", vec![], '+'),
+            ("Control++", vec![control], '+'),
+            ("é", vec![], 'é'),
+        ] {
+            assert_eq!(Chord::of(text), Some(Chord { held, key }), "{text}");
+        }
+        for text in [
+            "",
+            "ab",
+            "enter",
+            "Control",
+            "Control+",
+            "a+b",
+            "Control+Control+a",
+            "++",
+            "+a",
+            "\n",
+            "Control+ab",
+        ] {
+            assert_eq!(Chord::of(text), None, "{text}");
+        }
+    }
+}

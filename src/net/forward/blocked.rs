@@ -1,0 +1,99 @@
+//! Hosts that a browser may not fetch from.
+
+use std::str::FromStr;
+
+/// Patterns of hosts: a name or address (`ads.example.com`), or `*.example.com` for all names below, and not
+/// itself. Case does not matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockedHosts(Vec<String>);
+
+/// A text is no pattern of hosts.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no host: write a name or address, or `*.` before a name for all names below it")]
+pub struct HostPatternError(String);
+
+impl BlockedHosts {
+    /// Reads one pattern a text; empty texts are passed over.
+    ///
+    /// # Errors
+    /// The first text that is no pattern.
+    pub fn parse<S: AsRef<str>>(texts: &[S]) -> Result<Self, HostPatternError> {
+        let texts = texts.iter().map(|text| text.as_ref().trim()).filter(|text| !text.is_empty());
+        texts.map(pattern).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The pattern that `host` falls under.
+    #[must_use]
+    pub fn rule_for(&self, host: &str) -> Option<&str> {
+        let host = bare(host);
+        let holds = |pattern: &&String| match pattern.strip_prefix('*') {
+            Some(suffix) => host.len() > suffix.len() && host.ends_with(suffix),
+            None => host == **pattern,
+        };
+        self.0.iter().find(holds).map(String::as_str)
+    }
+}
+
+impl FromStr for BlockedHosts {
+    type Err = HostPatternError;
+
+    /// Patterns separated by commas or white space.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts: Vec<&str> = text.split(|c: char| c == ',' || c.is_whitespace()).collect();
+        Self::parse(&parts)
+    }
+}
+
+fn pattern(text: &str) -> Result<String, HostPatternError> {
+    let name = text.strip_prefix("*.").unwrap_or(text);
+    let fine = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(fine) {
+        return Err(HostPatternError(text.to_owned()));
+    }
+    // A browser asks for names in their ASCII form (RFC 5890).
+    let ascii = match url::Host::parse(name) {
+        Ok(host) => host.to_string(),
+        Err(_) => return Err(HostPatternError(text.to_owned())),
+    };
+    let prefix = if text.starts_with("*.") { "*." } else { "" };
+    Ok(format!("{prefix}{}", bare(&ascii)))
+}
+
+/// `host` in lower case, without brackets and the dot of the root.
+pub(super) fn bare(host: &str) -> String {
+    let host = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_fall_under_their_patterns_alone() {
+        let blocked: BlockedHosts =
+            "ads.example.com, *.Tracker.net\n 192.0.2.7 [::1] *.bücher.example".parse().unwrap();
+        for (host, rule) in [
+            ("ads.example.com", Some("ads.example.com")),
+            ("ADS.example.com.", Some("ads.example.com")),
+            ("x.ads.example.com", None),
+            ("tracker.net", None),
+            ("a.tracker.net", Some("*.tracker.net")),
+            ("a.b.tracker.net", Some("*.tracker.net")),
+            ("nottracker.net", None),
+            ("192.0.2.7", Some("192.0.2.7")),
+            ("[::1]", Some("::1")),
+            ("www.xn--bcher-kva.example", Some("*.xn--bcher-kva.example")),
+        ] {
+            assert_eq!(blocked.rule_for(host), rule, "{host}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_host_is_refused() {
+        for text in ["http://a.example/", "*", "*.", "*.*.example", "a*b", ".example.com", "a..b/"] {
+            assert!(BlockedHosts::parse(&[text]).is_err(), "{text}");
+        }
+        assert_eq!("".parse(), Ok(BlockedHosts::default()));
+    }
+}

@@ -1,0 +1,86 @@
+//! Who may use a forward proxy. Browsers cannot be given a login for a proxy without asking their user for it, so
+//! that others on the host are told apart by what the kernel says of their connection.
+
+use std::net::{IpAddr, SocketAddr};
+
+/// Whose connections are served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Peers {
+    /// Those of processes of this user on this host, as `/proc/self/net/tcp` tells.
+    User(u32),
+    /// Those from these addresses: of the host that a remote browser runs on.
+    Addresses(Vec<IpAddr>),
+}
+
+impl Peers {
+    /// Processes of the user that this one runs as.
+    #[must_use]
+    pub fn own() -> Self {
+        Self::User(nix::unistd::geteuid().as_raw())
+    }
+
+    /// Whether the connection `from` there to `here` is served.
+    pub(super) async fn admits(&self, from: SocketAddr, here: SocketAddr) -> bool {
+        match self {
+            Self::Addresses(allowed) => {
+                allowed.iter().any(|address| address.to_canonical() == from.ip().to_canonical())
+            }
+            Self::User(wanted) => {
+                let table = if from.is_ipv4() { "/proc/self/net/tcp" } else { "/proc/self/net/tcp6" };
+                let table = tokio::fs::read_to_string(table).await.unwrap_or_default();
+                owner(&table, from, here) == Some(*wanted)
+            }
+        }
+    }
+}
+
+/// The user of the socket that is bound to `local` and connected to `remote`.
+fn owner(table: &str, local: SocketAddr, remote: SocketAddr) -> Option<u32> {
+    let (local, remote) = (coded(local), coded(remote));
+    table.lines().find_map(|line| {
+        let mut fields = line.split_ascii_whitespace().skip(1);
+        let fits = fields.next() == Some(&local) && fields.next() == Some(&remote);
+        // After the state, the queues, the timer and the retransmissions.
+        if fits { fields.nth(4)?.parse().ok() } else { None }
+    })
+}
+
+/// An address as the kernel prints it: words in the byte order of the host, the port as a number.
+fn coded(address: SocketAddr) -> String {
+    use std::fmt::Write as _;
+    let octets = match address.ip() {
+        IpAddr::V4(v4) => v4.octets().to_vec(),
+        IpAddr::V6(v6) => v6.octets().to_vec(),
+    };
+    let mut text = String::with_capacity(octets.len() * 2 + 5);
+    for word in octets.chunks_exact(4) {
+        let bytes = [word[0], word[1], word[2], word[3]];
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{:08X}", u32::from_ne_bytes(bytes));
+    }
+    let _ = write!(text, ":{:04X}", address.port());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_connection_is_its_users_alone() {
+        for here in ["127.0.0.1:0", "[::1]:0"] {
+            let listener = TcpListener::bind(here).unwrap();
+            let here = listener.local_addr().unwrap();
+            let stream = TcpStream::connect(here).unwrap();
+            let from = stream.local_addr().unwrap();
+            assert!(Peers::own().admits(from, here).await, "{here}");
+            let other = nix::unistd::geteuid().as_raw() + 1;
+            assert!(!Peers::User(other).admits(from, here).await, "{here}");
+            assert!(!Peers::own().admits(here, here).await, "nobody is connected there");
+            assert!(Peers::Addresses(vec![from.ip()]).admits(from, here).await);
+            assert!(!Peers::Addresses(vec!["192.0.2.1".parse().unwrap()]).admits(from, here).await);
+        }
+    }
+}

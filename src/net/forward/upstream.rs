@@ -1,0 +1,121 @@
+//! A connection to a target for requests in absolute form, and the body that comes over it.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+
+/// Bytes of the head of an answer at most.
+const HEAD_BYTES: usize = 64 * 1024;
+/// Header fields of an answer at most.
+const HEAD_FIELDS: usize = 256;
+
+/// A connection with what moves it on.
+pub(super) struct Upstream {
+    pub(super) host: String,
+    pub(super) port: u16,
+    pub(super) sender: SendRequest<Incoming>,
+    /// `None` when it has ended.
+    connection: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+}
+
+impl Upstream {
+    pub(super) async fn new(host: &str, port: u16, stream: TcpStream) -> hyper::Result<Self> {
+        let (sender, connection) = http1::Builder::new()
+            .max_buf_size(HEAD_BYTES)
+            .max_header_size(HEAD_BYTES)
+            .max_headers(HEAD_FIELDS)
+            .preserve_header_case(true)
+            .handshake(TokioIo::new(stream))
+            .await?;
+        // An error shows in the exchange that meets it.
+        let connection = Box::pin(async move { drop(connection.with_upgrades().await) });
+        Ok(Self { host: host.to_owned(), port, sender, connection: Some(connection) })
+    }
+
+    /// Moves the connection on as far as it goes now.
+    fn poll(&mut self, cx: &mut Context<'_>) {
+        if let Some(connection) = &mut self.connection
+            && connection.as_mut().poll(cx).is_ready()
+        {
+            self.connection = None;
+        }
+    }
+
+    /// Waits for `work` and keeps the connection moving meanwhile.
+    pub(super) async fn drive<F: Future>(&mut self, work: F) -> F::Output {
+        let mut work = std::pin::pin!(work);
+        poll_fn(|cx| {
+            self.poll(cx);
+            work.as_mut().poll(cx)
+        })
+        .await
+    }
+
+    /// Whether it leads to this target and takes another request now.
+    pub(super) async fn serves(&mut self, host: &str, port: u16) -> bool {
+        if self.host != host || self.port != port {
+            return false;
+        }
+        poll_fn(|cx| {
+            self.poll(cx);
+            Poll::Ready(self.connection.is_some() && self.sender.is_ready())
+        })
+        .await
+    }
+}
+
+/// A body that moves its connection on, and leaves it for the next request when it has come to its end.
+pub(super) struct Coming {
+    body: Incoming,
+    upstream: Option<Upstream>,
+    idle: Arc<Mutex<Option<Upstream>>>,
+}
+
+impl Coming {
+    pub(super) fn new(body: Incoming, upstream: Upstream, idle: &Arc<Mutex<Option<Upstream>>>) -> Self {
+        let mut coming = Self { body, upstream: Some(upstream), idle: Arc::clone(idle) };
+        if coming.body.is_end_stream() {
+            coming.leave();
+        }
+        coming
+    }
+
+    fn leave(&mut self) {
+        *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = self.upstream.take();
+    }
+}
+
+impl Body for Coming {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        if let Some(upstream) = &mut self.upstream {
+            upstream.poll(cx);
+        }
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        let ended = matches!(frame, Poll::Ready(None)) || self.body.is_end_stream();
+        if ended && self.upstream.is_some() {
+            self.leave();
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,10 @@
+//! Browsers are had and nothing of them is left; their forward proxy lets through what it should. Real browsers,
+//! where this host has them.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod endings;
+mod forward;
+#[path = "../support/lacking.rs"]
+mod lacking;
+mod sessions;
+mod world;

@@ -1,0 +1,204 @@
+//! A house of browsers with its folder, a site, and a look at what is left on the host.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use vigie::browser::{BrowserKind, Guise, House, HouseConfig, Opened, Wish};
+use vigie::model::Failure;
+use vigie::net::{BlockedHosts, Deadline, Family, Forward, Net, NetConfig, Roots, Trust};
+
+use crate::lacking;
+
+/// A house with a folder of its own.
+pub struct World {
+    pub folder: tempfile::TempDir,
+    pub house: House,
+    pub net: Net,
+}
+
+pub fn wish(kind: BrowserKind) -> Wish {
+    Wish {
+        kind,
+        headful: false,
+        guise: Guise::default(),
+        family: Family::Any,
+        proxy: None,
+        verify: true,
+        ca: None,
+        client_certificate: None,
+        journal: false,
+    }
+}
+
+pub fn net() -> Net {
+    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap()
+}
+
+impl World {
+    pub fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    pub fn with(change: impl FnOnce(&mut HouseConfig)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = HouseConfig { folder: Some(folder.path().join("b")), ..HouseConfig::default() };
+        config.geckodriver = geckodriver();
+        change(&mut config);
+        Self { house: House::new(config), folder, net: net() }
+    }
+
+    pub async fn forward(&self, wish: &Wish) -> Forward {
+        Forward::bind(self.house.rules(wish, BlockedHosts::default()).unwrap()).await.unwrap()
+    }
+
+    pub async fn open(&self, wish: &Wish, forward: &Forward) -> Result<Opened, Failure> {
+        self.open_within(wish, forward, Duration::from_secs(60)).await
+    }
+
+    pub async fn open_within(
+        &self,
+        wish: &Wish,
+        forward: &Forward,
+        time: Duration,
+    ) -> Result<Opened, Failure> {
+        self.beside(forward, self.house.open(wish, &self.net, forward, Deadline::within(time))).await
+    }
+
+    /// Does `work` while the forward proxy is served.
+    pub async fn beside<F: Future>(&self, forward: &Forward, work: F) -> F::Output {
+        tokio::select! {
+            done = work => done,
+            never = forward.serve(&self.net) => match never {},
+        }
+    }
+
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path().join("b")
+    }
+
+    /// Profiles and locks that are in the folder.
+    pub fn profiles(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.folder()) else { return Vec::new() };
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter(|name| name != "turn").collect()
+    }
+
+    /// Processes, zombies too, that name the folder in their command line, environment or working folder.
+    pub fn processes(&self) -> Vec<String> {
+        processes_of(&self.folder())
+    }
+
+    /// Waits until nothing is left of any browser.
+    pub async fn empty(&self) {
+        assert!(self.house.emptied(Duration::from_secs(30)).await, "{:?}", self.processes());
+        assert_eq!(self.processes(), Vec::<String>::new());
+        assert_eq!(self.profiles(), Vec::<String>::new());
+    }
+}
+
+pub fn processes_of(folder: &Path) -> Vec<String> {
+    let wanted = folder.display().to_string();
+    let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(&wanted);
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let path = entry.path();
+        let read = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
+        let own = entry.file_name().to_str() == Some(&std::process::id().to_string());
+        if !own && (holds(&read("cmdline")) || holds(&read("environ"))) {
+            let line = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
+            found.push(format!("{} {}", path.display(), line.chars().take(100).collect::<String>()));
+        }
+    }
+    found
+}
+
+fn geckodriver() -> Option<PathBuf> {
+    let named = std::env::var_os("VIGIE_GECKODRIVER").map(PathBuf::from);
+    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/geckodriver/bin/geckodriver");
+    named.or_else(|| built.exists().then_some(built))
+}
+
+/// The browsers of this host. Without one the test is counted as left out for it.
+pub fn browsers(test: &str) -> Vec<BrowserKind> {
+    let mut kinds = Vec::new();
+    for (kind, browser, driver) in [
+        (BrowserKind::Chrome, "chromium", "chromedriver"),
+        (BrowserKind::Firefox, "firefox-esr", "geckodriver"),
+    ] {
+        let there = |program: &str| {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&path).any(|folder| folder.join(program).exists())
+        };
+        if there(browser) && (there(driver) || kind == BrowserKind::Firefox && geckodriver().is_some()) {
+            kinds.push(kind);
+        } else {
+            let want = format!("{browser} with {driver}");
+            match kind {
+                // Built from source, which takes a registry.
+                BrowserKind::Firefox => lacking::count(test, &want),
+                _ => lacking::lacks(test, &want, "tests/run installs it"),
+            }
+        }
+    }
+    kinds
+}
+
+/// A site that answers every request for a path with what it was given for it, and remembers the requests.
+pub struct Site {
+    pub address: SocketAddr,
+    pub seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Site {
+    pub fn start(pages: &[(&str, &str)]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let pages: BTreeMap<String, String> =
+            pages.iter().map(|(path, page)| (path.to_string(), page.to_string())).collect();
+        let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+        let noted = Arc::clone(&seen);
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (pages, noted) = (pages.clone(), Arc::clone(&noted));
+                std::thread::spawn(move || answer(stream, &pages, &noted));
+            }
+        });
+        Self { address, seen }
+    }
+
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    pub fn heads(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn answer(mut stream: std::net::TcpStream, pages: &BTreeMap<String, String>, seen: &Mutex<Vec<String>>) {
+    let mut head = Vec::new();
+    let mut part = [0; 4096];
+    while !head.windows(4).any(|four| four == b"\r\n\r\n") {
+        match stream.read(&mut part) {
+            Ok(length) if length > 0 => head.extend_from_slice(&part[..length]),
+            _ => return,
+        }
+    }
+    let head = String::from_utf8_lossy(&head).into_owned();
+    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    seen.lock().unwrap().push(head);
+    let (status, page) = match pages.get(&path) {
+        Some(page) => ("200 OK", page.as_str()),
+        None => ("404 Not Found", ""),
+    };
+    let _ = write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{page}",
+        page.len()
+    );
+}

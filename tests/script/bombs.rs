@@ -1,0 +1,102 @@
+//! Scripts that would cost their reader too much: refused, or read, in bounded time.
+
+use std::time::{Duration, Instant};
+
+use vigie::model::script::dialect::Script;
+
+use crate::support::{faults, read};
+
+/// Bytes of the largest script (fields.md 2).
+const LARGEST: usize = 10 * 1024 * 1024;
+
+/// So long may any script take, in a build without optimisation on a busy machine.
+const LONGEST: Duration = Duration::from_secs(20);
+
+fn times(text: &str) -> String {
+    text.repeat(LARGEST / text.len())
+}
+
+#[test]
+fn hostile_scripts_take_bounded_time_and_tell_a_bounded_number_of_faults() {
+    let in_step = |inner: &str| format!("<script><step>{inner}</step></script>");
+    let bombs = [
+        format!("<!DOCTYPE s [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;&a;'>]>{}", in_step("&b;")),
+        in_step(&"<a>".repeat(90_000)),
+        in_step(&format!("{}{}", "<a>".repeat(60_000), "</a>".repeat(60_000))),
+        in_step(&"<clik/>".repeat(150_000)),
+        in_step(&"<click/>".repeat(150_000)),
+        in_step(&"<close-window/>\n".repeat(150_000)),
+        in_step(&"<open url='{{a}}{{b}}'/>".repeat(100_000)),
+        in_step(&"<assert-url matches='\\w{200}'/>".repeat(9_000)),
+        in_step(&"<assert-url matches='(((a{9}){9}){9}){9}'/>".repeat(9_000)),
+        in_step(&format!("<click css='{}'/>", times("a["))),
+        in_step(&format!("<click css='{}'/>", times("a "))),
+        in_step(&format!("<click xpath='{}'/>", times("//a["))),
+        in_step(&format!("<click xpath='{}'/>", times("-"))),
+        in_step(&format!("<click xpath='{}'/>", times("/a"))),
+        in_step(&format!("<click>{}</click>", "<by id='a'/>".repeat(100_000))),
+        in_step(&format!("<assert-url matches='{}'/>", times("(a|"))),
+        in_step(&format!("<open url='{}'/>", times("{{"))),
+        in_step(&format!("<open url='{}'/>", times("{{a}}"))),
+        in_step(&format!("<open url='/' {}/>", "a=\"\" ".repeat(200_000))),
+        in_step(&format!("<press key='{}'/>", times("Control+"))),
+        in_step(&format!("<open {}='/'/>", times("u"))),
+        format!("<script>{}<step/></script>", "<variable name='a'/>".repeat(100_000)),
+        "<script><step>".to_owned() + &times("<"),
+        times(" "),
+    ];
+    for bomb in &bombs {
+        let started = Instant::now();
+        let outcome = Script::read(bomb);
+        let took = started.elapsed();
+        let start: String = bomb.chars().take(60).collect();
+        // A locator of 10 MiB is one, as far as anybody can tell without a browser.
+        let told = outcome.err().unwrap_or_default();
+        let harmless = ["<click css='a a", "<click xpath='/a/a"].iter().any(|way| start.contains(way));
+        assert!(harmless || !told.is_empty(), "{start}");
+        assert!(told.len() <= 100, "{} faults: {start}", told.len());
+        assert!(told.iter().all(|fault| fault.message.len() < 400), "{start}");
+        assert!(took < LONGEST, "{took:?}: {start}");
+    }
+}
+
+#[test]
+fn a_large_script_is_read_fast() {
+    let comment = format!("<!-- {} -->", "xyz ".repeat(24)).repeat(LARGEST / 105 - 5000);
+    let acts = "<click css='#a' timeout='2'/>".repeat(9_999);
+    let text = format!("<script>{comment}<step>{acts}<run-js>{}</run-js></step></script>", "a=1;".repeat(9));
+    let started = Instant::now();
+    let script = read(&text);
+    assert_eq!(script.steps[0].acts.len(), 10_000);
+    let last = script.steps[0].acts[9_999].place;
+    assert_eq!(last.column as usize, text.find("<run-js").unwrap() + 1);
+    assert!(started.elapsed() < LONGEST, "{:?}", started.elapsed());
+    let code = format!("<script><step><run-js>{}</run-js></step></script>", times("a=1;"));
+    let started = Instant::now();
+    read(&code);
+    assert!(started.elapsed() < LONGEST, "{:?}", started.elapsed());
+}
+
+#[test]
+fn sixty_steps_are_read_and_counted() {
+    let text = format!("<script>{}</script>", "<step><close-window/></step>".repeat(60));
+    let script = read(&text);
+    assert_eq!(script.steps.len(), 60, "the check says 94, and not the parser");
+    assert_eq!(script.steps[59].name, "Step 60");
+    assert_eq!(read(&script.to_xml()).steps.len(), 60);
+}
+
+#[test]
+fn there_are_limits_that_no_script_of_people_meets() {
+    let acts = format!("<script><step>{}</step></script>", "<close-window/>".repeat(10_001));
+    assert_eq!(faults(&acts), ["1:150015: there are more than 10000 acts in the script"]);
+    let patterns =
+        |count: usize| format!("<script><step>{}</step></script>", "<assert-url matches='a'/>".repeat(count));
+    assert_eq!(read(&patterns(200)).steps[0].acts.len(), 200);
+    assert!(faults(&patterns(201))[0].ends_with("there are more than 200 regular expressions in the script"));
+    let by = |count: usize| {
+        format!("<script><step><click>{}</click></step></script>", "<by id='a'/>".repeat(count))
+    };
+    assert_eq!(read(&by(20)).steps.len(), 1);
+    assert_eq!(faults(&by(21)), ["1:15: `click` has more than 20 locators"]);
+}
