@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use super::browsers;
 use super::certificates;
 use super::delivery;
 use super::demo::Demo;
@@ -123,12 +124,14 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
     let mut signals = Signals::take()?;
     let demo = if options.demo { Some(Demo::start().await?) } else { None };
     let origin = Origin { sources, demo };
-    let settings = origin.adorned(settings);
+    let mut settings = origin.adorned(settings);
     tell(&origin, &settings);
     let listeners = server::bind(&settings.listen).await?;
     let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
     let tls = settings.server.tls.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
     let tls = tls.transpose()?.map(Arc::new);
+    settings.probe.browser = browsers::start(&settings).await;
+    let house = Arc::clone(&settings.probe.browser);
     let parts = Parts::start(&settings).await?;
     parts.desk.first_admin(options.admin_password_file.as_deref(), &settings.data).await?;
     let data = settings.data.clone();
@@ -183,6 +186,7 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
         std::process::exit(AT_ONCE);
     });
     let lost = parts.end(drain).await;
+    browsers::end(&house).await;
     stop.cancel();
     // They end by `stop`; a panic in them was told when it happened.
     let _ = tokio::join!(served, beating, ticking);

@@ -2,6 +2,7 @@
 
 mod accounted;
 mod boot;
+mod browsers;
 mod certificates;
 mod delivery;
 mod demo;

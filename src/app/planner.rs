@@ -81,10 +81,11 @@ impl LocalPlanner {
         Self { outposts, ingestor, directory, quiet, clock, probes, terms }
     }
 
-    /// Takes new settings for what is planned from now on. The keys stay those that it has.
+    /// Takes new settings for what is planned from now on. The keys and the browsers stay those that it has.
     pub(super) fn settle(&self, probes: ProbeSettings) {
         let mut before = self.probes.write().unwrap_or_else(PoisonError::into_inner);
-        *before = ProbeSettings { keyring: before.keyring.take(), ..probes };
+        let browser = Arc::clone(&before.browser);
+        *before = ProbeSettings { keyring: before.keyring.take(), browser, ..probes };
     }
 
     /// Lets the checks at every location know these proxies from now on.
@@ -218,7 +219,7 @@ impl LocalPlanner {
             interval: monitor.interval(),
             offset: monitor.offset(),
             part: Part::default(),
-            timeout: monitor.timeout(),
+            timeout: probe.limit(monitor.timeout()),
             retry: document.flag("retry_on_failure"),
             location,
             probe,

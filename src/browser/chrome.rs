@@ -46,7 +46,7 @@ const FLAGS: &[&str] = &[
 ];
 
 /// The driver, on a port of its own choice.
-pub(super) fn program<'a>(binaries: &'a Binaries) -> Program<'a> {
+pub(super) fn program(binaries: &Binaries) -> Program<'_> {
     // What the browser prints is wanted where it does not start.
     let arguments = ["--port=0", "--log-level=WARNING", "--enable-chrome-logs"];
     Program {

@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::{Value, json};
 use url::{ParseError, Url};
 
-/// A command of the DevTools protocol, as chromedriver passes it on to the page of the current window.
+/// A command of the `DevTools` protocol, as chromedriver passes it on to the page of the current window.
 #[derive(Clone, Debug)]
 pub struct Cdp {
     command: &'static str,

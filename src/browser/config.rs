@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::BrowserKind;
+use crate::net::Network;
 
 /// The browsers of this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,20 +56,15 @@ impl Default for HouseConfig {
 }
 
 /// An end point of WebDriver, such as a grid.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remote {
     /// The browser that it is asked for.
     pub kind: BrowserKind,
-    /// Its address, with `http` or `https`; a login in it is sent as Basic.
+    /// Its address, with `http`.
     pub url: url::Url,
     /// Address of this host that the browser there reaches; without it the egress policy cannot be held, and such
     /// checks do not run.
     pub forward_host: Option<std::net::IpAddr>,
-}
-
-impl std::fmt::Debug for Remote {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The address may have a login in it.
-        write!(f, "Remote({} at {})", self.kind.name(), self.url.host_str().unwrap_or_default())
-    }
+    /// Networks that browsers there come from.
+    pub from: Vec<Network>,
 }

@@ -114,6 +114,9 @@ pub(super) fn capabilities(wish: &Wish, proxy: SocketAddr, binaries: Option<&Bin
     all.insert("acceptInsecureCerts".into(), json!(super::house::takes_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
+    if wish.journal {
+        all.insert("webSocketUrl".into(), json!(true));
+    }
     all.insert("moz:firefoxOptions".into(), options);
     all
 }

@@ -83,9 +83,11 @@ impl Group {
         }
     }
 
-    /// Bytes of memory that its processes take.
-    pub(super) fn memory(&self) -> u64 {
-        processes::memory_of(&processes::of(&processes::all(), Some(self.leader.as_raw()), None))
+    /// Bytes of memory that its processes take, and how many there are beside the driver.
+    pub(super) fn size(&self) -> (u64, usize) {
+        let all = processes::of(&processes::all(), Some(self.leader.as_raw()), None);
+        let others = all.iter().filter(|one| one.id != self.leader.as_raw() && !one.is_zombie);
+        (processes::memory_of(&all), others.count())
     }
 
     /// Kills the group at once; what left it is found by [`Self::end`].

@@ -7,7 +7,7 @@ use std::time::Duration;
 use fantoccini::{Client, ClientBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::Value;
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 
 use super::binaries::{self, Binaries};
 use super::fault::{self, launch};
@@ -15,9 +15,12 @@ use super::group::{self, Group};
 use super::keeper::{Held, Keeper};
 use super::profile::{self, Profile};
 use super::user::Account;
-use super::{BrowserKind, HouseConfig, Wish, chrome, firefox, processes};
-use crate::model::{BrowserFacts, Failure, FailureKind};
+use super::{BrowserKind, HouseConfig, Remote, Wish, addon, chrome, firefox, processes, remote};
+use crate::model::{BrowserFacts, Failure, FailureKind, Phase};
 use crate::net::{BlockedHosts, Deadline, Forward, ForwardRules, Net, Peers, TlsOptions};
+
+/// Time for a question that is asked for a fact alone.
+const ASIDE: Duration = Duration::from_secs(5);
 
 /// A browser, ready to be told what to do.
 #[derive(Debug)]
@@ -37,6 +40,7 @@ pub struct House {
     folder: PathBuf,
     places: Arc<Semaphore>,
     most: u32,
+    swept: OnceCell<usize>,
 }
 
 impl Default for House {
@@ -65,7 +69,9 @@ impl House {
         let most = u32::try_from(places.clamp(1, 1000)).unwrap_or(1);
         let own = || std::env::temp_dir().join(format!("vigie-browsers-{}", nix::unistd::geteuid()));
         let folder = config.folder.clone().unwrap_or_else(own);
-        Self { config, folder, places: Arc::new(Semaphore::new(most as usize)), most }
+        // Drivers are started in a folder of their own.
+        let folder = std::path::absolute(&folder).unwrap_or(folder);
+        Self { config, folder, places: Arc::new(Semaphore::new(most as usize)), most, swept: OnceCell::new() }
     }
 
     /// How many browsers there may be at once.
@@ -74,42 +80,65 @@ impl House {
         self.most
     }
 
+    /// How long it may take until a browser is ready.
+    #[must_use]
+    pub const fn start_limit(&self) -> Duration {
+        self.config.start
+    }
+
+    /// Whether such a browser can be had here.
+    ///
+    /// # Errors
+    /// [`FailureKind::BrowserMissing`] (95), saying what is missing.
+    pub fn has(&self, kind: BrowserKind) -> Result<(), Failure> {
+        self.whereabouts(kind).map(drop)
+    }
+
+    /// The program or the end point of such a browser.
+    ///
+    /// # Errors
+    /// As [`Self::has`].
+    pub fn whereabouts(&self, kind: BrowserKind) -> Result<String, Failure> {
+        match self.remote(kind) {
+            Some(remote) => Ok(remote.url.to_string()),
+            None => binaries::find(&self.config, kind).map(|found| shown(&found.browser)),
+        }
+    }
+
+    fn remote(&self, kind: BrowserKind) -> Option<&Remote> {
+        self.config.remotes.iter().find(|remote| remote.kind == kind)
+    }
+
     /// What the forward proxy of such a browser lets through.
     ///
     /// # Errors
-    /// [`FailureKind::NotConfigured`] (95) for a user that does not exist.
+    /// [`FailureKind::NotConfigured`] (95) for a user that does not exist, and for a browser on another host that
+    /// cannot reach the proxy.
     pub fn rules(&self, wish: &Wish, blocked: BlockedHosts) -> Result<ForwardRules, Failure> {
-        let account = Account::named(self.config.user.as_deref())?;
+        let standard = ForwardRules::default();
+        let (listen, peers) = match self.remote(wish.kind) {
+            None => (standard.listen, Peers::User(Account::named(self.config.user.as_deref())?.user)),
+            Some(remote) => {
+                let listen = remote.forward_host.ok_or_else(|| {
+                    let detail = "`browser.remote`: without `forward_host` a browser there would not be held to the \
+                                  egress policy of this location";
+                    launch(FailureKind::NotConfigured, detail)
+                })?;
+                (listen, Peers::Networks(remote.from.clone()))
+            }
+        };
         let tls = bridges(wish).then(|| TlsOptions {
             verify: wish.verify,
             ca: wish.ca,
             client_certificate: wish.client_certificate,
             ..TlsOptions::default()
         });
-        Ok(ForwardRules {
-            peers: Peers::User(account.user),
-            family: wish.family,
-            proxy: wish.proxy,
-            blocked,
-            tls,
-            ..ForwardRules::default()
-        })
+        Ok(ForwardRules { listen, peers, family: wish.family, proxy: wish.proxy, blocked, tls })
     }
 
     /// Ends what an earlier process left behind, and removes its profiles; answers how many there were. Blocks.
     pub fn sweep(&self) -> usize {
-        let Ok(forsaken) = Profile::forsaken(&self.folder) else { return 0 };
-        let found = forsaken.len();
-        for profile in forsaken {
-            let token = profile.token().to_owned();
-            if !group::end_forsaken(&profile) {
-                tracing::warn!(profile = token, "processes of a browser do not end");
-            }
-            if let Err(error) = profile.remove() {
-                tracing::warn!(profile = token, %error, "the profile of a browser cannot be removed");
-            }
-        }
-        found
+        sweep(&self.folder)
     }
 
     /// Waits until no browser is left; false when that takes longer than `patience`.
@@ -128,10 +157,37 @@ impl House {
     pub async fn open(
         &self,
         wish: &Wish,
-        _net: &Net,
+        net: &Net,
         forward: &Forward,
         deadline: Deadline,
     ) -> Result<Opened, Failure> {
+        let time = self.config.start.min(deadline.left());
+        let opened = match self.remote(wish.kind) {
+            Some(remote) => {
+                let within = Deadline::within(time);
+                let client = async {
+                    let client = remote::open(remote, wish, net, forward, within).await?;
+                    self.furnish(&client, wish).await.map_err(|error| fault::of_command(&error, ""))?;
+                    Ok(client)
+                };
+                let client = tokio::time::timeout_at(within.at, client).await;
+                let client = client.unwrap_or_else(|_| Err(late(within, "")))?;
+                (client, Keeper::remote())
+            }
+            None => self.open_here(wish, forward, deadline).await?,
+        };
+        let (client, keeper) = opened;
+        let facts = facts(&client, wish).await;
+        Ok(Opened { client, facts, keeper })
+    }
+
+    async fn open_here(
+        &self,
+        wish: &Wish,
+        forward: &Forward,
+        deadline: Deadline,
+    ) -> Result<(Client, Keeper), Failure> {
+        self.sweep_once().await;
         let binaries = binaries::find(&self.config, wish.kind)?;
         let account = Account::named(self.config.user.as_deref())?;
         let place = Arc::clone(&self.places).acquire_owned();
@@ -164,19 +220,33 @@ impl House {
             };
             let client = connected.map_err(|error| fault::of_session(&error, &keeper.printed()))?;
             let dressed = tokio::select! {
-                dressed = self.dress(&client, wish) => dressed,
+                dressed = self.furnish(&client, wish) => dressed,
                 lost = keeper.lost() => return Err(lost),
             };
             dressed.map_err(|error| fault::of_command(&error, &keeper.printed()))?;
             Ok(client)
         };
         let opened = tokio::time::timeout_at(within.at, session).await;
-        let client = opened.unwrap_or_else(|_| {
-            let detail = format!("not ready within {} s", within.timeout.as_secs_f32());
-            Err(launch(FailureKind::BrowserTimedOut, fault::with_printed(&detail, &keeper.printed())))
-        })?;
-        let facts = facts(&client, wish);
-        Ok(Opened { client, facts, keeper })
+        let client = opened.unwrap_or_else(|_| Err(late(within, &keeper.printed())));
+        let client = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
+        keeper.opened();
+        Ok((client, keeper))
+    }
+
+    /// Sweeps before the first browser of this process: commands in a terminal do it here alone.
+    async fn sweep_once(&self) {
+        let folder = self.folder.clone();
+        let sweep =
+            || async { tokio::task::spawn_blocking(move || sweep(&folder)).await.unwrap_or_default() };
+        self.swept.get_or_init(sweep).await;
+    }
+
+    /// What holds for a session as a whole, then what holds for its first window.
+    async fn furnish(&self, client: &Client, wish: &Wish) -> Result<(), fantoccini::error::CmdError> {
+        if wish.kind == BrowserKind::Firefox {
+            addon::install(client, &wish.guise.headers).await?;
+        }
+        self.dress(client, wish).await
     }
 
     /// Gives the current window of `client` what holds for one window alone: its size, header fields of the guise, and
@@ -247,13 +317,37 @@ impl Start<'_> {
     }
 }
 
+fn late(within: Deadline, printed: &str) -> Failure {
+    let detail = format!("not ready within {} s", within.timeout.as_secs_f32());
+    launch(FailureKind::BrowserTimedOut, fault::with_printed(&detail, printed))
+}
+
+fn sweep(folder: &Path) -> usize {
+    // Without the folder there is nothing to look for.
+    let Ok(forsaken) = Profile::forsaken(folder) else { return 0 };
+    let found = forsaken.len();
+    for profile in forsaken {
+        let token = profile.token().to_owned();
+        if !group::end_forsaken(&profile) {
+            tracing::warn!(profile = token, "processes of a browser do not end");
+        }
+        if let Err(error) = profile.remove() {
+            tracing::warn!(profile = token, %error, "the profile of a browser cannot be removed");
+        }
+    }
+    found
+}
+
 fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
 /// What the driver says of itself and of the browser.
-fn facts(client: &Client, wish: &Wish) -> BrowserFacts {
+async fn facts(client: &Client, wish: &Wish) -> BrowserFacts {
     let said = client.capabilities();
+    // It is a fact for people; a check goes on without it.
+    let agent = client.execute("return navigator.userAgent", Vec::new());
+    let agent = tokio::time::timeout(ASIDE, agent).await.ok().and_then(Result::ok);
     let text = |name: &str| said.and_then(|said| said.get(name)).and_then(Value::as_str).unwrap_or_default();
     let driver = match wish.kind {
         BrowserKind::Chrome => {
@@ -267,7 +361,7 @@ fn facts(client: &Client, wish: &Wish) -> BrowserFacts {
         name: wish.kind.name().to_owned(),
         version: text("browserVersion").to_owned(),
         driver: driver.trim().to_owned(),
-        user_agent: wish.guise.user_agent.clone().unwrap_or_else(|| text("userAgent").to_owned()),
+        user_agent: agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
         viewport: wish.guise.viewport,
         trace_id: None,
         memory_bytes: None,

@@ -1,6 +1,5 @@
 //! Who holds a browser: its processes, its profile, its place. With this, all of it goes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -22,8 +21,10 @@ pub struct Keeper {
     /// `None` for a browser on another host, and when it has been ended.
     held: Option<Held>,
     tail: Option<Tail>,
-    memory: Arc<AtomicU64>,
+    memory: AtomicU64,
     limit: u64,
+    /// Whether the driver has a browser that can be missed.
+    is_opened: bool,
 }
 
 /// All that has to go. The place is free again when the rest is gone.
@@ -51,7 +52,17 @@ impl Held {
 
 impl Keeper {
     pub(super) fn new(held: Held, tail: Option<Tail>, limit: u64) -> Self {
-        Self { held: Some(held), tail, memory: Arc::default(), limit }
+        Self { held: Some(held), tail, memory: AtomicU64::new(0), limit, is_opened: false }
+    }
+
+    /// Of a browser at an end point elsewhere, where somebody else takes care of it.
+    pub(super) fn remote() -> Self {
+        Self { held: None, tail: None, memory: AtomicU64::new(0), limit: u64::MAX, is_opened: true }
+    }
+
+    /// From now on a browser is there.
+    pub(super) fn opened(&mut self) {
+        self.is_opened = true;
     }
 
     pub(super) fn tail(&mut self) -> Option<&mut Tail> {
@@ -63,7 +74,7 @@ impl Keeper {
         self.tail.as_ref().map(Tail::told).unwrap_or_default()
     }
 
-    /// Waits until the browser is lost: its driver ended ([`FailureKind::BrowserFailed`]), or it took more memory
+    /// Waits until the browser is lost: it or its driver ended ([`FailureKind::BrowserFailed`]), or it took more memory
     /// than it may ([`FailureKind::BrowserTooLarge`]), and was ended. Stays pending until then. It also reads what
     /// the driver prints, and is to be polled as long as the driver is asked for something.
     pub async fn lost(&mut self) -> Failure {
@@ -89,7 +100,10 @@ impl Keeper {
             let detail = with_printed(&format!("the driver {how}"), &self.printed());
             return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, detail));
         }
-        let bytes = group.memory();
+        let (bytes, others) = group.size();
+        if self.is_opened && others == 0 {
+            return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, "the browser ended"));
+        }
         self.memory.fetch_max(bytes, Ordering::Relaxed);
         if bytes <= self.limit {
             return None;

@@ -1,6 +1,7 @@
 //! Real browsers: a driver and a browser for each check, with a profile, a process group and a forward proxy
 //! of their own, all of it gone when the check ends. What a script does with them is the probe's to play.
 
+mod addon;
 mod binaries;
 mod chrome;
 mod commands;
@@ -9,17 +10,24 @@ mod fault;
 mod firefox;
 mod group;
 mod house;
+mod journal;
 mod keeper;
 mod processes;
 mod profile;
+mod remote;
+mod session;
 mod tail;
+mod trouble;
 mod user;
 mod wish;
 
 pub use commands::Cdp;
 pub use config::{HouseConfig, Remote};
 pub use house::{House, Opened};
+pub use journal::{Exchange, Journal, Listener, Pages};
 pub use keeper::Keeper;
+pub use session::{Element, Session};
+pub use trouble::Trouble;
 pub use wish::{BrowserKind, Guise, Wish};
 
 /// The variable that all processes of a browser have in their environment, with the name of its profile.

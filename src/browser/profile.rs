@@ -12,11 +12,11 @@ use nix::fcntl::{Flock, FlockArg};
 use super::user::Account;
 
 /// What names of profiles begin with; anything else in the folder is left alone.
-const PREFIX: &str = "vigie-";
+const PREFIX: &str = "v-";
 /// Ending of the lock of a profile.
 const LOCK: &str = ".lock";
 /// Folders that a browser and its driver find there.
-const PARTS: [&str; 3] = ["home", "tmp", "profile"];
+const PARTS: [&str; 3] = ["h", "t", "p"];
 
 /// The folder of one browser.
 #[derive(Debug)]
@@ -72,15 +72,15 @@ impl Profile {
     }
 
     pub(super) fn home(&self) -> PathBuf {
-        self.folder.join("home")
+        self.folder.join("h")
     }
 
     pub(super) fn temporary(&self) -> PathBuf {
-        self.folder.join("tmp")
+        self.folder.join("t")
     }
 
     pub(super) fn data(&self) -> PathBuf {
-        self.folder.join("profile")
+        self.folder.join("p")
     }
 
     /// Removes it with all that is in it. Its processes are gone by now.
@@ -127,7 +127,8 @@ fn locked(path: &Path, how: FlockArg) -> io::Result<Flock<File>> {
 }
 
 fn random() -> io::Result<String> {
+    // Short: the path of a socket below it has to fit into 107 bytes.
     let mut bytes = [0_u8; 8];
     aws_lc_rs::rand::fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
-    Ok(format!("{:016x}", u64::from_ne_bytes(bytes)))
+    Ok(format!("{:010x}", u64::from_ne_bytes(bytes) >> 24))
 }

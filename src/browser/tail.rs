@@ -47,8 +47,9 @@ impl Tail {
 
     fn end_line(&mut self) -> String {
         let line = printable(String::from_utf8_lossy(&std::mem::take(&mut self.line)).trim());
-        // Lines of the console of a page are the page's, and may have anything in them.
-        if !line.is_empty() && !line.contains("CONSOLE") {
+        // Lines of the console of a page are the page's, and may have anything in them; that there is no desktop
+        // is no news.
+        if !line.is_empty() && !line.contains("CONSOLE") && !line.contains("dbus") {
             if self.lines.len() == LINES {
                 self.lines.pop_front();
             }
@@ -60,7 +61,7 @@ impl Tail {
     /// Reads what comes, and forgets it but for the last lines. Stays pending at the end of the output.
     pub(super) async fn drain(&mut self) {
         while self.next().await.is_some() {}
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// The last lines in one.

@@ -25,10 +25,17 @@ impl BrowserKind {
         }
     }
 
+    /// Every browser.
+    pub const ALL: [Self; 3] = [Self::Chrome, Self::Firefox, Self::InternetExplorer];
+
+    /// Every word of `browser_type`.
+    pub const NAMES: [&'static str; 3] =
+        [Self::Chrome.name(), Self::Firefox.name(), Self::InternetExplorer.name()];
+
     /// The browser that `browser_type` names.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
-        [Self::Chrome, Self::Firefox, Self::InternetExplorer].into_iter().find(|kind| kind.name() == name)
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 

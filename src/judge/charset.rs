@@ -40,6 +40,10 @@ fn of_content_type(value: &str) -> Option<&'static Encoding> {
 }
 
 fn of_document(head: &[u8]) -> Option<&'static Encoding> {
+    // Nothing is declared outside of tags.
+    if !head.contains(&b'<') {
+        return None;
+    }
     let head = head.to_ascii_lowercase();
     of_xml_declaration(&head).or_else(|| of_meta(&head)).map(|declared| {
         // It was read as ASCII: it cannot be UTF-16 (WHATWG HTML 13.2.3.2, prescan).

@@ -19,6 +19,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::sync::OnceLock;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -138,6 +139,9 @@ impl Template {
     /// [`FailureKind::VariableUnknown`] when one is not set, [`FailureKind::VariableInvalid`] when a value
     /// cannot stand at its place or the text becomes longer than 1 MiB.
     pub fn filled(&self, variables: &Variables) -> Result<String, Failure> {
+        if let [Part::Text(text)] = &*self.parts {
+            return Ok(String::from(&**text));
+        }
         let mut out = String::new();
         for part in &self.parts {
             match part {
@@ -271,7 +275,12 @@ fn json_string(value: &str) -> String {
 #[derive(Clone)]
 pub struct Variables {
     set: Vec<(String, String)>,
-    built_in: [(&'static str, String); 5],
+    /// Names of those whose values are secrets, whatever they are called.
+    protected: Vec<String>,
+    now: Timestamp,
+    random: u128,
+    /// Made when the first of them is asked for.
+    built_in: OnceLock<[(&'static str, String); 5]>,
 }
 
 /// Shows names only: values may be secrets.
@@ -285,17 +294,21 @@ impl Variables {
     /// None but the built-in ones, of an attempt that begins `now`; `random` is what is left to chance.
     #[must_use]
     pub fn new(now: Timestamp, random: u128) -> Self {
-        let micros = now.as_micros();
-        Self {
-            set: Vec::new(),
-            built_in: [
+        let (set, protected) = (Vec::new(), Vec::new());
+        Self { set, protected, now, random, built_in: OnceLock::new() }
+    }
+
+    fn built_in(&self) -> &[(&'static str, String); 5] {
+        let micros = self.now.as_micros();
+        self.built_in.get_or_init(|| {
+            [
                 ("$timestamp", micros.div_euclid(1_000_000).to_string()),
                 ("$timestamp_ms", micros.div_euclid(1000).to_string()),
-                ("$isoTimestamp", now.to_string()),
-                ("$uuid", uuid(random)),
-                ("$randomInt", (random.rotate_left(64) % 1_000_000).to_string()),
-            ],
-        }
+                ("$isoTimestamp", self.now.to_string()),
+                ("$uuid", uuid(self.random)),
+                ("$randomInt", (self.random.rotate_left(64) % 1_000_000).to_string()),
+            ]
+        })
     }
 
     /// Sets the variable `name`.
@@ -309,15 +322,24 @@ impl Variables {
     /// The value of `name`; of a built-in one with its `$`.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&str> {
-        let built_in = self.built_in.iter().map(|(known, value)| (*known, value));
-        let mut all = self.set.iter().map(|(known, value)| (known.as_str(), value)).chain(built_in);
-        all.find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+        let set = self.set.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let built_in = || self.built_in().iter().find(|(known, _)| *known == name);
+        match set {
+            None if name.starts_with('$') => built_in().map(|(_, value)| value.as_str()),
+            set => set,
+        }
     }
 
-    /// The values of variables whose names say that they let somebody in, such as `token`: those are kept
-    /// nowhere.
+    /// Makes the value of `name` a secret.
+    pub fn protect(&mut self, name: &str) {
+        self.protected.push(name.to_owned());
+    }
+
+    /// The values of variables that are protected, or whose names say that they let somebody in, such as `token`:
+    /// those are kept nowhere.
     pub fn secrets(&self) -> impl Iterator<Item = &str> {
-        self.set.iter().filter(|(name, _)| is_secret(name)).map(|(_, value)| value.as_str())
+        let secret = |name: &String| is_secret(name) || self.protected.contains(name);
+        self.set.iter().filter(move |(name, _)| secret(name)).map(|(_, value)| value.as_str())
     }
 }
 

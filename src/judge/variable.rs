@@ -15,7 +15,7 @@ use crate::model::{Failure, FailureKind, Phase};
 /// Bytes of a value.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// A variable of a step; compiled when it is looked up, since a regular expression that is takes tens of
+/// A variable of a step; a regular expression is compiled when it is looked up, since one that is takes tens of
 /// kilobytes and more.
 #[derive(Clone, Debug)]
 pub struct Variable {
@@ -23,6 +23,8 @@ pub struct Variable {
     property: Box<str>,
     /// As the document says; empty when it is guessed.
     source: Box<str>,
+    /// What is looked up, when that is known and small.
+    lookup: Option<Box<Lookup>>,
 }
 
 #[derive(Clone, Debug)]
@@ -48,10 +50,12 @@ impl Variable {
     pub fn of(document: &Value) -> Result<Self, AssertionError> {
         let part = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
         let (property, source) = (part("property"), part("source"));
-        if !source.is_empty() {
-            Find::of(source, property)?;
-        }
-        Ok(Self { name: part("name").into(), property: property.into(), source: source.into() })
+        let found = if source.is_empty() { None } else { Some(Find::of(source, property)?) };
+        let lookup = match found {
+            Some(Find::At(lookup)) => Some(Box::new(lookup)),
+            _ => None,
+        };
+        Ok(Self { name: part("name").into(), property: property.into(), source: source.into(), lookup })
     }
 
     /// Its name.
@@ -64,6 +68,12 @@ impl Variable {
     #[must_use]
     pub fn reads_body(&self) -> bool {
         &*self.source != "Header"
+    }
+
+    /// Whether it is found in the header fields.
+    #[must_use]
+    pub fn reads_headers(&self) -> bool {
+        &*self.source == "Header"
     }
 
     /// Whether it is a regular expression in an answer of this media type: one takes more than a moment to
@@ -87,17 +97,22 @@ impl Variable {
     /// read as what the property asks.
     pub fn value(&self, answer: &Answer<'_>, content_type: &str) -> Result<String, Failure> {
         let source = self.source_in(content_type);
-        let found = Find::of(source, &self.property);
-        let value = match found.map_err(|error| self.missing(source, &error.to_string()))? {
-            Find::Group(regex) if !answer.patience.lasts(&regex, answer.text) => {
-                Err("there was no time to search for it".to_owned())
-            }
-            Find::Group(regex) => Ok(regex.captures(answer.text).and_then(|found| {
-                let group = if found.len() > 1 { found.get(1) } else { found.get(0) };
-                group.map(|group| group.as_str().to_owned())
-            })),
-            Find::At(lookup) => {
-                lookup.nodes(answer).map(|nodes| nodes.first().map(|node| node.text().into_owned()))
+        let first = |lookup: &Lookup| {
+            lookup.nodes(answer).map(|nodes| nodes.first().map(|node| node.text().into_owned()))
+        };
+        let value = if let Some(lookup) = &self.lookup {
+            first(lookup)
+        } else {
+            let found = Find::of(source, &self.property);
+            match found.map_err(|error| self.missing(source, &error.to_string()))? {
+                Find::Group(regex) if !answer.patience.lasts(&regex, answer.text) => {
+                    Err("there was no time to search for it".to_owned())
+                }
+                Find::Group(regex) => Ok(regex.captures(answer.text).and_then(|found| {
+                    let group = if found.len() > 1 { found.get(1) } else { found.get(0) };
+                    group.map(|group| group.as_str().to_owned())
+                })),
+                Find::At(lookup) => first(&lookup),
             }
         };
         match value {

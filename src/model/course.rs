@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Phases, Status};
+use super::{Failure, HeaderList, Phases, Status};
 
 mod browser;
 
@@ -84,8 +84,8 @@ pub struct HttpExchange {
     /// Where the time went.
     pub phases: Phases,
     /// Header fields that were sent.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub request_headers: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "HeaderList::is_empty")]
+    pub request_headers: HeaderList,
     /// The beginning of what was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_body: Option<Excerpt>,
@@ -99,8 +99,8 @@ pub struct HttpExchange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_reason: Option<String>,
     /// Header fields of the answer.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub response_headers: Vec<(String, String)>,
+    #[serde(default, skip_serializing_if = "HeaderList::is_empty")]
+    pub response_headers: HeaderList,
     /// The beginning of the decoded body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_body: Option<Excerpt>,

@@ -9,6 +9,7 @@ mod failure;
 mod fault;
 pub mod field;
 pub mod format;
+mod header_list;
 pub(crate) mod id;
 pub mod intake;
 mod json;
@@ -39,6 +40,7 @@ mod text;
 mod time;
 mod url_login;
 mod verification;
+pub mod words;
 pub mod xpath;
 pub mod yaml;
 
@@ -50,6 +52,7 @@ pub use course::{
 pub use document::{Document, Secrets};
 pub use failure::{Failure, FailureKind, Fault};
 pub use fault::{FieldFault, MASK, Rule, nearest, shortened, shown};
+pub use header_list::HeaderList;
 pub use id::{CheckId, CustomerId, EpisodeId, LocationId, MonitorId, RecipientId, Revision, RunId, UserId};
 pub use kind::MonitorType;
 pub use location::Location;

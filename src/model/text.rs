@@ -8,6 +8,9 @@ use std::net::SocketAddr;
 /// servers may hold any, and a terminal would obey them.
 #[must_use]
 pub fn printable(text: &str) -> String {
+    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return text.to_owned();
+    }
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 

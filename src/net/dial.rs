@@ -172,6 +172,14 @@ pub(super) async fn race<T, F>(
 where
     F: Future<Output = (SocketAddr, Result<T, Failure>)>,
 {
+    if let [target] = *targets {
+        // Nobody to race against.
+        return match tokio::time::timeout_at(deadline.at, begin(target)).await {
+            Ok((at, Ok(won))) => Raced::Won(at, won),
+            Ok((_, Err(failure))) => Raced::Lost(vec![failure]),
+            Err(_) => Raced::TooLate(Vec::new()),
+        };
+    }
     let mut waiting = targets.iter().copied();
     let mut trying = FuturesUnordered::new();
     let mut failures: Vec<Failure> = Vec::new();

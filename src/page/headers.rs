@@ -9,14 +9,14 @@ use url::{Position, Url};
 use super::load::Loader;
 use super::same_site;
 use crate::model::ObjectKind;
-use crate::wire::http::client::is_secret;
+use crate::wire::http::client::{is_same_origin, is_secret};
 
 impl Loader<'_> {
     /// The header of the request for `object`.
     pub(super) fn headers(&mut self, object: usize) -> HeaderMap {
         let object = &self.objects[object];
         let (page, url) = (self.terms.page, &object.url);
-        let is_own = url.origin() == page.origin();
+        let is_own = is_same_origin(url, page);
         let mut headers = HeaderMap::with_capacity(12);
         for (name, value) in self.terms.headers {
             let is_ours = [HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name);
@@ -59,7 +59,7 @@ fn referer(by: &Url, to: &Url) -> Option<String> {
     if by.scheme() == "https" && to.scheme() != "https" {
         return None;
     }
-    if by.origin() == to.origin() {
+    if is_same_origin(by, to) {
         let before = &by[..Position::BeforeUsername];
         return Some(format!("{before}{}", &by[Position::BeforeHost..Position::AfterQuery]));
     }

@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::browser::House;
 use crate::clock::Clock;
 use crate::model::{Document, MonitorId, MonitorType, Observation, Timestamp};
 use crate::net::{Deadline, Net};
@@ -14,8 +16,10 @@ use crate::vault::Keyring;
 
 mod apart;
 mod api_steps;
+mod browser;
 mod dns;
 mod ftp;
+mod full_page;
 mod http;
 mod mail;
 mod ping;
@@ -86,6 +90,19 @@ pub trait Probe: Send + Sync + 'static {
 
     /// The host that is asked, for the limit per target; `None` when there is no single one.
     fn target(&self) -> Option<&str>;
+
+    /// How long one attempt may take as a whole; `timeout` is that of the monitor.
+    fn limit(&self, timeout: Duration) -> Duration {
+        timeout
+    }
+}
+
+/// What is left to chance in an attempt.
+fn random() -> u128 {
+    let mut random = [0; 16];
+    // It fails on no system that Vigie runs on; what hangs on it is then the same each time.
+    let _ = aws_lc_rs::rand::fill(&mut random);
+    u128::from_be_bytes(random)
 }
 
 /// What building a probe may need beside the document: values of the settings file, and who the monitor is.
@@ -106,8 +123,21 @@ pub struct ProbeSettings {
     /// Signs what checks leave behind at a target, so that later ones recognise it. Without it a key of this
     /// process alone does: `vigie check` reads no keys, so what it leaves behind nobody knows later.
     pub keyring: Option<Arc<Keyring>>,
-    /// Variables of API steps that stand before the first step, as `vigie check --set` gives them.
+    /// Where browsers come from.
+    pub browser: Arc<House>,
+    /// What the author of a browser script wants to see of it.
+    pub authoring: Authoring,
+    /// Variables of steps and scripts that stand before the first step, as `vigie check --set` gives them.
     pub variables: Arc<BTreeMap<String, String>>,
+}
+
+/// What somebody who writes a browser script wants to see of it (`vigie check --headful`, `--screenshots`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Authoring {
+    /// The browser shows its windows.
+    pub headful: bool,
+    /// A picture is kept of each act, whatever the monitor says.
+    pub pictures: bool,
 }
 
 impl Default for ProbeSettings {
@@ -120,6 +150,8 @@ impl Default for ProbeSettings {
             hello: None,
             monitor: MonitorId(0),
             keyring: None,
+            browser: Arc::default(),
+            authoring: Authoring::default(),
             variables: Arc::default(),
         }
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, api_steps, dns, ftp, http, mail, ping,
-    tcp,
+    Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, api_steps, browser, dns, ftp, http,
+    mail, ping, tcp,
 };
 use crate::model::{Document, Failure, FailureKind, MonitorType, Observation, Phase};
 
@@ -31,6 +31,7 @@ pub static REGISTRY: &[Descriptor] = &[
         weight: Weight::Light,
         build: api_steps::build,
     },
+    Descriptor { kinds: &[MonitorType::BrowserScript], weight: Weight::Heavy, build: browser::build },
     Descriptor { kinds: &[MonitorType::NameServer], weight: Weight::Light, build: dns::build },
     Descriptor { kinds: &[MonitorType::EmailPop], weight: Weight::Light, build: mail::pop },
     Descriptor { kinds: &[MonitorType::EmailRoundTrip], weight: Weight::Light, build: mail::round_trip },

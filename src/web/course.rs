@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::bar::{legend, phase_bar};
 use super::html::{duration, escape};
+use super::played;
 use crate::model::{Course, FullPage, ObjectChange, PageObject, Phases, Status, StepResult};
 
 /// Objects that are shown; the rest is in the record below.
@@ -19,6 +20,7 @@ pub(super) fn course(course: &Course) -> String {
     if !course.steps.is_empty() {
         steps(&mut out, &course.steps);
     }
+    played::played(&mut out, course);
     if let Some(of_page) = &course.page {
         page(&mut out, of_page);
     }
@@ -39,6 +41,8 @@ fn steps(out: &mut String, steps: &[StepResult]) {
                 if exchange.http_status == 0 { String::new() } else { exchange.http_status.to_string() };
             format!("{} {} {status}", exchange.method, exchange.url)
         });
+        let asked =
+            step.played.as_ref().map_or(asked, |played| format!("{} {}", played.url, played.http_status));
         let why: Vec<String> =
             step.failures.iter().map(|failure| escape(&failure.to_string()).into()).collect();
         let _ = write!(
@@ -106,7 +110,7 @@ fn changes(out: &mut String, changes: &[ObjectChange]) {
     out.push_str("</ul>");
 }
 
-fn object(out: &mut String, object: &PageObject, longest: u64) {
+pub(super) fn object(out: &mut String, object: &PageObject, longest: u64) {
     let (word, text) = match (&object.failure, object.http_status) {
         (Some(_), 0) => ("error", "no answer".to_owned()),
         (Some(_), status) => ("error", status.to_string()),

@@ -8,6 +8,7 @@ mod guard;
 mod health;
 mod html;
 mod monitor;
+mod played;
 mod result;
 mod status;
 mod trail;

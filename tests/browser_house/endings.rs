@@ -1,6 +1,16 @@
 //! However a check ends, nothing of its browser is left.
 
-use crate::world::{World, browsers, wish};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::json;
+use vigie::browser::{BrowserKind, HouseConfig};
+use vigie::model::FailureKind;
+
+use crate::world::{Site, World, browsers, processes_of, wish};
 
 #[tokio::test]
 async fn a_check_that_is_dropped_takes_its_browser_with_it() {
@@ -13,4 +23,217 @@ async fn a_check_that_is_dropped_takes_its_browser_with_it() {
         drop(opened);
         world.empty().await;
     }
+}
+
+#[tokio::test]
+async fn a_check_that_is_dropped_while_its_browser_starts_leaves_nothing() {
+    for kind in browsers("a_check_that_is_dropped_while_its_browser_starts_leaves_nothing") {
+        for millis in [1, 60, 250] {
+            let world = World::new();
+            let wish = wish(kind);
+            let forward = world.forward(&wish).await;
+            let opening = world.open(&wish, &forward);
+            // The moment is arbitrary, and what is looked for holds at each.
+            let early = tokio::time::timeout(Duration::from_millis(millis), opening).await;
+            drop(early);
+            world.empty().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_driver_or_browser_that_is_killed_is_told_and_leaves_nothing() {
+    for kind in browsers("a_driver_or_browser_that_is_killed_is_told_and_leaves_nothing") {
+        let headless = if kind == BrowserKind::Firefox { "-headless" } else { "--headless" };
+        for (victim, words) in [("driver ", "SIGKILL"), (headless, "the browser ended")] {
+            let world = World::new();
+            let wish = wish(kind);
+            let forward = world.forward(&wish).await;
+            let mut opened = world.open(&wish, &forward).await.unwrap();
+            let all = world.processes();
+            let first = |line: &&String| {
+                line.contains(victim) && !line.contains(" --type=") && !line.contains("-contentproc")
+            };
+            let line = all.iter().find(first).unwrap_or_else(|| panic!("{all:#?}"));
+            let id = line.split('/').nth(2).unwrap().split(' ').next().unwrap().parse().unwrap();
+            kill(Pid::from_raw(id), Signal::SIGKILL).unwrap();
+            let lost = tokio::time::timeout(Duration::from_secs(20), opened.keeper.lost()).await.unwrap();
+            assert_eq!(lost.kind, FailureKind::BrowserFailed, "{kind:?} {lost}");
+            assert!(lost.detail.contains(words), "{kind:?} {lost}");
+            drop(opened);
+            world.empty().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_takes_memory_without_end_is_ended() {
+    let page = "<script>let all = []; setInterval(() => all.push(new Uint8Array(3e7).fill(1)), 20)</script>";
+    let site = Site::start(&[("/", page)]);
+    for kind in browsers("a_page_that_takes_memory_without_end_is_ended") {
+        let world = World::with(|config| config.memory_bytes = 1 << 30);
+        let wish = wish(kind);
+        let forward = world.forward(&wish).await;
+        let mut opened = world.open(&wish, &forward).await.unwrap();
+        let growing = async {
+            // The answer does not matter: the page grows whether it is whole or not.
+            let _ = opened.client.goto(&site.url("/")).await;
+            std::future::pending::<()>().await;
+        };
+        let lost = world.beside(&forward, async {
+            tokio::select! {
+                lost = opened.keeper.lost() => lost,
+                () = growing => unreachable!(),
+            }
+        });
+        let lost = tokio::time::timeout(Duration::from_secs(60), lost).await.unwrap();
+        assert_eq!(lost.kind, FailureKind::BrowserTooLarge, "{lost}");
+        assert!(opened.keeper.memory_bytes().unwrap() > 1 << 30);
+        drop(opened);
+        world.empty().await;
+    }
+}
+
+/// What is killed below: opens a browser in the folder that it is told, and stays.
+#[tokio::test]
+#[ignore = "part of another test, which runs it"]
+async fn a_process_with_a_browser() {
+    let folder = std::env::var("VIGIE_TEST_FOLDER").unwrap();
+    let world = World::with(|config| config.folder = Some(folder.into()));
+    let kind = BrowserKind::of_name(&std::env::var("VIGIE_TEST_BROWSER").unwrap()).unwrap();
+    let forward = world.forward(&wish(kind)).await;
+    let opened = world.open(&wish(kind), &forward).await.unwrap();
+    println!("\nready");
+    world.beside(&forward, std::future::pending::<()>()).await;
+    drop(opened);
+}
+
+#[tokio::test]
+async fn what_a_killed_process_left_is_ended_by_the_next_and_nothing_else() {
+    for kind in browsers("what_a_killed_process_left_is_ended_by_the_next_and_nothing_else") {
+        let world = World::new();
+        // One of a process that lives stays, though it is in the same folder.
+        let wish = wish(kind);
+        let forward = world.forward(&wish).await;
+        let living = world.open(&wish, &forward).await.unwrap();
+        let own = world.profiles();
+        let mut other = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "endings::a_process_with_a_browser", "--ignored", "--nocapture"])
+            .env("VIGIE_TEST_FOLDER", world.folder())
+            .env("VIGIE_TEST_BROWSER", kind.name())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(other.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap() == "ready"), "it ended before it was ready");
+        assert!(world.profiles().len() > own.len());
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert_eq!(world.house.sweep(), 1);
+        assert_eq!(world.profiles(), own, "{kind:?}");
+        let strangers: Vec<_> =
+            world.processes().into_iter().filter(|line| !line.contains(&token(&own))).collect();
+        let left: Vec<_> =
+            strangers.iter().filter(|line| line.contains(&*world.folder().to_string_lossy())).collect();
+        assert!(left.is_empty(), "{left:#?}");
+        assert_eq!(world.house.sweep(), 0);
+        assert!(living.client.title().await.is_ok(), "the other browser is dead");
+        drop(living);
+        world.empty().await;
+    }
+}
+
+fn token(profiles: &[String]) -> String {
+    profiles.iter().find(|name| !name.ends_with(".lock")).unwrap().clone()
+}
+
+#[tokio::test]
+async fn a_driver_that_does_not_do_its_work_is_told_in_time() {
+    use std::os::unix::fs::PermissionsExt;
+    // Says that a browser of another version is not for it.
+    let refusing = refusing_driver().await;
+    let ready = format!("echo 'ChromeDriver was started successfully on port {refusing}.'; exec sleep 60");
+    for (script, kind, words) in [
+        ("exec sleep 60", FailureKind::BrowserTimedOut, "not ready within 1 s"),
+        (
+            "echo who knows; echo why >&2; exit 3",
+            FailureKind::BrowserFailed,
+            "the driver printed: who knows; why",
+        ),
+        ("while :; do echo nonsense; done", FailureKind::BrowserTimedOut, "the driver printed: nonsense;"),
+        ("echo 'started successfully on port 99999.'; exec sleep 60", FailureKind::BrowserTimedOut, "99999"),
+        (
+            "echo 'started successfully on port 1.'; exec sleep 60",
+            FailureKind::BrowserFailed,
+            "did not respond",
+        ),
+        (&ready, FailureKind::BrowserMissing, "only supports Chrome version 120"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let driver = folder.path().join("driver");
+        std::fs::write(&driver, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&driver, PermissionsExt::from_mode(0o755)).unwrap();
+        let world = World::with(|config| {
+            *config = HouseConfig {
+                chromium: Some("/bin/sh".into()),
+                chromedriver: Some(driver),
+                start: Duration::from_secs(1),
+                ..config.clone()
+            };
+        });
+        let wish = wish(BrowserKind::Chrome);
+        let forward = world.forward(&wish).await;
+        let failure = world.open(&wish, &forward).await.unwrap_err();
+        assert_eq!(failure.kind, kind, "{script}: {failure}");
+        assert!(failure.detail.contains(words), "{script}: {failure}");
+        world.empty().await;
+        assert_eq!(processes_of(folder.path()), Vec::<String>::new());
+    }
+}
+
+/// A driver's port that answers every request with the error of a version that does not fit.
+async fn refusing_driver() -> u16 {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let message = "session not created: This version of ChromeDriver only supports Chrome version 120";
+    let value = json!({ "value": { "error": "session not created", "message": message, "stacktrace": "" } });
+    let body = value.to_string();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut read = [0; 65536];
+            let _ = stream.read(&mut read).await;
+            let head = format!(
+                "HTTP/1.1 500 Error\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                body.len()
+            );
+            let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
+        }
+    });
+    port
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_named_with_its_remedy() {
+    let nowhere = |config: &mut HouseConfig| {
+        config.chromium = Some("/nowhere/chromium".into());
+        config.geckodriver = Some("/etc/passwd".into());
+        config.firefox = Some("/bin/sh".into());
+        config.user = None;
+    };
+    for (kind, words) in [
+        (BrowserKind::Chrome, "`browser.chromium`: `/nowhere/chromium` is no program"),
+        (BrowserKind::Firefox, "`browser.geckodriver`: `/etc/passwd` is no program"),
+        (BrowserKind::InternetExplorer, "`browser.remote`"),
+    ] {
+        let world = World::with(nowhere);
+        let forward = world.forward(&wish(kind)).await;
+        let failure = world.open(&wish(kind), &forward).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::BrowserMissing, "{failure}");
+        assert!(failure.detail.contains(words), "{failure}");
+        world.empty().await;
+    }
+    let world = World::with(|config| config.user = Some("nobody-of-this-name".to_owned()));
+    let failure = world.house.rules(&wish(BrowserKind::Chrome), Default::default()).unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NotConfigured, "{failure}");
 }

@@ -7,4 +7,7 @@ mod forward;
 #[path = "../support/lacking.rs"]
 mod lacking;
 mod sessions;
+#[path = "../support/tls_server.rs"]
+#[allow(dead_code)]
+mod tls_server;
 mod world;

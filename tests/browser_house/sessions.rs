@@ -1,7 +1,13 @@
 //! Sessions of real browsers: what they are, what they fetch, and that they go.
 
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use vigie::model::FailureKind;
+use vigie::net::{BlockedHosts, EgressPolicy, Forward, Net, NetConfig, Pem, Roots, Trust};
 
+use crate::tls_server::{self, Authority};
 use crate::world::{Site, World, browsers, wish};
 
 #[tokio::test]
@@ -12,6 +18,7 @@ async fn a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards() {
         let mut wish = wish(kind);
         wish.guise.viewport = (800, 600);
         wish.guise.user_agent = Some("Watcher/1".to_owned());
+        wish.guise.headers = vec![("X-Check".to_owned(), "a \"b\" 'c'".to_owned())];
         let forward = world.forward(&wish).await;
         let opened = world.open(&wish, &forward).await.unwrap();
         assert!(
@@ -29,7 +36,9 @@ async fn a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards() {
         assert_eq!((title.as_str(), size), ("Shop", json!([800, 600])), "{kind:?}");
         let head = site.heads().remove(0);
         assert!(head.contains("\r\nUser-Agent: Watcher/1\r\n"), "{head}");
+        assert!(head.contains("\r\nX-Check: a \"b\" 'c'\r\n"), "{kind:?}: {head}");
         assert!(!head.to_lowercase().contains("proxy"), "{head}");
+        assert_eq!(opened.facts.user_agent, "Watcher/1");
         let host = site.address.ip().to_string();
         assert_eq!(forward.way_of(&host, site.address.port()).unwrap().address, Some(site.address));
         assert!(!world.processes().is_empty());
@@ -37,4 +46,88 @@ async fn a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards() {
         opened.keeper.close().await;
         assert_eq!((world.processes(), world.profiles()), (Vec::new(), Vec::new()), "{kind:?}");
     }
+}
+
+#[tokio::test]
+async fn what_a_page_asks_for_is_held_to_the_rules_and_the_cause_is_known() {
+    let page = "<img src='http://ads.example.com/x.png'><img src='http://10.1.2.3/y.png'>";
+    let site = Site::start(&[("/", page)]);
+    for kind in browsers("what_a_page_asks_for_is_held_to_the_rules_and_the_cause_is_known") {
+        let mut world = World::new();
+        let trust = Trust { roots: Roots::None, ..Trust::default() };
+        let egress = EgressPolicy::parse(&[], &["10.0.0.0/8"]).unwrap();
+        world.net = Net::new(&NetConfig { trust, egress, ..NetConfig::default() }).unwrap();
+        let wish = wish(kind);
+        let blocked = BlockedHosts::parse(&["ads.example.com"]).unwrap();
+        let forward = Forward::bind(world.house.rules(&wish, blocked).unwrap()).await.unwrap();
+        let opened = world.open(&wish, &forward).await.unwrap();
+        world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
+        assert_eq!(forward.failure_of("ads.example.com", 80).unwrap().kind, FailureKind::PageUnloadable);
+        assert_eq!(forward.failure_of("10.1.2.3", 80).unwrap().kind, FailureKind::EgressDenied);
+        drop(opened);
+        world.empty().await;
+    }
+}
+
+#[tokio::test]
+async fn a_private_authority_and_a_client_certificate_are_shown_for_one_session() {
+    let authority = Authority::new("private");
+    let server = authority.issue(&["localhost"], (2020, 2090));
+    let client = authority.issue(&["watcher"], (2020, 2090));
+    let config = tls_server::config(&server, rustls::ALL_VERSIONS, Some(&authority));
+    let at = secret_page(config).await;
+    let pem = |text: &str| Pem { label: "test".to_owned(), text: text.as_bytes().to_vec() };
+    let trust = Trust {
+        roots: Roots::None,
+        named_authorities: [(1, pem(&authority.pem()))].into(),
+        client_certificates: [(2, pem(&client.pem()))].into(),
+        ..Trust::default()
+    };
+    for kind in browsers("a_private_authority_and_a_client_certificate_are_shown_for_one_session") {
+        for (ca, certificate, title, cause) in
+            [(Some(1), Some(2), "Secret", None), (Some(1), None, "", Some(())), (None, Some(2), "", Some(()))]
+        {
+            let mut world = World::new();
+            world.net = Net::new(&NetConfig { trust: trust.clone(), ..NetConfig::default() }).unwrap();
+            let mut wish = wish(kind);
+            (wish.ca, wish.client_certificate) = (ca, certificate);
+            let forward = world.forward(&wish).await;
+            let opened = world.open(&wish, &forward).await.unwrap();
+            let seen = world
+                .beside(&forward, async {
+                    // Firefox tells an error page as an error, Chromium does not.
+                    let _ = opened.client.goto(&format!("https://localhost:{}/", at.port())).await;
+                    opened.client.title().await.unwrap_or_default()
+                })
+                .await;
+            assert_eq!(seen == "Secret", title == "Secret", "{kind:?} {ca:?} {certificate:?}: {seen}");
+            let failure = forward.failure_of("localhost", at.port());
+            assert!(cause.is_none() || ca.is_some() || failure.is_some(), "{kind:?} {ca:?}: {failure:?}");
+            drop(opened);
+            world.empty().await;
+        }
+    }
+}
+
+/// A server that answers every request under `config` with a page.
+async fn secret_page(config: rustls::ServerConfig) -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let at = listener.local_addr().unwrap();
+    let acceptor = TlsAcceptor::from(std::sync::Arc::new(config));
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let Ok(mut stream) = acceptor.accept(stream).await else { return };
+                let mut read = Vec::new();
+                while !read.ends_with(b"\r\n\r\n") && stream.read_buf(&mut read).await.is_ok_and(|n| n > 0) {}
+                let page = "<title>Secret</title>";
+                let head =
+                    format!("Content-Type: text/html\r\nContent-Length: {}\r\nConnection: close", page.len());
+                let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n{page}").as_bytes()).await;
+                let _ = stream.shutdown().await;
+            });
+        }
+    });
+    at
 }

@@ -111,7 +111,7 @@ pub fn processes_of(folder: &Path) -> Vec<String> {
         let own = entry.file_name().to_str() == Some(&std::process::id().to_string());
         if !own && (holds(&read("cmdline")) || holds(&read("environ"))) {
             let line = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
-            found.push(format!("{} {}", path.display(), line.chars().take(100).collect::<String>()));
+            found.push(format!("{} {}", path.display(), line.chars().take(2000).collect::<String>()));
         }
     }
     found

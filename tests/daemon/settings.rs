@@ -78,6 +78,42 @@ fn settings_become_what_the_parts_take() {
 }
 
 #[test]
+fn browsers_are_as_the_settings_say_and_end_points_are_whole() {
+    let settings = load(
+        "browser:\n  user: nobody\n  sandbox: false\n  folder: /x\n  chromium: /c\n  memory_mb: 200\n  nice: 0\n  start_seconds: 7\n  \
+         remote: [{browser: Internet Explorer, url: 'http://192.0.2.9:4444/wd/hub', forward_host: 192.0.2.7}]\n",
+    )
+    .unwrap();
+    let browser = settings.browser;
+    assert_eq!((browser.user.as_deref(), browser.sandbox, browser.nice), (Some("nobody"), false, 0));
+    assert_eq!((browser.folder, browser.chromium), (Some("/x".into()), Some("/c".into())));
+    assert_eq!((browser.memory_bytes, browser.total_memory_bytes), (200 << 20, None));
+    assert_eq!(browser.start, Duration::from_secs(7));
+    let remote = &browser.remotes[0];
+    assert_eq!(
+        (remote.kind.name(), remote.forward_host),
+        ("Internet Explorer", Some("192.0.2.7".parse().unwrap()))
+    );
+    assert_eq!(remote.from, ["192.0.2.9/32".parse().unwrap()]);
+    let faults = load(
+        "browser:\n  nice: 20\n  remote:\n  - {browser: Netscape, url: 'http://a/'}\n  - {browser: Firefox, url: 'https://a/'}\n  \
+         - {browser: Firefox, url: 'http://u:p@192.0.2.1/'}\n  - {browser: Google Chrome, url: 'http://grid/'}\n  \
+         - {browser: Internet Explorer, url: 'http://192.0.2.1/', forward_host: here}\n",
+    )
+    .unwrap_err();
+    let expected = [
+        "F:2:9: `browser.nice` must be a whole number from 0 to 19, not `20`",
+        "F:4:15: `browser.remote[0].browser` must be one of `Google Chrome`, `Firefox`, `Internet Explorer`, not `Netscape`",
+        "F:5:29: `browser.remote[1].url` must be an address that begins with `http://`, without a login",
+        "F:6:15: `browser.remote[2].browser` stands there twice",
+        "F:6:29: `browser.remote[2].url` must be an address that begins with `http://`, without a login",
+        "F:7:5: `browser.remote[3].from` is needed where the host of `browser.remote[3].url` is a name",
+        "F:8:74: `browser.remote[4].forward_host` must be an address of this host, such as `192.0.2.7`",
+    ];
+    assert_eq!(faults, expected);
+}
+
+#[test]
 fn every_fault_is_found_at_once_with_its_place_and_remedy() {
     let faults = load(
         "lissten: 127.0.0.1:1\nlisten: localhost\nengine:\n  total: 0\n  light: many\n  light: 3\n  listen: x\n\

@@ -13,6 +13,7 @@ use super::hosted::{Hosted, targets, way_out};
 use super::kind::clock_time;
 use super::read::Values;
 use super::table::SETTINGS;
+use crate::browser::{House, HouseConfig};
 use crate::control::Mobile;
 use crate::model::accept::Plan;
 use crate::model::source::{Node, Place};
@@ -63,6 +64,8 @@ pub struct Settings {
     pub certificate_names: BTreeMap<i64, (String, &'static str)>,
     /// What checks have in common.
     pub probe: ProbeSettings,
+    /// The browsers of this process.
+    pub browser: HouseConfig,
     /// What browsers pretend to be.
     pub mobile: Mobile,
     /// How alerts leave the process.
@@ -132,6 +135,8 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
     };
     let (data_named, monitors_named) = (named("data"), named("monitors"));
     let mut read = Reader { values, file, faults };
+    let browser = read.browser();
+    let probe = ProbeSettings { browser: Arc::new(House::new(browser.clone())), ..read.probe() };
     let days = |read: &Reader<'_>, path| Duration::from_secs(86_400 * read.number(path).unsigned_abs());
     Settings {
         // Values that were not set are those of the table, which a test holds to their kinds.
@@ -173,7 +178,8 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
         others: read.others(),
         proxies: read.proxies(),
         certificate_names: read.certificate_names(),
-        probe: read.probe(),
+        probe,
+        browser,
         mobile: read.mobile(),
         alerts: read.alerts(),
         raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
@@ -316,6 +322,7 @@ impl Reader<'_> {
             let name = match path {
                 "plans" => "code",
                 "mobile.profiles" => "subtype",
+                "browser.remote" => "browser",
                 _ => "id",
             };
             let Some(key) = item.get(name) else { continue };
@@ -350,6 +357,8 @@ impl Reader<'_> {
             user_agent: self.optional("checks.user_agent").map_or(standard.user_agent, Into::into),
             monitor: standard.monitor,
             variables: standard.variables,
+            browser: standard.browser,
+            authoring: standard.authoring,
             keyring: None,
             hello: self.optional("mail.hello").map(Into::into),
         }

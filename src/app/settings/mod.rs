@@ -1,6 +1,7 @@
 //! The settings of the process: a flag beats an environment variable, which beats the file.
 
 mod alerts;
+mod browser;
 mod build;
 mod certificates;
 mod hosted;

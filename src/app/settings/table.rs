@@ -85,6 +85,12 @@ static PROXY: &[Part] = &[
     part("username", Kind::Text, false),
     part("password_file", Kind::Text, false),
 ];
+static REMOTE: &[Part] = &[
+    part("browser", Kind::Choice(&crate::browser::BrowserKind::NAMES), true),
+    part("url", Kind::Text, true),
+    part("forward_host", Kind::Text, false),
+    part("from", Kind::List(&Kind::Network), false),
+];
 static PROFILE: &[Part] = &[part("subtype", count(1, 3), true), part("name", Kind::Text, true)];
 static DNS_NAME: &[Part] = &[part("id", ID, true), part("name", Kind::Text, true)];
 static PLAN: &[Part] = &[
@@ -106,6 +112,10 @@ pub static SECTIONS: &[(&str, &str)] = &[
     ("tls", "Whom checks trust."),
     ("dns", "Name-server monitors."),
     ("checks", "What checks have in common."),
+    (
+        "browser",
+        "Browsers of `browserscript`, each started for one check with a profile and a forward proxy of its own.",
+    ),
     ("mobile", "What browser scripts pretend to be, and which locations stand in a mobile network."),
     (
         "alerts",
@@ -279,6 +289,58 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new("checks.certificate_days", count(1, 3_650), "30", "Days before a certificate's end at which `Expiring` warns.").live(),
     Setting::new("checks.body_bytes", count(1_024, 1_073_741_824), "10485760", "Bytes of a body that are read at most, after decompression.").live(),
     Setting::new("checks.user_agent", Kind::Text, "null", "What checks call themselves in `User-Agent`; null means `vigie/` and the version.").live(),
+    Setting::new(
+        "browser.chromium",
+        Kind::Text,
+        "null",
+        "Program of Chromium or Google Chrome; null looks for `chromium`, `google-chrome-stable`, `google-chrome`\nand `chromium-browser` in PATH. On Debian: packages chromium and chromium-driver.",
+    ),
+    Setting::new("browser.chromedriver", Kind::Text, "null", "Its driver, of the same major version; null looks for `chromedriver`."),
+    Setting::new("browser.firefox", Kind::Text, "null", "Program of Firefox; null looks for `firefox-esr` and `firefox` in PATH."),
+    Setting::new(
+        "browser.geckodriver",
+        Kind::Text,
+        "null",
+        "Its driver; null looks for `geckodriver`. `cargo install geckodriver --locked` builds it.",
+    ),
+    Setting::new(
+        "browser.remote",
+        Kind::Entries(REMOTE),
+        "[]",
+        "End points of WebDriver that are used instead of a browser of this host, one a browser: a grid, or drivers\nin a unit of their own (systemd/vigie-webdriver.service). Internet Explorer is had in this way only. url:\nhttp alone, without a login. forward_host: the address of this host on which browsers there reach our\nforward proxy; without it the egress policy could not be held, and such checks say so (95). from: networks\nthat they come from; without it the address in the url. Whoever comes from there may use the proxy while a\ncheck runs.\nExample:\n[{browser: Internet Explorer, url: 'http://grid.example.net:4444', forward_host: 192.0.2.7, from:\n[192.0.2.32/28]}]",
+    ),
+    Setting::new(
+        "browser.user",
+        Kind::Text,
+        "null",
+        "User that browsers and drivers run as when Vigie runs as root; null: the own one. Chromium has no sandbox\nas root (it is started with --no-sandbox then), so root without this is for containers that are thrown\naway.",
+    ),
+    Setting::new(
+        "browser.sandbox",
+        Kind::Flag,
+        "true",
+        "Whether Chromium keeps its own sandbox. It needs user namespaces or the package chromium-sandbox; where\nneither is allowed it does not start. With false a page that breaks out of its renderer is the user above.",
+    ),
+    Setting::new(
+        "browser.folder",
+        Kind::Text,
+        "null",
+        "Folder of the profiles, removed with each check. null: `browsers` in the data folder; where that path is\ntoo long for a socket, or another user could not enter it, one below the folder for temporary files.",
+    ),
+    Setting::new(
+        "browser.memory_mb",
+        count(128, 1_048_576),
+        "1536",
+        "MiB that one browser may take, all its processes together; one that takes more is ended, and the check\nsays so.",
+    ),
+    Setting::new(
+        "browser.total_memory_mb",
+        count(128, 16_777_216),
+        "null",
+        "MiB for all browsers: so many run at once as have room, beside `engine.heavy`. null: half of what the host\nhas.",
+    ),
+    Setting::new("browser.nice", count(0, 19), "5", "How much browsers step back for other processes (nice)."),
+    Setting::new("browser.start_seconds", count(1, 600), "30", "Time for a driver and its browser to be ready."),
     Setting::new(
         "mobile.region",
         count(0, i64::MAX),

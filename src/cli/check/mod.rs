@@ -1,5 +1,6 @@
 //! `vigie check`: one check now, without a server.
 
+mod folder;
 mod har;
 mod run;
 mod subject;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use folder::Folder;
 use har::HarFile;
 use subject::Subject;
 
@@ -16,7 +18,8 @@ use super::output::{self, WrongUse};
 use super::settings::PlaceArgs;
 use super::style::Style;
 use super::{kinds, render};
-use crate::model::{CheckResult, Outcome};
+use crate::model::{CheckResult, MonitorType, Outcome};
+use crate::probe::Authoring;
 
 /// Check something now and show what was seen
 ///
@@ -38,6 +41,7 @@ Examples:
   vigie check --file steps.yaml --set '{{user}}=anna'
   vigie check --file config/monitors/website.yaml
   vigie check --file monitors.yaml shop --json
+  vigie check --file script.xml --set browser_type='Google Chrome' --screenshots pictures
   vigie check website http://example.com/ --har example.har
 
 Exit codes: 0 ok, 1 warning, 2 error, 3 unknown or wrong use. Of several monitors, the worst counts."
@@ -50,7 +54,7 @@ pub(super) struct Args {
     /// '{{name}}=value'
     #[arg(long, value_name = "FIELD=VALUE")]
     set: Vec<String>,
-    /// Check the monitors in FILE, YAML or JSON: one, or a list
+    /// Check the monitors in FILE, YAML or JSON: one, or a list; or play the browser script in FILE.xml
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
     /// Print the result as JSON; an array when a file holds several
@@ -59,6 +63,12 @@ pub(super) struct Args {
     /// Write the HTTP exchanges to FILE as HAR 1.2, those of checks that pass too; secrets are masked
     #[arg(long, value_name = "FILE")]
     har: Option<PathBuf>,
+    /// Let the browser of a script show its windows
+    #[arg(long)]
+    headful: bool,
+    /// Write a screenshot of each act of a browser script to DIR, and what else the check captures
+    #[arg(long, value_name = "DIR")]
+    screenshots: Option<PathBuf>,
     #[command(flatten)]
     place: PlaceArgs,
 }
@@ -66,12 +76,15 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let (mut settings, location) = args.place.load()?;
     let (sets, variables) = variable::split(args.set)?;
-    if !sets.is_empty() && args.file.is_some() {
+    let script = args.file.as_deref().filter(|file| subject::is_script(file));
+    if !sets.is_empty() && args.file.is_some() && script.is_none() {
         let hint = "change the file; variables of steps can be set: `--set '{{name}}=value'`";
         return Err(WrongUse::error("`--set` of a field does not go with `--file`", Some(hint.to_owned())));
     }
     settings.probe.variables = Arc::new(variables);
+    settings.probe.authoring = Authoring { headful: args.headful, pictures: args.screenshots.is_some() };
     let subjects = match (&args.file, args.words.as_slice()) {
+        (Some(file), []) if script.is_some() => vec![subject::from_script(file, &sets, &settings)?],
         (Some(file), []) => subject::from_file(file, None, &settings)?,
         (Some(file), [name]) => subject::from_file(file, Some(name), &settings)?,
         (Some(_), _) => return Err(too_many_words()),
@@ -88,9 +101,13 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         (None, _) => return Err(nothing_to_check()),
     };
+    if args.headful || args.screenshots.is_some() {
+        plays(&subjects)?;
+    }
     for subject in &subjects {
         remark(subject);
     }
+    let folder = args.screenshots.map(Folder::make).transpose()?;
     let har = args.har.as_deref().map(HarFile::open).transpose()?;
     let all = run::all(&subjects, &settings, &location, har.is_some());
     let results = super::runtime(false)?.block_on(all)?;
@@ -98,7 +115,20 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(har) = har {
         har.write(&results)?;
     }
+    if let Some(folder) = folder {
+        folder.write(&results)?;
+    }
     Ok(ExitCode::from(exit_code(results.iter().map(|result| result.outcome))))
+}
+
+/// Refuses options of scripts where nothing plays one.
+fn plays(subjects: &[Subject]) -> anyhow::Result<()> {
+    if subjects.iter().any(|subject| subject.document.kind() == MonitorType::BrowserScript) {
+        return Ok(());
+    }
+    let hint = "`vigie check --file script.xml`, or `vigie check browserscript https://example.com/`";
+    let message = "`--headful` and `--screenshots` are for browser scripts";
+    Err(WrongUse::error(message, Some(hint.to_owned())))
 }
 
 /// Says what a check of `subject` cannot do, and what saving it would warn of.

@@ -1,6 +1,7 @@
 //! Runs the checks of the command line through the engine, without its schedule.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use futures::{StreamExt, stream};
@@ -17,6 +18,8 @@ use crate::schedule::Part;
 
 /// How many monitors of a file are checked at once.
 const AT_ONCE: usize = 8;
+/// How long the browsers of aborted checks get to be gone.
+const BROWSERS_GONE: Duration = Duration::from_secs(10);
 
 /// The results of checking `subjects` from `location`, in their order. With `record`, HTTP exchanges are kept of
 /// checks that pass too.
@@ -36,7 +39,10 @@ pub(super) async fn all(
         let assignment = assignment(subject, settings, location.location.id);
         engine::check(&assignment, SystemClock.now(), &place, &cancel).await
     });
-    Ok(stream::iter(checks).buffered(AT_ONCE).collect().await)
+    let results = stream::iter(checks).buffered(AT_ONCE).collect().await;
+    // Where one does not end, the next check that wants a browser ends it.
+    let _ = settings.probe.browser.emptied(BROWSERS_GONE).await;
+    Ok(results)
 }
 
 /// The monitor that a subject would be; it has no id, since nothing is stored.
@@ -60,7 +66,7 @@ fn assignment(subject: &Subject, settings: &Settings, location: LocationId) -> A
         interval: monitor.interval(),
         offset: None,
         part: Part::default(),
-        timeout: monitor.timeout(),
+        timeout: probe.limit(monitor.timeout()),
         retry: monitor.document.flag("retry_on_failure"),
         location,
         probe,

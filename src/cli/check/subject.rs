@@ -10,6 +10,7 @@ use crate::model::accept::{Surroundings, create_with};
 use crate::model::field::Kind;
 use crate::model::intake::{Form, SecretAt};
 use crate::model::monitor_file::{self, Keys};
+use crate::model::script::dialect::Script;
 use crate::model::source::{Key, Node, NodeValue, Place};
 use crate::model::table;
 use crate::model::{Document, FieldFault, MonitorType, Rule, nearest};
@@ -32,6 +33,44 @@ pub(super) fn from_words(
     let mut entries =
         vec![text("name", if name.is_empty() { "target" } else { &name }), text("billing_plancode", "check")];
     entries.extend(target_fields(kind, target)?);
+    from_entries(kind, entries, sets, settings)
+}
+
+/// Whether `file` is a browser script by its name.
+pub(super) fn is_script(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xml"))
+}
+
+/// The monitor that plays the browser script in `file`, with the fields that `sets` name.
+pub(super) fn from_script(file: &Path, sets: &[String], settings: &Settings) -> anyhow::Result<Subject> {
+    let shown = file.display().to_string();
+    let script = read_text(file).map_err(|why| WrongUse::error(format!("`{shown}` {why}"), None))?;
+    let faults = Script::read(&script).err().unwrap_or_default();
+    if !faults.is_empty() {
+        let told: Vec<String> = faults
+            .iter()
+            .map(|fault| format!("{shown}:{}:{}: {}", fault.place.line, fault.place.column, fault.message))
+            .collect();
+        return Err(WrongUse::error(told.join("\n"), None));
+    }
+    let stem = file.file_stem().map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
+    let name: String = stem.chars().take(MAX_NAME).collect();
+    // Whoever has the file has the values that it protects.
+    let entries = vec![
+        text("name", &name),
+        text("billing_plancode", "check"),
+        text("script", &script),
+        text("transaction_password", "check"),
+    ];
+    from_entries(MonitorType::BrowserScript, entries, sets, settings)
+}
+
+fn from_entries(
+    kind: MonitorType,
+    mut entries: Vec<(Key, Node)>,
+    sets: &[String],
+    settings: &Settings,
+) -> anyhow::Result<Subject> {
     for set in sets {
         let (name, value) = set.split_once('=').ok_or_else(|| {
             WrongUse::error(format!("`--set {set}` has no `=`"), Some(format!("write `--set {set}=VALUE`")))

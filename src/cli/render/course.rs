@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::played;
 use super::units::{grouped, plain};
 use super::{Style, bars, duration};
 use crate::model::{Course, FullPage, ObjectChange, Outcome, PageObject, Status, StepResult};
@@ -18,7 +19,14 @@ pub(super) fn lines(out: &mut String, course: &Course, style: Style) {
         let most = course.steps.iter().map(|step| step.name.chars().count()).max().unwrap_or(0).min(40);
         for of_step in &course.steps {
             step(out, of_step, most, style);
+            if let Some(of_browser) = &of_step.played {
+                played::step(out, of_browser, style);
+            }
         }
+    }
+    played::views(out, &course.views, style);
+    if let Some(facts) = &course.browser {
+        played::browser(out, facts, style);
     }
     if let Some(of_page) = &course.page {
         page(out, of_page, style);
@@ -85,7 +93,7 @@ fn page(out: &mut String, page: &FullPage, style: Style) {
     }
 }
 
-fn object(out: &mut String, object: &PageObject, longest: u64, style: Style) {
+pub(super) fn object(out: &mut String, object: &PageObject, longest: u64, style: Style) {
     let (lead, bar) = bars::bar(object.started_us, object.total_us, longest.max(1));
     let filled = lead.chars().count() + bar.chars().count();
     let rest = " ".repeat(bars::WIDTH.saturating_sub(filled));
@@ -120,7 +128,7 @@ fn change(out: &mut String, change: &ObjectChange) {
 }
 
 /// A URL in the length of a line.
-fn shown(url: &str) -> String {
+pub(super) fn shown(url: &str) -> String {
     let url = plain(url);
     match url.char_indices().nth(URL) {
         Some((end, _)) => format!("{}…", &url[..end]),

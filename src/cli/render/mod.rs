@@ -3,6 +3,7 @@
 mod bars;
 mod course;
 mod facts;
+mod played;
 mod units;
 
 use std::fmt::Write;

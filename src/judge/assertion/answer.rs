@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::path::{self, Parsed};
+use super::path::{self, Parsed, Path};
 use crate::judge::Patience;
 use crate::judge::xpath::{Tree, XNode};
 
@@ -17,6 +17,8 @@ const TOLD: usize = 60;
 const FUEL: u64 = 5_000_000;
 /// As much as may be looked at where nothing may be held up: some milliseconds.
 const SIP: u64 = 50_000;
+/// Single values that are taken out of the text; for more of them it is worth to keep what was read.
+const PICKED: u8 = 3;
 /// Headers whose value is never told.
 const SECRET: &[&str] = &["set-cookie", "authorization", "proxy-authorization", "cookie"];
 
@@ -31,6 +33,7 @@ pub struct Answer<'a> {
     /// The decoded body.
     pub text: &'a str,
     json: OnceCell<Result<Parsed, String>>,
+    picked: Cell<u8>,
     xml: OnceCell<Result<Tree<'a>, String>>,
     pub(super) fuel: Cell<u64>,
     /// Of regular expressions.
@@ -42,8 +45,9 @@ impl<'a> Answer<'a> {
     #[must_use]
     pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], text: &'a str) -> Self {
         let fuel = Cell::new(FUEL);
+        let (json, picked, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
         let patience = Patience::endless();
-        Self { status, elapsed, headers, text, json: OnceCell::new(), xml: OnceCell::new(), fuel, patience }
+        Self { status, elapsed, headers, text, json, picked, xml, fuel, patience }
     }
 
     /// The same for somebody of this patience. What comes of it is worth nothing when that [is
@@ -73,8 +77,17 @@ impl<'a> Answer<'a> {
         self.fuel.get() == 0
     }
 
-    pub(super) fn json(&self) -> Result<&Parsed, String> {
-        self.json.get_or_init(|| path::parse(self.text)).as_ref().map_err(Clone::clone)
+    /// What `path` selects in the body as JSON.
+    pub(super) fn select<'s>(&'s self, path: &Path) -> Result<Vec<Node<'s>>, String> {
+        if self.json.get().is_none() && self.picked.get() < PICKED {
+            self.picked.set(self.picked.get() + 1);
+            if let Some(found) = path.pick(self.text, &self.fuel) {
+                return Ok(found?.map(Cow::Owned).map(Node::Json).into_iter().collect());
+            }
+        }
+        let document = self.json.get_or_init(|| path::parse(self.text)).as_ref().map_err(Clone::clone)?;
+        let found = path.find(document, &self.fuel)?;
+        Ok(found.into_iter().map(Cow::Borrowed).map(Node::Json).collect())
     }
 
     pub(super) fn xml(&self) -> Result<&Tree<'a>, String> {
@@ -97,7 +110,7 @@ impl fmt::Debug for Answer<'_> {
 
 /// One thing that an assertion compares.
 pub(in crate::judge) enum Node<'a> {
-    Json(&'a Value),
+    Json(Cow<'a, Value>),
     Xml(XNode<'a>),
     Text(Cow<'a, str>),
 }
@@ -106,8 +119,10 @@ impl Node<'_> {
     /// Its text; that of a JSON value other than a string is compact JSON.
     pub(in crate::judge) fn text(&self) -> Cow<'_, str> {
         match self {
-            Self::Json(Value::String(text)) => Cow::Borrowed(text),
-            Self::Json(value) => Cow::Owned(value.to_string()),
+            Self::Json(value) => match &**value {
+                Value::String(text) => Cow::Borrowed(text),
+                value => Cow::Owned(value.to_string()),
+            },
             Self::Xml(node) => node.text(),
             Self::Text(text) => Cow::Borrowed(text),
         }
@@ -115,11 +130,14 @@ impl Node<'_> {
 
     /// A few words on it: never a whole body, never all of a long text.
     fn told(&self) -> String {
-        match self {
-            Self::Json(Value::Array(items)) => format!("an array of {}", items.len()),
-            Self::Json(Value::Object(members)) => format!("an object of {}", members.len()),
-            _ => format!("`{}`", shortened(&self.text())),
+        if let Self::Json(value) = self {
+            match &**value {
+                Value::Array(items) => return format!("an array of {}", items.len()),
+                Value::Object(members) => return format!("an object of {}", members.len()),
+                _ => {}
+            }
         }
+        format!("`{}`", shortened(&self.text()))
     }
 }
 

@@ -61,6 +61,15 @@ impl Draft {
         }
     }
 
+    /// Whether it looks at the header fields.
+    #[must_use]
+    pub fn reads_headers(&self) -> bool {
+        match self {
+            Self::Ready(assertion) => assertion.reads_headers(),
+            Self::Open(open) => open.0.get("source").and_then(Value::as_str) == Some("Header"),
+        }
+    }
+
     /// Whether it takes more than a moment to get ready.
     #[must_use]
     pub fn is_regex(&self) -> bool {

@@ -38,9 +38,7 @@ impl Lookup {
     pub(in crate::judge) fn nodes<'a>(&self, answer: &'a Answer<'_>) -> Result<Vec<Node<'a>>, String> {
         Ok(match self {
             Self::Response => vec![Node::Text(Cow::Borrowed(answer.text))],
-            Self::Json(path) => {
-                path.find(answer.json()?, &answer.fuel)?.into_iter().map(Node::Json).collect()
-            }
+            Self::Json(path) => answer.select(path)?,
             Self::Xml(path) => match answer.xml()?.find(path, &answer.fuel)? {
                 Found::Nodes(nodes) => nodes.into_iter().map(Node::Xml).collect(),
                 Found::Text(text) => vec![Node::Text(Cow::Owned(text))],

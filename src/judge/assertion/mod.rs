@@ -11,6 +11,7 @@ mod compare;
 mod draft;
 mod lookup;
 mod path;
+mod pick;
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -121,6 +122,12 @@ impl Assertion {
     #[must_use]
     pub const fn reads_body(&self) -> bool {
         matches!(self.subject, Subject::Found(Lookup::Response | Lookup::Json(_) | Lookup::Xml(_)))
+    }
+
+    /// Whether it looks at the header fields.
+    #[must_use]
+    pub const fn reads_headers(&self) -> bool {
+        matches!(self.subject, Subject::Found(Lookup::Header(_)))
     }
 
     /// Judges `answer`: a [`FailureKind::AssertionFailed`] when the assertion does not hold.

@@ -6,10 +6,13 @@ use serde_json::Value;
 use serde_json_path::JsonPath;
 
 use super::AssertionError;
+use super::pick::Trail;
 use crate::model::path::{self, PathError};
 
 /// Bytes of a document.
 const MOST_BYTES: usize = 10 * 1024 * 1024;
+/// Bytes of a document that no value is picked out of: shorter ones never have [`MOST_VALUES`].
+const PICK_BYTES: usize = 1024 * 1024;
 /// Values of a document; each takes 32 bytes and more, whatever its text.
 const MOST_VALUES: u64 = 1_000_000;
 /// Arrays and objects inside each other.
@@ -26,6 +29,8 @@ const REGEX_PRICE: u64 = 1000;
 pub(in crate::judge) struct Path {
     query: JsonPath,
     price: Price,
+    /// Of one that can do without the document.
+    trail: Option<Trail>,
 }
 
 /// A parsed document.
@@ -44,7 +49,7 @@ struct Size {
 /// Compiles `property`.
 pub(in crate::judge) fn compile(property: &str) -> Result<Path, AssertionError> {
     let query = path::json(property).map_err(AssertionError::from)?;
-    Ok(Path { query, price: Price::of(property) })
+    Ok(Path { query, price: Price::of(property), trail: Trail::of(property) })
 }
 
 impl From<PathError> for AssertionError {
@@ -59,11 +64,23 @@ impl From<PathError> for AssertionError {
 impl Path {
     /// What it selects. The values that are looked at take of `fuel`, estimated beforehand and from above.
     pub(super) fn find<'d>(&self, document: &'d Parsed, fuel: &Cell<u64>) -> Result<Vec<&'d Value>, String> {
-        let price = self.price.over(document.size);
+        self.pay(document.size, fuel)?;
+        Ok(self.query.query(&document.value).into_iter().collect())
+    }
+
+    /// The one value that it selects, read out of `text` without a document; `None` for other paths, and where
+    /// something is wrong with the text, which [`parse`] finds the words for.
+    pub(super) fn pick(&self, text: &str, fuel: &Cell<u64>) -> Option<Result<Option<Value>, String>> {
+        let trail = self.trail.as_ref().filter(|_| text.len() <= PICK_BYTES)?;
+        let found = trail.follow(text.trim_start_matches('\u{feff}')).ok()?;
+        Some(self.pay(Size::default(), fuel).map(|()| found))
+    }
+
+    fn pay(&self, size: Size, fuel: &Cell<u64>) -> Result<(), String> {
+        let price = self.price.over(size);
         let left = fuel.get().checked_sub(1 + price / FOR_ONE).filter(|_| price <= MOST_FOUND);
         fuel.set(left.unwrap_or(0));
-        left.ok_or("the JSONPath looks at too many values of this body")?;
-        Ok(self.query.query(&document.value).into_iter().collect())
+        left.map(drop).ok_or_else(|| "the JSONPath looks at too many values of this body".to_owned())
     }
 }
 
@@ -215,6 +232,58 @@ mod tests {
             assert_eq!(Price::of(path).over(size), price, "{path}");
         }
         assert_eq!(Price::of("$[?@[?$..*[?$..*]]]").over(Size { values: u64::MAX, depth: 9 }), u64::MAX);
+    }
+
+    #[test]
+    fn a_value_is_picked_as_it_is_found() {
+        let texts = [
+            r#"{"a":{"b":[1,{"c":"x\u0041"},[2,3]],"b2":null},"d":1.50,"e":[],"a2":true}"#,
+            r#"{"a":{"b":[0]},"a":{"b":[7,8]},"d":[{"b":1}]}"#,
+            r#"[[1,2],{"a":5}]"#,
+            "\u{feff} {\"d\": \"bom\"}",
+            "3",
+            r#"{"a":1e999}"#,
+            r#"{"a":"\ud800","d":1}"#,
+            r#"{"d":1,}"#,
+            r#"{"d":1}x"#,
+            r#"{"d":01}"#,
+            "{\"d\":\"\n\"}",
+            "",
+            &format!("{}1{}", "[".repeat(127), "]".repeat(127)),
+            &format!("{}1{}", "[".repeat(128), "]".repeat(128)),
+        ];
+        let picked = [
+            "$.a",
+            "a.b",
+            "$.a.b[1]",
+            "$.a.b[1].c",
+            ".a.b[2][1]",
+            "$.d",
+            "d",
+            "$.e[0]",
+            "[0][1]",
+            "$[1].a",
+            "$",
+        ];
+        for property in picked {
+            let path = compile(property).unwrap();
+            assert!(path.trail.is_some(), "{property}");
+            for text in texts {
+                let fuel = Cell::new(2);
+                let found = parse(text).and_then(|parsed| {
+                    let found = path.find(&parsed, &fuel)?;
+                    Ok(found.into_iter().cloned().collect::<Vec<_>>())
+                });
+                match path.pick(text, &fuel) {
+                    Some(value) => assert_eq!(value.map(Vec::from_iter), found, "{property} {text}"),
+                    None => assert!(found.is_err(), "{property} {text}"),
+                }
+            }
+        }
+        for property in ["$.*", "$..a", "$[-1]", "$['a']", "$.a[0:1]", "$.a[?@.b]", "$.a[0,1]", "é", "a-b"] {
+            let trail = path::json(property).ok().and_then(|_| Trail::of(property));
+            assert_eq!(trail, None, "{property}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::super::field::{Access, Field, Kind, Preset};
 use super::super::format::Format;
+use super::super::words::Words;
 use super::Table;
 use super::shared::ID;
 
@@ -80,13 +81,12 @@ pub static HEADER: Table = Table::new(
 );
 
 /// Parts of names of headers whose values let somebody in.
-const TELLING: [&str; 7] = ["cookie", "auth", "token", "secret", "session", "api-key", "apikey"];
+static TELLING: Words<7> = Words::of(["cookie", "auth", "token", "secret", "session", "api-key", "apikey"]);
 
 /// Whether the value of a header of this name lets somebody in.
 #[must_use]
 pub fn is_telling(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    TELLING.iter().any(|part| name.contains(part))
+    TELLING.are_in(name.as_bytes())
 }
 
 /// Whether `entries` of `table` are a header whose value is a secret, such as `Authorization`.

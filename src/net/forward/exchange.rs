@@ -65,7 +65,7 @@ pub(super) async fn pass(
         let target = hyper::upgrade::on(&mut response);
         name_upgrade(response.headers_mut(), &agreed);
         visit.turn_into(Tunnel::Switched { browser, target, upstream });
-        return Ok(response.map(|body| body.boxed_unsync()));
+        return Ok(response.map(BodyExt::boxed_unsync));
     }
     *response.version_mut() = Version::HTTP_11;
     Ok(response.map(|body| Coming::new(body, upstream, &visit.idle).boxed_unsync()))

@@ -34,7 +34,7 @@ impl Ledger {
     pub(super) fn reached(&self, host: &str, port: u16, trace: &Trace) {
         self.with(host, port, |target| {
             target.failure = None;
-            let way = || Way { phases: trace.phases.clone(), address: trace.address };
+            let way = || Way { phases: trace.phases, address: trace.address };
             target.way.get_or_insert_with(way);
         });
     }

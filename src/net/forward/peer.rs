@@ -3,13 +3,15 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use crate::net::Network;
+
 /// Whose connections are served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Peers {
     /// Those of processes of this user on this host, as `/proc/self/net/tcp` tells.
     User(u32),
-    /// Those from these addresses: of the host that a remote browser runs on.
-    Addresses(Vec<IpAddr>),
+    /// Those from these networks: of the hosts that remote browsers run on.
+    Networks(Vec<Network>),
 }
 
 impl Peers {
@@ -22,8 +24,8 @@ impl Peers {
     /// Whether the connection `from` there to `here` is served.
     pub(super) async fn admits(&self, from: SocketAddr, here: SocketAddr) -> bool {
         match self {
-            Self::Addresses(allowed) => {
-                allowed.iter().any(|address| address.to_canonical() == from.ip().to_canonical())
+            Self::Networks(allowed) => {
+                allowed.iter().any(|network| network.contains(from.ip().to_canonical()))
             }
             Self::User(wanted) => {
                 let table = if from.is_ipv4() { "/proc/self/net/tcp" } else { "/proc/self/net/tcp6" };
@@ -79,8 +81,8 @@ mod tests {
             let other = nix::unistd::geteuid().as_raw() + 1;
             assert!(!Peers::User(other).admits(from, here).await, "{here}");
             assert!(!Peers::own().admits(here, here).await, "nobody is connected there");
-            assert!(Peers::Addresses(vec![from.ip()]).admits(from, here).await);
-            assert!(!Peers::Addresses(vec!["192.0.2.1".parse().unwrap()]).admits(from, here).await);
+            assert!(Peers::Networks(vec![Network::host(from.ip())]).admits(from, here).await);
+            assert!(!Peers::Networks(vec!["192.0.2.0/24".parse().unwrap()]).admits(from, here).await);
         }
     }
 }

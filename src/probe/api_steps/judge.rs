@@ -27,7 +27,7 @@ pub(super) struct Case {
     pub(super) headers: Vec<(String, String)>,
     pub(super) content_type: String,
     pub(super) body: Arc<Vec<u8>>,
-    pub(super) variables: Variables,
+    pub(super) variables: Arc<Variables>,
     /// What is wrong with it already; variables are then not looked for.
     pub(super) failed: bool,
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use http::HeaderValue;
 use serde_json::{Value, json};
 
 use super::ProbeSettings;
@@ -16,7 +17,7 @@ pub(super) struct Options {
     /// The steps, in their order.
     pub(super) steps: Arc<[Plan]>,
     pub(super) way: Way,
-    pub(super) agent: Arc<str>,
+    pub(super) agent: HeaderValue,
     pub(super) body_bytes: u64,
     /// What stands before the first step.
     pub(super) variables: Arc<BTreeMap<String, String>>,
@@ -26,7 +27,7 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn of(document: &Document, settings: &ProbeSettings) -> Result<Self, String> {
-        http::HeaderValue::from_str(&settings.user_agent)
+        let agent = HeaderValue::from_str(&settings.user_agent)
             .map_err(|_| "`user_agent` cannot be used: it is no header value".to_owned())?;
         let family = way::family(document).ok_or("`ipv6_enabled` cannot be used: it is no choice")?;
         let steps = steps(document)?;
@@ -34,7 +35,7 @@ impl Options {
             target: steps.first().and_then(Plan::host),
             steps: steps.into(),
             way: Way { family, pinned: None, proxy: way::proxy(document), tls: way::tls(document) },
-            agent: Arc::clone(&settings.user_agent),
+            agent,
             body_bytes: settings.body_bytes,
             variables: Arc::clone(&settings.variables),
         })

@@ -26,7 +26,7 @@ const LONGEST_URL: usize = 65_000;
 pub(super) struct Plan {
     pub(super) number: u32,
     pub(super) name: Box<str>,
-    url: Template,
+    url: Target,
     method: Method,
     headers: Box<[(HeaderName, Template)]>,
     content_type: Option<HeaderValue>,
@@ -40,6 +40,31 @@ pub(super) struct Plan {
     pub(super) variables: Box<[Variable]>,
 }
 
+/// Where the request goes.
+enum Target {
+    Known(Url),
+    Open(Template),
+}
+
+impl Target {
+    fn of(text: &str) -> Result<Self, String> {
+        let template = Template::new(text, Place::Url);
+        if template.has_names() { Ok(Self::Open(template)) } else { parsed(text).map(Self::Known) }
+    }
+
+    fn url(&self, variables: &Variables) -> Result<Url, Failure> {
+        match self {
+            Self::Known(url) => Ok(url.clone()),
+            Self::Open(template) => parsed(&template.filled(variables)?)
+                .map_err(|why| invalid(format!("the URL with its variables cannot be used: {why}"))),
+        }
+    }
+}
+
+fn invalid(words: impl Into<String>) -> Failure {
+    Failure::new(Phase::Prepare, FailureKind::VariableInvalid, words)
+}
+
 impl Plan {
     /// The step of a document (interface.md 2.3).
     pub(super) fn of(number: u32, step: &Value) -> Result<Self, String> {
@@ -50,10 +75,6 @@ impl Plan {
         };
         let head = step.get("head").filter(|head| head.is_object());
         let of_head = |name: &str| head.and_then(|head| head.get(name)).and_then(Value::as_str);
-        let url = text("url");
-        if !crate::model::template::has_names(url) {
-            parsed(url).map_err(|why| unusable("url", &why))?;
-        }
         let method = match text("http_method") {
             "CUSTOM" => text("custom_method"),
             "" => "GET",
@@ -69,7 +90,7 @@ impl Plan {
         Ok(Self {
             number,
             name: name.into(),
-            url: Template::new(url, Place::Url),
+            url: Target::of(text("url")).map_err(|why| unusable("url", &why))?,
             method: Method::from_bytes(method.as_bytes()).map_err(|error| unusable("http_method", &error))?,
             headers: headers(head).map_err(|why| unusable("head.headers", &why))?,
             content_type: content_type.map_err(|error| unusable("post.content_type", &error))?,
@@ -87,16 +108,20 @@ impl Plan {
 
     /// The host that it asks, where that is written down.
     pub(super) fn host(&self) -> Option<Box<str>> {
-        if self.url.has_names() {
-            return None;
+        match &self.url {
+            Target::Known(url) => url.host_str().map(Box::from),
+            Target::Open(_) => None,
         }
-        let url = self.url.filled(&Variables::new(crate::model::Timestamp::default(), 0)).ok()?;
-        parsed(&url).ok()?.host_str().map(Box::from)
     }
 
     /// Whether anything looks at the body of the answer.
     pub(super) fn reads_body(&self) -> bool {
         self.assertions.iter().any(Draft::reads_body) || self.variables.iter().any(Variable::reads_body)
+    }
+
+    /// Whether anything looks at its header fields.
+    pub(super) fn reads_headers(&self) -> bool {
+        self.assertions.iter().any(Draft::reads_headers) || self.variables.iter().any(Variable::reads_headers)
     }
 
     /// Whether regular expressions are among what looks at an answer of this media type.
@@ -111,12 +136,10 @@ impl Plan {
     /// A variable that is not set, or whose value cannot stand where it is used.
     pub(super) fn request(
         &self,
-        agent: &str,
+        agent: &HeaderValue,
         variables: &Variables,
     ) -> Result<(Request, Vec<String>), Failure> {
-        let invalid = |words: String| Failure::new(Phase::Prepare, FailureKind::VariableInvalid, words);
-        let mut url = parsed(&self.url.filled(variables)?)
-            .map_err(|why| invalid(format!("the URL with its variables cannot be used: {why}")))?;
+        let mut url = self.url.url(variables)?;
         let (user, password) = (self.user.filled(variables)?, self.password.filled(variables)?);
         let login = Login::of(&user, &password, &url).map(Arc::new);
         // Neither has a setter that can fail on an http URL with a host.
@@ -124,7 +147,9 @@ impl Plan {
         let _ = url.set_password(None);
         url.set_fragment(None);
         let (headers, mut secrets) = self.header_map(agent, variables)?;
-        secrets.push(password);
+        if !password.is_empty() {
+            secrets.push(password);
+        }
         let body = self.body.as_ref().map(|body| body.filled(variables)).transpose()?;
         // A POST without a body says that it has none.
         let body = body.map(Bytes::from).or((self.method == Method::POST).then(Bytes::new));
@@ -142,11 +167,15 @@ impl Plan {
     }
 
     /// The header fields; the first of the step's own of a name replaces the standard one.
-    fn header_map(&self, agent: &str, variables: &Variables) -> Result<(HeaderMap, Vec<String>), Failure> {
+    fn header_map(
+        &self,
+        agent: &HeaderValue,
+        variables: &Variables,
+    ) -> Result<(HeaderMap, Vec<String>), Failure> {
         let mut headers = HeaderMap::with_capacity(12);
         let mut secrets = Vec::new();
         headers.insert(HOST, HeaderValue::from_static(""));
-        headers.insert(USER_AGENT, value(agent)?);
+        headers.insert(USER_AGENT, agent.clone());
         headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(wire::ACCEPT_ENCODING));
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
@@ -157,18 +186,19 @@ impl Plan {
         }
         if let Some(bearer) = &self.bearer {
             let token = bearer.filled(variables)?;
-            headers.insert(AUTHORIZATION, value(&token)?);
-            secrets.push(token);
+            secrets.push(token.clone());
+            headers.insert(AUTHORIZATION, value(token)?);
         }
         for (at, (name, template)) in self.headers.iter().enumerate() {
             let text = template.filled(variables)?;
-            if self.headers[..at].iter().any(|(earlier, _)| earlier == name) {
-                headers.append(name, value(&text)?);
-            } else {
-                headers.insert(name, value(&text)?);
-            }
             if is_telling(name.as_str()) {
-                secrets.push(text);
+                secrets.push(text.clone());
+            }
+            let value = value(text)?;
+            if self.headers[..at].iter().any(|(earlier, _)| earlier == name) {
+                headers.append(name, value);
+            } else {
+                headers.insert(name, value);
             }
         }
         // `Bearer abc` lets in by what stands behind the scheme.
@@ -232,9 +262,7 @@ fn parsed(text: &str) -> Result<Url, String> {
 }
 
 /// The value of a header. It may be a secret: it is not shown.
-fn value(text: &str) -> Result<HeaderValue, Failure> {
-    HeaderValue::from_bytes(text.as_bytes()).map_err(|_| {
-        let words = "a header has a character that is not allowed in its value";
-        Failure::new(Phase::Prepare, FailureKind::VariableInvalid, words)
-    })
+fn value(text: String) -> Result<HeaderValue, Failure> {
+    HeaderValue::from_maybe_shared(Bytes::from(text))
+        .map_err(|_| invalid("a header has a character that is not allowed in its value"))
 }

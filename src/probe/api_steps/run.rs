@@ -1,7 +1,6 @@
 //! One attempt: step after step, until one fails.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,9 +32,11 @@ pub(super) struct Run<'a> {
     cx: Context<'a>,
     started: Instant,
     jar: Jar,
-    variables: Variables,
+    variables: Arc<Variables>,
     /// Texts of requests that let somebody in: they are told nowhere.
-    secrets: HashSet<String>,
+    secrets: Vec<String>,
+    /// These and the secret variables, as they are found in texts; `None` when there are new ones.
+    masks: Option<Masks>,
     observation: Observation,
 }
 
@@ -60,8 +61,8 @@ impl<'a> Run<'a> {
         for (name, value) in &*options.variables {
             variables.set(name, value.clone());
         }
-        let (jar, secrets) = (Jar::default(), HashSet::new());
-        Self { options, cx, started, jar, variables, secrets, observation }
+        let (jar, secrets, variables) = (Jar::default(), Vec::new(), Arc::new(variables));
+        Self { options, cx, started, jar, variables, secrets, masks: None, observation }
     }
 
     /// What was seen, complete up to where the attempt stopped.
@@ -103,7 +104,12 @@ impl<'a> Run<'a> {
         };
         match plan.request(&self.options.agent, &self.variables) {
             Ok((request, secrets)) => {
-                self.secrets.extend(secrets);
+                for secret in secrets {
+                    if !self.secrets.contains(&secret) {
+                        self.secrets.push(secret);
+                        self.masks = None;
+                    }
+                }
                 self.travel(&mut step, steps, index, &request).await;
             }
             Err(failure) => step.result.failures.push(failure),
@@ -114,14 +120,14 @@ impl<'a> Run<'a> {
     /// Sends the request, follows where it leads, and judges the last answer.
     async fn travel(&mut self, step: &mut Step, steps: &Arc<[Plan]>, index: usize, request: &Request) {
         let Context { net, deadline, .. } = self.cx;
-        let client = Client { net, way: &self.options.way, deadline, started: self.started };
+        let client = Client { net, way: &self.options.way, deadline, started: self.started, records: true };
         let mut jar = std::mem::take(&mut self.jar);
         let mut journey = Journey::new(client, request, &mut jar);
         let ruling = loop {
             let (head, body) = match journey.ask().await {
                 Ok(answer) => answer,
                 Err(failure) => {
-                    step.record(&journey, &Kept { failure: Some(&failure), ..Kept::default() });
+                    step.record(&mut journey, &Kept { failure: Some(&failure), ..Kept::default() });
                     break Ruling { failures: vec![failure], ..Ruling::default() };
                 }
             };
@@ -133,7 +139,7 @@ impl<'a> Run<'a> {
                 Ok(false) => break self.judge(step, steps, index, &mut journey, &head, body).await,
                 Err(failure) => {
                     step.record(
-                        &journey,
+                        &mut journey,
                         &Kept { head: Some(&head), failure: Some(&failure), ..Kept::default() },
                     );
                     step.captures.push(evidence::head(&head));
@@ -145,7 +151,8 @@ impl<'a> Run<'a> {
         self.jar = jar;
         step.result.failures.extend(ruling.failures);
         for (name, value) in ruling.set {
-            self.variables.set(&name, value);
+            Arc::make_mut(&mut self.variables).set(&name, value);
+            self.masks = None;
             step.result.variables.push(name);
         }
     }
@@ -179,10 +186,10 @@ impl<'a> Run<'a> {
                 index,
                 status: head.status,
                 elapsed,
-                headers: lines(head),
+                headers: if plan.reads_headers() { lines(head) } else { Vec::new() },
                 content_type: of_media_type(&head.headers).unwrap_or_default().to_owned(),
                 body: Arc::clone(&bytes),
-                variables: self.variables.clone(),
+                variables: Arc::clone(&self.variables),
                 failed: refused.is_some(),
             };
             let began = Instant::now();
@@ -240,8 +247,8 @@ impl<'a> Run<'a> {
     }
 
     /// Takes the texts that let somebody in out of all that is kept of the step.
-    fn mask(&self, step: &mut Step) {
-        let masks = Masks::of(self.telling());
+    fn mask(&mut self, step: &mut Step) {
+        let masks = self.masks.take().unwrap_or_else(|| Masks::of(self.telling()));
         let hide = |text: &mut String| {
             if let Cow::Owned(hidden) = masks.masked(text) {
                 *text = hidden;
@@ -269,7 +276,8 @@ impl<'a> Run<'a> {
         } in &mut step.result.exchanges
         {
             hide_all(url);
-            request_headers.iter_mut().chain(response_headers).for_each(|(_, value)| hide(value));
+            request_headers.replace(|text| masks.masked(text));
+            response_headers.replace(|text| masks.masked(text));
             let bodies = request_body.iter_mut().chain(response_body);
             bodies.for_each(|Excerpt { text, .. }| hide_all(text));
             if let Some(failure) = failure {
@@ -287,11 +295,12 @@ impl<'a> Run<'a> {
                 *capture = Capture::new(&capture.name, &*capture.mimetype, hidden.as_bytes());
             }
         }
+        self.masks = Some(masks);
     }
 }
 
 impl Step {
-    fn record(&mut self, journey: &Journey<'_>, kept: &Kept<'_>) {
+    fn record(&mut self, journey: &mut Journey<'_>, kept: &Kept<'_>) {
         self.result.exchanges.push(journey.record(kept));
     }
 

@@ -7,12 +7,12 @@ use bytes::Bytes;
 use http::{Method, Version};
 use url::Url;
 
-use super::full_page::FullPageRule;
 use super::header::Headers;
 use super::{Context, ProbeSettings, Unusable};
 use crate::judge::certificate::ExpiryRule;
 use crate::judge::keyword::KeywordRule;
 use crate::model::Document;
+use crate::probe::full_page::FullPageRule;
 use crate::probe::way;
 use crate::wire::http::client::{Login, Request, Way};
 

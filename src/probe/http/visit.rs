@@ -41,7 +41,8 @@ impl<'a> Visit<'a> {
         jar: &'a mut Jar,
     ) -> Self {
         let observation = Observation::default();
-        let client = Client { net: cx.net, way: &options.way, deadline: cx.deadline, started };
+        let client =
+            Client { net: cx.net, way: &options.way, deadline: cx.deadline, started, records: cx.record };
         Self { options, cx, observation, journey: Journey::new(client, request, jar), page: None }
     }
 

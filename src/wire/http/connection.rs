@@ -53,7 +53,8 @@ impl Serial {
         let io = TokioIo::new(Recorder::new(stream, marks.clone()));
         let (sender, connection) =
             exchange::http1().handshake(io).await.map_err(|error| fault::of(&marks, &error))?;
-        Ok(Self { sender, driver: Driver::new(connection, Wanted::default()), marks, used: false })
+        let driver = Driver::new(connection, Some(marks.clone()), None);
+        Ok(Self { sender, driver, marks, used: false })
     }
 
     /// Sends `request` and waits for the head of the answer, at most until `deadline`. [`Body::read_on`] gives
@@ -127,7 +128,8 @@ impl Shared {
         let io = TokioIo::new(Recorder::new(stream, marks.clone()));
         let handshake = exchange::http2(wanted.clone()).handshake(io).await;
         let (sender, connection) = handshake.map_err(|error| fault::of(&marks, &error))?;
-        Ok((Self(Lane::Http2(Http2 { sender, marks })), Driver::new(connection, wanted)))
+        let driver = Driver::new(connection, Some(marks.clone()), Some(wanted));
+        Ok((Self(Lane::Http2(Http2 { sender, marks })), driver))
     }
 
     /// An HTTP/3 connection over `quic`, and what moves it on.

@@ -7,12 +7,16 @@ use std::task::{Context, Poll};
 
 use hyper::rt::Executor;
 
+use super::recorder::Marks;
+
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A connection and the tasks that it asked for; all of it ends when this is dropped.
 pub struct Driver {
     tasks: Vec<Task>,
-    wanted: Wanted,
+    wanted: Option<Wanted>,
+    /// Of the stream below.
+    marks: Option<Marks>,
 }
 
 /// Where hyper's HTTP/2 client leaves the tasks that it wants to have run.
@@ -36,21 +40,21 @@ impl Future for Driver {
 }
 
 impl Driver {
-    /// Drives `connection` and what comes in over `wanted`. How the connection ends does not matter here:
-    /// whoever waits for the answer hears it too.
-    pub(super) fn new<C, T>(connection: C, wanted: Wanted) -> Self
+    /// Drives `connection`, which goes over a stream that notes into `marks`, and what comes in over `wanted`. How
+    /// the connection ends does not matter here: whoever waits for the answer hears it too.
+    pub(super) fn new<C, T>(connection: C, marks: Option<Marks>, wanted: Option<Wanted>) -> Self
     where
         C: Future<Output = T> + Send + 'static,
     {
         let connection = async move {
             connection.await;
         };
-        Self { tasks: vec![Box::pin(connection)], wanted }
+        Self { tasks: vec![Box::pin(connection)], wanted, marks }
     }
 
     /// Of nothing.
     pub(super) fn idle() -> Self {
-        Self { tasks: Vec::new(), wanted: Wanted::default() }
+        Self { tasks: Vec::new(), wanted: None, marks: None }
     }
 
     /// Waits for `answer` and keeps the connection moving meanwhile.
@@ -67,11 +71,15 @@ impl Driver {
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) {
         loop {
             self.tasks.retain_mut(|task| task.as_mut().poll(cx) == Poll::Pending);
-            let mut wanted = self.wanted.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if wanted.is_empty() {
+            let mut goes_on = self.marks.as_ref().is_some_and(Marks::goes_on);
+            if let Some(wanted) = &self.wanted {
+                let mut wanted = wanted.0.lock().unwrap_or_else(PoisonError::into_inner);
+                goes_on |= !wanted.is_empty();
+                self.tasks.append(&mut wanted);
+            }
+            if !goes_on {
                 return;
             }
-            self.tasks.append(&mut wanted);
         }
     }
 }

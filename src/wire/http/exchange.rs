@@ -58,8 +58,8 @@ where
     let io = TokioIo::new(Recorder::new(stream, marks.clone()));
     let work = async {
         match protocol {
-            Protocol::Http1 => ask_http1(io, request).await,
-            Protocol::Http2 => ask_http2(io, request).await,
+            Protocol::Http1 => ask_http1(io, request, marks.clone()).await,
+            Protocol::Http2 => ask_http2(io, request, marks.clone()).await,
         }
     };
     let outcome = match timeout_at(deadline.at, work).await {
@@ -109,23 +109,23 @@ pub(super) fn http2(wanted: Wanted) -> http2::Builder<Wanted> {
 
 type Answer = (Response<Incoming>, Driver);
 
-async fn ask_http1<I>(io: I, request: Request<Full<Bytes>>) -> hyper::Result<Answer>
+async fn ask_http1<I>(io: I, request: Request<Full<Bytes>>, marks: Marks) -> hyper::Result<Answer>
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
     let (mut sender, connection) = http1().handshake(io).await?;
-    let mut driver = Driver::new(connection, Wanted::default());
+    let mut driver = Driver::new(connection, Some(marks), None);
     let response = driver.drive(sender.send_request(request)).await?;
     Ok((response, driver))
 }
 
-async fn ask_http2<I>(io: I, request: Request<Full<Bytes>>) -> hyper::Result<Answer>
+async fn ask_http2<I>(io: I, request: Request<Full<Bytes>>, marks: Marks) -> hyper::Result<Answer>
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
     let wanted = Wanted::default();
     let (mut sender, connection) = http2(wanted.clone()).handshake(io).await?;
-    let mut driver = Driver::new(connection, wanted);
+    let mut driver = Driver::new(connection, Some(marks), Some(wanted));
     let response = driver.drive(sender.send_request(request)).await?;
     Ok((response, driver))
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
@@ -47,7 +47,10 @@ struct Noted {
     answer_is_first: bool,
     bytes_read: u64,
     end: Option<End>,
-    reader: Option<Waker>,
+    /// A read waits for the first write.
+    is_awaited: bool,
+    /// It may go on.
+    goes_on: bool,
 }
 
 impl Marks {
@@ -62,13 +65,19 @@ impl Marks {
             answer_is_first,
             bytes_read: 0,
             end: None,
-            reader: None,
+            is_awaited: false,
+            goes_on: false,
         })))
     }
 
     /// The request is on its way now: for what does not go through a [`Recorder`].
     pub(super) fn written(&self) {
         self.lock().wrote = Some(Instant::now());
+    }
+
+    /// Says once that a read that had to wait may be tried: whoever moves the connection on does so at once.
+    pub(super) fn goes_on(&self) -> bool {
+        std::mem::take(&mut self.lock().goes_on)
     }
 
     /// Another exchange on the same connection starts now.
@@ -176,7 +185,7 @@ impl Noted {
         }
     }
 
-    /// Takes the outcome of a write or flush; wakes the reader that waits for the first one.
+    /// Takes the outcome of a write or flush; lets the read go on that waits for the first one.
     fn written<T>(&mut self, outcome: &Poll<io::Result<T>>, is_write: bool) {
         match outcome {
             Poll::Pending => self.blocked = true,
@@ -188,8 +197,8 @@ impl Noted {
                 }
             }
         }
-        if self.wrote.is_some() || self.end.is_some() {
-            self.reader.take().into_iter().for_each(Waker::wake);
+        if self.is_awaited && (self.wrote.is_some() || self.end.is_some()) {
+            (self.is_awaited, self.goes_on) = (false, true);
         }
     }
 }
@@ -205,7 +214,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Recorder<S> {
             // nothing is read until the request is on its way.
             let mut noted = self.marks.lock();
             if noted.wrote.is_none() && noted.end.is_none() {
-                noted.reader = Some(cx.waker().clone());
+                noted.is_awaited = true;
                 return Poll::Pending;
             }
             // Informational answers without end would keep hyper busy, and the thread with it.

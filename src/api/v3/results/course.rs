@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::played::played;
 use super::schema::{failure, flag, integer, micros, named, object, phases, text};
 
 /// Steps of a result.
@@ -19,6 +20,7 @@ pub(super) fn steps() -> Value {
             "failures": {"type": "array", "items": failure(), "description": "All that was wrong, the deciding one first"},
             "exchanges": exchanges("Its exchanges, redirects included; left out in lists"),
             "variables": {"type": "array", "items": {"type": "string"}, "description": "Names of the variables that it set"},
+            "played": played(),
         }),
     );
     json!({"type": "array", "items": step, "description": "What was done one after another; ends with the step that failed"})
@@ -66,24 +68,7 @@ pub(super) fn exchanges(about: &str) -> Value {
 
 /// The objects of a page.
 pub(super) fn page() -> Value {
-    let of_page = named(
-        "ResultPageObject",
-        &["url", "kind", "started_us", "total_us", "phases", "http_status", "body_wire_bytes", "body_bytes"],
-        json!({
-            "url": text("Where it is"),
-            "kind": {"type": "string", "enum": ["image", "script", "style", "frame", "font", "media", "other"]},
-            "third_party": flag("Whether it belongs to another registrable domain than the page"),
-            "started_us": micros("From the request for the page until it was asked for"),
-            "total_us": micros("How long it took"),
-            "phases": phases(),
-            "http_status": integer("Status code of the answer; 0 when none came"),
-            "http_version": text("`HTTP/1.1` or `HTTP/2`"),
-            "mimetype": text("Media type as declared"),
-            "body_wire_bytes": integer("Bytes over the wire"),
-            "body_bytes": integer("Bytes after decompression"),
-            "failure": failure(),
-        }),
-    );
+    let of_page = page_object();
     let change = object(
         &["status", "url"],
         json!({
@@ -103,6 +88,28 @@ pub(super) fn page() -> Value {
             "objects": {"type": "array", "items": of_page, "description": "In the order in which they were found"},
             "changes": {"type": "array", "items": change,
                 "description": "How they differ from the last good run of the same location"},
+        }),
+    )
+}
+
+/// An object of a page, loaded by Vigie or by a browser.
+pub(super) fn page_object() -> Value {
+    named(
+        "ResultPageObject",
+        &["url", "kind", "started_us", "total_us", "phases", "http_status", "body_wire_bytes", "body_bytes"],
+        json!({
+            "url": text("Where it is"),
+            "kind": {"type": "string", "enum": ["image", "script", "style", "frame", "font", "media", "other"]},
+            "third_party": flag("Whether it belongs to another registrable domain than the page"),
+            "started_us": micros("From the request for the page until it was asked for"),
+            "total_us": micros("How long it took"),
+            "phases": phases(),
+            "http_status": integer("Status code of the answer; 0 when none came"),
+            "http_version": text("`HTTP/1.1` or `HTTP/2`"),
+            "mimetype": text("Media type as declared"),
+            "body_wire_bytes": integer("Bytes over the wire"),
+            "body_bytes": integer("Bytes after decompression"),
+            "failure": failure(),
         }),
     )
 }

@@ -1,6 +1,7 @@
 //! `GET /results`, `GET /results/{id}` and the files that a result holds (behaviour.md 1).
 
 mod course;
+mod played;
 pub(super) mod schema;
 
 use std::collections::HashSet;
@@ -167,6 +168,10 @@ fn without_exchanges(mut result: CheckResult) -> CheckResult {
     result.course.exchanges.clear();
     for step in &mut result.course.steps {
         step.exchanges.clear();
+        if let Some(played) = &mut step.played {
+            played.objects.clear();
+            played.console.clear();
+        }
     }
     result
 }

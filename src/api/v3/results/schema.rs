@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::course;
+use super::{course, played};
 use crate::model::{FailureKind, MissedReason, MonitorType, Outcome, Phase};
 
 /// The list of results.
@@ -74,6 +74,8 @@ pub(super) fn result() -> Value {
             "steps": course::steps(),
             "exchanges": course::exchanges("HTTP exchanges outside of steps, of a failed attempt; left out in lists"),
             "page": course::page(),
+            "browser": played::browser(),
+            "views": played::views(),
             "captures": {"type": "array", "items": capture()},
             "verification": object(&["status", "at"], json!({
                 "status": integer("What a second location said of the failure: 70 to 73, or 79 when there was none"),

@@ -145,11 +145,11 @@ fn course() -> Course {
     let exchange = HttpExchange {
         address: Some(([127, 0, 0, 1], 80).into()),
         phases,
-        request_headers: vec![("x".into(), "x".into())],
+        request_headers: [("x", "x")].into_iter().collect(),
         request_body: Some(excerpt.clone()),
         http_version: "x".into(),
         http_reason: Some("x".into()),
-        response_headers: vec![("x".into(), "x".into())],
+        response_headers: [("x", "x")].into_iter().collect(),
         response_body: Some(excerpt),
         failure: Some(failure.clone()),
         ..HttpExchange::default()

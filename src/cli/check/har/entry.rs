@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::model::{Excerpt, Failure, HttpExchange, PageObject, Phase, Phases, Timestamp};
+use crate::model::{Excerpt, Failure, HeaderList, HttpExchange, PageObject, Phase, Phases, Timestamp};
 
 /// Microseconds as the format has times.
 #[expect(clippy::cast_precision_loss, reason = "52 bits of microseconds are 142 years")]
@@ -36,7 +36,7 @@ pub(super) fn of_exchange(began: Timestamp, exchange: &HttpExchange, comment: Op
         "cookies": [],
         "headers": fields(&exchange.response_headers),
         "content": content(exchange),
-        "redirectURL": field(&exchange.response_headers, "location"),
+        "redirectURL": exchange.response_headers.value("location").unwrap_or_default(),
         "headersSize": -1,
         "bodySize": body_size(exchange),
     });
@@ -121,14 +121,8 @@ fn timings(phases: &Phases) -> (Value, f64) {
     (timings, millis(total))
 }
 
-fn fields(fields: &[(String, String)]) -> Vec<Value> {
+fn fields(fields: &HeaderList) -> Vec<Value> {
     fields.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
-}
-
-/// The first value of the field `name`; empty without.
-fn field<'e>(fields: &'e [(String, String)], name: &str) -> &'e str {
-    let found = fields.iter().find(|(this, _)| this.eq_ignore_ascii_case(name));
-    found.map(|(_, value)| value.as_str()).unwrap_or_default()
 }
 
 fn query(url: &str) -> Vec<Value> {
@@ -143,7 +137,7 @@ fn posted(body: &Excerpt) -> Value {
 }
 
 fn content(exchange: &HttpExchange) -> Value {
-    let kind = field(&exchange.response_headers, "content-type");
+    let kind = exchange.response_headers.value("content-type").unwrap_or_default();
     let Some(body) = &exchange.response_body else {
         return sizes(exchange.body_bytes, exchange.body_wire_bytes, kind);
     };
@@ -174,7 +168,7 @@ fn sizes(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
 
 /// Bytes of the body on the wire; −1 when it was not read, as that of a redirect.
 fn body_size(exchange: &HttpExchange) -> i64 {
-    let declared = field(&exchange.response_headers, "content-length");
+    let declared = exchange.response_headers.value("content-length").unwrap_or_default();
     match i64::try_from(exchange.body_wire_bytes).unwrap_or(i64::MAX) {
         0 if declared != "0" => -1,
         bytes => bytes,

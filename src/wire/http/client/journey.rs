@@ -9,9 +9,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use url::Url;
 
 use super::login::Session;
+use super::record::told;
 use super::redirect::{self, shown};
 use super::{Client, Jar, Request};
-use crate::model::{Failure, FailureKind, Hop, Phase, Phases};
+use crate::model::{Failure, FailureKind, HeaderList, Hop, Phase, Phases};
 use crate::net::{TlsOptions, Trace};
 use crate::wire::http::{self as wire, Body, Head, Protocol};
 
@@ -37,6 +38,8 @@ pub struct Journey<'a> {
     cookies: Option<HeaderValue>,
     /// The value of `Authorization` that went out with it.
     pub(super) authorization: Option<HeaderValue>,
+    /// The header fields that went out with it, where they are wanted for its record.
+    pub(super) sent: Option<HeaderList>,
     /// The version that was agreed on.
     pub(super) version: Version,
     is_secured: bool,
@@ -73,6 +76,7 @@ impl<'a> Journey<'a> {
             began: Duration::ZERO,
             cookies: None,
             authorization: None,
+            sent: None,
             version: request.version,
             is_secured: false,
             fell_back: None,
@@ -112,6 +116,7 @@ impl<'a> Journey<'a> {
     /// The failure, in the phase that it happened in; [`Self::trace`] has what was seen until then.
     pub async fn ask(&mut self) -> Result<(Head, Body), Failure> {
         self.began = self.client.started.elapsed();
+        self.sent = None;
         self.is_secured = false;
         self.version = self.request.version;
         let Client { net, way, deadline, .. } = self.client;
@@ -172,7 +177,9 @@ impl<'a> Journey<'a> {
     fn prepare(&mut self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
         self.authorization = self.authorize();
         self.cookies = self.jar.header(&self.url);
-        self.message()
+        let message = self.message()?;
+        self.sent = self.client.records.then(|| told(message.headers()));
+        Ok(message)
     }
 
     fn authorize(&mut self) -> Option<HeaderValue> {

@@ -28,7 +28,7 @@ pub use login::Login;
 pub use pass::Pass;
 pub use record::{Kept, of_media_type, short, version_name};
 pub use redirect::{MOST as MOST_REDIRECTS, is_redirect, shown, target as redirect_target};
-pub use request::is_secret;
+pub use request::{is_same_origin, is_secret};
 
 /// How the connections of a check are made.
 #[derive(Clone, Debug)]
@@ -47,14 +47,15 @@ impl Way {
     /// Where to connect to for `url`.
     #[must_use]
     pub fn endpoint(&self, url: &Url) -> Endpoint {
-        let (host, literal) = match url.host() {
-            Some(Host::Domain(name)) => (name.to_owned(), None),
-            Some(Host::Ipv4(address)) => (address.to_string(), Some(address.into())),
-            Some(Host::Ipv6(address)) => (address.to_string(), Some(address.into())),
-            None => (String::new(), None),
+        let literal = match url.host() {
+            Some(Host::Ipv4(address)) => Some(IpAddr::V4(address)),
+            Some(Host::Ipv6(address)) => Some(IpAddr::V6(address)),
+            Some(Host::Domain(_)) | None => None,
         };
-        let host_of_url = url.host().map(|host| host.to_owned());
-        let pinned = self.pinned.as_ref().filter(|(host, _)| Some(host) == host_of_url.as_ref());
+        // An IPv6 address stands in brackets.
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        let pinned =
+            self.pinned.as_ref().filter(|(host, _)| url.host().is_some_and(|of_url| *host == of_url));
         let pinned = pinned.map(|&(_, address)| address);
         let family = match (self.family, pinned.or(literal)) {
             // IPv6 that was written down as an address is wanted, whatever names resolve to.
@@ -100,4 +101,6 @@ pub struct Client<'a> {
     pub deadline: Deadline,
     /// When it began.
     pub started: Instant,
+    /// Whether every exchange is recorded; others can be too, at a higher price.
+    pub records: bool,
 }

@@ -1,12 +1,13 @@
 //! An exchange as the result tells it: bounded, and without what lets somebody in.
 
-use http::header::{CONTENT_TYPE, HeaderName};
+use std::borrow::Cow;
+
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Version};
 
-use super::Journey;
 use super::request::is_secret;
-use crate::model::table::parts::is_telling;
-use crate::model::{Excerpt, Failure, HttpExchange, MASK, printable};
+use super::{Journey, Request};
+use crate::model::{Excerpt, Failure, HeaderList, HttpExchange, MASK, printable};
 use crate::wire::http::Head;
 
 /// Header fields that are told.
@@ -34,7 +35,7 @@ pub struct Kept<'k> {
 impl Journey<'_> {
     /// The exchange under way, as a result tells it.
     #[must_use]
-    pub fn record(&self, kept: &Kept<'_>) -> HttpExchange {
+    pub fn record(&mut self, kept: &Kept<'_>) -> HttpExchange {
         let mut exchange = HttpExchange {
             started_us: u64::try_from(self.began.as_micros()).unwrap_or(u64::MAX),
             method: self.method.as_str().to_owned(),
@@ -47,15 +48,12 @@ impl Journey<'_> {
             ..HttpExchange::default()
         };
         // It could be made before; if it could not, that is the failure.
-        if let Ok(message) = self.message() {
-            exchange.request_headers = told(message.headers());
-            let body = self
-                .request
-                .body
-                .as_ref()
-                .filter(|body| self.has_body() && kept.most > 0 && !body.is_empty());
-            exchange.request_body =
-                body.map(|body| excerpt(body, body.len() as u64, message.headers(), kept.most));
+        let sent = self.sent.take().or_else(|| self.message().ok().map(|message| told(message.headers())));
+        if let Some(sent) = sent {
+            exchange.request_headers = sent;
+            let Request { body, headers, .. } = self.request;
+            let body = body.as_ref().filter(|body| self.has_body() && kept.most > 0 && !body.is_empty());
+            exchange.request_body = body.map(|body| excerpt(body, body.len() as u64, headers, kept.most));
         }
         if let Some(head) = kept.head {
             exchange.http_status = head.status.as_u16();
@@ -71,19 +69,27 @@ impl Journey<'_> {
 }
 
 /// The fields by name and value, with the values masked that let somebody in.
-fn told(headers: &HeaderMap) -> Vec<(String, String)> {
-    let value = |(name, value): (&HeaderName, &http::HeaderValue)| {
-        let bytes = value.as_bytes();
-        let text = match () {
-            () if is_telling(name.as_str()) || is_secret(name) || value.is_sensitive() => MASK.to_owned(),
-            () if bytes.len() > VALUE => {
-                format!("{}… ({} bytes)", String::from_utf8_lossy(&bytes[..VALUE]), bytes.len())
-            }
-            () => String::from_utf8_lossy(bytes).into_owned(),
-        };
-        (name.as_str().to_owned(), text)
-    };
-    headers.iter().take(FIELDS).map(value).collect()
+pub(super) fn told(headers: &HeaderMap) -> HeaderList {
+    let fields = || headers.iter().take(FIELDS);
+    let bytes = fields().map(|(name, value)| name.as_str().len() + value.len().min(VALUE)).sum();
+    let mut list = HeaderList::with_capacity(headers.len().min(FIELDS), bytes);
+    for (name, value) in fields() {
+        list.push(name.as_str(), &told_value(name, value));
+    }
+    list
+}
+
+fn told_value<'v>(name: &HeaderName, value: &'v HeaderValue) -> Cow<'v, str> {
+    let bytes = value.as_bytes();
+    if is_secret(name) || value.is_sensitive() {
+        return MASK.into();
+    }
+    match bytes.get(..VALUE) {
+        Some(start) if bytes.len() > VALUE => {
+            format!("{}… ({} bytes)", String::from_utf8_lossy(start), bytes.len()).into()
+        }
+        _ => String::from_utf8_lossy(bytes),
+    }
 }
 
 fn excerpt(body: &[u8], bytes: u64, headers: &HeaderMap, most: usize) -> Excerpt {
@@ -100,7 +106,10 @@ pub fn of_media_type(headers: &HeaderMap) -> Option<&str> {
 /// What a peer wrote, in a length that a result can bear.
 #[must_use]
 pub fn short(text: &str) -> String {
-    printable(&text.chars().take(120).collect::<String>())
+    match text.char_indices().nth(120) {
+        Some((end, _)) => printable(&text[..end]),
+        None => printable(text),
+    }
 }
 
 /// The version as results tell it.

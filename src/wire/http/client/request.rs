@@ -10,15 +10,26 @@ use url::{Position, Url};
 
 use super::Journey;
 use super::redirect::shown;
+use crate::model::words::Words;
 use crate::model::{Failure, FailureKind, Phase};
 
 /// Whether a field of this name carries something that lets its sender in. There is no list of such names:
-/// `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token` and their like are told by the words in them.
+/// `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token` and their like are told by the words in them, among them
+/// all of [`is_telling`](crate::model::table::parts::is_telling).
 #[must_use]
 pub fn is_secret(name: &HeaderName) -> bool {
-    const WORDS: [&str; 9] =
-        ["auth", "cookie", "credential", "key", "passw", "secret", "session", "signature", "token"];
-    WORDS.iter().any(|word| name.as_str().contains(word))
+    static WORDS: Words<9> = Words::of([
+        "auth",
+        "cookie",
+        "credential",
+        "key",
+        "passw",
+        "secret",
+        "session",
+        "signature",
+        "token",
+    ]);
+    WORDS.are_in(name.as_str().as_bytes())
 }
 
 /// The message of the exchange that `journey` is at.
@@ -44,7 +55,7 @@ pub(super) fn message(
         let host = &url[Position::BeforeHost..Position::AfterPort];
         headers.insert(HOST, HeaderValue::from_str(host).map_err(|_| unaskable(url))?);
     }
-    if url.origin() != journey.request.url.origin() {
+    if !is_same_origin(url, &journey.request.url) {
         // What the monitor says of itself is meant for its own server.
         let secrets: Vec<HeaderName> = headers.keys().filter(|name| is_secret(name)).cloned().collect();
         for secret in secrets {
@@ -68,6 +79,14 @@ pub(super) fn message(
     }
     *message.method_mut() = journey.method.clone();
     Ok(message)
+}
+
+/// Whether two URLs of `http` or `https` belong to one server (RFC 6454 4).
+#[must_use]
+pub fn is_same_origin(one: &Url, other: &Url) -> bool {
+    one.scheme() == other.scheme()
+        && one.host_str() == other.host_str()
+        && one.port_or_known_default() == other.port_or_known_default()
 }
 
 /// The target of the request line (RFC 9112 3.2.1), or of the pseudo fields in HTTP/2.

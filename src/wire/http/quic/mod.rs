@@ -16,7 +16,7 @@ use tokio::time::timeout_at;
 
 use super::body::Body;
 use super::connection::Unanswered;
-use super::driver::{Driver, Wanted};
+use super::driver::Driver;
 use super::exchange::Head;
 use super::recorder::Marks;
 use super::{HEAD_BYTES, HEAD_FIELDS};
@@ -78,7 +78,7 @@ impl Line {
         let (mut connection, sender) =
             built.map_err(|error| told.of_connection(marks.phase(), &error.to_string()))?;
         let connection = async move { poll_fn(|cx| connection.poll_close(cx)).await };
-        let driver = Driver::new(connection, Wanted::default());
+        let driver = Driver::new(connection, None, None);
         Ok((Self { sender, told, marks }, driver))
     }
 

@@ -1,0 +1,48 @@
+//! The browsers of a server: where their profiles are, what an earlier process left, what there is.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::settings::Settings;
+use crate::browser::{BrowserKind, House, HouseConfig};
+
+/// Folder of the profiles, in the data folder.
+const FOLDER: &str = "browsers";
+/// Bytes of the path of that folder at most: a browser binds a socket below it, whose path may have 107.
+const LONGEST: usize = 44;
+/// How long the last browsers get to be gone.
+const GONE: Duration = Duration::from_secs(10);
+
+/// The browsers of the server that `settings` describe; nothing of an earlier process is left when this answers.
+pub(super) async fn start(settings: &Settings) -> Arc<House> {
+    let mut config = settings.browser.clone();
+    config.folder = config.folder.take().or_else(|| folder(&settings.data, &config));
+    let house = Arc::new(House::new(config));
+    let swept = Arc::clone(&house);
+    let forsaken = tokio::task::spawn_blocking(move || swept.sweep()).await.unwrap_or_default();
+    if forsaken > 0 {
+        tracing::warn!(browsers = forsaken, "browsers that an earlier process left were ended");
+    }
+    for kind in BrowserKind::ALL {
+        match house.whereabouts(kind) {
+            Ok(at) => tracing::info!(browser = kind.name(), at, most = house.most(), "browser found"),
+            // Who has no browser scripts needs none.
+            Err(failure) => tracing::debug!(browser = kind.name(), "{failure}"),
+        }
+    }
+    house
+}
+
+/// Waits until the last browser is gone.
+pub(super) async fn end(house: &House) {
+    if !house.emptied(GONE).await {
+        tracing::warn!("a browser is not gone yet; the next start ends it");
+    }
+}
+
+/// `browsers` in the data folder, where that can be.
+fn folder(data: &Path, config: &HouseConfig) -> Option<PathBuf> {
+    let folder = std::path::absolute(data).ok()?.join(FOLDER);
+    (config.user.is_none() && folder.as_os_str().len() <= LONGEST).then_some(folder)
+}

@@ -1,0 +1,135 @@
+//! What Firefox cannot be told by a preference: header fields that go with every request, and that downloads are
+//! refused. An extension of a few lines does both, put in for one session by its driver.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fantoccini::Client;
+use fantoccini::error::CmdError;
+use fantoccini::wd::WebDriverCompatibleCommand;
+use http::Method;
+use serde_json::{Value, json};
+use url::{ParseError, Url};
+
+/// What the extension does; `FIELDS` stands for the header fields.
+const SCRIPT: &str = "\
+const fields = FIELDS;
+const names = fields.map(field => field.name.toLowerCase());
+browser.webRequest.onBeforeSendHeaders.addListener(
+  request => ({ requestHeaders:
+    request.requestHeaders.filter(field => !names.includes(field.name.toLowerCase())).concat(fields) }),
+  { urls: ['<all_urls>'] }, ['blocking', 'requestHeaders']);
+browser.downloads.onCreated.addListener(item => browser.downloads.cancel(item.id));
+";
+
+/// Puts it in.
+///
+/// # Errors
+/// What the driver says.
+pub(super) async fn install(client: &Client, headers: &[(String, String)]) -> Result<(), CmdError> {
+    let fields: Vec<Value> =
+        headers.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
+    let script = SCRIPT.replacen("FIELDS", &json!(fields).to_string(), 1);
+    let manifest = json!({
+        "manifest_version": 2,
+        "name": "Vigie",
+        "version": "1.0",
+        "browser_specific_settings": { "gecko": { "id": "check@vigie.localhost" } },
+        "permissions": ["webRequest", "webRequestBlocking", "downloads", "<all_urls>"],
+        "background": { "scripts": ["background.js"] },
+    });
+    let files = [("manifest.json", manifest.to_string()), ("background.js", script)];
+    client.issue_cmd(Install { addon: STANDARD.encode(archive(&files)) }).await.map(drop)
+}
+
+struct Install {
+    addon: String,
+}
+
+impl std::fmt::Debug for Install {
+    /// Header fields may be secrets.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Install")
+    }
+}
+
+impl WebDriverCompatibleCommand for Install {
+    fn endpoint(&self, base_url: &Url, session_id: Option<&str>) -> Result<Url, ParseError> {
+        base_url.join(&format!("session/{}/moz/addon/install", session_id.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(json!({ "addon": self.addon, "temporary": true }).to_string()))
+    }
+}
+
+/// A ZIP archive of some small `files`, as they are (APPNOTE.TXT 4.3).
+fn archive(files: &[(&str, String)]) -> Vec<u8> {
+    let (mut all, mut directory) = (Vec::new(), Vec::new());
+    for (name, text) in files {
+        let at = short(all.len());
+        // Version, flags, method (stored), time and date of 1980, check sum, size twice, lengths of the names.
+        let mut common = vec![20, 0, 0, 0, 0, 0, 0, 0, 0x21, 0];
+        common.extend(crc32(text.as_bytes()).to_le_bytes());
+        common.extend(short(text.len()).to_le_bytes());
+        common.extend(short(text.len()).to_le_bytes());
+        common.extend(short(name.len()).to_le_bytes().iter().take(2));
+        common.extend([0, 0]);
+        all.extend(b"PK\x03\x04");
+        all.extend(&common);
+        all.extend(name.bytes());
+        all.extend(text.bytes());
+        directory.extend(b"PK\x01\x02\x14\x00");
+        directory.extend(&common);
+        // No comment, first disk, no attributes.
+        directory.extend([0; 10]);
+        directory.extend(at.to_le_bytes());
+        directory.extend(name.bytes());
+    }
+    let (at, size) = (short(all.len()), short(directory.len()));
+    let count = short(files.len()).to_le_bytes();
+    all.extend(directory);
+    all.extend(b"PK\x05\x06\x00\x00\x00\x00");
+    all.extend([count[0], count[1], count[0], count[1]]);
+    all.extend(size.to_le_bytes());
+    all.extend(at.to_le_bytes());
+    all.extend([0, 0]);
+    all
+}
+
+/// Lengths here are those of a few lines.
+fn short(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// The check sum of ZIP (ISO 3309), bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_sum_is_that_of_the_standard() {
+        assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
+        assert_eq!(crc32(b""), 0);
+    }
+
+    #[test]
+    fn the_archive_lists_its_files_where_they_are() {
+        let all = archive(&[("a.txt", "hello".to_owned()), ("bc", String::new())]);
+        let end = all.len() - 22;
+        assert_eq!(&all[end..end + 4], b"PK\x05\x06");
+        assert_eq!(all[end + 8..end + 12], [2, 0, 2, 0]);
+        let at = u32::from_le_bytes(all[end + 16..end + 20].try_into().unwrap()) as usize;
+        let size = u32::from_le_bytes(all[end + 12..end + 16].try_into().unwrap()) as usize;
+        assert_eq!((&all[at..at + 4], at + size), (b"PK\x01\x02".as_slice(), end));
+        assert_eq!(&all[at + 46..at + 51], b"a.txt");
+        let second = at + 46 + 5;
+        let place = u32::from_le_bytes(all[second + 42..second + 46].try_into().unwrap()) as usize;
+        assert_eq!(&all[place..place + 4], b"PK\x03\x04");
+        assert_eq!(&all[place + 30..place + 32], b"bc");
+    }
+}

@@ -1,0 +1,169 @@
+//! What the browser did meanwhile: its requests with their answers, and its console. Filled from what the
+//! drivers tell, bounded, and read once a step.
+
+mod bidi;
+mod chrome;
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use tokio::time::Instant;
+
+use crate::model::{ConsoleEntry, ObjectKind, Phases};
+
+pub use bidi::Listener;
+
+/// Requests that are told of one step; later ones are only counted.
+const MOST_REQUESTS: usize = 1000;
+/// Lines of the console that are kept of one step.
+const MOST_LINES: usize = 100;
+/// Characters of a line.
+const LONGEST_LINE: usize = 1000;
+/// Header fields of one message, and characters of a value.
+const MOST_FIELDS: usize = 100;
+const LONGEST_VALUE: usize = 2000;
+
+/// One request of the browser.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Exchange {
+    /// `GET`, …
+    pub method: String,
+    /// Where it went.
+    pub url: String,
+    /// What it is for; `None` of a document of the page itself.
+    pub kind: Option<ObjectKind>,
+    /// Whether it is a document, of the page or of a frame.
+    pub document: bool,
+    /// When it began, in seconds since 1970.
+    pub began: f64,
+    /// When it was over, likewise.
+    pub ended: f64,
+    /// Where the time went.
+    pub phases: Phases,
+    /// Status code; 0 when no answer came.
+    pub http_status: u16,
+    /// `HTTP/1.1`, `HTTP/2`, `HTTP/3`.
+    pub http_version: String,
+    /// Media type as declared.
+    pub mimetype: String,
+    /// Bytes over the wire.
+    pub wire_bytes: u64,
+    /// Bytes after decompression.
+    pub bytes: u64,
+    /// Header fields of the request and of the answer.
+    pub request_headers: Vec<(String, String)>,
+    /// Those of the answer.
+    pub response_headers: Vec<(String, String)>,
+    /// The browser's word for why it came to nothing, such as `net::ERR_CONNECTION_REFUSED`.
+    pub error: Option<String>,
+    /// Whether the page itself gave it up.
+    pub cancelled: bool,
+}
+
+/// What happened since the journal was read last.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pages {
+    /// Requests that are over, and those under way, in the order in which they began.
+    pub exchanges: Vec<Exchange>,
+    /// Requests beyond those.
+    pub unlisted: u32,
+    /// Lines of the console.
+    pub console: Vec<ConsoleEntry>,
+}
+
+/// Collects what drivers tell.
+#[derive(Debug, Default)]
+pub struct Journal {
+    /// Those of `exchanges`, by the browser's id. Logs are not in order: bytes may be told of after the end.
+    known: HashMap<String, usize>,
+    /// In the order in which they began.
+    exchanges: VecDeque<Exchange>,
+    unlisted: u32,
+    console: Vec<ConsoleEntry>,
+    /// The browser's id of the page's own document, and the frame that is the page.
+    main_frame: Option<String>,
+    /// Ids of the requests that keep the network busy, and when that changed last.
+    pending: HashSet<String>,
+    changed_at: Option<Instant>,
+    /// Difference of the clocks of the browser: wall less monotonic, in seconds.
+    wall: f64,
+}
+
+impl Journal {
+    /// What happened since the last time. Requests that are under way are told as they are, and not again.
+    pub fn read(&mut self) -> Pages {
+        self.known.clear();
+        Pages {
+            exchanges: std::mem::take(&mut self.exchanges).into(),
+            unlisted: std::mem::take(&mut self.unlisted),
+            console: std::mem::take(&mut self.console),
+        }
+    }
+
+    /// Since when no request is under way, as far as the journal was told, and at the earliest since `start`;
+    /// `None` while one is. Streams of events and connections that stay open do not count.
+    #[must_use]
+    pub fn quiet_since_or(&self, start: Instant) -> Option<Instant> {
+        let changed_at = self.changed_at.map_or(start, |changed_at| changed_at.max(start));
+        self.pending.is_empty().then_some(changed_at)
+    }
+
+    fn begin(&mut self, id: &str, exchange: Exchange, busy: bool) {
+        if busy && self.pending.len() < MOST_REQUESTS {
+            self.pending.insert(id.to_owned());
+            self.changed_at = Some(Instant::now());
+        }
+        if self.exchanges.len() >= MOST_REQUESTS {
+            self.unlisted += 1;
+            return;
+        }
+        self.known.insert(id.to_owned(), self.exchanges.len());
+        self.exchanges.push_back(exchange);
+    }
+
+    /// The page is another one now: what the last one waited for comes no more.
+    fn left(&mut self) {
+        self.pending.clear();
+    }
+
+    fn exchange(&mut self, id: &str) -> Option<&mut Exchange> {
+        let at = *self.known.get(id)?;
+        self.exchanges.get_mut(at)
+    }
+
+    fn end(&mut self, id: &str) -> Option<&mut Exchange> {
+        if self.pending.remove(id) {
+            self.changed_at = Some(Instant::now());
+        }
+        self.exchange(id)
+    }
+
+    fn say(&mut self, level: &str, source: &str, text: &str, url: &str, line: Option<u32>) {
+        if self.console.len() < MOST_LINES {
+            self.console.push(ConsoleEntry {
+                level: level.to_owned(),
+                source: source.to_owned(),
+                text: cut(text, LONGEST_LINE),
+                url: cut(url, LONGEST_LINE),
+                line,
+            });
+        }
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// The words of protocols that browsers use, as results show them.
+fn version(word: &str) -> String {
+    match word.to_ascii_lowercase().as_str() {
+        "h2" | "http/2" | "http/2.0" => "HTTP/2".to_owned(),
+        "h3" | "http/3" | "h3-29" => "HTTP/3".to_owned(),
+        "http/1.1" => "HTTP/1.1".to_owned(),
+        "http/1.0" => "HTTP/1.0".to_owned(),
+        _ => String::new(),
+    }
+}

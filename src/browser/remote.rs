@@ -1,0 +1,57 @@
+//! Browsers at an end point of WebDriver on another host, or in a unit of their own on this one. They come to our
+//! forward proxy over the network; what they leave behind is the end point's to remove.
+
+use fantoccini::wd::Capabilities;
+use fantoccini::{Client, ClientBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::json;
+
+use super::fault::{self, launch};
+use super::{BrowserKind, Remote, Wish, chrome, firefox};
+use crate::model::{Failure, FailureKind};
+use crate::net::{Deadline, Endpoint, Forward, Net, Trace};
+
+/// A session at `remote`, with a browser that goes through `forward`.
+///
+/// # Errors
+/// [`FailureKind::EgressDenied`] (95) where the end point is denied to this location,
+/// [`FailureKind::BrowserFailed`] (90) when it cannot be reached or refuses.
+pub(super) async fn open(
+    remote: &Remote,
+    wish: &Wish,
+    net: &Net,
+    forward: &Forward,
+    deadline: Deadline,
+) -> Result<Client, Failure> {
+    let host = remote.url.host_str().unwrap_or_default();
+    let to = Endpoint::new(host, remote.url.port_or_known_default().unwrap_or(80));
+    // The library says only that it did not work, and knows no egress policy.
+    let reached = net.connect(&to, deadline, &mut Trace::default()).await;
+    reached.map_err(|failure| {
+        let denied = failure.kind == FailureKind::EgressDenied;
+        let kind = if denied { FailureKind::EgressDenied } else { FailureKind::BrowserFailed };
+        launch(kind, format!("the end point of `browser.remote` at {to}: {failure}"))
+    })?;
+    let capabilities = match wish.kind {
+        BrowserKind::Chrome => chrome::capabilities(wish, forward.address(), None),
+        BrowserKind::Firefox => firefox::capabilities(wish, forward.address(), None),
+        BrowserKind::InternetExplorer => explorer(wish, forward.address()),
+    };
+    let mut builder = ClientBuilder::new(HttpConnector::new());
+    let connecting = builder.capabilities(capabilities).connect(remote.url.as_str()).await;
+    connecting.map_err(|error| fault::of_session(&error, ""))
+}
+
+/// What a session with Internet Explorer is asked for. It knows no user agent and no size of the page.
+fn explorer(wish: &Wish, proxy: std::net::SocketAddr) -> Capabilities {
+    let mut all = Capabilities::new();
+    all.insert("browserName".into(), json!("internet explorer"));
+    all.insert("acceptInsecureCerts".into(), json!(super::house::takes_any_certificate(wish)));
+    all.insert("pageLoadStrategy".into(), json!("normal"));
+    all.insert("unhandledPromptBehavior".into(), json!("ignore"));
+    let proxy = proxy.to_string();
+    all.insert("proxy".into(), json!({ "proxyType": "manual", "httpProxy": proxy, "sslProxy": proxy }));
+    let options = json!({ "ie.ensureCleanSession": true, "ie.usePerProcessProxy": true });
+    all.insert("se:ieOptions".into(), options);
+    all
+}

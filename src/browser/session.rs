@@ -1,0 +1,296 @@
+//! Commands to a browser over WebDriver (W3C WebDriver 2), each bounded in time.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fantoccini::Client;
+use fantoccini::wd::WebDriverCompatibleCommand;
+use http::Method;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use url::Url;
+
+use super::Trouble;
+
+/// The key of an element's reference (WebDriver 12.1).
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// An element of the page that is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element(String);
+
+impl Element {
+    /// The element that `value`, an answer of a script, refers to.
+    #[must_use]
+    pub fn of(value: &Value) -> Option<Self> {
+        value.get(ELEMENT)?.as_str().map(|id| Self(id.to_owned()))
+    }
+
+    /// The argument of a script that stands for it.
+    #[must_use]
+    pub fn argument(&self) -> Value {
+        json!({ ELEMENT: self.0 })
+    }
+}
+
+/// An open session with one browser. Every command has an instant until which it is waited for; one that is
+/// given up may still keep the driver busy.
+#[derive(Debug)]
+pub struct Session {
+    client: Client,
+    limits: Limits,
+}
+
+/// What the driver was told to wait for pages and scripts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Limits {
+    page: Duration,
+    script: Duration,
+}
+
+impl Session {
+    /// The session of `client`, whose driver waits `page` for a page to be loaded.
+    #[must_use]
+    pub fn new(client: Client, page: Duration) -> Self {
+        // Not known before it was set once.
+        Self { client, limits: Limits { page, script: Duration::ZERO } }
+    }
+
+    /// Sends the command `method` `path`, which is relative to the session's own, and waits for its answer.
+    ///
+    /// # Errors
+    /// What the driver refused it with; [`Trouble::Late`] when it did not answer in time.
+    pub async fn call(
+        &self,
+        method: Method,
+        path: impl Into<String>,
+        body: Option<Value>,
+        until: Instant,
+    ) -> Result<Value, Trouble> {
+        let command = Command { method, path: path.into(), body };
+        match tokio::time::timeout_at(until, self.client.issue_cmd(command)).await {
+            Ok(answer) => answer.map_err(Trouble::of),
+            Err(_) => Err(Trouble::Late),
+        }
+    }
+
+    async fn get(&self, path: &str, until: Instant) -> Result<Value, Trouble> {
+        self.call(Method::GET, path, None, until).await
+    }
+
+    async fn post(&self, path: &str, body: Value, until: Instant) -> Result<Value, Trouble> {
+        self.call(Method::POST, path, Some(body), until).await
+    }
+
+    async fn text(&self, path: &str, until: Instant) -> Result<String, Trouble> {
+        let answer = self.get(path, until).await?;
+        answer.as_str().map(str::to_owned).ok_or_else(|| Trouble::Refused(format!("`{path}` gave no text")))
+    }
+
+    /// Makes the driver wait at most `page` for a page to be loaded, and `script` for scripts.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn limit(&mut self, page: Duration, script: Duration, until: Instant) -> Result<(), Trouble> {
+        let limits = Limits { page, script };
+        if limits == self.limits {
+            return Ok(());
+        }
+        let body = json!({ "pageLoad": millis(page), "script": millis(script), "implicit": 0 });
+        self.post("timeouts", body, until).await?;
+        self.limits = limits;
+        Ok(())
+    }
+
+    /// Goes to `url`, and waits until it is loaded.
+    ///
+    /// # Errors
+    /// As of [`Self::call`]; [`Trouble::PageLate`] and [`Trouble::ErrorPage`] among them.
+    pub async fn open(&self, url: &str, until: Instant) -> Result<(), Trouble> {
+        self.post("url", json!({ "url": url }), until).await.map(drop)
+    }
+
+    /// Runs `script` as the body of a function in the page that is looked at, and gives what it returns; a
+    /// promise is waited for.
+    ///
+    /// # Errors
+    /// As of [`Self::call`]; [`Trouble::Script`] when it throws.
+    pub async fn run(&self, script: &str, arguments: Vec<Value>, until: Instant) -> Result<Value, Trouble> {
+        self.post("execute/sync", json!({ "script": script, "args": arguments }), until).await
+    }
+
+    /// Clicks `element`, as a person would: it has to be seen, and nothing over it.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn click(&self, element: &Element, until: Instant) -> Result<(), Trouble> {
+        self.post(&format!("element/{}/click", element.0), json!({}), until).await.map(drop)
+    }
+
+    /// Empties a field.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn clear(&self, element: &Element, until: Instant) -> Result<(), Trouble> {
+        self.post(&format!("element/{}/clear", element.0), json!({}), until).await.map(drop)
+    }
+
+    /// Types `text` into `element`; characters of the private area stand for keys (WebDriver 17.4.2).
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn type_into(&self, element: &Element, text: &str, until: Instant) -> Result<(), Trouble> {
+        self.post(&format!("element/{}/value", element.0), json!({ "text": text }), until).await.map(drop)
+    }
+
+    /// The text of `element` as it is seen.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn text_of(&self, element: &Element, until: Instant) -> Result<String, Trouble> {
+        self.text(&format!("element/{}/text", element.0), until).await
+    }
+
+    /// Performs input actions (WebDriver 15.7), a list of sources.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn act(&self, sources: Value, until: Instant) -> Result<(), Trouble> {
+        self.post("actions", json!({ "actions": sources }), until).await.map(drop)
+    }
+
+    /// Looks at a frame from now on: of an element, by its index, or the page itself with `null`.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn enter_frame(&self, frame: Value, until: Instant) -> Result<(), Trouble> {
+        self.post("frame", json!({ "id": frame }), until).await.map(drop)
+    }
+
+    /// Looks at the frame around.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn leave_frame(&self, until: Instant) -> Result<(), Trouble> {
+        self.post("frame/parent", json!({}), until).await.map(drop)
+    }
+
+    /// The window that is looked at.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn window(&self, until: Instant) -> Result<String, Trouble> {
+        self.text("window", until).await
+    }
+
+    /// Every window.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn windows(&self, until: Instant) -> Result<Vec<String>, Trouble> {
+        let answer = self.get("window/handles", until).await?;
+        let handles = answer.as_array().into_iter().flatten();
+        Ok(handles.filter_map(|handle| handle.as_str().map(str::to_owned)).collect())
+    }
+
+    /// Looks at `window` from now on.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn enter_window(&self, window: &str, until: Instant) -> Result<(), Trouble> {
+        self.post("window", json!({ "handle": window }), until).await.map(drop)
+    }
+
+    /// Closes the window that is looked at; another one has to be entered then.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn close_window(&self, until: Instant) -> Result<(), Trouble> {
+        self.call(Method::DELETE, "window", None, until).await.map(drop)
+    }
+
+    /// What the dialog that is open says; `None` when there is none.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn dialog(&self, until: Instant) -> Result<Option<String>, Trouble> {
+        match self.text("alert/text", until).await {
+            Ok(text) => Ok(Some(text)),
+            Err(Trouble::NoDialog) => Ok(None),
+            Err(trouble) => Err(trouble),
+        }
+    }
+
+    /// Answers the dialog that is open: with OK or without, and what is written into it before.
+    ///
+    /// # Errors
+    /// As of [`Self::call`]; [`Trouble::NoDialog`] when there is none.
+    pub async fn answer_dialog(&self, ok: bool, text: Option<&str>, until: Instant) -> Result<(), Trouble> {
+        if let Some(text) = text {
+            self.post("alert/text", json!({ "text": text }), until).await?;
+        }
+        let path = if ok { "alert/accept" } else { "alert/dismiss" };
+        self.post(path, json!({}), until).await.map(drop)
+    }
+
+    /// A picture of what is seen of the page, as PNG.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn screenshot(&self, until: Instant) -> Result<Vec<u8>, Trouble> {
+        let text = self.text("screenshot", until).await?;
+        STANDARD
+            .decode(text)
+            .map_err(|error| Trouble::Refused(format!("the picture cannot be decoded: {error}")))
+    }
+
+    /// Ends the session, and with it the browser.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn close(self, until: Instant) -> Result<(), Trouble> {
+        match tokio::time::timeout_at(until, self.client.close()).await {
+            Ok(closed) => closed.map_err(Trouble::of),
+            Err(_) => Err(Trouble::Late),
+        }
+    }
+
+    /// What a log of Chromium's driver holds since it was asked for last.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn log(&self, kind: &str, until: Instant) -> Result<Value, Trouble> {
+        self.post("se/log", json!({ "type": kind }), until).await
+    }
+
+    /// A command of Chromium's own protocol, through its driver.
+    ///
+    /// # Errors
+    /// As of [`Self::call`].
+    pub async fn devtools(&self, command: &str, params: Value, until: Instant) -> Result<Value, Trouble> {
+        self.post("goog/cdp/execute", json!({ "cmd": command, "params": params }), until).await
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
+}
+
+/// A command that is told by its path below the session.
+#[derive(Debug)]
+struct Command {
+    method: Method,
+    path: String,
+    body: Option<Value>,
+}
+
+impl WebDriverCompatibleCommand for Command {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, url::ParseError> {
+        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (self.method.clone(), self.body.as_ref().map(Value::to_string))
+    }
+}

@@ -1,0 +1,132 @@
+//! What a driver refuses a command with.
+
+use fantoccini::error::{CmdError, ErrorStatus};
+
+/// Longest text of a driver that is kept, in characters.
+const LONGEST: usize = 300;
+
+/// Why a command came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// No answer in time.
+    #[error("the driver did not answer in time")]
+    Late,
+    /// The page was not loaded in time; the driver stopped waiting for it.
+    #[error("the page was not loaded in time")]
+    PageLate,
+    /// A script did not end in time.
+    #[error("the script did not end in time")]
+    ScriptLate,
+    /// A dialog is open, with this text, and has to be answered first.
+    #[error("a dialog is open: {0}")]
+    Dialog(String),
+    /// No dialog is open.
+    #[error("no dialog is open")]
+    NoDialog,
+    /// The element or its document is gone.
+    #[error("the element is gone")]
+    Stale,
+    /// The page was left while a script ran in it.
+    #[error("the page was left meanwhile")]
+    Unloaded,
+    /// There is no such element, frame or window.
+    #[error("{0}")]
+    NotThere(String),
+    /// The element is there and cannot be used so: not seen, covered, disabled.
+    #[error("{0}")]
+    NotUsable(String),
+    /// A locator is none.
+    #[error("{0}")]
+    Selector(String),
+    /// JavaScript threw an error.
+    #[error("{0}")]
+    Script(String),
+    /// The browser shows an error page of its own; the word of the browser for why, such as
+    /// `ERR_CONNECTION_REFUSED` or `connectionFailure`.
+    #[error("the browser shows an error page: {0}")]
+    ErrorPage(String),
+    /// The page crashed, or the session, the browser or the driver is gone.
+    #[error("{0}")]
+    Gone(String),
+    /// Any other refusal.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl Trouble {
+    /// What `error` means.
+    #[must_use]
+    pub fn of(error: CmdError) -> Self {
+        let CmdError::Standard(told) = &error else {
+            return match error {
+                CmdError::Failed(_) | CmdError::FailedC(_) | CmdError::Lost(_) => {
+                    Self::Gone(shortened(&error.to_string()))
+                }
+                _ => Self::Refused(shortened(&error.to_string())),
+            };
+        };
+        let message = shortened(&told.message);
+        if let Some(word) = error_page(&told.message) {
+            return Self::ErrorPage(word);
+        }
+        if ["crashed", "not reachable", "disconnected"].iter().any(|word| told.message.contains(word)) {
+            return Self::Gone(message);
+        }
+        // Each driver has words of its own for it, under several error codes.
+        let left = ["unloaded", "context was destroyed", "Cannot find context", "aborted by navigation"];
+        if left.iter().any(|word| told.message.contains(word)) {
+            return Self::Unloaded;
+        }
+        match told.error {
+            ErrorStatus::Timeout => Self::PageLate,
+            ErrorStatus::ScriptTimeout => Self::ScriptLate,
+            ErrorStatus::UnexpectedAlertOpen => Self::Dialog(dialog_text(&told.message)),
+            ErrorStatus::NoSuchAlert => Self::NoDialog,
+            ErrorStatus::StaleElementReference | ErrorStatus::DetachedShadowRoot => Self::Stale,
+            ErrorStatus::NoSuchElement | ErrorStatus::NoSuchFrame | ErrorStatus::NoSuchWindow => {
+                Self::NotThere(message)
+            }
+            ErrorStatus::ElementClickIntercepted
+            | ErrorStatus::ElementNotInteractable
+            | ErrorStatus::ElementNotSelectable
+            | ErrorStatus::InvalidElementState
+            | ErrorStatus::MoveTargetOutOfBounds => Self::NotUsable(message),
+            ErrorStatus::InvalidSelector => Self::Selector(message),
+            ErrorStatus::JavascriptError => Self::Script(message),
+            ErrorStatus::InsecureCertificate => Self::ErrorPage("ERR_CERT_INVALID".to_owned()),
+            ErrorStatus::InvalidSessionId => Self::Gone(message),
+            _ => Self::Refused(message),
+        }
+    }
+}
+
+/// The word for why the browser shows an error page of its own, as its driver tells it.
+fn error_page(message: &str) -> Option<String> {
+    let word = |text: &str, fits: fn(char) -> bool| -> Option<String> {
+        Some(text.chars().take_while(|&c| fits(c)).take(64).collect::<String>())
+            .filter(|word| !word.is_empty())
+    };
+    if let Some((_, behind)) = message.split_once("net::") {
+        return word(behind, |c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    }
+    let (_, behind) =
+        message.split_once("about:neterror?e=").or_else(|| message.split_once("about:certerror?e="))?;
+    word(behind, |c| c.is_ascii_alphanumeric())
+}
+
+/// The text of the dialog in the driver's message: `… {Alert text : Sure?}`, `… Dialog text: "Sure?"`.
+fn dialog_text(message: &str) -> String {
+    let behind = message.split_once("Alert text : ").map(|(_, text)| text.trim_end_matches('}'));
+    let behind = behind.or_else(|| message.split_once("with text: ").map(|(_, text)| text));
+    shortened(behind.unwrap_or_default().trim())
+}
+
+/// The first line of `text`, cut to a readable length, without what drivers say of themselves.
+fn shortened(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    let line = line.split("  (Session info").next().unwrap_or(line).trim();
+    if line.chars().count() <= LONGEST {
+        return line.to_owned();
+    }
+    line.chars().take(LONGEST).chain(['…']).collect()
+}

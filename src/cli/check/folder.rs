@@ -1,0 +1,51 @@
+//! `--screenshots`: the files that a check captured, as files.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::cli::output::{self, WrongUse};
+use crate::model::CheckResult;
+
+/// A folder that can be written to.
+pub(super) struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes it, so that a check is not made in vain.
+    pub(super) fn make(path: PathBuf) -> anyhow::Result<Self> {
+        let made = fs::create_dir_all(&path).and_then(|()| tempfile_in(&path));
+        match made {
+            Ok(()) => Ok(Self(path)),
+            Err(error) => {
+                let message = format!("`{}` cannot be written to: {error}", path.display());
+                Err(WrongUse::error(message, Some("name another folder after `--screenshots`".to_owned())))
+            }
+        }
+    }
+
+    /// Writes the captures of `results`, those of several in a folder of their own each.
+    pub(super) fn write(&self, results: &[CheckResult]) -> anyhow::Result<()> {
+        let mut count = 0;
+        for (index, result) in results.iter().enumerate() {
+            let folder =
+                if results.len() > 1 { self.0.join(format!("check-{}", index + 1)) } else { self.0.clone() };
+            for capture in &result.captures {
+                let Some(content) = &capture.content else { continue };
+                let path = folder.join(&capture.name);
+                let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&path, content));
+                written
+                    .map_err(|error| anyhow::anyhow!("`{}` cannot be written: {error}", path.display()))?;
+                count += 1;
+            }
+        }
+        let files = if count == 1 { "file" } else { "files" };
+        output::note(&format!("note: {count} {files} written to `{}`", self.0.display()));
+        Ok(())
+    }
+}
+
+/// Tries to write a file there.
+fn tempfile_in(folder: &std::path::Path) -> std::io::Result<()> {
+    let probe = folder.join(format!(".vigie-{}", std::process::id()));
+    fs::write(&probe, b"")?;
+    fs::remove_file(&probe)
+}

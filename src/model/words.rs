@@ -1,0 +1,66 @@
+//! Whether a name has one of a few words in it: asked of every header and every member of every answer, and mostly
+//! answered with no.
+
+/// Words of ASCII, in small letters.
+pub struct Words<const N: usize>([(u32, &'static str); N]);
+
+impl<const N: usize> Words<N> {
+    /// These words.
+    #[must_use]
+    pub const fn of(words: [&'static str; N]) -> Self {
+        let mut all = [(0, ""); N];
+        let mut at = 0;
+        while at < N {
+            all[at] = (letters(words[at].as_bytes()), words[at]);
+            at += 1;
+        }
+        Self(all)
+    }
+
+    /// Whether one of them stands in `name`, in whatever case.
+    #[must_use]
+    pub fn are_in(&self, name: &[u8]) -> bool {
+        let there = letters(name);
+        // A word with a letter that the name does not have need not be looked for.
+        self.0.iter().any(|&(own, word)| own & !there == 0 && contains(name, word.as_bytes()))
+    }
+}
+
+/// One bit for each letter that occurs.
+const fn letters(text: &[u8]) -> u32 {
+    let (mut bits, mut at) = (0, 0);
+    while at < text.len() {
+        let letter = (text[at] | 0x20).wrapping_sub(b'a');
+        if letter < 26 {
+            bits |= 1 << letter;
+        }
+        at += 1;
+    }
+    bits
+}
+
+fn contains(name: &[u8], word: &[u8]) -> bool {
+    name.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_found_in_any_case_and_place() {
+        let words = Words::of(["api-key", "token"]);
+        for (name, found) in [
+            ("token", true),
+            ("X-ToKeN-2", true),
+            ("my-API-Key", true),
+            ("api_key", false),
+            ("net-ok", false),
+            ("toke", false),
+            ("", false),
+            ("é token", true),
+        ] {
+            assert_eq!(words.are_in(name.as_bytes()), found, "{name}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! How long things may take (fields.md 3, `step_timeout`), and what it is called when they took longer.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::model::script::dialect::{Script, Step};
+use crate::model::{Failure, FailureKind, Phase};
+
+/// The limits of a monitor.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Of each page load: `timeout`.
+    pub(super) page: Duration,
+    /// Of each step without a limit of its own: `step_timeout`.
+    pub(super) step: Option<Duration>,
+}
+
+impl Limits {
+    fn of_step(&self, step: &Step) -> Option<Duration> {
+        step.timeout.or(self.step)
+    }
+
+    /// Of the script: the sum of its steps; one without a limit counts as a page load.
+    pub(super) fn of_script(&self, script: &Script) -> Duration {
+        script.steps.iter().map(|step| self.of_step(step).unwrap_or(self.page)).sum()
+    }
+}
+
+/// How much of a page's time may be gone already when its load begins, and the page still has all of it.
+const TIE: Duration = Duration::from_millis(500);
+
+/// Which limit comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bound {
+    Act,
+    Page,
+    Step,
+    Script,
+}
+
+/// When things have to be over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Budget {
+    limits: Limits,
+    step: Duration,
+    script: Duration,
+    step_ends: Instant,
+    script_ends: Instant,
+}
+
+impl Budget {
+    /// From now on, for the whole of `script`.
+    pub(super) fn new(limits: Limits, script: &Script) -> Self {
+        let whole = limits.of_script(script);
+        // A step's own limit is named before that of the script when both end together.
+        let ends = Instant::now() + whole + TIE;
+        Self { limits, step: whole, script: whole, step_ends: ends, script_ends: ends }
+    }
+
+    /// A step begins.
+    pub(super) fn begin(&mut self, step: &Step) {
+        let limit = self.limits.of_step(step);
+        self.step = limit.unwrap_or(self.script);
+        self.step_ends = limit.map_or(self.script_ends, |limit| Instant::now() + limit);
+    }
+
+    /// Whether nothing more can be done in this step.
+    pub(super) fn spent(&self) -> Option<Bound> {
+        let now = Instant::now();
+        if now >= self.script_ends {
+            Some(Bound::Script)
+        } else if now >= self.step_ends {
+            Some(Bound::Step)
+        } else {
+            None
+        }
+    }
+
+    /// The end of what may take `own`, and the limit that sets it.
+    pub(super) fn until(&self, own: Option<Duration>) -> (Instant, Bound) {
+        let (ends, bound) = if self.script_ends <= self.step_ends {
+            (self.script_ends, Bound::Script)
+        } else {
+            (self.step_ends, Bound::Step)
+        };
+        match own.map(|own| Instant::now() + own) {
+            Some(own) if own < ends => (own, Bound::Act),
+            _ => (ends, bound),
+        }
+    }
+
+    /// How long the driver may wait for a page, and the limit that sets it.
+    pub(super) fn page(&self) -> (Duration, Bound) {
+        let (ends, bound) = self.until(None);
+        let left = ends.saturating_duration_since(Instant::now());
+        // Where a step or a script is one page load long, it is the page that is late.
+        if self.limits.page <= left + TIE { (self.limits.page, Bound::Page) } else { (left, bound) }
+    }
+
+    /// The failure of something that was not over at `bound`; `what` stands for it.
+    pub(super) fn passed(&self, bound: Bound, what: &str) -> Failure {
+        let (kind, limit) = match bound {
+            Bound::Page => (FailureKind::PageTooSlow, self.limits.page),
+            Bound::Script => (FailureKind::TransactionTimedOut, self.script),
+            Bound::Act | Bound::Step => (FailureKind::BrowserEventTimedOut, self.step),
+        };
+        let detail = match bound {
+            Bound::Act => format!("{what} was not done in its own time"),
+            _ => format!("{what} was not done within {} s", limit.as_secs_f64()),
+        };
+        Failure::new(Phase::Play, kind, detail)
+    }
+}

@@ -1,0 +1,114 @@
+//! What is done with one element, again while the element changes or does not take it yet.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::acts::{PATIENCE, SLACK, not_found};
+use super::ask::{self, Found};
+use super::play::{Player, Stopped};
+use crate::browser::{Element, Trouble};
+use crate::model::script::dialect::{Act, State, Target};
+
+/// Picks options of a `select`, and tells the page.
+const PICK: &str = include_str!("pick.js");
+const CHECKED: &str = "return Boolean(arguments[0].checked);";
+const TO_CENTER: &str = "arguments[0].scrollIntoView({block: 'center', inline: 'center'});";
+
+/// A deed.
+#[derive(Debug)]
+pub(super) enum Deed {
+    Click,
+    /// The pointer moves over it, and clicks so many times.
+    Point(u32),
+    Type(String),
+    Clear,
+    /// Picks an option by `value`, `label` or `index`.
+    Pick(&'static str, Value),
+    Check(bool),
+    Focus,
+    ScrollTo,
+    EnterFrame,
+}
+
+impl Deed {
+    /// What the element must be first.
+    const fn needs(&self) -> State {
+        match self {
+            Self::Point(0) => State::Visible,
+            Self::ScrollTo | Self::EnterFrame => State::Present,
+            _ => State::Enabled,
+        }
+    }
+}
+
+impl Player<'_> {
+    /// Does `deed` with the element, once it can be done; gives the element.
+    pub(super) async fn on(&self, target: &Target, deed: &Deed, act: &Act) -> Result<Element, Stopped> {
+        let locators = self.located(target)?;
+        let (until, bound) = self.budget.until(Some(act.timeout.unwrap_or(PATIENCE)));
+        // What it sets off may take as long as the page and the step may.
+        let (ends, ending) = self.budget.until(act.timeout);
+        loop {
+            let found = ask::element(&self.session, &locators, deed.needs(), until).await;
+            let element = match found.map_err(|why| self.unanswered(why, bound))? {
+                Found::Yes(Some(element)) => element,
+                found => return Err(not_found(&found, target).into()),
+            };
+            match self.done(deed, &element, ends + SLACK).await {
+                Ok(()) => return Ok(element),
+                Err(Trouble::Stale | Trouble::NotUsable(_)) if Instant::now() < until => ask::pause().await,
+                Err(trouble) => return Err(self.stopped(trouble, ending)),
+            }
+        }
+    }
+
+    async fn done(&self, deed: &Deed, element: &Element, until: Instant) -> Result<(), Trouble> {
+        let session = &self.session;
+        match deed {
+            Deed::Click => session.click(element, until).await,
+            Deed::Point(clicks) => self.point(*clicks, element, until).await,
+            Deed::Type(text) => session.type_into(element, text, until).await,
+            Deed::Clear => session.clear(element, until).await,
+            Deed::Pick(by, value) => {
+                let arguments = vec![element.argument(), json!(by), value.clone()];
+                match session.run(PICK, arguments, until).await?.as_str() {
+                    None => Ok(()),
+                    // Its options may come later.
+                    Some(why) => Err(Trouble::NotUsable(why.to_owned())),
+                }
+            }
+            Deed::Check(on) => self.check(*on, element, until).await,
+            Deed::Focus => {
+                session.run("arguments[0].focus();", vec![element.argument()], until).await.map(drop)
+            }
+            Deed::ScrollTo => session.run(TO_CENTER, vec![element.argument()], until).await.map(drop),
+            Deed::EnterFrame => session.enter_frame(element.argument(), until).await,
+        }
+    }
+
+    async fn point(&self, clicks: u32, element: &Element, until: Instant) -> Result<(), Trouble> {
+        self.session.run(TO_CENTER, vec![element.argument()], until).await?;
+        let over =
+            json!({"type": "pointerMove", "duration": 0, "origin": element.argument(), "x": 0, "y": 0});
+        let mut actions = vec![over];
+        for _ in 0..clicks {
+            actions.push(json!({"type": "pointerDown", "button": 0}));
+            actions.push(json!({"type": "pointerUp", "button": 0}));
+        }
+        let mouse = json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
+        self.session.act(json!([mouse]), until).await
+    }
+
+    async fn check(&self, on: bool, element: &Element, until: Instant) -> Result<(), Trouble> {
+        for clicked in [false, true] {
+            if self.session.run(CHECKED, vec![element.argument()], until).await? == on {
+                return Ok(());
+            }
+            if !clicked {
+                self.session.click(element, until).await?;
+            }
+        }
+        let state = if on { "checked" } else { "unchecked" };
+        Err(Trouble::NotUsable(format!("a click does not make it {state}")))
+    }
+}

@@ -1,0 +1,69 @@
+//! `browserscript`: a script that a real browser plays (behaviour.md 8).
+
+mod acts;
+mod ask;
+mod budget;
+mod capture;
+mod deed;
+mod look;
+mod naming;
+mod options;
+mod pages;
+mod places;
+mod play;
+mod read;
+mod run;
+mod views;
+mod wait;
+mod waterfall;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Attempting, Context, Probe, ProbeSettings};
+use crate::browser::House;
+use crate::model::{Document, Failure, Observation};
+use options::Options;
+
+/// Builds the probe of a browser monitor. A script that cannot be played gives a probe whose checks say so.
+#[must_use]
+pub fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
+    match Options::of(document, settings) {
+        Ok(options) => Arc::new(Scripted { options, house: Arc::clone(&settings.browser) }),
+        Err(failure) => Arc::new(Unplayable { failure }),
+    }
+}
+
+struct Scripted {
+    options: Options,
+    house: Arc<House>,
+}
+
+impl Probe for Scripted {
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+        Box::pin(run::attempt(&self.options, &self.house, cx))
+    }
+
+    fn target(&self) -> Option<&str> {
+        self.options.target.as_deref()
+    }
+
+    fn limit(&self, _: Duration) -> Duration {
+        self.house.start_limit() + self.options.limits.of_script(&self.options.script) + run::FAREWELL
+    }
+}
+
+/// A monitor whose script cannot be played.
+struct Unplayable {
+    failure: Failure,
+}
+
+impl Probe for Unplayable {
+    fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
+        Box::pin(std::future::ready(Observation::failed(self.failure.clone())))
+    }
+
+    fn target(&self) -> Option<&str> {
+        None
+    }
+}

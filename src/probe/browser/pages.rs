@@ -1,0 +1,72 @@
+//! The whole page as the browser loaded it: full page checks, and the fingerprint by which a change of the
+//! content is told (behaviour.md 4, fields.md 3).
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use super::ask::{self, Of, Told};
+use super::play::Player;
+use crate::model::{
+    Failure, FailureKind, FullPage, HttpFacts, Observation, PageObject, Phase, StepResult, Warning,
+};
+use crate::page::fingerprint;
+use crate::probe::full_page::FullPageRule;
+
+impl Player<'_> {
+    /// What a change of the content is told by, of the last page of the script.
+    pub(super) async fn content(&self) -> Option<HttpFacts> {
+        let told = ask::text(&self.session, &Of::Source, None, ask::soon()).await;
+        let Ok(Told::Text(text, _)) = told else { return None };
+        let played = self.steps.last()?.played.as_deref()?;
+        let bytes = text.len() as u64;
+        let text_sha256 = tokio::task::spawn_blocking(move || fingerprint(&text)).await.ok();
+        Some(HttpFacts {
+            http_status: played.http_status,
+            body_wire_bytes: bytes,
+            body_bytes: bytes,
+            text_sha256,
+            url: played.url.clone(),
+            ..HttpFacts::default()
+        })
+    }
+}
+
+/// The objects of all pages of the script, as those of one page: the documents of the steps aside, each address once.
+pub(super) fn full_page(
+    rule: &FullPageRule,
+    steps: &[StepResult],
+    timeout: Duration,
+    observation: &mut Observation,
+) {
+    let mut known = HashSet::new();
+    let mut page = FullPage::default();
+    for step in steps {
+        let Some(played) = &step.played else { continue };
+        page.unlisted += played.unlisted;
+        page.total_us = page.total_us.max(step.started_us + step.total_us);
+        for object in &played.objects {
+            page.bytes += object.body_bytes;
+            if known.insert(object.url.clone()) && !is_document(object, step) {
+                let mut object =
+                    PageObject { started_us: step.started_us + object.started_us, ..object.clone() };
+                if object.failure.is_none() && Duration::from_micros(object.total_us) > rule.object_timeout {
+                    let detail = format!("it took longer than {} s", rule.object_timeout.as_secs());
+                    object.failure = Some(Failure::new(Phase::Transfer, FailureKind::TimedOut, detail));
+                }
+                page.objects.push(object);
+            }
+        }
+    }
+    let wrong = rule.judge(&page, false, timeout);
+    observation.course.page = Some(Box::new(page));
+    match wrong {
+        Some(failure) if rule.is_error => observation.fail(failure),
+        Some(failure) => observation.warnings.push(Warning::of_page(&failure)),
+        None => {}
+    }
+}
+
+/// Whether `object` is the page of `step` itself.
+fn is_document(object: &PageObject, step: &StepResult) -> bool {
+    step.played.as_ref().is_some_and(|played| played.url.split('#').next() == Some(object.url.as_str()))
+}

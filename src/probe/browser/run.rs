@@ -1,0 +1,174 @@
+//! One attempt: a browser is started, plays the script, and is gone again.
+
+use std::convert::Infallible;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use fantoccini::Client;
+
+use tokio::time::Instant;
+
+use super::budget::{Bound, Budget};
+use super::capture::Files;
+use super::options::Options;
+use super::play::Player;
+use super::{pages, views};
+use crate::browser::{House, Journal, Listener, Opened, Session};
+use crate::judge::template::Variables;
+use crate::model::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
+use crate::net::{BlockedHosts, Forward};
+use crate::probe::Context;
+
+/// What closing a browser and its session may take.
+pub(super) const FAREWELL: Duration = Duration::from_secs(10);
+/// What it may take until a browser tells of its requests.
+const LISTENING: Duration = Duration::from_secs(5);
+
+pub(super) async fn attempt(options: &Options, house: &House, cx: Context<'_>) -> Observation {
+    let started = Instant::now();
+    let mut observation = Observation::default();
+    let bound = match house.rules(&options.wish, BlockedHosts::default()) {
+        Ok(rules) => Forward::bind(rules).await,
+        Err(failure) => Err(failure),
+    };
+    let outcome = match bound {
+        Ok(forward) => tokio::select! {
+            biased;
+            outcome = checked(options, house, cx, &forward, started, &mut observation) => outcome,
+            never = forward.serve(cx.net) => match never {},
+            () = cx.cancel.cancelled() => {
+                Err(Failure::new(Phase::Play, FailureKind::Cancelled, "stopped before its end"))
+            }
+        },
+        Err(failure) => Err(failure),
+    };
+    if let Err(failure) = outcome {
+        observation.fail(failure);
+    }
+    observation.total = started.elapsed();
+    observation
+}
+
+async fn checked(
+    options: &Options,
+    house: &House,
+    cx: Context<'_>,
+    forward: &Forward,
+    started: Instant,
+    observation: &mut Observation,
+) -> Result<(), Failure> {
+    let opened = house.open(&options.wish, cx.net, forward, cx.deadline).await;
+    observation.phases.set(Phase::Launch, started.elapsed());
+    let Opened { client, facts, mut keeper } = opened?;
+    let listener = listener(&client).await?;
+    let session = Session::new(client, options.limits.page);
+    let playing = Instant::now();
+    let journal = Mutex::default();
+    let mut player = player(options, session, forward, &journal, started, cx);
+    let outcome = tokio::select! {
+        biased;
+        outcome = played(&mut player) => outcome,
+        lost = keeper.lost() => Err(lost),
+        never = listen(listener, &journal) => match never {},
+    };
+    observation.phases.set(Phase::Play, playing.elapsed());
+    if outcome.is_ok() && options.tells_change {
+        observation.facts.http = player.content().await.map(Box::new);
+    }
+    let Player { session, steps, about, files, .. } = player;
+    let outcome = judged(options, cx, steps, outcome, observation);
+    observation.captures = files.kept(outcome.is_err());
+    let until = Instant::now() + FAREWELL / 2;
+    // What a driver says at its end changes nothing: it is ended anyhow.
+    let _ = session.close(until).await;
+    let mut facts = BrowserFacts { memory_bytes: keeper.memory_bytes(), ..facts };
+    if let Some((agent, viewport)) = about {
+        (facts.user_agent, facts.viewport) = (agent, viewport);
+    }
+    observation.course.browser = Some(Box::new(facts));
+    keeper.close().await;
+    outcome
+}
+
+/// What the content views and the objects of the pages add to how the script went.
+fn judged(
+    options: &Options,
+    cx: Context<'_>,
+    steps: Vec<StepResult>,
+    outcome: Result<(), Failure>,
+    observation: &mut Observation,
+) -> Result<(), Failure> {
+    let (views, failure, warnings) = views::judge(&options.views, &steps, outcome.as_ref().err());
+    observation.course.views = views;
+    observation.warnings.extend(warnings);
+    let outcome = outcome.and(failure.map_or(Ok(()), Err));
+    let due = options.full_page.filter(|rule| rule.is_due(cx.full_page_at, cx.clock.now()));
+    if let Some(rule) = due.filter(|_| outcome.is_ok()) {
+        pages::full_page(&rule, &steps, options.limits.page, observation);
+    }
+    observation.course.steps = steps;
+    outcome
+}
+
+/// What Firefox tells is listened to from the start; Chromium's driver keeps a log.
+async fn listener(client: &Client) -> Result<Option<Listener>, Failure> {
+    let address = client.capabilities().and_then(|all| all.get("webSocketUrl")?.as_str().map(str::to_owned));
+    match address {
+        Some(address) => Listener::connect(&address, LISTENING).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+async fn listen(listener: Option<Listener>, journal: &Mutex<Journal>) -> Infallible {
+    if let Some(mut listener) = listener {
+        while let Some(event) = listener.next().await {
+            journal.lock().unwrap_or_else(PoisonError::into_inner).bidi_event(&event);
+        }
+    }
+    std::future::pending().await
+}
+
+fn player<'a>(
+    options: &'a Options,
+    session: Session,
+    forward: &'a Forward,
+    journal: &'a Mutex<Journal>,
+    started: Instant,
+    cx: Context<'_>,
+) -> Player<'a> {
+    let mut variables = Variables::new(cx.clock.now(), crate::probe::random());
+    for variable in &options.script.variables {
+        variables.set(&variable.name, variable.value.clone());
+        if variable.protected {
+            variables.protect(&variable.name);
+        }
+    }
+    for (name, value) in options.given.iter() {
+        variables.set(name, value.clone());
+    }
+    Player {
+        options,
+        script: &options.script,
+        session,
+        variables,
+        budget: Budget::new(options.limits, &options.script),
+        started,
+        windows: Vec::new(),
+        forward,
+        document: 0.0,
+        about: None,
+        frames: Vec::new(),
+        page_bound: Bound::Page,
+        went_to: String::new(),
+        skipped: 0,
+        journal,
+        headers: None,
+        files: Files::default(),
+        steps: Vec::new(),
+    }
+}
+
+async fn played(player: &mut Player<'_>) -> Result<(), Failure> {
+    player.windows = vec![player.first_window().await?];
+    player.all().await
+}

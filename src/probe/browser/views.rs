@@ -1,0 +1,138 @@
+//! Content views: groups of the objects and steps of a run with a status of their own (fields.md 3).
+
+use serde_json::Value;
+
+use crate::model::{Document, Failure, Status, StepResult, ViewResult, Warning};
+
+/// One view of a monitor.
+#[derive(Clone, Debug)]
+pub(super) struct View {
+    id: i64,
+    name: String,
+    /// Whether its errors are those of the check.
+    notifies: bool,
+    /// Whether errors of the script are its own.
+    inherits: bool,
+    patterns: Vec<String>,
+    steps: Vec<u64>,
+}
+
+impl View {
+    pub(super) fn all(document: &Document) -> Vec<Self> {
+        document.list("content_views").iter().map(Self::of).collect()
+    }
+
+    fn of(value: &Value) -> Self {
+        let list = |name: &str| value[name].as_array().into_iter().flatten();
+        Self {
+            id: value["id"].as_i64().unwrap_or_default(),
+            name: value["name"].as_str().unwrap_or_default().to_owned(),
+            notifies: value["notify_on_error"] == true,
+            inherits: value["inherit_global_errors"] == true,
+            patterns: list("url_patterns").filter_map(|text| text.as_str().map(str::to_owned)).collect(),
+            steps: list("steps").filter_map(Value::as_u64).collect(),
+        }
+    }
+
+    /// What it came to. Steps that belong to it count with all their objects and failures, other steps with the
+    /// objects whose address fits a pattern.
+    fn result(&self, steps: &[StepResult], global: Option<&Failure>) -> ViewResult {
+        let (mut from, mut to, mut objects, mut bytes) = (u64::MAX, 0, 0, 0);
+        let mut failures: Vec<Failure> = Vec::new();
+        for step in steps {
+            let whole = self.steps.contains(&u64::from(step.number));
+            if whole {
+                from = from.min(step.started_us);
+                to = to.max(step.started_us + step.total_us);
+                failures.extend(step.failures.iter().cloned());
+            }
+            let played = step.played.iter().flat_map(|played| &played.objects);
+            for object in played
+                .filter(|object| whole || self.patterns.iter().any(|pattern| fits(pattern, &object.url)))
+            {
+                let began = step.started_us + object.started_us;
+                from = from.min(began);
+                to = to.max(began + object.total_us);
+                objects += 1;
+                bytes += object.body_bytes;
+                failures.extend(object.failure.iter().map(|failure| failure.clone().of_object(&object.url)));
+            }
+        }
+        if self.inherits
+            && let Some(global) = global
+            && !failures.contains(global)
+        {
+            failures.insert(0, global.clone());
+        }
+        ViewResult {
+            id: self.id,
+            name: self.name.clone(),
+            status: failures.first().map_or(Status::OK, Failure::status),
+            total_us: to.saturating_sub(from.min(to)),
+            objects,
+            bytes,
+            failures,
+        }
+    }
+}
+
+/// The results of `views`, and what they make of the check: the failure of the first that tells its errors,
+/// and a warning for each other one.
+pub(super) fn judge(
+    views: &[View],
+    steps: &[StepResult],
+    global: Option<&Failure>,
+) -> (Vec<ViewResult>, Option<Failure>, Vec<Warning>) {
+    let results: Vec<ViewResult> = views.iter().map(|view| view.result(steps, global)).collect();
+    let (mut failure, mut warnings) = (None, Vec::new());
+    for (view, result) in views.iter().zip(&results) {
+        let Some(first) = result.failures.iter().find(|failure| Some(*failure) != global) else { continue };
+        let mut told = first.clone();
+        told.detail = format!("content view `{}`: {}", view.name, told.detail);
+        if !view.notifies {
+            warnings.push(Warning::of_page(&told));
+        } else if failure.is_none() {
+            failure = Some(told);
+        }
+    }
+    (results, failure, warnings)
+}
+
+/// Whether `url` fits `pattern`, in which `*` stands for anything; one without stands for a part of the address.
+fn fits(pattern: &str, url: &str) -> bool {
+    let mut pieces = pattern.split('*');
+    let first = pieces.next().unwrap_or_default();
+    if !pattern.contains('*') {
+        return url.contains(first);
+    }
+    let Some(mut rest) = url.strip_prefix(first) else { return false };
+    let pieces: Vec<&str> = pieces.collect();
+    let (last, middle) = pieces.split_last().map_or(("", &[][..]), |(last, middle)| (*last, middle));
+    for piece in middle {
+        let Some(at) = rest.find(piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    #[test]
+    fn patterns_fit_addresses() {
+        for (pattern, url, expected) in [
+            ("/img/", "http://a/img/x.png", true),
+            ("/img/", "http://a/css/x.png", false),
+            ("*.png", "http://a/img/x.png", true),
+            ("*.png", "http://a/img/x.png?1", false),
+            ("http://a/*.png*", "http://a/img/x.png?1", true),
+            ("http://b/*", "http://a/img/x.png", false),
+            ("*/img/*x*", "http://a/img/x.png", true),
+            ("*x*x*", "http://a/img/x.png", false),
+            ("*", "http://a/", true),
+        ] {
+            assert_eq!(fits(pattern, url), expected, "{pattern} {url}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Waiting for what the page does: without fixed sleeps, the page itself says when it is there.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::ask::{self, Found, Of, Told};
+use super::budget::Bound;
+use super::naming;
+use super::play::{Player, Stopped};
+use super::read::word;
+use crate::model::script::dialect::{Act, Check, Expected, State, Target, Wanted};
+use crate::model::{Failure, FailureKind, Phase};
+
+/// Between two looks at what the browser tells of its requests.
+const LISTEN: Duration = Duration::from_millis(100);
+
+/// What was noted before an act that something has to follow from.
+#[derive(Debug)]
+pub(super) enum Before {
+    Address(String),
+    /// The number that stands for the page.
+    Shape(u64),
+    Watching,
+}
+
+impl Player<'_> {
+    pub(super) async fn wait_for(&mut self, wanted: &Wanted, act: &Act) -> Result<(), Stopped> {
+        let limit = self.budget.until(act.timeout);
+        match wanted {
+            Wanted::Element(target, state) => self.wait_for_element(target, *state, limit, act).await,
+            Wanted::Text(target, must) => {
+                let must = self.prepared(must)?;
+                let what = Check::Text(target.clone());
+                match self.becomes(&what, limit, |text| must.fits(text)).await? {
+                    Ok(_) => Ok(()),
+                    Err(_) => Err(self.missing(
+                        FailureKind::PageUpdateMissing,
+                        &format!("no text that must {}", must.words()),
+                        limit.1,
+                        act,
+                    )),
+                }
+            }
+            Wanted::Url(must) => {
+                let must = self.prepared(must)?;
+                match self.told(&Of::Url, limit, |url| must.fits(url)).await? {
+                    Ok(_) => Ok(()),
+                    Err(_) => Err(self.missing(
+                        FailureKind::LocationChangeMissing,
+                        &format!("the address must {}", must.words()),
+                        limit.1,
+                        act,
+                    )),
+                }
+            }
+            Wanted::Event(name) => {
+                let watched = ask::watch(&self.session, name, limit.0).await;
+                watched.map_err(|why| self.unanswered(why, limit.1))?;
+                self.came(limit, FailureKind::BrowserEventMissing, &format!("no event `{name}`"), act).await
+            }
+            Wanted::NetworkQuiet(quiet) => self.wait_for_quiet(*quiet, limit, act).await,
+        }
+    }
+
+    async fn wait_for_element(
+        &self,
+        target: &Target,
+        state: State,
+        (until, bound): (Instant, Bound),
+        act: &Act,
+    ) -> Result<(), Stopped> {
+        let locators = self.located(target)?;
+        let found = ask::element(&self.session, &locators, state, until).await;
+        let kind = match found.map_err(|why| self.unanswered(why, bound))? {
+            Found::Yes(_) => return Ok(()),
+            Found::Weak(_) => FailureKind::ElementWeak,
+            Found::OtherState | Found::No => FailureKind::ElementMissing,
+        };
+        let why = format!("{} did not become {}", naming::target(target), word(state));
+        Err(self.missing(kind, &why, bound, act))
+    }
+
+    async fn wait_for_quiet(
+        &mut self,
+        quiet: Duration,
+        (until, bound): (Instant, Bound),
+        act: &Act,
+    ) -> Result<(), Stopped> {
+        let began = Instant::now();
+        loop {
+            self.hear().await;
+            let since = self.journal().quiet_since_or(began);
+            let now = Instant::now();
+            let left = since.map_or(quiet, |since| (since + quiet).saturating_duration_since(now));
+            if left.is_zero() {
+                return Ok(());
+            }
+            if now >= until {
+                let why = format!("never for {} s", quiet.as_secs_f64());
+                return Err(self.missing(FailureKind::NetworkNotQuiet, &why, bound, act));
+            }
+            tokio::time::sleep_until((now + left.min(LISTEN)).min(until)).await;
+        }
+    }
+
+    /// Notes what is before an act.
+    pub(super) async fn before(&self, expected: &Expected, act: &Act) -> Result<Before, Stopped> {
+        let (until, bound) = self.budget.until(act.timeout);
+        let name = match expected {
+            Expected::Location => {
+                let told = self.told(&Of::Url, (Instant::now(), bound), |_| true).await?;
+                return Ok(Before::Address(told.unwrap_or_default()));
+            }
+            Expected::Update => {
+                let told = ask::text(&self.session, &Of::Shape, None, ask::soon()).await;
+                return match told.map_err(|why| self.unanswered(why, bound))? {
+                    Told::Text(_, number) => Ok(Before::Shape(number)),
+                    _ => Ok(Before::Shape(0)),
+                };
+            }
+            Expected::Event(name) => name,
+        };
+        let watched = ask::watch(&self.session, name, until).await;
+        watched.map_err(|why| self.unanswered(why, bound))?;
+        Ok(Before::Watching)
+    }
+
+    /// Waits for what has to follow from an act.
+    pub(super) async fn followed(
+        &self,
+        expected: &Expected,
+        before: &Before,
+        act: &Act,
+    ) -> Result<(), Stopped> {
+        let limit = self.budget.until(act.timeout);
+        match (expected, before) {
+            (Expected::Location, Before::Address(before)) => {
+                match self.told(&Of::Url, limit, |url| url != before).await? {
+                    Ok(_) => Ok(()),
+                    Err(_) => {
+                        let why = format!("it stayed `{before}`");
+                        Err(self.missing(FailureKind::LocationChangeMissing, &why, limit.1, act))
+                    }
+                }
+            }
+            (_, Before::Shape(before)) => {
+                let told = ask::text(&self.session, &Of::Shape, Some(*before), limit.0).await;
+                match told.map_err(|why| self.unanswered(why, limit.1))? {
+                    Told::Text(..) => Ok(()),
+                    _ => {
+                        let why = "nothing of it changed";
+                        Err(self.missing(FailureKind::PageUpdateMissing, why, limit.1, act))
+                    }
+                }
+            }
+            (Expected::Event(name), _) => {
+                self.came(limit, FailureKind::BrowserEventMissing, &format!("no event `{name}`"), act).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn came(
+        &self,
+        (until, bound): (Instant, Bound),
+        kind: FailureKind,
+        why: &str,
+        act: &Act,
+    ) -> Result<(), Stopped> {
+        let noticed = ask::noticed(&self.session, until).await;
+        if noticed.map_err(|why| self.unanswered(why, bound))? {
+            return Ok(());
+        }
+        Err(self.missing(kind, why, bound, act))
+    }
+
+    /// What did not come: named by what it is, unless a limit of the step or script cut a time of its own short.
+    fn missing(&self, kind: FailureKind, why: &str, bound: Bound, act: &Act) -> Stopped {
+        if act.timeout.is_some() && bound != Bound::Act {
+            return self.budget.passed(bound, why).into();
+        }
+        Failure::new(Phase::Play, kind, why).into()
+    }
+}

@@ -1,0 +1,136 @@
+//! Each field of a browser monitor has an effect outside of its document (fields.md 3).
+
+use serde_json::json;
+
+use vigie::model::ObjectKind;
+
+use crate::check::{Check, browsers, one};
+use crate::site::Site;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn captures_are_kept_by_level() {
+    let site = Site::start().await;
+    let Some(kind) = one("captures_are_kept_by_level") else { return };
+    let good = r#"<step name="One"><open url="/pages/stay"/><click id="grow"/></step><step name="Two"><click id="fire"/><screenshot name="wanted"/></step>"#;
+    let bad = r#"<step name="One"><open url="/pages/stay"/><click id="grow"/></step><step name="Two"><click id="fire"/><assert-title equals="Go" timeout="0.1"/></step>"#;
+    for (level, of_good, of_bad) in [
+        ("Disabled", 0, 0),
+        ("Error Only", 1, 2),
+        ("All Actions on Error", 1, 4),
+        ("All Actions", 5, 4),
+        ("All Events on Error", 1, 8),
+        ("All Events", 9, 8),
+    ] {
+        for (steps, expected) in [(good, of_good), (bad, of_bad)] {
+            let capture =
+                json!({"capture": {"level": level, "images": true, "sources": true, "headers": false}});
+            let seen = Check::of(kind, &site.url("/"), steps).with(capture).run().await;
+            let names: Vec<&str> = seen.captures.iter().map(|file| file.name.as_str()).collect();
+            assert_eq!(names.len(), expected, "{level}: {names:?}");
+        }
+    }
+    let png = json!({"capture": {"level": "All Actions", "mimetype": "image/png", "sources": false}});
+    let seen = Check::of(kind, &site.url("/"), good).with(png).passes().await;
+    let first = &seen.captures[0];
+    assert_eq!((first.name.as_str(), first.mimetype.as_str()), ("step-01.png", "image/png"));
+    assert!(first.content.as_ref().unwrap().starts_with(b"\x89PNG"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keywords_and_protected_values() {
+    let site = Site::start().await;
+    for kind in browsers("keywords_and_protected_values") {
+        let late = r#"<step name="One" timeout="12"><open url="/pages/patient"/></step>"#;
+        let check = |fields| Check::of(kind, &site.url("/"), late).with(fields);
+        check(json!({"keyword_string": "Worth the wait"})).fails(5).await;
+        check(json!({"keyword_string": "Worth the wait", "keyword_action": "Continue waiting"}))
+            .passes()
+            .await;
+        let secret = r#"<variable name="word" value="hidden-4711" protected="true"/><step name="One"><open url="/pages/secret"/><type id="field" text="{{word}}"/><assert-text id="out" equals="{{word}}"/></step>"#;
+        let capture = json!({"capture": {"level": "All Events", "images": false, "sources": true}});
+        let seen = Check::of(kind, &site.url("/"), secret).with(capture).passes().await;
+        let last = seen.captures.last().unwrap();
+        let text = String::from_utf8_lossy(last.content.as_ref().unwrap()).into_owned();
+        assert!(text.contains("id=\"out\"") && !text.contains("4711"), "{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_keeps_what_the_browser_loaded_and_logged() {
+    let site = Site::start().await;
+    for kind in browsers("a_step_keeps_what_the_browser_loaded_and_logged") {
+        let steps = r#"<step name="Objects"><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/></step><step name="Errors"><open url="/pages/errors"/><wait-for-network-quiet quiet="0.3"/></step>"#;
+        let seen = Check::of(kind, &site.url("/"), steps).passes().await;
+        let played = |at: usize| seen.course.steps[at].played.as_ref().unwrap();
+        let objects = &played(0).objects;
+        for (path, object_kind) in [
+            ("/pages/style", ObjectKind::Style),
+            ("/pages/script", ObjectKind::Script),
+            ("/pages/image", ObjectKind::Image),
+        ] {
+            let url = site.url(path);
+            let object = objects
+                .iter()
+                .find(|object| object.url == url)
+                .unwrap_or_else(|| panic!("{path}: {objects:#?}"));
+            assert_eq!(
+                (object.http_status, object.kind, object.http_version.as_str()),
+                (200, object_kind, "HTTP/1.1")
+            );
+            assert!(object.body_bytes > 0 && object.body_wire_bytes > 0, "{object:?}");
+            assert!(site.paths().contains(&path.to_owned()));
+        }
+        let console = &played(1).console;
+        for (level, text) in [("error", "worrying"), ("warning", "careful"), ("error", "thrown")] {
+            assert!(
+                console.iter().any(|line| line.level == level && line.text.contains(text)),
+                "{text}: {console:#?}"
+            );
+        }
+        let missing = played(1).objects.iter().find(|object| object.url.ends_with("/missing.png")).unwrap();
+        assert_eq!((missing.http_status, missing.failure.is_some()), (404, true));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn full_pages_views_and_changes_are_judged_by_what_the_browser_loaded() {
+    let site = Site::start().await;
+    let Some(kind) = one("full_pages_views_and_changes_are_judged_by_what_the_browser_loaded") else {
+        return;
+    };
+    let step =
+        r#"<step name="Errors"><open url="/pages/errors"/><wait-for-network-quiet quiet="0.3"/></step>"#;
+    let check = |fields| Check::of(kind, &site.url("/"), step).with(fields);
+    let seen = check(json!({"interval_fullpage": 5, "notify_on_content_change": true})).passes().await;
+    assert!(
+        seen.course.page.as_ref().unwrap().objects.iter().any(|object| object.url.ends_with("/missing.png"))
+    );
+    assert!(!seen.warnings.is_empty());
+    assert!(seen.facts.http.as_ref().unwrap().text_sha256.is_some());
+    check(json!({"interval_fullpage": 5, "notify_on_fullpage_errors": true})).fails(7007).await;
+    let view = |notify: bool, pattern: &str| json!({"content_views": [{"id": 7, "name": "Pictures", "notify_on_error": notify, "inherit_global_errors": false, "url_patterns": [pattern]}]});
+    let seen = check(view(false, "*.png")).passes().await;
+    assert_eq!((seen.course.views[0].status.0, seen.course.views[0].objects), (7007, 1));
+    check(view(true, "*.png")).fails(7007).await;
+    let seen = check(view(true, "*.gif")).passes().await;
+    assert_eq!(seen.course.views[0].status.0, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn experience_is_measured_where_it_is_wanted() {
+    let site = Site::start().await;
+    for kind in browsers("experience_is_measured_where_it_is_wanted") {
+        let step =
+            r#"<step name="One"><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/></step>"#;
+        let timing = async |fields| {
+            let seen = Check::of(kind, &site.url("/"), step).with(fields).passes().await;
+            seen.course.steps[0].played.as_ref().unwrap().timing.clone().unwrap()
+        };
+        let plain = timing(json!({})).await;
+        assert!(plain.phases.micros(vigie::model::Phase::PageLoad).is_some(), "{plain:?}");
+        assert_eq!(plain.first_contentful_paint_us, None);
+        let full = timing(json!({"user_experience_enabled": true})).await;
+        assert!(full.first_contentful_paint_us.is_some(), "{full:?}");
+        assert!(full.largest_contentful_paint_us.is_some(), "{full:?}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Status codes 80 to 97, each reached.
+
+use serde_json::json;
+
+use crate::check::{Check, browsers, one};
+use crate::site::Site;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_way_to_fail_has_its_status() {
+    let site = Site::start().await;
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for kind in browsers("each_way_to_fail_has_its_status") {
+        let refused = format!(r#"<open url="http://{dead}/"/>"#);
+        let table: &[(u16, &str)] = &[
+            (80, r#"<open url="/pages/stay"/><click id="covered" timeout="0.5"/>"#),
+            (80, r#"<open url="/pages/stay"/><run-js>return new Promise(() => {});</run-js>"#),
+            (83, r#"<open url="/pages/stay"/><click id="nothing" expect="event:fired" timeout="0.5"/>"#),
+            (84, r#"<open url="/pages/stay"/><click id="nothing" expect="location" timeout="0.5"/>"#),
+            (84, r#"<open url="/pages/stay"/><wait-for-url contains="elsewhere" timeout="0.5"/>"#),
+            (85, r#"<open url="/pages/stay"/><click id="nothing" expect="update" timeout="0.5"/>"#),
+            (85, r#"<open url="/pages/stay"/><wait-for-text contains="never said" timeout="0.5"/>"#),
+            (86, r#"<open url="/pages/busy"/><wait-for-network-quiet quiet="0.5" timeout="1.5"/>"#),
+            (91, r#"<open url="/pages/stay"/><click css=".twin" timeout="0.5"/>"#),
+            (
+                92,
+                r#"<open url="/pages/stay"/><click id="a" optional="true" timeout="0.1"/><click id="b" optional="true" timeout="0.1"/><click id="c" optional="true" timeout="0.1"/><click id="d" optional="true" timeout="0.1"/><click id="e" optional="true" timeout="0.1"/><click id="f" optional="true" timeout="0.1"/>"#,
+            ),
+            (93, r#"<open url="/pages/dialogs"/><click id="confirm"/><assert-title equals="Dialogs"/>"#),
+            (97, r#"<open url="/pages/stay"/><click id="nowhere" timeout="0.5"/>"#),
+            (5, r#"<open url="/pages/stay"/><assert-text css="h1" equals="Go" timeout="0.2"/>"#),
+            (5, r#"<open url="/pages/stay"/><run-js>throw new Error('mine');</run-js>"#),
+            (7, r#"<open url="/status/503"/>"#),
+            (7, r#"<open url="/pages/missing"/>"#),
+            (1, &refused),
+            (51, r#"<open url="http://nowhere.invalid/"/>"#),
+        ];
+        for (status, acts) in table {
+            let step = format!(r#"<step name="One" timeout="6">{acts}</step>"#);
+            let seen = Check::of(kind, &site.url("/"), &step).fails(*status).await;
+            assert_eq!(seen.course.steps[0].status.0, *status, "{acts}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_takes_too_long_says_which_limit_it_was() {
+    let site = Site::start().await;
+    for kind in browsers("what_takes_too_long_says_which_limit_it_was") {
+        let page = |fields, steps: &str| Check::of(kind, &site.url("/"), steps).with(fields);
+        let never = r#"<step name="One"><open url="/never"/></step>"#;
+        page(json!({"timeout": 2}), never).fails(82).await;
+        page(json!({"timeout": 20, "step_timeout": 2}), never).fails(80).await;
+        let opens = r#"<step name="One"><open url="/slow/900"/><open url="/slow/900"/><open url="/slow/900"/></step>"#;
+        page(json!({"timeout": 2}), opens).fails(81).await;
+        let two = r#"<step name="Late" timeout="1"><open url="/pages/stay"/><wait-for id="nowhere" timeout="5"/></step><step name="Next"><open url="/pages/late"/></step>"#;
+        let seen = page(json!({"continue_playback_on_timeout": true}), two).fails(80).await;
+        let statuses: Vec<u16> = seen.course.steps.iter().map(|step| step.status.0).collect();
+        assert_eq!(statuses, [80, 0]);
+        let seen = page(json!({"continue_playback_on_timeout": false}), two).fails(80).await;
+        assert_eq!(seen.course.steps.len(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scripts_that_cannot_be_played_need_no_browser() {
+    let Some(kind) = one("scripts_that_cannot_be_played_need_no_browser") else { return };
+    let many = r#"<step name="x"><open url="/"/></step>"#.repeat(60);
+    Check::of(kind, "http://127.0.0.1:1/", &many).fails(94).await;
+    Check::of(kind, "http://127.0.0.1:1/", &many)
+        .with(json!({"transaction_steps_allowed": 10}))
+        .fails(94)
+        .await;
+    let seen = Check::playing(kind, "<script version=\"1\">\n<step><jump/></step></script>").fails(96).await;
+    assert!(seen.failure.unwrap().detail.contains("line 2"));
+    Check::playing(kind, "<!DOCTYPE x [<!ENTITY a \"b\">]><script><step/></script>").fails(96).await;
+}
