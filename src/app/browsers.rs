@@ -24,6 +24,10 @@ pub(super) async fn start(settings: &Settings) -> Arc<House> {
     if forsaken > 0 {
         tracing::warn!(browsers = forsaken, "browsers that an earlier process left were ended");
     }
+    let unguarded = settings.browser.user.is_none() && nix::unistd::geteuid().is_root();
+    if unguarded && house.has(BrowserKind::Chrome).is_ok() {
+        tracing::warn!("Chromium runs as root, without its sandbox; name a user for it by `browser.user`");
+    }
     for kind in BrowserKind::ALL {
         match house.whereabouts(kind) {
             Ok(at) => tracing::info!(browser = kind.name(), at, most = house.most(), "browser found"),

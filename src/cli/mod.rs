@@ -3,7 +3,7 @@
 //! | Code | `check` | other commands |
 //! |---|---|---|
 //! | 0 | ok | done |
-//! | 1 | warning | it did not work; `config check` found faults |
+//! | 1 | warning | it did not work; `config check` and `script check` found faults, `script import` had losses |
 //! | 2 | error | wrong use |
 //! | 3 | unknown, or wrong use | – |
 
@@ -26,6 +26,7 @@ mod remote;
 pub mod render;
 mod responder;
 mod results;
+mod script;
 mod serve;
 mod settings;
 mod source;
@@ -75,6 +76,7 @@ enum Command {
     Apply(apply::Args),
     Export(export::Args),
     Fields(fields::Args),
+    Script(script::Args),
     Load(load::Args),
     User(user::Args),
     Customer(customer::Args),
@@ -118,6 +120,7 @@ fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
         Command::Apply(args) => apply::run(args),
         Command::Export(args) => export::run(args),
         Command::Fields(args) => fields::run(args),
+        Command::Script(args) => script::run(args),
         Command::Load(args) => load::run(args),
         Command::User(args) => user::run(args),
         Command::Customer(args) => customer::run(args),

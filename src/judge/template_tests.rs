@@ -122,3 +122,11 @@ fn built_in_values_stay_for_the_attempt_and_differ_between_two() {
     assert_ne!(one.value("$randomInt"), other.value("$randomInt"));
     assert_eq!(one.value("$uuid"), one.value("$uuid"));
 }
+
+#[test]
+fn the_built_in_variables_are_those_that_scripts_may_name() {
+    let variables = Variables::new(Timestamp::from_micros(0), 0);
+    for name in crate::model::template::BUILT_IN {
+        assert!(variables.value(name).is_some_and(|value| !value.is_empty()), "{name}");
+    }
+}

@@ -23,19 +23,17 @@ pub enum Piece<'a> {
 pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     let (mut found, mut kept, mut from) = (Vec::new(), 0, 0);
     while let Some(open) = text[from..].find("{{").map(|at| from + at) {
-        let inside = &text[open + 2..];
-        let name = inside.find("}}").map(|end| (&inside[..end], open + 2 + end + 2));
-        let Some((name, end)) = name else { break };
-        if !is_name(name.trim_matches(' ')) {
+        let Some((name, length)) = name_in(&text[open + 2..]) else {
             // `{{{name}}` is a brace before a placeholder.
             from = open + 1;
             continue;
-        }
+        };
         if kept < open {
             found.push(Piece::Text(&text[kept..open]));
         }
-        found.push(Piece::Name(name.trim_matches(' ')));
-        (kept, from) = (end, end);
+        found.push(Piece::Name(name));
+        kept = open + 2 + length;
+        from = kept;
     }
     if kept < text.len() {
         found.push(Piece::Text(&text[kept..]));
@@ -49,8 +47,16 @@ pub fn has_names(text: &str) -> bool {
     text.contains("{{") && pieces(text).iter().any(|piece| matches!(piece, Piece::Name(_)))
 }
 
-fn is_name(text: &str) -> bool {
-    Format::Identifier.fits(text.strip_prefix('$').unwrap_or(text))
+/// The name that `text` begins with, blanks and the closing braces behind it, and how long all of that is. Looks no
+/// further than such a name goes: a text of nothing but braces is gone through once.
+fn name_in(text: &str) -> Option<(&str, usize)> {
+    let inside = text.trim_start_matches(' ');
+    let sign = usize::from(inside.starts_with('$'));
+    let letters =
+        inside[sign..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
+    let (name, behind) = inside.split_at(sign + letters);
+    let rest = behind.trim_start_matches(' ').strip_prefix("}}")?;
+    Format::Identifier.fits(&name[sign..]).then(|| (name, text.len() - rest.len()))
 }
 
 #[cfg(test)]
@@ -76,6 +82,10 @@ mod tests {
             ("{{ {{x}}", &[Text("{{ "), Name("x")]),
             ("{{a\n}}", &[Text("{{a\n}}")]),
             ("{{é}}ü{{ü", &[Text("{{é}}ü{{ü")]),
+            ("{{  a  }}}", &[Name("a"), Text("}")]),
+            ("{{$}}{{ $a}}", &[Text("{{$}}"), Name("$a")]),
+            ("{{a b}}{{a}b}}", &[Text("{{a b}}{{a}b}}")]),
+            ("{{x{{y}}", &[Text("{{x"), Name("y")]),
         ] {
             assert_eq!(pieces(text), expected, "{text}");
             assert_eq!(has_names(text), expected.iter().any(|piece| matches!(piece, Name(_))));

@@ -7,6 +7,7 @@ use tokio_rustls::TlsAcceptor;
 use vigie::model::FailureKind;
 use vigie::net::{BlockedHosts, EgressPolicy, Forward, Net, NetConfig, Pem, Roots, Trust};
 
+use crate::lacking;
 use crate::tls_server::{self, Authority};
 use crate::world::{Site, World, browsers, wish};
 
@@ -130,4 +131,36 @@ async fn secret_page(config: rustls::ServerConfig) -> std::net::SocketAddr {
         }
     });
     at
+}
+
+/// Root starts them as somebody else; whoever runs this as another user has nobody to become.
+#[tokio::test]
+async fn root_starts_browsers_as_the_user_of_the_settings() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let test = "root_starts_browsers_as_the_user_of_the_settings";
+    if !nix::unistd::geteuid().is_root() {
+        return lacking::count(test, "root");
+    }
+    let user = nix::unistd::User::from_name("daemon").unwrap().unwrap();
+    let site = Site::start(&[("/", "<title>Shop</title>")]);
+    for kind in browsers(test) {
+        // Its own sandbox takes namespaces, which containers often forbid.
+        let world = World::with(|config| (config.user, config.sandbox) = (Some("daemon".to_owned()), false));
+        // The user gets through to its own profile, and sees no other.
+        std::fs::set_permissions(world.folder.path(), PermissionsExt::from_mode(0o711)).unwrap();
+        let wish = wish(kind);
+        let forward = world.forward(&wish).await;
+        let opened = world.open(&wish, &forward).await.unwrap();
+        world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
+        assert_eq!(opened.client.title().await.unwrap(), "Shop", "{kind:?}");
+        for line in world.processes() {
+            let path = line.split(' ').next().unwrap();
+            // One that ended meanwhile says nothing.
+            let owner = std::fs::metadata(path).map_or(user.uid.as_raw(), |found| found.uid());
+            assert_eq!(owner, user.uid.as_raw(), "{line}");
+        }
+        assert!(!world.processes().is_empty());
+        drop(opened);
+        world.empty().await;
+    }
 }

@@ -57,7 +57,7 @@ impl World {
     }
 
     pub async fn open(&self, wish: &Wish, forward: &Forward) -> Result<Opened, Failure> {
-        self.open_within(wish, forward, Duration::from_secs(60)).await
+        self.open_within(wish, forward, Duration::from_mins(1)).await
     }
 
     pub async fn open_within(

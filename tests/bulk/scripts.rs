@@ -46,6 +46,12 @@ async fn what_comes_out_has_to_parse() {
     let before = whole(&kit).await;
     for (id, current, new, wanted) in [
         (played, "<step>", "<stop>", "script: monitor `{id}`: `script` could not be parsed any more, line 2"),
+        (
+            played,
+            "<open url='https://shop.example/b'",
+            "<opne url='https://shop.example/b'",
+            "script: monitor `{id}`: `script` could not be parsed any more, line 2, column ",
+        ),
         (played, "script>", "play>", "script: monitor `{id}`: `script` could not be parsed any more, line 1"),
         (played, "nowhere", "x", "current_value: monitor `{id}`: `script` has no such text"),
         (

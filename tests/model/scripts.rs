@@ -322,6 +322,21 @@ fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
             "`script` cannot be parsed, line 3, column 1: expected 'step' tag, not 'script': checks end with status 96"
         ]
     );
+    assert_eq!(
+        warnings(json!({"script": "<script><step>\n<clik css='a'/><open/></step></script>"})),
+        [
+            "`script` cannot be parsed, line 2, column 1: `clik` does not belong into `step` (did you mean `click`?): checks end with status 96",
+            "`script` cannot be parsed, line 2, column 16: `open` needs the attribute `url`: checks end with status 96",
+        ]
+    );
+    let many = warnings(json!({"script": format!("<script><step>{}</step></script>", "<x/>".repeat(30))}));
+    assert_eq!(many.len(), 21);
+    assert_eq!(many[20], "`script` has at least 10 more faults: `vigie script check` lists them");
+    let relative = "<script><step><open url='/a'/></step></script>";
+    let told =
+        "`script`, line 1, column 15: a relative URL needs `base` of the script or `url` of the monitor";
+    assert_eq!(warnings(json!({"script": relative, "url": null})), [told]);
+    assert_eq!(warnings(json!({"script": relative, "url": "https://a.test/"})), Vec::<String>::new());
     let steps = |count: usize| format!("<script>{}</script>", "<step><close-window/></step>".repeat(count));
     assert_eq!(warnings(json!({"script": steps(50)})), Vec::<String>::new());
     assert_eq!(

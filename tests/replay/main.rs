@@ -44,6 +44,7 @@ replayed! {
     keyword in "../fuzz/bodies/keyword.rs",
     legacy in "../fuzz/bodies/legacy.rs",
     pop3 in "../fuzz/bodies/pop3.rs",
+    script in "../fuzz/bodies/script.rs",
     settings in "../fuzz/bodies/settings.rs",
     smtp in "../fuzz/bodies/smtp.rs",
     template in "../fuzz/bodies/template.rs",

@@ -50,11 +50,11 @@ fn a_whole_script_is_read_with_its_places() {
     assert_eq!((facts.steps, facts.events, facts.protected), (2, 2, vec!["pass".to_owned()]));
 }
 
-#[test]
-fn every_form_of_every_act() {
+/// Every form of every act, and what it is read as.
+pub fn cases() -> Vec<(&'static str, Action)> {
     let link = || Target { locators: vec![Locator::Link("Sign in".into())] };
     let text = |text: &str| text.to_owned();
-    let cases: Vec<(&str, Action)> = vec![
+    vec![
         ("<open url='/a?b={{user}}'/>", Action::Open { url: text("/a?b={{user}}") }),
         ("<click css='#go'/>", Action::Click { on: css("#go"), twice: false }),
         ("<double-click link='Sign in'/>", Action::Click { on: link(), twice: true }),
@@ -183,7 +183,12 @@ fn every_form_of_every_act() {
             "<keyword text='(hi'/>",
             Action::Keyword { text: text("(hi"), regex: false, invert: false, wait: false },
         ),
-    ];
+    ]
+}
+
+#[test]
+fn every_form_of_every_act() {
+    let cases = cases();
     for (act, expected) in &cases {
         assert_eq!(action(act), *expected, "{act}");
         assert!(act.starts_with(&format!("<{}", expected.name())), "{act} is called `{}`", expected.name());

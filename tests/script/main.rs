@@ -2,7 +2,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod bombs;
+mod check;
 mod forms;
+mod import;
+mod page;
 mod refused;
 mod rounds;
+mod schema;
+mod side;
 mod support;
+
+#[path = "../support/lacking.rs"]
+mod lacking;

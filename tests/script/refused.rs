@@ -1,68 +1,77 @@
 //! What is no script: every fault with its place, in words that help.
 
+use vigie::model::script::dialect::Script;
+
 use crate::support::{faults, stepped};
 
-/// Faults of the only act, which starts at line 2, column 1.
-fn of(act: &str) -> Vec<String> {
-    faults(&format!("<script><variable name='user' value='anna'/><step>\n{act}</step></script>"))
+/// What an act must say of an element, in a hint.
+const LOCATORS: &str = "give one of `id`, `css`, `xpath`, `link`, `name`, `text`, or `by` elements in it";
+
+/// A script of this only act, which starts at line 2, column 1.
+pub fn around(act: &str) -> String {
+    format!("<script><variable name='user' value='anna'/><step>\n{act}</step></script>")
 }
+
+fn of(act: &str) -> Vec<String> {
+    faults(&around(act))
+}
+
+/// Scripts, each with its fault.
+pub const SCRIPTS: &[(&str, &str)] = &[
+    ("", "1:1: the document does not have a root node"),
+    ("<x/>", "1:1: the root must be `script`, not `x`"),
+    ("<s:script xmlns:s='u'/>", "1:1: the root `script` must have no namespace"),
+    ("<script/>", "1:1: there is no `step` in it"),
+    ("<script>\n<step/></script>", "2:1: there is no act in this `step`"),
+    (
+        "<script version='2'><step><close-window/></step></script>",
+        "1:9: the version of the dialect must be `1`, not `2`",
+    ),
+    (
+        "<script most-skiped='2'><step><close-window/></step></script>",
+        "1:9: `script` has no attribute `most-skiped` [did you mean `most-skipped`?]",
+    ),
+    (
+        "<script most-skipped='-1'><step><close-window/></step></script>",
+        "1:9: `most-skipped` must be a whole number from 0 to 1000, not `-1`",
+    ),
+    (
+        "<script base='shop'><step><close-window/></step></script>",
+        "1:9: `base` must be an http or https URL with a host",
+    ),
+    (
+        "<script base='http://{{host}}'><step><close-window/></step></script>",
+        "1:9: `{{host}}` names no variable, and no act before sets it",
+    ),
+    ("<script>hello<step><close-window/></step></script>", "1:9: the text in `script` does not belong there"),
+    (
+        "<script><stpe/><step><close-window/></step></script>",
+        "1:9: `stpe` does not belong into `script` [did you mean `step`?]",
+    ),
+    (
+        "<script><step><close-window/></step>\n<variable name='a'/></script>",
+        "2:1: variables stand before the first step",
+    ),
+    (
+        "<script><step name='a' timeuot='1'><close-window/></step></script>",
+        "1:24: `step` has no attribute `timeuot` [did you mean `timeout`?]",
+    ),
+    ("<!DOCTYPE script><script/>", "1:1: a document type is not taken"),
+    ("<script><step></script>", "1:15: expected 'step' tag, not 'script'"),
+    (
+        "<script xmlns:x='u'><x:step/><step><close-window/></step></script>",
+        "1:21: `step` has a namespace; elements of a script have none",
+    ),
+    (
+        "<script xmlns:x='u' x:name='a'><step><close-window/></step></script>",
+        "1:21: `script` has no attribute `name`",
+    ),
+];
 
 #[test]
 fn the_frame_of_a_script() {
-    for (text, expected) in [
-        ("", "1:1: the document does not have a root node"),
-        ("<x/>", "1:1: the root must be `script`, not `x`"),
-        ("<s:script xmlns:s='u'/>", "1:1: the root `script` must have no namespace"),
-        ("<script/>", "1:1: there is no `step` in it"),
-        ("<script>\n<step/></script>", "2:1: there is no act in this `step`"),
-        (
-            "<script version='2'><step><close-window/></step></script>",
-            "1:9: the version of the dialect must be `1`, not `2`",
-        ),
-        (
-            "<script most-skiped='2'><step><close-window/></step></script>",
-            "1:9: `script` has no attribute `most-skiped` [did you mean `most-skipped`?]",
-        ),
-        (
-            "<script most-skipped='-1'><step><close-window/></step></script>",
-            "1:9: `most-skipped` must be a whole number from 0 to 1000, not `-1`",
-        ),
-        (
-            "<script base='shop'><step><close-window/></step></script>",
-            "1:9: `base` must be an http or https URL with a host",
-        ),
-        (
-            "<script base='http://{{host}}'><step><close-window/></step></script>",
-            "1:9: `{{host}}` names no variable, and no act before sets it",
-        ),
-        (
-            "<script>hello<step><close-window/></step></script>",
-            "1:9: the text in `script` does not belong there",
-        ),
-        (
-            "<script><stpe/><step><close-window/></step></script>",
-            "1:9: `stpe` does not belong into `script` [did you mean `step`?]",
-        ),
-        (
-            "<script><step><close-window/></step>\n<variable name='a'/></script>",
-            "2:1: variables stand before the first step",
-        ),
-        (
-            "<script><step name='a' timeuot='1'><close-window/></step></script>",
-            "1:24: `step` has no attribute `timeuot` [did you mean `timeout`?]",
-        ),
-        ("<!DOCTYPE script><script/>", "1:1: a document type is not taken"),
-        ("<script><step></script>", "1:15: expected 'step' tag, not 'script'"),
-        (
-            "<script xmlns:x='u'><x:step/><step><close-window/></step></script>",
-            "1:21: `step` has a namespace; elements of a script have none",
-        ),
-        (
-            "<script xmlns:x='u' x:name='a'><step><close-window/></step></script>",
-            "1:21: `script` has no attribute `name`",
-        ),
-    ] {
-        assert_eq!(faults(text), [expected], "{text}");
+    for (text, expected) in SCRIPTS {
+        assert_eq!(faults(text), [*expected], "{text}");
     }
 }
 
@@ -92,152 +101,156 @@ fn variables() {
     }
 }
 
+/// Acts, each with its fault as the only one of a script, in line 2.
+pub const ACTS: &[(&str, &str)] = &[
+    ("<clik css='a'/>", "2:1: `clik` does not belong into `step` [did you mean `click`?]"),
+    ("<sleep seconds='5'/>", "2:1: `sleep` does not belong into `step`"),
+    ("<open/>", "2:1: `open` needs the attribute `url`"),
+    ("<open url=' '/>", "2:7: `url` of `open` is empty"),
+    ("<open url='/' css='a'/>", "2:15: `open` has no attribute `css`"),
+    ("<open url='/'><by css='a'/></open>", "2:15: `by` does not belong into `open`"),
+    ("<open url='/'>x</open>", "2:15: the text in `open` does not belong there"),
+    (
+        "<open url='/{{usr}}'/>",
+        "2:7: `{{usr}}` names no variable, and no act before sets it [did you mean `{{user}}`?]",
+    ),
+    (
+        "<open url='/{{$now}}'/>",
+        "2:7: `{{$now}}` is no built-in variable [built-in are $timestamp, $timestamp_ms, $isoTimestamp, $uuid, $randomInt]",
+    ),
+    (
+        "<click css='a' timeout='0'/>",
+        "2:16: `timeout` must be seconds from 0.001 to 3600, with up to three decimals, not `0`",
+    ),
+    (
+        "<click css='a' timeout='1,5'/>",
+        "2:16: `timeout` must be seconds from 0.001 to 3600, with up to three decimals, not `1,5`",
+    ),
+    ("<click css='a' optional='maybe'/>", "2:16: `optional` must be `true` or `false`, not `maybe`"),
+    (
+        "<click css='a' expect='change'/>",
+        "2:16: `expect` must be `location`, `update` or `event:` and the name of a DOM event",
+    ),
+    (
+        "<click css='a' expect='event:a b'/>",
+        "2:16: `expect` must be `location`, `update` or `event:` and the name of a DOM event",
+    ),
+    ("<assert-title equals='a' expect='update'/>", "2:26: `assert-title` has no attribute `expect`"),
+    ("<type css='a'/>", "2:1: `type` needs the attribute `text`"),
+    ("<type css='a' text=''/>", "2:15: `text` of `type` is empty [`clear` empties a field]"),
+    (
+        "<type text='a'/>",
+        "2:1: `type` does not say which element is meant [give one of `id`, `css`, `xpath`, `link`, `name`, or `by` elements in it]",
+    ),
+    ("<select css='a'/>", "2:1: `select` needs exactly one of `value`, `label`, `index`"),
+    ("<select css='a' value='1' label='b'/>", "2:1: `select` needs exactly one of `value`, `label`, `index`"),
+    ("<select css='a' index='-1'/>", "2:17: `index` must be a whole number from 0 to 100000, not `-1`"),
+    ("<select css='a' index='+1'/>", "2:17: `index` must be a whole number from 0 to 100000, not `+1`"),
+    (
+        "<press key='enter'/>",
+        "2:8: `enter` is no key [one character, or a name such as `Enter`, `Tab`, `ArrowDown`; held keys before it: `Control+a`]",
+    ),
+    ("<scroll/>", "2:1: `scroll` needs either an element or pixels, `x` and `y`"),
+    ("<scroll css='a' y='1'/>", "2:1: `scroll` needs either an element or pixels, `x` and `y`"),
+    ("<switch-frame/>", "2:1: `switch-frame` needs either the element of a frame, or `index`, or `to`"),
+    ("<switch-frame to='up'/>", "2:15: `to` must be one of `parent`, `top`, not `up`"),
+    ("<switch-window/>", "2:1: `switch-window` needs exactly one of `index`, `to`"),
+    (
+        "<switch-window to='main' contains='a'/>",
+        "2:1: what must hold of a window goes with `to=\"title\"` or `to=\"url\"`",
+    ),
+    (
+        "<switch-window to='title'/>",
+        "2:1: `switch-window` needs exactly one of `equals`, `contains`, `matches`",
+    ),
+    ("<answer-dialog/>", "2:1: `answer-dialog` needs the attribute `text`"),
+    (
+        "<wait-for css='a' state='visable'/>",
+        "2:19: `state` must be one of `present`, `visible`, `enabled`, `hidden`, `absent`, not `visable` [did you mean `visible`?]",
+    ),
+    ("<wait-for-text/>", "2:1: `wait-for-text` needs exactly one of `equals`, `contains`, `matches`"),
+    ("<wait-for-text contains=''/>", "2:16: `contains` of `wait-for-text` is empty"),
+    (
+        "<wait-for-event event='a b'/>",
+        "2:17: `event` must be the name of a DOM event: letters, digits and `_ - . :`",
+    ),
+    ("<extract/>", "2:1: `extract` needs the attribute `into`"),
+    (
+        "<extract into='1a'/>",
+        "2:10: `1a` is no name of a variable [letters, digits and `_`, with no digit first]",
+    ),
+    ("<extract into='a' from='value'/>", "2:1: what `extract` takes by this `from` needs an element"),
+    (
+        "<extract into='a' from='url' css='a'/>",
+        "2:1: what `extract` takes by this `from` is of the page, and not of an element",
+    ),
+    ("<extract into='a' attribute='href'/>", "2:19: `attribute` goes with `from=\"attribute\"`"),
+    ("<extract into='a' from='attribute' css='a'/>", "2:1: `extract` needs the attribute `attribute`"),
+    ("<run-js/>", "2:1: `run-js` has no code in it"),
+    ("<run-js><b/></run-js>", "2:9: elements do not belong into `run-js`; write `<` as `&lt;`, or use CDATA"),
+    ("<run-js>return {{nobody}}</run-js>", "2:1: `{{nobody}}` names no variable, and no act before sets it"),
+    ("<screenshot/>", "2:1: `screenshot` needs the attribute `name`"),
+    (
+        "<assert-attribute css='a' attribute='a b' equals='c'/>",
+        "2:27: `attribute` must be the name of an attribute, such as `href`",
+    ),
+    (
+        "<assert-count css='a' contains='1'/>",
+        "2:1: `assert-count` needs exactly one of `equals`, `at-least`, `at-most`",
+    ),
+    (
+        "<assert-count css='a' equals='many'/>",
+        "2:23: `equals` must be a whole number from 0 to 1000000, not `many`",
+    ),
+    ("<assert-url matches='('/>", "2:13: `matches` is no regular expression: unclosed group"),
+    (
+        "<assert-url matches='{{user}}'/>",
+        "2:13: `matches` is no regular expression: repetition operator missing expression [regular expressions have no placeholders]",
+    ),
+    ("<keyword text='(' regex='true'/>", "2:10: `text` is no regular expression: unclosed group"),
+    ("<click/>", "2:1: `click` does not say which element is meant"),
+    (
+        "<click css='a' id='b'/>",
+        "2:8: `click` has more than one locator as an attribute [several go into `by` elements, in the order in which they are tried]",
+    ),
+    (
+        "<click css='a'><by id='b'/></click>",
+        "2:8: `click` has locators both as attribute and as `by` [make `css` a `by` element too]",
+    ),
+    ("<click><by/></click>", "2:8: `by` needs exactly one of `id`, `css`, `xpath`, `link`, `name`, `text`"),
+    (
+        "<click><by id='a' css='b'/></click>",
+        "2:8: `by` needs exactly one of `id`, `css`, `xpath`, `link`, `name`, `text`",
+    ),
+    ("<click><by idd='a' css='b'/></click>", "2:12: `by` has no attribute `idd` [did you mean `id`?]"),
+    ("<click id=''/>", "2:8: `id` of `click` is empty"),
+    ("<click css='a['/>", "2:8: `css` is no CSS selector: a `]` is missing"),
+    ("<click xpath='//a['/>", "2:8: `xpath` is no XPath 1.0: a step is missing at the end"),
+    ("<click xpath='count(//a)'/>", "2:8: `xpath` is no XPath 1.0: it gives no element"),
+    ("<click xpath='//svg:path'/>", "2:8: `xpath` is no XPath 1.0: pages know no namespace prefixes"),
+];
+
 #[test]
 fn acts() {
-    let locators = "give one of `id`, `css`, `xpath`, `link`, `name`, `text`, or `by` elements in it";
-    for (act, expected) in [
-        ("<clik css='a'/>", "2:1: `clik` does not belong into `step` [did you mean `click`?]"),
-        ("<sleep seconds='5'/>", "2:1: `sleep` does not belong into `step`"),
-        ("<open/>", "2:1: `open` needs the attribute `url`"),
-        ("<open url=' '/>", "2:7: `url` of `open` is empty"),
-        ("<open url='/' css='a'/>", "2:15: `open` has no attribute `css`"),
-        ("<open url='/'><by css='a'/></open>", "2:15: `by` does not belong into `open`"),
-        ("<open url='/'>x</open>", "2:15: the text in `open` does not belong there"),
-        (
-            "<open url='/{{usr}}'/>",
-            "2:7: `{{usr}}` names no variable, and no act before sets it [did you mean `{{user}}`?]",
-        ),
-        (
-            "<open url='/{{$now}}'/>",
-            "2:7: `{{$now}}` is no built-in variable [built-in are $timestamp, $timestamp_ms, $isoTimestamp, $uuid, $randomInt]",
-        ),
-        (
-            "<click css='a' timeout='0'/>",
-            "2:16: `timeout` must be seconds from 0.001 to 3600, with up to three decimals, not `0`",
-        ),
-        (
-            "<click css='a' timeout='1,5'/>",
-            "2:16: `timeout` must be seconds from 0.001 to 3600, with up to three decimals, not `1,5`",
-        ),
-        ("<click css='a' optional='maybe'/>", "2:16: `optional` must be `true` or `false`, not `maybe`"),
-        (
-            "<click css='a' expect='change'/>",
-            "2:16: `expect` must be `location`, `update` or `event:` and the name of a DOM event",
-        ),
-        (
-            "<click css='a' expect='event:a b'/>",
-            "2:16: `expect` must be `location`, `update` or `event:` and the name of a DOM event",
-        ),
-        ("<assert-title equals='a' expect='update'/>", "2:26: `assert-title` has no attribute `expect`"),
-        ("<type css='a'/>", "2:1: `type` needs the attribute `text`"),
-        ("<type css='a' text=''/>", "2:15: `text` of `type` is empty [`clear` empties a field]"),
-        (
-            "<type text='a'/>",
-            "2:1: `type` does not say which element is meant [give one of `id`, `css`, `xpath`, `link`, `name`, or `by` elements in it]",
-        ),
-        ("<select css='a'/>", "2:1: `select` needs exactly one of `value`, `label`, `index`"),
-        (
-            "<select css='a' value='1' label='b'/>",
-            "2:1: `select` needs exactly one of `value`, `label`, `index`",
-        ),
-        ("<select css='a' index='-1'/>", "2:17: `index` must be a whole number from 0 to 100000, not `-1`"),
-        ("<select css='a' index='+1'/>", "2:17: `index` must be a whole number from 0 to 100000, not `+1`"),
-        (
-            "<press key='enter'/>",
-            "2:8: `enter` is no key [one character, or a name such as `Enter`, `Tab`, `ArrowDown`; held keys before it: `Control+a`]",
-        ),
-        ("<scroll/>", "2:1: `scroll` needs either an element or pixels, `x` and `y`"),
-        ("<scroll css='a' y='1'/>", "2:1: `scroll` needs either an element or pixels, `x` and `y`"),
-        ("<switch-frame/>", "2:1: `switch-frame` needs either the element of a frame, or `index`, or `to`"),
-        ("<switch-frame to='up'/>", "2:15: `to` must be one of `parent`, `top`, not `up`"),
-        ("<switch-window/>", "2:1: `switch-window` needs exactly one of `index`, `to`"),
-        (
-            "<switch-window to='main' contains='a'/>",
-            "2:1: what must hold of a window goes with `to=\"title\"` or `to=\"url\"`",
-        ),
-        (
-            "<switch-window to='title'/>",
-            "2:1: `switch-window` needs exactly one of `equals`, `contains`, `matches`",
-        ),
-        ("<answer-dialog/>", "2:1: `answer-dialog` needs the attribute `text`"),
-        (
-            "<wait-for css='a' state='visable'/>",
-            "2:19: `state` must be one of `present`, `visible`, `enabled`, `hidden`, `absent`, not `visable` [did you mean `visible`?]",
-        ),
-        ("<wait-for-text/>", "2:1: `wait-for-text` needs exactly one of `equals`, `contains`, `matches`"),
-        ("<wait-for-text contains=''/>", "2:16: `contains` of `wait-for-text` is empty"),
-        (
-            "<wait-for-event event='a b'/>",
-            "2:17: `event` must be the name of a DOM event: letters, digits and `_ - . :`",
-        ),
-        ("<extract/>", "2:1: `extract` needs the attribute `into`"),
-        (
-            "<extract into='1a'/>",
-            "2:10: `1a` is no name of a variable [letters, digits and `_`, with no digit first]",
-        ),
-        ("<extract into='a' from='value'/>", "2:1: what `extract` takes by this `from` needs an element"),
-        (
-            "<extract into='a' from='url' css='a'/>",
-            "2:1: what `extract` takes by this `from` is of the page, and not of an element",
-        ),
-        ("<extract into='a' attribute='href'/>", "2:19: `attribute` goes with `from=\"attribute\"`"),
-        ("<extract into='a' from='attribute' css='a'/>", "2:1: `extract` needs the attribute `attribute`"),
-        ("<run-js/>", "2:1: `run-js` has no code in it"),
-        (
-            "<run-js><b/></run-js>",
-            "2:9: elements do not belong into `run-js`; write `<` as `&lt;`, or use CDATA",
-        ),
-        (
-            "<run-js>return {{nobody}}</run-js>",
-            "2:1: `{{nobody}}` names no variable, and no act before sets it",
-        ),
-        ("<screenshot/>", "2:1: `screenshot` needs the attribute `name`"),
-        (
-            "<assert-attribute css='a' attribute='a b' equals='c'/>",
-            "2:27: `attribute` must be the name of an attribute, such as `href`",
-        ),
-        (
-            "<assert-count css='a' contains='1'/>",
-            "2:1: `assert-count` needs exactly one of `equals`, `at-least`, `at-most`",
-        ),
-        (
-            "<assert-count css='a' equals='many'/>",
-            "2:23: `equals` must be a whole number from 0 to 1000000, not `many`",
-        ),
-        ("<assert-url matches='('/>", "2:13: `matches` is no regular expression: unclosed group"),
-        (
-            "<assert-url matches='{{user}}'/>",
-            "2:13: `matches` is no regular expression: repetition operator missing expression [regular expressions have no placeholders]",
-        ),
-        ("<keyword text='(' regex='true'/>", "2:10: `text` is no regular expression: unclosed group"),
-        ("<click/>", &format!("2:1: `click` does not say which element is meant [{locators}]")),
-        (
-            "<click css='a' id='b'/>",
-            "2:8: `click` has more than one locator as an attribute [several go into `by` elements, in the order in which they are tried]",
-        ),
-        (
-            "<click css='a'><by id='b'/></click>",
-            "2:8: `click` has locators both as attribute and as `by` [make `css` a `by` element too]",
-        ),
-        (
-            "<click><by/></click>",
-            "2:8: `by` needs exactly one of `id`, `css`, `xpath`, `link`, `name`, `text`",
-        ),
-        (
-            "<click><by id='a' css='b'/></click>",
-            "2:8: `by` needs exactly one of `id`, `css`, `xpath`, `link`, `name`, `text`",
-        ),
-        ("<click><by idd='a' css='b'/></click>", "2:12: `by` has no attribute `idd` [did you mean `id`?]"),
-        ("<click id=''/>", "2:8: `id` of `click` is empty"),
-        ("<click css='a['/>", "2:8: `css` is no CSS selector: a `]` is missing"),
-        ("<click xpath='//a['/>", "2:8: `xpath` is no XPath 1.0: the end does not belong there"),
-        ("<click xpath='count(//a)'/>", "2:8: `xpath` is no XPath 1.0: it gives no element"),
-        ("<click xpath='//svg:path'/>", "2:8: `xpath` is no XPath 1.0: pages know no namespace prefixes"),
-    ] {
+    for (act, expected) in ACTS {
         let told = of(act);
-        assert!(told.iter().any(|told| told == expected), "{act}\nexpected {expected}\ntold {told:#?}");
+        let with_hint = format!("{expected} [{LOCATORS}]");
+        let fits = |told: &String| told == expected || *told == with_hint;
+        assert!(told.iter().any(fits), "{act}\nexpected {expected}\ntold {told:#?}");
         assert!(told.len() <= 2, "one mistake, and not {told:#?}");
     }
+}
+
+#[test]
+fn locators_and_patterns_have_a_longest() {
+    let long = "a".repeat(10_001);
+    for act in [format!("<click css='{long}'/>"), format!("<click><by xpath='//{long}'/></click>")] {
+        assert!(of(&act)[0].ends_with(": a locator has at most 10000 characters"), "{act}");
+    }
+    for act in [format!("<assert-url matches='{long}'/>"), format!("<keyword regex='true' text='{long}'/>")] {
+        assert!(of(&act)[0].ends_with(": a regular expression has at most 10000 characters"), "{act}");
+    }
+    assert!(Script::read(&around(&format!("<click css='{}'/>", &long[1..]))).is_ok());
 }
 
 #[test]

@@ -184,7 +184,8 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 prop_compose! {
-    fn script()(
+    /// Any script.
+    pub fn script()(
         name in prop_oneof![Just(String::new()), text()],
         base in option::of(select(vec!["https://a.test/", "http://{{v0}}/?a&b"])),
         most_skipped in prop_oneof![Just(5), 0u32..1000],

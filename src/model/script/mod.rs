@@ -12,6 +12,7 @@ mod bounds;
 pub mod dialect;
 mod mask;
 mod read;
+pub mod side;
 
 use super::MonitorType;
 use super::document::Document;

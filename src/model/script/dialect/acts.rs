@@ -225,7 +225,9 @@ fn event(element: &mut Reading<'_, '_, '_, '_>) -> Option<String> {
 /// The name of an attribute of HTML.
 fn attribute(element: &mut Reading<'_, '_, '_, '_>) -> Option<String> {
     let name = element.needed("attribute")?;
-    if !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "\"'<>/=".contains(c)) {
+    if !name.is_empty()
+        && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "\"'<>/=".contains(c))
+    {
         return Some(name.to_owned());
     }
     element.fault_in("attribute", "`attribute` must be the name of an attribute, such as `href`", None);

@@ -17,9 +17,13 @@ use super::places::Places;
 /// Faults of one script that are told.
 const MOST_FAULTS: usize = 100;
 /// Regular expressions of one script.
-const MOST_PATTERNS: usize = 200;
-/// Bytes of one of them, compiled.
+const MOST_PATTERNS: usize = 100;
+/// Characters of one of them, or of a locator: what is made of one while it is looked at is many times larger.
+pub(super) const LONGEST: usize = 10_000;
+/// Bytes of a regular expression, compiled.
 const COMPILED_BYTES: usize = 512 * 1024;
+/// Variables that an unknown name is compared with.
+const MOST_COMPARED: usize = 1000;
 /// Seconds that a step or an act may take.
 const MOST_SECONDS: u64 = 3600;
 /// What XML itself takes for space.
@@ -182,10 +186,13 @@ impl<'d> Element<'_, 'd, '_, '_> {
         }
         for piece in pieces(text) {
             let Piece::Name(name) = piece else { continue };
+            if self.reader.is_full() {
+                break;
+            }
             if BUILT_IN.contains(&name) || self.reader.set.contains(name) {
                 continue;
             }
-            let known = self.reader.set.iter().map(String::as_str).chain(BUILT_IN);
+            let known = self.reader.set.iter().map(String::as_str).take(MOST_COMPARED).chain(BUILT_IN);
             let near = nearest(name, known).map(|near| format!("did you mean `{{{{{near}}}}}`?"));
             let message = if name.starts_with('$') {
                 format!("`{{{{{}}}}}` is no built-in variable", short(name))
@@ -287,6 +294,10 @@ impl<'d> Element<'_, 'd, '_, '_> {
         if self.reader.patterns > MOST_PATTERNS {
             let message = format!("there are more than {MOST_PATTERNS} regular expressions in the script");
             self.fault_in(name, message, None);
+            return None;
+        }
+        if text.chars().count() > LONGEST {
+            self.fault_in(name, format!("a regular expression has at most {LONGEST} characters"), None);
             return None;
         }
         let built = RegexBuilder::new(text).size_limit(COMPILED_BYTES).dfa_size_limit(COMPILED_BYTES).build();

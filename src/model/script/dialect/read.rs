@@ -79,7 +79,10 @@ fn root(reader: &mut Reader<'_>, node: Node<'_, '_>) -> Option<Script> {
 fn base(element: &mut Element<'_, '_, '_, '_>) -> Option<String> {
     element.given("base")?;
     let base = element.template("base")?;
-    if !Format::HttpUrlTemplate.fits(&base) {
+    let start = base.to_ascii_lowercase();
+    let written_out =
+        ["http://", "https://"].iter().any(|scheme| start.starts_with(scheme)) || base.contains("{{");
+    if !written_out || !Format::HttpUrlTemplate.fits(&base) {
         element.fault_in("base", "`base` must be an http or https URL with a host", None);
     }
     Some(base)

@@ -2,7 +2,7 @@
 
 use super::super::super::path::{self, PathError};
 use super::super::super::template::{Piece, has_names, pieces};
-use super::element::Element;
+use super::element::{Element, LONGEST};
 use super::vocabulary::{Aim, LOCATORS, Word};
 use super::{Locator, Target, css};
 
@@ -72,6 +72,10 @@ fn listing(names: impl IntoIterator<Item = &'static str>) -> String {
 /// The locator that the attribute `name` is.
 fn locator(element: &mut Element<'_, '_, '_, '_>, name: &str) -> Option<Locator> {
     let text = element.template(name)?;
+    if text.chars().count() > LONGEST {
+        element.fault_in(name, format!("a locator has at most {LONGEST} characters"), None);
+        return None;
+    }
     let fault = match name {
         "css" => with_values(&text, css::fault),
         "xpath" => with_values(&text, xpath_fault),

@@ -67,7 +67,9 @@ fn describe(tag: &mut Tag, action: &Action) {
         Action::Open { url } => tag.set("url", url),
         Action::Click { on: target, .. }
         | Action::Clear { field: target }
-        | Action::Hover { over: target } => {
+        | Action::Hover { over: target }
+        | Action::Scroll { to: Some(target), .. }
+        | Action::SwitchFrame(FrameChoice::Element(target)) => {
             tag.target(target);
         }
         Action::Type { into, text } => {
@@ -87,15 +89,15 @@ fn describe(tag: &mut Tag, action: &Action) {
             tag.set_some("on", (!on).then_some("false"));
         }
         Action::Press { key, on } => {
-            on.iter().for_each(|target| tag.target(target));
+            if let Some(target) = on {
+                tag.target(target);
+            }
             tag.set("key", key);
         }
-        Action::Scroll { to: Some(target), .. } => tag.target(target),
         Action::Scroll { to: None, x, y } => {
             tag.set("x", x);
             tag.set("y", y);
         }
-        Action::SwitchFrame(FrameChoice::Element(target)) => tag.target(target),
         Action::SwitchFrame(FrameChoice::Index(index)) => tag.set("index", index),
         Action::SwitchFrame(choice) => {
             tag.set_some("to", FRAMES.iter().find(|(_, known)| known == choice).map(|(word, _)| word));
@@ -150,7 +152,9 @@ fn wanted(tag: &mut Tag, wanted: &Wanted) {
             tag.state(*state);
         }
         Wanted::Text(target, must) => {
-            target.iter().for_each(|target| tag.target(target));
+            if let Some(target) = target {
+                tag.target(target);
+            }
             tag.must(must);
         }
         Wanted::Url(must) => tag.must(must),
@@ -163,7 +167,9 @@ fn wanted(tag: &mut Tag, wanted: &Wanted) {
 fn check(tag: &mut Tag, check: &Check, says_kind: bool) {
     let kind = match check {
         Check::Text(target) => {
-            target.iter().for_each(|target| tag.target(target));
+            if let Some(target) = target {
+                tag.target(target);
+            }
             return;
         }
         Check::Attribute(target, _) | Check::Value(target) | Check::Count(target) => {

@@ -1,0 +1,116 @@
+//! `vigie script check`: what is wrong with browser scripts.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::super::output;
+use super::counted;
+use crate::app::read_text;
+use crate::model::script::STEPS_ALLOWED;
+use crate::model::script::dialect::Script;
+
+/// Bytes of a script that a monitor can have (fields.md 2).
+const MOST_BYTES: usize = 10 * 1024 * 1024;
+
+/// List everything that is wrong with browser scripts
+///
+/// Each fault stands on a line as `file:line:column: message`, with a hint below it where there is one. Of a script
+/// without faults its steps, acts and variables are shown. No browser is started.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie script check login.xml                 one script
+  vigie script check config/scripts/*.xml      several
+
+Exit codes: 0 no fault, 1 faults, 2 wrong use.")]
+pub(super) struct Args {
+    /// Scripts: XML in the dialect that config/scripts/README.md describes
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let mut faults = 0;
+    for file in &args.files {
+        let (text, found) = checked(file);
+        output::say(&text)?;
+        faults += found;
+    }
+    if faults > 0 {
+        output::say(&format!("{}\n", counted(faults, "fault")))?;
+    }
+    Ok(ExitCode::from(u8::from(faults > 0)))
+}
+
+/// What is to say of `file`, and how many faults are in that.
+fn checked(file: &Path) -> (String, usize) {
+    let name = file.display();
+    let text = match read_text(file) {
+        Ok(text) if text.len() > MOST_BYTES => {
+            return (format!("{name}: is larger than {} MiB\n", MOST_BYTES >> 20), 1);
+        }
+        Ok(text) => text,
+        Err(problem) => return (format!("{name}: {problem}\n"), 1),
+    };
+    match Script::read(&text) {
+        Ok(script) => (praise(&name.to_string(), &script), 0),
+        Err(faults) => {
+            let mut told = String::new();
+            for fault in &faults {
+                let (line, column) = (fault.place.line, fault.place.column);
+                // Writing into a text cannot fail.
+                let _ = writeln!(told, "{name}:{line}:{column}: {}", fault.message);
+                if let Some(hint) = &fault.hint {
+                    let _ = writeln!(told, "  hint: {hint}");
+                }
+            }
+            (told, faults.len())
+        }
+    }
+}
+
+/// What is in a script without faults.
+fn praise(name: &str, script: &Script) -> String {
+    let acts = script.steps.iter().map(|step| step.acts.len()).sum();
+    let mut told = format!("{name}: {}, {}", counted(script.steps.len(), "step"), counted(acts, "act"));
+    if !script.variables.is_empty() {
+        let protected = script.variables.iter().filter(|variable| variable.protected).count();
+        let _ = write!(told, ", {}", counted(script.variables.len(), "variable"));
+        if protected > 0 {
+            let _ = write!(told, " ({protected} protected)");
+        }
+    }
+    told.push('\n');
+    for (at, step) in script.steps.iter().enumerate() {
+        let names: Vec<&str> = step.acts.iter().map(|act| act.action.name()).collect();
+        let _ = writeln!(told, "  {}. {}: {}", at + 1, step.name, shortened(&names));
+    }
+    for variable in &script.variables {
+        let kind = if variable.protected { ", protected" } else { "" };
+        let _ = writeln!(told, "  variable {}{kind}", variable.name);
+    }
+    if i64::try_from(script.steps.len()).is_ok_and(|steps| steps > STEPS_ALLOWED) {
+        let _ = writeln!(
+            told,
+            "{name}: warning: more than {STEPS_ALLOWED} steps: checks end with status 94 unless an admin allows more"
+        );
+    }
+    if let Some(act) = script.without_base() {
+        let (line, column) = (act.place.line, act.place.column);
+        let _ = writeln!(
+            told,
+            "{name}:{line}:{column}: warning: a relative URL needs `base` of the script or `url` of the monitor"
+        );
+    }
+    told
+}
+
+/// The acts of a step, of a long one the first.
+fn shortened(names: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    match names.len().checked_sub(SHOWN) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{}, and {more} more", names[..SHOWN].join(", ")),
+    }
+}

@@ -1,0 +1,156 @@
+//! `vigie script import`: a project of Selenium IDE as browser scripts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+
+use super::super::output::{self, WrongUse};
+use super::counted;
+use crate::app::read_text;
+use crate::model::nearest;
+use crate::model::script::dialect::Script;
+use crate::model::script::side::{Imported, Project};
+
+/// Bytes of a project.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// Turn a project of Selenium IDE into browser scripts
+///
+/// Each test becomes a script. What cannot be carried over is listed on standard error with the test, the number of
+/// the command and the reason; the script is written nevertheless, and should be looked over. What is typed into
+/// password fields becomes a protected variable.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie script import shop.side                       a project of one test, to standard output
+  vigie script import shop.side --test 'Log in'       one of several tests
+  vigie script import shop.side -o scripts/           every test, a file each
+  vigie script import shop.side --test 'Log in' -o login.xml
+
+Exit codes: 0 all was carried over, 1 something was not, 2 wrong use or no such project.")]
+pub(super) struct Args {
+    /// The project: a file of Selenium IDE
+    #[arg(value_name = "FILE.side")]
+    file: PathBuf,
+    /// Where to write: a file for one test, a folder for several; standard output without
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// Only the test of this name
+    #[arg(long, value_name = "NAME")]
+    test: Option<String>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let project = read(&args.file)?;
+    let names: Vec<&str> = project.tests().collect();
+    let chosen = chosen(args, &names)?;
+    let folder = args.output.as_deref().filter(|output| is_folder(output) || chosen.len() > 1);
+    if let Some(folder) = folder {
+        fs::create_dir_all(folder)
+            .with_context(|| format!("the folder `{}` cannot be made", folder.display()))?;
+    }
+    let mut whole = true;
+    let mut taken = Vec::new();
+    for index in chosen {
+        let Imported { script, losses, notes } = project.import(index);
+        let name = names.get(index).copied().unwrap_or_default();
+        for loss in &losses {
+            output::note(&format!("not carried over: {loss}"));
+        }
+        for note in &notes {
+            output::note(&format!("note: {note}"));
+        }
+        whole &= losses.is_empty() && script.is_some();
+        let Some(script) = script else {
+            output::note(&format!("not carried over: test `{name}`: nothing in it can be played"));
+            continue;
+        };
+        let target = match folder {
+            Some(folder) => Some(folder.join(file_name(name, &mut taken))),
+            None => args.output.clone(),
+        };
+        write(&script, target.as_deref())?;
+    }
+    Ok(ExitCode::from(u8::from(!whole)))
+}
+
+fn read(file: &Path) -> anyhow::Result<Project> {
+    let name = file.display();
+    let text = read_text(file).map_err(|problem| WrongUse::error(format!("`{name}` {problem}"), None))?;
+    if text.len() > MOST_BYTES {
+        return Err(WrongUse::error(format!("`{name}` is larger than {} MiB", MOST_BYTES >> 20), None));
+    }
+    Project::read(&text).map_err(|fault| {
+        let place = fault.place;
+        let place =
+            if place.is_known() { format!(":{}:{}", place.line, place.column) } else { String::new() };
+        WrongUse::error(format!("{name}{place}: {}", fault.message), None)
+    })
+}
+
+/// Which tests are meant.
+fn chosen(args: &Args, names: &[&str]) -> anyhow::Result<Vec<usize>> {
+    let Some(wanted) = &args.test else {
+        return match names.len() {
+            0 => Err(WrongUse::error(format!("`{}` has no test in it", args.file.display()), None)),
+            2.. if args.output.is_none() => {
+                let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                let what = format!(
+                    "`{}` has {}: {}",
+                    args.file.display(),
+                    counted(names.len(), "test"),
+                    quoted.join(", ")
+                );
+                let hint = "choose one with `--test NAME`, or give a folder for all of them with `-o DIR`";
+                Err(WrongUse::error(what, Some(hint.to_owned())))
+            }
+            2.. if args.output.as_deref().is_some_and(Path::is_file) => {
+                let hint = "several tests need a folder";
+                Err(WrongUse::error("`-o` names a file".to_owned(), Some(hint.to_owned())))
+            }
+            _ => Ok((0..names.len()).collect()),
+        };
+    };
+    let found: Vec<usize> = (0..names.len()).filter(|at| names[*at] == wanted).collect();
+    if found.is_empty() {
+        let lower: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
+        let near = nearest(wanted, lower.iter().map(String::as_str));
+        let near =
+            near.and_then(|near| lower.iter().position(|name| name == near)).and_then(|at| names.get(at));
+        let hint = near.map(|near| format!("did you mean `{near}`?"));
+        return Err(WrongUse::error(format!("`{}` has no test `{wanted}`", args.file.display()), hint));
+    }
+    Ok(found.into_iter().take(1).collect())
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().to_string_lossy().ends_with('/')
+}
+
+/// The name of a file for the test `name` that none of `taken` has; it joins them.
+fn file_name(name: &str, taken: &mut Vec<String>) -> String {
+    let fits = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    let plain: String = name.to_lowercase().chars().map(fits).take(80).collect();
+    let plain = plain.split('-').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("-");
+    let plain = if plain.is_empty() { "test".to_owned() } else { plain };
+    let mut file = format!("{plain}.xml");
+    let mut number = 2;
+    while taken.contains(&file) {
+        file = format!("{plain}-{number}.xml");
+        number += 1;
+    }
+    taken.push(file.clone());
+    file
+}
+
+fn write(script: &Script, target: Option<&Path>) -> anyhow::Result<()> {
+    let text = script.to_xml();
+    let Some(target) = target else { return Ok(output::say(&text)?) };
+    fs::write(target, text).with_context(|| format!("`{}` cannot be written", target.display()))?;
+    let acts = script.steps.iter().map(|step| step.acts.len()).sum();
+    let what = format!("{}, {}", counted(script.steps.len(), "step"), counted(acts, "act"));
+    output::note(&format!("wrote {}: {what}", target.display()));
+    Ok(())
+}

@@ -1,0 +1,49 @@
+//! Any text as a browser script: it is read or its faults are told, a bounded number of them; what is read is
+//! written so that it reads back as the same, and hides its secrets. Any text as a project of Selenium IDE: what
+//! comes out of it can be played.
+
+use vigie::model::script::dialect::Script;
+use vigie::model::script::side::Project;
+use vigie::model::script::{ScriptFacts, masked, unmasked};
+use vigie::model::source::Place;
+
+pub fn run(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    match Script::read(text) {
+        Err(faults) => {
+            assert!((1..=100).contains(&faults.len()));
+            let lines = text.lines().count() + 1;
+            for fault in faults {
+                assert!(!fault.message.is_empty() && fault.message.len() < 1000, "{fault:?}");
+                assert!(fault.place.line as usize <= lines, "{fault:?}");
+            }
+        }
+        Ok(script) => played(text, script),
+    }
+    if let Ok(project) = Project::read(text) {
+        for index in 0..project.tests().count() {
+            if let Some(script) = project.import(index).script {
+                let text = script.to_xml();
+                assert!(Script::read(&text).is_ok(), "{:?}\n{text}", Script::read(&text));
+            }
+        }
+    }
+}
+
+fn played(text: &str, script: Script) {
+    let facts = ScriptFacts::read(text).expect("what can be played is a script");
+    assert_eq!(facts.steps, script.steps.len());
+    assert_eq!(facts.events, script.steps.iter().map(|step| step.acts.len()).sum::<usize>());
+    let shown = masked(text).into_owned();
+    assert_eq!(unmasked(&shown, Some(text)).as_deref(), Ok(text));
+    let again = Script::read(&script.to_xml()).expect("what is written can be read");
+    assert_eq!(placeless(again), placeless(script));
+}
+
+fn placeless(mut script: Script) -> Script {
+    for step in &mut script.steps {
+        step.place = Place::default();
+        step.acts.iter_mut().for_each(|act| act.place = Place::default());
+    }
+    script
+}

@@ -1,0 +1,118 @@
+//! `vigie script import`.
+
+use std::fs;
+use std::path::Path;
+
+use vigie::model::script::dialect::Script;
+
+use crate::support::{err, out, read, vigie};
+
+fn side(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/script/sides").join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_project_of_one_test_goes_to_standard_output() {
+    let output = vigie(&["script", "import", &side("clean.side")]);
+    assert_eq!((output.status.code(), err(&output).as_str()), (Some(0), ""));
+    let expected = "\
+<?xml version=\"1.0\" encoding=\"UTF-8\"?>
+<script version=\"1\" name=\"Find\" base=\"https://search.example.test/\">
+  <step name=\"Find\">
+    <open url=\"/\"/>
+    <clear>
+      <by name=\"q\"/>
+      <by css=\"input\"/>
+    </clear>
+    <type text=\"lamp\">
+      <by name=\"q\"/>
+      <by css=\"input\"/>
+    </type>
+    <click css=\"button\"/>
+    <assert-title equals=\"lamp - Search\"/>
+  </step>
+</script>
+";
+    assert_eq!(out(&output), expected);
+    assert!(Script::read(expected).is_ok());
+}
+
+#[test]
+fn several_tests_go_into_a_folder_with_their_losses_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("new/scripts");
+    let output = vigie(&["script", "import", &side("shop.side"), "-o", target.to_str().unwrap()]);
+    let told = err(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    let losses: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("not carried over: ")).collect();
+    let size =
+        "the size of the page is no part of a script: the monitor's `subtype` names a profile that has it";
+    let expected = [
+        format!("test `Log in`, command 2 `setWindowSize`: {size}"),
+        format!("test `Log in`, command 2 `setWindowSize`: {size}"),
+        "test `Buy a lamp`, command 4 `if`: control flow cannot be carried over; what is inside of it is left out".to_owned(),
+        "test `Buy a lamp`, command 5 `click`: it stands inside of control flow, which cannot be carried over".to_owned(),
+    ];
+    assert_eq!(losses, expected, "{told}");
+    assert!(!told.contains("open sesame"), "{told}");
+    let login = fs::read_to_string(target.join("log-in.xml")).unwrap();
+    assert!(
+        login.contains("<variable name=\"password\" value=\"open sesame\" protected=\"true\"/>"),
+        "{login}"
+    );
+    assert!(login.contains("<type text=\"anna\">"), "{login}");
+    assert!(login.contains("equals=\"Welcome, Anna &amp; Co &lt;shop&gt;\""), "{login}");
+    assert!(
+        login.contains("<by xpath=\"//form[@id='login']/div/input\"/>") && !login.contains("//input[\""),
+        "{login}"
+    );
+    let buy = read(&fs::read_to_string(target.join("buy-a-lamp.xml")).unwrap());
+    let steps: Vec<_> = buy.steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(steps, ["Log in", "The lamps"]);
+    let acts: Vec<_> = buy.steps[1].acts.iter().map(|act| act.action.name()).collect();
+    let expected =
+        ["open", "extract", "click", "switch-window", "assert-text", "close-window", "switch-window"];
+    assert_eq!(acts, expected);
+    let checked = vigie(&["script", "check", target.join("log-in.xml").to_str().unwrap()]);
+    assert_eq!(checked.status.code(), Some(0), "{}", out(&checked));
+}
+
+#[test]
+fn one_of_several_is_chosen_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("buy.xml");
+    let output = vigie(&[
+        "script",
+        "import",
+        &side("shop.side"),
+        "--test",
+        "Buy a lamp",
+        "-o",
+        target.to_str().unwrap(),
+    ]);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(read(&fs::read_to_string(&target).unwrap()).name, "Buy a lamp");
+    assert!(err(&output).contains(&format!("wrote {}: 2 steps, ", target.display())), "{}", err(&output));
+}
+
+#[test]
+fn wrong_use_names_the_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x");
+    fs::write(&file, "{}").unwrap();
+    let file = file.to_str().unwrap();
+    let shop = side("shop.side");
+    for (args, told) in [
+        (vec![&*shop], "has 2 tests: `Log in`, `Buy a lamp`\nhint: choose one with `--test NAME`"),
+        (vec![&*shop, "--test", "Login"], "has no test `Login`\nhint: did you mean `Log in`?"),
+        (vec![&*shop, "-o", file], "`-o` names a file"),
+        (vec!["/none.side"], "`/none.side` cannot be read"),
+        (vec![file], "x:1:2: no project of Selenium IDE: missing field `tests`"),
+    ] {
+        let output = vigie(&[&["script", "import"][..], &args].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", err(&output));
+        assert!(err(&output).contains(told), "{args:?}: {}", err(&output));
+        assert_eq!(out(&output), "", "{args:?}");
+    }
+}

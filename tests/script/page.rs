@@ -1,0 +1,124 @@
+//! The page about the dialect and the examples beside it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use roxmltree::Document;
+use vigie::model::script::dialect::vocabulary::{ACTS, Aim, COMMON, LOCATORS};
+use vigie::model::script::dialect::{KEYS, MODIFIERS, Script};
+use vigie::model::template::BUILT_IN;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("config/scripts")
+}
+
+fn page() -> String {
+    fs::read_to_string(folder().join("README.md")).unwrap()
+}
+
+/// The pieces of XML in the page, each as a script.
+fn pieces(page: &str) -> Vec<String> {
+    let blocks = page.split("```xml\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned());
+    let whole = |block: String| {
+        if block.starts_with("<script") { block } else { format!("<script version=\"1\">{block}</script>") }
+    };
+    blocks.map(whole).collect()
+}
+
+#[test]
+fn every_example_can_be_played_and_is_named_in_the_page() {
+    let page = page();
+    let mut count = 0;
+    for entry in fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if name == "README.md" {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let script = Script::read(&text).unwrap_or_else(|faults| panic!("{name}: {faults:#?}"));
+        assert!(script.without_base().is_none() && !script.name.is_empty(), "{name}");
+        assert!(page.contains(&format!("| `{name}` |")), "the page does not name {name}");
+        count += 1;
+    }
+    assert!(count >= 4, "{count} examples");
+}
+
+#[test]
+fn what_the_page_shows_can_be_played_and_has_every_act_and_attribute() {
+    let page = page();
+    let (mut acts, mut attributes) = (BTreeSet::new(), BTreeSet::new());
+    let pieces = pieces(&page);
+    assert!(pieces.len() >= 5, "{} pieces", pieces.len());
+    let examples = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let examples = examples.filter(|path| path.extension().is_some_and(|extension| extension == "xml"));
+    let examples = examples.map(|path| fs::read_to_string(path).unwrap());
+    for piece in pieces.into_iter().chain(examples) {
+        let script = Script::read(&piece).unwrap_or_else(|faults| panic!("{piece}\n{faults:#?}"));
+        acts.extend(script.steps.iter().flat_map(|step| &step.acts).map(|act| act.action.name()));
+        let document = Document::parse(&piece).unwrap();
+        let elements = document.descendants().filter(roxmltree::Node::is_element);
+        for element in elements {
+            let name = element.tag_name().name().to_owned();
+            attributes
+                .extend(element.attributes().map(|attribute| (name.clone(), attribute.name().to_owned())));
+        }
+    }
+    for word in ACTS {
+        assert!(acts.contains(word.name), "no example has `{}`", word.name);
+        for attribute in word
+            .attributes
+            .iter()
+            .filter(|attribute| !["equals", "contains", "matches", "not"].contains(attribute))
+        {
+            let pair = (word.name.to_owned(), (*attribute).to_owned());
+            assert!(attributes.contains(&pair), "no example has `{attribute}` of `{}`", word.name);
+        }
+    }
+    let shown = |name: &str| attributes.iter().any(|(_, attribute)| attribute == name);
+    for name in COMMON.into_iter().chain(["expect", "equals", "contains", "matches", "not"]) {
+        assert!(shown(name), "no example has `{name}`");
+    }
+    for name in LOCATORS {
+        assert!(
+            attributes.contains(&("by".to_owned(), name.to_owned())),
+            "no example has `by` with `{name}`"
+        );
+    }
+}
+
+#[test]
+fn the_table_of_acts_is_that_of_the_parser() {
+    let page = page();
+    for word in ACTS {
+        let star = if word.expects { "*" } else { "" };
+        let start = format!("| `{}`{star} |", word.name);
+        let row = page.lines().find(|line| line.starts_with(&start));
+        let row = row.unwrap_or_else(|| panic!("no row starts with {start}"));
+        let cell = row.split('|').nth(2).unwrap().trim();
+        let aim = match word.aim {
+            Aim::Nothing => !cell.starts_with("element"),
+            Aim::Perhaps => cell.starts_with("element?"),
+            Aim::Element => cell.starts_with("element") && !cell.starts_with("element?"),
+        };
+        assert!(aim, "{row}");
+        let mut told: BTreeSet<&str> = cell.split('`').skip(1).step_by(2).collect();
+        if cell.contains("match") {
+            told.extend(["equals", "contains", "matches", "not"]);
+        }
+        assert_eq!(told, word.attributes.iter().copied().collect(), "{row}");
+    }
+    for name in LOCATORS {
+        assert!(page.contains(&format!("| `{name}` | ")), "{name}");
+    }
+    for name in BUILT_IN {
+        assert!(page.contains(&format!("`{{{{{name}}}}}`")), "{name}");
+    }
+    for (key, _) in KEYS.iter().filter(|(key, _)| !key.starts_with('F')) {
+        assert!(page.contains(&format!("`{key}`")), "{key}");
+    }
+    for (key, _) in MODIFIERS {
+        assert!(page.contains(&format!("`{key}+`")), "{key}");
+    }
+}

@@ -1,0 +1,162 @@
+//! config/script.xsd and the parser, held against each other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use roxmltree::{Document, Node};
+use vigie::model::script::dialect::vocabulary::{ACTS, Aim, LOCATORS};
+
+use crate::support::stepped;
+use crate::{forms, lacking, refused, rounds};
+
+fn schema() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("config/script.xsd")
+}
+
+/// Whether the schema takes each of these texts; `None` where there is no `xmllint`.
+fn judged(test: &str, texts: &[String]) -> Option<Vec<bool>> {
+    if Command::new("xmllint").arg("--version").output().is_err() {
+        lacking::lacks(test, "xmllint", "apt-get install libxml2-utils");
+        return None;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let files: Vec<PathBuf> = (0..texts.len()).map(|at| folder.path().join(format!("{at}.xml"))).collect();
+    for (file, text) in files.iter().zip(texts) {
+        fs::write(file, text).unwrap();
+    }
+    let output = Command::new("xmllint")
+        .args(["--nonet", "--noout", "--schema"])
+        .arg(schema())
+        .args(&files)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let is =
+        |file: &Path, verdict: &str| told.lines().any(|line| line == format!("{} {verdict}", file.display()));
+    assert!(!told.contains("does not compile"), "{told}");
+    let verdicts = files.iter().map(|file| {
+        let good = is(file, "validates");
+        let broken = told.contains(&format!("{}:", file.display()));
+        assert!(good != (is(file, "fails to validate") || broken), "{}: {told}", file.display());
+        good
+    });
+    Some(verdicts.collect())
+}
+
+#[test]
+fn it_takes_what_the_parser_takes() {
+    let mut texts: Vec<String> = forms::cases().iter().map(|(act, _)| stepped(act)).collect();
+    let mut runner = TestRunner::deterministic();
+    let any = rounds::script();
+    texts.extend((0..150).map(|_| any.new_tree(&mut runner).unwrap().current().to_xml()));
+    let Some(verdicts) = judged("script schema: good", &texts) else { return };
+    for (text, good) in texts.iter().zip(verdicts) {
+        assert!(good, "the schema refuses\n{text}");
+    }
+}
+
+/// Acts that only the parser can refuse, since a schema of XML cannot say why.
+const BEYOND_SCHEMA: &[&str] = &[
+    "<open url='/{{usr}}'/>",
+    "<open url='/{{$now}}'/>",
+    "<type text='a'/>",
+    "<select css='a'/>",
+    "<select css='a' value='1' label='b'/>",
+    "<scroll/>",
+    "<scroll css='a' y='1'/>",
+    "<switch-frame/>",
+    "<switch-window/>",
+    "<switch-window to='main' contains='a'/>",
+    "<switch-window to='title'/>",
+    "<wait-for-text/>",
+    "<extract into='a' from='value'/>",
+    "<extract into='a' from='url' css='a'/>",
+    "<extract into='a' attribute='href'/>",
+    "<extract into='a' from='attribute' css='a'/>",
+    "<run-js>return {{nobody}}</run-js>",
+    "<assert-url matches='('/>",
+    "<assert-url matches='{{user}}'/>",
+    "<keyword text='(' regex='true'/>",
+    "<click/>",
+    "<click css='a' id='b'/>",
+    "<click css='a'><by id='b'/></click>",
+    "<click><by/></click>",
+    "<click><by id='a' css='b'/></click>",
+    "<click css='a['/>",
+    "<click xpath='//a['/>",
+    "<click xpath='count(//a)'/>",
+    "<click xpath='//svg:path'/>",
+];
+
+#[test]
+fn it_refuses_what_the_parser_refuses_as_far_as_a_schema_can() {
+    let acts = refused::ACTS.iter().map(|(act, _)| refused::around(act));
+    let texts: Vec<String> =
+        acts.chain(refused::SCRIPTS.iter().map(|(text, _)| (*text).to_owned())).collect();
+    let Some(verdicts) = judged("script schema: bad", &texts) else { return };
+    let (mut lenient, mut wrong) = (Vec::new(), Vec::new());
+    for (at, good) in verdicts.into_iter().enumerate() {
+        let text = refused::ACTS.get(at).map_or(texts[at].as_str(), |(act, _)| act);
+        if good {
+            lenient.push(text);
+            // A placeholder that names nothing.
+            let whole = text.starts_with("<script base='http://{{host}}'");
+            if !BEYOND_SCHEMA.contains(&text) && !whole {
+                wrong.push(text);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "the schema takes {wrong:#?}");
+    let stale: Vec<_> = BEYOND_SCHEMA.iter().filter(|text| !lenient.contains(text)).collect();
+    assert!(stale.is_empty(), "the schema, or no test, refuses {stale:#?}");
+}
+
+#[test]
+fn every_act_has_the_attributes_that_the_parser_knows() {
+    let text = fs::read_to_string(schema()).unwrap();
+    let document = Document::parse(&text).unwrap();
+    let named = |kind: &'static str| -> BTreeMap<&str, Node<'_, '_>> {
+        let nodes = document.root_element().children().filter(move |node| node.tag_name().name() == kind);
+        nodes.filter_map(|node| Some((node.attribute("name")?, node))).collect()
+    };
+    let (types, groups) = (named("complexType"), named("attributeGroup"));
+    let step = types["step"];
+    let elements: BTreeMap<&str, &str> = step
+        .descendants()
+        .filter(|node| node.tag_name().name() == "element")
+        .map(|node| (node.attribute("name").unwrap(), node.attribute("type").unwrap()))
+        .collect();
+    let names: BTreeSet<&str> = ACTS.iter().map(|word| word.name).collect();
+    assert_eq!(elements.keys().copied().collect::<BTreeSet<_>>(), names);
+    for word in ACTS {
+        let kind = types[elements[word.name]];
+        let wanted: BTreeSet<&str> = word.all_attributes().collect();
+        assert_eq!(attributes(kind, &groups), wanted, "{}", word.name);
+        let takes_by = kind.descendants().any(|node| node.attribute("ref") == Some("locators"));
+        assert_eq!(takes_by, word.aim != Aim::Nothing, "{}", word.name);
+    }
+    assert_eq!(attributes(types["by"], &groups), LOCATORS.into_iter().collect());
+}
+
+/// Names of the attributes in `node` and in the groups that it names.
+fn attributes<'d>(node: Node<'d, 'd>, groups: &BTreeMap<&str, Node<'d, 'd>>) -> BTreeSet<&'d str> {
+    let mut found = BTreeSet::new();
+    for node in node.descendants() {
+        match node.tag_name().name() {
+            "attribute" => {
+                found.insert(node.attribute("name").unwrap());
+            }
+            "attributeGroup" => {
+                if let Some(group) = node.attribute("ref") {
+                    found.extend(attributes(groups[group], groups));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
