@@ -1,7 +1,7 @@
 //! The runners of this process, one for each location that it hosts, as what plans monitors.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::control::{
 };
 use crate::engine::{Assignment, Change, Connectivity, OrderError, RunnerHandle};
 use crate::model::{Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, Timestamp};
-use crate::net::{Deadline, Endpoint, Net};
+use crate::net::{Deadline, Endpoint, Net, Proxy};
 use crate::probe::{self, ProbeSettings};
 use crate::schedule::{Part, RunPlan};
 use crate::store::MonitorState;
@@ -86,6 +86,13 @@ impl LocalPlanner {
         let mut before = self.probes.write().unwrap_or_else(PoisonError::into_inner);
         let browser = Arc::clone(&before.browser);
         *before = ProbeSettings { keyring: before.keyring.take(), browser, ..probes };
+    }
+
+    /// Lets the checks at every location know these proxies from now on.
+    pub(super) fn bring_proxies(&self, proxies: &BTreeMap<i64, Proxy>) {
+        for outpost in &self.outposts {
+            outpost.net.bring_proxies(proxies.clone());
+        }
     }
 
     /// Plans `puts`; the slots of each since the time in `last` are accounted for.

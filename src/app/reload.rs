@@ -144,6 +144,7 @@ impl RunningSet {
         if all_anew {
             desk.directory.settle(common(&self.settings));
             desk.planner.settle(self.settings.probe.clone());
+            desk.planner.bring_proxies(&self.settings.proxies);
         }
         let (puts, counts) = self.changes(&provision);
         fleet.rests(&provision.monitors);

@@ -1,6 +1,7 @@
 //! One check: attempts, verdict, result.
 
-use tokio::time::Instant;
+use std::time::Duration;
+
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::excuse;
@@ -19,7 +20,7 @@ pub async fn check(
     place: &Place,
     cancel: &CancellationToken,
 ) -> CheckResult {
-    let (began, started_at) = (Instant::now(), place.clock.now());
+    let started_at = place.clock.now();
     let mut observations = Vec::with_capacity(1);
     let mut starts = Vec::with_capacity(1);
     let mut captures = Vec::new();
@@ -33,7 +34,7 @@ pub async fn check(
             break;
         }
     }
-    let total = began.elapsed();
+    let total: Duration = observations.iter().map(|observation| observation.total).sum();
     let mut verdict = judge::verdict(&observations);
     if verdict.outcome == Outcome::Error
         && place.was_cut_off(assignment, &observations, started_at, cancel).await

@@ -8,6 +8,7 @@ use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
+use super::Patience;
 use super::spaces::{self, Token};
 use crate::model::{Document, Failure, FailureKind, Phase};
 
@@ -121,13 +122,27 @@ impl Keyword {
     /// Whether `text` holds the keyword. Time grows linearly with the text.
     #[must_use]
     pub fn is_in(&self, text: &str) -> bool {
-        if self.folds { self.regex.is_match(&spaces::fold(text)) } else { self.regex.is_match(text) }
+        self.is_found(text, &Patience::endless())
+    }
+
+    fn is_found(&self, text: &str, patience: &Patience<'_>) -> bool {
+        if self.folds {
+            patience.finds(&self.regex, &spaces::fold(text))
+        } else {
+            patience.finds(&self.regex, text)
+        }
     }
 
     /// Judges `text`: [`FailureKind::KeywordMissing`], or with invert [`FailureKind::KeywordFound`].
     #[must_use]
     pub fn judge(&self, text: &str) -> Option<Failure> {
-        let kind = match (self.is_in(text), self.rule.invert) {
+        self.judge_within(text, &Patience::endless())
+    }
+
+    /// The same for somebody of this `patience`. What comes of it is worth nothing when that is over behind it.
+    #[must_use]
+    pub fn judge_within(&self, text: &str, patience: &Patience<'_>) -> Option<Failure> {
+        let kind = match (self.is_found(text, patience), self.rule.invert) {
             (false, false) => FailureKind::KeywordMissing,
             (true, true) => FailureKind::KeywordFound,
             _ => return None,

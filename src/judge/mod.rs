@@ -5,6 +5,7 @@ pub mod certificate;
 pub mod charset;
 pub mod keyword;
 pub mod page;
+mod patience;
 pub mod settle;
 pub mod sla;
 mod spaces;
@@ -14,4 +15,5 @@ pub mod variable;
 mod verdict;
 mod xpath;
 
+pub use patience::Patience;
 pub use verdict::verdict;

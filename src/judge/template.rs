@@ -4,7 +4,8 @@
 //! |---|---|
 //! | URL, at its beginning | as it is: it may be a whole URL, and name another host |
 //! | URL, in the host | as it is; anything but a host, a port, and a path behind them is refused |
-//! | URL, further on | percent-encoded: it stays one part of the path or query |
+//! | URL, in the path | percent-encoded: it stays one part of it; `.` and `..`, which lead elsewhere, are refused |
+//! | URL, in query or fragment | percent-encoded: it stays one value |
 //! | body, JSON | inside of a string escaped, else as it is: a number, an object |
 //! | body, form | form-encoded |
 //! | body, XML | `&`, `<`, `>` and quotes escaped |
@@ -85,6 +86,7 @@ impl Place {
 pub(super) enum Escape {
     Raw,
     Host,
+    Segment,
     Component,
     JsonString,
     Form,
@@ -177,6 +179,8 @@ struct Before {
     any: bool,
     /// The end of the host: a `/`, `?` or `#` other than those of `://`.
     host_ended: bool,
+    /// The end of the path: a `?` or `#`.
+    path_ended: bool,
     /// The beginning of a JSON string, without its end.
     in_string: bool,
     /// A backslash in it, directly.
@@ -191,6 +195,7 @@ impl Before {
             rest = behind;
         }
         self.host_ended |= rest.contains(['/', '?', '#']);
+        self.path_ended |= rest.contains(['?', '#']);
         self.any = true;
         for byte in text.bytes() {
             match byte {
@@ -205,7 +210,8 @@ impl Before {
     fn escape(&self, place: Place) -> Escape {
         match place {
             Place::Url if !self.any => Escape::Raw,
-            Place::Url if self.host_ended => Escape::Component,
+            Place::Url if self.path_ended => Escape::Component,
+            Place::Url if self.host_ended => Escape::Segment,
             Place::Url => Escape::Host,
             Place::Header => Escape::Header,
             Place::Json if self.in_string => Escape::JsonString,
@@ -229,7 +235,11 @@ impl Escape {
                 }
                 Cow::Borrowed(value)
             }
-            Self::Component => utf8_percent_encode(value, COMPONENT).into(),
+            // URLs take these as steps of the path however they are written (WHATWG URL 4.4).
+            Self::Segment if matches!(value, "." | "..") => {
+                return Err("its value is a step to another path");
+            }
+            Self::Segment | Self::Component => utf8_percent_encode(value, COMPONENT).into(),
             Self::JsonString => Cow::Owned(json_string(value)),
             Self::Form => url::form_urlencoded::byte_serialize(value.as_bytes()).collect::<String>().into(),
             Self::Xml => crate::model::escape_html(value),

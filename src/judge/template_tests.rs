@@ -16,6 +16,8 @@ fn variables() -> Variables {
         ("user", "u@evil.test"),
         ("token", "s3cr3t value"),
         ("dot", "1.5"),
+        ("here", "."),
+        ("up", ".."),
         ("long", &"x".repeat(65_536)),
     ] {
         variables.set(name, value.to_owned());
@@ -35,6 +37,7 @@ fn values_are_escaped_for_their_place() {
         (Place::Url, "http://a.test/{{text}}", "http://a.test/a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
         (Place::Url, "http://a.test?q={{text}}", "http://a.test?q=a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
         (Place::Url, "http://a.test/{{split}}", "http://a.test/x%0D%0ASet-Cookie%3A%20a%3Db"),
+        (Place::Url, "http://a.test/{{dot}}?q={{up}}#{{here}}", "http://a.test/1.5?q=..#."),
         (Place::Url, "{{url}}", "https://other.test/x?y=z"),
         (Place::Url, "{{url}}&id={{id}}", "https://other.test/x?y=z&id=42"),
         (Place::Url, "{{url}}/{{text}}", "https://other.test/x?y=z/a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
@@ -67,6 +70,13 @@ fn what_cannot_stand_at_its_place_is_refused() {
         (Place::Url, "http://{{user}}/", "variable_invalid: `{{user}}` in the URL: its value is no host"),
         (Place::Url, "http://a.test{{split}}", "variable_invalid"),
         (Place::Url, "http://a.test/{{gone}}", "variable_unknown: `{{gone}}` in the URL was set by no step"),
+        (
+            Place::Url,
+            "http://a.test/b/{{up}}/c",
+            "variable_invalid: `{{up}}` in the URL: its value is a step",
+        ),
+        (Place::Url, "http://a.test/b/{{here}}{{here}}/c", "variable_invalid: `{{here}}` in the URL"),
+        (Place::Url, "{{scheme}}://a.test/.{{here}}/c", "variable_invalid: `{{here}}` in the URL"),
         (Place::Body, "{{$uuidd}}", "variable_unknown: `{{$uuidd}}` in the body is no built-in variable"),
         (Place::Value, "{{ID}}", "variable_unknown"),
         (Place::Body, &"{{long}}".repeat(17), "variable_invalid: the body has more than 1048576 bytes"),

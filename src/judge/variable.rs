@@ -105,6 +105,9 @@ impl Variable {
         } else {
             let found = Find::of(source, &self.property);
             match found.map_err(|error| self.missing(source, &error.to_string()))? {
+                Find::Group(regex) if !answer.patience.lasts(&regex, answer.text) => {
+                    Err("there was no time to search for it".to_owned())
+                }
                 Find::Group(regex) => Ok(regex.captures(answer.text).and_then(|found| {
                     let group = if found.len() > 1 { found.get(1) } else { found.get(0) };
                     group.map(|group| group.as_str().to_owned())

@@ -149,7 +149,8 @@ pub struct CheckResult {
     pub status_text: String,
     /// Why, the deciding reason first.
     pub reasons: Vec<String>,
-    /// From the start of the first attempt to the end of the last, in microseconds.
+    /// How long all attempts took together, in microseconds; of a full page, without its objects, so that runs
+    /// with and without compare.
     pub total_us: u64,
     /// The peer of the last attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -11,8 +11,10 @@ pub struct Sample {
     pub location: LocationId,
     /// What it came to.
     pub outcome: Outcome,
-    /// How long it took, in microseconds.
+    /// How long it took, in microseconds; of a full page, without its objects.
     pub total_us: u64,
+    /// How long the full page took, with all objects, in microseconds; `None` where none was loaded.
+    pub page_us: Option<u64>,
     /// How many runs it stands for.
     pub slots: u32,
 }

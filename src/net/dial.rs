@@ -29,7 +29,18 @@ impl Net {
     ) -> Result<TcpStream, Failure> {
         let proxy = self.named_proxy(to)?;
         let addresses = self.resolve(to, deadline, trace).await?;
-        self.connect_by(proxy, &addresses, to.port, deadline, trace).await
+        self.connect_by(proxy.as_deref(), &addresses, to.port, deadline, trace).await
+    }
+
+    /// The same for who resolved `to` before, to `addresses`.
+    pub async fn connect_resolved(
+        &self,
+        to: &Endpoint,
+        addresses: &[IpAddr],
+        deadline: Deadline,
+        trace: &mut Trace,
+    ) -> Result<TcpStream, Failure> {
+        self.connect_by(self.named_proxy(to)?.as_deref(), addresses, to.port, deadline, trace).await
     }
 
     /// A TCP connection to `port` of one of `addresses`, which were resolved before. See [`Self::connect`].
@@ -54,12 +65,23 @@ impl Net {
         let allowed = self.permitted(addresses, trace)?;
         let started = Instant::now();
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
-        let outcome = match *targets {
-            [target] => sole(self, proxy, target, deadline, trace).await,
-            _ => race(self, proxy, &targets, deadline, trace).await,
-        };
+        let raced = race(&targets, deadline, |to| {
+            trace.address = Some(to);
+            self.dial(to, proxy, deadline)
+        });
+        let raced = raced.await;
         trace.phases.add(Phase::Connect, started.elapsed());
-        outcome
+        match raced {
+            Raced::Won(target, stream) => {
+                trace.address = Some(target);
+                Ok(stream)
+            }
+            Raced::Lost(failures) => Err(decisive(failures)),
+            Raced::TooLate(failures) => {
+                let by = targets.first().and_then(|&to| self.proxy_towards(to, proxy));
+                Err(too_late(&targets, by, failures, deadline))
+            }
+        }
     }
 
     /// Those of `addresses` that the egress policy allows; a failure (95) that names the rule and the
@@ -130,28 +152,34 @@ pub fn acknowledge_at_once(stream: &TcpStream) {
     let _ = SockRef::from(stream).set_tcp_quickack(true);
 }
 
-/// As [`race`], with nobody to race against.
-async fn sole(
-    net: &Net,
-    proxy: Option<&Proxy>,
-    target: SocketAddr,
-    deadline: Deadline,
-    trace: &mut Trace,
-) -> Result<TcpStream, Failure> {
-    trace.address = Some(target);
-    match tokio::time::timeout_at(deadline.at, net.dial(target, proxy, deadline)).await {
-        Ok((_, outcome)) => outcome,
-        Err(_) => Err(too_late(&[target], net.proxy_towards(target, proxy), Vec::new(), deadline)),
-    }
+/// How a race between addresses ended.
+pub(super) enum Raced<T> {
+    /// One of them got there.
+    Won(SocketAddr, T),
+    /// None did.
+    Lost(Vec<Failure>),
+    /// The deadline came before the last one failed; those that had.
+    TooLate(Vec<Failure>),
 }
 
-async fn race(
-    net: &Net,
-    proxy: Option<&Proxy>,
+/// Tries every one of `targets` in order, each [`STAGGER`] after the one before or as soon as that failed; the
+/// first that gets there wins, and the others are dropped.
+pub(super) async fn race<T, F>(
     targets: &[SocketAddr],
     deadline: Deadline,
-    trace: &mut Trace,
-) -> Result<TcpStream, Failure> {
+    mut begin: impl FnMut(SocketAddr) -> F,
+) -> Raced<T>
+where
+    F: Future<Output = (SocketAddr, Result<T, Failure>)>,
+{
+    if let [target] = *targets {
+        // Nobody to race against.
+        return match tokio::time::timeout_at(deadline.at, begin(target)).await {
+            Ok((at, Ok(won))) => Raced::Won(at, won),
+            Ok((_, Err(failure))) => Raced::Lost(vec![failure]),
+            Err(_) => Raced::TooLate(Vec::new()),
+        };
+    }
     let mut waiting = targets.iter().copied();
     let mut trying = FuturesUnordered::new();
     let mut failures: Vec<Failure> = Vec::new();
@@ -159,27 +187,20 @@ async fn race(
     loop {
         if trying.is_empty() || next_at <= Instant::now() {
             if let Some(target) = waiting.next() {
-                trace.address = Some(target);
-                trying.push(net.dial(target, proxy, deadline));
+                trying.push(begin(target));
                 next_at = Instant::now() + STAGGER;
             } else if trying.is_empty() {
-                return Err(decisive(failures));
+                return Raced::Lost(failures);
             }
         }
         let wake = if waiting.len() > 0 { next_at.min(deadline.at) } else { deadline.at };
         match tokio::time::timeout_at(wake, trying.next()).await {
-            Ok(Some((target, Ok(stream)))) => {
-                trace.address = Some(target);
-                return Ok(stream);
-            }
+            Ok(Some((target, Ok(won)))) => return Raced::Won(target, won),
             Ok(Some((_, Err(failure)))) => {
                 failures.push(failure);
                 next_at = Instant::now();
             }
-            Err(_) if deadline.passed() => {
-                let by = targets.first().and_then(|&to| net.proxy_towards(to, proxy));
-                return Err(too_late(targets, by, failures, deadline));
-            }
+            Err(_) if deadline.passed() => return Raced::TooLate(failures),
             Ok(None) | Err(_) => {}
         }
     }
@@ -220,7 +241,7 @@ fn too_late(
 }
 
 /// The first of `parts` in one line; a name can have thousands of addresses.
-fn told<T: fmt::Display>(parts: impl IntoIterator<Item = T>, between: &str) -> String {
+pub(super) fn told<T: fmt::Display>(parts: impl IntoIterator<Item = T>, between: &str) -> String {
     const SHOWN: usize = 8;
     let mut parts = parts.into_iter();
     let mut shown: Vec<String> = parts.by_ref().take(SHOWN).map(|part| part.to_string()).collect();

@@ -41,6 +41,7 @@ pub use tls::{Pem, Roots, TlsOptions, TlsSession, TlsStream, TlsVersions, Trust,
 pub use traceroute::{Answer as RouteAnswer, Hop, Route, RouteEnd, RouteMethod, RouteOptions, Traced};
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, RwLock};
 
 /// The network of one location, as settings describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,15 +102,15 @@ impl NetError {
     }
 }
 
-/// The network of one location. Made anew when settings change; only certificates come and go in between
-/// ([`Net::bring_certificates`]).
+/// The network of one location. Made anew when settings change; only certificates and named proxies come and go in
+/// between ([`Net::bring_certificates`], [`Net::bring_proxies`]).
 #[derive(Debug)]
 pub struct Net {
     names: resolve::Names,
     egress: EgressPolicy,
     source: Source,
     proxy: Option<Proxy>,
-    proxies: BTreeMap<i64, Proxy>,
+    proxies: RwLock<BTreeMap<i64, Arc<Proxy>>>,
     tls: tls::Tls,
     echo: echo::Echoes,
 }
@@ -122,7 +123,7 @@ impl Net {
             egress: config.egress.clone(),
             source: config.source.clone(),
             proxy: None,
-            proxies: BTreeMap::new(),
+            proxies: RwLock::default(),
             tls: tls::Tls::new(&config.trust)?,
             echo: echo::Echoes::default(),
         })

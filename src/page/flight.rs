@@ -12,8 +12,9 @@ use tokio::time::Instant;
 use url::{Position, Url};
 
 use super::load::Terms;
+use super::origin::Speech;
 use crate::model::{Failure, FailureKind, ObjectKind, Phase, Phases};
-use crate::net::{Deadline, Endpoint, TlsSession, Trace};
+use crate::net::{Deadline, Endpoint, Trace};
 use crate::wire::http::client::shown;
 use crate::wire::http::{Content, Driver, Head, Keep, Serial, Shared};
 
@@ -81,33 +82,28 @@ pub(super) async fn resolve(
     Landed::Resolved { origin, object, addresses: asked.and_then(|answer| answer), trace }
 }
 
-/// Opens a connection to one of the addresses, or through the proxy that the endpoint names; under TLS by
-/// `session`.
+/// Opens a connection to one of the addresses, or through the proxy that the endpoint names.
 pub(super) async fn open(
     terms: &Terms<'_>,
     to: (Arc<[IpAddr]>, Endpoint),
-    session: Option<Result<TlsSession, Failure>>,
-    speaks_http2: bool,
+    speech: Speech,
     deadline: Deadline,
 ) -> (Result<Opened, Failure>, Box<Trace>) {
     let mut trace = Box::<Trace>::default();
     let opened = async {
-        let session = session.transpose()?;
         let (addresses, endpoint) = &to;
-        let tcp = if endpoint.proxy.is_some() {
-            terms.net.connect(endpoint, deadline, &mut trace).await?
-        } else {
-            terms.net.connect_any(addresses, endpoint.port, deadline, &mut trace).await?
-        };
+        if let Speech::Quic(options) = &speech {
+            let quic = terms.net.quic_resolved(endpoint, addresses, options, deadline, &mut trace).await?;
+            return shared(Shared::over_quic(quic).await);
+        }
+        let tcp = terms.net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
         // All that matters is read before the close; a reset then leaves no TIME_WAIT behind, here or there.
         // If the option cannot be set, the usual close follows.
         let _ = tcp.set_zero_linger();
-        let Some(session) = session else {
-            return if speaks_http2 {
-                shared(Shared::over(tcp).await)
-            } else {
-                serial(Serial::over(tcp).await)
-            };
+        let session = match speech {
+            Speech::Tls(session) => session?,
+            Speech::PlainHttp2 => return shared(Shared::over(tcp).await),
+            _ => return serial(Serial::over(tcp).await),
         };
         let stream = session.handshake(tcp, deadline, &mut trace).await?;
         if stream.alpn_protocol() == Some(b"h2") {
@@ -139,7 +135,7 @@ pub(super) async fn exchange(
 ) -> Answer {
     let (version, shared) = match &over {
         Over::Serial(_) => (Version::HTTP_11, None),
-        Over::Shared(number, _) => (Version::HTTP_2, Some(*number)),
+        Over::Shared(number, connection) => (connection.version(), Some(*number)),
     };
     let mut phases = Phases::default();
     let request = match message(&url, headers, version) {
@@ -179,7 +175,7 @@ fn message(url: &Url, headers: HeaderMap, version: Version) -> Result<Request<Fu
         Failure::new(Phase::Prepare, FailureKind::Internal, detail)
     };
     let target = match version {
-        Version::HTTP_2 => &url[..Position::AfterQuery],
+        Version::HTTP_2 | Version::HTTP_3 => &url[..Position::AfterQuery],
         _ => &url[Position::BeforePath..Position::AfterQuery],
     };
     let mut request = Request::new(Full::default());
@@ -187,7 +183,7 @@ fn message(url: &Url, headers: HeaderMap, version: Version) -> Result<Request<Fu
     *request.uri_mut() = target.parse().map_err(|_| unaskable())?;
     *request.version_mut() = version;
     *request.headers_mut() = headers;
-    if version != Version::HTTP_2 {
+    if version == Version::HTTP_11 {
         let host = &url[Position::BeforeHost..Position::AfterPort];
         request.headers_mut().insert(HOST, HeaderValue::from_str(host).map_err(|_| unaskable())?);
     }

@@ -17,11 +17,15 @@
 
 mod css;
 mod domain;
+mod element;
 mod finds;
 mod flight;
+mod headers;
 mod html;
+mod landing;
 mod load;
 mod media;
+mod media_type;
 mod object;
 mod origin;
 mod read;

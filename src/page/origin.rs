@@ -7,7 +7,7 @@ use std::sync::Arc;
 use url::Url;
 
 use crate::model::Failure;
-use crate::net::{Endpoint, TlsSession};
+use crate::net::{Endpoint, TlsOptions, TlsSession};
 use crate::wire::http::{Serial, Shared};
 
 /// Connections to one server at most, as browsers have them (behaviour.md 4).
@@ -19,10 +19,8 @@ pub(super) struct Origin {
     pub(super) key: url::Origin,
     /// Where it is.
     pub(super) endpoint: Endpoint,
-    /// How TLS is spoken with it; `None` without.
-    pub(super) session: Option<Result<TlsSession, Failure>>,
-    /// Whether HTTP/2 is spoken without asking.
-    pub(super) speaks_http2: bool,
+    /// How it is spoken with.
+    pub(super) speech: Speech,
     /// Objects that wait for it, in their order.
     pub(super) waiting: VecDeque<usize>,
     /// Known once its name was resolved.
@@ -35,10 +33,23 @@ pub(super) struct Origin {
     pub(super) idle: Vec<Serial>,
     /// Connections that are open, idle ones included, or being opened.
     pub(super) open: usize,
-    /// It speaks HTTP/2.
-    pub(super) is_http2: bool,
-    /// The one connection of HTTP/2, and its number.
+    /// It speaks HTTP/2 or HTTP/3.
+    pub(super) is_shared: bool,
+    /// The one connection of that, and its number.
     pub(super) shared: Option<(usize, Shared)>,
+}
+
+/// How a server is spoken with.
+#[derive(Clone)]
+pub(super) enum Speech {
+    /// HTTP/1.1 in clear.
+    Plain,
+    /// HTTP/2 in clear, without asking.
+    PlainHttp2,
+    /// What is agreed on over TLS.
+    Tls(Result<TlsSession, Failure>),
+    /// HTTP/3.
+    Quic(TlsOptions),
 }
 
 /// What can be done for the next object that waits.
@@ -56,24 +67,18 @@ pub(super) enum Next {
 }
 
 impl Origin {
-    pub(super) fn new(
-        url: &Url,
-        endpoint: Endpoint,
-        session: Option<Result<TlsSession, Failure>>,
-        speaks_http2: bool,
-    ) -> Self {
+    pub(super) fn new(url: &Url, endpoint: Endpoint, speech: Speech) -> Self {
         Self {
             key: url.origin(),
             endpoint,
-            session,
-            speaks_http2,
+            speech,
             waiting: VecDeque::new(),
             addresses: None,
             is_asked: false,
             was_reached: false,
             idle: Vec::new(),
             open: 0,
-            is_http2: false,
+            is_shared: false,
             shared: None,
         }
     }
@@ -91,9 +96,9 @@ impl Origin {
         if let Some(connection) = self.idle.pop() {
             return Next::Serial(connection);
         }
-        // What is spoken is known from the first connection: HTTP/2 needs no second one.
-        let is_told = self.was_reached || self.session.is_none() && !self.speaks_http2;
-        let room = if is_told && !self.is_http2 { MOST_CONNECTIONS } else { 1 };
+        // What is spoken is known from the first connection: HTTP/2 and HTTP/3 need no second one.
+        let is_told = self.was_reached || matches!(self.speech, Speech::Plain);
+        let room = if is_told && !self.is_shared { MOST_CONNECTIONS } else { 1 };
         if self.open < room { Next::Open } else { Next::Wait }
     }
 

@@ -14,6 +14,7 @@ use crate::model::{Document, MonitorId, MonitorType, Observation, Timestamp};
 use crate::net::{Deadline, Net};
 use crate::vault::Keyring;
 
+mod apart;
 mod api_steps;
 mod browser;
 mod dns;

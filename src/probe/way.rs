@@ -1,4 +1,4 @@
-//! What the kinds that speak HTTP take alike out of a document: how connections are made.
+//! What the kinds that speak HTTP, and FTP with them, take alike out of a document: how connections are made.
 
 use crate::model::Document;
 use crate::net::{Family, TlsOptions, TlsVersions};

@@ -75,6 +75,10 @@ fn page(out: &mut String, page: &FullPage) {
         }
     );
     changes(out, &page.changes);
+    if page.objects.is_empty() {
+        out.push_str("<p>Nothing was found in it to load.</p>");
+        return;
+    }
     out.push_str(
         r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Object</th></tr></thead><tbody>"#,
     );
@@ -174,5 +178,20 @@ mod tests {
         assert!(html.contains(r#"x="150.0" width="150.0""#), "{html}");
         assert!(html.contains("1 failed, 1 of other sites"), "{html}");
         assert!(html.contains("http://a.test/&lt;i&gt;") && !html.contains("<b>"), "{html}");
+    }
+
+    #[test]
+    fn a_page_without_objects_says_so_and_has_no_empty_table() {
+        let gone = ObjectChange {
+            status: Status::OBJECT_MISSING,
+            url: "http://a.test/x".to_owned(),
+            before: Some(9),
+            now: None,
+        };
+        let page = FullPage { total_us: 100_000, bytes: 7, changes: vec![gone], ..FullPage::default() };
+        let html = course(&Course { page: Some(Box::new(page)), ..Course::default() });
+        assert!(html.contains("Nothing was found in it to load."), "{html}");
+        assert!(html.contains("missing: http://a.test/x, 9 bytes before"), "{html}");
+        assert!(!html.contains("<table"), "{html}");
     }
 }

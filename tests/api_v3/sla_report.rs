@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 use vigie::model::{
-    CheckId, CheckResult, LocationId, MonitorId, Outcome, RecordKind, Role, RunId, Timestamp,
+    CheckId, CheckResult, FullPage, LocationId, MonitorId, Outcome, RecordKind, Role, RunId, Timestamp,
 };
 use vigie::store::{Alarm, Commit, Ingest, Ledger, NewRecord, Write};
 
@@ -152,6 +152,38 @@ async fn a_report_tells_figures_goals_and_what_is_left() {
     app.login_to(other, Role::Admin).await.get(&path).await.refused(404);
     app.stranger().get(&path).await.refused(401);
     reader.get("/slas/999999/report").await.refused(404);
+}
+
+#[tokio::test]
+async fn the_time_of_full_pages_counts_where_that_was_agreed() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    let id = user.post("/monitors/website", website("Shop", json!({"interval": 1}))).await.id();
+    let monitor = app.state.fleet.roster().get(MonitorId(id)).unwrap();
+    // Three runs of 1 s, one of them with a full page of 4 s; a run that failed has no time that counts.
+    let runs = [(Outcome::Ok, 0), (Outcome::Ok, 4), (Outcome::Warning, 0), (Outcome::Error, 9)];
+    let results = (0..).zip(runs).map(|(minute, (outcome, seconds))| {
+        let planned_at = Timestamp::from_seconds(NOON - HOUR + minute * MINUTE);
+        let mut result = result(&monitor, LocationId(1), outcome);
+        result.run_id = RunId::of(monitor.id, planned_at);
+        result.check_id = CheckId::of(result.run_id, LocationId(1));
+        (result.planned_at, result.total_us, result.captures) = (planned_at, 1_000_000, Vec::new());
+        let page = FullPage { total_us: seconds * 1_000_000, ..FullPage::default() };
+        result.course.page = (seconds > 0).then(|| Box::new(page));
+        result
+    });
+    let commit = Commit { results: results.collect(), states: Vec::new(), alarm: Alarm::default() };
+    app.store.commit(commit).await.unwrap();
+    let body = json!({"monitor_id": id, "name": "Gold", "response_time": 1.5});
+    let sla = user.post("/slas", body).await.id();
+    for (counts, reached, met) in [(false, 1.0, true), (true, 2.0, false)] {
+        user.patch(&format!("/slas/{sla}"), json!({"use_fullpage_time": counts})).await.expect(200);
+        let report = user.get(&format!("/slas/{sla}/report?from=2026-11-20T10:00:00Z")).await.expect(200);
+        assert_eq!(report["total"]["response_time"], json!(reached), "{counts}");
+        assert_eq!(report["locations"][0]["response_time"], json!(reached), "{counts}");
+        let goal = &report["goals"][0];
+        assert_eq!((&goal["reached"], &goal["met"]), (&json!(reached), &json!(met)), "{counts}");
+    }
 }
 
 #[tokio::test]

@@ -430,3 +430,17 @@ fn every_fault_of_a_location_is_found_at_once() {
     ];
     assert_eq!(faults, expected);
 }
+
+#[test]
+fn proxies_are_taken_while_vigie_runs() {
+    let with = |port: u16| {
+        load(&format!("proxies: [{{id: 1, kind: socks5, server: '127.0.0.1:{port}'}}]\n")).unwrap()
+    };
+    let (old, mut new) = (with(1080), with(1081));
+    let found: Vec<_> = old.differences(&new).iter().map(|s| (s.path, s.live)).collect();
+    assert_eq!(found, [("proxies", true)]);
+    let wanted = new.proxies.clone();
+    new.keep_fixed(&old);
+    assert_eq!(new.proxies, wanted);
+    assert_eq!(new.hosted()[0].proxies, wanted);
+}

@@ -46,6 +46,22 @@ async fn a_check_makes_the_attempts_that_its_first_one_asks_for() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_result_took_what_its_attempts_took_and_not_the_objects_of_a_page() {
+    let took = Duration::from_micros(1234);
+    for (steps, total_us) in [
+        (&[Step::Aside(took)][..], 1234),
+        (&[Step::Fail(ConnectRefused), Step::Aside(took)], 1234),
+        (&[Step::Aside(Duration::ZERO)], 1_000_000),
+    ] {
+        let mut assigned = assignment(7, Scripted::new(steps));
+        assigned.retry = true;
+        let result = check(&assigned, NOON, &place(Arc::new(SystemClock)), &CancellationToken::new()).await;
+        assert_eq!(result.total_us, total_us, "{steps:?}");
+        assert_eq!(result.attempts.iter().map(|attempt| attempt.total_us).sum::<u64>(), total_us);
+    }
+}
+
 #[tokio::test]
 async fn a_result_carries_the_identity_of_its_run() {
     let assigned = assignment(7, Scripted::new(&[Step::Pass]));

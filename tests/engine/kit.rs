@@ -28,6 +28,9 @@ pub enum Step {
     Panic,
     /// Never ends, and does not look at its deadline.
     Hang,
+    /// Passes after a second, and says that it took so long without what it did beside, such as the objects of a
+    /// page.
+    Aside(Duration),
     /// Passes once the test opens the gate of the probe.
     Wait,
 }
@@ -71,6 +74,10 @@ impl Probe for Scripted {
                 Step::Fail(kind) => Observation::failed(Failure::new(Phase::Connect, kind, "scripted")),
                 Step::Panic => panic!("scripted panic"),
                 Step::Hang => std::future::pending().await,
+                Step::Aside(total) => {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    Observation { total, ..Observation::default() }
+                }
                 Step::Wait => {
                     let _going = Going::new(&self.going);
                     self.gate.acquire().await.unwrap().forget();

@@ -13,3 +13,4 @@ mod scripts;
 mod source;
 mod support;
 mod table;
+mod warnings;

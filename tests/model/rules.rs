@@ -7,7 +7,7 @@ use vigie::model::intake::Form;
 
 use crate::support::{changed, document, made, minimal, with};
 
-fn around() -> Surroundings<'static> {
+pub fn around() -> Surroundings<'static> {
     Surroundings {
         locations: Some(&[1, 2, 3]),
         default_locations: &[1, 2, 3],
@@ -455,43 +455,4 @@ fn rules_rest_when_their_fields_are_faulty_by_themselves() {
     let body = json!({"url": 5, "interval": 7, "keyword_match_type": "Regex", "keyword_string": "("});
     let found = faults(T::BrowserScript, Form::V3, body, &around());
     assert_eq!(found.len(), 3, "{found:#?}");
-}
-
-#[test]
-fn warnings_come_with_what_is_accepted() {
-    let warned = |kind: T, more: Value, around: &Surroundings<'_>| {
-        made(kind, Form::V3, with(minimal(kind), more), around).unwrap().warnings
-    };
-    let plain = around();
-    assert!(warned(T::Ping, json!({}), &plain).is_empty());
-    assert_eq!(
-        warned(T::Ping, json!({"ipv4": "192.0.2.1"}), &plain),
-        ["`ipv4` is not used: `resolve_dns` is true, so the name is resolved"]
-    );
-    assert!(warned(T::Ping, json!({"ipv4": "192.0.2.1", "resolve_dns": false}), &plain).is_empty());
-    assert!(warned(T::Ping, json!({"interval": 1, "timeout": 30}), &plain).is_empty());
-    assert_eq!(
-        warned(T::Ping, json!({"interval": 1, "timeout": 45}), &plain),
-        ["2 attempts may take 90 s, longer than the interval of 60 s: runs are skipped then"]
-    );
-    assert!(
-        warned(T::Ping, json!({"interval": 1, "timeout": 45, "retry_on_failure": false}), &plain).is_empty()
-    );
-    let spoken = Surroundings { spoken_versions: Some(&["", "12"]), probed: Some(&[T::FtpSsl]), ..around() };
-    assert!(warned(T::FtpSsl, json!({"use_ssl_version": 12}), &spoken).is_empty());
-    assert_eq!(
-        warned(T::FtpSsl, json!({"use_ssl_version": "10"}), &spoken),
-        [
-            "`use_ssl_version` `10` cannot be spoken by this build: checks end as unknown, status 95; one that is \
-          built with `--features legacy-tls` can"
-        ]
-    );
-    assert_eq!(
-        warned(T::FtpSsl, json!({"use_ssl_version": "2"}), &plain),
-        ["`use_ssl_version` `2` cannot be spoken by any build: checks end as unknown, status 95"]
-    );
-    assert_eq!(
-        warned(T::Ping, json!({}), &spoken),
-        ["this build has no probe for type `ping`: checks end as unknown, status 95"]
-    );
 }

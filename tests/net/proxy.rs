@@ -135,6 +135,26 @@ async fn what_an_endpoint_names_beats_the_proxy_of_the_location() {
 }
 
 #[tokio::test]
+async fn named_proxies_come_and_go_while_connections_are_made() {
+    let (old, new) = (
+        Proxy::answering(&["HTTP/1.1 200 OK\r\n\r\n"]).await,
+        Proxy::answering(&["HTTP/1.1 200 OK\r\n\r\n"]).await,
+    );
+    let net = net().with_proxies([(7, old.at.clone().into())].into());
+    let to = Endpoint { proxy: Some(7), ..far() };
+    for (proxies, asked) in [(None, (1, 0)), (Some(new.at.clone()), (1, 1))] {
+        if let Some(at) = proxies {
+            net.bring_proxies([(7, at.into())].into());
+        }
+        net.connect(&to, soon(), &mut Trace::default()).await.unwrap();
+        assert_eq!((old.asked().len(), new.asked().len()), asked);
+    }
+    net.bring_proxies(std::collections::BTreeMap::new());
+    let failure = net.connect(&to, soon(), &mut Trace::default()).await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NotConfigured, "{failure}");
+}
+
+#[tokio::test]
 async fn the_egress_policy_holds_for_the_proxy_as_well() {
     let proxy = Proxy::answering(&["HTTP/1.1 200 OK\r\n\r\n"]).await;
     let denied = net_with(|config| config.egress = EgressPolicy::parse(&[], &["127.0.0.0/8"]).unwrap());

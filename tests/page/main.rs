@@ -6,6 +6,7 @@ mod http2;
 #[path = "../support/lacking.rs"]
 mod lacking;
 mod loading;
+mod memory;
 mod nginx;
 mod objects;
 mod site;

@@ -1,21 +1,25 @@
 //! HTTP/3 against a server of its own on loopback that plays scripts.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use h3::error::Code;
+use hickory_proto::rr::rdata::A;
+use hickory_proto::rr::{RData, RecordType};
 use http::{Response, StatusCode};
 use quinn::crypto::rustls::QuicServerConfig;
 use rustls::version::TLS13;
 use serde_json::{Value, json};
 use vigie::model::FailureKind as Kind;
 use vigie::model::{Observation, Phase, WarningKind};
-use vigie::net::{EgressPolicy, Endpoint, Proxy, ProxyKind};
+use vigie::net::{EgressPolicy, Endpoint, NameServers, Proxy, ProxyKind};
 
 use crate::check::Check;
 use crate::check::Expect::{self, Fails, Passes, Warns};
-use crate::server::{Server, answers, page};
+use crate::name_server::{NameServer, Reply};
+use crate::server::{Server, answers, page as page_of};
 use crate::tls::pem;
 use crate::tls_server::{Authority, Identity, config};
 
@@ -46,6 +50,7 @@ enum Act {
 struct Quic {
     port: u16,
     endpoint: quinn::Endpoint,
+    connections: Arc<AtomicUsize>,
 }
 
 impl Drop for Quic {
@@ -56,15 +61,20 @@ impl Drop for Quic {
 
 impl Quic {
     fn start(own: &Identity, clients: Option<&Authority>, alpn: &[u8], acts: fn(&str) -> Act) -> Self {
-        let mut tls = config(own, &[&TLS13], clients);
+        Self::over(config(own, &[&TLS13], clients), "127.0.0.1:0", alpn, acts)
+    }
+
+    fn over(mut tls: rustls::ServerConfig, at: &str, alpn: &[u8], acts: fn(&str) -> Act) -> Self {
         tls.alpn_protocols = vec![alpn.to_vec()];
         let crypto = QuicServerConfig::try_from(tls).unwrap();
         let config = quinn::ServerConfig::with_crypto(Arc::new(crypto));
-        let endpoint = quinn::Endpoint::server(config, "127.0.0.1:0".parse().unwrap()).unwrap();
+        let endpoint = quinn::Endpoint::server(config, at.parse().unwrap()).unwrap();
         let port = endpoint.local_addr().unwrap().port();
-        let accepting = endpoint.clone();
+        let (accepting, connections) = (endpoint.clone(), Arc::new(AtomicUsize::new(0)));
+        let count = connections.clone();
         tokio::spawn(async move {
             while let Some(incoming) = accepting.accept().await {
+                count.fetch_add(1, Ordering::SeqCst);
                 tokio::spawn(async move {
                     if let Ok(connection) = incoming.await {
                         serve(connection, acts).await;
@@ -72,7 +82,12 @@ impl Quic {
                 });
             }
         });
-        Self { port, endpoint }
+        Self { port, endpoint, connections }
+    }
+
+    /// Connections so far.
+    fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 
     fn url(&self, path: &str) -> String {
@@ -182,6 +197,7 @@ async fn a_server_that_speaks_http3_is_asked_over_quic() {
     let http = seen.facts.http.as_ref().unwrap();
     assert_eq!((http.http_version.as_str(), http.http_status, http.body_bytes), ("HTTP/3", 200, 21));
     let tls = seen.facts.tls.as_ref().unwrap();
+    assert!(tls.tls_cipher.as_ref().is_some_and(|cipher| cipher.starts_with("TLS_")), "{tls:?}");
     assert_eq!(tls.tls_version.as_deref(), Some("TLSv1.3"));
     assert_eq!(tls.certificates[0].subject, "CN=leaf");
     for phase in [Phase::Resolve, Phase::Connect, Phase::Tls, Phase::Send, Phase::FirstByte, Phase::Transfer]
@@ -319,9 +335,193 @@ async fn the_policy_holds_and_proxies_carry_no_udp() {
     assert_eq!(pinned.failure.map(|failure| failure.kind), Some(Kind::TlsUnsupported));
 }
 
+/// A server of TLS 1.3 that takes this suite alone.
+fn of_suite(own: &Identity, suite: rustls::SupportedCipherSuite) -> rustls::ServerConfig {
+    let provider = rustls::crypto::CryptoProvider {
+        // Initial packets are protected by this one, whatever is agreed on afterwards (RFC 9001 5.2).
+        cipher_suites: vec![suite, rustls::crypto::aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256],
+        ..rustls::crypto::aws_lc_rs::default_provider()
+    };
+    let mut config = rustls::ServerConfig::builder_with_provider(Arc::new(provider))
+        .with_protocol_versions(&[&TLS13])
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(own.chain(), own.private_key())
+        .unwrap();
+    config.ignore_client_order = true;
+    config
+}
+
+#[tokio::test]
+async fn the_cipher_suite_is_told_as_over_tcp() {
+    use rustls::crypto::aws_lc_rs::cipher_suite::{TLS13_AES_256_GCM_SHA384, TLS13_CHACHA20_POLY1305_SHA256};
+    let ca = Authority::new("test CA");
+    for (suite, name) in [
+        (TLS13_AES_256_GCM_SHA384, "TLS_AES_256_GCM_SHA384"),
+        (TLS13_CHACHA20_POLY1305_SHA256, "TLS_CHACHA20_POLY1305_SHA256"),
+    ] {
+        let server = Quic::over(of_suite(&ca.issue(NAMES, VALID), suite), "127.0.0.1:0", b"h3", acts);
+        let seen = seen(&server.url("/"), json!({}), &ca).await;
+        Passes.compare(&seen).unwrap();
+        let tls = seen.facts.tls.unwrap();
+        assert_eq!((tls.tls_version.as_deref(), tls.tls_cipher.as_deref()), (Some("TLSv1.3"), Some(name)));
+    }
+}
+
+#[tokio::test]
+async fn every_address_of_a_name_is_tried_in_time() {
+    let ca = Authority::new("test CA");
+    let own = ca.issue(&["site.test"], VALID);
+    let server = Quic::over(config(&own, &[&TLS13], None), "127.0.0.9:0", b"h3", acts);
+    // Nobody listens at one, the others say nothing at all; waiting 2 s for each would outlast the timeout.
+    let silent: Vec<_> = (3..9)
+        .map(|last| std::net::UdpSocket::bind(format!("127.0.0.{last}:{}", server.port)).unwrap())
+        .collect();
+    let names = NameServer::start("127.0.0.1", |_, kind| match kind {
+        RecordType::A => Reply::Records((2..10).map(|last| RData::A(A::new(127, 0, 0, last))).collect()),
+        _ => Reply::Records(Vec::new()),
+    })
+    .await;
+    let check = |port: u16, timeout| {
+        let url = format!("https://site.test:{port}/");
+        let mut check =
+            Check::of(&url).with(json!({"http_version": "3", "resolve_dns": true})).within(timeout);
+        check.config.name_servers = NameServers::Explicit(vec![names.at]);
+        check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+        check
+    };
+    let seen = check(server.port, Duration::from_secs(8)).run().await;
+    Passes.compare(&seen).unwrap();
+    assert_eq!(seen.address, Some(format!("127.0.0.9:{}", server.port).parse().unwrap()));
+    assert!(seen.facts.tls.unwrap().tls_cipher.is_some());
+    let sum: u64 = seen.phases.iter().map(|(_, micros)| u64::from(micros)).sum();
+    assert!(u128::from(sum) <= seen.total.as_micros(), "{:?}", seen.phases);
+
+    // With nobody behind any address that answers, all that was tried is told.
+    let port = server.port;
+    drop(server);
+    let _taken = std::net::UdpSocket::bind(format!("127.0.0.9:{port}"));
+    let seen = check(port, Duration::from_secs(3)).run().await;
+    let failure = seen.failure.unwrap();
+    assert_eq!((failure.kind, failure.phase), (Kind::TimedOut, Phase::Connect), "{failure}");
+    for words in [format!("127.0.0.3:{port}, "), format!("127.0.0.2:{port}: "), "(QUIC, over UDP)".to_owned()]
+    {
+        assert!(failure.detail.contains(&words), "{words}: {failure}");
+    }
+    drop(silent);
+}
+
+/// The bytes of a HEADERS frame with status 200 and one field whose value has this length (RFC 9114 7.2.2, RFC 9204
+/// 4.5), up to that value.
+fn head_with(value: usize) -> Vec<u8> {
+    let mut fields = vec![0, 0, 0xd9, 0x21, b'x', 0x7f];
+    let mut rest = value - 127;
+    while rest >= 128 {
+        fields.push(u8::try_from(rest % 128).unwrap() | 0x80);
+        rest /= 128;
+    }
+    fields.push(u8::try_from(rest).unwrap());
+    let length = u32::try_from(fields.len() + value).unwrap() | 0x8000_0000;
+    [&[1], &length.to_be_bytes()[..], &fields].concat()
+}
+
+#[tokio::test]
+async fn heads_are_read_no_further_than_their_limit() {
+    let ca = Authority::new("test CA");
+    // One that fits; one that is too long; one that says that it has half a gigabyte, and goes on.
+    for (value, expected) in [
+        (30_000, Passes),
+        (200_000, Fails(3, Kind::ResponseTooLarge, Some(Phase::FirstByte))),
+        (500_000_000, Fails(3, Kind::ResponseTooLarge, Some(Phase::FirstByte))),
+    ] {
+        let mut tls = config(&ca.issue(NAMES, VALID), &[&TLS13], None);
+        tls.alpn_protocols = vec![b"h3".to_vec()];
+        let crypto = quinn::ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(tls).unwrap()));
+        let endpoint = quinn::Endpoint::server(crypto, "127.0.0.1:0".parse().unwrap()).unwrap();
+        let url = format!("https://{}/", endpoint.local_addr().unwrap());
+        let serving = tokio::spawn(async move {
+            let connection = endpoint.accept().await.unwrap().await.unwrap();
+            let (mut answer, _request) = connection.accept_bi().await.unwrap();
+            answer.write_all(&head_with(value)).await.unwrap();
+            let mut left = value;
+            while left > 0 {
+                let piece = left.min(16 * 1024);
+                if answer.write_all(&vec![b'y'; piece]).await.is_err() {
+                    return value - left;
+                }
+                left -= piece;
+            }
+            let _ = answer.finish();
+            connection.closed().await;
+            value
+        });
+        let seen = seen(&url, json!({}), &ca).await;
+        expected.compare(&seen).unwrap_or_else(|difference| panic!("{value}: {difference}"));
+        let taken = serving.await.unwrap();
+        assert!(taken < 32 * 1024 * 1024, "{taken} bytes were taken");
+    }
+}
+
+#[tokio::test]
+async fn objects_of_the_own_server_come_over_http3_and_those_of_others_do_not() {
+    let ca = Authority::new("test CA");
+    let own = Quic::start(&ca.issue(NAMES, VALID), None, b"h3", |path| match path {
+        "/page" => {
+            let objects: String = (0..40).map(|number| format!("<img src=/{number}.png>")).collect();
+            let html = format!("<link rel=stylesheet href=/style.css>{objects}<img src=/missing>");
+            Act::Answer(200, vec![("content-type", "text/html".to_owned())], html.into_bytes())
+        }
+        "/style.css" => {
+            let css = b"p { background: url(/in-style.png) }".to_vec();
+            Act::Answer(200, vec![("content-type", "text/css".to_owned())], css)
+        }
+        "/missing" => Act::Answer(404, Vec::new(), Vec::new()),
+        _ => Act::Answer(200, Vec::new(), vec![b'x'; 300_000]),
+    });
+    let fields = json!({
+        "http_version": "3", "interval_fullpage": 60, "fullpage_object_timeout": 60, "notify_on_fullpage_errors": true,
+    });
+    let mut check = Check::of(&own.url("/page")).with(fields.clone()).within(Duration::from_secs(120));
+    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    // They come to more than a connection lets in at first.
+    let seen = check.run().await;
+    let page = seen.course.page.as_ref().unwrap_or_else(|| panic!("{seen:#?}"));
+    assert_eq!(page.objects.len(), 43);
+    for object in &page.objects {
+        let end = object.url.rsplit('/').next().unwrap();
+        let kind = object.failure.as_ref().map(|failure| failure.kind);
+        match end {
+            "missing" => assert_eq!((kind, object.http_status), (Some(Kind::HttpStatus), 404), "{object:?}"),
+            _ => {
+                assert_eq!((kind, object.http_version.as_str()), (None, "HTTP/3"), "{object:?}");
+                assert!(end == "style.css" || object.body_bytes == 300_000, "{object:?}");
+            }
+        }
+    }
+    // One connection for the page, one for all of its objects.
+    assert_eq!(own.connections(), 2);
+
+    let other = Server::start(vec![answers(page_of("x"))]).await;
+    let url = other.url("/other.png");
+    FOREIGN.set(url.clone()).unwrap();
+    let own = Quic::start(&ca.issue(NAMES, VALID), None, b"h3", |_| {
+        let html = format!("<img src={}>", FOREIGN.get().unwrap());
+        Act::Answer(200, vec![("content-type", "text/html".to_owned())], html.into_bytes())
+    });
+    let mut check = Check::of(&own.url("/page")).with(fields);
+    check.config.trust.authorities = vec![pem("test CA", ca.pem())];
+    let seen = check.run().await;
+    let objects = &seen.course.page.as_ref().unwrap().objects;
+    assert_eq!((objects[0].url.as_str(), objects[0].http_version.as_str()), (url.as_str(), "HTTP/1.1"));
+    Passes.compare(&seen).unwrap();
+}
+
+/// What the page of another server names.
+static FOREIGN: OnceLock<String> = OnceLock::new();
+
 #[tokio::test]
 async fn a_plain_url_is_asked_with_http_1_1_and_it_is_said() {
-    let target = Server::start(vec![answers(page("ok"))]).await;
+    let target = Server::start(vec![answers(page_of("ok"))]).await;
     let seen = seen(&target.url("/"), json!({}), &Authority::new("test CA")).await;
     Warns(WarningKind::FellBack).compare(&seen).unwrap();
     assert_eq!(seen.facts.http.unwrap().http_version, "HTTP/1.1");

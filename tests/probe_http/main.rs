@@ -3,6 +3,7 @@
 
 mod bodies;
 mod check;
+mod crowd;
 #[path = "../support/daemon.rs"]
 mod daemon;
 mod digest;
@@ -11,6 +12,9 @@ mod http3;
 #[path = "../support/lacking.rs"]
 mod lacking;
 mod logins;
+#[allow(dead_code, reason = "other tests use the rest of it")]
+#[path = "../support/name_server.rs"]
+mod name_server;
 mod nginx;
 mod places;
 mod prefixes;
@@ -18,6 +22,7 @@ mod proxies;
 mod requests;
 mod server;
 mod table;
+mod through;
 mod tls;
 #[allow(dead_code, reason = "other tests use the rest of it")]
 #[path = "../support/tls_server.rs"]

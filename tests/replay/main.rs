@@ -47,6 +47,8 @@ replayed! {
     script in "../fuzz/bodies/script.rs",
     settings in "../fuzz/bodies/settings.rs",
     smtp in "../fuzz/bodies/smtp.rs",
+    template in "../fuzz/bodies/template.rs",
+    xpath in "../fuzz/bodies/xpath.rs",
 }
 
 fn fuzz() -> PathBuf {

@@ -72,6 +72,14 @@ fn leaf(names: &[&str], (from, until): (i32, i32)) -> CertificateParams {
 }
 
 impl Identity {
+    pub fn chain(&self) -> Vec<CertificateDer<'static>> {
+        CertificateDer::pem_slice_iter(self.certificate.as_bytes()).map(Result::unwrap).collect()
+    }
+
+    pub fn private_key(&self) -> PrivateKeyDer<'static> {
+        PrivateKeyDer::from_pem_slice(self.key.as_bytes()).unwrap()
+    }
+
     /// Certificate and key in one text.
     pub fn pem(&self) -> String {
         format!("{}{}", self.certificate, self.key)
@@ -95,8 +103,7 @@ pub fn config(
             builder.with_client_cert_verifier(verifier.build().unwrap())
         }
     };
-    let chain = CertificateDer::pem_slice_iter(identity.certificate.as_bytes()).map(Result::unwrap).collect();
-    builder.with_single_cert(chain, PrivateKeyDer::from_pem_slice(identity.key.as_bytes()).unwrap()).unwrap()
+    builder.with_single_cert(identity.chain(), identity.private_key()).unwrap()
 }
 
 /// Serves `config` on `ip`; says `hello` to everyone who gets through the handshake.

@@ -114,6 +114,7 @@ impl Settings {
         self.monitors_named = new.monitors_named;
         self.plans = new.plans;
         self.probe = new.probe;
+        self.proxies = new.proxies;
         self.mobile = new.mobile;
         for setting in SETTINGS.iter().filter(|setting| setting.live) {
             if let Some(value) = new.raw.get(setting.path) {

@@ -154,7 +154,8 @@ pub static SETTINGS: &[Setting] = &[
         Kind::Entries(PROXY),
         "[]",
         "Forward proxies that monitors name by `proxy_id`. `http` is asked by CONNECT, with a Basic login; `socks5`\nby SOCKS 5, with or without one. Names are resolved here, and the egress policy of the location holds for\nthe target and for the proxy. What a monitor names beats `location.proxy`, and is used for targets on\nloopback too. Example:\n[{id: 1, kind: socks5, server: 'proxy.example.net:1080', username: watch, password_file: /etc/vigie/proxy}]",
-    ),
+    )
+    .live(),
     Setting::new(
         "plans",
         Kind::Entries(PLAN),

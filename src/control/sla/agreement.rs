@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::control::moment::read_window;
 use crate::judge::sla::{Goal, Scope, Spans};
-use crate::model::{LocationId, MonitorId, Record, Timestamp};
+use crate::model::{LocationId, MonitorId, Record, Sample, Timestamp};
 use crate::schedule::{Calendar, Rests, When};
 
 /// What was agreed for a monitor.
@@ -21,6 +21,8 @@ pub(super) struct Agreement {
     pub(super) uptime: Option<Goal>,
     /// Mean seconds of a check.
     pub(super) response_time: Option<f64>,
+    /// Whether the time of the full page counts, where there is one.
+    full_page: bool,
     /// Periods of the week, and whether each is left out rather than that which alone counts.
     periods: Vec<(bool, When)>,
     /// Times that do not count, at one location or everywhere.
@@ -39,9 +41,17 @@ impl Agreement {
             availability: goal("availability").and_then(Goal::of),
             uptime: goal("uptime").and_then(Goal::of),
             response_time: goal("response_time"),
+            full_page: record.fields.get("use_fullpage_time") == Some(&Value::Bool(true)),
             periods: list("operating_periods").filter_map(period).collect(),
             exclusions: list("exclusions").filter_map(exclusion).collect(),
         })
+    }
+
+    /// `check`, with the time that counts as its own.
+    pub(super) fn timed(&self, check: Sample) -> Sample {
+        let page = check.page_us.filter(|_| self.full_page).unwrap_or_default();
+        // Of two attempts, the page is that of the second one alone.
+        Sample { total_us: check.total_us.max(page), ..check }
     }
 
     /// What counts in `from..thru`: operating periods, without exclusions and blackouts of the monitor.

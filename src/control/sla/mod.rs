@@ -123,7 +123,7 @@ async fn count(
             some.retain(|sample| sample.planned_at < last);
         }
         for sample in some {
-            tally.take(sample);
+            tally.take(agreement.timed(sample));
         }
         match again {
             Some(last) => at = last,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::path::{self, Parsed, Path};
+use crate::judge::Patience;
 use crate::judge::xpath::{Tree, XNode};
 
 /// Characters of what was found that a failure tells.
@@ -35,6 +36,8 @@ pub struct Answer<'a> {
     picked: Cell<u8>,
     xml: OnceCell<Result<Tree<'a>, String>>,
     pub(super) fuel: Cell<u64>,
+    /// Of regular expressions.
+    pub(in crate::judge) patience: Patience<'a>,
 }
 
 impl<'a> Answer<'a> {
@@ -43,7 +46,21 @@ impl<'a> Answer<'a> {
     pub fn new(status: u16, elapsed: Duration, headers: &'a [(String, String)], text: &'a str) -> Self {
         let fuel = Cell::new(FUEL);
         let (json, picked, xml) = (OnceCell::new(), Cell::new(0), OnceCell::new());
-        Self { status, elapsed, headers, text, json, picked, xml, fuel }
+        let patience = Patience::endless();
+        Self { status, elapsed, headers, text, json, picked, xml, fuel, patience }
+    }
+
+    /// The same for somebody of this patience. What comes of it is worth nothing when that [is
+    /// over](Patience::is_over) behind it.
+    #[must_use]
+    pub fn within(self, patience: Patience<'a>) -> Self {
+        Self { patience, ..self }
+    }
+
+    /// Whether an expression was not searched for, since that would have taken too long.
+    #[must_use]
+    pub fn is_overdue(&self) -> bool {
+        self.patience.is_over()
     }
 
     /// The same for paths that take some milliseconds at most, all together: for a thread that others wait for.

@@ -3,8 +3,8 @@
 //! An assertion is checked and compiled once, when its monitor is loaded; one whose value has variables, when
 //! they are known ([`Draft`]). An [`Answer`] is parsed at most once for all assertions of a step. Sizes and
 //! depths are bounded, and so is what all paths together may look at: tenths of a second. Regular expressions
-//! take a time that grows with the body only, which for a large one is seconds, so that whoever judges a
-//! large body does so where blocking is fine.
+//! take a time that grows with the body only, which for a large one is seconds and for a few expressions minutes, so
+//! that whoever judges a large body does so where blocking is fine, and says how long it may take ([`Answer::within`]).
 
 mod answer;
 mod compare;
@@ -163,7 +163,7 @@ impl Assertion {
             }
         };
         let nodes = lookup.nodes(answer)?;
-        let fitting = nodes.iter().position(|node| self.fits(node));
+        let fitting = nodes.iter().position(|node| self.fits(node, answer));
         let holds = match &self.test {
             Test::Exists => nodes.is_empty() == self.negative,
             Test::Count(wanted) => nodes.len() == *wanted,
@@ -185,13 +185,13 @@ impl Assertion {
         })
     }
 
-    fn fits(&self, node: &Node<'_>) -> bool {
+    fn fits(&self, node: &Node<'_>, answer: &Answer<'_>) -> bool {
         match &self.test {
             Test::Exists | Test::Count(_) => true,
             Test::Equals => compare::equals(node, &self.value),
             Test::AtMost => compare::at_most(node, &self.value),
             Test::Contains => node.text().contains(&self.value),
-            Test::Matches(regex) => regex.is_match(&node.text()),
+            Test::Matches(regex) => answer.patience.finds(regex, &node.text()),
         }
     }
 

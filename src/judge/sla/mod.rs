@@ -42,6 +42,7 @@ mod tests {
                     location: LocationId(location),
                     outcome,
                     total_us,
+                    page_us: None,
                     slots: 1,
                 });
             }

@@ -4,8 +4,14 @@ use super::{Judged, scripts};
 
 /// One sentence each.
 pub(crate) fn warnings(judged: &Judged<'_>) -> Vec<String> {
-    let warnings =
-        [unused_address(judged), outlasts(judged), unspoken(judged), plain_http3(judged), unprobed(judged)];
+    let warnings = [
+        unused_address(judged),
+        outlasts(judged),
+        unspoken(judged),
+        plain_http3(judged),
+        old_http3(judged),
+        unprobed(judged),
+    ];
     warnings.into_iter().flatten().chain(scripts::warnings(judged)).collect()
 }
 
@@ -47,6 +53,18 @@ fn plain_http3(judged: &Judged<'_>) -> Option<String> {
     let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
     let wanted = document.text("http_version") == Some("3");
     (wanted && plain).then(|| "`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead".to_owned())
+}
+
+fn old_http3(judged: &Judged<'_>) -> Option<String> {
+    let document = judged.document;
+    let version = document.text("use_ssl_version").filter(|version| !version.is_empty())?;
+    let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
+    let wanted = document.text("http_version") == Some("3");
+    (wanted && !plain).then(|| {
+        format!(
+            "`http_version` 3 needs TLS 1.3, and `use_ssl_version` `{version}` rules it out: checks end as unknown, status 95"
+        )
+    })
 }
 
 fn unprobed(judged: &Judged<'_>) -> Option<String> {

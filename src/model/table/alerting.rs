@@ -223,7 +223,11 @@ static GOALS: &[Field] = &[
     Field::new("availability", PERCENT, "Goal: percent of checks that pass"),
     Field::new("uptime", PERCENT, "Goal: percent of intervals in which any location passes"),
     Field::new("response_time", Kind::Number { min: 0.001, max: 3600.0 }, "Goal: mean seconds of a check"),
-    Field::flag("use_fullpage_time", false, "The time of the full page counts, where there is one"),
+    Field::flag(
+        "use_fullpage_time",
+        false,
+        "`response_time` counts the full page with its objects, where a run loaded one",
+    ),
     Field::list("operating_periods", &A_PERIOD, 100, "When it holds; empty is always"),
     Field::list("exclusions", &AN_EXCLUSION, 1000, "Times that do not count"),
 ];
@@ -258,7 +262,7 @@ pub static SLA_BULK_EDIT: Table = Table::new(
                 Kind::Number { min: 0.001, max: 3600.0 },
                 "Goal: mean seconds of a check",
             ),
-            Field::new("use_fullpage_time", Kind::Flag, "The time of the full page counts"),
+            Field::new("use_fullpage_time", Kind::Flag, "The full page with its objects counts"),
             Field::new("operating_periods", Kind::List { of: &A_PERIOD, min: 0, max: 100 }, "When it holds"),
             Field::new(
                 "exclusions",

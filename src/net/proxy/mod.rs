@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use tokio::net::TcpStream;
@@ -108,22 +109,29 @@ impl Net {
     /// Knows proxies by the ids that endpoints name ([`Endpoint::proxy`]). Who names one means it: even a
     /// connection to loopback goes through it.
     #[must_use]
-    pub fn with_proxies(mut self, proxies: BTreeMap<i64, Proxy>) -> Self {
-        self.proxies = proxies;
+    pub fn with_proxies(self, proxies: BTreeMap<i64, Proxy>) -> Self {
+        self.bring_proxies(proxies);
         self
+    }
+
+    /// Knows these proxies from now on, instead of those before. Connections that stand go on.
+    pub fn bring_proxies(&self, proxies: BTreeMap<i64, Proxy>) {
+        let proxies = proxies.into_iter().map(|(id, proxy)| (id, Arc::new(proxy))).collect();
+        *self.proxies.write().unwrap_or_else(PoisonError::into_inner) = proxies;
     }
 
     /// The proxy that `to` names; `None` when it names none.
     ///
     /// # Errors
     /// [`FailureKind::NotConfigured`] (95) for an id that nobody gave.
-    pub(super) fn named_proxy(&self, to: &Endpoint) -> Result<Option<&Proxy>, Failure> {
+    pub(super) fn named_proxy(&self, to: &Endpoint) -> Result<Option<Arc<Proxy>>, Failure> {
         let Some(id) = to.proxy else { return Ok(None) };
         let unknown = || {
             let detail = format!("`proxy_id`: the settings of this location have no proxy `{id}`");
             Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail)
         };
-        self.proxies.get(&id).map(Some).ok_or_else(unknown)
+        let proxies = self.proxies.read().unwrap_or_else(PoisonError::into_inner);
+        proxies.get(&id).cloned().map(Some).ok_or_else(unknown)
     }
 
     /// The proxy that a connection to `to` leaves through, which `named` this one.

@@ -55,7 +55,11 @@ impl Gauge {
     /// Lets `bytes` more in, from now on. Who reads has to look whether it [is flooded](Self::is_flooded).
     pub fn allow(&self, bytes: u64) {
         let so_far = self.0.bytes.load(Ordering::Relaxed);
-        self.0.most.store(so_far.saturating_add(bytes).saturating_add(AT_FIRST), Ordering::Relaxed);
+        // What others were let in before stays: a connection may carry many bodies at once.
+        self.0.most.fetch_max(so_far.saturating_add(AT_FIRST), Ordering::Relaxed);
+        let add = |most: u64| Some(most.saturating_add(bytes));
+        // It always adds, and so never fails.
+        let _ = self.0.most.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
     }
 
     /// Whether more came than was let in.
@@ -66,7 +70,13 @@ impl Gauge {
 
     /// Waits until more came than was let in.
     pub async fn flooded(&self) {
-        self.0.flooded.notified().await;
+        let told = self.0.flooded.notified();
+        let mut told = std::pin::pin!(told);
+        // Heard from here on, also when it comes before the wait.
+        told.as_mut().enable();
+        if !self.is_flooded() {
+            told.await;
+        }
     }
 
     /// Waits until the socket tells an error, such as that nobody listens.
@@ -85,7 +95,7 @@ impl Gauge {
         self.0.first.get_or_init(Instant::now);
         self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
         if self.is_flooded() {
-            self.0.flooded.notify_one();
+            self.0.flooded.notify_waiters();
         }
     }
 

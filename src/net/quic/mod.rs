@@ -2,23 +2,23 @@
 //! and the facts of its TLS 1.3 handshake.
 
 mod gauge;
+mod hello;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{ClientConfig, Connection, ConnectionError, EndpointConfig, TokioRuntime, TransportConfig};
 use tokio::time::Instant;
 
+use super::dial::{Raced, race, told};
 use super::tls::QuicSession;
 use super::{Deadline, Endpoint, Net, TlsOptions, Trace, decisive, socket};
 use crate::model::{Failure, FailureKind, Phase};
 pub use gauge::Gauge;
 use gauge::Gauged;
+use hello::{Suite, Watched};
 
-/// How long an address that says nothing stands in the way of the next one.
-const GIVE_WAY: Duration = Duration::from_secs(2);
 /// TLS alerts are errors of QUIC from here on (RFC 9001 4.8).
 const ALERTS: std::ops::Range<u64> = 0x100..0x200;
 /// The alert of a server that does not speak the wanted protocol (RFC 7301 3.2).
@@ -33,9 +33,18 @@ pub struct Quic {
     pub gauge: Gauge,
 }
 
+/// A handshake with one address.
+struct Try {
+    at: SocketAddr,
+    gauge: Gauge,
+    session: QuicSession,
+    suite: Suite,
+}
+
 impl Net {
-    /// A QUIC connection to `to`: resolved, held to the egress policy, its addresses tried one after another. In
-    /// `trace`, connect is the time until the server's first datagram and tls the rest of the handshake.
+    /// A QUIC connection to `to`: resolved, held to the egress policy, its addresses tried as those of TCP are, each
+    /// up to the end of its handshake. In `trace`, connect is the time until the first datagram of the server and
+    /// tls the rest of the handshake.
     ///
     /// # Errors
     /// The failure of the way or of the handshake. Proxies carry no UDP: one that the way would take is ours (95).
@@ -46,54 +55,62 @@ impl Net {
         deadline: Deadline,
         trace: &mut Trace,
     ) -> Result<Quic, Failure> {
-        let named = self.named_proxy(to)?;
-        let session = self.quic_session(&to.host, options)?;
+        self.named_proxy(to)?;
+        // What stands in the way of all addresses is told before any is tried.
+        self.quic_session(&to.host, options)?;
         let addresses = self.resolve(to, deadline, trace).await?;
-        let allowed = self.permitted(&addresses, trace)?;
+        self.quic_resolved(to, &addresses, options, deadline, trace).await
+    }
+
+    /// The same for who resolved `to` before, to `addresses`.
+    ///
+    /// # Errors
+    /// As [`Self::quic`].
+    pub async fn quic_resolved(
+        &self,
+        to: &Endpoint,
+        addresses: &[IpAddr],
+        options: &TlsOptions,
+        deadline: Deadline,
+        trace: &mut Trace,
+    ) -> Result<Quic, Failure> {
+        let named = self.named_proxy(to)?;
+        let allowed = self.permitted(addresses, trace)?;
         let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, to.port)).collect();
-        if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_towards(at, named)) {
+        if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_towards(at, named.as_deref())) {
             let detail = format!("HTTP/3 goes over UDP, which the proxy {proxy} does not carry");
             return Err(Failure::new(Phase::Connect, FailureKind::NotConfigured, detail));
         }
-        let config = client_config(&session)?;
-        let mut failures = Vec::new();
-        for (number, &at) in (1..).zip(&targets) {
-            trace.address = Some(at);
-            let patience =
-                if number < targets.len() { GIVE_WAY.min(deadline.left()) } else { deadline.left() };
-            let (gauge, started) = (Gauge::default(), Instant::now());
-            let shaking = self.shake(at, &to.host, config.clone(), &gauge);
-            let shaken = tokio::time::timeout(patience, shaking).await;
-            let answered = gauge.first();
-            trace.phases.add(Phase::Connect, answered.unwrap_or_else(Instant::now).duration_since(started));
-            if let Some(answered) = answered {
-                trace.phases.add(Phase::Tls, answered.elapsed());
+        let (started, mut tries) = (Instant::now(), Vec::new());
+        let raced = race(&targets, deadline, |at| {
+            let session = self.quic_session(&to.host, options);
+            let one = session.map(|session| {
+                Arc::new(Try { at, gauge: Gauge::default(), session, suite: Suite::default() })
+            });
+            tries.extend(one.as_ref().ok().cloned());
+            async move {
+                let shaken = match one {
+                    Ok(one) => self.shake(&one, &to.host).await,
+                    Err(failure) => Err(failure),
+                };
+                (at, shaken)
             }
-            trace.tls = session.facts(matches!(shaken, Ok(Ok(_)))).map(Box::new).or(trace.tls.take());
-            let phase = if answered.is_some() { Phase::Tls } else { Phase::Connect };
-            match shaken {
-                Ok(Ok(connection)) => return Ok(Quic { connection, gauge }),
-                Ok(Err(Stopped::Failed(failure))) => failures.push(failure),
-                Ok(Err(Stopped::Refused)) => failures.push(self.refused(at, phase, &gauge)),
-                Ok(Err(Stopped::Closed(error))) => {
-                    failures
-                        .push(session.refusal().unwrap_or_else(|| Failure { phase, ..closed(at, &error) }));
-                }
-                Err(_) => failures.push(unanswered(at, phase, deadline)),
-            }
-        }
-        Err(decisive(failures))
+        });
+        let raced = raced.await;
+        let (won, outcome) = match raced {
+            Raced::Won(at, quic) => (Some(at), Ok(quic)),
+            Raced::Lost(failures) => (None, Err(decisive(failures))),
+            Raced::TooLate(failures) => (None, Err(too_late(&tries, &failures, deadline))),
+        };
+        note(&tries, won, started, trace);
+        outcome
     }
 
-    async fn shake(
-        &self,
-        at: SocketAddr,
-        host: &str,
-        config: ClientConfig,
-        gauge: &Gauge,
-    ) -> Result<Connection, Stopped> {
-        let failed = |error: &std::io::Error| Stopped::Failed(self.dial_failure(at, error));
-        let socket = socket::udp(self.source(), at).map_err(|error| failed(&error))?;
+    async fn shake(&self, one: &Try, host: &str) -> Result<Quic, Failure> {
+        let Try { at, gauge, session, suite } = one;
+        let config = client_config(session, suite)?;
+        let failed = |error: &std::io::Error| self.dial_failure(*at, error);
+        let socket = socket::udp(self.source(), *at).map_err(|error| failed(&error))?;
         let socket = Gauged::new(socket, gauge.clone()).map_err(|error| failed(&error))?;
         let endpoint = quinn::Endpoint::new_with_abstract_socket(
             EndpointConfig::default(),
@@ -103,13 +120,20 @@ impl Net {
         );
         let endpoint = endpoint.map_err(|error| failed(&error))?;
         let bare = host.strip_suffix('.').unwrap_or(host);
-        let connecting = endpoint.connect_with(config, at, bare).map_err(|error| {
+        let connecting = endpoint.connect_with(config, *at, bare).map_err(|error| {
             let detail = format!("{at}: QUIC cannot begin: {error}");
-            Stopped::Failed(Failure::new(Phase::Connect, FailureKind::Internal, detail))
+            Failure::new(Phase::Connect, FailureKind::Internal, detail)
         })?;
+        let phase = || if gauge.first().is_some() { Phase::Tls } else { Phase::Connect };
         tokio::select! {
-            done = connecting => done.map_err(Stopped::Closed),
-            () = gauge.failing() => Err(Stopped::Refused),
+            done = connecting => match done {
+                Ok(connection) => Ok(Quic { connection, gauge: gauge.clone() }),
+                Err(error) => {
+                    let closed = || Failure { phase: phase(), ..closed(*at, &error) };
+                    Err(session.refusal().unwrap_or_else(closed))
+                }
+            },
+            () = gauge.failing() => Err(self.refused(*at, phase(), gauge)),
         }
     }
 
@@ -121,30 +145,49 @@ impl Net {
     }
 }
 
-enum Stopped {
-    Failed(Failure),
-    /// The socket told an error, which the gauge has.
-    Refused,
-    Closed(ConnectionError),
+/// Tells what was seen of the address that `won`; else of the one that came furthest.
+fn note(tries: &[Arc<Try>], won: Option<SocketAddr>, started: Instant, trace: &mut Trace) {
+    let answered = || tries.iter().rev().find(|one| one.gauge.first().is_some());
+    let one = match won {
+        Some(at) => tries.iter().find(|one| one.at == at),
+        None => answered().or(tries.last()),
+    };
+    let Some(one) = one else { return };
+    trace.address = Some(one.at);
+    let first = one.gauge.first();
+    trace.phases.add(Phase::Connect, first.unwrap_or_else(Instant::now).duration_since(started));
+    if let Some(first) = first {
+        trace.phases.add(Phase::Tls, first.elapsed());
+    }
+    let facts = one.session.facts(won.is_some(), one.suite.get().copied());
+    trace.tls = facts.map(Box::new).or(trace.tls.take());
 }
 
-fn client_config(session: &QuicSession) -> Result<ClientConfig, Failure> {
-    let crypto = QuicClientConfig::try_from(session.config()).map_err(|error| {
+fn client_config(session: &QuicSession, suite: &Suite) -> Result<ClientConfig, Failure> {
+    let inner = QuicClientConfig::try_from(session.config()).map_err(|error| {
         Failure::new(Phase::Tls, FailureKind::Internal, format!("QUIC cannot be spoken: {error}"))
     })?;
     let mut transport = TransportConfig::default();
     // The deadline of the attempt ends it.
     transport.max_idle_timeout(None);
-    let mut config = ClientConfig::new(Arc::new(crypto));
+    let mut config =
+        ClientConfig::new(Arc::new(Watched { inner: Arc::new(inner), suite: Arc::clone(suite) }));
     config.transport_config(Arc::new(transport));
     Ok(config)
 }
 
-fn unanswered(at: SocketAddr, phase: Phase, deadline: Deadline) -> Failure {
-    let mut failure = Failure::timed_out(phase, deadline.timeout);
-    if phase == Phase::Connect {
+fn too_late(tries: &[Arc<Try>], failures: &[Failure], deadline: Deadline) -> Failure {
+    let is_answered = tries.iter().any(|one| one.gauge.first().is_some());
+    let phase = if is_answered { Phase::Tls } else { Phase::Connect };
+    let mut failure = deadline.missed(phase);
+    if !is_answered {
+        let at = told(tries.iter().map(|one| one.at), ", ");
         failure.detail =
-            format!("{at} does not answer QUIC over UDP; it may not speak HTTP/3, or something drops UDP");
+            format!("no answer from {at} over QUIC; it may not speak HTTP/3, or something drops UDP");
+    }
+    if !failures.is_empty() {
+        let others = told(failures.iter().map(|other| &other.detail), "; ");
+        failure.detail = format!("{}; {others}", failure.detail);
     }
     failure
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use rustls::ClientConfig;
+use rustls::{CipherSuite, ClientConfig};
 
 use super::verify::Recorder;
 use super::{TlsOptions, TlsVersions, facts, fault, named};
@@ -42,15 +42,14 @@ impl QuicSession {
         Arc::clone(&self.config)
     }
 
-    /// The facts as far as the handshake came; `stands` when it was completed.
-    pub(in crate::net) fn facts(&self, stands: bool) -> Option<TlsFacts> {
+    /// The facts as far as the handshake came; `stands` when it was completed, with the `suite` of this number
+    /// (RFC 8446 B.4).
+    pub(in crate::net) fn facts(&self, stands: bool, suite: Option<u16>) -> Option<TlsFacts> {
         let certificates = facts::certificates(&self.recorder.chain());
         let tls_version = stands.then(|| "TLSv1.3".to_owned());
-        (stands || !certificates.is_empty()).then_some(TlsFacts {
-            certificates,
-            tls_version,
-            tls_cipher: None,
-        })
+        let suite = suite.filter(|_| stands).map(CipherSuite::from);
+        let tls_cipher = suite.and_then(|suite| suite.as_str()).map(facts::cipher);
+        (stands || !certificates.is_empty()).then_some(TlsFacts { certificates, tls_version, tls_cipher })
     }
 
     /// Why the certificate was refused here, when it was.

@@ -6,11 +6,13 @@ use std::time::Duration;
 use http::StatusCode;
 
 use super::plan::Plan;
+use crate::judge::Patience;
 use crate::judge::assertion::{Answer, Assertion};
 use crate::judge::charset;
 use crate::judge::template::Variables;
 use crate::model::{Failure, FailureKind, Phase};
 use crate::net::Deadline;
+use crate::probe::apart::apart;
 
 /// Bytes of a body that are looked at in passing.
 const LONG_BODY: usize = 32 * 1024;
@@ -52,19 +54,21 @@ impl Case {
                 return ruling;
             }
         }
+        let internal = |failure| Ruling { failures: vec![failure], ..Ruling::default() };
         let judge = move || {
             let text = charset::decode(&self.body, Some(&self.content_type));
-            self.rule(&self.answer(&text))
+            let answer = self.answer(&text).within(Patience::of(|| deadline.left()));
+            let ruling = self.rule(&answer);
+            if answer.is_overdue() {
+                let words = format!(
+                    "searching {} bytes would take longer than the timeout; simplify the regular expressions",
+                    text.len()
+                );
+                return internal(Failure::new(Phase::Validate, FailureKind::Internal, words));
+            }
+            ruling
         };
-        let internal = |words: &str| {
-            let failure = Failure::new(Phase::Validate, FailureKind::Internal, words);
-            Ruling { failures: vec![failure], ..Ruling::default() }
-        };
-        match deadline.hold(Phase::Validate, tokio::task::spawn_blocking(judge)).await {
-            Ok(Ok(ruling)) => ruling,
-            Ok(Err(_)) => internal("the assertions could not be judged to their end"),
-            Err(_) => internal("the assertions were not judged at the timeout; simplify their expressions"),
-        }
+        apart("judging the assertions", deadline, judge).await.unwrap_or_else(internal)
     }
 
     fn answer<'a>(&'a self, text: &'a str) -> Answer<'a> {

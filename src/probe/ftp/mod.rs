@@ -13,7 +13,7 @@ use crate::model::table::ftp::FTP_SCHEMES;
 use crate::model::{
     Document, Failure, FailureKind, FtpFacts, MonitorType, Observation, Phase, Warning, WarningKind,
 };
-use crate::net::{Deadline, TlsOptions, TlsVersions};
+use crate::net::{Deadline, TlsOptions};
 use crate::wire::Session;
 use crate::wire::ftp::{Client, Login, Opening, Watch};
 use file::File;
@@ -53,14 +53,7 @@ pub(super) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
 }
 
 fn tls(document: &Document) -> TlsOptions {
-    let id = |field| Some(document.number(field)).filter(|&id| id != 0);
-    TlsOptions {
-        versions: TlsVersions::of_field(document.text("use_ssl_version").unwrap_or_default()),
-        alpn: &[],
-        verify: super::target::is_on(document, "verify_certificate"),
-        ca: id("ca_cert_id"),
-        client_certificate: id("ssl_cert_id").filter(|_| document.flag("use_client_ssl_cert")),
-    }
+    TlsOptions { verify: super::target::is_on(document, "verify_certificate"), ..super::way::tls(document) }
 }
 
 impl Probe for FtpProbe {

@@ -11,7 +11,7 @@ use super::options::Options;
 use crate::judge::charset;
 use crate::model::{Observation, Warning};
 use crate::page::{self, Finds, Loaded, Terms};
-use crate::wire::http::client::{Jar, Pass};
+use crate::wire::http::client::{Jar, Pass, version_name};
 
 /// Bytes of a page that are read in passing.
 const LONG: usize = 64 * 1024;
@@ -70,11 +70,15 @@ pub(super) async fn look(
     }
 }
 
-/// HTTP/2 counts where the page itself came by it.
+/// HTTP/2 and HTTP/3 count where the page itself came by them.
 fn observed(observation: &Observation, wanted: Version) -> Version {
     let facts = observation.facts.http.as_ref();
     match wanted {
-        Version::HTTP_2 if facts.is_some_and(|facts| facts.http_version != "HTTP/2") => Version::HTTP_11,
+        Version::HTTP_2 | Version::HTTP_3
+            if facts.is_some_and(|facts| facts.http_version != version_name(wanted)) =>
+        {
+            Version::HTTP_11
+        }
         wanted => wanted,
     }
 }

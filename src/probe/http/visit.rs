@@ -8,11 +8,13 @@ use tokio::time::Instant;
 use super::Context;
 use super::full_page::Page;
 use super::options::Options;
+use crate::judge::Patience;
 use crate::judge::certificate::Expiry;
 use crate::judge::charset;
 use crate::judge::keyword::KeywordRule;
 use crate::model::{Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
 use crate::net::Deadline;
+use crate::probe::apart::apart;
 use crate::wire::http::client::{
     Client, Jar, Journey, Kept, Request, evidence, of_media_type, short, shown, version_name,
 };
@@ -227,25 +229,28 @@ async fn search(
     deadline: Deadline,
 ) -> Result<(), Failure> {
     let is_long = body.len() > LONG_BODY;
+    let internal = |words: String| Err(Failure::new(Phase::Validate, FailureKind::Internal, words));
     let judge = move || {
         let text = charset::decode(&body, content_type.as_deref());
         // That it compiles was seen when the probe was built.
-        match rule.compile() {
-            Ok(keyword) => keyword.judge(&text).map_or(Ok(()), Err),
-            Err(error) => Err(Failure::new(Phase::Validate, FailureKind::Internal, error.to_string())),
+        let keyword = match rule.compile() {
+            Ok(keyword) => keyword,
+            Err(error) => return internal(error.to_string()),
+        };
+        let patience = Patience::of(|| deadline.left());
+        let failure = keyword.judge_within(&text, &patience);
+        if patience.is_over() {
+            return internal(format!(
+                "searching {} bytes for the keyword would take longer than the timeout; simplify `keyword_string`",
+                text.len()
+            ));
         }
+        failure.map_or(Ok(()), Err)
     };
     if !is_long {
         return judge();
     }
-    let internal = |words: &str| Err(Failure::new(Phase::Validate, FailureKind::Internal, words));
-    match deadline.hold(Phase::Validate, tokio::task::spawn_blocking(judge)).await {
-        Ok(Ok(verdict)) => verdict,
-        Ok(Err(_)) => internal("the search for the keyword ended early"),
-        Err(_) => {
-            internal("the search for the keyword was not over at the timeout; simplify `keyword_string`")
-        }
-    }
+    apart("the search for the keyword", deadline, judge).await?
 }
 
 fn status_line(head: &Head) -> String {

@@ -17,9 +17,9 @@ const INSERT: &str = "
     INSERT INTO results (planned_at, monitor_id, location_id, outcome, status, warning_status, started_after,
         total_us, prepare_us, resolve_us, connect_us, tls_us, send_us, first_byte_us, transfer_us, validate_us,
         body_wire_bytes, body_bytes, address, revision, attempts, label, facts, chain,
-        missed_reason, missed_slots, last_planned_at, session)
+        missed_reason, missed_slots, last_planned_at, session, page_us)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22,
-        ?23, ?24, ?25, ?26, ?27, ?28)
+        ?23, ?24, ?25, ?26, ?27, ?28, ?29)
     ON CONFLICT DO NOTHING";
 
 /// The code of [`Outcome::Missed`], as statements here have it.
@@ -119,6 +119,7 @@ fn insert(writing: &mut Writing<'_>, row: &Row) -> rusqlite::Result<bool> {
         row.missed.map(|missed| missed.slots),
         row.missed.map(|missed| missed.last_planned_at),
         row.session(),
+        row.page_us,
     ])?;
     if inserted == 1
         && let Some(details) = &row.details

@@ -44,6 +44,8 @@ pub(super) struct Row {
     pub(super) warning_status: Option<u16>,
     pub(super) started_after: i64,
     pub(super) total_us: i64,
+    /// Of the full page, which stands in the details too: those go earlier.
+    pub(super) page_us: Option<i64>,
     pub(super) phases: Phases,
     pub(super) body_wire_bytes: Option<i64>,
     pub(super) body_bytes: Option<i64>,
@@ -72,6 +74,7 @@ impl Row {
         let phases = result.phases();
         let attempts = i64::from(result.attempts.last().map_or(0, |attempt| attempt.number));
         let (body_wire_bytes, body_bytes) = take_sizes(&mut result.facts);
+        let page_us = result.course.page.as_ref().map(|page| signed(page.total_us));
         let chain = take_chain(&mut result.facts);
         let (facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
         let own_status_text = result.status_text != result.status.text();
@@ -95,6 +98,7 @@ impl Row {
             warning_status: result.warning_status.map(|status| status.0),
             started_after,
             total_us: signed(result.total_us),
+            page_us,
             phases,
             body_wire_bytes,
             body_bytes,

@@ -42,7 +42,7 @@ fn samples(
     most: u32,
 ) -> rusqlite::Result<Vec<Sample>> {
     conn.prepare_cached(
-        "SELECT planned_at, location_id, outcome, total_us, missed_slots
+        "SELECT planned_at, location_id, outcome, total_us, missed_slots, page_us
          FROM results INDEXED BY results_by_monitor
          WHERE monitor_id = ?1 AND planned_at >= ?2 AND planned_at < ?3
          ORDER BY planned_at, location_id LIMIT ?4",
@@ -54,6 +54,7 @@ fn samples(
             outcome: Outcome::from_code(row.get(2)?).unwrap_or(Outcome::Unknown),
             total_us: row.get(3)?,
             slots: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
+            page_us: row.get(5)?,
         })
     })?
     .collect()

@@ -20,6 +20,7 @@ const STEPS: &[Step] = &[
     Step { sql: include_str!("schema/5.sql"), then: |_| Ok(()) },
     Step { sql: include_str!("schema/6.sql"), then: |_| Ok(()) },
     Step { sql: include_str!("schema/7.sql"), then: |_| Ok(()) },
+    Step { sql: include_str!("schema/8.sql"), then: |_| Ok(()) },
 ];
 
 /// From one version to the next: statements, and then what SQL cannot compute, in the same transaction.

@@ -1,4 +1,4 @@
-//! Connections that carry more than one exchange: one after another (HTTP/1.1), or many at once (HTTP/2).
+//! Connections that carry more than one exchange: one after another (HTTP/1.1), or many at once (HTTP/2, HTTP/3).
 
 use std::future::poll_fn;
 use std::task::Poll;
@@ -16,9 +16,10 @@ use super::body::Body;
 use super::driver::{Driver, Wanted};
 use super::exchange::{self, Head};
 use super::fault;
+use super::quic::Line;
 use super::recorder::{Marks, Recorder};
 use crate::model::{Failure, Phases};
-use crate::net::Deadline;
+use crate::net::{Deadline, Quic};
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -104,15 +105,18 @@ fn is_last(head: &Head) -> bool {
     head.version < Version::HTTP_11 || options.any(|option| option.eq_ignore_ascii_case("close"))
 }
 
-/// An HTTP/2 connection. Clones share it; a [`Driver`] moves it on, which whoever opened it has to poll.
+/// An HTTP/2 or HTTP/3 connection. Clones share it; a [`Driver`] moves it on, which whoever opened it has to poll.
 #[derive(Clone)]
-pub struct Shared {
-    sender: http2::SendRequest<Full<Bytes>>,
-    marks: Marks,
+pub struct Shared(Lane);
+
+#[derive(Clone)]
+enum Lane {
+    Http2(Http2),
+    Http3(Line),
 }
 
 impl Shared {
-    /// A connection over `stream`, and what moves it on.
+    /// An HTTP/2 connection over `stream`, and what moves it on.
     ///
     /// # Errors
     /// Those of the stream.
@@ -125,13 +129,34 @@ impl Shared {
         let handshake = exchange::http2(wanted.clone()).handshake(io).await;
         let (sender, connection) = handshake.map_err(|error| fault::of(&marks, &error))?;
         let driver = Driver::new(connection, Some(marks.clone()), Some(wanted));
-        Ok((Self { sender, marks }, driver))
+        Ok((Self(Lane::Http2(Http2 { sender, marks })), driver))
+    }
+
+    /// An HTTP/3 connection over `quic`, and what moves it on.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub async fn over_quic(quic: Quic) -> Result<(Self, Driver), Failure> {
+        let (line, driver) = Line::over(quic, Marks::start(false)).await?;
+        Ok((Self(Lane::Http3(line)), driver))
     }
 
     /// Whether it takes no more exchanges.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.sender.is_closed()
+        match &self.0 {
+            Lane::Http2(http2) => http2.sender.is_closed(),
+            Lane::Http3(line) => line.is_closed(),
+        }
+    }
+
+    /// What it speaks.
+    #[must_use]
+    pub const fn version(&self) -> Version {
+        match &self.0 {
+            Lane::Http2(_) => Version::HTTP_2,
+            Lane::Http3(_) => Version::HTTP_3,
+        }
     }
 
     /// Sends `request` and waits for the head of the answer, at most until `deadline`. `phases` gets
@@ -140,6 +165,27 @@ impl Shared {
     /// # Errors
     /// Why there is no answer.
     pub async fn ask(
+        &mut self,
+        request: Request<Full<Bytes>>,
+        deadline: Deadline,
+        phases: &mut Phases,
+    ) -> Result<(Head, Body), Unanswered> {
+        match &mut self.0 {
+            Lane::Http2(http2) => http2.ask(request, deadline, phases).await,
+            Lane::Http3(line) => line.ask(request, deadline, phases).await,
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Http2 {
+    sender: http2::SendRequest<Full<Bytes>>,
+    /// Of the connection.
+    marks: Marks,
+}
+
+impl Http2 {
+    async fn ask(
         &mut self,
         request: Request<Full<Bytes>>,
         deadline: Deadline,

@@ -67,7 +67,7 @@ pub(super) fn result() -> Value {
             "warning_status": integer("Status code of the reservation of a warning"),
             "status_text": text("The status code in words"),
             "reasons": {"type": "array", "items": {"type": "string"}, "description": "Why, the deciding reason first"},
-            "total_us": micros("From the start of the first attempt to the end of the last"),
+            "total_us": micros("How long all attempts took together; of a full page, without its objects"),
             "address": text("Address and port of the peer of the last attempt"),
             "attempts": {"type": "array", "items": attempt()},
             "facts": facts(),

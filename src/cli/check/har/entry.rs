@@ -147,10 +147,10 @@ fn content(exchange: &HttpExchange) -> Value {
     content
 }
 
-/// Says of a text that it is only the beginning.
+/// Says of a text that is shorter than what it is of how long that was: it is cut, or something in it is masked.
 fn cut(value: &mut Value, body: &Excerpt) {
     if body.bytes > body.text.len() as u64 {
-        value["comment"] = format!("the beginning of {} bytes", body.bytes).into();
+        value["comment"] = format!("the whole has {} bytes", body.bytes).into();
     }
 }
 

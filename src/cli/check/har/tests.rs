@@ -144,7 +144,7 @@ fn an_exchange_becomes_an_entry_with_all_that_the_format_wants() {
     assert_eq!(entry["request"]["bodySize"], 3);
     assert_eq!(entry["request"]["postData"], json!({"mimeType": "text/plain", "text": "one"}));
     assert_eq!(entry["response"]["redirectURL"], "/done");
-    let content = json!({"size": 70, "compression": 40, "mimeType": "text/html", "text": "<p>", "comment": "the beginning of 70 bytes"});
+    let content = json!({"size": 70, "compression": 40, "mimeType": "text/html", "text": "<p>", "comment": "the whole has 70 bytes"});
     assert_eq!(entry["response"]["content"], content);
     assert_eq!(entry["response"]["bodySize"], 30);
 }

@@ -1,0 +1,134 @@
+//! How long expressions may search a text. The time that they take grows with the text only, but a few take minutes
+//! for a megabyte, and a search that has begun cannot be stopped. So the beginning of a long text is searched first,
+//! then a longer one, and the whole of it only when what those took says that it will be over in time.
+
+use std::cell::Cell;
+use std::fmt;
+use std::time::Duration;
+
+use regex::Regex;
+
+/// Bytes of the first part; shorter texts are searched at once. The worst expressions take some tenths of a second
+/// for them.
+const FIRST: usize = 4 * 1024;
+/// How much longer each part is than the one before: all parts together take a third of what the whole takes.
+const GROWTH: usize = 4;
+
+/// Says how long a search may still take.
+pub struct Patience<'a> {
+    left: Option<Box<dyn Fn() -> Duration + 'a>>,
+    over: Cell<bool>,
+}
+
+impl fmt::Debug for Patience<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Patience").field("over", &self.over).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Patience<'a> {
+    /// That without an end.
+    #[must_use]
+    pub fn endless() -> Self {
+        Self { left: None, over: Cell::new(false) }
+    }
+
+    /// That of somebody who has as long as `left` says, whenever it is asked.
+    pub fn of(left: impl Fn() -> Duration + 'a) -> Self {
+        Self { left: Some(Box::new(left)), over: Cell::new(false) }
+    }
+
+    /// Whether a search was not made, since it would have taken too long. What others came to behind it is worth
+    /// nothing.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.over.get()
+    }
+
+    /// Whether `regex` matches in `text`; `false` as well when it takes too long.
+    pub(super) fn finds(&self, regex: &Regex, text: &str) -> bool {
+        self.lasts(regex, text) && regex.is_match(text)
+    }
+
+    /// Whether there is time to search all of `text`.
+    pub(super) fn lasts(&self, regex: &Regex, text: &str) -> bool {
+        let Some(left) = self.left.as_ref().filter(|_| !self.is_over()) else { return !self.is_over() };
+        let mut bytes = FIRST;
+        let mut before = left();
+        while bytes < text.len() && !before.is_zero() {
+            let next = bytes.saturating_mul(GROWTH).min(text.len());
+            // What it comes to says nothing of the whole: a part ends where the text does not.
+            let _ = regex.is_match(&text[..text.floor_char_boundary(bytes)]);
+            let after = left();
+            let took = before.saturating_sub(after);
+            if took.mul_f64(next as f64 / bytes as f64) > after {
+                before = Duration::ZERO;
+            } else {
+                (bytes, before) = (next, after);
+            }
+        }
+        self.over.set(before.is_zero());
+        !before.is_zero()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A patience of somebody who has so many seconds left, each time that it is asked.
+    fn seconds(left: &'static [u64]) -> (Patience<'static>, std::rc::Rc<Cell<usize>>) {
+        let asked = std::rc::Rc::new(Cell::new(0));
+        let count = std::rc::Rc::clone(&asked);
+        let patience = Patience::of(move || {
+            let at = count.get();
+            count.set(at + 1);
+            Duration::from_secs(left[at])
+        });
+        (patience, asked)
+    }
+
+    #[test]
+    fn a_search_that_would_take_too_long_is_not_made() {
+        let (text, regex) = ("a".repeat(100 * 1024), Regex::new("a").unwrap());
+        // Parts of 4, 16 and 64 KiB, then the whole of 100 KiB.
+        for (left, found) in [
+            (&[99, 98, 93, 61][..], true),
+            // The third part took 32 s, so that the whole would take 50 s.
+            (&[92, 91, 86, 54], true),
+            (&[87, 86, 81, 49], false),
+            (&[99, 98, 39], false),
+            (&[99, 79], false),
+            (&[0], false),
+        ] {
+            let (patience, asked) = seconds(left);
+            assert_eq!((patience.finds(&regex, &text), patience.is_over()), (found, !found), "{left:?}");
+            assert_eq!(asked.get(), left.len(), "{left:?}");
+            // Nothing is searched behind one that was not made.
+            assert!(found || !patience.finds(&regex, "a"));
+        }
+        let (patience, _) = seconds(&[1]);
+        assert!(patience.finds(&regex, &text[..4 * 1024]) && !patience.is_over());
+    }
+
+    #[test]
+    fn what_is_searched_in_time_comes_to_what_it_comes_to() {
+        let text = format!("{}needle{}ende", "x ".repeat(200_000), "ü".repeat(100_000));
+        let most = Duration::from_secs(3600);
+        for (expression, found) in [
+            ("needle", true),
+            ("ende$", true),
+            ("^x x", true),
+            ("ü$", false),
+            (r"x\b \z", false),
+            ("nadel", false),
+        ] {
+            for patience in [Patience::of(move || most), Patience::endless()] {
+                assert_eq!(patience.finds(&Regex::new(expression).unwrap(), &text), found, "{expression}");
+                assert!(!patience.is_over(), "{expression}");
+            }
+        }
+        let late = Patience::of(|| Duration::ZERO);
+        assert!(!late.finds(&Regex::new("x").unwrap(), "x") && late.is_over());
+    }
+}

@@ -1,0 +1,148 @@
+//! Sees which cipher suite a server chooses. quinn tells all of a handshake but that; it stands in the `ServerHello`,
+//! which goes through here on its way to the TLS library.
+
+use std::any::Any;
+use std::sync::{Arc, OnceLock};
+
+use quinn::ConnectError;
+use quinn::crypto::rustls::QuicClientConfig;
+use quinn::crypto::{ClientConfig, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, Session};
+use quinn_proto::transport_parameters::TransportParameters;
+use quinn_proto::{ConnectionId, Side, TransportError};
+
+/// The type of a `ServerHello` (RFC 8446 4). A `HelloRetryRequest` looks the same, and the suite that it names has to
+/// be that of the `ServerHello` behind it.
+const SERVER_HELLO: u8 = 2;
+/// Bytes before the length of the session id: type, length, version, random.
+const BEFORE_SESSION: usize = 1 + 3 + 2 + 32;
+/// Bytes up to the suite at most: a session id has 32.
+const LONGEST: usize = BEFORE_SESSION + 1 + 32 + 2;
+
+/// The number of the suite, once it is known.
+pub(super) type Suite = Arc<OnceLock<u16>>;
+
+/// A configuration whose sessions tell their suite.
+pub(super) struct Watched {
+    pub(super) inner: Arc<QuicClientConfig>,
+    pub(super) suite: Suite,
+}
+
+impl ClientConfig for Watched {
+    fn start_session(
+        self: Arc<Self>,
+        version: u32,
+        server_name: &str,
+        params: &TransportParameters,
+    ) -> Result<Box<dyn Session>, ConnectError> {
+        let inner = Arc::clone(&self.inner).start_session(version, server_name, params)?;
+        Ok(Box::new(Watching { inner, suite: Arc::clone(&self.suite), heard: Vec::with_capacity(LONGEST) }))
+    }
+}
+
+struct Watching {
+    inner: Box<dyn Session>,
+    suite: Suite,
+    /// The beginning of what the server said.
+    heard: Vec<u8>,
+}
+
+impl Watching {
+    fn watch(&mut self, bytes: &[u8]) {
+        let more = bytes.len().min(LONGEST - self.heard.len());
+        self.heard.extend_from_slice(&bytes[..more]);
+        if let Some(suite) = suite_of(&self.heard) {
+            self.suite.get_or_init(|| suite);
+        }
+    }
+}
+
+/// The suite of a `ServerHello` that is there up to it.
+fn suite_of(hello: &[u8]) -> Option<u16> {
+    let session = usize::from(*hello.get(BEFORE_SESSION)?);
+    let suite = hello.get(BEFORE_SESSION + 1 + session..)?.get(..2)?;
+    (hello[0] == SERVER_HELLO).then(|| u16::from_be_bytes([suite[0], suite[1]]))
+}
+
+impl Session for Watching {
+    fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
+        self.watch(bytes);
+        self.inner.read_handshake(bytes)
+    }
+
+    fn initial_keys(&self, dst_cid: &ConnectionId, side: Side) -> Keys {
+        self.inner.initial_keys(dst_cid, side)
+    }
+
+    fn handshake_data(&self) -> Option<Box<dyn Any>> {
+        self.inner.handshake_data()
+    }
+
+    fn peer_identity(&self) -> Option<Box<dyn Any>> {
+        self.inner.peer_identity()
+    }
+
+    fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
+        self.inner.early_crypto()
+    }
+
+    fn early_data_accepted(&self) -> Option<bool> {
+        self.inner.early_data_accepted()
+    }
+
+    fn is_handshaking(&self) -> bool {
+        self.inner.is_handshaking()
+    }
+
+    fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
+        self.inner.transport_parameters()
+    }
+
+    fn write_handshake(&mut self, out: &mut Vec<u8>) -> Option<Keys> {
+        self.inner.write_handshake(out)
+    }
+
+    fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
+        self.inner.next_1rtt_keys()
+    }
+
+    fn is_valid_retry(&self, orig_dst_cid: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {
+        self.inner.is_valid_retry(orig_dst_cid, header, payload)
+    }
+
+    fn export_keying_material(
+        &self,
+        output: &mut [u8],
+        label: &[u8],
+        context: &[u8],
+    ) -> Result<(), ExportKeyingMaterialError> {
+        self.inner.export_keying_material(output, label, context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hello(kind: u8, session: usize) -> Vec<u8> {
+        let mut hello = vec![kind, 0, 0, 90, 3, 3];
+        hello.extend([7; 32]);
+        hello.extend([u8::try_from(session).unwrap()]);
+        hello.extend(vec![9; session]);
+        hello.extend([0x13, 0x02, 0, 0, 40]);
+        hello
+    }
+
+    #[test]
+    fn the_suite_is_found_once_enough_of_a_server_hello_is_there() {
+        for session in [0, 1, 32] {
+            let whole = hello(SERVER_HELLO, session);
+            let end = BEFORE_SESSION + 1 + session + 2;
+            for cut in 0..whole.len() {
+                assert_eq!(suite_of(&whole[..cut]), (cut >= end).then_some(0x1302), "{session} {cut}");
+            }
+        }
+        assert_eq!(suite_of(&hello(1, 0)), None);
+        assert_eq!(suite_of(&[SERVER_HELLO; LONGEST]), Some(0x0202));
+        assert_eq!(suite_of(&[0xff; LONGEST]), None);
+    }
+}

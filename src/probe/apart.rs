@@ -1,0 +1,48 @@
+//! Work that takes long, apart from the threads that wait for targets: so much of it at once, and no more.
+
+use std::sync::{Arc, LazyLock};
+use std::thread;
+
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use crate::model::{Failure, FailureKind, Phase};
+use crate::net::Deadline;
+
+/// Pieces of work for each processor. What is given up at its deadline goes on to its end, and keeps its place
+/// until then: else threads would pile up.
+const FOR_EACH: usize = 2;
+
+/// The places of this process.
+static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    Arc::new(Semaphore::new(FOR_EACH * processors))
+});
+
+/// What `work` comes to, when it is over by `deadline`; `what` it is is told when it is not. The target has
+/// delivered by then, so that this is no fault of its.
+///
+/// # Errors
+/// [`FailureKind::Internal`] in phase `Validate`.
+pub(super) async fn apart<T: Send + 'static>(
+    what: &str,
+    deadline: Deadline,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
+    let internal =
+        |words: &str| Failure::new(Phase::Validate, FailureKind::Internal, format!("{what} {words}"));
+    let place = deadline.hold(Phase::Validate, Arc::clone(&PLACES).acquire_owned()).await;
+    let Ok(Ok(place)) = place else {
+        return Err(internal("was not begun by the timeout: searches of other checks took all the time"));
+    };
+    let working = spawn_blocking(move || {
+        let done = work();
+        drop(place);
+        done
+    });
+    match deadline.hold(Phase::Validate, working).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(_)) => Err(internal("ended early")),
+        Err(_) => Err(internal("was not over at the timeout")),
+    }
+}

@@ -1,0 +1,88 @@
+//! Any text with placeholders and any value: no value leaves the place where it stands.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use vigie::judge::assertion::{Answer, Assertion};
+use vigie::judge::template::{Place, Template, Variables};
+use vigie::judge::variable::Variable;
+use vigie::model::Timestamp;
+
+const PLACES: [Place; 9] = [
+    Place::Url,
+    Place::Header,
+    Place::Login,
+    Place::Json,
+    Place::Form,
+    Place::Xml,
+    Place::Body,
+    Place::Value,
+    Place::Regex,
+];
+
+// The value of `v` up to a line feed, then a text for every place.
+pub fn run(data: &[u8]) {
+    let Ok(all) = std::str::from_utf8(data) else { return };
+    let (value, text) = all.split_once('\n').unwrap_or((all, ""));
+    let mut variables = Variables::new(Timestamp::from_seconds(1_700_000_000), 7);
+    variables.set("v", value.to_owned());
+    for place in PLACES {
+        let template = Template::new(text, place);
+        match template.filled(&variables) {
+            Ok(filled) => assert!(template.has_names() || filled == text, "{place:?} changes `{text}`"),
+            Err(failure) => assert!(template.has_names() && !failure.detail.is_empty(), "{failure}"),
+        }
+    }
+    let filled = |text: &str, place: Place| Template::new(text, place).filled(&variables).ok();
+    in_a_url(filled("http://a.test/x/{{v}}/y?q={{v}}&r=1#f", Place::Url), value);
+    in_a_header(filled("Bearer {{v}}", Place::Header));
+    let document = filled(r#"{"a":"{{v}}","b":1}"#, Place::Json).expect("a string takes any value");
+    let document: Value = serde_json::from_str(&document).unwrap_or_else(|error| panic!("{document}: {error}"));
+    assert_eq!(document, json!({"a": value, "b": 1}));
+    let form = filled("a={{v}}&b=1", Place::Form).expect("a form takes any value");
+    let pairs: Vec<(String, String)> = url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
+    assert_eq!(pairs, [("a".to_owned(), value.to_owned()), ("b".to_owned(), "1".to_owned())], "{form}");
+    // XML has no way to write most control characters, and two that are neither characters.
+    if !value.contains(|c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}')) {
+        in_xml(&filled("<r a='{{v}}' b=\"{{v}}\">{{v}}</r>", Place::Xml).expect("so does XML"), value);
+    }
+    if value.len() < 1000 {
+        in_an_expression(&filled("^{{v}}$", Place::Regex).expect("so does an expression"), value);
+    }
+}
+
+/// It is one part of the path and one value of the query.
+fn in_a_url(filled: Option<String>, value: &str) {
+    let Some(filled) = filled else {
+        return assert!(matches!(value, "." | ".."), "`{value}` is refused in a URL");
+    };
+    let url = url::Url::parse(&filled).unwrap_or_else(|error| panic!("{filled}: {error}"));
+    assert_eq!((url.host_str(), url.fragment()), (Some("a.test"), Some("f")), "{filled}");
+    let parts: Vec<&str> = url.path_segments().expect("it has a path").collect();
+    assert!(parts.len() == 3 && parts[0] == "x" && parts[2] == "y", "{filled}");
+    let pairs: Vec<(String, String)> = url.query_pairs().into_owned().collect();
+    assert_eq!(pairs, [("q".to_owned(), value.to_owned()), ("r".to_owned(), "1".to_owned())], "{filled}");
+}
+
+fn in_a_header(filled: Option<String>) {
+    if let Some(filled) = filled {
+        assert!(http::HeaderValue::from_bytes(filled.as_bytes()).is_ok(), "{filled:?}");
+    }
+}
+
+fn in_xml(filled: &str, value: &str) {
+    let answer = Answer::new(200, Duration::ZERO, &[], filled);
+    for path in ["string(/r)", "string(/r/@a)", "string(/r/@b)"] {
+        let variable = json!({"name": "w", "property": path, "source": "XML Response"});
+        let found = Variable::of(&variable).expect("a path").value(&answer, "text/xml");
+        assert_eq!(found.as_deref().ok(), Some(value), "{path} of {filled}");
+    }
+}
+
+/// It matches itself.
+fn in_an_expression(filled: &str, value: &str) {
+    let document = json!({"source": "Response", "comparison": "regular expression includes", "value": filled});
+    let assertion = Assertion::of(&document).unwrap_or_else(|error| panic!("{filled}: {error}"));
+    let judged = assertion.judge(&Answer::new(200, Duration::ZERO, &[], value));
+    assert!(judged.is_none(), "{filled}: {judged:?}");
+}

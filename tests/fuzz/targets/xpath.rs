@@ -1,0 +1,7 @@
+//! The body of the same name, on inputs that the fuzzer makes up.
+#![no_main]
+
+#[path = "../bodies/keyword.rs"]
+mod body;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| body::run(data));

@@ -1,0 +1,109 @@
+//! Many checks at once whose expressions take minutes: they are given up in time, and no threads pile up behind them.
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use vigie::clock::SystemClock;
+use vigie::model::FailureKind as Kind;
+use vigie::model::{Document, Fault, MonitorType, Observation};
+use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::probe::{Context, ProbeSettings};
+
+use crate::check::Expect::Passes;
+use crate::server::{Server, answers, page};
+
+/// Checks at once; far more than there are places.
+const CHECKS: usize = 40;
+/// Takes milliseconds for each kilobyte of a text without order.
+const SLOW: &str = r"(?s)(?:[aeg].{40}){1,9}#";
+/// What the threads of this test are called.
+const NAME: &str = "crowd";
+
+fn chaos() -> String {
+    let mut seed = 7_u64;
+    let letter = |_| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', ' ', 'x'][(seed >> 33) as usize % 10]
+    };
+    (0..128 * 1024).map(letter).chain(" öende".chars()).collect()
+}
+
+/// Threads of the runtime of this test.
+fn threads() -> usize {
+    let of_test = |task: &fs::DirEntry| {
+        fs::read_to_string(task.path().join("comm")).is_ok_and(|name| name.trim_end() == NAME)
+    };
+    fs::read_dir("/proc/self/task").unwrap().filter_map(Result::ok).filter(of_test).count()
+}
+
+/// So many checks of `url` at once for this expression.
+async fn search(url: &str, expression: &str, timeout: Duration, checks: usize) -> Vec<Observation> {
+    let fields =
+        json!({"url": url, "keyword_match_type": "Regular Expression", "keyword_string": expression});
+    let Value::Object(fields) = fields else { unreachable!() };
+    let (probe, _) =
+        vigie::probe::build(&Document::trusted(MonitorType::Website, fields), &ProbeSettings::default());
+    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
+    let going = (0..checks).map(|_| {
+        let (probe, net) = (Arc::clone(&probe), Arc::clone(&net));
+        tokio::spawn(async move {
+            let cancel = CancellationToken::new();
+            probe.attempt(Context::new(&net, Deadline::within(timeout), &cancel, &SystemClock)).await
+        })
+    });
+    let mut seen = Vec::new();
+    for check in going.collect::<Vec<_>>() {
+        seen.push(check.await.unwrap());
+    }
+    seen
+}
+
+/// Looks again and again how many threads there are.
+fn watched(done: Arc<AtomicBool>) -> std::thread::JoinHandle<usize> {
+    std::thread::spawn(move || {
+        let most = AtomicUsize::new(0);
+        while !done.load(Ordering::SeqCst) {
+            most.fetch_max(threads(), Ordering::SeqCst);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        most.into_inner()
+    })
+}
+
+#[test]
+fn expressions_that_take_minutes_leave_no_threads_behind() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(512)
+        .thread_name(NAME)
+        .enable_all()
+        .build()
+        .unwrap();
+    // As this machine is now: a quarter of what the search would take.
+    let (text, slow) = (chaos(), regex::Regex::new(SLOW).unwrap());
+    let began = Instant::now();
+    assert!(!slow.is_match(&text[..8 * 1024]));
+    let timeout = (4 * began.elapsed()).max(Duration::from_millis(200));
+    runtime.block_on(async {
+        let target = Server::start(vec![answers(page(&text))]).await;
+        let (url, done) = (target.url("/"), Arc::new(AtomicBool::new(false)));
+        let watching = watched(done.clone());
+        for seen in search(&url, SLOW, timeout, CHECKS).await {
+            let failure = seen.failure.unwrap();
+            assert_eq!((failure.kind, failure.fault), (Kind::Internal, Fault::Ours), "{failure}");
+        }
+        done.store(true, Ordering::SeqCst);
+        // Two of the runtime, and two for each processor that search; as many again may be on their way to rest.
+        let (most, bound) = (watching.join().unwrap(), 2 + 4 * available_parallelism().unwrap().get());
+        assert!((3..=bound).contains(&most), "{most} threads, {bound} are allowed");
+        // None of them goes on for minutes: there is room for who needs it now.
+        let quick = search(&url, "ö?ende$", Duration::from_secs(60), 1).await;
+        Passes.compare(&quick[0]).unwrap();
+    });
+}
