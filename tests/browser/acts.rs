@@ -33,7 +33,7 @@ async fn a_login_with_a_protected_password_reaches_the_account() {
 async fn fields_keys_and_the_pointer_do_what_a_person_would() {
     let site = Site::start().await;
     for kind in browsers("fields_keys_and_the_pointer_do_what_a_person_would") {
-        let steps = r##"<step name="Form"><open url="/pages/forms"/>
+        let steps = r#"<step name="Form"><open url="/pages/forms"/>
 <select id="color" value="g"/><assert-text id="log" contains="color=g;"/>
 <select id="color" label="Blue"/><assert-value id="color" equals="b"/>
 <select id="late" index="0"/><assert-value id="late" equals="x"/>
@@ -45,7 +45,7 @@ async fn fields_keys_and_the_pointer_do_what_a_person_would() {
 <hover id="menu"/><wait-for id="entry" state="visible"/>
 <scroll id="bottom"/><assert-title equals="Scrolled"/><assert-attribute id="bottom" attribute="data-mark" equals="deep"/>
 <scroll y="-5000"/>
-</step>"##;
+</step>"#;
         Check::of(kind, &site.url("/"), steps).passes().await;
     }
 }
@@ -54,7 +54,7 @@ async fn fields_keys_and_the_pointer_do_what_a_person_would() {
 async fn frames_windows_and_dialogs_are_switched_to_and_answered() {
     let site = Site::start().await;
     for kind in browsers("frames_windows_and_dialogs_are_switched_to_and_answered") {
-        let steps = r##"<step name="Frames"><open url="/pages/frames"/>
+        let steps = r#"<step name="Frames"><open url="/pages/frames"/>
 <switch-frame id="inner"/><click id="in"/><assert-text id="where" equals="clicked"/>
 <switch-frame index="0"/><assert-text id="deep" equals="deepest"/><switch-frame to="parent"/><assert-text id="where" equals="clicked"/>
 <switch-frame to="top"/><switch-frame id="second"/><assert-text id="in2" equals="Second"/></step>
@@ -62,7 +62,7 @@ async fn frames_windows_and_dialogs_are_switched_to_and_answered() {
 <switch-window to="main"/><assert-title equals="Windows"/><switch-window to="title" equals="Popup"/><close-window/><assert-title equals="Windows"/></step>
 <step name="Dialogs"><open url="/pages/dialogs"/><click id="alert"/><accept-dialog/><assert-text id="said" equals="alerted"/>
 <click id="confirm"/><dismiss-dialog/><assert-text id="said" equals="confirmed false"/>
-<click id="prompt"/><answer-dialog text="Anna"/><assert-text id="said" equals="prompted Anna"/></step>"##;
+<click id="prompt"/><answer-dialog text="Anna"/><assert-text id="said" equals="prompted Anna"/></step>"#;
         let seen = Check::of(kind, &site.url("/"), steps).passes().await;
         assert_eq!(seen.course.steps.len(), 3);
     }
@@ -72,11 +72,11 @@ async fn frames_windows_and_dialogs_are_switched_to_and_answered() {
 async fn waits_end_as_soon_as_the_page_is_so_far() {
     let site = Site::start().await;
     for kind in browsers("waits_end_as_soon_as_the_page_is_so_far") {
-        let steps = r##"<step name="Late"><open url="/pages/late"/>
+        let steps = r#"<step name="Late"><open url="/pages/late"/>
 <wait-for id="guest" state="visible"/><wait-for-text id="state" equals="ready"/><wait-for-url contains="moved"/><wait-for-event event="shop-ready"/></step>
 <step name="Quiet"><open url="/pages/quiets"/><wait-for-network-quiet quiet="0.6"/><assert-text id="n" equals="3"/></step>
 <step name="Expect"><open url="/pages/stay"/><click id="move" expect="location"/><click id="grow" expect="update"/><click id="fire" expect="event:fired"/>
-<click><by css=".twin"/><by name="chosen"/></click><click optional="true" timeout="0.2" id="nowhere"/></step>"##;
+<click><by css=".twin"/><by name="chosen"/></click><click optional="true" timeout="0.2" id="nowhere"/></step>"#;
         let seen = Check::of(kind, &site.url("/"), steps).passes().await;
         let acts = &seen.course.steps[2].played.as_ref().unwrap().acts;
         assert!(acts.last().unwrap().skipped, "{acts:?}");

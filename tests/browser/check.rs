@@ -1,5 +1,6 @@
 //! Plays a script on the site, in one of the browsers.
 
+use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -101,9 +102,9 @@ fn told(seen: &Observation) -> String {
     let mut text = format!("{:?}\n", seen.failure);
     for step in &seen.course.steps {
         let played = step.played.as_ref().unwrap();
-        text += &format!("{} {} {} {:?}\n", step.name, step.status, played.url, played.console);
+        writeln!(text, "{} {} {} {:?}", step.name, step.status, played.url, played.console).unwrap();
         for act in &played.acts {
-            text += &format!("    {} {} {} us\n", act.action, act.status, act.total_us);
+            writeln!(text, "    {} {} {} us", act.action, act.status, act.total_us).unwrap();
         }
     }
     text

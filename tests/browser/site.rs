@@ -35,7 +35,7 @@ impl Site {
                 }),
             )
             .route("/slow/{millis}", get(slow))
-            .route("/never", get(|| std::future::pending::<()>()))
+            .route("/never", get(std::future::pending::<()>))
             .route("/data", get(|| async { "{\"answer\": 42}" }))
             .route("/echo", post(|body: String| async move { body }))
             .route(
@@ -120,7 +120,7 @@ const ACCOUNT: &str = r#"<h1>Hello, <b>anna</b></h1>
 <tr class="order"><td>A-17</td><td>12.50</td></tr><tr class="order"><td>A-18</td><td>7.00</td></tr></table>
 <a href="/pages/forms">Preferences</a>"#;
 
-const FORMS: &str = r##"<h1>Preferences</h1>
+const FORMS: &str = r#"<h1>Preferences</h1>
 <select id="color"><option value="r">Red</option><option value="g">Green</option><option value="b">Blue</option></select>
 <select id="late"></select>
 <input type="checkbox" id="news"> <input type="radio" name="size" id="small"> <input type="radio" name="size" id="large" checked>
@@ -136,7 +136,7 @@ document.getElementById('news').addEventListener('change', (e) => log('news=' + 
 document.getElementById('field').addEventListener('keydown', (e) => log('key=' + (e.ctrlKey ? 'C-' : '') + e.key));
 addEventListener('scroll', () => { if (scrollY > 500) document.title = 'Scrolled'; });
 setTimeout(() => { document.getElementById('late').innerHTML = '<option value=x>Late</option>'; }, 400);
-</script>"##;
+</script>"#;
 
 const FRAMES: &str = r#"<h1>Frames</h1><iframe id="inner" src="/pages/inner"></iframe>
 <iframe id="second" srcdoc="<p id=in2>Second</p>"></iframe>"#;
@@ -171,7 +171,7 @@ const STAY: &str = r#"<h1>Stay</h1><button id="nothing">Nothing</button><button 
 <div style="position:relative"><button id="covered">Covered</button><div style="position:absolute;inset:0;background:#fff">over it</div></div>
 <button id="off" disabled>Off</button>"#;
 
-const BUSY: &str = r#"<h1>Busy</h1><script>setInterval(() => fetch('/data?' + Math.random()), 50);</script>"#;
+const BUSY: &str = r"<h1>Busy</h1><script>setInterval(() => fetch('/data?' + Math.random()), 50);</script>";
 const QUIETS: &str = r#"<h1>Quiets</h1><p id="n">0</p><script>
 let n = 0; const ask = () => fetch('/slow/300').then(() => { document.getElementById('n').textContent = ++n; if (n < 3) ask(); }); ask();
 </script>"#;

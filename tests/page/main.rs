@@ -1,5 +1,12 @@
 //! Full pages: what is found in HTML and CSS, and how it is loaded.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::format_collect,
+    missing_docs
+)]
 
 mod check;
 mod http2;

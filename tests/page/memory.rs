@@ -112,7 +112,7 @@ async fn by_xpath(url: &str) -> Observation {
     let (probe, _) = vigie::probe::build(&document, &ProbeSettings::default());
     let trust = Trust { roots: Roots::None, ..Trust::default() };
     let net = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap();
-    let deadline = Deadline::within(std::time::Duration::from_secs(60));
+    let deadline = Deadline::within(std::time::Duration::from_mins(1));
     let cancel = CancellationToken::new();
     probe.attempt(Context::new(&net, deadline, &cancel, &SystemClock)).await
 }

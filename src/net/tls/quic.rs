@@ -49,7 +49,7 @@ impl QuicSession {
         let tls_version = stands.then(|| "TLSv1.3".to_owned());
         let suite = suite.filter(|_| stands).map(CipherSuite::from);
         let tls_cipher = suite.and_then(|suite| suite.as_str()).map(facts::cipher);
-        (stands || !certificates.is_empty()).then_some(TlsFacts { certificates, tls_version, tls_cipher })
+        (stands || !certificates.is_empty()).then_some(TlsFacts { tls_version, tls_cipher, certificates })
     }
 
     /// Why the certificate was refused here, when it was.

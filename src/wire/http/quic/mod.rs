@@ -96,13 +96,10 @@ impl Line {
     ) -> Result<(Head, Body), Unanswered> {
         let (marks, is_head) = (Marks::start(false), request.method() == Method::HEAD);
         marks.sent();
-        let outcome = match timeout_at(deadline.at, self.exchange(request, &marks)).await {
-            Ok(outcome) => outcome,
-            Err(_) => {
-                let failure = Failure::timed_out(marks.phase(), deadline.timeout);
-                Err(Unanswered { failure, stale: false })
-            }
-        };
+        let late =
+            || Unanswered { failure: Failure::timed_out(marks.phase(), deadline.timeout), stale: false };
+        let exchanged = timeout_at(deadline.at, self.exchange(request, &marks)).await;
+        let outcome = exchanged.unwrap_or_else(|_| Err(late()));
         if outcome.is_ok() {
             marks.answered();
             self.marks.answered();
