@@ -57,6 +57,12 @@ impl Session {
         Self { client, limits: Limits { page, script: Duration::ZERO } }
     }
 
+    /// Who speaks with the driver.
+    #[must_use]
+    pub const fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Sends the command `method` `path`, which is relative to the session's own, and waits for its answer.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use url::Url;
 
-use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, cut, version};
+use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, version};
 use crate::model::{Failure, FailureKind, ObjectKind, Phase};
 
 /// What is listened to.
@@ -170,8 +170,10 @@ fn answered(exchange: &mut Exchange, params: &Value) {
     mimetype.split(';').next().unwrap_or_default().trim().clone_into(&mut exchange.mimetype);
     exchange.response_headers = fields(&response["headers"]);
     exchange.wire_bytes = response["bytesReceived"].as_u64().unwrap_or_default();
-    exchange.bytes =
-        response["content"]["size"].as_u64().or(response["bodySize"].as_u64()).unwrap_or_default();
+    let told =
+        [&response["content"]["size"], &response["bodySize"]].map(|size| size.as_u64().unwrap_or_default());
+    exchange.bytes = told.into_iter().find(|bytes| *bytes > 0).unwrap_or_default();
+    counted(exchange);
 }
 
 /// Phases are not taken: the marks that Firefox tells do not add up to the times of its own events.

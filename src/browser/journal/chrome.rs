@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, cut, version};
+use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, version};
 use crate::model::{ObjectKind, Phase, Phases};
 
 impl Journal {
@@ -137,21 +137,6 @@ fn over(exchange: &mut Exchange, ended: f64) {
     let whole = Duration::try_from_secs_f64(exchange.ended - exchange.began).unwrap_or_default();
     if exchange.http_status > 0 {
         exchange.phases.set(Phase::Transfer, whole.saturating_sub(known));
-    }
-}
-
-/// Of what was asked for ahead, Chromium tells no pieces: then the answer's own word counts, where it is not
-/// compressed.
-fn counted(exchange: &mut Exchange) {
-    let field = |name: &str| {
-        let found = exchange.response_headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value.as_str())
-    };
-    let plain = field("content-encoding").is_none_or(|coding| coding == "identity");
-    if exchange.bytes == 0
-        && let Some(length) = field("content-length").filter(|_| plain).and_then(|text| text.parse().ok())
-    {
-        exchange.bytes = length;
     }
 }
 

@@ -150,6 +150,21 @@ impl Journal {
     }
 }
 
+/// Browsers do not tell the size of everything, such as of what they asked for ahead: then the answer's own word
+/// counts, where it is not compressed.
+fn counted(exchange: &mut Exchange) {
+    let field = |name: &str| {
+        let found = exchange.response_headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    };
+    let plain = field("content-encoding").is_none_or(|coding| coding == "identity");
+    if exchange.bytes == 0
+        && let Some(length) = field("content-length").filter(|_| plain).and_then(|text| text.parse().ok())
+    {
+        exchange.bytes = length;
+    }
+}
+
 fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -65,6 +65,12 @@ impl Budget {
         self.step_ends = limit.map_or(self.script_ends, |limit| Instant::now() + limit);
     }
 
+    /// Gives back `time` that was spent on what is kept of the page.
+    pub(super) fn give_back(&mut self, time: Duration) {
+        self.step_ends += time;
+        self.script_ends += time;
+    }
+
     /// Whether nothing more can be done in this step.
     pub(super) fn spent(&self) -> Option<Bound> {
         let now = Instant::now();

@@ -136,6 +136,7 @@ impl Player<'_> {
         if keep == Keep::Never || self.files.is_full() {
             return;
         }
+        let began = Instant::now();
         if self.options.capture.images {
             self.picture(name, keep).await;
         }
@@ -149,6 +150,10 @@ impl Player<'_> {
             let name = format!("{name}-headers.txt");
             self.files.add(Capture::new(&name, "text/plain; charset=utf-8", text.as_bytes()), keep);
         }
+        // A step is no slower for being looked at.
+        let took = began.elapsed();
+        self.aside += took;
+        self.budget.give_back(took);
     }
 
     /// The act `screenshot`: kept whatever the level is, but for `Disabled`.

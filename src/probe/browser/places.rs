@@ -131,6 +131,11 @@ impl Player<'_> {
             .enter_window(&window, until)
             .await
             .map_err(|trouble| self.stopped(trouble, Bound::Act))?;
+        if !self.dressed.contains(&window) {
+            self.dressed.push(window);
+            // Header fields of the guise hold for one window; one without them is still a window.
+            let _ = self.house.dress(self.session.client(), &self.options.wish).await;
+        }
         Ok(true)
     }
 }

@@ -1,6 +1,7 @@
 //! Plays a script: step by step, act by act, each within its limits.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -8,7 +9,7 @@ use super::budget::{Bound, Budget};
 use super::capture::{Files, Moment};
 use super::options::Options;
 use super::{ask, naming};
-use crate::browser::{Exchange, Journal, Session, Trouble};
+use crate::browser::{Exchange, House, Journal, Session, Trouble};
 use crate::judge::template::Variables;
 use crate::model::script::dialect::{Act, Action, Script, Step};
 use crate::model::{ActResult, Failure, FailureKind, Phase, PlayedStep, Status, StepResult};
@@ -25,12 +26,16 @@ pub(super) struct Player<'a> {
     pub(super) started: Instant,
     /// Windows in the order in which they were seen first; the first is the main one.
     pub(super) windows: Vec<String>,
+    /// Where the browser is from.
+    pub(super) house: &'a House,
     /// The forward proxy that the browser goes through.
     pub(super) forward: &'a Forward,
     /// Start of the document that was looked at last, by the browser's clock: tells documents apart.
     pub(super) document: String,
     /// What the browser calls itself, and how large its page is.
     pub(super) about: Option<(String, (u32, u32))>,
+    /// Windows that have what holds for one window alone.
+    pub(super) dressed: Vec<String>,
     /// Frames that were entered, from the page inwards.
     pub(super) frames: Vec<serde_json::Value>,
     /// What limits the page loads of this act.
@@ -43,6 +48,8 @@ pub(super) struct Player<'a> {
     pub(super) journal: &'a Mutex<Journal>,
     /// The last document of the page, as far as it was told of.
     pub(super) headers: Option<Exchange>,
+    /// Time of this step that went into what is kept of it.
+    pub(super) aside: Duration,
     /// What was captured.
     pub(super) files: Files,
     /// What the steps came to.
@@ -85,6 +92,7 @@ impl Player<'_> {
     async fn step(&mut self, at: usize, step: &Step) -> Result<(), Failure> {
         let began = Instant::now();
         self.budget.begin(step);
+        self.aside = Duration::ZERO;
         self.steps.push(StepResult {
             number: u32::try_from(at + 1).unwrap_or(u32::MAX),
             name: step.name.clone(),
@@ -101,7 +109,7 @@ impl Player<'_> {
             Ok(()) => self.ended(at).await,
             failed => failed,
         };
-        let took = micros(began.elapsed());
+        let took = micros(began.elapsed().saturating_sub(self.aside));
         let result = self.result();
         result.total_us = took;
         if let Err(failure) = &played {

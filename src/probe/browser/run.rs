@@ -64,7 +64,7 @@ async fn checked(
     let session = Session::new(client, options.limits.page);
     let playing = Instant::now();
     let journal = Mutex::default();
-    let mut player = player(options, session, forward, &journal, started, cx);
+    let mut player = player(options, house, session, forward, &journal, started, cx);
     let outcome = tokio::select! {
         biased;
         outcome = played(&mut player) => outcome,
@@ -130,6 +130,7 @@ async fn listen(listener: Option<Listener>, journal: &Mutex<Journal>) -> Infalli
 
 fn player<'a>(
     options: &'a Options,
+    house: &'a House,
     session: Session,
     forward: &'a Forward,
     journal: &'a Mutex<Journal>,
@@ -150,10 +151,12 @@ fn player<'a>(
         options,
         script: &options.script,
         session,
+        house,
         variables,
         budget: Budget::new(options.limits, &options.script),
         started,
         windows: Vec::new(),
+        dressed: Vec::new(),
         forward,
         document: String::new(),
         about: None,
@@ -163,6 +166,7 @@ fn player<'a>(
         skipped: 0,
         journal,
         headers: None,
+        aside: Duration::ZERO,
         files: Files::default(),
         steps: Vec::new(),
     }
@@ -170,5 +174,6 @@ fn player<'a>(
 
 async fn played(player: &mut Player<'_>) -> Result<(), Failure> {
     player.windows = vec![player.first_window().await?];
+    player.dressed.clone_from(&player.windows);
     player.all().await
 }

@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use super::*;
 use crate::model::{
-    Attempt, Capture, Certificate, Course, DnsFacts, Excerpt, Facts, Failure, FailureKind, Fault, FtpFacts,
-    FullPage, Hop, HttpExchange, HttpFacts, MailFacts, MissedReason, MissedRuns, MonitorType, ObjectChange,
-    ObjectKind, PageObject, Phase, Phases, PingFacts, Revision, RunId, Status, StepResult, Timestamp,
-    TlsFacts, TripFacts, Verification, Warning, WarningKind,
+    ActResult, Attempt, BrowserFacts, Capture, Certificate, ConsoleEntry, Course, DnsFacts, Excerpt, Facts,
+    Failure, FailureKind, Fault, FtpFacts, FullPage, Hop, HttpExchange, HttpFacts, MailFacts, MissedReason,
+    MissedRuns, MonitorType, ObjectChange, ObjectKind, PageObject, PageTiming, Phase, Phases, PingFacts,
+    PlayedStep, Revision, RunId, Status, StepResult, Timestamp, TlsFacts, TripFacts, Verification,
+    ViewResult, Warning, WarningKind,
 };
 
 fn every_phase() -> Phases {
@@ -192,7 +193,62 @@ fn course() -> Course {
             now: Some(2),
         }],
     };
-    Course { steps: vec![step], exchanges: vec![exchange], page: Some(Box::new(page)), ..Course::default() }
+    let step = StepResult { played: Some(Box::new(played(page.objects.clone()))), ..step };
+    let view = ViewResult {
+        id: 1,
+        name: "x".into(),
+        status: Status::OK,
+        total_us: 1,
+        objects: 1,
+        bytes: 1,
+        failures: vec![failure],
+    };
+    let browser = BrowserFacts {
+        name: "x".into(),
+        version: "x".into(),
+        driver: "x".into(),
+        user_agent: "x".into(),
+        viewport: (1, 1),
+        trace_id: Some("x".into()),
+        memory_bytes: Some(1),
+    };
+    Course {
+        steps: vec![step],
+        exchanges: vec![exchange],
+        page: Some(Box::new(page)),
+        browser: Some(Box::new(browser)),
+        views: vec![view],
+    }
+}
+
+fn played(objects: Vec<PageObject>) -> PlayedStep {
+    PlayedStep {
+        url: "x".into(),
+        title: "x".into(),
+        http_status: 200,
+        acts: vec![ActResult {
+            number: 1,
+            action: "x".into(),
+            status: Status::OK,
+            total_us: 1,
+            skipped: true,
+        }],
+        timing: Some(PageTiming {
+            phases: every_phase(),
+            first_contentful_paint_us: Some(1),
+            largest_contentful_paint_us: Some(1),
+            layout_shift: Some(0.5),
+        }),
+        objects,
+        unlisted: 1,
+        console: vec![ConsoleEntry {
+            level: "x".into(),
+            source: "x".into(),
+            text: "x".into(),
+            url: "x".into(),
+            line: Some(1),
+        }],
+    }
 }
 
 /// What of `value` does not fit `schema`, and what of `schema` is not in `value`, by path.

@@ -48,7 +48,8 @@ impl Chord {
     /// Of `Enter`, `a`, `Control+a`, `Control+Shift+End` or `Control++`.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
-        let (before, last) = match text.strip_suffix('+') {
+        let plus = text.strip_suffix('+').filter(|before| before.is_empty() || before.ends_with('+'));
+        let (before, last) = match plus {
             Some(before) => (before, "+"),
             None => {
                 text.rsplit_once('+').map_or(("", text), |(_, last)| (&text[..text.len() - last.len()], last))

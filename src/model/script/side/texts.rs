@@ -68,8 +68,9 @@ fn parts(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
             rest = behind;
             return Some(Err(name));
         }
-        let end = rest.get(1..).and_then(|behind| behind.find("${")).map_or(rest.len(), |at| at + 1);
-        let (part, behind) = rest.split_at(end.max(first(rest)));
+        let first = first(rest);
+        let end = rest.get(first..).and_then(|behind| behind.find("${")).map_or(rest.len(), |at| at + first);
+        let (part, behind) = rest.split_at(end);
         rest = behind;
         Some(Ok(part))
     })
