@@ -30,7 +30,7 @@ pub(super) async fn start(settings: &Settings) -> Arc<House> {
     }
     for kind in BrowserKind::ALL {
         match house.whereabouts(kind) {
-            Ok(at) => tracing::info!(browser = kind.name(), at, most = house.most(), "browser found"),
+            Ok(file) => tracing::info!(browser = kind.name(), file, most = house.most(), "browser found"),
             // Who has no browser scripts needs none.
             Err(failure) => tracing::debug!(browser = kind.name(), "{failure}"),
         }
