@@ -19,7 +19,7 @@ pub const BOTH: [BrowserKind; 2] = [BrowserKind::Chrome, BrowserKind::Firefox];
 
 /// Those of the browsers that are here; tells of the others.
 pub fn browsers(test: &str) -> Vec<BrowserKind> {
-    let house = House::default();
+    let house = house();
     let here = |kind: &BrowserKind| {
         let found = house.has(*kind);
         if let Err(failure) = &found {
@@ -28,6 +28,15 @@ pub fn browsers(test: &str) -> Vec<BrowserKind> {
         found.is_ok()
     };
     BOTH.into_iter().filter(here).collect()
+}
+
+fn house() -> House {
+    House::new(HouseConfig {
+        // The machine of a test may be busy with others.
+        start: Duration::from_secs(90),
+        geckodriver: crate::geckodriver::geckodriver(),
+        ..HouseConfig::default()
+    })
 }
 
 /// The browser to try in where one is enough.
@@ -51,9 +60,7 @@ impl Check {
     pub fn playing(kind: BrowserKind, script: &str) -> Self {
         let fields = json!({ "script": script, "browser_type": kind.name(), "timeout": 20 });
         let Value::Object(fields) = fields else { unreachable!() };
-        // The machine of a test may be busy with others.
-        let house = House::new(HouseConfig { start: Duration::from_secs(90), ..HouseConfig::default() });
-        Self { fields, house: Arc::new(house), config: NetConfig::default() }
+        Self { fields, house: Arc::new(house()), config: NetConfig::default() }
     }
 
     pub fn with(mut self, fields: Value) -> Self {

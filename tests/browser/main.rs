@@ -4,6 +4,8 @@
 mod acts;
 mod check;
 mod fields;
+#[path = "../support/geckodriver.rs"]
+mod geckodriver;
 #[path = "../support/lacking.rs"]
 mod lacking;
 mod site;

@@ -4,6 +4,8 @@
 
 mod endings;
 mod forward;
+#[path = "../support/geckodriver.rs"]
+mod geckodriver;
 #[path = "../support/lacking.rs"]
 mod lacking;
 mod sessions;

@@ -47,7 +47,7 @@ impl World {
     pub fn with(change: impl FnOnce(&mut HouseConfig)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = HouseConfig { folder: Some(folder.path().join("b")), ..HouseConfig::default() };
-        config.geckodriver = geckodriver();
+        config.geckodriver = crate::geckodriver::geckodriver();
         change(&mut config);
         Self { house: House::new(config), folder, net: net() }
     }
@@ -117,12 +117,6 @@ pub fn processes_of(folder: &Path) -> Vec<String> {
     found
 }
 
-fn geckodriver() -> Option<PathBuf> {
-    let named = std::env::var_os("VIGIE_GECKODRIVER").map(PathBuf::from);
-    let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/geckodriver/bin/geckodriver");
-    named.or_else(|| built.exists().then_some(built))
-}
-
 /// The browsers of this host. Without one the test is counted as left out for it.
 pub fn browsers(test: &str) -> Vec<BrowserKind> {
     let mut kinds = Vec::new();
@@ -134,7 +128,9 @@ pub fn browsers(test: &str) -> Vec<BrowserKind> {
             let path = std::env::var_os("PATH").unwrap_or_default();
             std::env::split_paths(&path).any(|folder| folder.join(program).exists())
         };
-        if there(browser) && (there(driver) || kind == BrowserKind::Firefox && geckodriver().is_some()) {
+        if there(browser)
+            && (there(driver) || kind == BrowserKind::Firefox && crate::geckodriver::geckodriver().is_some())
+        {
             kinds.push(kind);
         } else {
             let want = format!("{browser} with {driver}");
