@@ -63,22 +63,23 @@ fn parts(text: &str) -> impl Iterator<Item = Result<&str, &str>> {
         if rest.is_empty() {
             return None;
         }
-        let named = rest.strip_prefix("${").and_then(|inside| inside.split_once('}'));
-        if let Some((name, behind)) = named.filter(|(name, _)| !name.trim().is_empty()) {
+        if let Some((name, behind)) = named(rest) {
             rest = behind;
             return Some(Err(name));
         }
-        let first = first(rest);
-        let end = rest.get(first..).and_then(|behind| behind.find("${")).map_or(rest.len(), |at| at + first);
+        let mut starts = rest.match_indices("${").map(|(at, _)| at).skip_while(|at| *at == 0);
+        let next = if rest.contains('}') { starts.find(|at| named(&rest[*at..]).is_some()) } else { None };
+        let end = next.unwrap_or(rest.len());
         let (part, behind) = rest.split_at(end);
         rest = behind;
         Some(Ok(part))
     })
 }
 
-/// Bytes of the first character.
-fn first(text: &str) -> usize {
-    text.chars().next().map_or(0, char::len_utf8)
+/// The name that `text` begins with, as `${name}`, and what is behind it.
+fn named(text: &str) -> Option<(&str, &str)> {
+    let named = text.strip_prefix("${").and_then(|inside| inside.split_once('}'));
+    named.filter(|(name, _)| !name.trim().is_empty())
 }
 
 /// Whether `text` has keys in it, as `${KEY_ENTER}`.
