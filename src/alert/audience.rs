@@ -67,8 +67,8 @@ fn named(
     if contacts.groups.is_empty() {
         return contacts.recipients.iter().map(|recipient| (recipient.id, None)).collect();
     }
-    let step = cause.and_then(|cause| cause.step);
-    let own = |group: &&NotifierGroup| group.names(monitor, step);
+    let found = cause.filter(|_| kind == NoticeKind::SiteError);
+    let own = |group: &&NotifierGroup| group.names(monitor, cause.and_then(|cause| cause.step), found);
     let mut groups: Vec<_> = contacts.groups.iter().filter(own).collect();
     if groups.is_empty() {
         groups = contacts.groups.iter().filter(|group| group.is_default).collect();
@@ -104,11 +104,14 @@ impl Recipient {
 
 impl NotifierGroup {
     /// Whether it is for this monitor, or for the step that failed. What is about no step in particular reaches
-    /// those that name any step of the monitor.
-    fn names(&self, monitor: MonitorId, step: Option<u32>) -> bool {
+    /// those that name any step of the monitor. An error reaches those that name a content view when that one failed;
+    /// what is no error, such as the end of one, reaches them too.
+    fn names(&self, monitor: MonitorId, step: Option<u32>, error: Option<&Heard>) -> bool {
         self.monitors.iter().any(|entry| {
+            let fits = |view: i64| error.is_none_or(|error| error.views.contains(&view));
             entry.id == monitor.0
                 && (entry.step_number.is_none() || step.is_none() || entry.step_number == step)
+                && entry.content_view_id.is_none_or(fits)
         })
     }
 

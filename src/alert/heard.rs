@@ -27,6 +27,9 @@ pub struct Heard {
     /// The failing step of several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
+    /// The content views that failed, of those whose errors are told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub views: Vec<i64>,
     /// Set when the content or the objects of the page changed since the last good run there, and the monitor
     /// wants to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]

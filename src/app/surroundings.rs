@@ -14,6 +14,7 @@ pub struct Known {
     certificates: Vec<i64>,
     authorities: Vec<i64>,
     proxies: Vec<i64>,
+    profiles: Vec<i64>,
     dns_names: usize,
     plans: Option<Vec<Plan>>,
     probed: Vec<MonitorType>,
@@ -32,6 +33,7 @@ impl Known {
             certificates: trust.client_certificates.keys().copied().collect(),
             authorities: trust.named_authorities.keys().copied().collect(),
             proxies: settings.proxies.keys().copied().collect(),
+            profiles: settings.mobile.profiles.keys().copied().collect(),
             dns_names: settings.probe.dns_names.len(),
             plans: (!settings.plans.is_empty()).then(|| settings.plans.clone()),
             probed: MonitorType::ALL
@@ -54,6 +56,7 @@ impl Known {
             authorities: Some(&self.authorities),
             properties: None,
             proxies: Some(&self.proxies),
+            profiles: Some(&self.profiles),
             dns_names: Some(self.dns_names),
             plans: self.plans.as_deref(),
             probed: Some(&self.probed),
@@ -99,7 +102,9 @@ mod tests {
             Settings::load(&Sources { file: Some(file.clone()), ..Sources::default() }).unwrap()
         };
         let old = load("");
-        assert_eq!(common(&old).mobile, crate::control::Mobile::default());
+        let shipped = common(&old).mobile;
+        let names: Vec<&str> = shipped.profiles.values().map(String::as_str).collect();
+        assert_eq!((shipped.region, names), (None, vec!["small phone", "large phone", "tablet"]));
         let mut new = load("mobile: {region: 40, profiles: [{subtype: 2, name: tablet}]}\n");
         new.keep_fixed(&old);
         let mobile = common(&new).mobile;

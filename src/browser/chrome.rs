@@ -32,6 +32,9 @@ const FLAGS: &[&str] = &[
     "--disable-domain-reliability",
     "--disable-extensions",
     "--disable-search-engine-choice-screen",
+    // A frame of another site in a process of its own is another target, whose requests the driver does not log: what it
+    // loads would be missing in the results, and the network would never be quiet. The browser is of one check alone.
+    "--disable-site-isolation-trials",
     "--disable-sync",
     "--hide-crash-restore-bubble",
     "--metrics-recording-only",
@@ -81,6 +84,7 @@ pub(super) fn capabilities(
         // Pop-ups are blocked as people's browsers do it; nothing says that a program is at work.
         "excludeSwitches": ["disable-popup-blocking", "enable-automation"],
         "mobileEmulation": emulation(&wish.guise),
+        "perfLoggingPrefs": { "enableNetwork": true, "enablePage": true },
     });
     if let Some(here) = here {
         options["binary"] = json!(here.binaries.browser);
@@ -90,10 +94,7 @@ pub(super) fn capabilities(
     all.insert("acceptInsecureCerts".into(), json!(super::house::takes_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
-    if wish.journal {
-        all.insert("goog:loggingPrefs".into(), json!({ "browser": "ALL", "performance": "ALL" }));
-        options["perfLoggingPrefs"] = json!({ "enableNetwork": true, "enablePage": true });
-    }
+    all.insert("goog:loggingPrefs".into(), json!({ "browser": "ALL", "performance": "ALL" }));
     all.insert("goog:chromeOptions".into(), options);
     all
 }
@@ -126,7 +127,7 @@ fn emulation(guise: &Guise) -> Value {
     let (width, height) = guise.viewport;
     let metrics = json!({
         "width": width, "height": height, "pixelRatio": guise.scale,
-        "mobile": guise.mobile, "touch": guise.mobile,
+        "mobile": guise.mobile, "touch": guise.touch,
     });
     match &guise.user_agent {
         Some(user_agent) => json!({ "deviceMetrics": metrics, "userAgent": user_agent }),

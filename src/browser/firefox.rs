@@ -1,17 +1,23 @@
 //! Firefox and its driver: how they are started, and what a session is asked for. See `chrome` for what is off.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use fantoccini::Client;
 use fantoccini::error::CmdError;
 use fantoccini::wd::Capabilities;
 use serde_json::{Value, json};
 
+use super::bidi::Bidi;
 use super::binaries::Binaries;
 use super::group::Program;
 use super::profile::Profile;
 use super::{Guise, Wish};
 
+/// Time for one question over `WebDriver BiDi`.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Between two looks at the size of a page.
+const PAUSE: Duration = Duration::from_millis(50);
 /// Preferences that are switched off. A profile that lives for one check has no use for a cache on disk either.
 const OFF: &[&str] = &[
     "network.proxy.failover_direct",
@@ -49,6 +55,8 @@ const OFF: &[&str] = &[
     "dom.security.https_first_schemeless",
     "dom.security.https_only_mode",
     "browser.cache.disk.enable",
+    // `window.print()` would wait for somebody to close its dialog.
+    "print.enabled",
     "browser.sessionstore.resume_from_crash",
 ];
 /// Preferences with a number.
@@ -114,9 +122,7 @@ pub(super) fn capabilities(wish: &Wish, proxy: SocketAddr, binaries: Option<&Bin
     all.insert("acceptInsecureCerts".into(), json!(super::house::takes_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
-    if wish.journal {
-        all.insert("webSocketUrl".into(), json!(true));
-    }
+    all.insert("webSocketUrl".into(), json!(true));
     all.insert("moz:firefoxOptions".into(), options);
     all
 }
@@ -134,8 +140,13 @@ fn preferences(wish: &Wish, proxy: SocketAddr) -> Value {
     }
     all["layout.css.devPixelsPerPx"] = json!(wish.guise.scale.to_string());
     if wish.guise.mobile {
-        all["dom.w3c_touch_events.enabled"] = json!(1);
         all["dom.meta-viewport.enabled"] = json!(true);
+    }
+    if wish.guise.touch {
+        all["dom.w3c_touch_events.enabled"] = json!(1);
+        // Pages ask for `ontouchstart`, which is hidden on desks otherwise.
+        all["dom.w3c_touch_events.legacy_apis.enabled"] = json!(true);
+        all["dom.maxtouchpoints.testing.value"] = json!(5);
         all["ui.primaryPointerCapabilities"] = json!(1);
         all["ui.allPointerCapabilities"] = json!(1);
     }
@@ -145,12 +156,17 @@ fn preferences(wish: &Wish, proxy: SocketAddr) -> Value {
     all
 }
 
-/// Gives the page of the current window the size of the guise: the frame of a window takes some of its size, and
-/// how much is known only when it is there. Firefox makes no window narrower than 450 pixels.
+/// Gives the page of the current window the size of the guise. The frame of a window takes some of its size, and
+/// how much is known only when it is there. No window is narrower than 450 pixels: the page of a phone is made
+/// smaller than its window.
 ///
 /// # Errors
 /// What the driver says.
 pub(super) async fn dress(client: &Client, guise: &Guise) -> Result<(), CmdError> {
+    let events = client.capabilities().and_then(|all| all.get("webSocketUrl")?.as_str());
+    if let Some(address) = events.filter(|_| guise.mobile) {
+        return fit(client, address, guise.viewport).await;
+    }
     let frame = "return [outerWidth - innerWidth, outerHeight - innerHeight]";
     let frame = client.execute(frame, Vec::new()).await?;
     let side = |at: usize| frame[at].as_u64().and_then(|side| u32::try_from(side).ok()).unwrap_or(0);
@@ -158,9 +174,53 @@ pub(super) async fn dress(client: &Client, guise: &Guise) -> Result<(), CmdError
     client.set_window_size(width.saturating_add(side(0)), height.saturating_add(side(1))).await
 }
 
+/// By `browsingContext.setViewport` (W3C `WebDriver BiDi` 7.3.3.14). It is answered when the page has just that size,
+/// which one that is laid out wide and made small never has: such a page has its shape.
+async fn fit(client: &Client, address: &str, (width, height): (u32, u32)) -> Result<(), CmdError> {
+    let window = client.window().await?;
+    let failed = |why: String| CmdError::Lost(std::io::Error::other(format!("the size of the page: {why}")));
+    let mut bidi = Bidi::connect(address, PATIENCE).await.map_err(failed)?;
+    let viewport =
+        json!({ "context": String::from(window), "viewport": { "width": width, "height": height } });
+    bidi.send("browsingContext.setViewport", viewport).await.map_err(failed)?;
+    let shaped = async {
+        loop {
+            let seen = client.execute("return [innerWidth, innerHeight]", Vec::new()).await?;
+            let side = |at: usize| seen[at].as_u64().unwrap_or_default();
+            if is_shaped((side(0), side(1)), (width.into(), height.into())) {
+                return Ok(());
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    tokio::select! {
+        answered = bidi.answer() => answered.map_err(failed),
+        shaped = shaped => shaped,
+        () = tokio::time::sleep(PATIENCE) => Err(failed("it did not become that of the device".to_owned())),
+    }
+}
+
+/// Whether one is as wide to its height as the other, but for a pixel.
+const fn is_shaped(seen: (u64, u64), wanted: (u64, u64)) -> bool {
+    seen.0 > 0 && (seen.0 * wanted.1).abs_diff(seen.1 * wanted.0) <= wanted.0 + wanted.1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_made_small_has_the_shape_of_the_device() {
+        for (seen, wanted, shaped) in [
+            ((360, 640), (360, 640), true),
+            ((980, 1742), (360, 640), true),
+            ((980, 429), (360, 640), false),
+            ((640, 360), (360, 640), false),
+            ((0, 0), (360, 640), false),
+        ] {
+            assert_eq!(is_shaped(seen, wanted), shaped, "{seen:?}");
+        }
+    }
 
     #[test]
     fn the_port_is_found_in_what_the_driver_prints() {

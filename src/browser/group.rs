@@ -15,7 +15,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
-use super::processes;
+use super::processes::{self, Process};
 use super::profile::Profile;
 use super::tail::Tail;
 use super::user::Account;
@@ -101,8 +101,7 @@ impl Group {
         self.kill();
         let gone = end(Some(self.leader), &self.marker);
         // Last of all, so that the number of the group was taken until here.
-        let _ = waitpid(self.leader, Some(WaitPidFlag::WNOHANG));
-        gone
+        gone && waited_for(self.leader)
     }
 }
 
@@ -138,12 +137,38 @@ fn end(leader: Option<Pid>, marker: &str) -> bool {
             }
         }
         if left == 0 {
+            bury(&all);
             return true;
         }
         if Instant::now() >= until {
             return false;
         }
         std::thread::sleep(LOOK);
+    }
+}
+
+/// Waits for a process that was killed; false when that takes too long. It shows as a zombie some time before it
+/// can be waited for: as soon as its first thread has ended.
+fn waited_for(id: Pid) -> bool {
+    let until = Instant::now() + GONE;
+    while matches!(waitpid(id, Some(WaitPidFlag::WNOHANG)), Ok(WaitStatus::StillAlive)) {
+        if Instant::now() >= until {
+            return false;
+        }
+        std::thread::sleep(LOOK);
+    }
+    true
+}
+
+/// Waits for those that came to this process by [`adopt`] and have ended. What ends on its own together with its
+/// browser, as the watchers for crashes do, cannot be told from others any more: it has no environment then.
+fn bury(all: &[Process]) {
+    let own = i32::try_from(std::process::id()).unwrap_or_default();
+    for process in all.iter().filter(|process| process.is_zombie && process.is_child_of(own)) {
+        // Whatever this process starts itself is in its own group, or leads one.
+        if process.is_in_foreign_group() {
+            let _ = waitpid(Pid::from_raw(process.id), Some(WaitPidFlag::WNOHANG));
+        }
     }
 }
 

@@ -1,15 +1,16 @@
 //! The browsers of this process: where they live, how many there may be, and how one is had.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use fantoccini::{Client, ClientBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::Value;
 use tokio::sync::{OnceCell, Semaphore};
 
 use super::binaries::{self, Binaries};
+use super::bounded::Bounded;
 use super::fault::{self, launch};
 use super::group::{self, Group};
 use super::keeper::{Held, Keeper};
@@ -31,6 +32,8 @@ pub struct Opened {
     pub facts: BrowserFacts,
     /// Holds it.
     pub keeper: Keeper,
+    /// Where its driver listens, when it is one of this host.
+    pub driver: Option<SocketAddr>,
 }
 
 /// The browsers of this process; one is enough.
@@ -55,9 +58,11 @@ pub(super) fn takes_any_certificate(wish: &Wish) -> bool {
     !wish.verify || bridges(wish)
 }
 
-/// Whether TLS to targets is spoken by the forward proxy.
+/// Whether TLS to targets is spoken by the forward proxy: for what a browser cannot be given for one session, and to
+/// put the trace into requests of the site alone. Browsers add header fields to all requests or to those of one
+/// window, and each in a way of its own.
 fn bridges(wish: &Wish) -> bool {
-    wish.ca.is_some() || wish.client_certificate.is_some()
+    wish.ca.is_some() || wish.client_certificate.is_some() || wish.trace.is_some()
 }
 
 impl House {
@@ -133,7 +138,8 @@ impl House {
             client_certificate: wish.client_certificate,
             ..TlsOptions::default()
         });
-        Ok(ForwardRules { listen, peers, family: wish.family, proxy: wish.proxy, blocked, tls })
+        let (family, proxy, trace) = (wish.family, wish.proxy, wish.trace);
+        Ok(ForwardRules { listen, peers, family, proxy, blocked, tls, trace })
     }
 
     /// Ends what an earlier process left behind, and removes its profiles; answers how many there were. Blocks.
@@ -172,13 +178,13 @@ impl House {
                 };
                 let client = tokio::time::timeout_at(within.at, client).await;
                 let client = client.unwrap_or_else(|_| Err(late(within, "")))?;
-                (client, Keeper::remote())
+                (client, Keeper::remote(), None)
             }
             None => self.open_here(wish, forward, deadline).await?,
         };
-        let (client, keeper) = opened;
+        let (client, keeper, driver) = opened;
         let facts = facts(&client, wish).await;
-        Ok(Opened { client, facts, keeper })
+        Ok(Opened { client, facts, keeper, driver })
     }
 
     async fn open_here(
@@ -186,7 +192,7 @@ impl House {
         wish: &Wish,
         forward: &Forward,
         deadline: Deadline,
-    ) -> Result<(Client, Keeper), Failure> {
+    ) -> Result<(Client, Keeper, Option<SocketAddr>), Failure> {
         self.sweep_once().await;
         let binaries = binaries::find(&self.config, wish.kind)?;
         let account = Account::named(self.config.user.as_deref())?;
@@ -210,9 +216,10 @@ impl House {
         let mut keeper = Keeper::new(held, Some(tail), self.config.memory_bytes);
         let session = async {
             let port = start.port(&mut keeper).await?;
-            let mut builder = ClientBuilder::new(HttpConnector::new());
+            let mut builder = ClientBuilder::new(Bounded::new());
             builder.capabilities(capabilities);
-            let address = format!("http://127.0.0.1:{port}");
+            let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+            let address = format!("http://{driver}");
             let connecting = builder.connect(&address);
             let connected = tokio::select! {
                 connected = connecting => connected,
@@ -224,13 +231,13 @@ impl House {
                 lost = keeper.lost() => return Err(lost),
             };
             dressed.map_err(|error| fault::of_command(&error, &keeper.printed()))?;
-            Ok(client)
+            Ok((client, driver))
         };
         let opened = tokio::time::timeout_at(within.at, session).await;
         let client = opened.unwrap_or_else(|_| Err(late(within, &keeper.printed())));
-        let client = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
+        let (client, driver) = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
         keeper.opened();
-        Ok((client, keeper))
+        Ok((client, keeper, Some(driver)))
     }
 
     /// Sweeps before the first browser of this process: commands in a terminal do it here alone.
@@ -363,7 +370,8 @@ async fn facts(client: &Client, wish: &Wish) -> BrowserFacts {
         driver: driver.trim().to_owned(),
         user_agent: agent.as_ref().and_then(Value::as_str).unwrap_or_default().to_owned(),
         viewport: wish.guise.viewport,
-        trace_id: None,
+        device: String::new(),
+        trace_id: wish.trace.map(|id| id.to_string()),
         memory_bytes: None,
     }
 }

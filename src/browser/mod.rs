@@ -2,7 +2,9 @@
 //! of their own, all of it gone when the check ends. What a script does with them is the probe's to play.
 
 mod addon;
+mod bidi;
 mod binaries;
+mod bounded;
 mod chrome;
 mod commands;
 mod config;
@@ -28,7 +30,7 @@ pub use journal::{Exchange, Journal, Listener, Pages};
 pub use keeper::Keeper;
 pub use session::{Element, Session};
 pub use trouble::Trouble;
-pub use wish::{BrowserKind, Guise, Wish};
+pub use wish::{BrowserKind, Device, Guise, Wish};
 
 /// The variable that all processes of a browser have in their environment, with the name of its profile.
 const MARKER: &str = "VIGIE_BROWSER";

@@ -18,6 +18,11 @@ impl Process {
     pub(super) const fn is_child_of(&self, parent: i32) -> bool {
         self.parent == parent
     }
+
+    /// Whether it is in a process group that is neither this process's nor its own.
+    pub(super) fn is_in_foreign_group(&self) -> bool {
+        self.group != self.id && self.group != nix::unistd::getpgrp().as_raw()
+    }
 }
 
 /// All processes that can be seen now.

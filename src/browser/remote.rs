@@ -3,9 +3,9 @@
 
 use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::json;
 
+use super::bounded::Bounded;
 use super::fault::{self, launch};
 use super::{BrowserKind, Remote, Wish, chrome, firefox};
 use crate::model::{Failure, FailureKind};
@@ -37,7 +37,7 @@ pub(super) async fn open(
         BrowserKind::Firefox => firefox::capabilities(wish, forward.address(), None),
         BrowserKind::InternetExplorer => explorer(wish, forward.address()),
     };
-    let mut builder = ClientBuilder::new(HttpConnector::new());
+    let mut builder = ClientBuilder::new(Bounded::new());
     let connecting = builder.capabilities(capabilities).connect(remote.url.as_str()).await;
     connecting.map_err(|error| fault::of_session(&error, ""))
 }

@@ -1,5 +1,7 @@
 //! Commands to a browser over WebDriver (W3C WebDriver 2), each bounded in time.
 
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -8,6 +10,8 @@ use fantoccini::Client;
 use fantoccini::wd::WebDriverCompatibleCommand;
 use http::Method;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::time::Instant;
 use url::Url;
 
@@ -15,6 +19,11 @@ use super::Trouble;
 
 /// The key of an element's reference (WebDriver 12.1).
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// What a driver gets for anything else once it left a command unanswered: it does one after the other.
+const STUCK: Duration = Duration::from_secs(1);
+/// What a driver of this host may take to say anything at all.
+const SIGN: Duration = Duration::from_secs(3);
 
 /// An element of the page that is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +49,10 @@ impl Element {
 pub struct Session {
     client: Client,
     limits: Limits,
+    /// Where the driver listens, on this host.
+    driver: Option<SocketAddr>,
+    /// Whether a command was given up that may still keep the driver busy.
+    stuck: AtomicBool,
 }
 
 /// What the driver was told to wait for pages and scripts.
@@ -50,11 +63,32 @@ struct Limits {
 }
 
 impl Session {
-    /// The session of `client`, whose driver waits `page` for a page to be loaded.
+    /// The session of `client`, whose driver waits `page` for a page to be loaded; `driver` is where it listens when
+    /// it is one of this host.
     #[must_use]
-    pub fn new(client: Client, page: Duration) -> Self {
+    pub fn new(client: Client, page: Duration, driver: Option<SocketAddr>) -> Self {
         // Not known before it was set once.
-        Self { client, limits: Limits { page, script: Duration::ZERO } }
+        let limits = Limits { page, script: Duration::ZERO };
+        Self { client, limits, driver, stuck: AtomicBool::new(false) }
+    }
+
+    /// Whether a command was given up that may still keep the driver busy: further ones get little time.
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        self.stuck.load(Ordering::Relaxed)
+    }
+
+    /// Whether the driver says anything at all to somebody who asks anew. One that waits for its browser, as for a page
+    /// that never ends to compute, does; one that hangs does not. Of one on another host nothing is known, and
+    /// it counts as alive.
+    pub async fn is_alive(&self) -> bool {
+        let Some(driver) = self.driver else { return true };
+        let asked = async {
+            let mut stream = TcpStream::connect(driver).await?;
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await?;
+            stream.read(&mut [0; 16]).await
+        };
+        matches!(tokio::time::timeout(SIGN, asked).await, Ok(Ok(read)) if read > 0)
     }
 
     /// Who speaks with the driver.
@@ -75,10 +109,14 @@ impl Session {
         until: Instant,
     ) -> Result<Value, Trouble> {
         let command = Command { method, path: path.into(), body };
-        match tokio::time::timeout_at(until, self.client.issue_cmd(command)).await {
-            Ok(answer) => answer.map_err(Trouble::of),
-            Err(_) => Err(Trouble::Late),
-        }
+        let answer = tokio::time::timeout_at(self.patience(until), self.client.issue_cmd(command)).await;
+        self.stuck.store(answer.is_err(), Ordering::Relaxed);
+        answer.map_or(Err(Trouble::Late), |answer| answer.map_err(Trouble::of))
+    }
+
+    /// Until when an answer is waited for, `until` at the latest.
+    fn patience(&self, until: Instant) -> Instant {
+        if self.is_stuck() { until.min(Instant::now() + STUCK) } else { until }
     }
 
     async fn get(&self, path: &str, until: Instant) -> Result<Value, Trouble> {
@@ -256,6 +294,7 @@ impl Session {
     /// # Errors
     /// As of [`Self::call`].
     pub async fn close(self, until: Instant) -> Result<(), Trouble> {
+        let until = self.patience(until);
         match tokio::time::timeout_at(until, self.client.close()).await {
             Ok(closed) => closed.map_err(Trouble::of),
             Err(_) => Err(Trouble::Late),

@@ -1,9 +1,14 @@
 //! What a driver refuses a command with.
 
 use fantoccini::error::{CmdError, ErrorStatus};
+use serde_json::Value;
+
+use crate::model::cut;
 
 /// Longest text of a driver that is kept, in characters.
 const LONGEST: usize = 300;
+/// Where Chromium's driver begins to speak of itself.
+const OF_DRIVER: &str = "  (Session info";
 
 /// Why a command came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,7 +65,11 @@ impl Trouble {
         let CmdError::Standard(told) = &error else {
             return match error {
                 CmdError::Failed(_) | CmdError::FailedC(_) | CmdError::Lost(_) => {
-                    Self::Gone(shortened(&error.to_string()))
+                    Self::Gone("the driver ended or closed the connection".to_owned())
+                }
+                // Chromium's driver has no error code for it.
+                CmdError::NotW3C(Value::String(word)) if word.contains("crashed") => {
+                    Self::Gone("the tab crashed".to_owned())
                 }
                 _ => Self::Refused(shortened(&error.to_string())),
             };
@@ -68,6 +77,9 @@ impl Trouble {
         let message = shortened(&told.message);
         if let Some(word) = error_page(&told.message) {
             return Self::ErrorPage(word);
+        }
+        if told.message.contains("tab crashed") {
+            return Self::Gone("the tab crashed".to_owned());
         }
         if ["crashed", "not reachable", "disconnected"].iter().any(|word| told.message.contains(word)) {
             return Self::Gone(message);
@@ -116,6 +128,7 @@ fn error_page(message: &str) -> Option<String> {
 
 /// The text of the dialog in the driver's message: `… {Alert text : Sure?}`, `… Dialog text: "Sure?"`.
 fn dialog_text(message: &str) -> String {
+    let message = message.split(OF_DRIVER).next().unwrap_or(message).trim_end();
     let behind = message.split_once("Alert text : ").map(|(_, text)| text.trim_end_matches('}'));
     let behind = behind.or_else(|| message.split_once("with text: ").map(|(_, text)| text));
     shortened(behind.unwrap_or_default().trim())
@@ -124,9 +137,23 @@ fn dialog_text(message: &str) -> String {
 /// The first line of `text`, cut to a readable length, without what drivers say of themselves.
 fn shortened(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    let line = line.split("  (Session info").next().unwrap_or(line).trim();
-    if line.chars().count() <= LONGEST {
-        return line.to_owned();
+    let line = line.split(OF_DRIVER).next().unwrap_or(line).trim();
+    cut(line, LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_dialog_is_that_and_nothing_more() {
+        for (message, text) in [
+            ("unexpected alert open: {Alert text : again}\n  (Session info: chrome=156.0)", "again"),
+            ("unexpected alert open: {Alert text : a {b}}", "a {b"),
+            ("Unexpected alert dialog detected. Dismissed user prompt dialog: with text: Sure?", "Sure?"),
+            ("no words", ""),
+        ] {
+            assert_eq!(dialog_text(message), text, "{message}");
+        }
     }
-    line.chars().take(LONGEST).chain(['…']).collect()
 }

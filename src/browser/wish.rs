@@ -1,6 +1,6 @@
 //! What one check wants of its browser.
 
-use crate::net::Family;
+use crate::net::{BlockedHosts, Family, TraceId};
 
 /// The browsers that can be asked for (interface.md 2.2, `browser_type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -46,8 +46,10 @@ pub struct Guise {
     pub viewport: (u32, u32),
     /// Device pixels a CSS pixel.
     pub scale: f64,
-    /// Whether it is a device with a touch screen, and pages are laid out for one.
+    /// Whether pages are laid out as on a phone: by their `viewport`, or else wide and made small.
     pub mobile: bool,
+    /// Whether it has a touch screen.
+    pub touch: bool,
     /// `User-Agent`; without, the browser's own.
     pub user_agent: Option<String>,
     /// Header fields that go with every request.
@@ -56,8 +58,26 @@ pub struct Guise {
 
 impl Default for Guise {
     fn default() -> Self {
-        Self { viewport: (1366, 768), scale: 1.0, mobile: false, user_agent: None, headers: Vec::new() }
+        Self {
+            viewport: (1366, 768),
+            scale: 1.0,
+            mobile: false,
+            touch: false,
+            user_agent: None,
+            headers: Vec::new(),
+        }
     }
+}
+
+/// A device of the settings that a browser can pretend to be (`mobile.profiles`, fields.md 3 `subtype`).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Device {
+    /// What people call it.
+    pub name: String,
+    /// What it looks like to pages.
+    pub guise: Guise,
+    /// Hosts that nothing is fetched from.
+    pub blocked: BlockedHosts,
 }
 
 /// All that a session is opened with.
@@ -79,6 +99,6 @@ pub struct Wish {
     pub ca: Option<i64>,
     /// The client certificate that it shows.
     pub client_certificate: Option<i64>,
-    /// Whether its log of requests and the console is wanted.
-    pub journal: bool,
+    /// The trace that requests to the script's own site carry.
+    pub trace: Option<TraceId>,
 }

@@ -54,7 +54,11 @@ pub(super) fn group(record: &Record) -> NotifierGroup {
     let id = |entry: &Value| entry.get("id").and_then(Value::as_i64);
     let monitor = |entry: &Value| {
         let step = entry.get("step_number").and_then(Value::as_u64);
-        Some(GroupMonitor { id: id(entry)?, step_number: step.and_then(|step| u32::try_from(step).ok()) })
+        Some(GroupMonitor {
+            id: id(entry)?,
+            step_number: step.and_then(|step| u32::try_from(step).ok()),
+            content_view_id: entry.get("content_view_id").and_then(Value::as_i64),
+        })
     };
     let error = |entry: &Value| id(entry).and_then(|code| u16::try_from(code).ok());
     NotifierGroup {
@@ -154,7 +158,7 @@ mod tests {
             json!({"name": "g", "is_default": true, "monitors": [{"id": 1}, {"id": 2, "step_number": 3}],
                 "recipients": [{"id": 4}], "errortypes": [{"id": 51}], "templates": [{"id": 5}]}),
         ));
-        let monitor = |id, step_number| GroupMonitor { id, step_number };
+        let monitor = |id, step_number| GroupMonitor { id, step_number, content_view_id: None };
         assert_eq!(read.monitors, [monitor(1, None), monitor(2, Some(3))]);
         assert_eq!((read.id, read.is_default, read.error_types), (7, true, vec![51]));
         assert_eq!((read.recipients, read.templates), (vec![RecipientId(4)], vec![5]));

@@ -93,6 +93,7 @@ pub struct AccountFacts {
     location_ids: Vec<i64>,
     client_ids: Vec<i64>,
     authority_ids: Vec<i64>,
+    profile_ids: Vec<i64>,
 }
 
 impl AccountFacts {
@@ -106,6 +107,7 @@ impl AccountFacts {
             authorities: Some(&self.authority_ids),
             properties: Some(&self.properties),
             proxies: Some(&self.common.proxies),
+            profiles: Some(&self.profile_ids),
             dns_names: Some(self.common.dns_names),
             plans: self.common.plans.as_deref(),
             probed: Some(&self.common.probed),
@@ -224,6 +226,7 @@ impl Directory {
             location_ids: Vec::new(),
             client_ids: Vec::new(),
             authority_ids: Vec::new(),
+            profile_ids: Vec::new(),
         };
         facts.certificates.extend(certificates.iter().map(|record| (record.id, certificate(record))));
         if let Some(account) = account {
@@ -272,6 +275,7 @@ impl AccountFacts {
             self.certificates.iter().filter(move |(_, known)| known.client == client).map(|(id, _)| *id)
         };
         (self.client_ids, self.authority_ids) = (of(true).collect(), of(false).collect());
+        self.profile_ids = self.common.mobile.profiles.keys().copied().collect();
     }
 
     /// Where `monitor` runs: its own locations, or else those of the account.

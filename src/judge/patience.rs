@@ -46,7 +46,8 @@ impl<'a> Patience<'a> {
     }
 
     /// Whether `regex` matches in `text`; `false` as well when it takes too long.
-    pub(super) fn finds(&self, regex: &Regex, text: &str) -> bool {
+    #[must_use]
+    pub fn finds(&self, regex: &Regex, text: &str) -> bool {
         self.lasts(regex, text) && regex.is_match(text)
     }
 

@@ -30,6 +30,8 @@ pub struct Surroundings<'a> {
     pub properties: Option<&'a BTreeMap<i64, KnownProperty>>,
     /// Ids of proxies; `None` when they are not known.
     pub proxies: Option<&'a [i64]>,
+    /// The profiles that `subtype` can name; `None` when they are not known.
+    pub profiles: Option<&'a [i64]>,
     /// How many names there are behind `name_to_resolve_id`; `None` when they are not known.
     pub dns_names: Option<usize>,
     /// The plans of the settings; `None` when there are none, and any code will do.

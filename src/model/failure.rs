@@ -127,6 +127,7 @@ failure_kinds! {
     ScriptInvalid = "script_invalid", Target, SCRIPT_INVALID, "the script cannot be parsed";
     ScriptFailed = "script_failed", Target, VALIDATION_FAILED, "JavaScript of the script threw an error";
     PageUnloadable = "page_unloadable", Target, CONNECT_FAILED, "the browser shows an error page of its own";
+    NoPage = "no_page", Target, INVALID_RESPONSE, "the answer is no page";
     BrowserTimedOut = "browser_timed_out", Ours, BROWSER_TIMED_OUT, "the browser or its driver does not answer";
     BrowserFailed = "browser_failed", Ours, BROWSER_FAILED, "the browser or its driver ended or refused a command";
     BrowserTooLarge = "browser_too_large", Ours, BROWSER_FAILED, "the browser took more memory than it may and was ended";

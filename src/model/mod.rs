@@ -65,11 +65,11 @@ pub use observation::{
 pub use phase::{Phase, Phases};
 pub use recipient::{GroupMonitor, Method, NotifierGroup, Recipient};
 pub use record::{Record, RecordKind};
-pub use result::{Attempt, CheckOf, CheckResult, MissedReason, MissedRuns, Verdict};
+pub use result::{Attempt, CheckOf, CheckResult, MissedReason, MissedRuns, Verdict, micros};
 pub use role::{Right, Role};
 pub use sample::{Mean, Sample};
 pub use session::{FtpFacts, MailFacts, TripFacts};
 pub use status::{Outcome, Status};
-pub use text::{escape_html, hexadecimal, peer, printable, same_secret};
+pub use text::{cut, escape_html, hexadecimal, lossy, peer, printable, same_secret};
 pub use time::Timestamp;
 pub use verification::Verification;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{CustomerId, Document, MonitorId, MonitorType, Revision, Timestamp};
 
@@ -81,6 +82,15 @@ impl Monitor {
     #[must_use]
     pub fn name(&self) -> &str {
         self.document.text("name").unwrap_or_default()
+    }
+
+    /// The content view of this id (fields.md 3).
+    #[must_use]
+    pub fn content_view(&self, id: i64) -> Option<&Value> {
+        if self.kind() != MonitorType::BrowserScript {
+            return None;
+        }
+        self.document.list("content_views").iter().find(|view| view["id"] == id)
     }
 
     /// Whether it is planned at all.

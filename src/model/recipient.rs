@@ -117,11 +117,13 @@ pub struct NotifierGroup {
     pub templates: Vec<i64>,
 }
 
-/// A monitor of a group, or a step of one.
+/// A monitor of a group, or a step or content view of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupMonitor {
     /// Its number.
     pub id: i64,
     /// Only this step; `None` is all of it.
     pub step_number: Option<u32>,
+    /// Only errors of this content view; `None` is all of it.
+    pub content_view_id: Option<i64>,
 }

@@ -258,6 +258,7 @@ impl CheckResult {
 }
 
 /// Whole microseconds of `duration`, as far as they go.
-pub(crate) fn micros(duration: Duration) -> u64 {
+#[must_use]
+pub fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

@@ -14,6 +14,22 @@ pub fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
+/// `bytes` as a text, with U+FFFD for what is no UTF-8. [`String::from_utf8_lossy`] looks at each byte by itself;
+/// nearly all that comes is good as it is, which is seen sooner.
+#[must_use]
+pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
+}
+
+/// `text` with at most so many characters, and an ellipsis where there were more.
+#[must_use]
+pub fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
 /// `text` so that it is nothing but text in HTML, in an element or a quoted attribute.
 #[must_use]
 pub fn escape_html(text: &str) -> Cow<'_, str> {

@@ -1,7 +1,7 @@
 //! The fields of a message as JSON and forms carry them (behaviour.md 6 "JSON fields"). Its own choices:
 //! `timestamp` is RFC 3339 in UTC, `device_type` and `device_typecode` are both the type's name in version 3,
 //! `transaction` is `y` for scripted monitors. Beyond the list: `kind`, `episode`, `check`, `since`, `target`,
-//! `reasons`, `verification`, `key`.
+//! `reasons`, `verification`, `trace_id`, `content_views`, `key`.
 
 use serde_json::{Map, Value, json};
 
@@ -19,7 +19,8 @@ pub fn fields(notice: &Notice, key: &str, text: &str) -> Map<String, Value> {
         Some(MonitorType::BrowserScript | MonitorType::WebsiteApi | MonitorType::WebsiteSslApi)
     );
     let step = notice.step.as_ref();
-    let pairs: [(&str, String); 28] = [
+    let trace = notice.more.get("trace_id").and_then(Value::as_str).unwrap_or_default();
+    let pairs: [(&str, String); 29] = [
         ("source", SOURCE.to_owned()),
         ("notify_type", notice.kind.title().to_owned()),
         ("custid", notice.customer.to_string()),
@@ -49,6 +50,7 @@ pub fn fields(notice: &Notice, key: &str, text: &str) -> Map<String, Value> {
             "verification",
             notice.verification.as_ref().map(|said| said.status.to_string()).unwrap_or_default(),
         ),
+        ("trace_id", trace.to_owned()),
         ("key", key.to_owned()),
         ("text", text.to_owned()),
     ];
@@ -56,6 +58,8 @@ pub fn fields(notice: &Notice, key: &str, text: &str) -> Map<String, Value> {
         pairs.into_iter().map(|(name, text)| (name.to_owned(), Value::String(text))).collect();
     fields.insert("rotated_locations".to_owned(), notice.locations.iter().map(location).collect());
     fields.insert("reasons".to_owned(), json!(notice.reasons));
+    let views = notice.more.get("content_views").cloned().unwrap_or_else(|| json!([]));
+    fields.insert("content_views".to_owned(), views);
     fields
 }
 

@@ -12,6 +12,15 @@ pub fn same_site(a: &Url, b: &Url) -> bool {
     }
 }
 
+/// The site of `url`: its registrable domain, or its host where it has none.
+#[must_use]
+pub fn site_of(url: &Url) -> Option<String> {
+    match url.host()? {
+        Host::Domain(name) => Some(registrable(name).to_owned()),
+        address => Some(address.to_string()),
+    }
+}
+
 fn registrable(name: &str) -> &str {
     let bare = name.strip_suffix('.').unwrap_or(name);
     psl::domain_str(bare).unwrap_or(bare)

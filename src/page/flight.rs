@@ -25,6 +25,9 @@ const MEDIA_BYTES: u64 = 1024 * 1024;
 /// Bytes of the body of a redirect that are read, so that the connection can be used again.
 const REDIRECT_BYTES: u64 = 64 * 1024;
 
+/// A request for an object.
+pub(super) type Message = Request<Full<Bytes>>;
+
 /// Something under way.
 pub(super) type Flight<'a> = Pin<Box<dyn Future<Output = Landed> + Send + 'a>>;
 
@@ -54,6 +57,16 @@ pub(super) enum Over {
     Serial(Serial),
     /// That it shares, of this number.
     Shared(usize, Shared),
+}
+
+impl Over {
+    /// What is spoken over it.
+    pub(super) const fn version(&self) -> Version {
+        match self {
+            Self::Serial(_) => Version::HTTP_11,
+            Self::Shared(_, connection) => connection.version(),
+        }
+    }
 }
 
 /// What an exchange came to.
@@ -124,21 +137,20 @@ fn shared(connection: Result<(Shared, Driver), Failure>) -> Result<Opened, Failu
     connection.map(|(shared, driver)| Opened::Shared(shared, driver))
 }
 
-/// Asks for `url` and reads the answer, as far as an object of this `kind` needs it.
+/// Sends `request` and reads the answer, as far as an object of this `kind` needs it.
 pub(super) async fn exchange(
     over: Over,
-    url: Url,
-    headers: HeaderMap,
+    request: Result<Message, Failure>,
     kind: ObjectKind,
     body_bytes: u64,
     deadline: Deadline,
 ) -> Answer {
-    let (version, shared) = match &over {
-        Over::Serial(_) => (Version::HTTP_11, None),
-        Over::Shared(number, connection) => (connection.version(), Some(*number)),
+    let shared = match &over {
+        Over::Serial(_) => None,
+        Over::Shared(number, _) => Some(*number),
     };
     let mut phases = Phases::default();
-    let request = match message(&url, headers, version) {
+    let request = match request {
         Ok(request) => request,
         Err(failure) => return Answer { outcome: Err(failure), phases, stale: false, back: None, shared },
     };
@@ -169,7 +181,11 @@ pub(super) async fn exchange(
     Answer { outcome: Ok((head, content)), phases, stale: false, back, shared }
 }
 
-fn message(url: &Url, headers: HeaderMap, version: Version) -> Result<Request<Full<Bytes>>, Failure> {
+/// The request for `url`.
+///
+/// # Errors
+/// Ours, when the URL is longer than a request line may be.
+pub(super) fn message(url: &Url, headers: HeaderMap, version: Version) -> Result<Message, Failure> {
     let unaskable = || {
         let detail = format!("`{}` cannot be put into a request", shown(url));
         Failure::new(Phase::Prepare, FailureKind::Internal, detail)

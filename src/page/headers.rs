@@ -1,5 +1,7 @@
 //! What the request for an object says in its header.
 
+use std::sync::Arc;
+
 use http::header::{
     ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderName, REFERER,
 };
@@ -17,16 +19,20 @@ impl Loader<'_> {
         let object = &self.objects[object];
         let (page, url) = (self.terms.page, &object.url);
         let is_own = is_same_origin(url, page);
-        let mut headers = HeaderMap::with_capacity(12);
-        for (name, value) in self.terms.headers {
-            let is_ours = [HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name);
-            if !is_ours && (is_own || !is_secret(name)) {
-                headers.append(name, value.clone());
-            }
-        }
+        let mut headers = if is_own { self.own.clone() } else { only(&self.own, |name| !is_secret(name)) };
         accept(&mut headers, object.found.kind);
-        if let Some(referer) = referer(&object.found.by, url) {
-            set(&mut headers, REFERER, &referer);
+        let by = &object.found.by;
+        let is_home = is_same_origin(by, url);
+        let known = self.referer.as_ref().filter(|(known, _)| is_home && Arc::ptr_eq(known, by));
+        let referer = match known {
+            Some((_, value)) => Some(value.clone()),
+            None => referer(by, url).and_then(|value| HeaderValue::try_from(value).ok()),
+        };
+        if let Some(value) = referer {
+            if is_home {
+                self.referer = Some((Arc::clone(by), value.clone()));
+            }
+            headers.insert(REFERER, value);
         }
         if same_site(page, url)
             && let Some(cookies) = self.jar.header(url)
@@ -38,6 +44,20 @@ impl Loader<'_> {
         }
         headers
     }
+}
+
+/// Those of the monitor's `fields` that a request for an object of its own server has too.
+pub(super) fn own(fields: &HeaderMap) -> HeaderMap {
+    only(fields, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name))
+}
+
+/// Those of `fields` that are wanted, in their order.
+fn only(fields: &HeaderMap, is_wanted: impl Fn(&HeaderName) -> bool) -> HeaderMap {
+    let mut headers = HeaderMap::with_capacity(12);
+    for (name, value) in fields.iter().filter(|(name, _)| is_wanted(name)) {
+        headers.append(name, value.clone());
+    }
+    headers
 }
 
 /// What browsers ask for, unless the monitor asks for something itself.
@@ -64,10 +84,4 @@ fn referer(by: &Url, to: &Url) -> Option<String> {
         return Some(format!("{before}{}", &by[Position::BeforeHost..Position::AfterQuery]));
     }
     Some(format!("{}/", by.origin().ascii_serialization()))
-}
-
-fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        headers.insert(name, value);
-    }
 }

@@ -8,8 +8,9 @@ use html5gum::{Span, Tokenizer};
 use url::Url;
 
 use super::finds::{Finds, Within};
+use super::quiet::Quiet;
 use super::{css, media};
-use crate::model::ObjectKind;
+use crate::model::{ObjectKind, lossy};
 
 /// Documents within `srcdoc` within each other that are looked into.
 pub(super) const DEEPEST: u8 = 2;
@@ -25,7 +26,7 @@ pub(super) fn document(html: &str, url: &Url, frames: u8, depth: u8, finds: &mut
     let mut emitter = CallbackEmitter::new(&mut scanner);
     emitter.naively_switch_states(true);
     // Everything happens in the events: nothing is ever handed out.
-    let _ = Tokenizer::new_with_emitter(html, emitter).next();
+    let _ = Tokenizer::new_with_emitter(html, Quiet(emitter)).next();
     scanner.finish();
 }
 
@@ -105,13 +106,13 @@ impl Callback<Infallible, ()> for &mut Scanner<'_> {
             CallbackEvent::AttributeName { name } => self.attribute = self.begin_attribute(name),
             CallbackEvent::AttributeValue { value } => {
                 if let Some((_, held)) = self.attribute.and_then(|at| self.attributes.get_mut(at)) {
-                    held.push_str(&String::from_utf8_lossy(value));
+                    held.push_str(&lossy(value));
                 }
             }
             CallbackEvent::CloseStartTag { .. } => self.start(),
             CallbackEvent::EndTag { name } => self.end(name),
             CallbackEvent::String { value } if self.style == Some(true) && !self.is_passed_over() => {
-                let text = String::from_utf8_lossy(value);
+                let text = lossy(value);
                 css::scan_within(&text, &self.base, &self.within, self.finds);
             }
             _ => {}

@@ -128,10 +128,10 @@ impl Loader<'_> {
             return self.follow(object, &head);
         }
         let failure = judge(&held.url, held.hops > 0, head.status);
-        let (found, url) = (held.found.clone(), held.url.clone());
-        let is_read = failure.is_none() && matches!(found.kind, ObjectKind::Style | ObjectKind::Frame);
+        let is_read = failure.is_none() && matches!(held.found.kind, ObjectKind::Style | ObjectKind::Frame);
+        let read = is_read.then(|| (held.found.clone(), held.url.clone()));
         self.finish(object, failure);
-        if is_read {
+        if let Some((found, url)) = read {
             self.read(found, url, &head, content).await;
         }
     }

@@ -1,21 +1,25 @@
 //! Loads the objects of a page as a browser does: six connections a server that are used again and again, one where
 //! it speaks HTTP/2, each object once. All of it is polled in the caller's task and ends with it.
 
+use std::future::{Future, poll_fn};
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use http::{HeaderMap, Version};
-use tokio::time::{Instant, timeout_at};
+use http::{HeaderMap, HeaderValue, Version};
+use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use super::finds::Finds;
 use super::flight::{self, Flight, Landed, Over, until};
-use super::object::{Object, micros};
+use super::headers;
+use super::object::Object;
 use super::origin::{Next, Origin, Speech};
-use crate::model::{Failure, FailureKind, FullPage, Phase};
+use crate::model::{Failure, FailureKind, FullPage, Phase, micros};
 use crate::net::{Deadline, Net, TlsOptions};
-use crate::wire::http::client::{Jar, Pass, Way};
+use crate::wire::http::client::{Jar, Pass, Way, is_same_origin};
 
 /// Objects that are under way at once, over all servers.
 const MOST_AT_ONCE: usize = 48;
@@ -71,6 +75,8 @@ pub async fn load(terms: &Terms<'_>, jar: &mut Jar, pass: Option<&mut Pass>, fin
         flights: FuturesUnordered::new(),
         under_way: 0,
         shared: 0,
+        own: headers::own(terms.headers),
+        referer: None,
     };
     let is_late = |object: &Object| {
         object.told.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::TimedOut)
@@ -100,6 +106,10 @@ pub(super) struct Loader<'a> {
     pub(super) under_way: usize,
     /// Shared connections so far.
     pub(super) shared: usize,
+    /// Header fields of the monitor, as objects of the page's own server are asked with.
+    pub(super) own: HeaderMap,
+    /// What the document or style sheet that named the last object says of itself to its own server.
+    pub(super) referer: Option<(Arc<Url>, HeaderValue)>,
 }
 
 /// The deadline has come.
@@ -108,14 +118,19 @@ struct TimedOut;
 impl Loader<'_> {
     async fn run(&mut self) -> Result<(), TimedOut> {
         self.take_finds();
+        // One timer for all of it: to set one for each object costs more than all else here.
+        let mut end = std::pin::pin!(sleep_until(self.terms.deadline.at));
         loop {
             self.depart();
             let waits = self.origins.iter().any(|origin| !origin.waiting.is_empty());
             if self.under_way == 0 && !waits {
                 return Ok(());
             }
-            let landed = timeout_at(self.terms.deadline.at, self.flights.next()).await;
-            match landed.map_err(|_| TimedOut)? {
+            let landed = poll_fn(|cx| match self.flights.poll_next_unpin(cx) {
+                Poll::Ready(landed) => Poll::Ready(Ok(landed)),
+                Poll::Pending => end.as_mut().poll(cx).map(|()| Err(TimedOut)),
+            });
+            match landed.await? {
                 Some(landed) => self.land(landed).await,
                 None => return Ok(()),
             }
@@ -155,13 +170,12 @@ impl Loader<'_> {
     /// The server that `object` is asked for.
     pub(super) fn origin(&mut self, object: usize) -> usize {
         let url = &self.objects[object].url;
-        let key = url.origin();
-        if let Some(known) = self.origins.iter().position(|origin| origin.key == key) {
+        if let Some(known) = self.origins.iter().position(|origin| is_same_origin(&origin.url, url)) {
             return known;
         }
         let Terms { net, way, page, version, .. } = *self.terms;
         let endpoint = way.endpoint(url);
-        let is_own = key == page.origin();
+        let is_own = is_same_origin(url, page);
         let options = |alpn| {
             let client_certificate = way.tls.client_certificate.filter(|_| url.host() == page.host());
             TlsOptions { alpn, client_certificate, ..way.tls.clone() }
@@ -230,10 +244,11 @@ impl Loader<'_> {
 
     pub(super) fn ask(&mut self, origin: usize, object: usize, over: Over, deadline: Deadline) {
         let headers = self.headers(object);
-        let (url, kind) = (self.objects[object].url.clone(), self.objects[object].found.kind);
+        let Object { url, found, .. } = &self.objects[object];
+        let (request, kind) = (flight::message(url, headers, over.version()), found.kind);
         let body_bytes = self.terms.body_bytes;
         self.flights.push(Box::pin(async move {
-            let answer = flight::exchange(over, url, headers, kind, body_bytes, deadline).await;
+            let answer = flight::exchange(over, request, kind, body_bytes, deadline).await;
             Landed::Answered { origin, object, answer: Box::new(answer) }
         }));
     }

@@ -28,12 +28,13 @@ mod media;
 mod media_type;
 mod object;
 mod origin;
+mod quiet;
 mod read;
 mod srcset;
 mod text;
 
 pub use css::scan as scan_css;
-pub use domain::same_site;
+pub use domain::{same_site, site_of};
 pub use finds::{Finds, Found, MOST_OBJECTS};
 pub use html::scan as scan_html;
 pub use load::{Loaded, Terms, load};

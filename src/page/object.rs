@@ -1,14 +1,12 @@
 //! An object while it is loaded, and what is told of it afterwards.
 
-use std::time::Duration;
-
 use http::header::CONTENT_TYPE;
 use tokio::time::Instant;
 use url::Url;
 
 use super::finds::Found;
 use super::same_site;
-use crate::model::{Failure, PageObject, Phases};
+use crate::model::{Failure, PageObject, Phases, micros};
 use crate::wire::http::client::{short, version_name};
 use crate::wire::http::{Content, Head};
 
@@ -75,8 +73,4 @@ impl Object {
         self.told.failure = failure;
         self.told.total_us = self.began.map_or(0, |began| micros(began.elapsed()));
     }
-}
-
-pub(super) fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

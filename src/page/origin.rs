@@ -15,8 +15,8 @@ pub(super) const MOST_CONNECTIONS: usize = 6;
 
 /// A server.
 pub(super) struct Origin {
-    /// Scheme, host and port.
-    pub(super) key: url::Origin,
+    /// The first URL that was found of it: those of its scheme, host and port belong to it.
+    pub(super) url: Url,
     /// Where it is.
     pub(super) endpoint: Endpoint,
     /// How it is spoken with.
@@ -69,7 +69,7 @@ pub(super) enum Next {
 impl Origin {
     pub(super) fn new(url: &Url, endpoint: Endpoint, speech: Speech) -> Self {
         Self {
-            key: url.origin(),
+            url: url.clone(),
             endpoint,
             speech,
             waiting: VecDeque::new(),

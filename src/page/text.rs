@@ -7,6 +7,8 @@ use aws_lc_rs::digest::{Context, SHA256};
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
+use super::quiet::Quiet;
+
 /// SHA-256 in lower-case hexadecimal over the visible text of `html`: without tags, comments, and what stands in
 /// `script`, `style`, `template`, `noscript`, `title` and frames. Runs of white space and the bounds of blocks
 /// count as one space.
@@ -22,7 +24,7 @@ pub fn fingerprint(html: &str) -> String {
     let mut emitter = CallbackEmitter::new(&mut reader);
     emitter.naively_switch_states(true);
     // Everything happens in the events: nothing is ever handed out.
-    let _ = Tokenizer::new_with_emitter(html, emitter).next();
+    let _ = Tokenizer::new_with_emitter(html, Quiet(emitter)).next();
     reader.digest.finish().as_ref().iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

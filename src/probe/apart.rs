@@ -9,6 +9,8 @@ use tokio::task::spawn_blocking;
 use crate::model::{Failure, FailureKind, Phase};
 use crate::net::Deadline;
 
+/// Bytes of a text that are searched in passing.
+pub(super) const LONG_TEXT: usize = 32 * 1024;
 /// Pieces of work for each processor. What is given up at its deadline goes on to its end, and keeps its place
 /// until then: else threads would pile up.
 const FOR_EACH: usize = 2;

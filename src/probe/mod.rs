@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::browser::House;
+use crate::browser::{Device, House};
 use crate::clock::Clock;
 use crate::model::{Document, MonitorId, MonitorType, Observation, Timestamp};
 use crate::net::{Deadline, Net};
@@ -24,6 +24,7 @@ mod http;
 mod mail;
 mod ping;
 mod registry;
+mod search;
 mod target;
 mod tcp;
 mod way;
@@ -100,7 +101,7 @@ pub trait Probe: Send + Sync + 'static {
 /// What is left to chance in an attempt.
 fn random() -> u128 {
     let mut random = [0; 16];
-    // It fails on no system that Vigie runs on; what hangs on it is then the same each time.
+    // Without chance, numbers that are made of it are zero: nothing depends on them being secret.
     let _ = aws_lc_rs::rand::fill(&mut random);
     u128::from_be_bytes(random)
 }
@@ -127,6 +128,8 @@ pub struct ProbeSettings {
     pub browser: Arc<House>,
     /// What the author of a browser script wants to see of it.
     pub authoring: Authoring,
+    /// Devices that browsers can pretend to be, by the `subtype` of their monitors.
+    pub devices: Arc<BTreeMap<i64, Device>>,
     /// Variables of steps and scripts that stand before the first step, as `vigie check --set` gives them.
     pub variables: Arc<BTreeMap<String, String>>,
 }
@@ -152,6 +155,7 @@ impl Default for ProbeSettings {
             keyring: None,
             browser: Arc::default(),
             authoring: Authoring::default(),
+            devices: Arc::default(),
             variables: Arc::default(),
         }
     }

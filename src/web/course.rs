@@ -79,18 +79,23 @@ fn page(out: &mut String, page: &FullPage) {
         out.push_str("<p>Nothing was found in it to load.</p>");
         return;
     }
-    out.push_str(
-        r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Object</th></tr></thead><tbody>"#,
-    );
-    let longest = page.objects.iter().map(|object| object.started_us + object.total_us).max().unwrap_or(1);
-    for of_page in page.objects.iter().take(OBJECTS) {
-        object(out, of_page, longest.max(1));
-    }
-    out.push_str("</tbody></table></div>");
+    objects(out, page.objects.iter().take(OBJECTS));
     if page.objects.len() > OBJECTS {
         let _ = write!(out, "<p>{} more stand in the record below.</p>", page.objects.len() - OBJECTS);
     }
     out.push_str(&legend(page.objects.iter().map(|object| object.phases)));
+}
+
+/// The waterfall of `shown`.
+pub(super) fn objects<'a>(out: &mut String, shown: impl Iterator<Item = &'a PageObject> + Clone) {
+    out.push_str(
+        r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Object</th></tr></thead><tbody>"#,
+    );
+    let longest = shown.clone().map(|object| object.started_us + object.total_us).max().unwrap_or(1);
+    for one in shown {
+        object(out, one, longest.max(1));
+    }
+    out.push_str("</tbody></table></div>");
 }
 
 fn changes(out: &mut String, changes: &[ObjectChange]) {
@@ -110,7 +115,7 @@ fn changes(out: &mut String, changes: &[ObjectChange]) {
     out.push_str("</ul>");
 }
 
-pub(super) fn object(out: &mut String, object: &PageObject, longest: u64) {
+fn object(out: &mut String, object: &PageObject, longest: u64) {
     let (word, text) = match (&object.failure, object.http_status) {
         (Some(_), 0) => ("error", "no answer".to_owned()),
         (Some(_), status) => ("error", status.to_string()),

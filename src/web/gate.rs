@@ -21,9 +21,20 @@ pub struct Gate {
     pub accounts: Option<Arc<Accounts>>,
 }
 
-/// Whose monitors a page may show: those of one account, or all of them to callers of this host.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Audience(pub(super) Option<CustomerId>);
+/// What a page may show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Audience {
+    /// Whose monitors: those of one account, or all of them.
+    pub(super) account: Option<CustomerId>,
+    /// Whether files that results hold are shown: what a page said, or how it looked to somebody who logged in. They
+    /// are not for everybody, also where the pages are.
+    pub(super) sees_captures: bool,
+}
+
+impl Audience {
+    const HOST: Self = Self { account: None, sees_captures: true };
+    const PUBLIC: Self = Self { account: None, sees_captures: false };
+}
 
 /// Asks `gate` before a page is made.
 pub(super) async fn keep(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
@@ -34,11 +45,14 @@ pub(super) async fn keep(State(gate): State<Gate>, mut request: Request, next: N
         // Proxies that tell nothing of themselves speak 1.0 to us unless told otherwise, as nginx does.
         && request.version() != Version::HTTP_10
         && host.is_some_and(|host| names_this_host(&host));
-    if gate.public || local {
-        request.extensions_mut().insert(Audience(None));
-        return next.run(request).await;
-    }
-    if let Some(audience) = gate.knows(request.headers(), peer).await {
+    let known = if local { Some(Audience::HOST) } else { gate.knows(request.headers(), peer).await };
+    let audience = match known {
+        // Nobody sees less for telling who they are.
+        Some(known) if gate.public => Some(Audience { account: None, ..known }),
+        None if gate.public => Some(Audience::PUBLIC),
+        known => known,
+    };
+    if let Some(audience) = audience {
         request.extensions_mut().insert(audience);
         return next.run(request).await;
     }
@@ -68,7 +82,7 @@ impl Gate {
         let caller = accounts.bearer(token.trim(), address).await.ok()?;
         let host = caller.user == UserId(0);
         let may = caller.customer == CustomerId(1) && caller.role.may(Right::View);
-        may.then_some(Audience((!host).then_some(caller.customer)))
+        may.then_some(Audience { account: (!host).then_some(caller.customer), sees_captures: true })
     }
 }
 

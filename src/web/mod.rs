@@ -2,6 +2,7 @@
 //! `/metrics`, `/healthz`, `/readyz`. Pages are whole HTML documents that need no script and nothing from elsewhere.
 
 mod bar;
+mod capture;
 mod course;
 mod gate;
 mod guard;
@@ -47,6 +48,7 @@ pub fn router(site: Site, gate: Gate) -> Router {
         .route("/", get(status::page))
         .route("/monitors/{id}", get(monitor::page))
         .route("/results/{id}", get(result::page))
+        .route("/results/{id}/captures/{name}", get(capture::file))
         .route("/metrics", get(health::metrics))
         .route_layer(middleware::from_fn_with_state(gate, gate::keep));
     kept.route("/style.css", get(async || asset("text/css; charset=utf-8", include_str!("style.css"))))

@@ -20,11 +20,11 @@ const SHOWN: u32 = 50;
 /// `GET /monitors/{id}`
 pub(super) async fn page(
     State(site): State<Site>,
-    Extension(Audience(audience)): Extension<Audience>,
+    Extension(Audience { account, .. }): Extension<Audience>,
     Path(id): Path<String>,
 ) -> Response {
     let monitor = id.parse().ok().and_then(|id| site.view.monitor(MonitorId(id)));
-    let monitor = monitor.filter(|monitor| audience.is_none_or(|customer| monitor.customer == customer));
+    let monitor = monitor.filter(|monitor| account.is_none_or(|customer| monitor.customer == customer));
     let Some(monitor) = monitor else { return not_found("There is no monitor with this id") };
     match render(&site, &monitor).await {
         Ok(html) => html.into_response(),

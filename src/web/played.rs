@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::course::object;
+use super::course::objects;
 use super::html::{duration, escape};
 use crate::model::{BrowserFacts, Course, Phase, PlayedStep, Status, StepResult, ViewResult};
 
@@ -52,22 +52,15 @@ fn one(out: &mut String, step: &StepResult, played: &PlayedStep) {
         let _ = write!(out, r#"<span class="pill s-{word}">{} {after}</span> "#, escape(&act.action));
     }
     out.push_str("</p>");
-    objects(out, played);
+    requests(out, played);
     console(out, played);
 }
 
-fn objects(out: &mut String, played: &PlayedStep) {
+fn requests(out: &mut String, played: &PlayedStep) {
     if played.objects.is_empty() {
         return;
     }
-    out.push_str(
-        r#"<div class="scroll"><table class="rows"><thead><tr><th>Loaded</th><th class="n">Took</th><th class="n">Bytes</th><th>Status</th><th>Object</th></tr></thead><tbody>"#,
-    );
-    let longest = played.objects.iter().map(|object| object.started_us + object.total_us).max().unwrap_or(1);
-    for of_step in played.objects.iter().take(OBJECTS) {
-        object(out, of_step, longest.max(1));
-    }
-    out.push_str("</tbody></table></div>");
+    objects(out, played.objects.iter().take(OBJECTS));
     let more = played.objects.len().saturating_sub(OBJECTS) + played.unlisted as usize;
     if more > 0 {
         let _ = write!(out, "<p>{more} more requests stand in the record below, or were only counted.</p>");
@@ -127,6 +120,9 @@ fn browser(out: &mut String, facts: &BrowserFacts) {
         escape(&facts.version),
         escape(&facts.driver)
     );
+    if !facts.device.is_empty() {
+        let _ = write!(out, " as `{}`", escape(&facts.device));
+    }
     if let Some(bytes) = facts.memory_bytes {
         let _ = write!(out, ", at most {} MiB of memory", bytes >> 20);
     }

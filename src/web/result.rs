@@ -2,26 +2,46 @@
 
 use std::fmt::Write;
 
+use axum::Extension;
 use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 
+use super::capture::captures;
 use super::course::course;
+use super::gate::Audience;
 use super::html::{document, escape, time};
 use super::status::reason;
 use super::{Site, not_found, store_unavailable};
+use crate::control::StoreError;
 use crate::model::CheckResult;
 
 /// `GET /results/{id}`
-pub(super) async fn page(State(site): State<Site>, Path(id): Path<String>) -> Response {
-    let Ok(id) = id.parse() else { return not_found("There is no result with this id") };
-    match site.view.result(id).await {
-        Ok(Some(result)) => render(&result).into_response(),
+pub(super) async fn page(
+    State(site): State<Site>,
+    Extension(audience): Extension<Audience>,
+    Path(id): Path<String>,
+) -> Response {
+    match found(&site, audience, &id).await {
+        Ok(Some(result)) => render(&result, audience).into_response(),
         Ok(None) => not_found("There is no result with this id"),
         Err(error) => store_unavailable(&error),
     }
 }
 
-fn render(result: &CheckResult) -> Html<String> {
+/// The result, when there is one that `audience` may see.
+pub(super) async fn found(
+    site: &Site,
+    audience: Audience,
+    id: &str,
+) -> Result<Option<CheckResult>, StoreError> {
+    let Ok(id) = id.parse() else { return Ok(None) };
+    match audience.account {
+        Some(account) => site.view.result_of(account, id).await,
+        None => site.view.result(id).await,
+    }
+}
+
+fn render(result: &CheckResult, audience: Audience) -> Html<String> {
     let (name, word, monitor) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
     let (planned, why) = (time(result.planned_at), reason(result));
     let mut body = format!(
@@ -29,6 +49,9 @@ fn render(result: &CheckResult) -> Html<String> {
         escape(&why)
     );
     body.push_str(&course(&result.course));
+    if audience.sees_captures {
+        captures(&mut body, result);
+    }
     // Only numbers and texts are in it: nothing that JSON cannot hold.
     let text = serde_json::to_string_pretty(result).unwrap_or_default();
     let _ = write!(body, r#"<pre class="record">{}</pre>"#, escape(&text));

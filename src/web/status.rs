@@ -30,19 +30,19 @@ struct Wish {
 /// `GET /?standing=&type=&q=&page=`
 pub(super) async fn page(
     State(site): State<Site>,
-    Extension(Audience(audience)): Extension<Audience>,
+    Extension(Audience { account, .. }): Extension<Audience>,
     uri: Uri,
 ) -> Response {
-    match render(&site, audience, Wish::read(&uri)).await {
+    match render(&site, account, Wish::read(&uri)).await {
         Ok(html) => html.into_response(),
         Err(error) => store_unavailable(&error),
     }
 }
 
-async fn render(site: &Site, audience: Option<CustomerId>, wish: Wish) -> Result<Html<String>, StoreError> {
+async fn render(site: &Site, account: Option<CustomerId>, wish: Wish) -> Result<Html<String>, StoreError> {
     let now = site.clock.now();
     let mut board = site.view.board(now).await?;
-    if let Some(customer) = audience {
+    if let Some(customer) = account {
         board = Arc::new(board.of(customer));
     }
     let query = RowQuery {

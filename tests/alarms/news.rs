@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use vigie::model::{
-    Certificate, CheckResult, HttpFacts, MonitorId, MonitorType, NoticeKind, Outcome, Phases, Status,
-    StepResult, TlsFacts,
+    BrowserFacts, Certificate, CheckResult, HttpFacts, MonitorId, MonitorType, NoticeKind, Outcome, Phases,
+    Status, StepResult, TlsFacts, ViewResult,
 };
 use vigie::store::Results;
 
@@ -145,4 +145,40 @@ async fn the_failing_step_is_named() {
     for message in &messages {
         assert_eq!(message.new.notice.step, Some((3, "Pay".to_owned())));
     }
+}
+
+#[tokio::test]
+async fn an_alert_names_the_trace_and_the_content_views_that_failed() {
+    let mut world = World::new().await;
+    world.recipient(json!({})).await;
+    let shop = world.monitor(&[1], json!({"url": "https://shop.example.test/"})).await;
+    let failed = |number: i64| {
+        let mut result = result(shop, 1, run(number), Outcome::Error);
+        result.course.browser = Some(Box::new(BrowserFacts {
+            trace_id: Some("0123456789abcdef0123456789abcdef".to_owned()),
+            ..BrowserFacts::default()
+        }));
+        let view = |id, status, notify_on_error| ViewResult {
+            id,
+            name: format!("View {id}"),
+            status,
+            notify_on_error,
+            total_us: 1,
+            objects: 1,
+            bytes: 1,
+            failures: Vec::new(),
+        };
+        result.course.views =
+            vec![view(1, Status::OK, true), view(2, Status(7007), true), view(3, Status(7007), false)];
+        result
+    };
+    world.hear(1, vec![failed(1)]).await;
+    world.hear(2, vec![failed(2)]).await;
+    let messages = world.messages().await;
+    let notice = &messages[0].new.notice;
+    assert_eq!(notice.kind, NoticeKind::SiteError);
+    assert_eq!(notice.more["trace_id"], "0123456789abcdef0123456789abcdef");
+    let views: Vec<_> =
+        notice.more["content_views"].as_array().unwrap().iter().map(|view| &view["name"]).collect();
+    assert_eq!(views, ["View 2"]);
 }

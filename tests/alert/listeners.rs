@@ -44,7 +44,7 @@ fn performance_alerts_follow_groups_and_no_error_codes() {
     world.recipient("bob").performance_alert = true;
     world.contacts.groups.push(NotifierGroup {
         id: 10,
-        monitors: vec![GroupMonitor { id: MONITOR.0, step_number: None }],
+        monitors: vec![GroupMonitor { id: MONITOR.0, step_number: None, content_view_id: None }],
         recipients: vec![RecipientId(2), RecipientId(99)],
         error_types: vec![7],
         ..NotifierGroup::default()

@@ -166,7 +166,8 @@ impl Stage {
                 (monitor, "names") => {
                     let (monitor, step) = monitor.split_once('/').unwrap_or((monitor, ""));
                     let (id, step_number) = (monitor.parse().unwrap(), step.parse().ok());
-                    group.monitors.push(GroupMonitor { id, step_number });
+                    let content_view_id = step.strip_prefix('v').map(|view| view.parse().unwrap());
+                    group.monitors.push(GroupMonitor { id, step_number, content_view_id });
                 }
                 (code, "codes") => group.error_types.push(code.parse().unwrap()),
                 (name, "tells") => group.recipients.push(self.world.recipient(name).id),
@@ -286,7 +287,7 @@ impl Stage {
         self.run = (now.as_micros() - self.world.run(0).as_micros()).div_euclid(interval);
     }
 
-    /// `A:ok B:7/3 C:-`: good, status 7 in step 3, nothing heard.
+    /// `A:ok B:7/3 C:- D:7/v4`: good, status 7 in step 3, nothing heard, status 7 in content view 4.
     fn say(&mut self, says: &[&str], planned_at: Timestamp) {
         for said in says {
             let (at, said) = said.split_once(':').unwrap_or_else(|| panic!("`{said}` is no step"));
@@ -307,6 +308,7 @@ fn word(said: &str) -> Option<Word> {
             match part.split_once('>') {
                 Some((before, now)) => word.page = Some((before.parse().unwrap(), now.parse().unwrap())),
                 None if part == "cert" => word.certificate = true,
+                None if part.starts_with('v') => word.views.push(part[1..].parse().unwrap()),
                 None => word.step = Some(part.parse().unwrap()),
             }
             continue;

@@ -19,6 +19,7 @@ pub struct Word {
     pub outcome: Option<Outcome>,
     pub status: u16,
     pub step: Option<u32>,
+    pub views: Vec<i64>,
     pub page: Option<(u64, u64)>,
     pub certificate: bool,
     pub slots: u32,
@@ -283,6 +284,7 @@ pub fn heard(location: LocationId, word: &Word, planned_at: Timestamp, interval:
         slots,
         last_planned_at: planned_at + interval * (slots - 1),
         step: word.step,
+        views: word.views.clone(),
         page: word.page.map(|(before, now)| PageNews { before, now, objects: None }),
         certificate: word.certificate.then(|| CertificateNews {
             subject: "CN=www.example.com".to_owned(),

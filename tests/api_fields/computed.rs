@@ -110,14 +110,15 @@ async fn follows_its_document(watched: &mut Watched) {
     watched.act(fields, async |at| at.patch(json!({"ssl_cert_id": certificate})).await).await;
 }
 
-/// Region 3 is the mobile one, with location 3 in it; subtypes 1 and 2 have a profile.
+/// Region 3 is the mobile one, with location 3 in it; subtypes have a profile each.
 async fn follows_the_mobile_settings(watched: &mut Watched) {
     let fields = vec![
         ("has_mobile_locations", json!(true), json!(false)),
         ("mobile_location_count", json!(1), json!(0)),
     ];
     watched.act(fields, async |at| at.patch(json!({"locations": [{"id": 2}, {"id": 1}]})).await).await;
-    for (subtype, before, after) in [(1, "", "phone"), (2, "phone", "tablet"), (3, "tablet", ""), (0, "", "")]
+    for (subtype, before, after) in
+        [(1, "", "phone"), (2, "phone", "tablet"), (3, "tablet", "watch"), (0, "watch", "")]
     {
         let fields = vec![("mobile_type", json!(before), json!(after))];
         watched.act(fields, async |at| at.patch(json!({"subtype": subtype})).await).await;

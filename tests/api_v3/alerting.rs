@@ -35,6 +35,7 @@ fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> K
         slots: 1,
         last_planned_at: since,
         step: Some(2),
+        views: vec![4],
         page: None,
         certificate: None,
     };

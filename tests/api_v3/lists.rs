@@ -194,3 +194,25 @@ async fn every_offence_of_a_query_is_named() {
         user.get(&format!("/monitors?{query}")).await.refused(400);
     }
 }
+
+#[tokio::test]
+async fn browser_scripts_are_found_by_what_they_pretend_to_be() {
+    let app = App::start().await;
+    let user = app.login(Role::PowerUser).await;
+    for (name, more) in [
+        ("plain", json!({})),
+        ("phone", json!({"subtype": 1, "subtype_application": "Shop app", "subtype_name": "small"})),
+        ("tablet", json!({"subtype": 2, "subtype_application": "Shop app", "subtype_name": "large"})),
+    ] {
+        let mut body = example(MonitorType::BrowserScript);
+        body["name"] = json!(name);
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        user.post("/monitors/browserscript", body).await.id();
+    }
+    user.post("/monitors/website", website("site", json!({}))).await.id();
+    assert_eq!(names(&user, "subtype=0").await, ["plain"]);
+    assert_eq!(names(&user, "subtype=2").await, ["tablet"]);
+    assert_eq!(names(&user, "subtype_application=Shop%20app").await, ["phone", "tablet"]);
+    assert_eq!(names(&user, "subtype_application=Shop%20app&subtype_name=small").await, ["phone"]);
+    assert!(names(&user, "subtype_name=Small").await.is_empty());
+}

@@ -175,7 +175,7 @@ async fn strangers_see_nothing(owner_first: bool) {
     // Nothing was touched.
     assert_eq!(owner.get(&format!("/monitors/{}", owned.monitor)).await.text, before);
     legacy_too(&app, theirs, owned.monitor).await;
-    pages_too(&app, mine).await;
+    pages_too(&app, mine, &owned.check).await;
 }
 
 /// Makes the body with a number in it.
@@ -316,7 +316,7 @@ impl Vitals for Well {
 }
 
 /// The pages show a user the monitors of the own account alone.
-async fn pages_too(app: &App, owner: CustomerId) {
+async fn pages_too(app: &App, owner: CustomerId, check: &str) {
     let site = Site {
         view: Arc::clone(&app.state.view),
         vitals: Arc::new(Well),
@@ -328,14 +328,17 @@ async fn pages_too(app: &App, owner: CustomerId) {
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
     let monitors = app.state.fleet.roster().all();
     let monitor = monitors.iter().find(|monitor| monitor.customer == owner).unwrap();
-    for path in ["/".to_owned(), format!("/monitors/{}", monitor.id)] {
+    let result = format!("/results/{check}");
+    let file = format!("{result}/captures/response-head.txt");
+    for path in ["/".to_owned(), format!("/monitors/{}", monitor.id), result, file] {
         let request = Request::get(&path).header("host", "vigie.test");
         let request = request.header("authorization", format!("Bearer {}", reader.token.clone().unwrap()));
         let answer = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
         let (head, body) = answer.into_parts();
         let text = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
         let own = owner == CustomerId(1);
-        assert_eq!(text.contains(MARK), own, "{path}: {text}");
+        let mark = if path.contains("/captures/") { "HTTP/1.1 200" } else { MARK };
+        assert_eq!(text.contains(mark), own, "{path}: {text}");
         assert_eq!(head.status == 200, own || path == "/", "{path}: {}", head.status);
         assert!(own || path != "/" || text.contains("<b>0</b>all"), "a count tells of others: {text}");
     }

@@ -1,25 +1,29 @@
 //! Plays a script on the site, in one of the browsers.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use tempfile::TempDir;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use vigie::browser::{BrowserKind, House, HouseConfig};
+use vigie::browser::{BrowserKind, Device, House, HouseConfig};
 use vigie::clock::SystemClock;
 use vigie::model::{Document, MonitorType, Observation};
-use vigie::net::{Deadline, Net, NetConfig};
+use vigie::net::{Deadline, Net, NetConfig, Proxy};
 use vigie::probe::{Context, ProbeSettings};
 
 use crate::lacking;
+use crate::processes::{processes_of, profiles_in};
 
 pub const BOTH: [BrowserKind; 2] = [BrowserKind::Chrome, BrowserKind::Firefox];
 
 /// Those of the browsers that are here; tells of the others.
 pub fn browsers(test: &str) -> Vec<BrowserKind> {
-    let house = house();
+    let house = House::new(settings());
     let here = |kind: &BrowserKind| {
         let found = house.has(*kind);
         if let Err(failure) = &found {
@@ -30,13 +34,13 @@ pub fn browsers(test: &str) -> Vec<BrowserKind> {
     BOTH.into_iter().filter(here).collect()
 }
 
-fn house() -> House {
-    House::new(HouseConfig {
+fn settings() -> HouseConfig {
+    HouseConfig {
         // The machine of a test may be busy with others.
         start: Duration::from_secs(90),
         geckodriver: crate::geckodriver::geckodriver(),
         ..HouseConfig::default()
-    })
+    }
 }
 
 /// The browser to try in where one is enough.
@@ -46,8 +50,16 @@ pub fn one(test: &str) -> Option<BrowserKind> {
 
 pub struct Check {
     fields: Map<String, Value>,
-    pub house: Arc<House>,
+    /// Where its browsers live, and nothing of them is left.
+    folder: TempDir,
+    house: Arc<House>,
     pub config: NetConfig,
+    /// Whether HTTP exchanges are kept, as for HAR files.
+    pub record: bool,
+    /// Devices by `subtype`.
+    pub devices: BTreeMap<i64, Device>,
+    /// Proxies by `proxy_id`.
+    pub proxies: BTreeMap<i64, Proxy>,
 }
 
 impl Check {
@@ -59,8 +71,44 @@ impl Check {
 
     pub fn playing(kind: BrowserKind, script: &str) -> Self {
         let fields = json!({ "script": script, "browser_type": kind.name(), "timeout": 20 });
+        Self::with_fields(fields)
+    }
+
+    /// A check without a script, unless `fields` have one.
+    pub fn bare(kind: BrowserKind, fields: Value) -> Self {
+        Self::with_fields(json!({ "browser_type": kind.name(), "timeout": 20 })).with(fields)
+    }
+
+    fn with_fields(fields: Value) -> Self {
         let Value::Object(fields) = fields else { unreachable!() };
-        Self { fields, house: Arc::new(house()), config: NetConfig::default() }
+        let folder = tempfile::tempdir().unwrap();
+        let house = Self::house(&folder, |_| {});
+        Self {
+            fields,
+            folder,
+            house,
+            config: NetConfig::default(),
+            record: false,
+            devices: BTreeMap::new(),
+            proxies: BTreeMap::new(),
+        }
+    }
+
+    fn house(folder: &TempDir, change: impl FnOnce(&mut HouseConfig)) -> Arc<House> {
+        let mut config = HouseConfig { folder: Some(folder.path().join("b")), ..settings() };
+        change(&mut config);
+        Arc::new(House::new(config))
+    }
+
+    /// With other settings of the browsers.
+    pub fn housed(mut self, change: impl FnOnce(&mut HouseConfig)) -> Self {
+        self.house = Self::house(&self.folder, change);
+        self
+    }
+
+    /// The folder of its browsers.
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path().join("b")
     }
 
     pub fn with(mut self, fields: Value) -> Self {
@@ -71,20 +119,31 @@ impl Check {
 
     pub async fn run(&self) -> Observation {
         let document = Document::trusted(MonitorType::BrowserScript, self.fields.clone());
-        let settings = ProbeSettings { browser: Arc::clone(&self.house), ..ProbeSettings::default() };
+        let settings = ProbeSettings {
+            browser: Arc::clone(&self.house),
+            devices: Arc::new(self.devices.clone()),
+            ..ProbeSettings::default()
+        };
         let (probe, _) = vigie::probe::build(&document, &settings);
         let net = Net::new(&self.config).unwrap();
+        net.bring_proxies(self.proxies.clone());
         let cancel = CancellationToken::new();
         let timeout = Duration::from_secs(self.fields["timeout"].as_u64().unwrap());
         let limit = probe.limit(timeout);
         let started = Instant::now();
-        let context = Context::new(&net, Deadline::within(limit), &cancel, &SystemClock);
+        let context = Context {
+            record: self.record,
+            ..Context::new(&net, Deadline::within(limit), &cancel, &SystemClock)
+        };
         let observation = probe.attempt(context).await;
         assert!(
             started.elapsed() < limit + Duration::from_secs(5),
             "over its limit: {:?}",
             started.elapsed()
         );
+        assert!(self.house.emptied(Duration::from_secs(30)).await, "a browser stays");
+        assert_eq!(processes_of(self.folder.path()), Vec::<String>::new(), "{}", told(&observation));
+        assert_eq!(profiles_in(&self.folder()), Vec::<String>::new(), "{}", told(&observation));
         observation
     }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use vigie::model::ObjectKind;
+use vigie::model::{ObjectKind, Phase};
 
 use crate::check::{Check, browsers, one};
 use crate::site::Site;
@@ -132,5 +132,47 @@ async fn experience_is_measured_where_it_is_wanted() {
         let full = timing(json!({"user_experience_enabled": true})).await;
         assert!(full.first_contentful_paint_us.is_some(), "{full:?}");
         assert!(full.largest_contentful_paint_us.is_some(), "{full:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_are_kept_for_har_files_with_their_times_and_without_secrets() {
+    let site = Site::start().await;
+    for kind in browsers("requests_are_kept_for_har_files_with_their_times_and_without_secrets") {
+        let steps = r#"<variable name="word" value="s3cret!" protected="true"/>
+<step name="Log in"><open url="/login"/><type id="user" text="anna"/><type name="password" text="{{word}}"/><click id="go" expect="location"/></step>
+<step name="Ask"><open url="/data?word={{word}}"/></step>"#;
+        let mut check = Check::of(kind, &site.url("/"), steps);
+        check.record = true;
+        let seen = check.passes().await;
+        let [first, second] = &seen.course.steps[..] else { panic!("{:?}", seen.course.steps.len()) };
+        let told: Vec<(&str, &str, u16)> = first
+            .exchanges
+            .iter()
+            .filter(|exchange| !exchange.url.ends_with("/favicon.ico"))
+            .map(|exchange| (exchange.method.as_str(), exchange.url.as_str(), exchange.http_status))
+            .collect();
+        let (login, account) = (site.url("/login"), site.url("/account"));
+        assert_eq!(told, [("GET", login.as_str(), 200), ("POST", &login, 303), ("GET", &account, 200)]);
+        let posted = first.exchanges.iter().find(|exchange| exchange.method == "POST").unwrap();
+        // Chromium does not tell of it.
+        assert!(posted.response_headers.value("set-cookie").is_none_or(|cookie| cookie == "********"));
+        assert_eq!(posted.response_headers.value("location"), Some("/account"));
+        let document = &second.exchanges[0];
+        assert!(
+            document.started_us >= second.started_us && document.phases.micros(Phase::FirstByte).is_some()
+        );
+        assert!(document.url.contains("/data?word=") && !document.url.contains("s3cret"), "{}", document.url);
+        let all = serde_json::to_string(&seen.course).unwrap();
+        assert!(!all.contains("s3cret") && !all.contains("session=anna"), "{all}");
+        let steps = steps.replace(
+            "/data?word={{word}}\"/>",
+            "/data\"/><assert-text contains=\"{{word}}\" timeout=\"0.1\"/>",
+        );
+        let failed = Check::of(kind, &site.url("/"), &steps).fails(5).await;
+        let detail = failed.failure.unwrap().detail;
+        assert!(detail.contains("********") && !detail.contains("s3cret"), "{detail}");
+        check.record = false;
+        assert!(check.passes().await.course.steps.iter().all(|step| step.exchanges.is_empty()));
     }
 }

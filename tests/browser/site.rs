@@ -11,18 +11,52 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 /// What the site was asked for: path with query, and the request's header fields.
 type Asked = Arc<Mutex<Vec<(String, BTreeMap<String, String>)>>>;
 
 pub struct Site {
     pub at: SocketAddr,
+    scheme: &'static str,
     asked: Asked,
 }
 
 impl Site {
     pub async fn start() -> Self {
+        let (router, asked) = Self::routes();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { at, scheme: "http", asked }
+    }
+
+    /// The same over TLS, which speaks HTTP/2 to those who want it.
+    pub async fn start_tls() -> Self {
+        let (router, asked) = Self::routes();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let at = listener.local_addr().unwrap();
+        let acceptor = TlsAcceptor::from(tls_config());
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let (acceptor, router) = (acceptor.clone(), router.clone());
+                tokio::spawn(async move {
+                    // A browser that goes away is none of the site's business.
+                    let Ok(stream) = acceptor.accept(stream).await else { return };
+                    let service = hyper_util::service::TowerToHyperService::new(router);
+                    let builder = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new());
+                    let _ = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).await;
+                });
+            }
+        });
+        Self { at, scheme: "https", asked }
+    }
+
+    fn routes() -> (Router, Asked) {
         let asked = Asked::default();
         let router = Router::new()
             .route("/login", get(|| page("Login", LOGIN)).post(login))
@@ -36,6 +70,8 @@ impl Site {
             )
             .route("/slow/{millis}", get(slow))
             .route("/never", get(std::future::pending::<()>))
+            .route("/picture/{millis}", get(picture))
+            .route("/hanging", get(hanging))
             .route("/data", get(|| async { "{\"answer\": 42}" }))
             .route("/echo", post(|body: String| async move { body }))
             .route(
@@ -53,27 +89,57 @@ impl Site {
             .route("/to-account", get(|| async { Redirect::temporary("/login") }))
             .fallback(|| async { (StatusCode::NOT_FOUND, Html("<h1>Not here</h1>")) })
             .layer(middleware::from_fn_with_state(Arc::clone(&asked), note));
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let at = listener.local_addr().unwrap();
-        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        Self { at, asked }
+        (router, asked)
     }
 
     pub fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.at)
+        format!("{}://{}{path}", self.scheme, self.at)
+    }
+
+    /// What was asked for, in order: path with query, and the request's header fields.
+    pub fn asked(&self) -> Vec<(String, BTreeMap<String, String>)> {
+        self.asked.lock().unwrap().clone()
     }
 
     /// Paths that were asked for, in order.
     pub fn paths(&self) -> Vec<String> {
         self.asked.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
     }
+
+    /// Header fields of the last request for `path`.
+    pub fn headers(&self, path: &str) -> Option<BTreeMap<String, String>> {
+        let asked = self.asked.lock().unwrap();
+        asked.iter().rev().find(|(asked, _)| asked == path).map(|(_, headers)| headers.clone())
+    }
+}
+
+fn tls_config() -> Arc<rustls::ServerConfig> {
+    let shown =
+        rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(shown.signing_key.serialize_der()));
+    let mut config =
+        rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![shown.cert.der().clone()], key)
+            .unwrap();
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Arc::new(config)
 }
 
 async fn note(State(asked): State<Asked>, request: Request, next: Next) -> Response {
     let headers = request.headers().iter();
     let headers = headers
         .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()));
-    asked.lock().unwrap().push((request.uri().to_string(), headers.collect()));
+    let mut headers: BTreeMap<String, String> = headers.collect();
+    // HTTP/2 has no field for it.
+    if let Some(host) = request.uri().authority() {
+        headers.insert("host".to_owned(), host.to_string());
+    }
+    headers.insert(":version".to_owned(), format!("{:?}", request.version()));
+    let path = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
+    asked.lock().unwrap().push((path, headers));
     next.run(request).await
 }
 
@@ -86,6 +152,16 @@ async fn page(title: &str, body: &str) -> Html<String> {
 async fn slow(Path(millis): Path<u64>) -> Html<String> {
     tokio::time::sleep(Duration::from_millis(millis)).await;
     page("Slow", "<p id=done>It took a while</p>").await
+}
+
+async fn picture(Path(millis): Path<u64>) -> Response {
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+    named(Path("image".to_owned()), Query(BTreeMap::new())).await
+}
+
+/// A page whose picture never comes.
+async fn hanging() -> Html<String> {
+    page("Hanging", "<h1>Hanging</h1><img src='/never'>").await
 }
 
 async fn login(body: String) -> Response {
@@ -182,11 +258,25 @@ const POPUPS: &str = r#"<h1>Popups</h1><button id="storm" onclick="for (let i = 
 const DOWNLOAD: &str = r#"<h1>Download</h1><a id="get" href="/download">Get</a>"#;
 const PRINT: &str =
     r#"<h1>Print</h1><button id="print" onclick="window.print(); document.title='Printed'">Print</button>"#;
-const NODES: &str = r#"<h1>Nodes</h1><div id="all"></div><script>
+const NODES: &str = r#"<h1>Nodes</h1><div id="all" style="display:none"></div><script>
 document.getElementById('all').innerHTML = '<i></i>'.repeat(1000000); document.getElementById('all').insertAdjacentHTML('afterend', '<p id=end>end</p>');
 </script>"#;
+const GREEDY: &str = r"<h1>Greedy</h1><script>const all = []; setInterval(() => all.push(new Uint8Array(3e7).fill(1)), 20);</script>";
+const KEYWORDS: &str = "<h1>Keywords</h1><p>Hello world</p><p>two\nlines</p><p>some  room</p>";
+const STRANGERS: &str = r"<h1>Strangers</h1><script>
+const frame = document.createElement('iframe'); frame.src = `http://localhost:${location.port}/status/503`; document.body.append(frame);
+</script>";
+/// What moves is in a frame.
+const SHIFTING: &str = r#"<h1>Shifting</h1><iframe width="600" height="500" srcdoc="<p id=late></p><p style='font-size:60px'>Text that moves</p>
+<script>setTimeout(() => { document.getElementById('late').style.height = '150px'; }, 300);</script>"></iframe>"#;
+const TARDY: &str = r#"<h1>Tardy</h1><img src="/picture/1600">"#;
 const ERRORS: &str = r#"<h1>Errors</h1><img src="/missing.png"><script>console.error('worrying'); console.warn('careful'); setTimeout(() => { throw new Error('thrown'); }, 0);</script>"#;
 const OBJECTS: &str = r#"<h1>Objects</h1><link rel="stylesheet" href="/pages/style"><img src="/pages/image"><script src="/pages/script"></script>"#;
+const DEVICE: &str = r#"<meta name="viewport" content="width=device-width, initial-scale=1"><h1>Device</h1><input id="field"><img src="/pages/image">
+<a id="open" href="/pages/narrow" target="_blank">Open</a>"#;
+const NARROW: &str = r#"<meta name="viewport" content="width=device-width, initial-scale=1"><p id="width"></p><script>
+const tell = () => { document.getElementById('width').textContent = innerWidth; }; tell(); addEventListener('resize', tell);
+</script>"#;
 const SECRET: &str = r#"<h1>Secret</h1><input id="field"><p id="out"></p><script>
 document.getElementById('field').addEventListener('input', (e) => { document.getElementById('out').textContent = e.target.value; });
 </script>"#;
@@ -211,9 +301,16 @@ async fn named(Path(name): Path<String>, Query(_): Query<BTreeMap<String, String
         "download" => ("Download", DOWNLOAD),
         "print" => ("Print", PRINT),
         "nodes" => ("Nodes", NODES),
+        "greedy" => ("Greedy", GREEDY),
+        "keywords" => ("Keywords", KEYWORDS),
+        "strangers" => ("Strangers", STRANGERS),
+        "shifting" => ("Shifting", SHIFTING),
+        "tardy" => ("Tardy", TARDY),
         "errors" => ("Errors", ERRORS),
         "objects" => ("Objects", OBJECTS),
         "secret" => ("Secret", SECRET),
+        "device" => ("Device", DEVICE),
+        "narrow" => ("Narrow", NARROW),
         "style" => return ([(header::CONTENT_TYPE, "text/css")], "h1 { color: green }").into_response(),
         "script" => {
             return ([(header::CONTENT_TYPE, "text/javascript")], "window.loaded = true;").into_response();

@@ -1,5 +1,7 @@
 //! Status codes 80 to 97, each reached.
 
+use std::fmt::Write;
+
 use serde_json::json;
 
 use crate::check::{Check, browsers, one};
@@ -72,5 +74,20 @@ async fn scripts_that_cannot_be_played_need_no_browser() {
         .await;
     let seen = Check::playing(kind, "<script version=\"1\">\n<step><jump/></step></script>").fails(96).await;
     assert!(seen.failure.unwrap().detail.contains("line 2"));
-    Check::playing(kind, "<!DOCTYPE x [<!ENTITY a \"b\">]><script><step/></script>").fails(96).await;
+    let mut laughs = "<!ENTITY l0 \"ha\">".to_owned();
+    for at in 1..10 {
+        write!(laughs, "<!ENTITY l{at} \"{}\">", format!("&l{};", at - 1).repeat(10)).unwrap();
+    }
+    for (script, words) in [
+        (format!("<!DOCTYPE x [{laughs}]><script><step name=\"&l9;\"/></script>"), "line 1"),
+        (format!("<script>{}", "<step>".repeat(100_000)), "line 1"),
+        ("<script><step name=\"x\"><open url=\"http://a/\"/></step><step name=\"y\"><clikc id=\"a\"/></step></script>".to_owned(), "clikc"),
+        ("not a script".to_owned(), "line 1"),
+    ] {
+        let check = Check::playing(kind, &script);
+        let seen = check.fails(96).await;
+        let detail = seen.failure.unwrap().detail;
+        assert!(detail.contains(words) && detail.len() < 2000, "{detail}");
+        assert!(seen.total < std::time::Duration::from_secs(1) && !check.folder().exists(), "a browser was started");
+    }
 }

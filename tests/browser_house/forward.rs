@@ -6,7 +6,10 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::model::FailureKind;
-use vigie::net::{BlockedHosts, EgressPolicy, Forward, ForwardRules, Net, NetConfig, Peers, Roots, Trust};
+use vigie::net::{
+    BlockedHosts, EgressPolicy, Forward, ForwardRules, Net, NetConfig, Peers, Roots, TlsOptions, TraceId,
+    Trust,
+};
 
 use crate::world::net;
 
@@ -211,4 +214,84 @@ async fn others_on_this_host_are_not_served() {
     let peers = Peers::User(4_000_000_000);
     let forward = Forward::bind(ForwardRules { peers, ..ForwardRules::default() }).await.unwrap();
     assert_eq!(asked(&forward, &net(), asks.as_bytes(), "\r\n\r\n").await, "");
+}
+
+async fn tracing() -> Forward {
+    let rules = ForwardRules {
+        trace: Some(TraceId::of(0xFACE)),
+        tls: Some(TlsOptions::default()),
+        ..ForwardRules::default()
+    };
+    Forward::bind(rules).await.unwrap()
+}
+
+#[tokio::test]
+async fn requests_to_the_named_site_carry_the_trace_and_others_do_not() {
+    const PARENT: &str = "traceparent: 00-0000000000000000000000000000face-";
+    let ok = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    for (site, own) in [(None, false), (Some("127.0.0.1"), true), (Some("localhost"), false)] {
+        let forward = tracing().await;
+        if let Some(site) = site {
+            forward.trace(site);
+            forward.trace("elsewhere.example");
+        }
+        let (to, seen) = server("\r\n\r\n", ok).await;
+        let asks = format!("GET http://{to}/ HTTP/1.1\r\nHost: {to}\r\nTraceState: a=b\r\n\r\n");
+        let answer = asked(&forward, &net(), asks.as_bytes(), "\r\n\r\nok").await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+        let seen = seen.await.unwrap();
+        assert_eq!(
+            (seen.contains(PARENT), seen.to_lowercase().contains("tracestate")),
+            (own, !own),
+            "{seen}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_tunnel_to_the_named_site_carries_the_trace_and_still_switches() {
+    let forward = tracing().await;
+    forward.trace("127.0.0.1");
+    let switch = b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\npong";
+    let (to, seen) = server("\r\n\r\n", switch).await;
+    let asks = format!(
+        "CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n\r\nGET /chat HTTP/1.1\r\nHost: {to}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    );
+    let answer = asked(&forward, &net(), asks.as_bytes(), "pong").await;
+    assert!(answer.contains("HTTP/1.1 101 ") && answer.ends_with("\r\n\r\npong"), "{answer}");
+    let seen = seen.await.unwrap();
+    assert!(seen.starts_with("GET /chat HTTP/1.1\r\n") && seen.contains("traceparent: 00-"), "{seen}");
+    let ok = b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nuntil the end";
+    let (to, seen) = server("\r\n\r\n", ok).await;
+    let asks = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n\r\nGET / HTTP/1.1\r\nHost: {to}\r\n\r\n");
+    let answer = asked(&forward, &net(), asks.as_bytes(), "the end").await;
+    assert!(answer.contains("until the end"), "{answer}");
+    assert!(seen.await.unwrap().contains("traceparent: 00-"));
+}
+
+#[tokio::test]
+async fn a_traced_tunnel_serves_several_requests() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let to = listener.local_addr().unwrap();
+    let serving = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut seen = String::new();
+        for body in ["one", "two"] {
+            let mut read = Vec::new();
+            while !read.ends_with(b"\r\n\r\n") {
+                assert!(stream.read_buf(&mut read).await.unwrap() > 0);
+            }
+            seen.push_str(&String::from_utf8_lossy(&read));
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{body}");
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+        seen
+    });
+    let forward = tracing().await;
+    forward.trace("127.0.0.1");
+    let ask = format!("GET / HTTP/1.1\r\nHost: {to}\r\n\r\n");
+    let asks = format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n\r\n{ask}{ask}");
+    let answer = asked(&forward, &net(), asks.as_bytes(), "two").await;
+    assert!(answer.contains("one") && answer.contains("two"), "{answer}");
+    assert_eq!(serving.await.unwrap().matches("traceparent: 00-").count(), 2);
 }

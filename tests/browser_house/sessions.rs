@@ -1,13 +1,11 @@
 //! Sessions of real browsers: what they are, what they fetch, and that they go.
 
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
-use tokio_rustls::TlsAcceptor;
 use vigie::model::FailureKind;
 use vigie::net::{BlockedHosts, EgressPolicy, Forward, Net, NetConfig, Pem, Roots, Trust};
 
 use crate::lacking;
+use crate::tls_page::serve_page;
 use crate::tls_server::{self, Authority};
 use crate::world::{Site, World, browsers, wish};
 
@@ -76,7 +74,7 @@ async fn a_private_authority_and_a_client_certificate_are_shown_for_one_session(
     let server = authority.issue(&["localhost"], (2020, 2090));
     let client = authority.issue(&["watcher"], (2020, 2090));
     let config = tls_server::config(&server, rustls::ALL_VERSIONS, Some(&authority));
-    let at = secret_page(config).await;
+    let at = serve_page(config, "Secret").await;
     let pem = |text: &str| Pem { label: "test".to_owned(), text: text.as_bytes().to_vec() };
     let trust = Trust {
         roots: Roots::None,
@@ -108,29 +106,6 @@ async fn a_private_authority_and_a_client_certificate_are_shown_for_one_session(
             world.empty().await;
         }
     }
-}
-
-/// A server that answers every request under `config` with a page.
-async fn secret_page(config: rustls::ServerConfig) -> std::net::SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let at = listener.local_addr().unwrap();
-    let acceptor = TlsAcceptor::from(std::sync::Arc::new(config));
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let acceptor = acceptor.clone();
-            tokio::spawn(async move {
-                let Ok(mut stream) = acceptor.accept(stream).await else { return };
-                let mut read = Vec::new();
-                while !read.ends_with(b"\r\n\r\n") && stream.read_buf(&mut read).await.is_ok_and(|n| n > 0) {}
-                let page = "<title>Secret</title>";
-                let head =
-                    format!("Content-Type: text/html\r\nContent-Length: {}\r\nConnection: close", page.len());
-                let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n{page}").as_bytes()).await;
-                let _ = stream.shutdown().await;
-            });
-        }
-    });
-    at
 }
 
 /// Root starts them as somebody else; whoever runs this as another user has nobody to become.

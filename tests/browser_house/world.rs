@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ use vigie::model::Failure;
 use vigie::net::{BlockedHosts, Deadline, Family, Forward, Net, NetConfig, Roots, Trust};
 
 use crate::lacking;
+pub use crate::processes::processes_of;
+use crate::processes::profiles_in;
 
 /// A house with a folder of its own.
 pub struct World {
@@ -30,7 +32,7 @@ pub fn wish(kind: BrowserKind) -> Wish {
         verify: true,
         ca: None,
         client_certificate: None,
-        journal: false,
+        trace: None,
     }
 }
 
@@ -83,12 +85,10 @@ impl World {
 
     /// Profiles and locks that are in the folder.
     pub fn profiles(&self) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.folder()) else { return Vec::new() };
-        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        names.filter(|name| name != "turn").collect()
+        profiles_in(&self.folder())
     }
 
-    /// Processes, zombies too, that name the folder in their command line, environment or working folder.
+    /// Processes, zombies too, that name the folder in their command line or environment.
     pub fn processes(&self) -> Vec<String> {
         processes_of(&self.folder())
     }
@@ -99,22 +99,6 @@ impl World {
         assert_eq!(self.processes(), Vec::<String>::new());
         assert_eq!(self.profiles(), Vec::<String>::new());
     }
-}
-
-pub fn processes_of(folder: &Path) -> Vec<String> {
-    let wanted = folder.display().to_string();
-    let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(&wanted);
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let path = entry.path();
-        let read = |name: &str| std::fs::read(path.join(name)).unwrap_or_default();
-        let own = entry.file_name().to_str() == Some(&std::process::id().to_string());
-        if !own && (holds(&read("cmdline")) || holds(&read("environ"))) {
-            let line = String::from_utf8_lossy(&read("cmdline")).replace('\0', " ");
-            found.push(format!("{} {}", path.display(), line.chars().take(2000).collect::<String>()));
-        }
-    }
-    found
 }
 
 /// The browsers of this host. Without one the test is counted as left out for it.

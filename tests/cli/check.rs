@@ -1,6 +1,7 @@
 //! `vigie check`: exit codes, words for wrong use, JSON.
 
-use crate::support::{Targets, err, out, vigie};
+use crate::binary::{err, out, vigie};
+use crate::support::Targets;
 
 #[test]
 fn exit_codes_follow_the_outcome() {

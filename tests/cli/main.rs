@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod apply;
+#[path = "../support/binary.rs"]
+mod binary;
 mod check;
 mod config;
 mod load;

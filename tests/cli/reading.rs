@@ -1,6 +1,6 @@
 //! `vigie results` and `vigie monitors`, from the database of a run that has ended.
 
-use crate::support::{err, out, vigie};
+use crate::binary::{err, out, vigie};
 
 #[test]
 fn results_of_a_database_are_read_without_a_server() {

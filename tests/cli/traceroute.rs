@@ -1,6 +1,6 @@
 //! `vigie traceroute`: words, JSON, exit codes.
 
-use crate::support::{err, out, vigie};
+use crate::binary::{err, out, vigie};
 
 #[test]
 fn the_way_to_this_host_is_one_hop() {

@@ -1,9 +1,11 @@
 use std::sync::atomic::Ordering;
 
+use axum::http::Request;
 use serde_json::json;
-use vigie::model::Outcome;
+use vigie::model::{Capture, Outcome};
+use vigie::web::Gate;
 
-use crate::support::{Kept, monitor, result, served};
+use crate::support::{Kept, monitor, result, served, served_behind};
 
 fn at(body: &str, part: &str) -> usize {
     body.find(part).unwrap_or_else(|| panic!("`{part}` is not in {body}"))
@@ -124,6 +126,43 @@ async fn a_result_has_a_page_of_its_own_that_needs_no_token() {
     for gone in ["/results/x", "/results/0000000000000001"] {
         assert_eq!(served.get(gone).await.status, 404, "{gone}");
     }
+}
+
+#[tokio::test]
+async fn a_result_shows_its_pictures_and_nothing_of_its_files_runs() {
+    let mut failed = result(1, 100, Outcome::Error);
+    let page = b"<script>alert(1)</script>";
+    failed.captures = vec![
+        Capture::new("step \"1\".jpg", "image/jpeg", b"picture"),
+        Capture::new("page.html", "text/html; charset=utf-8", page),
+        Capture::new("drawing.svg", "image/svg+xml", b"<svg/>"),
+    ];
+    let path = format!("/results/{}", failed.check_id);
+    let open = Gate { public: true, accounts: None };
+    let served = served_behind(open, Kept::of(vec![failed]), vec![monitor(1, "shop")]).await;
+    let shown = served.get(&path).await.body;
+    at(&shown, &format!(r#"<img src="{path}/captures/step%20%221%22%2Ejpg" alt="step &quot;1&quot;.jpg""#));
+    at(&shown, &format!(r#"<a href="{path}/captures/page%2Ehtml">page.html</a> 25 bytes"#));
+    assert_eq!(shown.matches("<figure>").count(), 1, "a drawing may hold scripts: {shown}");
+    for (name, kind) in [
+        ("step%20%221%22%2Ejpg", "image/jpeg"),
+        ("page%2Ehtml", "text/plain; charset=utf-8"),
+        ("drawing.svg", "text/plain; charset=utf-8"),
+    ] {
+        let file = served.get(&format!("{path}/captures/{name}")).await;
+        assert_eq!((file.status, file.headers["content-type"].to_str().unwrap()), (200, kind), "{name}");
+        assert_eq!(file.headers["content-security-policy"], "default-src 'none'; sandbox", "{name}");
+        assert_eq!(file.headers["x-content-type-options"], "nosniff", "{name}");
+    }
+    assert_eq!(served.get(&format!("{path}/captures/page%2Ehtml")).await.body.as_bytes(), page);
+    for gone in ["other.jpg", "..%2Fx", "%00"] {
+        assert_eq!(served.get(&format!("{path}/captures/{gone}")).await.status, 404, "{gone}");
+    }
+    // Where the pages are open to everybody, files are still not.
+    let ask = |path: String| Request::get(path).header("host", "vigie.example.com");
+    let public = served.call(ask(path.clone()), "192.0.2.7:5").await;
+    assert_eq!((public.status, public.body.contains("<h2>Captures")), (200, false));
+    assert_eq!(served.call(ask(format!("{path}/captures/page%2Ehtml")), "192.0.2.7:5").await.status, 404);
 }
 
 #[tokio::test]

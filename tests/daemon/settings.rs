@@ -146,6 +146,33 @@ fn every_fault_is_found_at_once_with_its_place_and_remedy() {
 }
 
 #[test]
+fn a_profile_is_a_device_with_all_that_it_says() {
+    let text = "mobile:\n  profiles:\n  - {subtype: 2, name: watch, width: 200, height: 240, scale: 1.5, mobile: true, touch: true, user_agent: Tick/1,\n     \
+                headers: [{name: X-Size, value: tiny}], blocked_hosts: ['*.ads.example']}\n";
+    let settings = load(text).unwrap();
+    let device = &settings.probe.devices[&2];
+    assert_eq!((device.name.as_str(), device.guise.viewport, device.guise.scale), ("watch", (200, 240), 1.5));
+    assert!(device.guise.mobile && device.guise.touch);
+    assert_eq!(device.guise.user_agent.as_deref(), Some("Tick/1"));
+    assert_eq!(device.guise.headers, [("X-Size".to_owned(), "tiny".to_owned())]);
+    assert_eq!(device.blocked.rule_for("a.ads.example"), Some("*.ads.example"));
+    assert_eq!(load("").unwrap().mobile.profiles.into_keys().collect::<Vec<_>>(), [1, 2, 3]);
+    let faults = load(
+        "mobile: {profiles: [{subtype: 1, name: a, width: 5, scale: 9, user_agent: ' ', headers: [{name: Host, value: x}], blocked_hosts: ['*']}]}\n",
+    )
+    .unwrap_err();
+    for wanted in [
+        "`mobile.profiles[0].width` must be a whole number from 100 to 7680, not `5`",
+        "`mobile.profiles[0].scale` must be a number from 0.5 to 5, not `9`",
+        "`mobile.profiles[0].user_agent` must be a header value",
+        "`mobile.profiles[0].headers[0].name` must be the name of a header",
+        "`mobile.profiles[0].blocked_hosts[0]` must be a host",
+    ] {
+        assert!(faults.iter().any(|fault| fault.contains(wanted)), "{wanted}: {faults:?}");
+    }
+}
+
+#[test]
 fn a_profile_stands_once_and_for_a_subtype_that_there_is() {
     let text = "mobile: {region: -1, profiles: [{subtype: 1, name: a}, {subtype: 1, name: b}, {subtype: 4, name: c}]}\n";
     let faults = load(text).unwrap_err();

@@ -125,8 +125,9 @@ impl Results for Kept {
         self.answer(ResultPage { count, results })
     }
 
-    fn capture(&self, _: CheckId, _: String) -> Answer<'_, Option<vigie::model::Capture>> {
-        self.answer(None)
+    fn capture(&self, id: CheckId, name: String) -> Answer<'_, Option<vigie::model::Capture>> {
+        let files = self.results.iter().filter(|result| result.check_id == id).flat_map(|r| &r.captures);
+        self.answer(files.into_iter().find(|file| file.name == name).cloned())
     }
 
     fn states_of(&self, monitors: Vec<MonitorId>) -> Answer<'_, Vec<MonitorState>> {
@@ -215,6 +216,10 @@ pub struct Served {
 }
 
 pub async fn served(kept: Kept, monitors: Vec<Monitor>) -> Served {
+    served_behind(web::Gate::default(), kept, monitors).await
+}
+
+pub async fn served_behind(gate: web::Gate, kept: Kept, monitors: Vec<Monitor>) -> Served {
     let kept = Arc::new(kept);
     let roster = Arc::new(Roster::default());
     roster.replace(monitors);
@@ -222,7 +227,7 @@ pub async fn served(kept: Kept, monitors: Vec<Monitor>) -> Served {
     let health = Arc::new(Health::default());
     let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(1_767_232_800)));
     let site = Site { view: view.clone(), vitals: health.clone(), metrics: Arc::new(Metrics::new()), clock };
-    let router = web::guarded(web::router(site, web::Gate::default()), web::Bounds::default());
+    let router = web::guarded(web::router(site, gate), web::Bounds::default());
     Served { router, health, kept }
 }
 

@@ -290,7 +290,7 @@ impl Hook {
 }
 
 /// A server on loopback: the status for a path and an idempotency key. A thread a connection, one request each.
-fn serve(answer: impl Fn(&str, Option<&str>) -> u16 + Send + Sync + 'static) -> SocketAddr {
+pub fn serve(answer: impl Fn(&str, Option<&str>) -> u16 + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, answer) = (listener.local_addr().unwrap(), Arc::new(answer));
     std::thread::spawn(move || {

@@ -34,9 +34,15 @@ pub struct Daemon {
 impl Daemon {
     /// Starts `vigie serve` with `args` on a free port and waits until it is ready.
     pub fn start(args: &[&str]) -> Self {
+        Self::start_with(args, &[])
+    }
+
+    /// [`Self::start`] with variables of the environment.
+    pub fn start_with(args: &[&str], environment: &[(&str, &str)]) -> Self {
         let began = Instant::now();
         let mut command = vigie();
         command.args(["serve", "--listen", "127.0.0.1:0"]).args(args).env("VIGIE_LOG_FORMAT", "json");
+        command.envs(environment.iter().copied());
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, serving) = channel();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);

@@ -3,9 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod alerts;
+mod browsers;
 mod daemon;
 mod demo;
+#[path = "../support/geckodriver.rs"]
+mod geckodriver;
 mod kill;
+#[path = "../support/lacking.rs"]
+mod lacking;
 mod soak;
 
 /// Whether the long tests are asked for.

@@ -14,6 +14,7 @@ pub fn around() -> Surroundings<'static> {
         certificates: Some(&[7]),
         authorities: Some(&[8]),
         proxies: Some(&[9]),
+        profiles: Some(&[1, 3]),
         dns_names: Some(2),
         ..Surroundings::default()
     }
@@ -37,6 +38,32 @@ fn faults(kind: T, form: Form, more: Value, around: &Surroundings<'_>) -> Vec<St
 fn rule(kind: T, good: Value, bad: Value, message: &str) {
     assert_eq!(faults(kind, Form::V3, good, &around()), Vec::<String>::new(), "{kind}");
     assert_eq!(faults(kind, Form::V3, bad, &around()), [message], "{kind}");
+}
+
+#[test]
+fn content_views_have_ids_of_their_own() {
+    let views = |second: i64| {
+        let view = |id: i64| json!({"id": id, "notify_on_error": true, "inherit_global_errors": false});
+        json!({"content_views": [view(1), view(second)]})
+    };
+    rule(
+        T::BrowserScript,
+        views(2),
+        views(1),
+        "content_views[1].id: `content_views[1].id`: there is a content view `1` already",
+    );
+}
+
+#[test]
+fn a_subtype_has_a_profile() {
+    rule(
+        T::BrowserScript,
+        json!({"subtype": 3}),
+        json!({"subtype": 2}),
+        "subtype: `subtype`: the settings have no profile `2` | add it to `mobile.profiles`, or set 0",
+    );
+    let unknown = Surroundings::default();
+    assert!(faults(T::BrowserScript, Form::V3, json!({"subtype": 2}), &unknown).is_empty());
 }
 
 #[test]

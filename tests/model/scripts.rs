@@ -338,12 +338,15 @@ fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
     assert_eq!(warnings(json!({"script": relative, "url": null})), [told]);
     assert_eq!(warnings(json!({"script": relative, "url": "https://a.test/"})), Vec::<String>::new());
     let steps = |count: usize| format!("<script>{}</script>", "<step><close-window/></step>".repeat(count));
-    assert_eq!(warnings(json!({"script": steps(50)})), Vec::<String>::new());
+    assert_eq!(warnings(json!({"script": steps(50), "interval": 60})), Vec::<String>::new());
     assert_eq!(
-        warnings(json!({"script": steps(51)})),
+        warnings(json!({"script": steps(51), "interval": 60})),
         ["`script` has 51 steps, more than the 50 that are allowed: checks end with status 94"]
     );
-    assert_eq!(warnings(json!({"script": steps(51), "transaction_steps_allowed": 51})), Vec::<String>::new());
+    assert_eq!(
+        warnings(json!({"script": steps(51), "transaction_steps_allowed": 51, "interval": 60})),
+        Vec::<String>::new()
+    );
     assert_eq!(
         ScriptFacts::of(&document(T::BrowserScript, json!({}))).unwrap().steps,
         1,

@@ -28,6 +28,22 @@ fn warnings_come_with_what_is_accepted() {
     assert!(
         warned(T::Ping, json!({"interval": 1, "timeout": 45, "retry_on_failure": false}), &plain).is_empty()
     );
+    let steps = |count: usize, own: &str| {
+        let step = format!(r#"<step name="s"{own}><open url="/"/></step>"#);
+        json!({"interval": 1, "retry_on_failure": false, "script": format!("<script>{}</script>", step.repeat(count))})
+    };
+    let script = |more: Value, limits: Value| {
+        warned(T::BrowserScript, with(more, limits), &plain).into_iter().next().unwrap_or_default()
+    };
+    assert_eq!(script(steps(2, ""), json!({"timeout": 30})), "");
+    assert_eq!(
+        script(steps(3, ""), json!({"timeout": 30})),
+        "1 attempts may take 90 s, longer than the interval of 60 s: runs are skipped then"
+    );
+    assert_eq!(script(steps(3, ""), json!({"timeout": 30, "step_timeout": 20})), "");
+    assert!(
+        script(steps(3, r#" timeout="40""#), json!({"timeout": 30, "step_timeout": 20})).contains("120 s")
+    );
     let spoken = Surroundings { spoken_versions: Some(&["", "12"]), probed: Some(&[T::FtpSsl]), ..around() };
     assert!(warned(T::FtpSsl, json!({"use_ssl_version": 12}), &spoken).is_empty());
     assert_eq!(

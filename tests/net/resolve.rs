@@ -111,7 +111,10 @@ async fn a_resolver_that_is_silent_about_everything_is_our_own_trouble() {
     assert!(silent.questions() >= 3, "two families and the control name were asked for");
     assert!(started.elapsed() < Duration::from_millis(1600), "{:?}", started.elapsed());
 
-    let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // Hears one peer alone: nobody else gets its port, and for everybody else nobody is there.
+    let deaf = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    deaf.connect("127.0.0.1:9").unwrap();
+    let closed = deaf.local_addr().unwrap();
     let net = net_with(|config| config.name_servers = NameServers::Explicit(vec![closed]));
     let failure = resolve(&net, "a.test", Family::Any, within(1200)).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::ResolverSilent, "{failure}");

@@ -23,6 +23,10 @@ fn hostile(kind: NoticeKind) -> Notice {
     notice.step = Some((1, HOSTILE.to_owned()));
     notice.certificate = json!({"subject": HOSTILE, "issuer": HOSTILE, "not_after": HOSTILE});
     notice.more.insert("traceroute".to_owned(), json!(HOSTILE));
+    notice.more.insert("trace_id".to_owned(), json!(HOSTILE));
+    let view =
+        json!({"id": "4", "name": HOSTILE, "status": "7", "status_text": HOSTILE, "reasons": [HOSTILE]});
+    notice.more.insert("content_views".to_owned(), json!([view]));
     notice
 }
 
@@ -93,7 +97,13 @@ fn nothing_hostile_breaks_out_of_html() {
         assert!(!html.contains("<script") && !html.contains("</td><script"), "{html}");
         // What stands in the tags of the template is all that is there.
         let tags = html.matches('<').count();
-        let tame = compose(&notice(kind), Method::MailHtml).html.unwrap();
+        let mut tame = notice(kind);
+        tame.more.insert("trace_id".to_owned(), json!("0123"));
+        tame.more.insert(
+            "content_views".to_owned(),
+            json!([{"id": "4", "name": "Pictures", "status_text": "bad"}]),
+        );
+        let tame = compose(&tame, Method::MailHtml).html.unwrap();
         assert!(tags <= tame.matches('<').count() + 30, "{tags}: {html}");
         assert!(!html.contains('\u{0}') && !html.contains('\u{1b}'));
         assert!(html.contains("{{ brand }}") || !html.contains("brand"), "values are no templates: {html}");
@@ -188,4 +198,21 @@ fn work_and_length_are_bounded() {
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
     // Values are cut, so that the built-in words never come to that.
     assert!(compose(&notice, Method::MailHtml).html.unwrap().len() < 256 * 1024);
+}
+
+#[test]
+fn the_trace_and_the_content_views_that_failed_are_told() {
+    let mut found = notice(NoticeKind::SiteError);
+    found.more.insert("trace_id".to_owned(), json!("0123456789abcdef0123456789abcdef"));
+    let view =
+        |id: &str, name: &str| json!({"id": id, "name": name, "status": "7007", "status_text": "HTTP error"});
+    found.more.insert("content_views".to_owned(), json!([view("4", "Pictures"), view("5", "")]));
+    let words = compose(&found, Method::MailHtml);
+    for text in [&words.text, words.html.as_ref().unwrap()] {
+        for wanted in ["0123456789abcdef0123456789abcdef", "Pictures: HTTP error", "5: HTTP error"] {
+            assert!(text.contains(wanted), "{wanted} in {text}");
+        }
+    }
+    let plain = compose(&notice(NoticeKind::SiteError), Method::MailText);
+    assert!(!plain.text.contains("Trace:") && !plain.text.contains("View:"), "{}", plain.text);
 }

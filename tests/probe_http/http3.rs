@@ -291,7 +291,10 @@ async fn certificates_are_judged_over_quic_as_over_tcp() {
 async fn who_does_not_speak_http3_is_told_in_words_that_people_understand() {
     let ca = Authority::new("test CA");
     // Nobody listens; somebody listens and is silent, or talks of something else; QUIC, but not HTTP/3.
-    let gone = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // A socket that hears one peer alone: nobody else gets its port, and for everybody else nobody is there.
+    let deaf = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    deaf.connect("127.0.0.1:9").unwrap();
+    let gone = deaf.local_addr().unwrap().port();
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let other = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let babble = other.local_addr().unwrap().port();

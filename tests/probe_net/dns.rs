@@ -150,7 +150,10 @@ async fn a_lost_question_is_sent_again_and_that_is_told() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_refuses() {
-    let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    // Hears one peer alone: nobody else gets its port, and for everybody else nobody is there.
+    let deaf = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    deaf.connect("127.0.0.1:9").unwrap();
+    let closed = deaf.local_addr().unwrap();
     for (transport, phase) in [("udp", Phase::FirstByte), ("tcp", Phase::Connect)] {
         let fields = json!({"hostname": "127.0.0.1", "port": closed.port(), "transport": transport});
         let seen = attempt(&net(), MonitorType::NameServer, fields, SOON).await;

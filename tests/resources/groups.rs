@@ -58,7 +58,7 @@ async fn a_group_names_what_the_account_has_and_each_once() {
         "recipients": [{"id": recipient}], "errortypes": [{"id": 51}]});
     let group = kit.made(GROUP, body.clone()).await;
     let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
-    let monitor = |step_number| GroupMonitor { id: MONITOR, step_number };
+    let monitor = |step_number| GroupMonitor { id: MONITOR, step_number, content_view_id: None };
     assert_eq!(facts.contacts.groups[0].monitors, [monitor(None), monitor(Some(2))]);
     assert_eq!(conflict(kit.make(&admin(), GROUP, body).await), "There is a notifier_group `g` already");
     // A monitor that is gone does not come back out, and what was read can be sent back.
@@ -211,4 +211,23 @@ async fn agreements_of_several_monitors_are_brought_in_line_at_once() {
         kit.trail().await.iter().take(2).map(|entry| (entry.action.clone(), entry.object_id)).collect();
     let new = all[1]["id"].as_i64();
     assert_eq!(actions, [("create".to_owned(), new), ("change".to_owned(), Some(first))]);
+}
+
+#[tokio::test]
+async fn a_group_names_content_views_that_there_are() {
+    let kit = kit().await;
+    let view = json!({"id": 4, "notify_on_error": true, "inherit_global_errors": false});
+    let fields = json!({"name": "Shop", "content_views": [view]});
+    let serde_json::Value::Object(fields) = fields else { unreachable!() };
+    let mut monitor = kit.roster.get(vigie::model::MonitorId(MONITOR)).unwrap();
+    let document = vigie::model::Document::trusted(vigie::model::MonitorType::BrowserScript, fields);
+    monitor.document = std::sync::Arc::new(document);
+    kit.roster.change(vec![monitor], &[]);
+    let named = |view: i64| json!({"name": "g", "monitors": [{"id": MONITOR, "content_view_id": view}]});
+    let group = kit.made(GROUP, named(4)).await;
+    let shown = kit.shown(GROUP, group).await;
+    assert_eq!(shown["monitors"], json!([{"id": MONITOR, "step_number": null, "content_view_id": 4}]));
+    kit.change(&admin(), GROUP, group, shown).await.unwrap();
+    let refused = format!("{:?}", kit.make(&admin(), GROUP, named(5)).await);
+    assert!(refused.contains("has no content view `5`"), "{refused}");
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use vigie::model::script::dialect::Script;
 
-use crate::support::{err, out, read, vigie};
+use crate::binary::{err, out, vigie};
+use crate::support::read;
 
 fn side(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/script/sides").join(name);

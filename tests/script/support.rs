@@ -1,7 +1,5 @@
 //! Short ways to scripts and their faults.
 
-use std::process::Output;
-
 use vigie::model::script::dialect::{Act, Action, Script};
 use vigie::model::source::Place;
 
@@ -45,21 +43,4 @@ pub fn placeless(mut script: Script) -> Script {
         step.acts.iter_mut().for_each(|act| act.place = Place::default());
     }
     script
-}
-
-/// The binary with `args`, in an environment without settings.
-pub fn vigie(args: &[&str]) -> Output {
-    let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
-        command.env_remove(name);
-    }
-    command.args(args).output().unwrap()
-}
-
-pub fn out(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-pub fn err(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
 }

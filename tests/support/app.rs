@@ -194,7 +194,9 @@ fn common() -> Common {
         certificate_days: 14,
         mobile: Mobile {
             region: Some(3),
-            profiles: [(1, "phone".to_owned()), (2, "tablet".to_owned())].into(),
+            profiles: [(1, "phone"), (2, "tablet"), (3, "watch")]
+                .map(|(id, name)| (id, name.to_owned()))
+                .into(),
         },
         ..Common::default()
     }

@@ -25,7 +25,17 @@ const STEP_BYTES: usize = 4 * 1024 * 1024;
 /// Fields whose text may be long.
 const LONG: [&str; 3] = ["script", "environment", "data"];
 
-const NAMES: [&str; 7] = ["type", "show_scripts", "subtype", "value_id", "limit", "offset", "select"];
+const NAMES: [&str; 9] = [
+    "type",
+    "show_scripts",
+    "subtype",
+    "subtype_application",
+    "subtype_name",
+    "value_id",
+    "limit",
+    "offset",
+    "select",
+];
 
 pub(super) fn routes(routes: Routes) -> Routes {
     let tables: Vec<_> = MonitorType::ALL.iter().map(|kind| table::of(*kind)).collect();
@@ -41,6 +51,8 @@ pub(super) fn routes(routes: Routes) -> Routes {
         Param::new("type", ParamKind::Choices(type_names()), "Of these types only"),
         Param::new("show_scripts", ParamKind::Choice(&["0", "1"]), "1 shows the scripts too"),
         Param::new("subtype", ParamKind::Int(0), "Browser scripts of this subtype only"),
+        Param::new("subtype_application", ParamKind::Text, "Browser scripts with this application only"),
+        Param::new("subtype_name", ParamKind::Text, "Browser scripts with this name of their profile only"),
         Param::new("value_id", ParamKind::Ids, "With one of these values of custom properties only"),
         SELECT,
     ])
@@ -74,6 +86,8 @@ async fn all(
     let filter = Filter {
         kinds,
         subtype: query.one("subtype", "a whole number from 0", |text| text.parse::<u32>().ok()),
+        application: query.one("subtype_application", "a text", |text| Some(text.to_owned())),
+        profile: query.one("subtype_name", "a text", |text| Some(text.to_owned())),
         values: query.many("value_id", "an id or a comma list of ids", number),
         account: caller.clone(),
     };
@@ -113,6 +127,8 @@ struct Filter {
     account: Caller,
     kinds: Vec<MonitorType>,
     subtype: Option<u32>,
+    application: Option<String>,
+    profile: Option<String>,
     values: Vec<i64>,
 }
 
@@ -122,7 +138,14 @@ impl Filter {
         let has_value = |property: &Value| {
             property.get("value_id").and_then(Value::as_i64).is_some_and(|id| self.values.contains(&id))
         };
+        let says = |name: &str, wanted: &Option<String>| {
+            wanted.as_deref().is_none_or(|wanted| {
+                monitor.kind() == MonitorType::BrowserScript && document.text(name) == Some(wanted)
+            })
+        };
         monitor.customer == self.account.customer
+            && says("subtype_application", &self.application)
+            && says("subtype_name", &self.profile)
             && (self.kinds.is_empty() || self.kinds.contains(&monitor.kind()))
             && self.subtype.is_none_or(|subtype| {
                 monitor.kind() == MonitorType::BrowserScript

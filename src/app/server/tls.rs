@@ -49,7 +49,7 @@ impl ServerTls {
     }
 
     /// Takes the files anew when they changed and came to rest, and on SIGHUP, until `stop`; `taken` is called
-    /// after each time.
+    /// each time that they were good.
     pub(in crate::app) async fn follow(
         &self,
         stop: CancellationToken,
@@ -68,23 +68,30 @@ impl ServerTls {
             let now = look().await;
             if watch.look(now.clone()) || asked {
                 watch.take(now);
-                self.take();
-                taken(self);
+                if self.take() {
+                    taken(self);
+                    // Said last: who reads it finds everything in place.
+                    tracing::info!(file = %self.files.0.display(), "the certificate of the server was taken anew");
+                }
             }
         }
     }
 
-    fn take(&self) {
+    /// Whether the files were good.
+    fn take(&self) -> bool {
         match read(&self.files.0, &self.files.1) {
             Ok(pair) => {
                 *self.pair.write().unwrap_or_else(PoisonError::into_inner) = pair;
-                tracing::info!(file = %self.files.0.display(), "the certificate of the server was taken anew");
+                true
             }
-            Err(error) => tracing::error!(
-                file = %self.files.0.display(),
-                error = format!("{error:#}"),
-                "the certificate of the server was not taken; the one before stays in force"
-            ),
+            Err(error) => {
+                tracing::error!(
+                    file = %self.files.0.display(),
+                    error = format!("{error:#}"),
+                    "the certificate of the server was not taken; the one before stays in force"
+                );
+                false
+            }
         }
     }
 }

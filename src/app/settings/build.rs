@@ -137,6 +137,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
     let mut read = Reader { values, file, faults };
     let browser = read.browser();
     let probe = ProbeSettings { browser: Arc::new(House::new(browser.clone())), ..read.probe() };
+    let mobile = read.mobile(&probe.devices);
     let days = |read: &Reader<'_>, path| Duration::from_secs(86_400 * read.number(path).unsigned_abs());
     Settings {
         // Values that were not set are those of the table, which a test holds to their kinds.
@@ -180,7 +181,7 @@ pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<Fi
         certificate_names: read.certificate_names(),
         probe,
         browser,
-        mobile: read.mobile(),
+        mobile,
         alerts: read.alerts(),
         raw: SETTINGS.iter().map(|setting| (setting.path, read.node(setting.path).to_json())).collect(),
     }
@@ -359,17 +360,10 @@ impl Reader<'_> {
             variables: standard.variables,
             browser: standard.browser,
             authoring: standard.authoring,
+            devices: Arc::new(self.devices()),
             keyring: None,
             hello: self.optional("mail.hello").map(Into::into),
         }
-    }
-
-    fn mobile(&mut self) -> Mobile {
-        let profile = |(_, entry): (usize, Node)| {
-            Some((entry.get("subtype")?.to_json().as_i64()?, entry.get("name")?.as_text()?.to_owned()))
-        };
-        let profiles = self.entries("mobile.profiles").into_iter().filter_map(profile).collect();
-        Mobile { region: self.node("mobile.region").to_json().as_i64(), profiles }
     }
 
     fn plans(&mut self) -> Vec<Plan> {

@@ -3,8 +3,9 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 
+use crate::model::format::Format;
 use crate::model::source::{Node, NodeValue};
-use crate::net::{Endpoint, Network};
+use crate::net::{BlockedHosts, Endpoint, Network};
 use crate::telemetry::parse_filter;
 
 /// One part of an entry of a list, such as the `id` of a certificate.
@@ -30,8 +31,17 @@ pub enum Kind {
         /// Largest.
         max: i64,
     },
+    /// A number within bounds, both included, with or without a fraction.
+    Number {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+    },
     /// A text that is not empty.
     Text,
+    /// A text of some form that is not empty.
+    Formed(Format),
     /// A text out of a list.
     Choice(&'static [&'static str]),
     /// An address with a port, to listen on; several separated by commas.
@@ -46,6 +56,8 @@ pub enum Kind {
     Ipv6,
     /// A network.
     Network,
+    /// A host, or all hosts below a name.
+    HostPattern,
     /// A log level, or levels by module.
     LogFilter,
     /// A time of day.
@@ -64,7 +76,9 @@ impl Kind {
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Int { min, max: i64::MAX } => format!("a whole number of at least {min}"),
             Self::Int { min, max } => format!("a whole number from {min} to {max}"),
+            Self::Number { min, max } => format!("a number from {min} to {max}"),
             Self::Text => "a text that is not empty".to_owned(),
+            Self::Formed(format) => format.wanted().to_owned(),
             Self::Choice(words) => {
                 let words = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>();
                 format!("one of {}", words.join(", "))
@@ -75,6 +89,7 @@ impl Kind {
             Self::Ipv4 => "an IPv4 address".to_owned(),
             Self::Ipv6 => "an IPv6 address".to_owned(),
             Self::Network => "a network, such as `10.0.0.0/8` or `fd00::/8`".to_owned(),
+            Self::HostPattern => "a host such as `ads.example.com`, or `*.example.com` for all below it".to_owned(),
             Self::LogFilter => {
                 "`error`, `warn`, `info`, `debug` or `trace`, or levels by module such as `info,vigie::net=debug`"
                     .to_owned()
@@ -91,7 +106,13 @@ impl Kind {
         match (self, &node.value) {
             (Self::Flag, NodeValue::Bool(_)) => true,
             (Self::Int { min, max }, NodeValue::Int(number)) => (*min..=*max).contains(number),
-            (Self::Flag | Self::Int { .. } | Self::List(_) | Self::Entries(_), _) => false,
+            (Self::Number { min, max }, NodeValue::Float(number)) => (*min..=*max).contains(number),
+            (Self::Number { min, max }, NodeValue::Int(number)) => {
+                i32::try_from(*number).is_ok_and(|number| (*min..=*max).contains(&f64::from(number)))
+            }
+            (Self::Flag | Self::Int { .. } | Self::Number { .. } | Self::List(_) | Self::Entries(_), _) => {
+                false
+            }
             (_, NodeValue::Text(text)) => self.fits_text(text),
             _ => false,
         }
@@ -100,6 +121,7 @@ impl Kind {
     fn fits_text(&self, text: &str) -> bool {
         match self {
             Self::Text => !text.trim().is_empty(),
+            Self::Formed(format) => !text.trim().is_empty() && format.fits(text),
             Self::Choice(words) => words.contains(&text),
             Self::Listen => text.split(',').all(|part| part.trim().parse::<SocketAddr>().is_ok()),
             Self::Server => server(text).is_some(),
@@ -107,9 +129,10 @@ impl Kind {
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
             Self::Ipv6 => text.parse::<Ipv6Addr>().is_ok(),
             Self::Network => text.parse::<Network>().is_ok(),
+            Self::HostPattern => !text.trim().is_empty() && BlockedHosts::parse(&[text]).is_ok(),
             Self::LogFilter => parse_filter(text).is_ok(),
             Self::ClockTime => clock_time(text).is_some(),
-            Self::Flag | Self::Int { .. } | Self::List(_) | Self::Entries(_) => false,
+            Self::Flag | Self::Int { .. } | Self::Number { .. } | Self::List(_) | Self::Entries(_) => false,
         }
     }
 
@@ -119,6 +142,7 @@ impl Kind {
         let value = match self {
             Self::Flag => bool::from_str(text).map(NodeValue::Bool).ok(),
             Self::Int { .. } => text.trim().parse().map(NodeValue::Int).ok(),
+            Self::Number { .. } => text.trim().parse().map(NodeValue::Float).ok(),
             Self::List(of) => {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Some(NodeValue::List(parts.map(|part| of.of_text(part)).collect()))
@@ -175,7 +199,7 @@ mod tests {
 
     #[test]
     fn each_kind_takes_what_it_says_and_nothing_else() {
-        let cases: [(Kind, &[&str], &[&str]); 9] = [
+        let cases: [(Kind, &[&str], &[&str]); 12] = [
             (
                 Kind::Listen,
                 &["127.0.0.1:0", "[::1]:80", "127.0.0.1:0, [::1]:0"],
@@ -199,6 +223,9 @@ mod tests {
             (Kind::Ipv4, &["192.0.2.1"], &["::1", "192.0.2"]),
             (Kind::Ipv6, &["::1"], &["192.0.2.1"]),
             (Kind::Network, &["10.0.0.0/8", "fd00::/8"], &["10.0.0.1/8", "10.0.0.0/33", "all"]),
+            (Kind::HostPattern, &["a.example", "*.a.example", "::1"], &["", "*", "http://a.example/"]),
+            (Kind::Formed(Format::HeaderName), &["X-A"], &["", "Host", "a b"]),
+            (Kind::Formed(Format::HeaderValue), &["a b"], &[" ", "a\nb"]),
             (Kind::LogFilter, &["info", "warn,vigie=debug"], &["loud", ""]),
             (Kind::ClockTime, &["00:00", "23:59"], &["24:00", "3:17", "03:60", "03:17:00", "+3:17"]),
             (Kind::Choice(&["a", "b"]), &["a"], &["c", "A"]),
@@ -217,6 +244,12 @@ mod tests {
                 && !port.fits(&port.of_text("10"))
                 && !port.fits(&port.of_text("x"))
         );
+        let scale = Kind::Number { min: 0.5, max: 4.0 };
+        for (text, fits) in
+            [("0.5", true), ("4", true), ("4.1", false), ("0.4", false), ("NaN", false), ("x", false)]
+        {
+            assert_eq!(scale.fits(&scale.of_text(text)), fits, "{text}");
+        }
         assert!(Kind::Flag.fits(&Kind::Flag.of_text("true")) && !Kind::Flag.fits(&Kind::Flag.of_text("yes")));
     }
 

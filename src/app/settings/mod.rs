@@ -6,6 +6,7 @@ mod build;
 mod certificates;
 mod hosted;
 mod kind;
+mod mobile;
 mod proxies;
 mod read;
 mod render;

@@ -155,9 +155,12 @@ fn hinted<'a>(fault: FieldFault, name: &str, known: impl IntoIterator<Item = &'a
 
 fn rule(kind: &Kind, node: &Node) -> Rule {
     match (kind, &node.value) {
-        (Kind::Int { .. }, NodeValue::Int(_)) => Rule::Range,
+        (Kind::Int { .. }, NodeValue::Int(_))
+        | (Kind::Number { .. }, NodeValue::Int(_) | NodeValue::Float(_)) => Rule::Range,
         (Kind::Choice(_), NodeValue::Text(_)) => Rule::Choice,
-        (Kind::Int { .. } | Kind::Flag | Kind::List(_) | Kind::Entries(_), _) => Rule::Type,
+        (Kind::Int { .. } | Kind::Number { .. } | Kind::Flag | Kind::List(_) | Kind::Entries(_), _) => {
+            Rule::Type
+        }
         (_, NodeValue::Text(_)) => Rule::Format,
         _ => Rule::Type,
     }

@@ -2,6 +2,7 @@
 //! environment variables and every message derive from it.
 
 use super::kind::{Kind, Part};
+use crate::model::format::Format;
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +92,32 @@ static REMOTE: &[Part] = &[
     part("forward_host", Kind::Text, false),
     part("from", Kind::List(&Kind::Network), false),
 ];
-static PROFILE: &[Part] = &[part("subtype", count(1, 3), true), part("name", Kind::Text, true)];
+static PROFILE: &[Part] = &[
+    part("subtype", count(1, 3), true),
+    part("name", Kind::Text, true),
+    part("width", count(100, 7680), false),
+    part("height", count(100, 7680), false),
+    part("scale", Kind::Number { min: 0.5, max: 5.0 }, false),
+    part("mobile", Kind::Flag, false),
+    part("touch", Kind::Flag, false),
+    part("user_agent", Kind::Formed(Format::HeaderValue), false),
+    part("headers", Kind::Entries(HEADER), false),
+    part("blocked_hosts", Kind::List(&Kind::HostPattern), false),
+];
+static HEADER: &[Part] = &[
+    part("name", Kind::Formed(Format::HeaderName), true),
+    part("value", Kind::Formed(Format::HeaderValue), true),
+];
+/// Usual devices, as their browsers tell of themselves.
+const DEVICES: &str = "\
+[
+    {subtype: 1, name: small phone, width: 360, height: 740, scale: 3, mobile: true, touch: true,
+     user_agent: 'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Mobile Safari/537.36'},
+    {subtype: 2, name: large phone, width: 430, height: 840, scale: 3, mobile: true, touch: true,
+     user_agent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1'},
+    {subtype: 3, name: tablet, width: 820, height: 1106, scale: 2, mobile: true, touch: true,
+     user_agent: 'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36'},
+  ]";
 static DNS_NAME: &[Part] = &[part("id", ID, true), part("name", Kind::Text, true)];
 static PLAN: &[Part] = &[
     part("code", Kind::Text, true),
@@ -351,8 +377,8 @@ pub static SETTINGS: &[Setting] = &[
     Setting::new(
         "mobile.profiles",
         Kind::Entries(PROFILE),
-        "[]",
-        "Names of the emulation profiles, by the `subtype` of the browser scripts that have them; `mobile_type` shows\nthe name.\nExample: [{subtype: 1, name: small phone}, {subtype: 2, name: tablet}]",
+        DEVICES,
+        "Devices that browser scripts pretend to be, by their `subtype`; `mobile_type` shows the name. A list of your\nown takes the place of this one as a whole. width, height: the page in CSS pixels (1366 and 768 if left out);\nscale: device pixels a CSS pixel (1); mobile: pages are laid out as on a phone (false); touch: it has a touch\nscreen (false); user_agent (the browser's own); headers: fields that go with every request, [{name, value}];\nblocked_hosts: hosts that nothing is fetched from, such as 'ads.example.com' or '*.tracker.example'.",
     )
     .live(),
     Setting::new(

@@ -3,16 +3,11 @@
 
 use std::time::Duration;
 
-use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use url::Url;
 
+use super::super::bidi::Bidi;
 use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, version};
-use crate::model::{Failure, FailureKind, ObjectKind, Phase};
+use crate::model::{Failure, FailureKind, ObjectKind, Phase, Phases};
 
 /// What is listened to.
 const EVENTS: &[&str] = &[
@@ -22,14 +17,10 @@ const EVENTS: &[&str] = &[
     "network.fetchError",
     "log.entryAdded",
 ];
-/// Bytes of one message.
-const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 
 /// A connection over which a browser tells what happens.
 #[derive(Debug)]
-pub struct Listener {
-    socket: WebSocketStream<TcpStream>,
-}
+pub struct Listener(Bidi);
 
 impl Listener {
     /// Listens at `address`, which the driver gave (`webSocketUrl`), from now on.
@@ -37,41 +28,18 @@ impl Listener {
     /// # Errors
     /// That it cannot be listened to.
     pub async fn connect(address: &str, within: Duration) -> Result<Self, Failure> {
-        let failed = |why: String| Failure::new(Phase::Launch, FailureKind::BrowserFailed, why);
-        let connecting = async {
-            let url = Url::parse(address).map_err(|error| failed(format!("`{address}`: {error}")))?;
-            let host = url.host_str().unwrap_or("127.0.0.1");
-            let port = url.port_or_known_default().unwrap_or(80);
-            let stream = TcpStream::connect((host, port)).await;
-            let stream = stream.map_err(|error| failed(format!("its events cannot be had: {error}")))?;
-            let bounds = WebSocketConfig::default()
-                .max_message_size(Some(LONGEST_MESSAGE))
-                .max_frame_size(Some(LONGEST_MESSAGE));
-            let opened = tokio_tungstenite::client_async_with_config(address, stream, Some(bounds)).await;
-            let (mut socket, _) =
-                opened.map_err(|error| failed(format!("its events cannot be had: {error}")))?;
-            let wish = json!({ "id": 1, "method": "session.subscribe", "params": { "events": EVENTS } });
-            let sent = socket.send(Message::text(wish.to_string())).await;
-            sent.map_err(|error| failed(format!("its events cannot be had: {error}")))?;
-            Ok(Self { socket })
+        let failed = |why: String| {
+            let detail = format!("its events cannot be had: {why}");
+            Failure::new(Phase::Launch, FailureKind::BrowserFailed, detail)
         };
-        let late = || failed("its events were not to be had in time".to_owned());
-        tokio::time::timeout(within, connecting).await.map_err(|_| late())?
+        let mut bidi = Bidi::connect(address, within).await.map_err(failed)?;
+        bidi.send("session.subscribe", json!({ "events": EVENTS })).await.map_err(failed)?;
+        Ok(Self(bidi))
     }
 
     /// The next event; `None` when there will be none any more.
     pub async fn next(&mut self) -> Option<Value> {
-        loop {
-            match self.socket.next().await? {
-                Ok(Message::Text(text)) => {
-                    if let Ok(event) = serde_json::from_str(&text) {
-                        return Some(event);
-                    }
-                }
-                Ok(_) => {}
-                Err(_) => return None,
-            }
-        }
+        self.0.next().await
     }
 }
 
@@ -176,9 +144,33 @@ fn answered(exchange: &mut Exchange, params: &Value) {
     counted(exchange);
 }
 
-/// Phases are not taken: the marks that Firefox tells do not add up to the times of its own events.
+/// By the marks of the browser (`network.FetchTimingInfo`), where it tells them: its events come later than what they
+/// tell of.
 fn over(exchange: &mut Exchange, params: &Value) {
-    exchange.ended = seconds(&params["timestamp"]).max(exchange.began);
+    let timings = &params["request"]["timings"];
+    let mark = |name: &str| Some(seconds(&timings[name])).filter(|mark| *mark > 0.0);
+    exchange.began = mark("requestTime").unwrap_or(exchange.began);
+    let ended = mark("responseEnd").unwrap_or_else(|| seconds(&params["timestamp"]));
+    exchange.ended = ended.max(exchange.began);
+    exchange.phases = phases(mark, exchange.began);
+}
+
+/// Marks are in seconds since 1970. Those of a connection that stood before the request are not its own.
+fn phases(mark: impl Fn(&str) -> Option<f64>, began: f64) -> Phases {
+    let mut phases = Phases::default();
+    let mut span = |phase, from: Option<f64>, to: Option<f64>| {
+        if let (Some(from), Some(to)) = (from.filter(|from| *from >= began), to) {
+            phases.set(phase, Duration::try_from_secs_f64(to - from).unwrap_or_default());
+        }
+    };
+    let tls = mark("tlsStart");
+    span(Phase::Resolve, mark("dnsStart"), mark("dnsEnd"));
+    span(Phase::Connect, mark("connectStart"), tls.or(mark("connectEnd")));
+    // Without TLS there is an end of it, and no start.
+    span(Phase::Tls, tls, mark("tlsEnd"));
+    span(Phase::FirstByte, mark("requestStart"), mark("responseStart"));
+    span(Phase::Transfer, mark("responseStart"), mark("responseEnd"));
+    phases
 }
 
 /// Milliseconds since 1970 as seconds.
@@ -204,5 +196,59 @@ fn object(destination: &str, document: bool) -> ObjectKind {
         "audio" | "video" | "track" => ObjectKind::Media,
         _ if document => ObjectKind::Frame,
         _ => ObjectKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(timings: Value) -> Exchange {
+        let request =
+            json!({ "request": "1", "url": "http://a/", "method": "GET", "headers": [], "timings": timings });
+        let response = json!({ "status": 200, "protocol": "http/1.1", "headers": [], "bytesReceived": 9 });
+        let mut journal = Journal::default();
+        for (method, timestamp) in [("beforeRequestSent", 1_000_050), ("responseCompleted", 1_000_900)] {
+            let params = json!({ "request": request, "response": response, "timestamp": timestamp });
+            journal.bidi_event(&json!({ "method": format!("network.{method}"), "params": params }));
+        }
+        journal.read().exchanges.remove(0)
+    }
+
+    #[test]
+    fn a_new_connection_has_all_phases() {
+        let exchange = told(json!({
+            "requestTime": 1_000_010.0, "dnsStart": 1_000_020.0, "dnsEnd": 1_000_021.5, "connectStart": 1_000_022.0,
+            "tlsStart": 1_000_023.0, "tlsEnd": 1_000_053.0, "connectEnd": 1_000_053.0, "requestStart": 1_000_100.0,
+            "responseStart": 1_000_300.0, "responseEnd": 1_000_800.0,
+        }));
+        let phases: Vec<(&str, u64)> =
+            exchange.phases.iter().map(|(phase, us)| (phase.name(), us.into())).collect();
+        let wanted = [
+            ("resolve", 1500),
+            ("connect", 1000),
+            ("tls", 30_000),
+            ("first_byte", 200_000),
+            ("transfer", 500_000),
+        ];
+        for ((name, us), (wanted, about)) in phases.iter().zip(wanted) {
+            assert!(*name == wanted && us.abs_diff(about) <= 1, "{phases:?}");
+        }
+        assert_eq!(phases.len(), wanted.len());
+        assert!((exchange.began - 1000.01).abs() < 1e-6 && (exchange.ended - 1000.8).abs() < 1e-6);
+    }
+
+    #[test]
+    fn what_is_not_told_has_no_phase() {
+        let exchange = told(json!({
+            "requestTime": 1_000_010.0, "dnsStart": 0, "dnsEnd": 0, "connectStart": 1_000_001.0,
+            "connectEnd": 1_000_005.0, "tlsStart": 0, "tlsEnd": 1_000_005.0, "requestStart": 1_000_020.0,
+            "responseStart": 1_000_030.0, "responseEnd": 0,
+        }));
+        let names: Vec<&str> = exchange.phases.iter().map(|(phase, _)| phase.name()).collect();
+        assert_eq!(names, ["first_byte"]);
+        assert!((exchange.ended - 1000.9).abs() < 1e-6, "the event is what is left");
+        let silent = told(Value::Null);
+        assert!(silent.phases.iter().next().is_none() && (silent.began - 1000.05).abs() < 1e-6);
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use tokio::time::Instant;
 
-use crate::model::{ConsoleEntry, ObjectKind, Phases};
+use crate::model::{ConsoleEntry, ObjectKind, Phases, cut};
 
 pub use bidi::Listener;
 
@@ -99,6 +99,12 @@ impl Journal {
         }
     }
 
+    /// The document that the page itself asked for last, as far as it was told of.
+    #[must_use]
+    pub fn last_document(&self) -> Option<&Exchange> {
+        self.exchanges.iter().rev().find(|exchange| exchange.document && exchange.kind.is_none())
+    }
+
     /// Since when no request is under way, as far as the journal was told, and at the earliest since `start`;
     /// `None` while one is. Streams of events and connections that stay open do not count.
     #[must_use]
@@ -162,13 +168,6 @@ fn counted(exchange: &mut Exchange) {
         && let Some(length) = field("content-length").filter(|_| plain).and_then(|text| text.parse().ok())
     {
         exchange.bytes = length;
-    }
-}
-
-fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
 

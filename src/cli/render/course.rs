@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::played;
 use super::units::{grouped, plain};
 use super::{Style, bars, duration};
-use crate::model::{Course, FullPage, ObjectChange, Outcome, PageObject, Status, StepResult};
+use crate::model::{Course, FullPage, ObjectChange, Outcome, PageObject, Status, StepResult, cut};
 
 /// Objects that are shown; the rest is in the JSON.
 const OBJECTS: usize = 60;
@@ -39,14 +39,16 @@ fn step(out: &mut String, step: &StepResult, width: usize, style: Style) {
     let name: String = plain(&step.name).chars().take(width).collect();
     let word = style.outcome(outcome, &format!("{word:<6}"));
     let took = duration(step.total_us);
-    let asked = step.exchanges.last().map_or(String::new(), |exchange| {
+    // What a browser asked for is shown below.
+    let exchanges = if step.played.is_some() { &[][..] } else { &step.exchanges };
+    let asked = exchanges.last().map_or(String::new(), |exchange| {
         let status = match exchange.http_status {
             0 => "no answer".to_owned(),
             status => status.to_string(),
         };
         format!("  {} `{}` {status}", exchange.method, shown(&exchange.url))
     });
-    let more = match step.exchanges.len().saturating_sub(1) {
+    let more = match exchanges.len().saturating_sub(1) {
         0 => String::new(),
         1 => ", the second exchange".to_owned(),
         hops => format!(", after {hops} others"),
@@ -129,9 +131,5 @@ fn change(out: &mut String, change: &ObjectChange) {
 
 /// A URL in the length of a line.
 pub(super) fn shown(url: &str) -> String {
-    let url = plain(url);
-    match url.char_indices().nth(URL) {
-        Some((end, _)) => format!("{}…", &url[..end]),
-        None => url.into_owned(),
-    }
+    cut(&plain(url), URL)
 }

@@ -19,8 +19,11 @@ pub(super) fn browser(out: &mut String, facts: &BrowserFacts, style: Style) {
     let memory = facts.memory_bytes.map_or(String::new(), |bytes| format!(", {} MiB at most", bytes >> 20));
     let trace = facts.trace_id.as_ref().map_or(String::new(), |id| format!(", trace {id}"));
     let (width, height) = facts.viewport;
-    let line =
-        format!("{} {} by {}, page {width}×{height}{memory}{trace}", facts.name, facts.version, facts.driver);
+    let device = if facts.device.is_empty() { String::new() } else { format!(" as `{}`", facts.device) };
+    let line = format!(
+        "{} {} by {}, page {width}×{height}{device}{memory}{trace}",
+        facts.name, facts.version, facts.driver
+    );
     let _ = writeln!(out, "  {}", style.dim(&plain(&line)));
 }
 

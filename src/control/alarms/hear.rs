@@ -24,6 +24,7 @@ impl Watched {
             slots: result.slots(),
             last_planned_at: result.missed.map_or(result.planned_at, |missed| missed.last_planned_at),
             step: result.failing_step().map(|step| step.number),
+            views: result.course.views.iter().filter(|view| view.is_told()).map(|view| view.id).collect(),
             page: objects.or(content),
             certificate: certificate_news(result, rules),
         }

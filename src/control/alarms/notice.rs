@@ -9,7 +9,11 @@ use crate::control::AccountFacts;
 use crate::control::subject::{properties, target};
 use crate::model::{
     CheckId, CheckResult, LocationId, LocationReport, Monitor, Notice, NoticeKind, Phase, Status, Timestamp,
+    ViewResult,
 };
+
+/// Reasons of one content view that are told.
+const REASONS: usize = 5;
 
 /// What a notice is written from, beside the news.
 pub(super) struct Sources<'a, 'r> {
@@ -55,7 +59,7 @@ pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> Notice {
         properties: properties(monitor, facts),
         phases: result.map(phases).unwrap_or_default(),
         certificate: result.map(certificate).unwrap_or_default(),
-        more: more(news, from.now),
+        more: more(news, result, from.now),
     }
 }
 
@@ -124,9 +128,32 @@ fn certificate(result: &CheckResult) -> Value {
     own.and_then(|own| serde_json::to_value(own).ok()).unwrap_or_default()
 }
 
+/// The content views that failed, of those whose errors are told.
+fn views(result: &CheckResult) -> Vec<Value> {
+    let view = |view: &ViewResult| {
+        let reasons: Vec<String> = view.failures.iter().take(REASONS).map(ToString::to_string).collect();
+        json!({
+            "id": view.id.to_string(),
+            "name": view.name,
+            "status": view.status.to_string(),
+            "status_text": view.status.text(),
+            "reasons": reasons,
+        })
+    };
+    result.course.views.iter().filter(|view| view.is_told()).map(view).collect()
+}
+
 /// What else the kind has to tell.
-fn more(news: &News, now: Timestamp) -> Map<String, Value> {
+fn more(news: &News, result: Option<&CheckResult>, now: Timestamp) -> Map<String, Value> {
     let mut more = Map::new();
+    let views = result.map(views).unwrap_or_default();
+    if !views.is_empty() {
+        more.insert("content_views".to_owned(), Value::Array(views));
+    }
+    let browser = result.and_then(|result| result.course.browser.as_ref());
+    if let Some(trace) = browser.and_then(|browser| browser.trace_id.as_ref()) {
+        more.insert("trace_id".to_owned(), json!(trace));
+    }
     let cause = news.cause.as_ref();
     if let (NoticeKind::WebChange, Some(page)) = (news.kind, cause.and_then(|cause| cause.page.as_ref())) {
         more.insert("bytes_before".to_owned(), json!(page.before));

@@ -76,6 +76,7 @@ fn heard(state: &MonitorState) -> Heard {
         slots: 1,
         last_planned_at: state.planned_at,
         step: None,
+        views: Vec::new(),
         page: None,
         certificate: None,
     }

@@ -162,7 +162,7 @@ impl Shown<'_> {
             "sla_id" => json!(self.agreement),
             "has_performance_alerts" => json!(self.has_alerts),
             "has_active_performance_alerts" => json!(self.is_raised),
-            // True for the id of a view alone (fields.md 3); views have no ids of their own yet.
+            // True for the id of a view alone (fields.md 3): those are ids within their monitor, and no monitors'.
             "is_content_view" => json!(false),
             "has_mobile_locations" => json!(self.facts.mobile_locations(monitor) > 0),
             "mobile_location_count" => json!(self.facts.mobile_locations(monitor)),

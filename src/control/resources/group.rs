@@ -41,12 +41,14 @@ async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> R
     for list in ["monitors", "recipients", "errortypes", "templates"] {
         let mut seen = HashSet::new();
         for (index, entry) in given(list) {
-            if !seen.insert((entry.get("id").and_then(Value::as_i64), entry.get("step_number").cloned())) {
+            let part = |name: &str| entry.get(name).and_then(Value::as_i64);
+            if !seen.insert((part("id"), part("step_number"), part("content_view_id"))) {
                 let path = format!("{list}[{index}]");
                 faults.push(conflict(body, &path, format!("`{path}` stands in the list already")));
             }
         }
     }
+    let mut views = Vec::new();
     let mut unknown = |list: &'static str, what: &str, known: &dyn Fn(i64) -> bool| {
         for (index, entry) in given(list) {
             let id = entry.get("id").and_then(Value::as_i64).unwrap_or_default();
@@ -58,6 +60,17 @@ async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> R
     };
     let customer = bench.caller.customer;
     unknown("monitors", "monitor", &|id| bench.parts.roster.of(customer, MonitorId(id)).is_some());
+    for (index, entry) in given("monitors") {
+        let part = |name: &str| entry.get(name).and_then(Value::as_i64);
+        let Some((id, view)) = part("id").zip(part("content_view_id")) else { continue };
+        let monitor = bench.parts.roster.of(customer, MonitorId(id));
+        // One that is not there is told already.
+        if monitor.is_some_and(|monitor| monitor.content_view(view).is_none()) {
+            let path = format!("monitors[{index}].content_view_id");
+            let message = format!("`{path}`: monitor `{id}` has no content view `{view}`");
+            views.push(conflict(body, &path, message).given(view.to_string()));
+        }
+    }
     let recipients: HashSet<i64> = bench.facts.contacts.recipients.iter().map(|one| one.id.0).collect();
     unknown("recipients", "recipient", &|id| recipients.contains(&id));
     if body.get("templates").is_some() {
@@ -66,6 +79,7 @@ async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> R
         let templates: HashSet<i64> = found.rows.iter().map(|record| record.id).collect();
         unknown("templates", "template", &|id| templates.contains(&id));
     }
+    faults.extend(views);
     if faults.is_empty() { Ok(()) } else { Err(Refusal::Faults(faults)) }
 }
 
@@ -83,6 +97,13 @@ pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option
         bench.parts.roster.of(record.customer, MonitorId(id)).is_some()
     };
     let monitors = record.fields.get("monitors")?.as_array()?;
-    let shown = |entry: &Value| json!({"id": entry.get("id"), "step_number": entry.get("step_number")});
+    let shown = |entry: &Value| {
+        let part = |name: &str| entry.get(name);
+        json!({
+            "id": part("id"),
+            "step_number": part("step_number"),
+            "content_view_id": part("content_view_id"),
+        })
+    };
     Some(monitors.iter().filter(there).map(shown).collect())
 }

@@ -69,7 +69,7 @@ impl Path {
     }
 
     /// The one value that it selects, read out of `text` without a document; `None` for other paths, and where
-    /// something is wrong with the text, which [`parse`] finds the words for.
+    /// something is wrong with the text, which [`parse`] finds the words for, or takes a parser to tell.
     pub(super) fn pick(&self, text: &str, fuel: &Cell<u64>) -> Option<Result<Option<Value>, String>> {
         let trail = self.trail.as_ref().filter(|_| text.len() <= PICK_BYTES)?;
         let found = trail.follow(text.trim_start_matches('\u{feff}')).ok()?;
@@ -280,10 +280,84 @@ mod tests {
                 }
             }
         }
+        for (text, reason) in
+            [(r#"{"a":1e2}"#, "the exponent may be too large"), (r#"{"\u0061":1}"#, "the name is `a`")]
+        {
+            let path = compile("$.a").unwrap();
+            assert_eq!((path.pick(text, &Cell::new(2)), parse(text).is_ok()), (None, true), "{reason}");
+        }
         for property in ["$.*", "$..a", "$[-1]", "$['a']", "$.a[0:1]", "$.a[?@.b]", "$.a[0,1]", "é", "a-b"] {
             let trail = path::json(property).ok().and_then(|_| Trail::of(property));
             assert_eq!(trail, None, "{property}");
         }
+    }
+
+    #[test]
+    fn what_is_picked_out_of_any_text_is_what_a_parser_finds() {
+        const PARTS: &[&str] = &[
+            "{",
+            "{",
+            "}",
+            "}",
+            "[",
+            "[",
+            "]",
+            "]",
+            ",",
+            ",",
+            ":",
+            "\"a\"",
+            "\"a\":",
+            "\"a\":",
+            "\"b\":",
+            "\"\\u00e9\"",
+            "\"\\ud83d\\ude00\"",
+            "\"\\x\"",
+            "\"\\\"\\/\"",
+            "\"",
+            "1",
+            "0",
+            "-",
+            ".5",
+            "-0.0",
+            "12",
+            "e1",
+            " ",
+            "\n",
+            "\u{b}",
+            "true",
+            "null",
+            "false",
+            "nul",
+            "é",
+        ];
+        let paths =
+            ["a", "$.a.a", "$.a[1]", "$[0].a", "$[1]", "$"].map(|property| compile(property).unwrap());
+        let (mut state, mut picked, mut left) = (7_u64, 0, 0);
+        for _ in 0..100_000 {
+            let mut text = String::new();
+            // Most beginnings are those of something.
+            for number in 0..=(state >> 60) {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let at = (state >> 33) as usize % PARTS.len();
+                text.push_str(PARTS[if number == 0 { at % 6 } else { at }]);
+            }
+            let fuel = Cell::new(u64::MAX);
+            let parsed = parse(&text);
+            for path in &paths {
+                match (path.pick(&text, &fuel), &parsed) {
+                    (Some(Ok(value)), Ok(parsed)) => {
+                        let found = path.find(parsed, &fuel).unwrap();
+                        assert_eq!(value.iter().collect::<Vec<_>>(), found, "{text}");
+                        picked += 1;
+                    }
+                    (Some(other), _) => panic!("{text}: {other:?}"),
+                    (None, Ok(_)) => left += 1,
+                    (None, Err(_)) => {}
+                }
+            }
+        }
+        assert!(picked > 1_000 && left < picked / 4, "{picked} {left}");
     }
 
     #[test]

@@ -1,10 +1,27 @@
-//! One value of a JSON text, taken out in passing: paths such as `$.data.items[0].id` are most of all, and need no
-//! tree of the whole document.
+//! One value of a JSON text (RFC 8259), taken out in passing: paths such as `$.data.items[0].id` are most of all, and
+//! need no tree of the whole document.
 
-use std::fmt;
+use std::ops::Range;
 
-use serde::de::{Deserialize, DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
+
+/// Arrays and objects inside each other that a parser takes.
+const DEEPEST: u32 = 127;
+/// Bytes of a number that is surely none too large, as long as it has no exponent.
+const NUMBER: usize = 300;
+
+/// Which bytes stand for themselves in a string: to look there takes less time than to compare.
+const PLAIN: [bool; 256] = {
+    let mut plain = [true; 256];
+    let mut control = 0;
+    while control < 0x20 {
+        plain[control] = false;
+        control += 1;
+    }
+    plain[b'"' as usize] = false;
+    plain[b'\\' as usize] = false;
+    plain
+};
 
 /// Where a path leads that goes from member to member and item to item.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,121 +60,188 @@ impl Trail {
         Some(Self(steps.into()))
     }
 
-    /// What it leads to in `text`, or nothing; fails where [`serde_json::from_str`] of the whole does.
-    pub(super) fn follow(&self, text: &str) -> serde_json::Result<Option<Value>> {
-        let mut reader = serde_json::Deserializer::from_str(text);
-        let found = Walk(&self.0).deserialize(&mut reader)?;
-        reader.end()?;
-        Ok(found)
+    /// What it leads to in `text`, or nothing.
+    pub(super) fn follow(&self, text: &str) -> Result<Option<Value>, Unsure> {
+        let mut reader = Reader { text: text.as_bytes(), at: 0, depth: 0 };
+        reader.spaces();
+        let place = reader.value(Some(&self.0)).ok_or(Unsure)?;
+        reader.spaces();
+        match place {
+            _ if reader.at < text.len() => Err(Unsure),
+            Some(place) => serde_json::from_str(&text[place]).map(Some).map_err(|_| Unsure),
+            None => Ok(None),
+        }
     }
 }
 
-/// Reads one value and gives what the steps lead to in it.
-#[derive(Clone, Copy)]
-struct Walk<'s>(&'s [Step]);
+/// The text is no JSON, or it takes a parser to tell: of numbers with an exponent, names with an escape, and halves of
+/// surrogate pairs.
+#[derive(Debug)]
+pub(super) struct Unsure;
 
-impl<'de> DeserializeSeed<'de> for Walk<'_> {
-    type Value = Option<Value>;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
-        if self.0.is_empty() { Value::deserialize(reader).map(Some) } else { reader.deserialize_any(self) }
-    }
+/// Goes through a text. What it cannot say surely to be JSON is `None`.
+struct Reader<'t> {
+    text: &'t [u8],
+    at: usize,
+    depth: u32,
 }
 
-impl<'de> Visitor<'de> for Walk<'_> {
-    type Value = Option<Value>;
+/// Where what was wanted stands.
+type Place = Option<Range<usize>>;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON value")
+impl<'t> Reader<'t> {
+    /// Passes one value. What the steps lead to in it is told, when there are any.
+    fn value(&mut self, wanted: Option<&[Step]>) -> Option<Place> {
+        let from = self.at;
+        let within = match self.text.get(self.at)? {
+            b'"' => self.string().map(|_| None)?,
+            b'{' => self.object(wanted)?,
+            b'[' => self.array(wanted)?,
+            b'-' | b'0'..=b'9' => self.number().map(|()| None)?,
+            b't' => self.word(b"true")?,
+            b'f' => self.word(b"false")?,
+            b'n' => self.word(b"null")?,
+            _ => return None,
+        };
+        Some(if wanted.is_some_and(<[Step]>::is_empty) { Some(from..self.at) } else { within })
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (wanted, rest) = match self.0.split_first() {
-            Some((Step::Member(name), rest)) => (Some(&**name), rest),
-            _ => (None, self.0),
+    fn object(&mut self, wanted: Option<&[Step]>) -> Option<Place> {
+        let (name, rest) = match wanted.and_then(<[Step]>::split_first) {
+            Some((Step::Member(name), rest)) => (Some(name.as_bytes()), rest),
+            _ => (None, &[][..]),
         };
         let mut found = None;
-        while let Some(is_wanted) = map.next_key_seed(Key(wanted))? {
-            // Of several members of one name the last one counts.
-            if is_wanted {
-                found = map.next_value_seed(Walk(rest))?;
+        let mut goes_on = self.enters(b'}')?;
+        while goes_on {
+            let own = self.string()?;
+            if name.is_some() && own.contains(&b'\\') {
+                return None;
+            }
+            self.spaces();
+            self.passes(b':')?;
+            self.spaces();
+            if name == Some(own) {
+                // Of several members of one name the last one counts.
+                found = self.value(Some(rest))?;
             } else {
-                map.next_value_seed(Skip)?;
+                self.value(None)?;
             }
+            goes_on = self.goes_on(b'}')?;
         }
-        Ok(found)
+        Some(found)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+    fn array(&mut self, wanted: Option<&[Step]>) -> Option<Place> {
+        let (index, rest) = match wanted.and_then(<[Step]>::split_first) {
+            Some((Step::Item(index), rest)) => (Some(*index), rest),
+            _ => (None, &[][..]),
+        };
         let mut found = None;
-        if let Some((&Step::Item(index), rest)) = self.0.split_first() {
-            for _ in 0..index {
-                if items.next_element_seed(Skip)?.is_none() {
-                    return Ok(None);
-                }
-            }
-            found = items.next_element_seed(Walk(rest))?.flatten();
+        let mut goes_on = self.enters(b']')?;
+        let mut number = 0;
+        while goes_on {
+            let place = self.value((index == Some(number)).then_some(rest))?;
+            found = found.or(place);
+            number += 1;
+            goes_on = self.goes_on(b']')?;
         }
-        while items.next_element_seed(Skip)?.is_some() {}
-        Ok(found)
+        Some(found)
     }
 
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(None)
+    /// Passes what an array or object begins with. Whether there is anything in it.
+    fn enters(&mut self, end: u8) -> Option<bool> {
+        self.at += 1;
+        self.depth += 1;
+        self.spaces();
+        if self.depth > DEEPEST || *self.text.get(self.at)? != end {
+            return (self.depth <= DEEPEST).then_some(true);
+        }
+        self.at += 1;
+        self.depth -= 1;
+        Some(false)
     }
 
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(None)
+    /// Passes what stands behind a value in an array or object. Whether another one comes.
+    fn goes_on(&mut self, end: u8) -> Option<bool> {
+        self.spaces();
+        let next = *self.text.get(self.at)?;
+        self.at += 1;
+        if next == b',' {
+            self.spaces();
+            return Some(true);
+        }
+        self.depth -= 1;
+        (next == end).then_some(false)
     }
 
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(None)
+    /// Passes a string, and gives what stands between its quotes, as it is written.
+    fn string(&mut self) -> Option<&'t [u8]> {
+        self.passes(b'"')?;
+        let from = self.at;
+        loop {
+            let plain = self.text[self.at..].iter().take_while(|&&byte| PLAIN[usize::from(byte)]).count();
+            self.at += plain;
+            match *self.text.get(self.at)? {
+                b'"' => break,
+                b'\\' => self.escape()?,
+                _ => return None,
+            }
+        }
+        self.at += 1;
+        Some(&self.text[from..self.at - 1])
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(None)
+    fn escape(&mut self) -> Option<()> {
+        self.at += match self.text.get(self.at + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => 2,
+            b'u' => {
+                let digits = self.text.get(self.at + 2..self.at + 6)?;
+                let is_half = matches!(digits, [b'd' | b'D', b'8'..=b'9' | b'a'..=b'f' | b'A'..=b'F', ..]);
+                (!is_half && digits.iter().all(u8::is_ascii_hexdigit)).then_some(6)?
+            }
+            _ => return None,
+        };
+        Some(())
     }
 
-    fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(None)
+    fn number(&mut self) -> Option<()> {
+        let from = self.at;
+        self.at += usize::from(self.text[from] == b'-');
+        // Nothing stands behind a zero that leads.
+        match self.text.get(self.at)? {
+            b'0' => self.at += 1,
+            _ => self.digits()?,
+        }
+        if self.text.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        let has_exponent = matches!(self.text.get(self.at), Some(b'e' | b'E'));
+        (!has_exponent && self.at - from <= NUMBER).then_some(())
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-}
-
-/// Whether a name is the wanted one.
-struct Key<'s>(Option<&'s str>);
-
-impl<'de> DeserializeSeed<'de> for Key<'_> {
-    type Value = bool;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<bool, D::Error> {
-        reader.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Key<'_> {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string key")
+    fn digits(&mut self) -> Option<()> {
+        let count = self.text[self.at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        self.at += count;
+        (count > 0).then_some(())
     }
 
-    fn visit_str<E: Error>(self, name: &str) -> Result<bool, E> {
-        Ok(self.0 == Some(name))
+    fn word(&mut self, word: &[u8]) -> Option<Place> {
+        self.text[self.at..].starts_with(word).then_some(())?;
+        self.at += word.len();
+        Some(None)
     }
-}
 
-/// Reads one value, as strictly as if it were kept: [`serde::de::IgnoredAny`] lets through numbers that are none
-/// and halves of surrogate pairs.
-struct Skip;
+    fn passes(&mut self, byte: u8) -> Option<()> {
+        (*self.text.get(self.at)? == byte).then_some(())?;
+        self.at += 1;
+        Some(())
+    }
 
-impl<'de> DeserializeSeed<'de> for Skip {
-    type Value = ();
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
-        reader.deserialize_any(Walk(&[])).map(drop)
+    fn spaces(&mut self) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.text.get(self.at) {
+            self.at += 1;
+        }
     }
 }

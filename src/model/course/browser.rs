@@ -22,6 +22,9 @@ pub struct BrowserFacts {
     /// Width and height of the page in CSS pixels.
     #[serde(default)]
     pub viewport: (u32, u32),
+    /// The device that it pretended to be (`subtype`), by its name in the settings; empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub device: String,
     /// Trace id of the requests to the script's own site (`transaction_trace`), in lower-case hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
@@ -107,6 +110,14 @@ pub struct ConsoleEntry {
     pub line: Option<u32>,
 }
 
+impl ViewResult {
+    /// Whether it failed, and that is to be told.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        self.notify_on_error && self.status != Status::OK
+    }
+}
+
 /// A content view of a run: a group of its objects and steps with a status of its own (fields.md 3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ViewResult {
@@ -116,6 +127,9 @@ pub struct ViewResult {
     pub name: String,
     /// What it came to.
     pub status: Status,
+    /// Whether its errors are told (`notify_on_error`).
+    #[serde(default)]
+    pub notify_on_error: bool,
     /// From the start of its first object or step to the end of its last.
     pub total_us: u64,
     /// How many objects belong to it.

@@ -11,6 +11,7 @@ pub(super) fn check(bench: &mut Bench<'_>) {
     address(bench);
     client_certificate(bench);
     known_ids(bench);
+    profile(bench);
     name_to_resolve(bench);
 }
 
@@ -75,6 +76,19 @@ fn known_ids(bench: &mut Bench<'_>) {
         if id != 0 && known.is_some_and(|known| !known.contains(&id)) {
             bench.conflict(field, format!("`{field}`: there is no {what} `{id}`"));
         }
+    }
+}
+
+/// A `subtype` beyond 0 names a profile of the settings (fields.md 3).
+fn profile(bench: &mut Bench<'_>) {
+    let subtype = bench.document().number("subtype");
+    let known = bench.around().profiles;
+    if subtype != 0 && known.is_some_and(|known| !known.contains(&subtype)) && bench.sound(&["subtype"]) {
+        bench.conflict_with_hint(
+            "subtype",
+            format!("`subtype`: the settings have no profile `{subtype}`"),
+            "add it to `mobile.profiles`, or set 0".to_owned(),
+        );
     }
 }
 

@@ -16,10 +16,25 @@ const PASSWORD: &str = "transaction_password";
 const MOST_JAR: usize = 50 * 1024 * 1024;
 
 pub(super) fn check(bench: &mut Bench<'_>) {
+    if bench.has("content_views") && bench.sound(&["content_views"]) {
+        views(bench);
+    }
     match bench.document().kind() {
         MonitorType::BrowserScript if bench.sound(&["script", PASSWORD]) => protected(bench),
         MonitorType::Selenium if bench.sound(&["script"]) => archive(bench),
         _ => {}
+    }
+}
+
+/// The id of a content view names it in results, alerts and groups.
+fn views(bench: &mut Bench<'_>) {
+    let ids: Vec<i64> =
+        bench.document().list("content_views").iter().filter_map(|view| view["id"].as_i64()).collect();
+    for (index, id) in ids.iter().enumerate() {
+        if ids[..index].contains(id) {
+            let path = format!("content_views[{index}].id");
+            bench.fault(Rule::Duplicate, &path, format!("`{path}`: there is a content view `{id}` already"));
+        }
     }
 }
 

@@ -1,5 +1,9 @@
 //! What an author should know of a document that is accepted (fields.md 2, behaviour.md 3 and 4).
 
+use std::time::Duration;
+
+use super::super::script::dialect::Script;
+use super::super::{Document, MonitorType};
 use super::{Judged, scripts};
 
 /// One sentence each.
@@ -25,12 +29,27 @@ fn unused_address(judged: &Judged<'_>) -> Option<String> {
 fn outlasts(judged: &Judged<'_>) -> Option<String> {
     let document = judged.document;
     let attempts = if document.flag("retry_on_failure") { 2 } else { 1 };
-    let (longest, interval) = (attempts * document.number("timeout"), 60 * document.number("interval"));
+    let (longest, interval) = (attempts * attempt_seconds(document), 60 * document.number("interval"));
     (longest > interval).then(|| {
         format!(
             "{attempts} attempts may take {longest} s, longer than the interval of {interval} s: runs are skipped then"
         )
     })
+}
+
+/// How long one attempt may take; of a script the sum of its steps (fields.md 3, `step_timeout`).
+fn attempt_seconds(document: &Document) -> i64 {
+    if document.kind() != MonitorType::BrowserScript {
+        return document.number("timeout");
+    }
+    let script = match document.text("script").filter(|script| !script.is_empty()) {
+        // One that cannot be read is not played.
+        Some(text) => Script::read(text).unwrap_or_default(),
+        None => Script::opening(document.text("url").unwrap_or_default()),
+    };
+    let seconds = |field| Duration::from_secs(document.number(field).unsigned_abs());
+    let step = Some(seconds("step_timeout")).filter(|step| !step.is_zero());
+    i64::try_from(script.longest(seconds("timeout"), step).as_secs()).unwrap_or(i64::MAX / 2)
 }
 
 fn unspoken(judged: &Judged<'_>) -> Option<String> {

@@ -58,13 +58,15 @@ pub static RECIPIENT: Table = Table::new(
     ]],
 );
 
-/// A monitor of a group, or one of its steps.
+/// A monitor of a group, or one of its steps or content views.
 pub static GROUP_MONITOR: Table = Table::new(
     "NotifierGroupMonitor",
-    "A monitor of a group, or one of its steps",
+    "A monitor of a group, or one of its steps or content views",
     &[&[
         Field::new("id", ID, "The monitor").required(),
         Field::int("step_number", 1, STEPS, "Only this step of it; without it all of it"),
+        Field::new("content_view_id", ID, "Only errors of this content view of it; without it all of it")
+            .extension(),
     ]],
 );
 

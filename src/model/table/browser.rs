@@ -5,7 +5,7 @@ use super::super::format::Format;
 use super::Table;
 use super::parts::{CAPTURE, CONTENT_VIEW};
 use super::shared::{
-    CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY, IPV6, KEYWORD, REPORTED, RUNNING, TRUST, reported,
+    CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY, IPV6, KEYWORD, PROXY, REPORTED, RUNNING, TRUST, reported,
 };
 use super::web::MAX_URL;
 
@@ -88,6 +88,7 @@ pub static SCRIPT: Table = Table::new(
         CLIENT_CERTIFICATE,
         TRUST,
         IPV6,
+        PROXY,
         PLAYED,
         REPORTED,
     ],

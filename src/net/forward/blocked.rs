@@ -1,5 +1,6 @@
 //! Hosts that a browser may not fetch from.
 
+use std::net::Ipv6Addr;
 use std::str::FromStr;
 
 /// Patterns of hosts: a name or address (`ads.example.com`), or `*.example.com` for all names below, and not
@@ -45,6 +46,9 @@ impl FromStr for BlockedHosts {
 }
 
 fn pattern(text: &str) -> Result<String, HostPatternError> {
+    if let Ok(address) = text.parse::<Ipv6Addr>() {
+        return Ok(address.to_string());
+    }
     let name = text.strip_prefix("*.").unwrap_or(text);
     let fine = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
     if name.is_empty() || name.starts_with('.') || !name.chars().all(fine) {
@@ -72,7 +76,9 @@ mod tests {
     #[test]
     fn hosts_fall_under_their_patterns_alone() {
         let blocked: BlockedHosts =
-            "ads.example.com, *.Tracker.net\n 192.0.2.7 [::1] *.bücher.example".parse().unwrap();
+            "ads.example.com, *.Tracker.net\n 192.0.2.7 [::1] 2001:DB8:0::7 *.bücher.example"
+                .parse()
+                .unwrap();
         for (host, rule) in [
             ("ads.example.com", Some("ads.example.com")),
             ("ADS.example.com.", Some("ads.example.com")),
@@ -83,6 +89,7 @@ mod tests {
             ("nottracker.net", None),
             ("192.0.2.7", Some("192.0.2.7")),
             ("[::1]", Some("::1")),
+            ("[2001:db8::7]", Some("2001:db8::7")),
             ("www.xn--bcher-kva.example", Some("*.xn--bcher-kva.example")),
         ] {
             assert_eq!(blocked.rule_for(host), rule, "{host}");

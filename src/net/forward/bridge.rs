@@ -8,11 +8,13 @@ use bytes::Bytes;
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, copy_bidirectional};
+use tokio::io::{AsyncReadExt, copy_bidirectional};
 use tokio::net::TcpStream;
 use tokio_rustls::LazyConfigAcceptor;
 
 use super::prefixed::Prefixed;
+use super::relay::{self, Side};
+use super::tracing::Tracing;
 use crate::model::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, Net, TlsOptions, Trace};
 
@@ -40,7 +42,8 @@ impl Bridge {
         Ok(Self { options, key })
     }
 
-    /// Carries bytes between `browser` and `target` until both have ended; those that are no TLS as they are.
+    /// Carries bytes between `browser` and `target` until both have ended; those that are no TLS as they are. With
+    /// `tracing` they are requests that carry a trace.
     ///
     /// # Errors
     /// Why the handshake with the target failed.
@@ -50,16 +53,21 @@ impl Bridge {
         mut browser: S,
         mut target: TcpStream,
         host: &str,
+        tracing: Option<&Arc<Tracing>>,
     ) -> Result<(), Failure>
     where
-        S: AsyncRead + AsyncWrite + Unpin + Send,
+        S: Side,
     {
         let mut first = [0; 1];
         // Ends before its first byte: there is nothing to carry.
         let Ok(1) = browser.read(&mut first).await else { return Ok(()) };
         let mut browser = Prefixed::new(Bytes::copy_from_slice(&first), browser);
         if first[0] != HANDSHAKE {
-            drop(copy_bidirectional(&mut browser, &mut target).await);
+            match tracing {
+                // Browsers ask for a tunnel for `ws` too.
+                Some(tracing) => relay::http1(browser, target, tracing).await,
+                None => drop(copy_bidirectional(&mut browser, &mut target).await),
+            }
             return Ok(());
         }
         let Ok(hello) = LazyConfigAcceptor::new(rustls::server::Acceptor::default(), browser).await else {
@@ -74,14 +82,25 @@ impl Bridge {
         let mut target = net.handshake(target, host, &options, deadline, &mut trace).await?;
         let config = self.server(host, target.alpn_protocol())?;
         let Ok(mut browser) = hello.into_stream(Arc::new(config)).await else { return Ok(()) };
-        drop(copy_bidirectional(&mut browser, &mut target).await);
+        match tracing {
+            Some(tracing) if target.alpn_protocol() == Some(b"h2") => {
+                relay::http2(browser, target, tracing).await;
+            }
+            Some(tracing) => relay::http1(browser, target, tracing).await,
+            None => drop(copy_bidirectional(&mut browser, &mut target).await),
+        }
         Ok(())
     }
 
     /// What the browser is shown: a certificate for `host`, signed by itself.
     fn server(&self, host: &str, alpn: Option<&[u8]>) -> Result<ServerConfig, Failure> {
         let host = super::blocked::bare(host);
-        let parameters = rcgen::CertificateParams::new(vec![host]).map_err(|error| internal(&error))?;
+        let mut parameters = rcgen::CertificateParams::new(vec![host]).map_err(|error| internal(&error))?;
+        // Firefox takes no two certificates of one number, and each of these names its own host.
+        let mut serial = [0; 16];
+        ::aws_lc_rs::rand::fill(&mut serial).map_err(|_| internal(&"no random numbers"))?;
+        serial[0] &= 0x7f;
+        parameters.serial_number = Some(rcgen::SerialNumber::from_slice(&serial));
         let shown = parameters.self_signed(&self.key).map_err(|error| internal(&error))?;
         let chain = vec![CertificateDer::from(shown.der().to_vec())];
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(self.key.serialize_der()));

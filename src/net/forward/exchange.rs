@@ -33,6 +33,9 @@ pub(super) async fn pass(
     let wanted = protocols(request.headers());
     let browser = wanted.is_some().then(|| hyper::upgrade::on(&mut request));
     prepare(&mut request, wanted.as_ref())?;
+    if let Some(tracing) = visit.forward.tracing_of(&host) {
+        tracing.mark(request.headers_mut());
+    }
     let mut upstream = upstream(visit, &host, port).await?;
     let sent = upstream.sender.try_send_request(request);
     let answered = match upstream.drive(sent).await {

@@ -10,11 +10,14 @@ mod exchange;
 mod ledger;
 mod peer;
 mod prefixed;
+mod relay;
+mod tracing;
 mod upstream;
 mod visit;
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -24,11 +27,13 @@ use tokio::net::{TcpListener, TcpStream};
 pub use blocked::{BlockedHosts, HostPatternError};
 pub use ledger::Way;
 pub use peer::Peers;
+pub use tracing::TraceId;
 
 use super::{Family, Net, TlsOptions};
 use crate::model::{Failure, FailureKind, Phase};
 use bridge::Bridge;
 use ledger::Ledger;
+use tracing::Tracing;
 
 /// Connections of a browser that are served at once; further ones wait in the backlog.
 const CONNECTIONS: usize = 256;
@@ -51,6 +56,9 @@ pub struct ForwardRules {
     /// How TLS to targets is spoken here instead of by the browser: for what a browser cannot be given for one
     /// session, a private authority and a client certificate. `None` leaves TLS between browser and target.
     pub tls: Option<TlsOptions>,
+    /// The trace that requests to the site of [`Forward::trace`] carry. Requests over TLS carry it only where that is
+    /// spoken here.
+    pub trace: Option<TraceId>,
 }
 
 impl Default for ForwardRules {
@@ -63,6 +71,7 @@ impl Default for ForwardRules {
             proxy: None,
             blocked: BlockedHosts::default(),
             tls: None,
+            trace: None,
         }
     }
 }
@@ -75,6 +84,7 @@ pub struct Forward {
     rules: ForwardRules,
     ledger: Ledger,
     bridge: Option<Bridge>,
+    tracing: Option<Arc<Tracing>>,
 }
 
 impl Forward {
@@ -94,7 +104,21 @@ impl Forward {
         })?;
         let address = listener.local_addr().map_err(|error| failed(FailureKind::NoSocket, &error))?;
         let bridge = rules.tls.clone().map(Bridge::new).transpose()?;
-        Ok(Self { listener, address, rules, ledger: Ledger::default(), bridge })
+        let tracing = rules.trace.map(|id| Arc::new(Tracing::new(id)));
+        Ok(Self { listener, address, rules, ledger: Ledger::default(), bridge, tracing })
+    }
+
+    /// Names the site whose requests carry the trace of the rules: a registrable domain, which stands for all hosts
+    /// below it, or a host. The first one stays.
+    pub fn trace(&self, site: &str) {
+        if let Some(tracing) = &self.tracing {
+            tracing.name(site);
+        }
+    }
+
+    /// The trace, where requests to `host` carry it.
+    fn tracing_of(&self, host: &str) -> Option<&Arc<Tracing>> {
+        self.tracing.as_ref().filter(|tracing| tracing.is_own(host))
     }
 
     /// Where it listens.

@@ -21,9 +21,9 @@ use crate::model::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, Endpoint, Net, Trace};
 
 /// Bytes of a request's head at most.
-const HEAD_BYTES: usize = 64 * 1024;
+pub(super) const HEAD_BYTES: usize = 64 * 1024;
 /// Header fields of a request at most.
-const HEAD_FIELDS: usize = 256;
+pub(super) const HEAD_FIELDS: usize = 256;
 /// Time for the head of a request to be complete, and for a target to let us connect.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -135,7 +135,8 @@ impl Visit<'_> {
                 let mut browser = TokioIo::new(browser);
                 match &self.forward.bridge {
                     Some(bridge) => {
-                        let bridged = bridge.carry(self.net, browser, target, &host).await;
+                        let tracing = self.forward.tracing_of(&host);
+                        let bridged = bridge.carry(self.net, browser, target, &host, tracing).await;
                         if let Err(failure) = bridged {
                             self.forward.ledger.failed(&host, port, &failure);
                         }

@@ -77,6 +77,12 @@ HTTP:      {{ http_status }}
 {% if step_num %}
 Step:      {{ step_num }} {{ step_name }}
 {% endif %}
+{% for view in content_views %}
+View:      {{ view.name or view.id }}: {{ view.status_text }}
+{% endfor %}
+{% if trace_id %}
+Trace:     {{ trace_id }}
+{% endif %}
 {% if errcount != '0' and device_id %}
 Failures:  {{ errcount }} in a row
 {% endif %}
@@ -156,6 +162,12 @@ pub(super) const HTML: &str = "<!DOCTYPE html>
 {% endif %}
 {% if step_num %}
 <tr><th align=\"left\">Step</th><td>{{ step_num }} {{ step_name }}</td></tr>
+{% endif %}
+{% for view in content_views %}
+<tr><th align=\"left\">View</th><td>{{ view.name or view.id }}: {{ view.status_text }}</td></tr>
+{% endfor %}
+{% if trace_id %}
+<tr><th align=\"left\">Trace</th><td>{{ trace_id }}</td></tr>
 {% endif %}
 {% if errcount != '0' and device_id %}
 <tr><th align=\"left\">Failures</th><td>{{ errcount }} in a row</td></tr>

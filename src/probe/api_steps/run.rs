@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::StatusCode;
 use tokio::time::Instant;
@@ -15,7 +14,7 @@ use crate::judge::telling::{Masks, unnamed};
 use crate::judge::template::Variables;
 use crate::model::{
     Capture, Excerpt, Failure, FailureKind, HttpExchange, HttpFacts, Observation, Phase, Status, StepResult,
-    WarningKind,
+    WarningKind, micros,
 };
 use crate::wire::http::client::{
     Client, Jar, Journey, Kept, Request, Travelled, evidence, of_media_type, short, shown, version_name,
@@ -54,10 +53,7 @@ struct Step {
 impl<'a> Run<'a> {
     pub(super) fn new(options: &'a Options, cx: Context<'a>, started: Instant) -> Self {
         let observation = Observation::default();
-        let mut random = [0; 16];
-        // Without chance, numbers that are made of it are zero: nothing depends on them being secret.
-        let _ = aws_lc_rs::rand::fill(&mut random);
-        let mut variables = Variables::new(cx.clock.now(), u128::from_be_bytes(random));
+        let mut variables = Variables::new(cx.clock.now(), crate::probe::random());
         for (name, value) in &*options.variables {
             variables.set(name, value.clone());
         }
@@ -355,10 +351,6 @@ fn deciding(first: &Failure, result: &StepResult) -> Failure {
 
 fn told(result: &StepResult, words: &str) -> String {
     format!("step {} `{}`: {words}", result.number, result.name)
-}
-
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// The header fields as assertions look at them.

@@ -81,6 +81,9 @@ impl Player<'_> {
         let url = self.options.address(&self.filled(url, Place::Url)?)?;
         self.frames.clear();
         self.went_to.clone_from(&url);
+        if let Some(site) = self.options.site(&url) {
+            self.forward.trace(&site);
+        }
         let (within, _) = self.budget.page();
         match self.session.open(&url, Instant::now() + within + SLACK).await {
             Ok(()) => self.is_good_page().await,
@@ -90,7 +93,13 @@ impl Player<'_> {
                 "the driver did not say that the page load took too long",
             )
             .into()),
-            Err(trouble) => Err(self.stopped(trouble, Bound::Page)),
+            Err(trouble) => {
+                // Firefox waits for the page that a download never is.
+                if trouble == Trouble::PageLate {
+                    self.is_there(true).await?;
+                }
+                Err(self.stopped(trouble, Bound::Page))
+            }
         }
     }
 

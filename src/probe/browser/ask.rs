@@ -107,7 +107,7 @@ pub(super) async fn element(
     state: State,
     until: Instant,
 ) -> Result<Found, Unanswered> {
-    let question = json!({ "what": "element", "locators": locators, "state": super::read::word(state) });
+    let question = json!({ "what": "element", "locators": locators, "state": state.name() });
     let answer = ask(session, question, until).await?;
     if answer["done"] == true {
         return Ok(Found::Yes(Element::of(&answer["element"])));
@@ -158,6 +158,12 @@ async fn ask(session: &Session, mut question: Value, until: Instant) -> Result<V
         let within = until.saturating_duration_since(Instant::now());
         question["within"] = json!(u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
         match session.run(PAGE, vec![question.clone()], until + SLACK).await {
+            // Chromium's driver gives nothing when a dialog opens meanwhile.
+            Ok(Value::Null) => match session.dialog(soon()).await? {
+                Some(text) => return Err(Trouble::Dialog(text).into()),
+                None if Instant::now() + PAUSE < until => pause().await,
+                None => return Ok(json!({ "done": false })),
+            },
             Ok(answer) => {
                 return match answer["bad"].as_str() {
                     Some(why) => Err(Unanswered::Locator(why.to_owned())),

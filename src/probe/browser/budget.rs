@@ -6,6 +6,7 @@ use tokio::time::Instant;
 
 use crate::model::script::dialect::{Script, Step};
 use crate::model::{Failure, FailureKind, Phase};
+use crate::net::Deadline;
 
 /// The limits of a monitor.
 #[derive(Clone, Copy, Debug)]
@@ -23,12 +24,15 @@ impl Limits {
 
     /// Of the script: the sum of its steps; one without a limit counts as a page load.
     pub(super) fn of_script(&self, script: &Script) -> Duration {
-        script.steps.iter().map(|step| self.of_step(step).unwrap_or(self.page)).sum()
+        script.longest(self.page, self.step)
     }
 }
 
 /// How much of a page's time may be gone already when its load begins, and the page still has all of it.
 const TIE: Duration = Duration::from_millis(500);
+
+/// What judging a text may take when its step is over.
+const LAST: Duration = Duration::from_secs(1);
 
 /// Which limit comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +73,11 @@ impl Budget {
     pub(super) fn give_back(&mut self, time: Duration) {
         self.step_ends += time;
         self.script_ends += time;
+    }
+
+    /// The end of this step, for work that is not the browser's. What the page said at the very last is judged too.
+    pub(super) fn deadline(&self) -> Deadline {
+        Deadline { at: self.until(None).0.max(Instant::now() + LAST), timeout: self.step }
     }
 
     /// Whether nothing more can be done in this step.
@@ -116,5 +125,24 @@ impl Budget {
             _ => format!("{what} was not done within {} s", limit.as_secs_f64()),
         };
         Failure::new(Phase::Play, kind, detail)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use super::super::must::Must;
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_page_said_at_the_very_last_is_judged() {
+        let limits = Limits { page: Duration::from_secs(1), step: None };
+        let budget = Budget::new(limits, &Script::opening("http://a.example/"));
+        tokio::time::advance(Duration::from_secs(10)).await;
+        let must = Must::Matches(Regex::new("b").unwrap());
+        for (text, holds) in [("a", false), ("b", true)] {
+            assert_eq!(must.holds(&text.into(), budget.deadline()).await, Ok(holds), "{text}");
+        }
     }
 }

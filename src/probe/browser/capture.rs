@@ -11,7 +11,6 @@ use tokio::time::Instant;
 use super::ask::{self, Of, Told};
 use super::play::{Player, Stopped};
 use super::waterfall;
-use crate::judge::telling::Masks;
 use crate::model::{Capture, Document};
 
 /// Bytes of all files of one attempt; what comes after is left out.
@@ -146,7 +145,7 @@ impl Player<'_> {
         if self.options.capture.headers
             && let Some(document) = self.headers.take()
         {
-            let text = waterfall::headers(&document, &Masks::of(self.variables.secrets()));
+            let text = waterfall::headers(&document, &self.masks());
             let name = format!("{name}-headers.txt");
             self.files.add(Capture::new(&name, "text/plain; charset=utf-8", text.as_bytes()), keep);
         }
@@ -184,7 +183,7 @@ impl Player<'_> {
     async fn source(&mut self, name: &str, keep: Keep) {
         let told = ask::text(&self.session, &Of::Source, None, Instant::now() + PATIENCE).await;
         let Ok(Told::Text(text, _)) = told else { return };
-        let masks = Masks::of(self.variables.secrets());
+        let masks = self.masks();
         let masked = masks.masked(&text);
         let mut end = masked.len().min(SOURCE_BYTES);
         while !masked.is_char_boundary(end) {

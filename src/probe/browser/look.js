@@ -19,7 +19,6 @@ const answer = {
   bytes: entry ? { wire: entry.transferSize || 0, decoded: entry.decodedBodySize || 0 } : null,
   times,
   paint,
-  agent: navigator.userAgent,
   viewport: [window.innerWidth, window.innerHeight],
 };
 if (!experience) return answer;

@@ -11,7 +11,7 @@ use super::budget::Bound;
 use super::options::Experience;
 use super::play::{Player, Stopped};
 use crate::browser::Trouble;
-use crate::model::{Failure, FailureKind, PageTiming, Phase, Phases};
+use crate::model::{Failure, FailureKind, PageTiming, Phase, Phases, micros};
 
 /// The body of the function that tells.
 const LOOK: &str = include_str!("look.js");
@@ -20,8 +20,8 @@ const LOOK: &str = include_str!("look.js");
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Seen {
-    pub(super) url: String,
-    pub(super) title: String,
+    url: String,
+    title: String,
     status: u16,
     /// `performance.timeOrigin`, as text: tells documents apart.
     origin: String,
@@ -29,8 +29,7 @@ pub(super) struct Seen {
     paint: Paint,
     largest: Option<f64>,
     shift: Option<f64>,
-    pub(super) agent: String,
-    pub(super) viewport: (u32, u32),
+    viewport: (u32, u32),
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -74,8 +73,7 @@ impl Seen {
         span(Phase::FirstPaint, 0.0, self.paint.first_paint.unwrap_or_default());
         span(Phase::DomLoad, 0.0, times.dom_content_loaded_event_end);
         span(Phase::PageLoad, 0.0, times.load_event_end);
-        let shown =
-            |time: Option<f64>| time.filter(|_| experience).map(|time| super::play::micros(millis(time)));
+        let shown = |time: Option<f64>| time.filter(|_| experience).map(|time| micros(millis(time)));
         PageTiming {
             phases,
             first_contentful_paint_us: shown(self.paint.first_contentful_paint),
@@ -94,7 +92,72 @@ impl Player<'_> {
     pub(super) async fn is_good_page(&mut self) -> Result<(), Stopped> {
         let seen =
             self.look(Experience::Unwanted).await.map_err(|trouble| self.stopped(trouble, Bound::Page))?;
-        Ok(self.judged(&seen)?)
+        if error_page(&seen.url).is_none() && bare(&seen.url) != bare(&self.went_to) {
+            self.is_there(false).await?;
+        }
+        Ok(self.judged(&seen).await?)
+    }
+
+    /// A browser that shows another page than it was sent to was redirected, or stayed where it was: what it got was
+    /// no page. One that was given up because it was `late` says nothing by its end.
+    pub(super) async fn is_there(&self, late: bool) -> Result<(), Failure> {
+        self.hear().await;
+        let journal = self.journal();
+        let Some(document) = journal.last_document() else { return Ok(()) };
+        let is_attachment = document.response_headers.iter().any(|(name, value)| {
+            name.eq_ignore_ascii_case("content-disposition") && value.trim_start().starts_with("attachment")
+        });
+        let why = match document.http_status {
+            204 | 205 => "it has no content",
+            _ if is_attachment || !late && (document.cancelled || document.error.is_some()) => {
+                "it is a download, and those are refused"
+            }
+            _ => return Ok(()),
+        };
+        let detail = format!("`{}`: {why}", shown(&document.url));
+        Err(Failure::new(Phase::Play, FailureKind::NoPage, detail))
+    }
+
+    /// What an act that failed means where the page is none of the site's any more, or the driver fell silent.
+    pub(super) async fn explained(&mut self, failure: Failure) -> Failure {
+        use FailureKind as Kind;
+        let of = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
+        if self.session.is_stuck() {
+            let late = [Kind::BrowserEventTimedOut, Kind::PageTooSlow, Kind::TransactionTimedOut];
+            if late.contains(&failure.kind) && !self.session.is_alive().await {
+                let detail = format!("{}; the driver says nothing any more", failure.detail);
+                return of(Kind::BrowserTimedOut, detail);
+            }
+            return failure;
+        }
+        let of_page = [
+            Kind::ElementMissing,
+            Kind::ElementWeak,
+            Kind::AssertionFailed,
+            Kind::VariableMissing,
+            Kind::BrowserEventMissing,
+            Kind::LocationChangeMissing,
+            Kind::PageUpdateMissing,
+        ];
+        if !of_page.contains(&failure.kind) {
+            return failure;
+        }
+        match self.look_at_top(Experience::Unwanted).await {
+            Ok(seen) => self.judged(&seen).await.err().unwrap_or(failure),
+            Err(Trouble::Gone(why)) => of(Kind::BrowserFailed, why),
+            Err(_) => failure,
+        }
+    }
+
+    /// An error page does not say what it stands for: it is the document that was asked for last. Answers the browser's
+    /// word for why that came to nothing.
+    async fn look_for_errand(&mut self) -> Option<String> {
+        self.hear().await;
+        let document =
+            self.journal().last_document().map(|document| (document.url.clone(), document.error.clone()));
+        let (url, error) = document?;
+        self.went_to = url;
+        error.map(|error| error.strip_prefix("net::").map(str::to_owned).unwrap_or(error))
     }
 
     /// What is kept of a step at its end; the page must be good then too. A dialog that is open hides it.
@@ -118,39 +181,39 @@ impl Player<'_> {
         };
         let (new, timing) = (seen.origin != self.document, seen.timing(experience != Experience::Unwanted));
         self.document.clone_from(&seen.origin);
-        if self.about.is_none() {
-            self.about = Some((seen.agent.clone(), seen.viewport));
-        }
-        let played = self.played();
-        played.url = shown(&seen.url);
-        played.title.clone_from(&seen.title);
+        self.viewport.get_or_insert(seen.viewport);
         if new {
-            played.http_status = seen.status;
             self.result().phases = timing.phases;
-            self.played().timing = Some(timing);
         }
+        self.note(&seen, new, timing);
+        let good = self.judged(&seen).await;
         let documents = self.gather().await;
-        self.judged(&seen)?;
-        documents
+        good.and(documents)
     }
 
     /// What is learned of the page that an act failed on, as far as the browser still answers.
     pub(super) async fn evidence(&mut self, failure: &Failure) {
-        if matches!(failure.kind, FailureKind::BrowserFailed | FailureKind::BrowserTimedOut) {
+        let is_lost = matches!(failure.kind, FailureKind::BrowserFailed | FailureKind::BrowserTimedOut);
+        if is_lost || self.session.is_stuck() {
             return;
         }
         if let Ok(seen) = self.look_at_top(Experience::Unwanted).await {
-            let timing = seen.timing(false);
-            let new = seen.origin != self.document;
-            let played = self.played();
-            (played.url, played.title) = (shown(&seen.url), seen.title);
-            if new {
-                played.http_status = seen.status;
-                played.timing = Some(timing);
-            }
+            self.note(&seen, seen.origin != self.document, seen.timing(false));
         }
         // The act decides.
         let _ = self.gather().await;
+    }
+
+    /// Keeps in the step what was seen of the page, with its `timing` when it is `new` to the step.
+    fn note(&mut self, seen: &Seen, new: bool, timing: PageTiming) {
+        let masks = self.masks();
+        let played = self.played();
+        played.url = masks.masked(&shown(&seen.url)).into_owned();
+        played.title = masks.masked(&seen.title).into_owned();
+        if new {
+            played.http_status = seen.status;
+            played.timing = Some(timing);
+        }
     }
 
     async fn look_at_top(&self, experience: Experience) -> Result<Seen, Trouble> {
@@ -172,6 +235,11 @@ impl Player<'_> {
         let until = Instant::now() + Duration::from_secs(5);
         loop {
             match self.session.run(LOOK, vec![experience.asked()], until).await {
+                Ok(serde_json::Value::Null) => match self.session.dialog(ask::soon()).await? {
+                    Some(text) => return Err(Trouble::Dialog(text)),
+                    None if Instant::now() < until => ask::pause().await,
+                    None => return Err(Trouble::Late),
+                },
                 Ok(answer) => {
                     return serde_json::from_value(answer).map_err(|error| {
                         Trouble::Refused(format!("the page tells nonsense of itself: {error}"))
@@ -183,9 +251,16 @@ impl Player<'_> {
         }
     }
 
-    fn judged(&self, seen: &Seen) -> Result<(), Failure> {
-        if let Some(word) = error_page(&seen.url) {
-            return Err(self.error_page(word));
+    async fn judged(&mut self, seen: &Seen) -> Result<(), Failure> {
+        match error_page(&seen.url) {
+            Some(CRASHED) => {
+                return Err(Failure::new(Phase::Play, FailureKind::BrowserFailed, "the tab crashed"));
+            }
+            Some(word) => {
+                let told = self.look_for_errand().await;
+                return Err(self.error_page(told.as_deref().unwrap_or(word)));
+            }
+            None => {}
         }
         if seen.status >= 400 {
             // What our own proxy refused has a status of its own.
@@ -234,10 +309,17 @@ pub(super) fn kind_of(word: &str) -> FailureKind {
     }
 }
 
+/// What Firefox shows in place of a page that crashed.
+const CRASHED: &str = "about:tabcrashed";
+
+/// `url` as a server gets it.
+fn bare(url: &str) -> &str {
+    url.split('#').next().unwrap_or(url)
+}
+
 /// Whether `url` is that of an error page of the browser's own.
 fn error_page(url: &str) -> Option<&str> {
-    let internal =
-        ["chrome-error://", "about:neterror", "about:certerror", "about:blocked", "about:tabcrashed"];
+    let internal = ["chrome-error://", "about:neterror", "about:certerror", "about:blocked", CRASHED];
     internal.into_iter().find(|start| url.starts_with(start))
 }
 

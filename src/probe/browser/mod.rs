@@ -6,6 +6,7 @@ mod budget;
 mod capture;
 mod deed;
 mod look;
+mod must;
 mod naming;
 mod options;
 mod pages;

@@ -10,14 +10,15 @@ use url::Url;
 use super::budget::Limits;
 use super::capture::CaptureRule;
 use super::views::View;
-use crate::browser::{BrowserKind, Guise, Wish};
-use crate::judge::keyword::{Keyword, KeywordRule};
+use crate::browser::{BrowserKind, Device, Guise, Wish};
+use crate::judge::keyword::KeywordRule;
 use crate::model::script::STEPS_ALLOWED;
-use crate::model::script::dialect::Script;
+use crate::model::script::dialect::{Action, Script};
 use crate::model::{Document, Failure, FailureKind, Phase};
-use crate::net::Family;
+use crate::net::{Family, TraceId};
+use crate::page::site_of;
 use crate::probe::full_page::FullPageRule;
-use crate::probe::{ProbeSettings, way};
+use crate::probe::{ProbeSettings, search, way};
 
 /// What is measured of how people experience a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,13 +57,17 @@ pub(super) struct Options {
     /// What relative addresses stand on.
     base: Option<Url>,
     pub(super) wish: Wish,
+    /// `transaction_trace`.
+    traces: bool,
+    /// The device that it pretends to be (`subtype`).
+    pub(super) device: Device,
     /// Variables that are given from outside; they beat those of the script.
     pub(super) given: Arc<BTreeMap<String, String>>,
     pub(super) limits: Limits,
     /// `continue_playback_on_timeout`.
     pub(super) goes_on: bool,
     /// The keyword of the monitor, and whether it is waited for.
-    pub(super) keyword: Option<(Keyword, bool)>,
+    pub(super) keyword: Option<(Box<KeywordRule>, bool)>,
     pub(super) experience: Experience,
     pub(super) capture: CaptureRule,
     /// Where it wants full pages.
@@ -84,19 +89,30 @@ impl Options {
         let script = script(document, url)?;
         let base = script.base.as_deref().or(url).and_then(|base| Url::parse(base).ok());
         let opened = script.steps.iter().flat_map(|step| &step.acts).find_map(|act| match &act.action {
-            crate::model::script::dialect::Action::Open { url } => Some(url.as_str()),
+            Action::Open { url } => Some(url.as_str()),
             _ => None,
         });
         let first = opened.and_then(|url| Url::options().base_url(base.as_ref()).parse(url).ok());
         let seconds = |field| u64::try_from(document.number(field)).unwrap_or_default();
         let page = Duration::from_secs(seconds("timeout").max(1));
         let step = Some(Duration::from_secs(seconds("step_timeout"))).filter(|step| !step.is_zero());
+        let keyword = search::rule(document).map_err(|why| {
+            Failure::new(Phase::Prepare, FailureKind::Internal, format!("`keyword_string`: {why}"))
+        })?;
+        let device = device(document, settings)?;
+        let waits = document.text("keyword_action") == Some("Continue waiting");
         Ok(Self {
-            wish: Wish { headful: settings.authoring.headful, ..wish(document)? },
+            wish: Wish {
+                headful: settings.authoring.headful,
+                guise: device.guise.clone(),
+                ..wish(document)?
+            },
+            traces: document.flag("transaction_trace"),
+            device,
             given: Arc::clone(&settings.variables),
             limits: Limits { page, step },
             goes_on: document.flag("continue_playback_on_timeout"),
-            keyword: keyword(document)?,
+            keyword: keyword.map(|rule| (rule, waits)),
             experience: Experience::of(document),
             capture: CaptureRule::of(document, settings.authoring.pictures),
             full_page: FullPageRule::of(document),
@@ -107,6 +123,20 @@ impl Options {
             base,
             script,
         })
+    }
+
+    /// What an attempt wants of its browser: each has a trace of its own (`transaction_trace`).
+    pub(super) fn wish_of_attempt(&self) -> Wish {
+        let trace = self.traces.then(|| TraceId::of(crate::probe::random()));
+        Wish { trace, ..self.wish.clone() }
+    }
+
+    /// The site that the script is about, once it opens `url`: that of its base, or else of the first page.
+    pub(super) fn site(&self, url: &str) -> Option<String> {
+        match &self.base {
+            Some(base) => site_of(base),
+            None => site_of(&Url::parse(url).ok()?),
+        }
     }
 
     /// The whole address that `open` means with `url`.
@@ -143,6 +173,18 @@ fn script(document: &Document, url: Option<&str>) -> Result<Script, Failure> {
     Ok(script)
 }
 
+/// The device of `subtype`; of 0 a screen on a desk, which has no name.
+fn device(document: &Document, settings: &ProbeSettings) -> Result<Device, Failure> {
+    let subtype = document.number("subtype");
+    if subtype == 0 {
+        return Ok(Device::default());
+    }
+    settings.devices.get(&subtype).cloned().ok_or_else(|| {
+        let detail = format!("`subtype` {subtype}: `mobile.profiles` of the settings has no such profile");
+        Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail)
+    })
+}
+
 fn wish(document: &Document) -> Result<Wish, Failure> {
     let unusable = |why: String| Failure::new(Phase::Prepare, FailureKind::Internal, why);
     let name = document.text("browser_type").unwrap_or_else(|| BrowserKind::default().name());
@@ -156,15 +198,6 @@ fn wish(document: &Document) -> Result<Wish, Failure> {
         verify: tls.verify,
         ca: tls.ca,
         client_certificate: tls.client_certificate,
-        journal: true,
+        trace: None,
     })
-}
-
-fn keyword(document: &Document) -> Result<Option<(Keyword, bool)>, Failure> {
-    let Some(rule) = KeywordRule::of(document) else { return Ok(None) };
-    let waits = document.text("keyword_action") == Some("Continue waiting");
-    let compiled = rule.compile().map_err(|error| {
-        Failure::new(Phase::Prepare, FailureKind::Internal, format!("`keyword_string`: {error}"))
-    })?;
-    Ok(Some((compiled, waits)))
 }

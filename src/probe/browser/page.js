@@ -45,12 +45,13 @@ const byText = (text) => {
   return [...found].filter(quiet);
 };
 
+// Lists as the browser has them: an array would be an object for each of a million elements.
 const matches = ({ by, value }) => {
   switch (by) {
-    case 'id': return [...document.querySelectorAll('#' + CSS.escape(value))];
-    case 'css': return [...document.querySelectorAll(value)];
+    case 'id': return document.querySelectorAll('#' + CSS.escape(value));
+    case 'css': return document.querySelectorAll(value);
     case 'xpath': return byXPath(value);
-    case 'name': return [...document.querySelectorAll('[name="' + CSS.escape(value) + '"]')];
+    case 'name': return document.querySelectorAll('[name="' + CSS.escape(value) + '"]');
     case 'link': return [...document.querySelectorAll('a')].filter((a) => squeeze(a.innerText || a.textContent) === squeeze(value));
     case 'text': return byText(value);
   }

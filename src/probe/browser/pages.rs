@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::ask::{self, Of, Told};
 use super::play::Player;
+use super::waterfall::is_icon;
 use crate::model::{
     Failure, FailureKind, FullPage, HttpFacts, Observation, PageObject, Phase, StepResult, Warning,
 };
@@ -46,7 +47,8 @@ pub(super) fn full_page(
         page.total_us = page.total_us.max(step.started_us + step.total_us);
         for object in &played.objects {
             page.bytes += object.body_bytes;
-            if known.insert(object.url.clone()) && !is_document(object, step) {
+            let is_own = !is_document(object, step) && !is_icon(&object.url);
+            if known.insert(object.url.clone()) && is_own {
                 let mut object =
                     PageObject { started_us: step.started_us + object.started_us, ..object.clone() };
                 if object.failure.is_none() && Duration::from_micros(object.total_us) > rule.object_timeout {

@@ -103,7 +103,7 @@ impl Player<'_> {
             if self.session.enter_window(window, until).await.is_err() {
                 continue;
             }
-            if self.told(of, (Instant::now(), Bound::Act), |text| must.fits(text)).await?.is_ok() {
+            if self.told(of, (Instant::now(), Bound::Act), &must).await?.is_ok() {
                 return Ok(Some(window.clone()));
             }
         }

@@ -10,9 +10,10 @@ use super::capture::{Files, Moment};
 use super::options::Options;
 use super::{ask, naming};
 use crate::browser::{Exchange, House, Journal, Session, Trouble};
+use crate::judge::telling::Masks;
 use crate::judge::template::Variables;
 use crate::model::script::dialect::{Act, Action, Script, Step};
-use crate::model::{ActResult, Failure, FailureKind, Phase, PlayedStep, Status, StepResult};
+use crate::model::{ActResult, Failure, FailureKind, Phase, PlayedStep, Status, StepResult, micros};
 use crate::net::Forward;
 
 /// One playback.
@@ -32,8 +33,8 @@ pub(super) struct Player<'a> {
     pub(super) forward: &'a Forward,
     /// Start of the document that was looked at last, by the browser's clock: tells documents apart.
     pub(super) document: String,
-    /// What the browser calls itself, and how large its page is.
-    pub(super) about: Option<(String, (u32, u32))>,
+    /// How large the page of the browser is, once it was seen.
+    pub(super) viewport: Option<(u32, u32)>,
     /// Windows that have what holds for one window alone.
     pub(super) dressed: Vec<String>,
     /// Frames that were entered, from the page inwards.
@@ -50,6 +51,8 @@ pub(super) struct Player<'a> {
     pub(super) headers: Option<Exchange>,
     /// Time of this step that went into what is kept of it.
     pub(super) aside: Duration,
+    /// Whether its requests are kept as HTTP exchanges too.
+    pub(super) record: bool,
     /// What was captured.
     pub(super) files: Files,
     /// What the steps came to.
@@ -109,6 +112,10 @@ impl Player<'_> {
             Ok(()) => self.ended(at).await,
             failed => failed,
         };
+        // Texts of the page and of the script may hold values of protected variables.
+        let masks = self.masks();
+        let played = played
+            .map_err(|failure| Failure { detail: masks.masked(&failure.detail).into_owned(), ..failure });
         let took = micros(began.elapsed().saturating_sub(self.aside));
         let result = self.result();
         result.total_us = took;
@@ -178,24 +185,21 @@ impl Player<'_> {
                 if !failure.detail.contains(&what) {
                     failure.detail = format!("{what}: {}", failure.detail);
                 }
-                Err(failure)
+                Err(self.explained(failure).await)
             }
         }
     }
 
     async fn performed(&mut self, act: &Act) -> Result<(), Stopped> {
-        let before = match &act.expected {
+        let awaited = match &act.expected {
             Some(expected) => Some(self.before(expected, act).await?),
             None => None,
         };
-        match self.perform(act).await {
-            // What had to follow may be told once the dialog is answered.
-            Err(Stopped::Dialog(text)) => return Err(Stopped::Dialog(text)),
-            done => done?,
-        }
-        match (&act.expected, before) {
-            (Some(expected), Some(before)) => self.followed(expected, &before, act).await,
-            _ => Ok(()),
+        // Of an act that opens a dialog, what has to follow may be told once that is answered.
+        self.perform(act).await?;
+        match awaited {
+            Some(awaited) => self.followed(&awaited, act).await,
+            None => Ok(()),
         }
     }
 
@@ -241,6 +245,11 @@ impl Player<'_> {
         })
     }
 
+    /// What hides the values of protected variables.
+    pub(super) fn masks(&self) -> Masks {
+        Masks::of(self.variables.secrets())
+    }
+
     pub(super) fn journal(&self) -> MutexGuard<'_, Journal> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -280,8 +289,4 @@ fn moment(step: usize, act: Option<usize>) -> String {
         Some(act) => format!("step-{:02}-act-{:02}", step + 1, act + 1),
         None => format!("step-{:02}", step + 1),
     }
-}
-
-pub(super) fn micros(time: std::time::Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

@@ -1,5 +1,6 @@
 //! Acts that read the page: assertions, values for variables, keywords.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -7,25 +8,27 @@ use tokio::time::Instant;
 use super::acts::not_found;
 use super::ask::{self, Found, Located, Of, Told};
 use super::budget::Bound;
+use super::must::{Must, SHOWN, taken};
 use super::naming;
 use super::play::{Player, Stopped};
-use crate::judge::keyword::{Keyword, KeywordRule, Matching};
+use crate::judge::keyword::{KeywordRule, Matching};
 use crate::judge::template::Place;
 use crate::model::script::dialect::{Act, Check, Match, Pattern, State, Target};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::model::{Failure, FailureKind, Phase, cut};
+use crate::probe::search::search;
 
 /// How long an assertion is given to become true, where the act does not say: pages change in steps.
 const GRACE: Duration = Duration::from_secs(2);
-/// Characters of a text that a failure shows.
-const SHOWN: usize = 200;
+/// The type of a page's source as the browser tells it.
+const UTF_8: &str = "text/html; charset=utf-8";
 
 impl Player<'_> {
     pub(super) async fn assert(&self, what: &Check, must: &Match, act: &Act) -> Result<(), Stopped> {
         let limit = self.budget.until(Some(act.timeout.unwrap_or(GRACE)));
         let must = self.prepared(must)?;
-        let Err(found) = self.becomes(what, limit, |text| must.fits(text)).await? else { return Ok(()) };
+        let Err(found) = self.becomes(what, limit, &must).await? else { return Ok(()) };
         let seen = match found {
-            Some(text) => format!("it is `{}`", cut(&text)),
+            Some(text) => format!("it is `{}`", cut(&text, SHOWN)),
             None => "there is none".to_owned(),
         };
         let detail = format!("{} must {}, and {seen}", described(what), must.words());
@@ -47,7 +50,7 @@ impl Player<'_> {
                 Err(not_found(&Found::Weak(count), target).into())
             }
             _ => {
-                let detail = format!("{} must be {}", naming::target(target), word(state));
+                let detail = format!("{} must be {}", naming::target(target), state.name());
                 Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
             }
         }
@@ -61,15 +64,13 @@ impl Player<'_> {
         act: &Act,
     ) -> Result<(), Stopped> {
         let limit = self.budget.until(Some(act.timeout.unwrap_or(GRACE)));
-        let value = |text: &str| match pattern {
-            None => Some(text.to_owned()),
-            Some(Pattern(regex)) => {
-                let found = regex.captures(text)?;
-                Some(found.get(1).or(found.get(0))?.as_str().to_owned())
-            }
+        let must = pattern.map_or(Must::Anything, |Pattern(regex)| Must::Matches(regex.clone()));
+        let value = match (self.becomes(from, limit, &must).await?, must) {
+            (Ok(text), Must::Matches(regex)) => taken(&regex, &text, self.budget.deadline()).await?,
+            (Ok(text), _) => Some(text.to_string()),
+            (Err(_), _) => None,
         };
-        let text = self.becomes(from, limit, |text| value(text).is_some()).await?;
-        let Some(value) = text.ok().and_then(|text| value(&text)) else {
+        let Some(value) = value else {
             let detail = format!("`{into}` cannot be taken from {}", described(from));
             return Err(Failure::new(Phase::Play, FailureKind::VariableMissing, detail).into());
         };
@@ -95,13 +96,10 @@ impl Player<'_> {
             line_wrap: true,
             normalize_spaces: true,
         };
-        let rule = rule.compile().map_err(|error| {
-            Failure::new(
-                Phase::Play,
-                FailureKind::ScriptInvalid,
-                format!("the keyword is no pattern: {error}"),
-            )
-        })?;
+        if let Err(error) = rule.clone().compile() {
+            let detail = format!("the keyword is no pattern: {error}");
+            return Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail).into());
+        }
         let limit = if wait { self.budget.until(act.timeout) } else { (Instant::now(), Bound::Act) };
         self.keyword_holds(&rule, limit).await
     }
@@ -118,26 +116,36 @@ impl Player<'_> {
     }
 
     /// Judges the source of the page, until it passes or the limit is there.
-    pub(super) async fn keyword_holds(&self, rule: &Keyword, limit: (Instant, Bound)) -> Result<(), Stopped> {
-        let mut failure = None;
-        let passes = |text: &str| {
-            failure = rule.judge(text);
-            failure.is_none()
-        };
-        if self.told(&Of::Source, limit, passes).await?.is_ok() {
-            return Ok(());
+    async fn keyword_holds(
+        &self,
+        rule: &KeywordRule,
+        (until, bound): (Instant, Bound),
+    ) -> Result<(), Stopped> {
+        let deadline = self.budget.deadline();
+        let (mut last, mut failure) = (None, None);
+        loop {
+            let told = ask::text(&self.session, &Of::Source, last, until).await;
+            let Told::Text(text, number) = told.map_err(|why| self.unanswered(why, bound))? else { break };
+            let (source, kind) = (Arc::new(text.into_bytes()), Some(UTF_8.to_owned()));
+            match search(Box::new(rule.clone()), source, kind, deadline).await {
+                Ok(()) => return Ok(()),
+                Err(found) => (last, failure) = (Some(number), Some(found)),
+            }
+            if Instant::now() >= until {
+                break;
+            }
         }
         let none = || Failure::new(Phase::Validate, FailureKind::KeywordMissing, "the page has no source");
         Err(failure.unwrap_or_else(none).into())
     }
 
-    /// What is looked at, once it `fits`; else the last of it, as far as there was any.
+    /// What is looked at, once it is as it `must` be; else the last of it, as far as there was any.
     pub(super) async fn becomes(
         &self,
         what: &Check,
         limit: (Instant, Bound),
-        fits: impl FnMut(&str) -> bool,
-    ) -> Result<Result<String, Option<String>>, Stopped> {
+        must: &Must,
+    ) -> Result<Result<Arc<str>, Option<Arc<str>>>, Stopped> {
         let located = |target: &Target| -> Result<Located, Failure> { self.located(target) };
         let (locators, target) = match what {
             Check::Text(Some(target))
@@ -155,7 +163,7 @@ impl Player<'_> {
             Check::Title => Of::Title,
             Check::Count(_) => Of::Count(&locators),
         };
-        match self.told(&of, limit, fits).await? {
+        match self.told(&of, limit, must).await? {
             Ok(text) => Ok(Ok(text)),
             Err(Missed { text: None, found: Some(found) }) => match target {
                 Some(target) => Err(not_found(&found, target).into()),
@@ -165,19 +173,24 @@ impl Player<'_> {
         }
     }
 
-    /// Reads a text until it `fits`, each time that it is another one.
+    /// Reads a text until it is as it `must` be, each time that it is another one.
     pub(super) async fn told(
         &self,
         of: &Of<'_>,
         (until, bound): (Instant, Bound),
-        mut fits: impl FnMut(&str) -> bool,
-    ) -> Result<Result<String, Missed>, Stopped> {
+        must: &Must,
+    ) -> Result<Result<Arc<str>, Missed>, Stopped> {
         let (mut last, mut seen) = (None, None);
         loop {
             let told = ask::text(&self.session, of, last, until).await;
             match told.map_err(|why| self.unanswered(why, bound))? {
-                Told::Text(text, _) if fits(&text) => return Ok(Ok(text)),
-                Told::Text(text, number) => (last, seen) = (Some(number), Some(text)),
+                Told::Text(text, number) => {
+                    let text = Arc::from(text);
+                    if must.holds(&text, self.budget.deadline()).await? {
+                        return Ok(Ok(text));
+                    }
+                    (last, seen) = (Some(number), Some(text));
+                }
                 Told::No(found) => return Ok(Err(Missed { text: seen, found: Some(found) })),
                 Told::Same | Told::Lacking => return Ok(Err(Missed { text: seen, found: None })),
             }
@@ -186,72 +199,13 @@ impl Player<'_> {
             }
         }
     }
-
-    /// What must hold, with its texts filled in.
-    pub(super) fn prepared(&self, must: &Match) -> Result<Must, Failure> {
-        Ok(match must {
-            Match::Equals(text) => Must::Equals(self.filled(text, Place::Value)?),
-            Match::Contains(text) => Must::Contains(self.filled(text, Place::Value)?),
-            Match::Matches(Pattern(regex)) => Must::Matches(regex.clone()),
-            Match::Not(of) => Must::Not(Box::new(self.prepared(of)?)),
-            Match::AtLeast(count) => Must::AtLeast(*count),
-            Match::AtMost(count) => Must::AtMost(*count),
-        })
-    }
 }
 
 /// What was there when the time was over.
 #[derive(Debug)]
 pub(super) struct Missed {
-    text: Option<String>,
+    text: Option<Arc<str>>,
     found: Option<Found>,
-}
-
-/// A [`Match`] with its texts filled in.
-#[derive(Debug)]
-pub(super) enum Must {
-    Equals(String),
-    Contains(String),
-    Matches(regex::Regex),
-    Not(Box<Self>),
-    AtLeast(u64),
-    AtMost(u64),
-}
-
-impl Must {
-    pub(super) fn fits(&self, text: &str) -> bool {
-        match self {
-            Self::Equals(wanted) => spaces(wanted) == spaces(text),
-            Self::Contains(wanted) => spaces(text).contains(&spaces(wanted)),
-            Self::Matches(regex) => regex.is_match(text),
-            Self::Not(of) => !of.fits(text),
-            Self::AtLeast(least) => text.parse::<u64>().is_ok_and(|count| count >= *least),
-            Self::AtMost(most) => text.parse::<u64>().is_ok_and(|count| count <= *most),
-        }
-    }
-
-    pub(super) fn words(&self) -> String {
-        match self {
-            Self::Equals(wanted) => format!("be `{}`", cut(wanted)),
-            Self::Contains(wanted) => format!("contain `{}`", cut(wanted)),
-            Self::Matches(regex) => format!("match `{}`", cut(regex.as_str())),
-            Self::Not(of) => format!("not {}", of.words()),
-            Self::AtLeast(least) => format!("be at least {least}"),
-            Self::AtMost(most) => format!("be at most {most}"),
-        }
-    }
-}
-
-/// Runs of white space as one space, as a reader sees them.
-fn spaces(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn cut(text: &str) -> String {
-    if text.chars().count() <= SHOWN {
-        return text.to_owned();
-    }
-    text.chars().take(SHOWN).chain(['…']).collect()
 }
 
 fn described(what: &Check) -> String {
@@ -263,15 +217,5 @@ fn described(what: &Check) -> String {
         Check::Url => "the address".to_owned(),
         Check::Title => "the title".to_owned(),
         Check::Count(target) => format!("the number of {}", naming::target(target)),
-    }
-}
-
-pub(super) const fn word(state: State) -> &'static str {
-    match state {
-        State::Present => "present",
-        State::Visible => "visible",
-        State::Enabled => "enabled",
-        State::Hidden => "hidden",
-        State::Absent => "absent",
     }
 }

@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use fantoccini::Client;
-
 use tokio::time::Instant;
 
 use super::budget::{Bound, Budget};
@@ -13,10 +12,10 @@ use super::capture::Files;
 use super::options::Options;
 use super::play::Player;
 use super::{pages, views};
-use crate::browser::{House, Journal, Listener, Opened, Session};
+use crate::browser::{House, Journal, Listener, Opened, Session, Wish};
 use crate::judge::template::Variables;
 use crate::model::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
-use crate::net::{BlockedHosts, Forward};
+use crate::net::Forward;
 use crate::probe::Context;
 
 /// What closing a browser and its session may take.
@@ -27,14 +26,15 @@ const LISTENING: Duration = Duration::from_secs(5);
 pub(super) async fn attempt(options: &Options, house: &House, cx: Context<'_>) -> Observation {
     let started = Instant::now();
     let mut observation = Observation::default();
-    let bound = match house.rules(&options.wish, BlockedHosts::default()) {
+    let wish = options.wish_of_attempt();
+    let bound = match house.rules(&wish, options.device.blocked.clone()) {
         Ok(rules) => Forward::bind(rules).await,
         Err(failure) => Err(failure),
     };
     let outcome = match bound {
         Ok(forward) => tokio::select! {
             biased;
-            outcome = checked(options, house, cx, &forward, started, &mut observation) => outcome,
+            outcome = checked(options, &wish, house, cx, &forward, started, &mut observation) => outcome,
             never = forward.serve(cx.net) => match never {},
             () = cx.cancel.cancelled() => {
                 Err(Failure::new(Phase::Play, FailureKind::Cancelled, "stopped before its end"))
@@ -51,17 +51,18 @@ pub(super) async fn attempt(options: &Options, house: &House, cx: Context<'_>) -
 
 async fn checked(
     options: &Options,
+    wish: &Wish,
     house: &House,
     cx: Context<'_>,
     forward: &Forward,
     started: Instant,
     observation: &mut Observation,
 ) -> Result<(), Failure> {
-    let opened = house.open(&options.wish, cx.net, forward, cx.deadline).await;
+    let opened = house.open(wish, cx.net, forward, cx.deadline).await;
     observation.phases.set(Phase::Launch, started.elapsed());
-    let Opened { client, facts, mut keeper } = opened?;
+    let Opened { client, facts, mut keeper, driver } = opened?;
     let listener = listener(&client).await?;
-    let session = Session::new(client, options.limits.page);
+    let session = Session::new(client, options.limits.page, driver);
     let playing = Instant::now();
     let journal = Mutex::default();
     let mut player = player(options, house, session, forward, &journal, started, cx);
@@ -75,16 +76,15 @@ async fn checked(
     if outcome.is_ok() && options.tells_change {
         observation.facts.http = player.content().await.map(Box::new);
     }
-    let Player { session, steps, about, files, .. } = player;
+    let Player { session, steps, viewport, files, .. } = player;
     let outcome = judged(options, cx, steps, outcome, observation);
     observation.captures = files.kept(outcome.is_err());
     let until = Instant::now() + FAREWELL / 2;
     // What a driver says at its end changes nothing: it is ended anyhow.
     let _ = session.close(until).await;
     let mut facts = BrowserFacts { memory_bytes: keeper.memory_bytes(), ..facts };
-    if let Some((agent, viewport)) = about {
-        (facts.user_agent, facts.viewport) = (agent, viewport);
-    }
+    facts.viewport = viewport.unwrap_or(facts.viewport);
+    facts.device.clone_from(&options.device.name);
     observation.course.browser = Some(Box::new(facts));
     keeper.close().await;
     outcome
@@ -159,7 +159,7 @@ fn player<'a>(
         dressed: Vec::new(),
         forward,
         document: String::new(),
-        about: None,
+        viewport: None,
         frames: Vec::new(),
         page_bound: Bound::Page,
         went_to: String::new(),
@@ -167,6 +167,7 @@ fn player<'a>(
         journal,
         headers: None,
         aside: Duration::ZERO,
+        record: cx.record,
         files: Files::default(),
         steps: Vec::new(),
     }
@@ -175,5 +176,7 @@ fn player<'a>(
 async fn played(player: &mut Player<'_>) -> Result<(), Failure> {
     player.windows = vec![player.first_window().await?];
     player.dressed.clone_from(&player.windows);
+    // What the browser took to be there is none of the script's time.
+    player.budget = Budget::new(player.options.limits, player.script);
     player.all().await
 }

@@ -68,6 +68,7 @@ impl View {
             id: self.id,
             name: self.name.clone(),
             status: failures.first().map_or(Status::OK, Failure::status),
+            notify_on_error: self.notifies,
             total_us: to.saturating_sub(from.min(to)),
             objects,
             bytes,

@@ -1,27 +1,30 @@
 //! Waiting for what the page does: without fixed sleeps, the page itself says when it is there.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::ask::{self, Found, Of, Told};
 use super::budget::Bound;
+use super::must::Must;
 use super::naming;
 use super::play::{Player, Stopped};
-use super::read::word;
 use crate::model::script::dialect::{Act, Check, Expected, State, Target, Wanted};
 use crate::model::{Failure, FailureKind, Phase};
 
 /// Between two looks at what the browser tells of its requests.
 const LISTEN: Duration = Duration::from_millis(100);
 
-/// What was noted before an act that something has to follow from.
+/// What has to follow from an act, with what was before it.
 #[derive(Debug)]
-pub(super) enum Before {
-    Address(String),
-    /// The number that stands for the page.
+pub(super) enum Awaited<'s> {
+    /// Another address than this.
+    Address(Arc<str>),
+    /// Another page than the one that this number stands for.
     Shape(u64),
-    Watching,
+    /// The event of this name, which is watched for.
+    Event(&'s str),
 }
 
 impl Player<'_> {
@@ -32,7 +35,7 @@ impl Player<'_> {
             Wanted::Text(target, must) => {
                 let must = self.prepared(must)?;
                 let what = Check::Text(target.clone());
-                match self.becomes(&what, limit, |text| must.fits(text)).await? {
+                match self.becomes(&what, limit, &must).await? {
                     Ok(_) => Ok(()),
                     Err(_) => Err(self.missing(
                         FailureKind::PageUpdateMissing,
@@ -44,7 +47,7 @@ impl Player<'_> {
             }
             Wanted::Url(must) => {
                 let must = self.prepared(must)?;
-                match self.told(&Of::Url, limit, |url| must.fits(url)).await? {
+                match self.told(&Of::Url, limit, &must).await? {
                     Ok(_) => Ok(()),
                     Err(_) => Err(self.missing(
                         FailureKind::LocationChangeMissing,
@@ -57,7 +60,7 @@ impl Player<'_> {
             Wanted::Event(name) => {
                 let watched = ask::watch(&self.session, name, limit.0).await;
                 watched.map_err(|why| self.unanswered(why, limit.1))?;
-                self.came(limit, FailureKind::BrowserEventMissing, &format!("no event `{name}`"), act).await
+                self.came(name, limit, act).await
             }
             Wanted::NetworkQuiet(quiet) => self.wait_for_quiet(*quiet, limit, act).await,
         }
@@ -77,7 +80,7 @@ impl Player<'_> {
             Found::Weak(_) => FailureKind::ElementWeak,
             Found::OtherState | Found::No => FailureKind::ElementMissing,
         };
-        let why = format!("{} did not become {}", naming::target(target), word(state));
+        let why = format!("{} did not become {}", naming::target(target), state.name());
         Err(self.missing(kind, &why, bound, act))
     }
 
@@ -104,45 +107,41 @@ impl Player<'_> {
         }
     }
 
-    /// Notes what is before an act.
-    pub(super) async fn before(&self, expected: &Expected, act: &Act) -> Result<Before, Stopped> {
+    /// Notes what is before an act that `expected` has to follow from.
+    pub(super) async fn before<'s>(&self, expected: &'s Expected, act: &Act) -> Result<Awaited<'s>, Stopped> {
         let (until, bound) = self.budget.until(act.timeout);
-        let name = match expected {
+        match expected {
             Expected::Location => {
-                let told = self.told(&Of::Url, (Instant::now(), bound), |_| true).await?;
-                return Ok(Before::Address(told.unwrap_or_default()));
+                let told = self.told(&Of::Url, (Instant::now(), bound), &Must::Anything).await?;
+                Ok(Awaited::Address(told.unwrap_or_default()))
             }
             Expected::Update => {
                 let told = ask::text(&self.session, &Of::Shape, None, ask::soon()).await;
-                return match told.map_err(|why| self.unanswered(why, bound))? {
-                    Told::Text(_, number) => Ok(Before::Shape(number)),
-                    _ => Ok(Before::Shape(0)),
-                };
+                match told.map_err(|why| self.unanswered(why, bound))? {
+                    Told::Text(_, number) => Ok(Awaited::Shape(number)),
+                    _ => Ok(Awaited::Shape(0)),
+                }
             }
-            Expected::Event(name) => name,
-        };
-        let watched = ask::watch(&self.session, name, until).await;
-        watched.map_err(|why| self.unanswered(why, bound))?;
-        Ok(Before::Watching)
+            Expected::Event(name) => {
+                let watched = ask::watch(&self.session, name, until).await;
+                watched.map_err(|why| self.unanswered(why, bound))?;
+                Ok(Awaited::Event(name))
+            }
+        }
     }
 
     /// Waits for what has to follow from an act.
-    pub(super) async fn followed(
-        &self,
-        expected: &Expected,
-        before: &Before,
-        act: &Act,
-    ) -> Result<(), Stopped> {
+    pub(super) async fn followed(&self, awaited: &Awaited<'_>, act: &Act) -> Result<(), Stopped> {
         let limit = self.budget.until(act.timeout);
-        match (expected, before) {
-            (Expected::Location, Before::Address(before)) => {
-                if self.told(&Of::Url, limit, |url| url != before).await?.is_ok() {
+        match awaited {
+            Awaited::Address(before) => {
+                if self.told(&Of::Url, limit, &Must::differ(before)).await?.is_ok() {
                     return Ok(());
                 }
                 let why = format!("it stayed `{before}`");
                 Err(self.missing(FailureKind::LocationChangeMissing, &why, limit.1, act))
             }
-            (_, Before::Shape(before)) => {
+            Awaited::Shape(before) => {
                 let told = ask::text(&self.session, &Of::Shape, Some(*before), limit.0).await;
                 if matches!(told.map_err(|why| self.unanswered(why, limit.1))?, Told::Text(..)) {
                     return Ok(());
@@ -150,25 +149,17 @@ impl Player<'_> {
                 let why = "nothing of it changed";
                 Err(self.missing(FailureKind::PageUpdateMissing, why, limit.1, act))
             }
-            (Expected::Event(name), _) => {
-                self.came(limit, FailureKind::BrowserEventMissing, &format!("no event `{name}`"), act).await
-            }
-            _ => Ok(()),
+            Awaited::Event(name) => self.came(name, limit, act).await,
         }
     }
 
-    async fn came(
-        &self,
-        (until, bound): (Instant, Bound),
-        kind: FailureKind,
-        why: &str,
-        act: &Act,
-    ) -> Result<(), Stopped> {
+    /// Waits for an event that is watched for.
+    async fn came(&self, name: &str, (until, bound): (Instant, Bound), act: &Act) -> Result<(), Stopped> {
         let noticed = ask::noticed(&self.session, until).await;
         if noticed.map_err(|why| self.unanswered(why, bound))? {
             return Ok(());
         }
-        Err(self.missing(kind, why, bound, act))
+        Err(self.missing(FailureKind::BrowserEventMissing, &format!("no event `{name}`"), bound, act))
     }
 
     /// What did not come: named by what it is, unless a limit of the step or script cut a time of its own short.

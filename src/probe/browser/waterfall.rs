@@ -2,15 +2,19 @@
 
 use std::time::Duration;
 
+use serde_json::Value;
 use url::Url;
 
 use super::look::{kind_of, shown};
-use super::play::{Player, micros};
+use super::play::Player;
 use crate::browser::{BrowserKind, Exchange};
 use crate::judge::telling::Masks;
 use crate::model::table::parts::is_telling;
-use crate::model::{ConsoleEntry, Failure, FailureKind, MASK, ObjectKind, PageObject, Phase};
+use crate::model::{
+    ConsoleEntry, Failure, FailureKind, HeaderList, HttpExchange, MASK, ObjectKind, PageObject, Phase, micros,
+};
 use crate::page::same_site;
+use crate::wire::http::client::evidence;
 
 /// Objects of a step that are kept.
 const MOST_OBJECTS: usize = 500;
@@ -19,9 +23,12 @@ impl Player<'_> {
     /// Takes what happened since the last time into the step; answers what is wrong with its documents.
     pub(super) async fn gather(&mut self) -> Result<(), Failure> {
         self.hear().await;
+        if let Some(lines) = self.logged("browser").await {
+            self.journal().chrome_console(&lines);
+        }
         let pages = self.journal().read();
         let page = Url::parse(&self.played().url).ok();
-        let masks = Masks::of(self.variables.secrets());
+        let masks = self.masks();
         let start = pages.exchanges.first().map_or(0.0, |exchange| exchange.began);
         let document = pages.exchanges.iter().rev().find(|exchange| exchange.kind.is_none());
         let status = document.map(|document| document.http_status);
@@ -33,6 +40,10 @@ impl Player<'_> {
             .filter(|exchange| !exchange.cancelled)
             .map(|exchange| object(exchange, page.as_ref(), start, &masks))
             .collect();
+        if self.record {
+            let recorded = pages.exchanges.iter().map(|exchange| recorded(exchange, start, &masks)).collect();
+            self.record(recorded);
+        }
         let unlisted = u32::try_from(objects.len().saturating_sub(MOST_OBJECTS)).unwrap_or(u32::MAX);
         let played = self.played();
         if let Some(status) = status.filter(|status| *status > 0) {
@@ -47,20 +58,28 @@ impl Player<'_> {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Takes what Chromium's driver logged since the last time into the journal; Firefox tells by itself.
+    fn record(&mut self, recorded: Vec<HttpExchange>) {
+        let step = self.result();
+        let began = step.started_us;
+        let placed =
+            |exchange: HttpExchange| HttpExchange { started_us: began + exchange.started_us, ..exchange };
+        step.exchanges.extend(recorded.into_iter().map(placed));
+    }
+
+    /// Takes the requests that Chromium's driver logged since the last time into the journal; Firefox tells of them
+    /// by itself.
     pub(super) async fn hear(&self) {
+        if let Some(entries) = self.logged("performance").await {
+            self.journal().chrome_events(&entries);
+        }
+    }
+
+    /// A log of Chromium's driver. One that has none, as of a grid, tells less.
+    async fn logged(&self, kind: &str) -> Option<Value> {
         if self.options.wish.kind != BrowserKind::Chrome {
-            return;
+            return None;
         }
-        for kind in ["performance", "browser"] {
-            // A driver that has no such log, as one of a grid, tells less.
-            let Ok(entries) = self.session.log(kind, super::ask::soon()).await else { continue };
-            let mut journal = self.journal();
-            match kind {
-                "performance" => journal.chrome_events(&entries),
-                _ => journal.chrome_console(&entries),
-            }
-        }
+        self.session.log(kind, super::ask::soon()).await.ok()
     }
 
     /// A frame whose document could not be loaded; those of other sites only where they count (fields.md 3,
@@ -92,16 +111,49 @@ fn object(exchange: &Exchange, page: Option<&Url>, start: f64, masks: &Masks) ->
     }
 }
 
-pub(super) fn is_third_party(page: Option<&Url>, url: &str) -> bool {
+/// A request as HAR files show it (`vigie check --har`), from the first one of the step. What the browser read and
+/// sent beyond heads is not known.
+fn recorded(exchange: &Exchange, start: f64, masks: &Masks) -> HttpExchange {
+    let fields = |fields: &[(String, String)]| -> HeaderList {
+        let value = |name: &str, value: &str| {
+            if is_telling(name) { MASK.to_owned() } else { masks.masked(value).into_owned() }
+        };
+        fields.iter().map(|(name, text)| (name.clone(), value(name, text))).collect()
+    };
+    let began = Duration::try_from_secs_f64(exchange.began - start).unwrap_or_default();
+    HttpExchange {
+        started_us: micros(began),
+        method: exchange.method.clone(),
+        url: masks.masked(&shown(&exchange.url)).into_owned(),
+        phases: exchange.phases,
+        request_headers: fields(&exchange.request_headers),
+        http_status: exchange.http_status,
+        http_version: exchange.http_version.clone(),
+        response_headers: fields(&exchange.response_headers),
+        body_wire_bytes: exchange.wire_bytes,
+        body_bytes: exchange.bytes,
+        failure: if exchange.cancelled { Some(given_up()) } else { failure_of(exchange) },
+        ..HttpExchange::default()
+    }
+}
+
+fn given_up() -> Failure {
+    Failure::new(Phase::Play, FailureKind::Cancelled, "the page gave it up")
+}
+
+fn is_third_party(page: Option<&Url>, url: &str) -> bool {
     let url = Url::parse(url).ok();
     page.zip(url.as_ref()).is_some_and(|(page, url)| !same_site(page, url))
 }
 
+/// Whether `url` is that of the icon that browsers ask for of their own accord.
+pub(super) fn is_icon(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| url.path() == "/favicon.ico")
+}
+
 /// Why an exchange came to nothing.
-pub(super) fn failure_of(exchange: &Exchange) -> Option<Failure> {
-    // Browsers ask for an icon of their own accord.
-    let is_icon = Url::parse(&exchange.url).is_ok_and(|url| url.path() == "/favicon.ico");
-    if exchange.cancelled || is_icon {
+fn failure_of(exchange: &Exchange) -> Option<Failure> {
+    if exchange.cancelled || is_icon(&exchange.url) {
         return None;
     }
     if let Some(error) = &exchange.error {
@@ -114,12 +166,8 @@ pub(super) fn failure_of(exchange: &Exchange) -> Option<Failure> {
 
 /// The header fields of an exchange as text; values that let somebody in are masked.
 pub(super) fn headers(exchange: &Exchange, masks: &Masks) -> String {
-    let lines = |fields: &[(String, String)]| -> String {
-        let line = |(name, value): &(String, String)| {
-            let value = if is_telling(name) { MASK } else { value };
-            format!("{name}: {value}\r\n")
-        };
-        fields.iter().map(line).collect()
+    let lines = |fields: &[(String, String)]| {
+        evidence::fields(fields.iter().map(|(name, value)| (&**name, &**value)))
     };
     let text = format!(
         "{} {}\r\n{}\r\n{} {}\r\n{}",

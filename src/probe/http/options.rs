@@ -13,7 +13,7 @@ use crate::judge::certificate::ExpiryRule;
 use crate::judge::keyword::KeywordRule;
 use crate::model::Document;
 use crate::probe::full_page::FullPageRule;
-use crate::probe::way;
+use crate::probe::{search, way};
 use crate::wire::http::client::{Login, Request, Way};
 
 /// What a website monitor asks for.
@@ -31,8 +31,6 @@ pub(super) struct Options {
     pub(super) error_302: bool,
     pub(super) error_401: bool,
     pub(super) expiry: ExpiryRule,
-    /// Known to compile. Compiled anew for each answer: a compiled one takes tens of kilobytes, too much
-    /// to keep for every monitor between two runs.
     pub(super) keyword: Option<Box<KeywordRule>>,
     pub(super) body_bytes: u64,
     /// Where it wants full pages.
@@ -66,7 +64,7 @@ impl Options {
             error_302: document.flag("http_302_is_error"),
             error_401: document.flag("http_401_is_error"),
             expiry: ExpiryRule::of(document, settings.certificate_days),
-            keyword: keyword(document)?,
+            keyword: search::rule(document).map_err(|why| unusable("keyword_string", why))?,
             body_bytes: settings.body_bytes,
             full_page: FullPageRule::of(document).filter(|_| method != Method::HEAD),
             tells_change: document.flag("notify_on_content_change") && method != Method::HEAD,
@@ -145,14 +143,6 @@ fn pinned(document: &Document) -> Result<Option<IpAddr>, Unusable> {
             text.parse().map(Some).map_err(|_| unusable("ip_address", format!("`{text}` is no address")))
         }
         _ => Ok(None),
-    }
-}
-
-fn keyword(document: &Document) -> Result<Option<Box<KeywordRule>>, Unusable> {
-    let Some(rule) = KeywordRule::of(document) else { return Ok(None) };
-    match rule.clone().compile() {
-        Ok(_) => Ok(Some(Box::new(rule))),
-        Err(error) => Err(unusable("keyword_string", error.to_string())),
     }
 }
 

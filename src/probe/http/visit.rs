@@ -8,20 +8,13 @@ use tokio::time::Instant;
 use super::Context;
 use super::full_page::Page;
 use super::options::Options;
-use crate::judge::Patience;
 use crate::judge::certificate::Expiry;
-use crate::judge::charset;
-use crate::judge::keyword::KeywordRule;
 use crate::model::{Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
-use crate::net::Deadline;
-use crate::probe::apart::apart;
+use crate::probe::search;
 use crate::wire::http::client::{
     Client, Jar, Journey, Kept, Request, evidence, of_media_type, short, shown, version_name,
 };
 use crate::wire::http::{Body, Content, Head, Keep};
-
-/// Bytes of a body that are searched in passing.
-const LONG_BODY: usize = 32 * 1024;
 
 pub(super) struct Visit<'a> {
     options: &'a Options,
@@ -178,7 +171,7 @@ impl<'a> Visit<'a> {
             (None, Some(keyword)) => {
                 let started = Instant::now();
                 let (body, kind) = (Arc::clone(&bytes), kind.map(str::to_owned));
-                let verdict = search(keyword.clone(), body, kind, deadline).await;
+                let verdict = search::search(keyword.clone(), body, kind, deadline).await;
                 self.journey.trace.phases.set(Phase::Validate, started.elapsed());
                 verdict
             }
@@ -217,40 +210,6 @@ impl<'a> Visit<'a> {
             _ => Ok(()),
         }
     }
-}
-
-/// Judges a body by `rule`. A long one is searched apart from the threads that wait for other targets, and
-/// no longer than until `deadline`: a few expressions take seconds for a page. The target has delivered by
-/// then, so that is no fault of its.
-async fn search(
-    rule: Box<KeywordRule>,
-    body: Arc<Vec<u8>>,
-    content_type: Option<String>,
-    deadline: Deadline,
-) -> Result<(), Failure> {
-    let is_long = body.len() > LONG_BODY;
-    let internal = |words: String| Err(Failure::new(Phase::Validate, FailureKind::Internal, words));
-    let judge = move || {
-        let text = charset::decode(&body, content_type.as_deref());
-        // That it compiles was seen when the probe was built.
-        let keyword = match rule.compile() {
-            Ok(keyword) => keyword,
-            Err(error) => return internal(error.to_string()),
-        };
-        let patience = Patience::of(|| deadline.left());
-        let failure = keyword.judge_within(&text, &patience);
-        if patience.is_over() {
-            return internal(format!(
-                "searching {} bytes for the keyword would take longer than the timeout; simplify `keyword_string`",
-                text.len()
-            ));
-        }
-        failure.map_or(Ok(()), Err)
-    };
-    if !is_long {
-        return judge();
-    }
-    apart("the search for the keyword", deadline, judge).await?
 }
 
 fn status_line(head: &Head) -> String {

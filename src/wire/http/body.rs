@@ -280,8 +280,12 @@ impl AsyncBufRead for Source {
             return Poll::Pending;
         }
         while this.chunk.is_empty() {
-            this.driver.poll(cx);
-            match ready!(this.poll_chunk(cx)) {
+            let mut chunk = this.poll_chunk(cx);
+            if chunk.is_pending() {
+                this.driver.poll(cx);
+                chunk = this.poll_chunk(cx);
+            }
+            match ready!(chunk) {
                 None => break,
                 Some(Ok(chunk)) => this.chunk = chunk,
                 Some(Err(failure)) => return Poll::Ready(Err(this.stop(failure))),

@@ -57,10 +57,14 @@ impl Driver {
         Self { tasks: Vec::new(), wanted: None, marks: None }
     }
 
-    /// Waits for `answer` and keeps the connection moving meanwhile.
+    /// Waits for `answer` and keeps the connection moving meanwhile. `answer` is asked first, since it can be the
+    /// request that the connection is to carry, and again behind it: it may have come.
     pub(super) async fn drive<F: Future>(&mut self, answer: F) -> F::Output {
         let mut answer = std::pin::pin!(answer);
         poll_fn(|cx| {
+            if let Poll::Ready(answer) = answer.as_mut().poll(cx) {
+                return Poll::Ready(answer);
+            }
             self.poll(cx);
             answer.as_mut().poll(cx)
         })

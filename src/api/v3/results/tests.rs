@@ -198,6 +198,7 @@ fn course() -> Course {
         id: 1,
         name: "x".into(),
         status: Status::OK,
+        notify_on_error: true,
         total_us: 1,
         objects: 1,
         bytes: 1,
@@ -209,6 +210,7 @@ fn course() -> Course {
         driver: "x".into(),
         user_agent: "x".into(),
         viewport: (1, 1),
+        device: "x".into(),
         trace_id: Some("x".into()),
         memory_bytes: Some(1),
     };

@@ -24,7 +24,7 @@ pub(super) fn of_exchange(began: Timestamp, exchange: &HttpExchange, comment: Op
         "headers": fields(&exchange.request_headers),
         "queryString": query(&exchange.url),
         "headersSize": -1,
-        "bodySize": exchange.request_body.as_ref().map_or(0, |body| body.bytes),
+        "bodySize": posted_size(exchange),
     });
     if let Some(body) = &exchange.request_body {
         request["postData"] = posted(body);
@@ -128,6 +128,16 @@ fn fields(fields: &HeaderList) -> Vec<Value> {
 fn query(url: &str) -> Vec<Value> {
     let Ok(url) = Url::parse(url) else { return Vec::new() };
     url.query_pairs().map(|(name, value)| json!({"name": name, "value": value})).collect()
+}
+
+/// Bytes of the body that was sent; −1 of one that a browser sent and did not tell of.
+fn posted_size(exchange: &HttpExchange) -> i64 {
+    let told = exchange.request_headers.value("content-length").and_then(|text| text.parse().ok());
+    match (&exchange.request_body, exchange.method.as_str()) {
+        (Some(body), _) => i64::try_from(body.bytes).unwrap_or(i64::MAX),
+        (None, "POST" | "PUT" | "PATCH") => told.unwrap_or(-1),
+        (None, _) => told.unwrap_or(0),
+    }
 }
 
 fn posted(body: &Excerpt) -> Value {

@@ -1,4 +1,4 @@
-//! HTTP exchanges as a HAR 1.2 file: a page for each check, an entry for each request. Values of header fields
+//! HTTP exchanges as a HAR 1.2 file: a page for each check or step in a browser, an entry for each request. Values of header fields
 //! that let somebody in are masked as in results, cookies among them.
 
 mod entry;
@@ -6,11 +6,12 @@ mod entry;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::cli::output::{self, WrongUse};
-use crate::model::{CheckResult, Timestamp};
+use crate::model::{CheckResult, Phase, StepResult, Timestamp};
 
 /// The file to write to. It is opened before anything is checked, and keeps what is in it until then.
 pub(super) struct HarFile {
@@ -36,8 +37,7 @@ impl HarFile {
     pub(super) fn write(mut self, results: &[CheckResult]) -> anyhow::Result<()> {
         let log = log(results);
         for (page, result) in (1..).zip(results) {
-            let of_it = |entry: &&Value| entry["pageref"] == page_id(page);
-            if !log["log"]["entries"].as_array().is_some_and(|all| all.iter().any(|one| of_it(&one))) {
+            if entries(page, result).is_empty() {
                 output::note(&format!(
                     "note: `{}`: this check of type `{}` made no HTTP exchange, the HAR file has none of it",
                     result.monitor_name, result.kind
@@ -67,9 +67,13 @@ fn page_id(number: usize) -> String {
     format!("page_{number}")
 }
 
+fn step_id(number: usize, step: &StepResult) -> String {
+    format!("{}_{}", page_id(number), step.number)
+}
+
 /// The whole file.
 fn log(results: &[CheckResult]) -> Value {
-    let pages: Vec<Value> = (1..).zip(results).map(|(number, result)| page(number, result)).collect();
+    let pages: Vec<Value> = (1..).zip(results).flat_map(|(number, result)| pages(number, result)).collect();
     let entries: Vec<Value> =
         (1..).zip(results).flat_map(|(number, result)| entries(number, result)).collect();
     json!({"log": {
@@ -78,6 +82,34 @@ fn log(results: &[CheckResult]) -> Value {
         "pages": pages,
         "entries": entries,
     }})
+}
+
+/// The pages of a check: each step that a browser played is one, any other check as a whole.
+fn pages(number: usize, result: &CheckResult) -> Vec<Value> {
+    let steps = result.course.steps.iter().filter_map(|step| Some((step, step.played.as_ref()?)));
+    let mut pages: Vec<Value> = steps
+        .map(|(step, played)| {
+            let mark = |phase| {
+                let timing = played.timing.as_ref()?;
+                timing.phases.micros(phase).map(|micros| entry::millis(micros.into()))
+            };
+            let why = step.failures.first().map(|failure| format!(": {failure}")).unwrap_or_default();
+            json!({
+                "startedDateTime": began(result) + Duration::from_micros(step.started_us),
+                "id": step_id(number, step),
+                "title": format!("{}: {}", result.monitor_name, step.name),
+                "pageTimings": {
+                    "onContentLoad": mark(Phase::DomLoad).unwrap_or(-1.0),
+                    "onLoad": mark(Phase::PageLoad).unwrap_or(-1.0),
+                },
+                "comment": format!("step {}, status {}{why}", step.number, step.status.0),
+            })
+        })
+        .collect();
+    if pages.is_empty() {
+        pages.push(page(number, result));
+    }
+    pages
 }
 
 fn page(number: usize, result: &CheckResult) -> Value {
@@ -100,22 +132,25 @@ fn began(result: &CheckResult) -> Timestamp {
 /// The exchanges of a check in the order in which they began.
 fn entries(number: usize, result: &CheckResult) -> Vec<Value> {
     let (began, course) = (began(result), &result.course);
-    let alone = course.exchanges.iter().map(|exchange| (exchange, None));
+    let alone = course.exchanges.iter().map(|exchange| (exchange, None, page_id(number)));
     let in_steps = course.steps.iter().flat_map(|step| {
         let comment = format!("step {}: {}", step.number, step.name);
-        step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone())))
+        let id = if step.played.is_some() { step_id(number, step) } else { page_id(number) };
+        step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone()), id.clone()))
     });
-    let exchanges = alone
-        .chain(in_steps)
-        .map(|(exchange, comment)| (exchange.started_us, entry::of_exchange(began, exchange, comment)));
-    let objects = course.page.iter().flat_map(|page| &page.objects);
-    let objects = objects.map(|object| (object.started_us, entry::of_object(began, object)));
-    let mut entries: Vec<(u64, Value)> = exchanges.chain(objects).collect();
-    entries.sort_by_key(|(started_us, _)| *started_us);
+    let exchanges = alone.chain(in_steps).map(|(exchange, comment, id)| {
+        (exchange.started_us, entry::of_exchange(began, exchange, comment), id)
+    });
+    // What a browser loaded stands in its steps already.
+    let is_played = course.steps.iter().any(|step| step.played.is_some());
+    let objects = course.page.iter().filter(|_| !is_played).flat_map(|page| &page.objects);
+    let objects = objects.map(|object| (object.started_us, entry::of_object(began, object), page_id(number)));
+    let mut entries: Vec<(u64, Value, String)> = exchanges.chain(objects).collect();
+    entries.sort_by_key(|(started_us, ..)| *started_us);
     entries
         .into_iter()
-        .map(|(_, mut entry)| {
-            entry["pageref"] = page_id(number).into();
+        .map(|(_, mut entry, id)| {
+            entry["pageref"] = id.into();
             entry
         })
         .collect()

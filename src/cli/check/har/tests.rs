@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::*;
 use crate::model::{
     CheckOf, Course, Excerpt, Failure, FailureKind, FullPage, HttpExchange, LocationId, MonitorId,
-    MonitorType, ObjectKind, Outcome, PageObject, Phase, Phases, Revision, Status, StepResult, Verdict,
+    MonitorType, ObjectKind, Outcome, PageObject, PageTiming, Phase, Phases, PlayedStep, Revision, Status,
+    StepResult, Verdict,
 };
 
 fn phases(of: &[(Phase, u64)]) -> Phases {
@@ -214,4 +215,42 @@ fn steps_objects_and_several_checks_stand_in_one_file_in_their_order() {
     assert_eq!(har["log"]["entries"][1]["comment"], "step 2: Log in");
     assert_eq!(har["log"]["pages"][1]["pageTimings"]["onLoad"], 2.5);
     assert_eq!(har["log"]["pages"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_step_in_a_browser_is_a_page_with_its_times() {
+    let timing = PageTiming {
+        phases: phases(&[(Phase::DomLoad, 40_000), (Phase::PageLoad, 90_500)]),
+        ..PageTiming::default()
+    };
+    let played = PlayedStep { timing: Some(timing), ..PlayedStep::default() };
+    let step = |number, played: PlayedStep| StepResult {
+        number,
+        name: format!("Step {number}"),
+        status: Status::OK,
+        started_us: u64::from(number) * 1_000_000,
+        total_us: 1,
+        phases: Phases::default(),
+        failures: Vec::new(),
+        exchanges: vec![HttpExchange { started_us: u64::from(number) * 1_000_000 + 5, ..exchange() }],
+        variables: Vec::new(),
+        played: Some(Box::new(played)),
+    };
+    let object = FullPage::default();
+    let course = Course {
+        steps: vec![step(1, played), step(2, PlayedStep::default())],
+        page: Some(Box::new(object)),
+        ..Course::default()
+    };
+    let har = checked(&[result(course)]);
+    let pages = har["log"]["pages"].as_array().unwrap();
+    let shown: Vec<(&str, &str)> =
+        pages.iter().map(|page| (page["id"].as_str().unwrap(), page["title"].as_str().unwrap())).collect();
+    assert_eq!(shown, [("page_1_1", "Shop: Step 1"), ("page_1_2", "Shop: Step 2")]);
+    assert_eq!(pages[0]["pageTimings"], json!({"onContentLoad": 40.0, "onLoad": 90.5}));
+    assert_eq!(pages[1]["pageTimings"], json!({"onContentLoad": -1.0, "onLoad": -1.0}));
+    assert_eq!(pages[0]["startedDateTime"], "2026-11-22T06:00:01Z");
+    let entries = har["log"]["entries"].as_array().unwrap();
+    let refs: Vec<&str> = entries.iter().map(|entry| entry["pageref"].as_str().unwrap()).collect();
+    assert_eq!(refs, ["page_1_1", "page_1_2"]);
 }

@@ -181,6 +181,20 @@ pub enum State {
     Absent,
 }
 
+impl State {
+    /// The word of `state`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Present => "present",
+            Self::Visible => "visible",
+            Self::Enabled => "enabled",
+            Self::Hidden => "hidden",
+            Self::Absent => "absent",
+        }
+    }
+}
+
 /// What `wait-for` waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {

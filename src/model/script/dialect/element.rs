@@ -84,14 +84,14 @@ impl<'t> Reader<'t> {
         if name.namespace().is_some() {
             self.fault_at(
                 child,
-                format!("`{}` has a namespace; elements of a script have none", short(name.name())),
+                format!("`{}` has a namespace; elements of a script have none", shortened(name.name())),
             );
             return false;
         }
         if known.contains(&name.name()) {
             return true;
         }
-        let message = format!("`{}` does not belong into `{parent}`", short(name.name()));
+        let message = format!("`{}` does not belong into `{parent}`", shortened(name.name()));
         let near = nearest(name.name(), known.iter().copied());
         self.fault(child.range().start, message, near.map(|near| format!("did you mean `{near}`?")));
         false
@@ -106,7 +106,7 @@ impl<'t> Reader<'t> {
             if schema || attribute.namespace().is_none() && known.contains(&name) {
                 continue;
             }
-            let message = format!("`{}` has no attribute `{}`", node.tag_name().name(), short(name));
+            let message = format!("`{}` has no attribute `{}`", node.tag_name().name(), shortened(name));
             let near = nearest(name, known.iter().copied()).filter(|near| *near != name);
             self.fault(attribute.range().start, message, near.map(|near| format!("did you mean `{near}`?")));
         }
@@ -195,9 +195,9 @@ impl<'d> Element<'_, 'd, '_, '_> {
             let known = self.reader.set.iter().map(String::as_str).take(MOST_COMPARED).chain(BUILT_IN);
             let near = nearest(name, known).map(|near| format!("did you mean `{{{{{near}}}}}`?"));
             let message = if name.starts_with('$') {
-                format!("`{{{{{}}}}}` is no built-in variable", short(name))
+                format!("`{{{{{}}}}}` is no built-in variable", shortened(name))
             } else {
-                format!("`{{{{{}}}}}` names no variable, and no act before sets it", short(name))
+                format!("`{{{{{}}}}}` names no variable, and no act before sets it", shortened(name))
             };
             let others = || format!("built-in are {}", BUILT_IN.join(", "));
             let hint = near.or_else(|| name.starts_with('$').then(others));
@@ -339,8 +339,4 @@ fn milliseconds(text: &str) -> Option<u64> {
 /// Whether it is nothing but space of XML.
 pub(super) fn is_blank(text: &str) -> bool {
     text.chars().all(|c| SPACE.contains(&c))
-}
-
-fn short(name: &str) -> String {
-    shortened(name)
 }

@@ -54,6 +54,13 @@ impl Script {
         read::read(text)
     }
 
+    /// The longest that a playback may take where a page load may take `page` and a step `step` (fields.md 3,
+    /// `step_timeout`): the sum of its steps, of which one without a limit counts as a page load.
+    #[must_use]
+    pub fn longest(&self, page: Duration, step: Option<Duration>) -> Duration {
+        self.steps.iter().map(|own| own.timeout.or(step).unwrap_or(page)).sum()
+    }
+
     /// The script of a monitor with nothing but a `url`: one step that opens it.
     #[must_use]
     pub fn opening(url: &str) -> Self {

@@ -97,11 +97,11 @@ impl Word {
 
 /// `state`.
 pub(super) const STATES: &[(&str, State)] = &[
-    ("present", State::Present),
-    ("visible", State::Visible),
-    ("enabled", State::Enabled),
-    ("hidden", State::Hidden),
-    ("absent", State::Absent),
+    (State::Present.name(), State::Present),
+    (State::Visible.name(), State::Visible),
+    (State::Enabled.name(), State::Enabled),
+    (State::Hidden.name(), State::Hidden),
+    (State::Absent.name(), State::Absent),
 ];
 
 /// `to` of `switch-frame`.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::vocabulary::{FRAMES, STATES, Word};
+use super::vocabulary::{FRAMES, Word};
 use super::{
     Act, Action, Check, DialogAnswer, Expected, FrameChoice, Locator, MOST_SKIPPED, Match, Pick, Script,
     State, Step, Target, Wanted, WindowChoice,
@@ -239,8 +239,7 @@ impl Tag {
     }
 
     fn state(&mut self, state: State) {
-        let word = STATES.iter().find(|(_, known)| *known == state && state != State::Visible);
-        self.set_some("state", word.map(|(word, _)| word));
+        self.set_some("state", Some(state.name()).filter(|_| state != State::Visible));
     }
 
     fn must(&mut self, must: &Match) {

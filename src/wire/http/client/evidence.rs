@@ -18,12 +18,20 @@ pub fn head(head: &Head) -> Capture {
         let _ = write!(text, " {reason}");
     }
     text.push_str("\r\n");
-    for (name, value) in &head.headers {
-        let telling = is_telling(name.as_str());
-        let value = String::from_utf8_lossy(value.as_bytes());
-        let _ = write!(text, "{name}: {}\r\n", if telling { MASK } else { &*value });
-    }
+    let values = head.headers.iter().map(|(name, value)| (name, String::from_utf8_lossy(value.as_bytes())));
+    let values: Vec<_> = values.collect();
+    text.push_str(&fields(values.iter().map(|(name, value)| (name.as_str(), &**value))));
     Capture::new("response-head.txt", "text/plain; charset=utf-8", text.as_bytes())
+}
+
+/// Header fields, a line each; values that let somebody in are masked.
+#[must_use]
+pub fn fields<'a>(fields: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let mut text = String::new();
+    for (name, value) in fields {
+        let _ = write!(text, "{name}: {}\r\n", if is_telling(name) { MASK } else { value });
+    }
+    text
 }
 
 /// The beginning of a body of this media type; `None` of an empty one.

@@ -7,7 +7,7 @@ use http::{HeaderMap, Version};
 
 use super::request::is_secret;
 use super::{Journey, Request};
-use crate::model::{Excerpt, Failure, HeaderList, HttpExchange, MASK, printable};
+use crate::model::{Excerpt, Failure, HeaderList, HttpExchange, MASK, lossy, printable};
 use crate::wire::http::Head;
 
 /// Header fields that are told.
@@ -88,12 +88,12 @@ fn told_value<'v>(name: &HeaderName, value: &'v HeaderValue) -> Cow<'v, str> {
         Some(start) if bytes.len() > VALUE => {
             format!("{}… ({} bytes)", String::from_utf8_lossy(start), bytes.len()).into()
         }
-        _ => String::from_utf8_lossy(bytes),
+        _ => lossy(bytes),
     }
 }
 
 fn excerpt(body: &[u8], bytes: u64, headers: &HeaderMap, most: usize) -> Excerpt {
-    let text = String::from_utf8_lossy(body.get(..most).unwrap_or(body)).into_owned();
+    let text = lossy(body.get(..most).unwrap_or(body)).into_owned();
     Excerpt { mimetype: of_media_type(headers).map(short).unwrap_or_default(), text, bytes }
 }
 

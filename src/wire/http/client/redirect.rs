@@ -4,7 +4,7 @@ use http::header::LOCATION;
 use http::{HeaderMap, Method, StatusCode};
 use url::Url;
 
-use crate::model::{Failure, FailureKind, Phase};
+use crate::model::{Failure, FailureKind, Phase, cut};
 
 /// Redirects that are followed at most (behaviour.md 4).
 pub const MOST: usize = 10;
@@ -60,11 +60,7 @@ pub fn shown(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    let text = String::from(url);
-    match text.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    cut(url.as_str(), SHOWN)
 }
 
 #[cfg(test)]

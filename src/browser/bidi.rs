@@ -1,0 +1,88 @@
+//! A connection of `WebDriver BiDi` (W3C `WebDriver BiDi` 3), over which a browser takes commands and tells events.
+
+use std::time::Duration;
+
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use url::Url;
+
+use crate::model::cut;
+
+/// Bytes of one message.
+const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
+/// Characters that are told of an answer that is no good.
+const SHOWN: usize = 300;
+
+/// It, open. One session may have several.
+#[derive(Debug)]
+pub(super) struct Bidi {
+    socket: WebSocketStream<TcpStream>,
+    /// The number of the last command.
+    last: u64,
+}
+
+impl Bidi {
+    /// Connects to `address`, which the driver gave (`webSocketUrl`).
+    ///
+    /// # Errors
+    /// Why it cannot be had, in words.
+    pub(super) async fn connect(address: &str, within: Duration) -> Result<Self, String> {
+        let connecting = async {
+            let url = Url::parse(address).map_err(|error| format!("`{address}`: {error}"))?;
+            let host = url.host_str().unwrap_or("127.0.0.1");
+            let port = url.port_or_known_default().unwrap_or(80);
+            let stream = TcpStream::connect((host, port)).await.map_err(|error| error.to_string())?;
+            let bounds = WebSocketConfig::default()
+                .max_message_size(Some(LONGEST_MESSAGE))
+                .max_frame_size(Some(LONGEST_MESSAGE));
+            let opened = tokio_tungstenite::client_async_with_config(address, stream, Some(bounds)).await;
+            Ok(Self { socket: opened.map_err(|error| error.to_string())?.0, last: 0 })
+        };
+        tokio::time::timeout(within, connecting).await.unwrap_or_else(|_| Err("it took too long".to_owned()))
+    }
+
+    /// Sends a command; its answer comes among the messages.
+    ///
+    /// # Errors
+    /// That the connection is gone.
+    pub(super) async fn send(&mut self, method: &str, params: Value) -> Result<(), String> {
+        self.last += 1;
+        let command = json!({ "id": self.last, "method": method, "params": params });
+        self.socket.send(Message::text(command.to_string())).await.map_err(|error| error.to_string())
+    }
+
+    /// Waits for the answer of the last command; events meanwhile are passed over. The caller bounds the time.
+    ///
+    /// # Errors
+    /// What the browser refuses it with, or that the connection is gone.
+    pub(super) async fn answer(&mut self) -> Result<(), String> {
+        while let Some(message) = self.next().await {
+            if message["id"] == self.last {
+                return match message["type"].as_str() {
+                    Some("success") => Ok(()),
+                    _ => Err(cut(&message.to_string(), SHOWN)),
+                };
+            }
+        }
+        Err("it was closed".to_owned())
+    }
+
+    /// The next message; `None` when there will be none any more.
+    pub(super) async fn next(&mut self) -> Option<Value> {
+        loop {
+            match self.socket.next().await? {
+                Ok(Message::Text(text)) => {
+                    if let Ok(message) = serde_json::from_str(&text) {
+                        return Some(message);
+                    }
+                }
+                Ok(_) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+}

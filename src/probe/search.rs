@@ -1,0 +1,56 @@
+//! The keyword of a page: its rule, and the search for it.
+
+use std::sync::Arc;
+
+use super::apart::{LONG_TEXT, apart};
+use crate::judge::keyword::KeywordRule;
+use crate::judge::{Patience, charset};
+use crate::model::{Document, Failure, FailureKind, Phase};
+use crate::net::Deadline;
+
+/// The rule of `keyword_string`, known to compile. Compiled anew for each page: a compiled one takes tens of
+/// kilobytes, too much to keep for every monitor between two runs.
+///
+/// # Errors
+/// Why it does not compile.
+pub(super) fn rule(document: &Document) -> Result<Option<Box<KeywordRule>>, String> {
+    let Some(rule) = KeywordRule::of(document) else { return Ok(None) };
+    match rule.clone().compile() {
+        Ok(_) => Ok(Some(Box::new(rule))),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Judges a body by `rule`. A long one is searched apart from the threads that wait for other targets, and
+/// no longer than until `deadline`: a few expressions take seconds for a page. The target has delivered by
+/// then, so that is no fault of its.
+pub(super) async fn search(
+    rule: Box<KeywordRule>,
+    body: Arc<Vec<u8>>,
+    content_type: Option<String>,
+    deadline: Deadline,
+) -> Result<(), Failure> {
+    let is_long = body.len() > LONG_TEXT;
+    let internal = |words: String| Err(Failure::new(Phase::Validate, FailureKind::Internal, words));
+    let judge = move || {
+        let text = charset::decode(&body, content_type.as_deref());
+        // That it compiles was seen when the probe was built.
+        let keyword = match rule.compile() {
+            Ok(keyword) => keyword,
+            Err(error) => return internal(error.to_string()),
+        };
+        let patience = Patience::of(|| deadline.left());
+        let failure = keyword.judge_within(&text, &patience);
+        if patience.is_over() {
+            return internal(format!(
+                "searching {} bytes for the keyword would take longer than the timeout; simplify `keyword_string`",
+                text.len()
+            ));
+        }
+        failure.map_or(Ok(()), Err)
+    };
+    if !is_long {
+        return judge();
+    }
+    apart("the search for the keyword", deadline, judge).await?
+}

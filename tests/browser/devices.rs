@@ -1,0 +1,74 @@
+//! Devices that a browser pretends to be (fields.md 3, `subtype`), as a site sees them.
+
+use serde_json::json;
+use vigie::browser::{Device, Guise};
+use vigie::net::BlockedHosts;
+
+use crate::check::{Check, browsers, one};
+use crate::site::Site;
+
+fn phone() -> Device {
+    Device {
+        name: "small phone".to_owned(),
+        guise: Guise {
+            viewport: (360, 640),
+            scale: 2.0,
+            mobile: true,
+            touch: true,
+            user_agent: Some("Pocket/1.0 (Tests)".to_owned()),
+            headers: vec![("X-Carrier".to_owned(), "tin cans".to_owned())],
+        },
+        blocked: BlockedHosts::parse(&["localhost"]).unwrap(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_site_sees_the_device_of_the_subtype() {
+    let site = Site::start().await;
+    let elsewhere = format!("http://localhost:{}", site.at.port());
+    for kind in browsers("a_site_sees_the_device_of_the_subtype") {
+        let steps = format!(
+            r#"<step name="Device"><open url="/pages/device"/><wait-for-network-quiet quiet="0.3"/>
+<run-js into="size">return [innerWidth, innerHeight, devicePixelRatio].join(' ');</run-js>
+<run-js into="touch">return [navigator.maxTouchPoints &gt; 0, matchMedia('(pointer: coarse)').matches, 'ontouchstart' in window].join(' ');</run-js>
+<run-js into="blocked">return fetch('{elsewhere}/data?blocked', {{mode: 'no-cors'}}).then(answer => 'answer ' + answer.type, () => 'no answer');</run-js>
+<type id="field" text="{{{{size}}}}/{{{{touch}}}}/{{{{blocked}}}}"/><assert-value id="field" matches="^360 640 2/true true true/"/></step>
+<step name="Window"><click id="open"/><switch-window to="newest"/><assert-text id="width" equals="360"/></step>"#
+        );
+        let mut check = Check::of(kind, &site.url("/"), &steps).with(json!({"subtype": 2}));
+        check.devices = [(2, phone())].into();
+        let before = site.asked().len();
+        let seen = check.passes().await;
+        let facts = seen.course.browser.as_ref().unwrap();
+        assert_eq!((facts.device.as_str(), facts.viewport), ("small phone", (360, 640)));
+        assert_eq!(facts.user_agent, "Pocket/1.0 (Tests)");
+        let asked = site.asked().split_off(before);
+        let page = asked.iter().find(|(path, _)| path == "/pages/device").unwrap();
+        assert_eq!(page.1["user-agent"], "Pocket/1.0 (Tests)");
+        // The first request of a window that a page opens is under way before its fields can be given.
+        let first = ["/favicon.ico", "/pages/narrow"];
+        for (path, fields) in asked.iter().filter(|(path, _)| !first.contains(&path.as_str())) {
+            assert_eq!(
+                fields.get("x-carrier").map(String::as_str),
+                Some("tin cans"),
+                "{path} of {}",
+                kind.name()
+            );
+        }
+        assert!(asked.iter().any(|(path, _)| path == "/pages/image"), "{asked:?}");
+        assert!(!asked.iter().any(|(path, _)| path.contains("blocked")), "{asked:?}");
+        let plain =
+            Check::of(kind, &site.url("/"), r#"<step name="Plain"><open url="/pages/device"/></step>"#);
+        let seen = plain.passes().await;
+        let facts = seen.course.browser.unwrap();
+        assert_eq!((facts.device.as_str(), facts.viewport), ("", (1366, 768)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subtype_whose_profile_is_gone_says_so() {
+    let Some(kind) = one("a_subtype_whose_profile_is_gone_says_so") else { return };
+    let step = r#"<step name="One"><open url="/"/></step>"#;
+    let seen = Check::of(kind, "http://127.0.0.1:1/", step).with(json!({"subtype": 3})).fails(95).await;
+    assert!(seen.failure.unwrap().detail.contains("`mobile.profiles`"));
+}

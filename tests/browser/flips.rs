@@ -1,0 +1,149 @@
+//! Fields of a browser monitor, each flipped, and what differs then outside of the document (fields.md 3).
+
+use serde_json::{Value, json};
+use vigie::browser::BrowserKind;
+use vigie::model::Observation;
+
+use crate::check::{Check, browsers, one};
+use crate::site::Site;
+
+fn status(seen: &Observation) -> u16 {
+    seen.failure.as_ref().map_or(0, |failure| failure.status().0)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_url_is_opened_alone_and_stands_under_a_script() {
+    let site = Site::start().await;
+    let Some(kind) = one("a_url_is_opened_alone_and_stands_under_a_script") else { return };
+    let alone = Check::bare(kind, json!({"url": site.url("/login")})).passes().await;
+    assert_eq!(alone.course.steps.len(), 1);
+    assert_eq!(alone.course.steps[0].played.as_ref().unwrap().title, "Login");
+    let script = r#"<script version="1"><step name="One"><open url="forms"/></step></script>"#;
+    let based = Check::playing(kind, script).with(json!({"url": site.url("/pages/stay")})).passes().await;
+    assert_eq!(based.course.steps[0].played.as_ref().unwrap().title, "Preferences");
+    Check::playing(kind, script).fails(96).await;
+    Check::bare(kind, json!({})).fails(96).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_browser_is_the_one_that_is_named() {
+    let site = Site::start().await;
+    for kind in browsers("the_browser_is_the_one_that_is_named") {
+        let seen =
+            Check::bare(kind, json!({"url": site.url("/login"), "browser_type": kind.name()})).passes().await;
+        assert_eq!(seen.course.browser.as_ref().unwrap().name, kind.name());
+        let word = if kind == BrowserKind::Firefox { "Firefox/" } else { "Chrome/" };
+        assert!(site.headers("/login").unwrap()["user-agent"].contains(word));
+    }
+    // No browser of this name is anywhere without an end point that has it.
+    let seen = Check::bare(BrowserKind::InternetExplorer, json!({"url": site.url("/login")})).fails(95).await;
+    assert!(seen.failure.unwrap().detail.contains("`browser.remote`"));
+}
+
+/// Each part of the keyword rule, at its default and flipped, with the status that the check ends with.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_part_of_the_keyword_rule_decides() {
+    let site = Site::start().await;
+    let Some(kind) = one("each_part_of_the_keyword_rule_decides") else { return };
+    let table = [
+        (json!({"keyword_string": "Hello"}), 0),
+        (json!({"keyword_string": "Goodbye"}), 5),
+        (json!({"keyword_string": "Hello", "keyword_match_invert": true}), 5),
+        (json!({"keyword_string": "hello"}), 5),
+        (json!({"keyword_string": "hello", "keyword_match_case": false}), 0),
+        (json!({"keyword_string": "ello"}), 5),
+        (json!({"keyword_string": "ello", "keyword_match_whole_word": false}), 0),
+        (json!({"keyword_string": "H.llo"}), 5),
+        (json!({"keyword_string": "H.llo", "keyword_match_type": "Regular Expression"}), 0),
+        (json!({"keyword_string": "two lines"}), 0),
+        (json!({"keyword_string": "two lines", "keyword_allow_line_wrap": false}), 5),
+        (json!({"keyword_string": "some room"}), 0),
+        (json!({"keyword_string": "some room", "keyword_normalize_spaces": false}), 5),
+    ];
+    for (fields, expected) in table {
+        let check = Check::bare(kind, json!({"url": site.url("/pages/keywords")})).with(fields.clone());
+        assert_eq!(status(&check.run().await), expected, "{fields}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_of_other_sites_count_where_they_are_to() {
+    let site = Site::start().await;
+    for kind in browsers("documents_of_other_sites_count_where_they_are_to") {
+        let step =
+            r#"<step name="One"><open url="/pages/strangers"/><wait-for-network-quiet quiet="0.3"/></step>"#;
+        let check = |counts: bool| {
+            Check::of(kind, &site.url("/"), step).with(json!({"third_party_document_errors": counts}))
+        };
+        let seen = check(false).passes().await;
+        let objects = &seen.course.steps[0].played.as_ref().unwrap().objects;
+        let frame = objects.iter().find(|object| object.url.ends_with("/status/503")).unwrap();
+        assert!(frame.third_party && frame.failure.is_some(), "{frame:?}");
+        let seen = check(true).fails(7007).await;
+        assert!(seen.failure.unwrap().detail.contains("/status/503"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn experience_is_that_of_the_page_alone_where_it_is_to() {
+    let site = Site::start().await;
+    let Some(kind) = one("experience_is_that_of_the_page_alone_where_it_is_to") else { return };
+    let step = r#"<step name="One"><open url="/pages/shifting"/><run-js>return new Promise((done) => setTimeout(done, 700));</run-js></step>"#;
+    let shift = async |alone: bool| {
+        let fields = json!({"user_experience_enabled": true, "user_experience_base_page_only": alone});
+        let seen = Check::of(kind, &site.url("/"), step).with(fields).passes().await;
+        seen.course.steps[0].played.as_ref().unwrap().timing.as_ref().unwrap().layout_shift.unwrap()
+    };
+    let (all, page) = (shift(false).await, shift(true).await);
+    assert!(all > 0.01 && page == 0.0, "{all} {page}");
+}
+
+/// A full page is looked at when it is due, and what is wrong with its objects is what the fields ask for.
+#[tokio::test(flavor = "multi_thread")]
+async fn full_pages_are_judged_as_the_fields_say() {
+    let site = Site::start().await;
+    let Some(kind) = one("full_pages_are_judged_as_the_fields_say") else { return };
+    let check = |page: &str, fields: Value| Check::bare(kind, json!({"url": site.url(page)})).with(fields);
+    let seen = check("/pages/tardy", json!({"interval_fullpage": -1})).passes().await;
+    assert!(seen.course.page.is_none());
+    let object = |seconds: u64| json!({"interval_fullpage": 1, "fullpage_object_timeout": seconds, "notify_on_fullpage_errors": true});
+    let seen = check("/pages/tardy", object(5)).passes().await;
+    assert!(seen.course.page.is_some());
+    check("/pages/tardy", object(1)).fails(7002).await;
+    let none = |wanted: bool| json!({"interval_fullpage": 1, "check_fullpage_missing_objects": wanted, "notify_on_fullpage_errors": true});
+    check("/pages/stay", none(false)).passes().await;
+    check("/pages/stay", none(true)).fails(7130).await;
+    let change = |told: bool| json!({"notify_on_content_change": told});
+    assert!(check("/pages/stay", change(false)).passes().await.facts.http.is_none());
+    assert!(check("/pages/stay", change(true)).passes().await.facts.http.unwrap().text_sha256.is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn captures_hold_what_the_fields_name() {
+    let site = Site::start().await;
+    for kind in browsers("captures_hold_what_the_fields_name") {
+        let names = async |headers: bool, images: bool, sources: bool| {
+            let capture = json!({"capture": {"level": "All Actions", "headers": headers, "images": images, "sources": sources}});
+            let seen = Check::bare(kind, json!({"url": site.url("/login")})).with(capture).passes().await;
+            let names: Vec<String> = seen.captures.iter().map(|file| file.name.clone()).collect();
+            (names, seen)
+        };
+        let (all, seen) = names(true, true, true).await;
+        assert_eq!(all, ["step-01.jpg", "step-01.html", "step-01-headers.txt"]);
+        let text = String::from_utf8_lossy(seen.captures[2].content.as_ref().unwrap()).into_owned();
+        assert!(text.starts_with("GET http://") && text.contains("HTTP/1.1 200"), "{text}");
+        assert_eq!(names(false, false, true).await.0, ["step-01.html"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_admin_allows_more_steps() {
+    let site = Site::start().await;
+    let Some(kind) = one("an_admin_allows_more_steps") else { return };
+    let steps = r#"<step name="x"><scroll y="1"/></step>"#.repeat(51);
+    let allowed = |steps_allowed: u64| json!({"transaction_steps_allowed": steps_allowed});
+    let check = |fields| Check::of(kind, &site.url("/"), &steps).with(fields);
+    let seen = check(allowed(50)).fails(94).await;
+    assert!(seen.failure.unwrap().detail.contains("it has 51, and 50 are allowed"));
+    assert_eq!(check(allowed(51)).passes().await.course.steps.len(), 51);
+}

@@ -1,0 +1,163 @@
+//! Browsers that are not this process's own: of another user, with the browser's own sandbox, and at an end point of
+//! WebDriver that somebody else runs.
+
+use std::io::{BufRead, BufReader};
+use std::net::{IpAddr, Ipv4Addr};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::{Pid, User};
+use vigie::browser::{BrowserKind, Remote};
+use vigie::net::Network;
+
+use crate::lacking;
+use crate::world::{Site, World, browsers, processes_of, wish};
+
+/// A user without rights, whom a browser runs as where these tests run as root.
+const NOBODY: &str = "nobody";
+
+fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}
+
+/// Whether somebody without rights may make user namespaces here, which Chromium's sandbox is made of.
+fn has_namespaces() -> bool {
+    let mut command = Command::new(if is_root() { "setpriv" } else { "unshare" });
+    if is_root() {
+        command.args(["--reuid", NOBODY, "--regid", "nogroup", "--clear-groups", "unshare"]);
+    }
+    command.args(["--user", "true"]).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+}
+
+#[tokio::test]
+async fn a_browser_of_another_user_keeps_its_own_sandbox() {
+    let test = "a_browser_of_another_user_keeps_its_own_sandbox";
+    if !has_namespaces() {
+        lacking::count(test, "user namespaces for everybody");
+        return;
+    }
+    let site = Site::start(&[("/", "<title>Shop</title>")]);
+    for kind in browsers(test) {
+        let world = World::with(|config| config.user = is_root().then(|| NOBODY.to_owned()));
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(world.folder.path(), open).unwrap();
+        let wish = wish(kind);
+        let forward = world.forward(&wish).await;
+        let opened = world.open(&wish, &forward).await.unwrap();
+        world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
+        assert_eq!(opened.client.title().await.unwrap(), "Shop");
+        let all = world.processes();
+        assert!(all.iter().all(|line| !line.contains("--no-sandbox")), "{all:#?}");
+        let shows_page = |line: &&String| match kind {
+            BrowserKind::Chrome => line.contains("--type=renderer"),
+            _ => line.trim_end().ends_with(" tab"),
+        };
+        let pages: Vec<&String> = all.iter().filter(shows_page).collect();
+        assert!(!pages.is_empty(), "{all:#?}");
+        for page in pages {
+            let process = Path::new(page.split(' ').next().unwrap());
+            let status = std::fs::read_to_string(process.join("status")).unwrap();
+            let user = User::from_name(NOBODY).unwrap().unwrap().uid;
+            assert!(!is_root() || status.contains(&format!("Uid:\t{user}\t")), "{page}: {status}");
+            // Filters of system calls (seccomp(2)) hold for what a page runs.
+            assert!(status.contains("Seccomp:\t2"), "{page}: {status}");
+            let own = std::fs::read_link("/proc/self/ns/user").unwrap();
+            assert!(
+                kind != BrowserKind::Chrome || std::fs::read_link(process.join("ns/user")).unwrap() != own,
+                "{page} shares our user namespace"
+            );
+        }
+        drop(opened);
+        world.empty().await;
+    }
+}
+
+#[tokio::test]
+async fn a_browser_at_an_end_point_elsewhere_goes_through_our_proxy() {
+    let test = "a_browser_at_an_end_point_elsewhere_goes_through_our_proxy";
+    if !has_namespaces() {
+        lacking::count(test, "user namespaces for everybody");
+        return;
+    }
+    let site = Site::start(&[("/", "<title>Shop</title>")]);
+    for kind in browsers(test) {
+        let end_point = EndPoint::start(kind);
+        let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let remote = Remote {
+            kind,
+            url: format!("http://127.0.0.1:{}/", end_point.port).parse().unwrap(),
+            forward_host: Some(here),
+            from: vec![Network::host(here)],
+        };
+        let world = World::with(|config| config.remotes = vec![remote]);
+        let wish = wish(kind);
+        let forward = world.forward(&wish).await;
+        let opened = world.open(&wish, &forward).await.unwrap();
+        world.beside(&forward, opened.client.goto(&site.url("/"))).await.unwrap();
+        assert_eq!(opened.client.title().await.unwrap(), "Shop");
+        let host = site.address.ip().to_string();
+        assert_eq!(forward.way_of(&host, site.address.port()).unwrap().address, Some(site.address));
+        assert_eq!((world.processes(), world.profiles()), (Vec::new(), Vec::new()), "it is not ours");
+        assert!(processes_of(end_point.folder.path()).len() > 1);
+        opened.client.close().await.unwrap();
+        opened.keeper.close().await;
+        world.empty().await;
+    }
+}
+
+/// A driver that somebody else runs, as `systemd/vigie-webdriver.service` does.
+struct EndPoint {
+    child: Child,
+    port: u16,
+    folder: tempfile::TempDir,
+}
+
+impl EndPoint {
+    fn start(kind: BrowserKind) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let driver = match kind {
+            BrowserKind::Firefox => crate::geckodriver::geckodriver().unwrap_or_else(|| "geckodriver".into()),
+            _ => "chromedriver".into(),
+        };
+        let mut command = Command::new(if is_root() { "setpriv".into() } else { driver.clone() });
+        if is_root() {
+            command.args(["--reuid", NOBODY, "--regid", "nogroup", "--clear-groups"]).arg(driver);
+            let user = User::from_name(NOBODY).unwrap().unwrap();
+            std::os::unix::fs::chown(folder.path(), Some(user.uid.as_raw()), None).unwrap();
+        }
+        match kind {
+            BrowserKind::Firefox => {
+                command.args(["--host", "127.0.0.1", "--port", "0", "--websocket-port", "0"])
+            }
+            _ => command.args(["--port=0", "--log-level=WARNING"]),
+        };
+        command.env("HOME", folder.path()).env("TMPDIR", folder.path());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let port = lines.by_ref().find_map(|line| {
+            let after = line.split_once(" on port ").or_else(|| line.split_once("Listening on 127.0.0.1:"));
+            after?.1.trim_end_matches('.').parse().ok().filter(|&port: &u16| port != 0)
+        });
+        // It goes on printing, and must not wait for a reader.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, port: port.expect("a driver that starts"), folder }
+    }
+}
+
+impl Drop for EndPoint {
+    fn drop(&mut self) {
+        let _ = killpg(Pid::from_raw(self.child.id().cast_signed()), Signal::SIGKILL);
+        let _ = self.child.wait();
+        // Its profile and what left its group are gone with the folder; nobody else waits for them.
+        for line in processes_of(self.folder.path()) {
+            let id = line.split('/').nth(2).and_then(|rest| rest.split(' ').next()?.parse().ok());
+            if let Some(id) = id {
+                let _ = nix::sys::signal::kill(Pid::from_raw(id), Signal::SIGKILL);
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Browser checks, one after the other, on a running server: memory, processes, descriptors and files are where they
+//! were. Twenty of them; 200 with `VIGIE_FULL=1`.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::alerts::serve;
+use crate::daemon::Daemon;
+use crate::{geckodriver, lacking};
+
+/// Checks before the first look: caches and the stock of the allocator are filled then.
+const WARM_UP: usize = 8;
+/// The longest that one check may take, on a machine that is busy with others.
+const PATIENCE: Duration = Duration::from_mins(3);
+/// What the resident memory may differ by, in KiB: a picture is a MiB or more while it is made.
+const SLACK_KB: u64 = 16 << 10;
+
+#[test]
+fn checks_in_browsers_leave_the_server_as_it_was() {
+    let browsers = browsers();
+    if browsers.is_empty() {
+        return;
+    }
+    let rounds = if crate::full() { 200 } else { 20 };
+    let site = serve(|_, _| 200);
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| {
+        let path = folder.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        path.display().to_string()
+    };
+    let (monitors, data, temporary) = (place("monitors"), place("data"), place("temporary"));
+    let profiles = place("profiles");
+    std::fs::write(Path::new(&monitors).join("all.json"), scripts(&site.to_string(), &browsers)).unwrap();
+    let driver = geckodriver::geckodriver().map(|path| path.display().to_string());
+    let mut settings = vec![
+        ("TMPDIR", temporary.as_str()),
+        ("VIGIE_BROWSER_FOLDER", profiles.as_str()),
+        ("VIGIE_BROWSER_START_SECONDS", "90"),
+        ("VIGIE_STORE_CACHE_MIB", "4"),
+    ];
+    settings.extend(driver.as_deref().map(|driver| ("VIGIE_BROWSER_GECKODRIVER", driver)));
+    let server = Daemon::start_with(&["--data", &data, "--monitors", &monitors], &settings);
+    let all = server.list("/api/v3/monitors");
+    let all: Vec<(i64, bool)> = all
+        .iter()
+        .map(|one| (one["id"].as_i64().unwrap(), one["name"].as_str().unwrap().starts_with("good")))
+        .collect();
+    assert_eq!(all.len(), 2 * browsers.len(), "{all:?}");
+    let look = || Look::at(server.child.id(), &[&temporary, &profiles]);
+    let mut early = None;
+    for round in 0..rounds {
+        let (monitor, good) = all[round % all.len()];
+        let seen = check(&server, monitor);
+        assert_eq!(seen["progress"], if good { 2 } else { 3 }, "{seen:#}");
+        if round + 1 == WARM_UP {
+            early = Some(look());
+        }
+    }
+    let (early, late) = (early.unwrap(), look());
+    println!("{rounds} checks: {early:?} became {late:?}");
+    assert!(early.resident_kb > 0 && early.descriptors > 0, "nothing was seen");
+    assert_eq!(late.processes, Vec::<String>::new());
+    assert_eq!(late.files, early.files);
+    assert!(late.descriptors <= early.descriptors + 2, "descriptors leak: {early:?} to {late:?}");
+    assert!(late.resident_kb <= early.resident_kb + SLACK_KB, "memory grows: {early:?} to {late:?}");
+}
+
+/// Names of the browsers that are here, as fields have them.
+fn browsers() -> Vec<&'static str> {
+    let here = |program: &str| {
+        std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+            .any(|folder| folder.join(program).is_file())
+    };
+    let test = "checks_in_browsers_leave_the_server_as_it_was";
+    let has_gecko = geckodriver::geckodriver().is_some() || here("geckodriver");
+    let all = [("Google Chrome", here("chromedriver")), ("Firefox", here("firefox-esr") && has_gecko)];
+    let mut found = Vec::new();
+    for (name, is_here) in all {
+        if is_here {
+            found.push(name);
+        } else {
+            lacking::lacks(&format!("{test} ({name})"), "the browser with its driver", "run tests/run");
+        }
+    }
+    found
+}
+
+/// One script a browser that passes with a picture, and one that ends at its time limit with one.
+fn scripts(site: &str, browsers: &[&str]) -> String {
+    let monitor = |name: &str, browser: &str, acts: &str| {
+        let script = format!(
+            "<script version=\"1\" name=\"{name}\" base=\"http://{site}/\"><step name=\"one\"><open url=\"/\"/>\
+             {acts}</step></script>"
+        );
+        json!({"key": format!("{name}-{browser}"), "name": format!("{name} {browser}"), "type": "browserscript",
+            "billing_plancode": "x", "interval": 60, "timeout": 60, "browser_type": browser,
+            "allow_internal_testing": true, "script": script})
+    };
+    let pairs = browsers.iter().flat_map(|browser| {
+        [
+            monitor("good", browser, "<screenshot name=\"seen\"/>"),
+            monitor("bad", browser, "<wait-for-text contains=\"what never comes\" timeout=\"1\"/>"),
+        ]
+    });
+    Value::from(pairs.collect::<Vec<_>>()).to_string()
+}
+
+/// One check out of schedule, to its end.
+fn check(server: &Daemon, monitor: i64) -> Value {
+    let ask = |path: &str| {
+        let (status, body) = server.get(path).expect("an answer");
+        assert_eq!(status, 200, "{path}: {body}");
+        serde_json::from_str::<Value>(&body).unwrap()
+    };
+    let began = Instant::now();
+    let started = ask(&format!("/api/v3/tests?monitor_id={monitor}"));
+    let place = started["result_url"].as_str().unwrap();
+    loop {
+        let test = ask(place);
+        if test["progress"] != 1 {
+            return test;
+        }
+        assert!(began.elapsed() < PATIENCE, "{test:#}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// What the server holds.
+#[derive(Debug)]
+struct Look {
+    resident_kb: u64,
+    descriptors: usize,
+    /// Those that it started and their children.
+    processes: Vec<String>,
+    /// What lies in the folders of profiles and of temporary files.
+    files: BTreeSet<PathBuf>,
+}
+
+impl Look {
+    fn at(server: u32, folders: &[&str]) -> Self {
+        let process = Path::new("/proc").join(server.to_string());
+        let status = std::fs::read_to_string(process.join("status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        Self {
+            resident_kb: line.split_whitespace().next().unwrap().parse().unwrap(),
+            descriptors: std::fs::read_dir(process.join("fd")).unwrap().count(),
+            processes: children(server),
+            files: folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap()).map(path).collect(),
+        }
+    }
+}
+
+fn path(entry: std::io::Result<std::fs::DirEntry>) -> PathBuf {
+    entry.unwrap().path()
+}
+
+/// Whatever has `parent` for its parent: what a browser leaves behind becomes a child of the server.
+fn children(parent: u32) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        // After the name, which may hold spaces: the state, then the parent.
+        let after = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        if after.split(' ').nth(1) == Some(&parent.to_string()) {
+            found.push(stat);
+        }
+    }
+    found
+}

@@ -1,0 +1,20 @@
+//! The built binary, and what it says.
+
+use std::process::Output;
+
+/// The binary with `args`, in an environment without settings.
+pub fn vigie(args: &[&str]) -> Output {
+    let mut command = assert_cmd::Command::cargo_bin("vigie").unwrap();
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("VIGIE_")) {
+        command.env_remove(name);
+    }
+    command.args(args).output().unwrap()
+}
+
+pub fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
