@@ -137,8 +137,7 @@ impl When {
             let step: Span = step?;
             Some((from.checked_add(step).ok()?, thru.checked_add(step).ok()?))
         })
-        .filter_map(|(from, thru)| Some((start_of(zone, from)?, end_of(zone, thru)?)))
-        .filter(|(from, thru)| from < thru)
+        .filter_map(|(from, thru)| moments(zone, from, thru))
         .skip_while(move |(_, thru)| *thru <= after)
     }
 }
@@ -162,6 +161,19 @@ fn first_week(
     Some((date.to_datetime(start), date.checked_add(days.days()).ok()?.to_datetime(end)))
 }
 
+/// Start and end of the window from `from` up to `thru` by the clock on the wall; `None` when it has no length.
+fn moments(zone: &TimeZone, from: DateTime, thru: DateTime) -> Option<(Timestamp, Timestamp)> {
+    if from >= thru {
+        return None;
+    }
+    let (start, end) = (start_of(zone, from)?, end_of(zone, thru)?);
+    if start < end {
+        return Some((start, end));
+    }
+    let length = i64::try_from(thru.duration_since(from).as_micros()).ok()?;
+    Some((start, Timestamp::from_micros(start.as_micros().checked_add(length)?)))
+}
+
 /// The moment at which a window begins that begins at `local`.
 fn start_of(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
     let moment = zone.to_ambiguous_timestamp(local);
@@ -174,7 +186,12 @@ fn start_of(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
 
 /// The moment at which a window ends that ends at `local`.
 fn end_of(zone: &TimeZone, local: DateTime) -> Option<Timestamp> {
-    let end = zone.to_ambiguous_timestamp(local).later().ok()?;
+    let moment = zone.to_ambiguous_timestamp(local);
+    let comes_twice = matches!(moment.offset(), AmbiguousOffset::Fold { .. });
+    let (early, late) = (moment.earlier().ok()?, moment.later().ok()?);
+    // The clock shows nothing before `local` again where it goes back just to it.
+    let is_begin = || zone.following(early).next().is_some_and(|change| change.timestamp() == late);
+    let end = if comes_twice && is_begin() { early } else { late };
     Some(Timestamp::from_micros(end.as_microsecond()))
 }
 

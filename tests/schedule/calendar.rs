@@ -141,6 +141,8 @@ fn clocks_that_go_ahead_lose_no_window() {
         ("1 02:30", "1 03:15", "01:00", "01:15"),
         ("1 03:00", "1 03:30", "01:00", "01:30"),
         ("1 01:00", "1 02:00", "00:00", "01:00"),
+        ("1 02:15", "1 03:00", "01:00", "01:45"),
+        ("1 02:00", "1 03:00", "01:00", "02:00"),
     ] {
         let want = pairs(&[(&format!("2026-03-29T{from}:00Z"), &format!("2026-03-29T{thru}:00Z"))]);
         assert_eq!(
@@ -164,6 +166,8 @@ fn an_hour_that_comes_twice_rests_twice() {
         ("1 01:30", "1 02:30", "2026-10-24T23:30", "2026-10-25T01:30"),
         ("1 02:30", "1 03:30", "2026-10-25T00:30", "2026-10-25T02:30"),
         ("1 03:00", "1 04:00", "2026-10-25T02:00", "2026-10-25T03:00"),
+        ("1 01:00", "1 02:00", "2026-10-24T23:00", "2026-10-25T00:00"),
+        ("1 02:00", "1 03:00", "2026-10-25T00:00", "2026-10-25T02:00"),
     ] {
         let want = pairs(&[(&format!("{from}:00Z"), &format!("{thru}:00Z"))]);
         assert_eq!(
@@ -213,7 +217,7 @@ fn walk(zone: &TimeZone, around: Timestamp) -> Vec<(Timestamp, DateTime)> {
 }
 
 /// The occurrence from `from` to `thru` on the wall, found by walking. The clock may jump over its end: then
-/// it goes on for as long as it was jumped over.
+/// it goes on for as long as it was jumped over. One that it jumped over whole has its length from there on.
 fn walked(clock: &[(Timestamp, DateTime)], from: DateTime, thru: DateTime) -> Option<(Timestamp, Timestamp)> {
     let start = clock.iter().position(|(_, shown)| *shown >= from)?;
     let last = clock.iter().rposition(|(_, shown)| *shown < thru)?;
@@ -223,7 +227,11 @@ fn walked(clock: &[(Timestamp, DateTime)], from: DateTime, thru: DateTime) -> Op
     let before = clock[last].1.checked_add(1.minute()).unwrap();
     let over =
         if clock[last + 1].1 > thru { thru.duration_since(before) } else { jiff::SignedDuration::ZERO };
-    let end = clock[last].0.as_micros() + 60_000_000 + i64::try_from(over.as_micros()).unwrap();
+    let mut end = clock[last].0.as_micros() + 60_000_000 + i64::try_from(over.as_micros()).unwrap();
+    if end <= clock[start].0.as_micros() {
+        let length = thru.duration_since(from).as_micros();
+        end = clock[start].0.as_micros() + i64::try_from(length).unwrap();
+    }
     Some((clock[start].0, Timestamp::from_micros(end)))
 }
 
@@ -241,6 +249,59 @@ const CHANGES: [(&str, &str); 10] = [
     ("Asia/Kathmandu", "2026-06-01T00:00:00Z"),
 ];
 
+/// What the calendar says of a window is what a walk says, in the days around a change of the clocks.
+fn assert_walked(clock: &[(Timestamp, DateTime)], zone: &TimeZone, start: (u8, i8), end: (u8, i8)) {
+    let time = |quarter: i8| Time::constant(quarter / 4, quarter % 4 * 15, 0, 0);
+    let when = When::Weekly { start_day: start.0, start: time(start.1), end_day: end.0, end: time(end.1) };
+    let mut days = (i64::from(end.0) - i64::from(start.0)).rem_euclid(7);
+    if days == 0 && end.1 <= start.1 {
+        days = 7;
+    }
+    let mut want = Vec::new();
+    let mut date = clock[0].1.date();
+    while date <= clock[clock.len() - 1].1.date() {
+        if date.weekday().to_sunday_zero_offset().unsigned_abs() + 1 == start.0 {
+            let thru = date.checked_add(days.days()).unwrap().to_datetime(time(end.1));
+            want.extend(walked(clock, date.to_datetime(time(start.1)), thru));
+        }
+        date = date.tomorrow().unwrap();
+    }
+    if want.is_empty() {
+        return;
+    }
+    let (calendar, window) = calendar(zone, when);
+    let before = Timestamp::from_micros(want[0].1.as_micros() - 1);
+    assert_eq!(&calendar.occurrences(&window, before, want.len()), &want, "{start:?} to {end:?}");
+    let (from, thru) = (want[0].0, want[want.len() - 1].1);
+    for (moment, _) in clock.iter().filter(|(moment, _)| from <= *moment && *moment < thru).step_by(11) {
+        let inside = want.iter().any(|(from, thru)| from <= moment && moment < thru);
+        assert_eq!(calendar.covers(SHOP, *moment).is_some(), inside, "{moment} in {start:?} to {end:?}");
+    }
+}
+
+/// The day of the week of the change, 1 is Sunday.
+fn day_of(clock: &[(Timestamp, DateTime)]) -> u8 {
+    clock[clock.len() / 2].1.date().weekday().to_sunday_zero_offset().unsigned_abs() + 1
+}
+
+#[test]
+fn short_windows_of_the_day_of_a_change_are_those_of_a_walk() {
+    for (name, moment) in CHANGES {
+        let zone = zone(name);
+        let clock = walk(&zone, at(moment));
+        let day = day_of(&clock);
+        // Two hours before what the clock shows after its change, and one after that.
+        let changed = clock[clock.len() / 2].1.hour() * 4;
+        for start in (changed - 8).max(0)..=(changed + 4).min(24 * 4 - 1) {
+            for length in [1, 3, 4, 5] {
+                let end = start + length;
+                let end = if end < 24 * 4 { (day, end) } else { (day % 7 + 1, end - 24 * 4) };
+                assert_walked(&clock, &zone, (day, start), end);
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -252,34 +313,8 @@ proptest! {
         let (name, moment) = CHANGES[change];
         let zone = zone(name);
         let clock = walk(&zone, at(moment));
-        let time = |quarter: i8| Time::constant(quarter / 4, quarter % 4 * 15, 0, 0);
         // Half of the windows begin on the day of the change.
-        let day = clock[clock.len() / 2].1.date().weekday().to_sunday_zero_offset() + 1;
-        let start_day = if near { day.unsigned_abs() } else { start_day };
-        let when = When::Weekly { start_day, start: time(start), end_day, end: time(end) };
-        let mut days = (i64::from(end_day) - i64::from(start_day)).rem_euclid(7);
-        if days == 0 && end <= start {
-            days = 7;
-        }
-
-        let mut want = Vec::new();
-        let mut date = clock[0].1.date();
-        while date <= clock[clock.len() - 1].1.date() {
-            if date.weekday().to_sunday_zero_offset().unsigned_abs() + 1 == start_day {
-                let thru = date.checked_add(days.days()).unwrap().to_datetime(time(end));
-                want.extend(walked(&clock, date.to_datetime(time(start)), thru));
-            }
-            date = date.tomorrow().unwrap();
-        }
-        prop_assume!(!want.is_empty());
-
-        let (calendar, window) = calendar(&zone, when);
-        let before = Timestamp::from_micros(want[0].1.as_micros() - 1);
-        prop_assert_eq!(&calendar.occurrences(&window, before, want.len()), &want);
-        let (from, thru) = (want[0].0, want[want.len() - 1].1);
-        for (moment, _) in clock.iter().filter(|(moment, _)| from <= *moment && *moment < thru).step_by(11) {
-            let inside = want.iter().any(|(from, thru)| from <= moment && moment < thru);
-            prop_assert_eq!(calendar.covers(SHOP, *moment).is_some(), inside, "{}", moment);
-        }
+        let start_day = if near { day_of(&clock) } else { start_day };
+        assert_walked(&clock, &zone, (start_day, start), (end_day, end));
     }
 }
