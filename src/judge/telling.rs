@@ -14,6 +14,9 @@ use crate::model::words::Words;
 /// Bytes of a text that is masked where it is found; a shorter one stands anywhere by chance.
 const MASKED_FROM: usize = 4;
 
+/// What stands where a text was cut.
+const ELLIPSIS: char = '…';
+
 /// Names of members, and of pairs of a form or query, whose values let somebody in.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // `author` is nobody's secret.
@@ -66,7 +69,8 @@ impl Masks {
         Self(written)
     }
 
-    /// `text` without them.
+    /// `text` without them. One that was cut, at the end of the text or before an ellipsis in it, is taken out as
+    /// far as it stands there.
     #[must_use]
     pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
@@ -74,9 +78,28 @@ impl Masks {
             if text.contains(written.as_str()) {
                 text = Cow::Owned(text.replace(written.as_str(), MASK));
             }
+            let mut at = text.len();
+            loop {
+                if let Some(cut) = cut_at_end(&text[..at], written) {
+                    let end = at;
+                    at -= cut;
+                    text.to_mut().replace_range(at..end, MASK);
+                }
+                match text[..at].rfind(ELLIPSIS) {
+                    Some(before) => at = before,
+                    None => break,
+                }
+            }
         }
         text
     }
+}
+
+/// Bytes of the longest beginning of `written`, but not all of it, that `text` ends with; `None` when that is too
+/// short to tell anything.
+fn cut_at_end(text: &str, written: &str) -> Option<usize> {
+    let begins = |&(length, _): &(usize, char)| length >= MASKED_FROM && text.ends_with(&written[..length]);
+    written.char_indices().rev().find(begins).map(|(length, _)| length)
 }
 
 /// `text`, the beginning of a body or a URL, without the values that stand behind names such as `password`: of
@@ -259,6 +282,23 @@ mod tests {
         ] {
             assert_eq!(unnamed(text), expected);
         }
+    }
+
+    #[test]
+    fn values_that_were_cut_are_masked_as_far_as_they_stand_there() {
+        let masks = Masks::of(["correct horse", "staple"].into_iter());
+        for (text, masked) in [
+            ("it is `correct ho…`, twice correct", "it is `********…`, twice ********"),
+            ("corr… correct horse… correct hors", "********… ********… ********"),
+            ("cor… correct", "cor… ********"),
+            ("correct h, staple", "correct h, ********"),
+            ("…corr", "…********"),
+            ("a…", "a…"),
+            ("", ""),
+        ] {
+            assert_eq!(masks.masked(text), masked, "{text}");
+        }
+        assert_eq!(Masks::default().masked("corr…"), "corr…");
     }
 
     /// What [`unnamed`] does, as one expression: too dear to be asked of every body.
