@@ -6,7 +6,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{CustomerId, Document, MonitorId, MonitorType, Revision, Timestamp};
+use super::{CustomerId, Document, MonitorId, MonitorType, Revision, Timestamp, script};
+
+/// What is around a playback: minutes for room for a browser, its start and end, and for captures; the probe of
+/// browsers holds its own bounds against it.
+pub(crate) const AROUND: Duration = Duration::from_mins(4);
 
 /// Where a monitor was written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,5 +132,17 @@ impl Monitor {
     #[must_use]
     pub fn timeout(&self) -> Duration {
         Duration::from_secs(self.document.number("timeout").unsigned_abs().max(1))
+    }
+
+    /// The longest that one attempt may take as a whole: its timeout, but for scripts in a browser, whose timeout is
+    /// that of one page load. What is around a playback counts too: room for the browser, its start and end,
+    /// and what is kept of the pages.
+    #[must_use]
+    pub fn longest_attempt(&self) -> Duration {
+        if self.kind() != MonitorType::BrowserScript {
+            return self.timeout();
+        }
+        // One that cannot be played fails at once.
+        script::longest(&self.document, self.timeout()).map_or(self.timeout(), |playing| playing + AROUND)
     }
 }

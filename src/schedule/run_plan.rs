@@ -20,7 +20,7 @@ pub struct RunPlan {
     pub rotates: bool,
     /// Whether location i of n starts i × interval ÷ n after the planned time (Round Robin).
     pub staggered: bool,
-    /// The longest that a check may take from its start: its timeout, twice with a retry.
+    /// The longest that a check may take from its start: that of one attempt, twice with a retry.
     pub longest: Duration,
 }
 
@@ -51,7 +51,7 @@ impl RunPlan {
             per_run: per_run.max(1),
             rotates,
             staggered: mode == Mode::RoundRobin,
-            longest: monitor.timeout() * attempts,
+            longest: monitor.longest_attempt() * attempts,
         }
     }
 

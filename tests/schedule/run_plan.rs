@@ -194,6 +194,28 @@ fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say() {
     assert_eq!(RunPlan::of(&twice, &[LocationId(1)]).longest, Duration::from_mins(1));
 }
 
+/// `timeout` of a script is that of one page load (fields.md 3).
+#[test]
+fn a_playback_may_take_as_long_as_its_steps() {
+    let around = Duration::from_mins(4);
+    let script = |second: &str| {
+        format!(
+            "<script><step name='a'><open url='/'/></step><step name='b' {second}><open url='/'/></step></script>"
+        )
+    };
+    let (two, own) = (script(""), script("timeout='7'"));
+    for (fields, longest) in [
+        (json!({"url": "http://a.example/"}), 30),
+        (json!({"url": "http://a.example/", "timeout": 20}), 20),
+        (json!({"script": two}), 60),
+        (json!({"script": two, "step_timeout": 45}), 90),
+        (json!({"script": own, "step_timeout": 45, "retry_on_failure": true}), 2 * 52 + 240),
+    ] {
+        let plan = RunPlan::of(&monitor_of(MonitorType::BrowserScript, fields.clone()), &[LocationId(1)]);
+        assert_eq!(plan.longest, Duration::from_secs(longest) + around, "{fields}");
+    }
+}
+
 /// behaviour.md 4, email-round-trip: one location per run, whatever the mode and the count say.
 #[test]
 fn a_round_trip_runs_at_one_location_at_a_time() {

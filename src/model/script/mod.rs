@@ -14,6 +14,8 @@ mod mask;
 mod read;
 pub mod side;
 
+use std::time::Duration;
+
 use super::MonitorType;
 use super::document::Document;
 use super::source::Place;
@@ -23,6 +25,17 @@ pub use read::well_formed;
 
 /// Steps that a script may have where its monitor says nothing (fields.md 3, `transaction_steps_allowed`).
 pub const STEPS_ALLOWED: i64 = 50;
+
+/// The longest that a playback may take where a page load may take `page`, after fields.md 3 (`step_timeout`): as
+/// [`dialect::Script::longest`]. `None` without a script that can be played.
+#[must_use]
+pub fn longest(document: &Document, page: Duration) -> Option<Duration> {
+    let step = u64::try_from(document.number("step_timeout")).ok().filter(|&seconds| seconds > 0);
+    let text = document.text("script").filter(|text| !text.is_empty());
+    let read = |text| dialect::Script::read(text).ok();
+    let script = text.map_or_else(|| Some(dialect::Script::opening("")), read)?;
+    Some(script.longest(page, step.map(Duration::from_secs)))
+}
 
 /// What the APIs show of a script (fields.md 3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
