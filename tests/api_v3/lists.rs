@@ -216,3 +216,27 @@ async fn browser_scripts_are_found_by_what_they_pretend_to_be() {
     assert_eq!(names(&user, "subtype_application=Shop%20app&subtype_name=small").await, ["phone"]);
     assert!(names(&user, "subtype_name=Small").await.is_empty());
 }
+
+#[tokio::test]
+async fn the_id_of_a_content_view_shows_its_monitor() {
+    let app = App::start().await;
+    let (user, reader) = (app.login(Role::PowerUser).await, app.login(Role::ReadOnly).await);
+    let gone = user.post("/monitors/website", website("Gone", json!({}))).await.id();
+    let kept = user.post("/monitors/website", website("Kept", json!({}))).await.id();
+    let view = |id: i64| json!({"id": id, "notify_on_error": true, "inherit_global_errors": false, "url_patterns": ["*"]});
+    let mut script = example(MonitorType::BrowserScript);
+    script["content_views"] = json!([view(gone), view(kept), view(777_001)]);
+    let monitor = user.post("/monitors/browserscript", script).await.id();
+    user.delete(&format!("/monitors/{gone}")).await.expect(204);
+    let shown = reader.get("/monitors/777001").await.expect(200);
+    let whole = reader.get(&format!("/monitors/{monitor}")).await.expect(200);
+    assert_eq!((&shown["id"], &shown["is_content_view"]), (&json!(777_001), &json!(true)));
+    assert_eq!((&whole["id"], &whole["is_content_view"]), (&json!(monitor), &json!(false)));
+    assert_eq!((&shown["name"], &shown["content_views"]), (&whole["name"], &whole["content_views"]));
+    // What is or was a monitor is no view.
+    assert_eq!(user.get(&format!("/monitors/{kept}")).await.expect(200)["name"], "Kept");
+    user.get(&format!("/monitors/{gone}")).await.refused(404);
+    user.get("/monitors/777002").await.refused(404);
+    user.patch("/monitors/browserscript/777001", json!({"name": "x"})).await.refused(404);
+    user.delete("/monitors/777001").await.refused(404);
+}

@@ -116,10 +116,8 @@ async fn one(
     Extension(caller): Extension<Caller>,
     Id(id): Id,
 ) -> Result<Response, ApiError> {
-    let monitor = state.fleet.roster().of(caller.customer, MonitorId(id)).ok_or_else(ApiError::not_found)?;
-    let shown = state.fleet.show(&caller, std::slice::from_ref(&monitor)).await?;
-    let shown = shown.into_iter().next().ok_or_else(ApiError::not_found)?;
-    Ok(etag::tagged(monitor.revision, &shown))
+    let (revision, shown) = state.fleet.show_one(&caller, id).await?.ok_or_else(ApiError::not_found)?;
+    Ok(etag::tagged(revision, &shown))
 }
 
 /// Which monitors are wanted.

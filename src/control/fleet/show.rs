@@ -11,7 +11,7 @@ use crate::control::{AccountFacts, Caller, Refusal};
 use crate::model::script::ScriptFacts;
 use crate::model::table;
 use crate::model::{
-    Monitor, MonitorId, MonitorType, Origin, Outcome, Record, RecordKind, Right, Secrets, Timestamp,
+    Monitor, MonitorId, MonitorType, Origin, Outcome, Record, RecordKind, Revision, Right, Secrets, Timestamp,
 };
 use crate::store::{MonitorState, Page, RecordFilter};
 
@@ -60,6 +60,39 @@ impl Fleet {
             scene.object()
         };
         Ok(monitors.iter().map(shown).collect())
+    }
+
+    /// What `id` stands for to `caller`, as [`Self::show`] shows it: the monitor of that id, or the one with a
+    /// content view of that id, which then has the view's id and is `is_content_view` (fields.md 3, Content View).
+    /// Ids of views are those that their owner gave; one that any monitor has or had stands for that alone. `None`
+    /// when it stands for nothing.
+    ///
+    /// # Errors
+    /// As the store's.
+    pub async fn show_one(
+        &self,
+        caller: &Caller,
+        id: i64,
+    ) -> Result<Option<(Revision, Map<String, Value>)>, Refusal> {
+        let roster = &self.parts.roster;
+        let mut is_view = false;
+        let mut found = roster.of(caller.customer, MonitorId(id));
+        if found.is_none() && self.parts.ledger.owner_of(MonitorId(id)).await?.is_none() {
+            let has_view =
+                |monitor: &Monitor| monitor.customer == caller.customer && monitor.content_view(id).is_some();
+            found = roster.count(0, has_view).1.and_then(|first| roster.of(caller.customer, first));
+            is_view = found.is_some();
+        }
+        let Some(monitor) = found else { return Ok(None) };
+        let shown = self.show(caller, std::slice::from_ref(&monitor)).await?;
+        let object = shown.into_iter().next().map(|mut object| {
+            if is_view {
+                object.insert("id".to_owned(), json!(id));
+                object.insert("is_content_view".to_owned(), json!(true));
+            }
+            (monitor.revision, object)
+        });
+        Ok(object)
     }
 
     /// The records of `kind` that are attached to `monitors`.
@@ -162,7 +195,7 @@ impl Shown<'_> {
             "sla_id" => json!(self.agreement),
             "has_performance_alerts" => json!(self.has_alerts),
             "has_active_performance_alerts" => json!(self.is_raised),
-            // True for the id of a view alone (fields.md 3): those are ids within their monitor, and no monitors'.
+            // What is shown by the id of a view says otherwise.
             "is_content_view" => json!(false),
             "has_mobile_locations" => json!(self.facts.mobile_locations(monitor) > 0),
             "mobile_location_count" => json!(self.facts.mobile_locations(monitor)),
