@@ -74,19 +74,19 @@ impl Masks {
     #[must_use]
     pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);
+        let was_cut = !self.0.is_empty() && text.contains(ELLIPSIS);
         for written in &self.0 {
             if text.contains(written.as_str()) {
                 text = Cow::Owned(text.replace(written.as_str(), MASK));
             }
-            let mut at = text.len();
+            let mut end = text.len();
             loop {
-                if let Some(cut) = cut_at_end(&text[..at], written) {
-                    let end = at;
-                    at -= cut;
-                    text.to_mut().replace_range(at..end, MASK);
+                if let Some(begin) = cut_at_end(&text[..end], written) {
+                    text.to_mut().replace_range(begin..end, MASK);
+                    end = begin;
                 }
-                match text[..at].rfind(ELLIPSIS) {
-                    Some(before) => at = before,
+                match was_cut.then(|| text[..end].rfind(ELLIPSIS)).flatten() {
+                    Some(before) => end = before,
                     None => break,
                 }
             }
@@ -95,11 +95,14 @@ impl Masks {
     }
 }
 
-/// Bytes of the longest beginning of `written`, but not all of it, that `text` ends with; `None` when that is too
+/// Where the longest beginning of `written`, but not all of it, stands at the end of `text`; `None` when that is too
 /// short to tell anything.
 fn cut_at_end(text: &str, written: &str) -> Option<usize> {
-    let begins = |&(length, _): &(usize, char)| length >= MASKED_FROM && text.ends_with(&written[..length]);
-    written.char_indices().rev().find(begins).map(|(length, _)| length)
+    let (text, written) = (text.as_bytes(), written.as_bytes());
+    let (first, from) = (written.first_chunk::<MASKED_FROM>()?, text.len().saturating_sub(written.len() - 1));
+    let tail = &text[from..];
+    let begins = |&at: &usize| tail[at..].first_chunk() == Some(first) && written.starts_with(&tail[at..]);
+    (0..tail.len().saturating_sub(MASKED_FROM - 1)).find(begins).map(|at| from + at)
 }
 
 /// `text`, the beginning of a body or a URL, without the values that stand behind names such as `password`: of
@@ -293,6 +296,7 @@ mod tests {
             ("cor… correct", "cor… ********"),
             ("correct h, staple", "correct h, ********"),
             ("…corr", "…********"),
+            ("é corr… é", "é ********… é"),
             ("a…", "a…"),
             ("", ""),
         ] {
