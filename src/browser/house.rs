@@ -20,6 +20,10 @@ use super::{BrowserKind, HouseConfig, Remote, Wish, addon, chrome, firefox, proc
 use crate::model::{BrowserFacts, Failure, FailureKind, Phase};
 use crate::net::{BlockedHosts, Deadline, Forward, ForwardRules, Net, Peers, TlsOptions};
 
+/// How long a check waits for room among the browsers of this host, beside what its script may take.
+pub const QUEUE: Duration = Duration::from_mins(2);
+/// How often a driver is started whose port somebody else took before it did.
+const TRIES: usize = 3;
 /// Time for a question that is asked for a fact alone.
 const ASIDE: Duration = Duration::from_secs(5);
 
@@ -215,7 +219,7 @@ impl House {
         let held = Held { group: Some(group), profile, place };
         let mut keeper = Keeper::new(held, Some(tail), self.config.memory_bytes);
         let session = async {
-            let port = start.port(&mut keeper).await?;
+            let port = start.ready(&mut keeper).await?;
             let mut builder = ClientBuilder::new(Bounded::new());
             builder.capabilities(capabilities);
             let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -301,6 +305,20 @@ impl Start<'_> {
             let detail = format!("`{}` cannot be started: {error}", shown(program.path));
             launch(FailureKind::BrowserFailed, detail)
         })
+    }
+
+    /// The port of the driver, once it listens. One that chose a port which somebody else took meanwhile ends at once,
+    /// and is started anew.
+    async fn ready(&self, keeper: &mut Keeper) -> Result<u16, Failure> {
+        for _ in 1..TRIES {
+            match self.port(keeper).await {
+                Err(_) if fault::is_port_taken(&keeper.printed()) => {
+                    keeper.restart(|profile| self.driver(profile)).await?;
+                }
+                other => return other,
+            }
+        }
+        self.port(keeper).await
     }
 
     /// The port that the driver says it listens on.

@@ -65,6 +65,22 @@ impl Keeper {
         self.is_opened = true;
     }
 
+    /// Ends the driver, of which no browser has come yet, and has `start` start another in the same profile.
+    pub(super) async fn restart(
+        &mut self,
+        start: impl FnOnce(&Profile) -> Result<(Group, Tail), Failure>,
+    ) -> Result<(), Failure> {
+        let Some(held) = &mut self.held else { return Ok(()) };
+        if let Some(group) = held.group.take() {
+            // It runs to its end also when nobody waits for it any more.
+            drop(tokio::task::spawn_blocking(move || group.end()).await);
+        }
+        let (group, tail) = start(&held.profile)?;
+        held.group = Some(group);
+        self.tail = Some(tail);
+        Ok(())
+    }
+
     pub(super) fn tail(&mut self) -> Option<&mut Tail> {
         self.tail.as_mut()
     }

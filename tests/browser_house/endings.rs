@@ -154,6 +154,14 @@ async fn a_driver_that_does_not_do_its_work_is_told_in_time() {
     // Says that a browser of another version is not for it.
     let refusing = refusing_driver().await;
     let ready = format!("echo 'ChromeDriver was started successfully on port {refusing}.'; exec sleep 60");
+    // Finds its port taken so many times. Its marks are beside it.
+    let late = |times: usize| {
+        format!(
+            "echo . >> $0.tries; if [ $(wc -l < $0.tries) -le {times} ]; then \
+             echo 'bind() failed: Address already in use (98)'; echo 'IPv4 port not available. Exiting...'; exit 1; \
+             fi; echo all is well; exit 3"
+        )
+    };
     for (script, kind, words) in [
         ("exec sleep 60", FailureKind::BrowserTimedOut, "not ready within 1 s"),
         (
@@ -169,6 +177,9 @@ async fn a_driver_that_does_not_do_its_work_is_told_in_time() {
             "did not respond",
         ),
         (&ready, FailureKind::BrowserMissing, "only supports Chrome version 120"),
+        (&late(1), FailureKind::BrowserFailed, "the driver printed: all is well"),
+        (&late(2), FailureKind::BrowserFailed, "the driver printed: all is well"),
+        (&late(3), FailureKind::BrowserFailed, "bind() failed: Address already in use"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let driver = folder.path().join("driver");
