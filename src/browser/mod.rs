@@ -25,7 +25,7 @@ mod wish;
 
 pub use commands::Cdp;
 pub use config::{HouseConfig, Remote};
-pub use house::{House, Opened};
+pub use house::{House, Opened, QUEUE};
 pub use journal::{Exchange, Journal, Listener, Pages};
 pub use keeper::Keeper;
 pub use session::{Element, Session};
