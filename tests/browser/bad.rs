@@ -136,8 +136,8 @@ async fn a_driver_that_hangs_or_dies_is_no_fault_of_the_site() {
     let site = Site::start().await;
     let Some(kind) = one("a_driver_that_hangs_or_dies_is_no_fault_of_the_site") else { return };
     let is_driver = |line: &str| line.split(' ').nth(1).unwrap_or_default().ends_with("driver");
-    let seen = hit(&site, kind, "hangs", Signal::SIGSTOP, is_driver, 89).await;
-    assert!(why(&seen).ends_with("the driver says nothing any more"), "{}", why(&seen));
+    let seen = hit(&site, kind, "hangs", Signal::SIGSTOP, is_driver, 90).await;
+    assert!(why(&seen).ends_with("the driver is stopped"), "{}", why(&seen));
     hit(&site, kind, "dies", Signal::SIGKILL, is_driver, 90).await;
 }
 

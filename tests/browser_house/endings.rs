@@ -43,10 +43,15 @@ async fn a_check_that_is_dropped_while_its_browser_starts_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_driver_or_browser_that_is_killed_is_told_and_leaves_nothing() {
-    for kind in browsers("a_driver_or_browser_that_is_killed_is_told_and_leaves_nothing") {
+async fn a_driver_or_browser_that_is_killed_or_stopped_is_told_and_leaves_nothing() {
+    for kind in browsers("a_driver_or_browser_that_is_killed_or_stopped_is_told_and_leaves_nothing") {
         let headless = if kind == BrowserKind::Firefox { "-headless" } else { "--headless" };
-        for (victim, words) in [("driver ", "SIGKILL"), (headless, "the browser ended")] {
+        for (victim, signal, words) in [
+            ("driver ", Signal::SIGKILL, "SIGKILL"),
+            (headless, Signal::SIGKILL, "the browser ended"),
+            ("driver ", Signal::SIGSTOP, "the driver is stopped"),
+            (headless, Signal::SIGSTOP, "the browser is stopped"),
+        ] {
             let world = World::new();
             let wish = wish(kind);
             let forward = world.forward(&wish).await;
@@ -57,7 +62,7 @@ async fn a_driver_or_browser_that_is_killed_is_told_and_leaves_nothing() {
             };
             let line = all.iter().find(first).unwrap_or_else(|| panic!("{all:#?}"));
             let id = line.split('/').nth(2).unwrap().split(' ').next().unwrap().parse().unwrap();
-            kill(Pid::from_raw(id), Signal::SIGKILL).unwrap();
+            kill(Pid::from_raw(id), signal).unwrap();
             let lost = tokio::time::timeout(Duration::from_secs(20), opened.keeper.lost()).await.unwrap();
             assert_eq!(lost.kind, FailureKind::BrowserFailed, "{kind:?} {lost}");
             assert!(lost.detail.contains(words), "{kind:?} {lost}");
