@@ -18,6 +18,7 @@ mod processes;
 mod profile;
 mod remote;
 mod session;
+mod sieve;
 mod tail;
 mod trouble;
 mod user;

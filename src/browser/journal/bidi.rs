@@ -18,6 +18,10 @@ const EVENTS: &[&str] = &[
     "log.entryAdded",
 ];
 
+/// Bytes of an address whose answer is waited for: of a longer one the answer, in which it stands twice, may be a message
+/// that is passed over.
+const LONGEST_AWAITED: usize = 1024 * 1024;
+
 /// A connection over which a browser tells what happens.
 #[derive(Debug)]
 pub struct Listener(Bidi);
@@ -103,7 +107,7 @@ impl Journal {
                 request_headers: fields(&request["headers"]),
                 ..Exchange::default()
             },
-            destination != "websocket",
+            destination != "websocket" && url.len() <= LONGEST_AWAITED,
         );
     }
 
