@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::bidi::Bidi;
-use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, version};
+use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, disowned, version};
 use crate::model::{Failure, FailureKind, ObjectKind, Phase, Phases};
 
 /// What is listened to.
@@ -146,6 +146,7 @@ fn answered(exchange: &mut Exchange, params: &Value) {
         [&response["content"]["size"], &response["bodySize"]].map(|size| size.as_u64().unwrap_or_default());
     exchange.bytes = told.into_iter().find(|bytes| *bytes > 0).unwrap_or_default();
     counted(exchange);
+    disowned(exchange);
 }
 
 /// By the marks of the browser (`network.FetchTimingInfo`), where it tells them: its events come later than what they

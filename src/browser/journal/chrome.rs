@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, version};
+use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, disowned, version};
 use crate::model::{ObjectKind, Phase, Phases};
 
 impl Journal {
@@ -128,6 +128,7 @@ fn answered(exchange: &mut Exchange, response: &Value) {
     response["mimeType"].as_str().unwrap_or_default().clone_into(&mut exchange.mimetype);
     exchange.response_headers = fields(&response["headers"]);
     exchange.phases = phases(&response["timing"]);
+    disowned(exchange);
 }
 
 fn over(exchange: &mut Exchange, ended: f64) {

@@ -26,7 +26,10 @@ impl Player<'_> {
         if let Some(lines) = self.logged("browser").await {
             self.journal().chrome_console(&lines);
         }
-        let pages = self.journal().read();
+        let mut pages = self.journal().read();
+        for exchange in pages.exchanges.iter_mut().filter(|exchange| exchange.error.is_some()) {
+            exchange.cause = self.seen_on_the_way(&exchange.url);
+        }
         let page = Url::parse(&self.played().url).ok();
         let masks = self.masks();
         let start = pages.exchanges.first().map_or(0.0, |exchange| exchange.began);
@@ -155,6 +158,9 @@ pub(super) fn is_icon(url: &str) -> bool {
 fn failure_of(exchange: &Exchange) -> Option<Failure> {
     if exchange.cancelled || is_icon(&exchange.url) {
         return None;
+    }
+    if let Some(cause) = &exchange.cause {
+        return Some(cause.clone());
     }
     if let Some(error) = &exchange.error {
         let word = error.strip_prefix("net::").unwrap_or(error);
