@@ -27,7 +27,7 @@ mod wish;
 pub use commands::Cdp;
 pub use config::{HouseConfig, Remote};
 pub use house::{House, Opened, QUEUE};
-pub use journal::{Exchange, Journal, Listener, Pages};
+pub use journal::{Exchange, Journal, Listener, Pages, WINDOW};
 pub use keeper::Keeper;
 pub use session::{Element, Session};
 pub use trouble::Trouble;

@@ -16,17 +16,17 @@ use crate::processes::processes_of;
 use crate::site::Site;
 
 /// Why it failed.
-fn why(seen: &Observation) -> &str {
+pub fn why(seen: &Observation) -> &str {
     &seen.failure.as_ref().unwrap().detail
 }
 
-fn has_picture(seen: &Observation) -> bool {
+pub fn has_picture(seen: &Observation) -> bool {
     seen.captures.iter().any(|file| file.mimetype == "image/jpeg" && file.held() > 500)
 }
 
 /// Seconds that were played, with all that was looked at afterwards; the start of a browser may take long where others
 /// are at work.
-fn played(seen: &Observation) -> f64 {
+pub fn played(seen: &Observation) -> f64 {
     f64::from(seen.phases.micros(Phase::Play).unwrap()) / 1e6
 }
 
@@ -93,7 +93,7 @@ async fn signalled(folder: &Path, signal: Signal, fits: impl Fn(&str) -> bool) {
 }
 
 /// Plays until the page asks for a mark, sends `signal` to what `fits`, and expects `status`.
-async fn hit(
+pub async fn hit(
     site: &Site,
     kind: BrowserKind,
     mark: &str,

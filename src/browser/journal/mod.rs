@@ -3,6 +3,7 @@
 
 mod bidi;
 mod chrome;
+mod window;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -12,6 +13,7 @@ use crate::model::{ConsoleEntry, Failure, ObjectKind, Phases, cut};
 use crate::net::REFUSED;
 
 pub use bidi::Listener;
+pub use window::WINDOW;
 
 /// Requests that are told of one step; later ones are only counted.
 const MOST_REQUESTS: usize = 1000;
@@ -95,8 +97,10 @@ impl Journal {
     /// What happened since the last time. Requests that are under way are told as they are, and not again.
     pub fn read(&mut self) -> Pages {
         self.known.clear();
+        let mut exchanges = Vec::from(std::mem::take(&mut self.exchanges));
+        exchanges.sort_by(|one, other| one.began.total_cmp(&other.began));
         Pages {
-            exchanges: std::mem::take(&mut self.exchanges).into(),
+            exchanges,
             unlisted: std::mem::take(&mut self.unlisted),
             console: std::mem::take(&mut self.console),
         }
