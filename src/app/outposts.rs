@@ -26,12 +26,14 @@ pub(super) fn start(
     metrics: &Arc<Metrics>,
 ) -> anyhow::Result<Vec<Outpost>> {
     let sink: Arc<dyn ResultSink> = Arc::new(Sink(Arc::clone(ingestor)));
-    let start = |hosted| outpost(hosted, quiet, clock, &sink, metrics);
+    let room = settings.probe.browser.room();
+    let start = |hosted| outpost(hosted, room, quiet, clock, &sink, metrics);
     settings.hosted().into_iter().map(start).collect()
 }
 
 fn outpost(
     hosted: Hosted,
+    room: usize,
     quiet: &Arc<Quiet>,
     clock: &Arc<dyn Clock>,
     sink: &Arc<dyn ResultSink>,
@@ -48,12 +50,14 @@ fn outpost(
         silence: Some(silence),
         ..Place::new(Arc::clone(&net), Arc::clone(clock))
     };
-    let runner = engine::start(limits(&engine), place, Arc::clone(sink), Arc::clone(metrics));
+    let runner = engine::start(limits(&engine, room), place, Arc::clone(sink), Arc::clone(metrics));
     Ok(Outpost { location, verifies, runner, net, connectivity })
 }
 
-fn limits(engine: &EngineSettings) -> Limits {
+/// Heavy checks wait for the `room` that there is for browsers before they begin: their time is not running there.
+fn limits(engine: &EngineSettings, room: usize) -> Limits {
     let EngineSettings { total, light, heavy, per_target, queue, drain: _ } = *engine;
+    let heavy = heavy.min(room);
     Limits { total, light, heavy, per_target, queue }
 }
 
@@ -63,5 +67,21 @@ struct Sink(Arc<Ingestor>);
 impl ResultSink for Sink {
     fn deliver(&self, result: CheckResult) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(self.0.take(result))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn no_more_heavy_checks_run_than_there_is_room_for_browsers() {
+        let engine =
+            EngineSettings { total: 9, light: 8, heavy: 4, per_target: 3, queue: 2, drain: Duration::ZERO };
+        for (room, heavy) in [(1, 1), (4, 4), (usize::MAX, 4)] {
+            assert_eq!(limits(&engine, room), Limits { total: 9, light: 8, heavy, per_target: 3, queue: 2 });
+        }
     }
 }

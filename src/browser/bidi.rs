@@ -10,9 +10,10 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use url::Url;
 
+use super::sieve::Sieve;
 use crate::model::cut;
 
-/// Bytes of one message.
+/// Bytes of one message; longer ones are passed over.
 const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
 /// Characters that are told of an answer that is no good.
 const SHOWN: usize = 300;
@@ -20,7 +21,7 @@ const SHOWN: usize = 300;
 /// It, open. One session may have several.
 #[derive(Debug)]
 pub(super) struct Bidi {
-    socket: WebSocketStream<TcpStream>,
+    socket: WebSocketStream<Sieve<TcpStream>>,
     /// The number of the last command.
     last: u64,
 }
@@ -39,6 +40,7 @@ impl Bidi {
             let bounds = WebSocketConfig::default()
                 .max_message_size(Some(LONGEST_MESSAGE))
                 .max_frame_size(Some(LONGEST_MESSAGE));
+            let stream = Sieve::new(stream, LONGEST_MESSAGE);
             let opened = tokio_tungstenite::client_async_with_config(address, stream, Some(bounds)).await;
             Ok(Self { socket: opened.map_err(|error| error.to_string())?.0, last: 0 })
         };
@@ -75,8 +77,9 @@ impl Bidi {
     pub(super) async fn next(&mut self) -> Option<Value> {
         loop {
             match self.socket.next().await? {
-                Ok(Message::Text(text)) => {
-                    if let Ok(message) = serde_json::from_str(&text) {
+                // Texts come as bytes out of the sieve.
+                Ok(Message::Binary(bytes)) => {
+                    if let Ok(message) = serde_json::from_slice(&bytes) {
                         return Some(message);
                     }
                 }

@@ -34,6 +34,12 @@ pub(super) fn of_command(error: &CmdError, printed: &str) -> Failure {
     launch(FailureKind::BrowserFailed, with_printed(&first_line(&error.to_string()), printed))
 }
 
+/// Whether a driver that `printed` this ended since its port was taken. Chromedriver looks for a free one for one family
+/// of addresses, and takes it for the other then.
+pub(super) fn is_port_taken(printed: &str) -> bool {
+    printed.contains("Address already in use") || printed.contains("port not available")
+}
+
 /// `said` with what the driver printed, when it printed something.
 pub(super) fn with_printed(said: &str, printed: &str) -> String {
     if printed.is_empty() { said.to_owned() } else { format!("{said}; the driver printed: {printed}") }

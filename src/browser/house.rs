@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fantoccini::{Client, ClientBuilder};
 use serde_json::Value;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 use super::binaries::{self, Binaries};
 use super::bounded::Bounded;
@@ -20,6 +20,10 @@ use super::{BrowserKind, HouseConfig, Remote, Wish, addon, chrome, firefox, proc
 use crate::model::{BrowserFacts, Failure, FailureKind, Phase};
 use crate::net::{BlockedHosts, Deadline, Forward, ForwardRules, Net, Peers, TlsOptions};
 
+/// How long a check waits for room among the browsers of this host, beside what its script may take.
+pub const QUEUE: Duration = Duration::from_mins(2);
+/// How often a driver is started whose port somebody else took before it did.
+const TRIES: usize = 3;
 /// Time for a question that is asked for a fact alone.
 const ASIDE: Duration = Duration::from_secs(5);
 
@@ -85,7 +89,13 @@ impl House {
         self.most
     }
 
-    /// How long it may take until a browser is ready.
+    /// How many checks may be under way at once: where browsers run on other hosts too, as many as those take.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        if self.config.remotes.is_empty() { self.most as usize } else { usize::MAX }
+    }
+
+    /// How long it may take until a browser is ready, beside [`QUEUE`].
     #[must_use]
     pub const fn start_limit(&self) -> Duration {
         self.config.start
@@ -158,7 +168,7 @@ impl House {
     /// # Errors
     /// [`FailureKind::BrowserMissing`] (95) without such a browser or driver, or when they do not fit,
     /// [`FailureKind::NotConfigured`] (95) when they cannot be started as the settings say,
-    /// [`FailureKind::BrowserTimedOut`] (89) when they are not ready in time, [`FailureKind::BrowserFailed`] (90)
+    /// [`FailureKind::BrowserTimedOut`] (89) when they are not ready in time or no room became free, [`FailureKind::BrowserFailed`] (90)
     /// when they end or refuse.
     pub async fn open(
         &self,
@@ -196,13 +206,7 @@ impl House {
         self.sweep_once().await;
         let binaries = binaries::find(&self.config, wish.kind)?;
         let account = Account::named(self.config.user.as_deref())?;
-        let place = Arc::clone(&self.places).acquire_owned();
-        let place =
-            tokio::time::timeout_at(deadline.at, place).await.ok().and_then(Result::ok).ok_or_else(|| {
-                let detail =
-                    format!("the memory for browsers has room for {}, and none became free", self.most);
-                launch(FailureKind::BrowserTimedOut, detail)
-            })?;
+        let place = self.place(deadline).await?;
         let within = Deadline::within(self.config.start.min(deadline.left()));
         let profile = self.profile(&account)?;
         let start = Start { house: self, wish, binaries: &binaries, account };
@@ -215,7 +219,7 @@ impl House {
         let held = Held { group: Some(group), profile, place };
         let mut keeper = Keeper::new(held, Some(tail), self.config.memory_bytes);
         let session = async {
-            let port = start.port(&mut keeper).await?;
+            let port = start.ready(&mut keeper).await?;
             let mut builder = ClientBuilder::new(Bounded::new());
             builder.capabilities(capabilities);
             let driver = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
@@ -238,6 +242,20 @@ impl House {
         let (client, driver) = client.map_err(|failure| Failure { phase: Phase::Launch, ..failure })?;
         keeper.opened();
         Ok((client, keeper, Some(driver)))
+    }
+
+    /// A place for one more browser, waited for [`QUEUE`] at most.
+    async fn place(&self, deadline: Deadline) -> Result<OwnedSemaphorePermit, Failure> {
+        let waiting = QUEUE.min(deadline.left());
+        let place = tokio::time::timeout(waiting, Arc::clone(&self.places).acquire_owned()).await;
+        place.ok().and_then(Result::ok).ok_or_else(|| {
+            let detail = format!(
+                "the memory for browsers has room for {}, and none became free within {} s",
+                self.most,
+                waiting.as_secs()
+            );
+            launch(FailureKind::BrowserTimedOut, detail)
+        })
     }
 
     /// Sweeps before the first browser of this process: commands in a terminal do it here alone.
@@ -301,6 +319,20 @@ impl Start<'_> {
             let detail = format!("`{}` cannot be started: {error}", shown(program.path));
             launch(FailureKind::BrowserFailed, detail)
         })
+    }
+
+    /// The port of the driver, once it listens. One that chose a port which somebody else took meanwhile ends at once,
+    /// and is started anew.
+    async fn ready(&self, keeper: &mut Keeper) -> Result<u16, Failure> {
+        for _ in 1..TRIES {
+            match self.port(keeper).await {
+                Err(_) if fault::is_port_taken(&keeper.printed()) => {
+                    keeper.restart(|profile| self.driver(profile)).await?;
+                }
+                other => return other,
+            }
+        }
+        self.port(keeper).await
     }
 
     /// The port that the driver says it listens on.
@@ -373,5 +405,41 @@ async fn facts(client: &Client, wish: &Wish) -> BrowserFacts {
         device: String::new(),
         trace_id: wish.trace.map(|id| id.to_string()),
         memory_bytes: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn house(memory: u64) -> House {
+        House::new(HouseConfig { total_memory_bytes: Some(memory), ..HouseConfig::default() })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn room_is_waited_for_no_longer_than_the_queue_is() {
+        let house = house(1);
+        let deadline = Deadline::within(Duration::from_hours(1));
+        let taken = house.place(deadline).await.unwrap();
+        let began = tokio::time::Instant::now();
+        let failure = house.place(deadline).await.unwrap_err();
+        assert_eq!(failure.kind, FailureKind::BrowserTimedOut, "{failure}");
+        assert!(failure.detail.contains("room for 1, and none became free within 120 s"), "{failure}");
+        assert!(began.elapsed().abs_diff(QUEUE) < Duration::from_secs(1), "{:?}", began.elapsed());
+        let freed = async {
+            tokio::time::sleep(QUEUE / 2).await;
+            drop(taken);
+        };
+        let (place, ()) = tokio::join!(house.place(deadline), freed);
+        assert!(place.is_ok());
+    }
+
+    #[test]
+    fn browsers_of_other_hosts_take_none_of_the_room() {
+        assert_eq!((house(1).room(), house(4 << 30).room()), (1, 2));
+        let url = url::Url::parse("http://grid.example/").unwrap();
+        let remote = Remote { kind: BrowserKind::Chrome, url, forward_host: None, from: Vec::new() };
+        let config = HouseConfig { remotes: vec![remote], ..HouseConfig::default() };
+        assert_eq!(House::new(config).room(), usize::MAX);
     }
 }

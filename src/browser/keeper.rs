@@ -7,7 +7,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::fault::with_printed;
-use super::group::Group;
+use super::group::{Group, Health};
 use super::profile::Profile;
 use super::tail::Tail;
 use crate::model::{Failure, FailureKind, Phase};
@@ -65,6 +65,22 @@ impl Keeper {
         self.is_opened = true;
     }
 
+    /// Ends the driver, of which no browser has come yet, and has `start` start another in the same profile.
+    pub(super) async fn restart(
+        &mut self,
+        start: impl FnOnce(&Profile) -> Result<(Group, Tail), Failure>,
+    ) -> Result<(), Failure> {
+        let Some(held) = &mut self.held else { return Ok(()) };
+        if let Some(group) = held.group.take() {
+            // It runs to its end also when nobody waits for it any more.
+            drop(tokio::task::spawn_blocking(move || group.end()).await);
+        }
+        let (group, tail) = start(&held.profile)?;
+        held.group = Some(group);
+        self.tail = Some(tail);
+        Ok(())
+    }
+
     pub(super) fn tail(&mut self) -> Option<&mut Tail> {
         self.tail.as_mut()
     }
@@ -74,7 +90,7 @@ impl Keeper {
         self.tail.as_ref().map(Tail::told).unwrap_or_default()
     }
 
-    /// Waits until the browser is lost: it or its driver ended ([`FailureKind::BrowserFailed`]), or it took more memory
+    /// Waits until the browser is lost: it or its driver ended or was stopped ([`FailureKind::BrowserFailed`]), or it took more memory
     /// than it may ([`FailureKind::BrowserTooLarge`]), and was ended. Stays pending until then. It also reads what
     /// the driver prints, and is to be polled as long as the driver is asked for something.
     pub async fn lost(&mut self) -> Failure {
@@ -100,9 +116,17 @@ impl Keeper {
             let detail = with_printed(&format!("the driver {how}"), &self.printed());
             return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, detail));
         }
-        let (bytes, others) = group.size();
+        let Health { memory_bytes: bytes, others, driver_is_stopped, browser_is_stopped } = group.health();
+        let failed = |what: &str| Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, what));
         if self.is_opened && others == 0 {
-            return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, "the browser ended"));
+            return failed("the browser ended");
+        }
+        // It would look as if the site were slow.
+        if driver_is_stopped {
+            return failed("the driver is stopped");
+        }
+        if browser_is_stopped {
+            return failed("the browser is stopped");
         }
         self.memory.fetch_max(bytes, Ordering::Relaxed);
         if bytes <= self.limit {

@@ -18,6 +18,7 @@ mod processes;
 mod profile;
 mod remote;
 mod session;
+mod sieve;
 mod tail;
 mod trouble;
 mod user;
@@ -25,8 +26,8 @@ mod wish;
 
 pub use commands::Cdp;
 pub use config::{HouseConfig, Remote};
-pub use house::{House, Opened};
-pub use journal::{Exchange, Journal, Listener, Pages};
+pub use house::{House, Opened, QUEUE};
+pub use journal::{Exchange, Journal, Listener, Pages, WINDOW};
 pub use keeper::Keeper;
 pub use session::{Element, Session};
 pub use trouble::Trouble;

@@ -11,6 +11,8 @@ pub(super) struct Process {
     group: i32,
     /// Whether it has ended and its parent has not looked yet.
     pub(super) is_zombie: bool,
+    /// Whether somebody stopped it by a signal.
+    pub(super) is_stopped: bool,
 }
 
 impl Process {
@@ -39,10 +41,11 @@ fn one(id: i32) -> Option<Process> {
 /// The fields after the name, which stands in brackets and may hold anything.
 fn parsed(id: i32, stat: &str) -> Option<Process> {
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
-    let is_zombie = matches!(fields.next()?, "Z" | "X");
+    let state = fields.next()?;
+    let (is_zombie, is_stopped) = (matches!(state, "Z" | "X"), state == "T");
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
-    Some(Process { id, parent, group, is_zombie })
+    Some(Process { id, parent, group, is_zombie, is_stopped })
 }
 
 /// Those of `all` that belong to one browser: that have `marker` in their environment or are of the process group
@@ -109,7 +112,7 @@ mod tests {
     use super::*;
 
     fn process(id: i32, parent: i32, group: i32) -> Process {
-        Process { id, parent, group, is_zombie: false }
+        Process { id, parent, group, is_zombie: false, is_stopped: false }
     }
 
     #[test]
@@ -117,6 +120,7 @@ mod tests {
         let read = parsed(7, "7 (a) Z 1) b) S 5 6 6 0 -1").unwrap();
         assert_eq!(read, process(7, 5, 6));
         assert!(parsed(7, "7 (x) Z 1 6 6").unwrap().is_zombie);
+        assert!(parsed(7, "7 (x) T 1 6 6").unwrap().is_stopped);
         assert_eq!(parsed(7, ""), None);
         assert_eq!(parsed(7, "7 (x"), None);
     }

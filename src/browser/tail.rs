@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io::{self, PipeReader};
 use std::os::fd::OwnedFd;
 
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::unix::pipe::Receiver;
 
 use crate::model::printable;
@@ -17,7 +17,7 @@ const LINE_BYTES: usize = 300;
 /// The end of a driver's output.
 #[derive(Debug)]
 pub(super) struct Tail {
-    pipe: Option<Receiver>,
+    pipe: Option<BufReader<Receiver>>,
     line: Vec<u8>,
     lines: VecDeque<String>,
 }
@@ -26,21 +26,27 @@ impl Tail {
     /// Reads from `pipe`, whose other end the driver writes to.
     pub(super) fn of(pipe: PipeReader) -> io::Result<Self> {
         let pipe = Receiver::from_owned_fd(OwnedFd::from(pipe))?;
-        Ok(Self { pipe: Some(pipe), line: Vec::new(), lines: VecDeque::new() })
+        Ok(Self { pipe: Some(BufReader::new(pipe)), line: Vec::new(), lines: VecDeque::new() })
     }
 
-    /// The next line; `None` when there will be no more.
+    /// The next line; `None` when there will be no more. Nothing is lost when it is dropped before its end: what was read
+    /// is in the buffer, or already in `line`.
     pub(super) async fn next(&mut self) -> Option<String> {
         loop {
             let pipe = self.pipe.as_mut()?;
-            match pipe.read_u8().await {
-                Ok(b'\n') => return Some(self.end_line()),
-                Ok(byte) if self.line.len() < LINE_BYTES => self.line.push(byte),
-                Ok(_) => {}
-                Err(_) => {
-                    self.pipe = None;
-                    return (!self.line.is_empty()).then(|| self.end_line());
-                }
+            let read = pipe.fill_buf().await.unwrap_or_default();
+            if read.is_empty() {
+                self.pipe = None;
+                return (!self.line.is_empty()).then(|| self.end_line());
+            }
+            let end = read.iter().position(|byte| *byte == b'\n');
+            let part = &read[..end.unwrap_or(read.len())];
+            let room = LINE_BYTES.saturating_sub(self.line.len());
+            self.line.extend_from_slice(&part[..part.len().min(room)]);
+            let used = part.len() + usize::from(end.is_some());
+            pipe.consume(used);
+            if end.is_some() {
+                return Some(self.end_line());
             }
         }
     }
@@ -67,5 +73,39 @@ impl Tail {
     /// The last lines in one.
     pub(super) fn told(&self) -> String {
         self.lines.iter().map(String::as_str).collect::<Vec<_>>().join("; ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn lines_come_whole_however_they_are_read() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut tail = Tail::of(reader).unwrap();
+        for part in ["on", "e", "\ntwo\nth"] {
+            // Given up before the end of the line.
+            assert_eq!(tail.next().now_or_never(), None, "{part}");
+            writer.write_all(part.as_bytes()).unwrap();
+        }
+        assert_eq!(tail.next().await.as_deref(), Some("one"));
+        assert_eq!(tail.next().await.as_deref(), Some("two"));
+        writer.write_all("x".repeat(20_000).as_bytes()).unwrap();
+        writer.write_all(b"\n\nend").unwrap();
+        drop(writer);
+        assert_eq!(tail.next().await.map(|line| line.len()), Some(LINE_BYTES));
+        assert_eq!(tail.next().await.as_deref(), Some(""));
+        assert_eq!(tail.next().await.as_deref(), Some("end"));
+        assert_eq!(tail.next().await, None);
+        assert!(
+            tail.told().starts_with("one; two; thxx") && tail.told().ends_with("; end"),
+            "{}",
+            tail.told()
+        );
     }
 }

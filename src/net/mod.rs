@@ -27,7 +27,7 @@ pub use echo::{EchoReply, EchoSocket, EchoWait, IcmpError};
 pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
 pub use endpoint::{Endpoint, Family, Trace};
 pub use exchange::{closed, exchange_failure, read_line, read_more, read_to, write_all};
-pub use forward::{BlockedHosts, Forward, ForwardRules, HostPatternError, Peers, TraceId, Way};
+pub use forward::{BlockedHosts, Forward, ForwardRules, HostPatternError, Peers, REFUSED, TraceId, Way};
 pub use network::{Network, NetworkError};
 pub use proxy::{Proxy, ProxyKind};
 pub use quic::{Gauge, Quic, closed as quic_closed};

@@ -6,6 +6,7 @@ mod bad;
 mod check;
 mod devices;
 mod fields;
+mod firefox;
 mod flips;
 #[path = "../support/geckodriver.rs"]
 mod geckodriver;

@@ -43,10 +43,15 @@ async fn a_check_that_is_dropped_while_its_browser_starts_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_driver_or_browser_that_is_killed_is_told_and_leaves_nothing() {
-    for kind in browsers("a_driver_or_browser_that_is_killed_is_told_and_leaves_nothing") {
+async fn a_driver_or_browser_that_is_killed_or_stopped_is_told_and_leaves_nothing() {
+    for kind in browsers("a_driver_or_browser_that_is_killed_or_stopped_is_told_and_leaves_nothing") {
         let headless = if kind == BrowserKind::Firefox { "-headless" } else { "--headless" };
-        for (victim, words) in [("driver ", "SIGKILL"), (headless, "the browser ended")] {
+        for (victim, signal, words) in [
+            ("driver ", Signal::SIGKILL, "SIGKILL"),
+            (headless, Signal::SIGKILL, "the browser ended"),
+            ("driver ", Signal::SIGSTOP, "the driver is stopped"),
+            (headless, Signal::SIGSTOP, "the browser is stopped"),
+        ] {
             let world = World::new();
             let wish = wish(kind);
             let forward = world.forward(&wish).await;
@@ -57,7 +62,7 @@ async fn a_driver_or_browser_that_is_killed_is_told_and_leaves_nothing() {
             };
             let line = all.iter().find(first).unwrap_or_else(|| panic!("{all:#?}"));
             let id = line.split('/').nth(2).unwrap().split(' ').next().unwrap().parse().unwrap();
-            kill(Pid::from_raw(id), Signal::SIGKILL).unwrap();
+            kill(Pid::from_raw(id), signal).unwrap();
             let lost = tokio::time::timeout(Duration::from_secs(20), opened.keeper.lost()).await.unwrap();
             assert_eq!(lost.kind, FailureKind::BrowserFailed, "{kind:?} {lost}");
             assert!(lost.detail.contains(words), "{kind:?} {lost}");
@@ -154,6 +159,14 @@ async fn a_driver_that_does_not_do_its_work_is_told_in_time() {
     // Says that a browser of another version is not for it.
     let refusing = refusing_driver().await;
     let ready = format!("echo 'ChromeDriver was started successfully on port {refusing}.'; exec sleep 60");
+    // Finds its port taken so many times. Its marks are beside it.
+    let late = |times: usize| {
+        format!(
+            "echo . >> $0.tries; if [ $(wc -l < $0.tries) -le {times} ]; then \
+             echo 'bind() failed: Address already in use (98)'; echo 'IPv4 port not available. Exiting...'; exit 1; \
+             fi; echo all is well; exit 3"
+        )
+    };
     for (script, kind, words) in [
         ("exec sleep 60", FailureKind::BrowserTimedOut, "not ready within 1 s"),
         (
@@ -169,6 +182,9 @@ async fn a_driver_that_does_not_do_its_work_is_told_in_time() {
             "did not respond",
         ),
         (&ready, FailureKind::BrowserMissing, "only supports Chrome version 120"),
+        (&late(1), FailureKind::BrowserFailed, "the driver printed: all is well"),
+        (&late(2), FailureKind::BrowserFailed, "the driver printed: all is well"),
+        (&late(3), FailureKind::BrowserFailed, "bind() failed: Address already in use"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let driver = folder.path().join("driver");

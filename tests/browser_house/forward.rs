@@ -7,8 +7,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::model::FailureKind;
 use vigie::net::{
-    BlockedHosts, EgressPolicy, Forward, ForwardRules, Net, NetConfig, Peers, Roots, TlsOptions, TraceId,
-    Trust,
+    BlockedHosts, EgressPolicy, Forward, ForwardRules, Net, NetConfig, Peers, REFUSED, Roots, TlsOptions,
+    TraceId, Trust,
 };
 
 use crate::world::net;
@@ -62,7 +62,7 @@ async fn forward() -> Forward {
 async fn a_request_in_absolute_form_reaches_its_target_in_origin_form() {
     let (to, seen) = server(
         "\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nX-Own: 1\r\nContent-Length: 5\r\n\r\nhello",
+        b"HTTP/1.1 200 OK\r\nKeep-Alive: timeout=5\r\nVigie-Refused: no\r\nX-Own: 1\r\nContent-Length: 5\r\n\r\nhello",
     )
     .await;
     let asks = format!(
@@ -73,6 +73,7 @@ async fn a_request_in_absolute_form_reaches_its_target_in_origin_form() {
     let answer = asked(&forward, &net(), asks.as_bytes(), "hello").await;
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\nhello"), "{answer}");
     assert!(answer.contains("X-Own: 1\r\n") && !answer.contains("Keep-Alive"), "{answer}");
+    assert!(!answer.to_lowercase().contains(REFUSED), "{answer}");
     let seen = seen.await.unwrap();
     assert!(seen.starts_with("GET /a?b=c HTTP/1.1\r\n"), "{seen}");
     assert!(seen.contains(&format!("Host: {to}\r\n")) && seen.contains("X-Kept: 2\r\n"), "{seen}");
@@ -167,6 +168,7 @@ async fn what_cannot_be_reached_is_refused_and_remembered() {
         ] {
             let answer = asked(&forward, &net, asks.as_bytes(), "\r\n\r\n").await;
             assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{asks}{answer}");
+            assert!(answer.contains(&format!("\r\n{REFUSED}: ")), "{asks}{answer}");
             assert_eq!(forward.failure_of(host, port).unwrap().kind, kind, "{asks}{answer}");
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::bidi::Bidi;
-use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, version};
+use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, disowned, version};
 use crate::model::{Failure, FailureKind, ObjectKind, Phase, Phases};
 
 /// What is listened to.
@@ -17,6 +17,10 @@ const EVENTS: &[&str] = &[
     "network.fetchError",
     "log.entryAdded",
 ];
+
+/// Bytes of an address whose answer is waited for: of a longer one the answer, in which it stands twice, may be a message
+/// that is passed over.
+const LONGEST_AWAITED: usize = 1024 * 1024;
 
 /// A connection over which a browser tells what happens.
 #[derive(Debug)]
@@ -103,7 +107,7 @@ impl Journal {
                 request_headers: fields(&request["headers"]),
                 ..Exchange::default()
             },
-            destination != "websocket",
+            destination != "websocket" && url.len() <= LONGEST_AWAITED,
         );
     }
 
@@ -142,6 +146,7 @@ fn answered(exchange: &mut Exchange, params: &Value) {
         [&response["content"]["size"], &response["bodySize"]].map(|size| size.as_u64().unwrap_or_default());
     exchange.bytes = told.into_iter().find(|bytes| *bytes > 0).unwrap_or_default();
     counted(exchange);
+    disowned(exchange);
 }
 
 /// By the marks of the browser (`network.FetchTimingInfo`), where it tells them: its events come later than what they

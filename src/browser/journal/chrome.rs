@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, version};
+use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, disowned, version};
 use crate::model::{ObjectKind, Phase, Phases};
 
 impl Journal {
@@ -122,15 +122,16 @@ impl Journal {
     }
 }
 
-fn answered(exchange: &mut Exchange, response: &Value) {
+pub(super) fn answered(exchange: &mut Exchange, response: &Value) {
     exchange.http_status = u16::try_from(whole(&response["status"])).unwrap_or_default();
     exchange.http_version = version(response["protocol"].as_str().unwrap_or_default());
     response["mimeType"].as_str().unwrap_or_default().clone_into(&mut exchange.mimetype);
     exchange.response_headers = fields(&response["headers"]);
     exchange.phases = phases(&response["timing"]);
+    disowned(exchange);
 }
 
-fn over(exchange: &mut Exchange, ended: f64) {
+pub(super) fn over(exchange: &mut Exchange, ended: f64) {
     exchange.ended = ended.max(exchange.began);
     let known: Duration =
         exchange.phases.iter().map(|(_, micros)| Duration::from_micros(micros.into())).sum();
@@ -171,7 +172,7 @@ fn fields(headers: &Value) -> Vec<(String, String)> {
     clippy::cast_sign_loss,
     reason = "numbers of bytes, never negative"
 )]
-fn whole(value: &Value) -> u64 {
+pub(super) fn whole(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| value.as_f64().unwrap_or_default().max(0.0) as u64)
 }
 

@@ -3,14 +3,17 @@
 
 mod bidi;
 mod chrome;
+mod window;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use tokio::time::Instant;
 
-use crate::model::{ConsoleEntry, ObjectKind, Phases, cut};
+use crate::model::{ConsoleEntry, Failure, ObjectKind, Phases, cut};
+use crate::net::REFUSED;
 
 pub use bidi::Listener;
+pub use window::WINDOW;
 
 /// Requests that are told of one step; later ones are only counted.
 const MOST_REQUESTS: usize = 1000;
@@ -57,6 +60,8 @@ pub struct Exchange {
     pub error: Option<String>,
     /// Whether the page itself gave it up.
     pub cancelled: bool,
+    /// What our own proxy saw on the way, where it came to nothing; whoever reads the journal asks for it.
+    pub cause: Option<Failure>,
 }
 
 /// What happened since the journal was read last.
@@ -92,8 +97,10 @@ impl Journal {
     /// What happened since the last time. Requests that are under way are told as they are, and not again.
     pub fn read(&mut self) -> Pages {
         self.known.clear();
+        let mut exchanges = Vec::from(std::mem::take(&mut self.exchanges));
+        exchanges.sort_by(|one, other| one.began.total_cmp(&other.began));
         Pages {
-            exchanges: std::mem::take(&mut self.exchanges).into(),
+            exchanges,
             unlisted: std::mem::take(&mut self.unlisted),
             console: std::mem::take(&mut self.console),
         }
@@ -168,6 +175,24 @@ fn counted(exchange: &mut Exchange) {
         && let Some(length) = field("content-length").filter(|_| plain).and_then(|text| text.parse().ok())
     {
         exchange.bytes = length;
+    }
+}
+
+/// What our own proxy answers in place of a target that it could not reach is no answer of the site. The page itself
+/// is judged by what is shown.
+fn disowned(exchange: &mut Exchange) {
+    if exchange.kind.is_none() || !exchange.url.starts_with("http:") {
+        return;
+    }
+    let why = exchange.response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(REFUSED));
+    if let Some((_, why)) = why {
+        exchange.error = Some(cut(why, 100));
+    }
+    // Firefox tells an answer twice, and not all of it the second time.
+    if exchange.error.is_some() {
+        exchange.http_status = 0;
+        exchange.mimetype.clear();
+        exchange.response_headers.clear();
     }
 }
 

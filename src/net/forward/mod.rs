@@ -35,6 +35,9 @@ use bridge::Bridge;
 use ledger::Ledger;
 use tracing::Tracing;
 
+/// The field of answers to requests in absolute form that are the proxy's own, and say why there is no other. Answers
+/// of targets come without it.
+pub const REFUSED: &str = "vigie-refused";
 /// Connections of a browser that are served at once; further ones wait in the backlog.
 const CONNECTIONS: usize = 256;
 /// Pause after an error of `accept`, such as too many open files.

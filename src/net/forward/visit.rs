@@ -169,6 +169,8 @@ impl Refusal {
         *response.status_mut() = self.status;
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
         response.headers_mut().insert(header::CONTENT_TYPE, plain);
+        let why = HeaderValue::from_str(&self.text).unwrap_or(HeaderValue::from_static("refused"));
+        response.headers_mut().insert(super::REFUSED, why);
         response
     }
 }

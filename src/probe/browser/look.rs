@@ -274,7 +274,7 @@ impl Player<'_> {
     }
 
     /// Why our own proxy could not reach the host of `url`.
-    fn seen_on_the_way(&self, url: &str) -> Option<Failure> {
+    pub(super) fn seen_on_the_way(&self, url: &str) -> Option<Failure> {
         let url = Url::parse(url).ok()?;
         let failure = self.forward.failure_of(url.host_str()?, url.port_or_known_default()?)?;
         Some(Failure { phase: Phase::Play, ..failure })

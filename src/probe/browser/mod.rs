@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Attempting, Context, Probe, ProbeSettings};
-use crate::browser::House;
+use crate::browser::{House, QUEUE};
 use crate::model::{Document, Failure, Observation};
 use options::Options;
 
@@ -50,7 +50,7 @@ impl Probe for Scripted {
     }
 
     fn limit(&self, _: Duration) -> Duration {
-        self.house.start_limit() + self.options.limits.of_script(&self.options.script) + run::FAREWELL
+        QUEUE + self.house.start_limit() + self.options.limits.of_script(&self.options.script) + run::FAREWELL
     }
 }
 

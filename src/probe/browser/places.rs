@@ -48,6 +48,7 @@ impl Player<'_> {
     }
 
     pub(super) async fn close_window(&mut self) -> Result<(), Stopped> {
+        self.catch_up().await;
         let (until, bound) = self.budget.until(None);
         let closed = async {
             self.session.close_window(until).await?;
@@ -64,6 +65,7 @@ impl Player<'_> {
     }
 
     pub(super) async fn switch_window(&mut self, choice: &WindowChoice, act: &Act) -> Result<(), Stopped> {
+        self.catch_up().await;
         let (until, bound) = self.budget.until(Some(act.timeout.unwrap_or(PATIENCE)));
         loop {
             let entered = self.enter(choice, until).await?;
@@ -133,6 +135,7 @@ impl Player<'_> {
             .map_err(|trouble| self.stopped(trouble, Bound::Act))?;
         if !self.dressed.contains(&window) {
             self.dressed.push(window);
+            self.is_new_window = true;
             // Header fields of the guise hold for one window; one without them is still a window.
             let _ = self.house.dress(self.session.client(), &self.options.wish).await;
         }

@@ -37,6 +37,8 @@ pub(super) struct Player<'a> {
     pub(super) viewport: Option<(u32, u32)>,
     /// Windows that have what holds for one window alone.
     pub(super) dressed: Vec<String>,
+    /// Whether it looks at a window for the first time, of which the browser may not have told all.
+    pub(super) is_new_window: bool,
     /// Frames that were entered, from the page inwards.
     pub(super) frames: Vec<serde_json::Value>,
     /// What limits the page loads of this act.

@@ -157,6 +157,7 @@ fn player<'a>(
         started,
         windows: Vec::new(),
         dressed: Vec::new(),
+        is_new_window: false,
         forward,
         document: String::new(),
         viewport: None,

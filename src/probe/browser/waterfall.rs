@@ -7,7 +7,7 @@ use url::Url;
 
 use super::look::{kind_of, shown};
 use super::play::Player;
-use crate::browser::{BrowserKind, Exchange};
+use crate::browser::{BrowserKind, Exchange, WINDOW};
 use crate::judge::telling::Masks;
 use crate::model::table::parts::is_telling;
 use crate::model::{
@@ -23,10 +23,14 @@ impl Player<'_> {
     /// Takes what happened since the last time into the step; answers what is wrong with its documents.
     pub(super) async fn gather(&mut self) -> Result<(), Failure> {
         self.hear().await;
+        self.catch_up().await;
         if let Some(lines) = self.logged("browser").await {
             self.journal().chrome_console(&lines);
         }
-        let pages = self.journal().read();
+        let mut pages = self.journal().read();
+        for exchange in pages.exchanges.iter_mut().filter(|exchange| exchange.error.is_some()) {
+            exchange.cause = self.seen_on_the_way(&exchange.url);
+        }
         let page = Url::parse(&self.played().url).ok();
         let masks = self.masks();
         let start = pages.exchanges.first().map_or(0.0, |exchange| exchange.began);
@@ -71,6 +75,18 @@ impl Player<'_> {
     pub(super) async fn hear(&self) {
         if let Some(entries) = self.logged("performance").await {
             self.journal().chrome_events(&entries);
+        }
+    }
+
+    /// Asks a window that was entered for the first time what it loaded before Chromium's driver found it.
+    pub(super) async fn catch_up(&mut self) {
+        if !std::mem::take(&mut self.is_new_window) || self.options.wish.kind != BrowserKind::Chrome {
+            return;
+        }
+        // What is in the log is not to be told twice.
+        self.hear().await;
+        if let Ok(told) = self.session.run(WINDOW, Vec::new(), super::ask::soon()).await {
+            self.journal().chrome_window(&told);
         }
     }
 
@@ -155,6 +171,9 @@ pub(super) fn is_icon(url: &str) -> bool {
 fn failure_of(exchange: &Exchange) -> Option<Failure> {
     if exchange.cancelled || is_icon(&exchange.url) {
         return None;
+    }
+    if let Some(cause) = &exchange.cause {
+        return Some(cause.clone());
     }
     if let Some(error) = &exchange.error {
         let word = error.strip_prefix("net::").unwrap_or(error);

@@ -1,0 +1,159 @@
+//! What Firefox does in a way of its own: pages and drivers that misbehave, as `bad` has them for Chromium, and what is
+//! told of requests over `WebDriver BiDi`.
+
+use nix::sys::signal::Signal;
+use serde_json::json;
+use vigie::browser::{BrowserKind, Device};
+use vigie::model::{FailureKind, Observation, PageObject};
+use vigie::net::{BlockedHosts, EgressPolicy};
+
+use crate::bad::{has_picture, hit, played, why};
+use crate::check::{Check, browsers};
+use crate::site::Site;
+
+/// Firefox, where it is here.
+fn firefox(test: &str) -> Option<BrowserKind> {
+    browsers(test).into_iter().find(|kind| *kind == BrowserKind::Firefox)
+}
+
+/// What step `at` loaded.
+fn objects(seen: &Observation, at: usize) -> &[PageObject] {
+    &seen.course.steps[at].played.as_ref().unwrap().objects
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_driver_of_firefox_that_is_stopped_or_dies_is_no_fault_of_the_site() {
+    let site = Site::start().await;
+    let Some(kind) = firefox("a_driver_of_firefox_that_is_stopped_or_dies_is_no_fault_of_the_site") else {
+        return;
+    };
+    let is_driver = |line: &str| line.split(' ').nth(1).unwrap_or_default().ends_with("driver");
+    let is_browser = |line: &str| line.contains("-headless") && !line.contains("-contentproc");
+    let seen = hit(&site, kind, "stopped", Signal::SIGSTOP, is_driver, 90).await;
+    assert!(why(&seen).ends_with("the driver is stopped"), "{}", why(&seen));
+    let seen = hit(&site, kind, "halted", Signal::SIGSTOP, is_browser, 90).await;
+    assert!(why(&seen).ends_with("the browser is stopped"), "{}", why(&seen));
+    hit(&site, kind, "dies", Signal::SIGKILL, is_driver, 90).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_never_ends_to_compute_ends_with_the_step_in_firefox() {
+    let site = Site::start().await;
+    let Some(kind) = firefox("a_page_that_never_ends_to_compute_ends_with_the_step_in_firefox") else {
+        return;
+    };
+    let steps = r#"<step name="One" timeout="3"><open url="/pages/spin"/><click id="spin"/><assert-title equals="Spin"/></step>"#;
+    let seen = Check::of(kind, &site.url("/"), steps).fails(80).await;
+    assert!(why(&seen).contains("was not done within 3 s"), "{}", why(&seen));
+    assert!(played(&seen) < 15.0, "{}", played(&seen));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_million_nodes_are_looked_through_in_firefox() {
+    let site = Site::start().await;
+    let Some(kind) = firefox("a_million_nodes_are_looked_through_in_firefox") else { return };
+    let steps = r#"<step name="One"><open url="/pages/nodes"/><assert-text id="end" equals="end"/><assert-count css="i" equals="1000000"/><click css="i" timeout="1"/></step>"#;
+    let check = Check::of(kind, &site.url("/"), steps).with(json!({"timeout": 60}));
+    let seen = check.fails(91).await;
+    assert!(why(&seen).contains("matches 1000000 elements") && has_picture(&seen), "{}", why(&seen));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_storm_of_pop_ups_is_calmed_in_firefox() {
+    let site = Site::start().await;
+    let Some(kind) = firefox("a_storm_of_pop_ups_is_calmed_in_firefox") else { return };
+    let steps = r#"<step name="One"><open url="/pages/popups"/><click id="storm"/><switch-window to="newest"/><assert-title equals="Popup"/><switch-window to="main"/><assert-title equals="Popups"/></step>"#;
+    Check::of(kind, &site.url("/"), steps).passes().await;
+    let opened = site.paths().iter().filter(|path| path.starts_with("/pages/popup?")).count();
+    assert!((1..=30).contains(&opened), "{opened} of 50 were opened");
+}
+
+/// Browsers tell of such an address as a whole, several times.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_of_megabytes_ends_no_check_and_no_journal() {
+    let site = Site::start().await;
+    for kind in browsers("an_address_of_megabytes_ends_no_check_and_no_journal") {
+        let steps = r#"<step name="One"><open url="/pages/stay"/>
+<run-js into="length">console.log('y'.repeat(6e6)); return fetch('data:text/plain,' + 'x'.repeat(6e6)).then(answer => answer.text()).then(text => text.length);</run-js>
+<run-js>return fetch('/data?after').then(answer => answer.text());</run-js>
+<wait-for-network-quiet quiet="0.5"/><type id="field" text="{{length}}" optional="true" timeout="0.1"/></step>
+<step name="Two"><open url="/pages/objects"/></step>"#;
+        let seen = Check::of(kind, &site.url("/"), steps).passes().await;
+        let after = objects(&seen, 0).iter().find(|object| object.url.ends_with("/data?after"));
+        assert_eq!(after.map(|object| object.http_status), Some(200), "{kind:?} {:?}", objects(&seen, 0));
+        let pages = objects(&seen, 1).iter().filter(|object| object.url.contains("/pages/")).count();
+        assert_eq!(pages, 4, "{kind:?} {:?}", objects(&seen, 1));
+        let held = serde_json::to_string(&seen.course).unwrap().len();
+        assert!(held < 100_000, "{kind:?} {held}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn windows_that_a_page_opens_are_in_the_waterfall() {
+    let site = Site::start().await;
+    for kind in browsers("windows_that_a_page_opens_are_in_the_waterfall") {
+        for opening in [
+            "a.target = '_blank'; a.href = '/pages/objects'",
+            "a.href = '#'; a.onclick = () => { window.open('/pages/objects'); return false; }",
+        ] {
+            let link = format!("const a = document.createElement('a'); a.id = 'away'; a.textContent = 'Away'; {opening}; document.body.append(a)").replace("=>", "=&gt;");
+            let steps = format!(
+                r#"<step name="Main"><open url="/pages/stay"/><run-js>{link}</run-js></step>
+<step name="Window"><click id="away"/><switch-window to="newest"/><assert-title equals="Objects"/><wait-for-network-quiet quiet="0.5"/>
+<run-js>return fetch('/data?inside').then(answer => answer.text());</run-js></step>
+<step name="Next"><open url="/pages/late"/></step>
+<step name="Back"><close-window/><run-js>return fetch('/data?back').then(answer => answer.text());</run-js></step>"#
+            ).replace("=>", "=&gt;");
+            let seen = Check::of(kind, &site.url("/"), &steps).passes().await;
+            for (at, paths) in [
+                (0, &["/pages/stay"][..]),
+                (1, &["/pages/objects", "/pages/style", "/pages/script", "/pages/image", "/data?inside"]),
+                (2, &["/pages/late"]),
+                (3, &["/data?back"]),
+            ] {
+                let mut wanted: Vec<(String, u16)> = paths.iter().map(|path| (site.url(path), 200)).collect();
+                let mut found: Vec<(String, u16)> = objects(&seen, at)
+                    .iter()
+                    .filter(|object| !object.url.ends_with("/favicon.ico"))
+                    .map(|object| (object.url.clone(), object.http_status))
+                    .collect();
+                wanted.sort();
+                found.sort();
+                assert_eq!(found, wanted, "{kind:?} {opening}");
+            }
+            assert_eq!(seen.course.steps[1].played.as_ref().unwrap().http_status, 200, "{kind:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_proxy_refuses_is_told_as_that_and_no_answer_of_a_site() {
+    let site = Site::start().await;
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for kind in browsers("what_the_proxy_refuses_is_told_as_that_and_no_answer_of_a_site") {
+        let steps = format!(
+            r#"<step name="One"><open url="/pages/stay"/>
+<run-js>return Promise.allSettled(['http://{dead}/a', 'https://{dead}/b', 'http://127.0.0.9/c', 'https://127.0.0.9/d', 'http://localhost/e', 'https://localhost/f', '/status/403'].map(url =&gt; fetch(url, {{mode: 'no-cors'}})));</run-js>
+<wait-for-network-quiet quiet="0.5"/></step>"#
+        );
+        let mut check = Check::of(kind, &site.url("/"), &steps).with(json!({"subtype": 1}));
+        check.config.egress = EgressPolicy::parse(&[], &["127.0.0.9/32"]).unwrap();
+        let blocked = BlockedHosts::parse(&["localhost"]).unwrap();
+        check.devices = [(1, Device { blocked, ..Device::default() })].into();
+        let seen = check.passes().await;
+        for (url, status, failure) in [
+            (format!("http://{dead}/a"), 0, FailureKind::ConnectRefused),
+            (format!("https://{dead}/b"), 0, FailureKind::ConnectRefused),
+            ("http://127.0.0.9/c".to_owned(), 0, FailureKind::EgressDenied),
+            ("https://127.0.0.9/d".to_owned(), 0, FailureKind::EgressDenied),
+            ("http://localhost/e".to_owned(), 0, FailureKind::PageUnloadable),
+            ("https://localhost/f".to_owned(), 0, FailureKind::PageUnloadable),
+            (site.url("/status/403"), 403, FailureKind::HttpStatus),
+        ] {
+            let object = objects(&seen, 0).iter().find(|object| object.url == url);
+            let object = object.unwrap_or_else(|| panic!("{kind:?} {url} {:?}", objects(&seen, 0)));
+            let found = object.failure.as_ref().map(|failure| failure.kind);
+            assert_eq!((object.http_status, found), (status, Some(failure)), "{kind:?} {object:?}");
+        }
+    }
+}
