@@ -11,6 +11,7 @@ mod flips;
 mod geckodriver;
 #[path = "../support/lacking.rs"]
 mod lacking;
+mod patience;
 #[path = "../support/processes.rs"]
 mod processes;
 mod secured;

@@ -50,7 +50,10 @@ impl Probe for Scripted {
     }
 
     fn limit(&self, _: Duration) -> Duration {
-        self.house.start_limit() + self.options.limits.of_script(&self.options.script) + run::FAREWELL
+        self.house.start_limit()
+            + self.options.limits.of_script(&self.options.script)
+            + budget::SPARE
+            + run::FAREWELL
     }
 }
 

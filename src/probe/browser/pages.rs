@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::ask::{self, Of, Told};
+use super::budget::Time;
 use super::play::Player;
 use super::waterfall::is_icon;
 use crate::model::{
@@ -16,7 +17,7 @@ use crate::probe::full_page::FullPageRule;
 impl Player<'_> {
     /// What a change of the content is told by, of the last page of the script.
     pub(super) async fn content(&self) -> Option<HttpFacts> {
-        let told = ask::text(&self.session, &Of::Source, None, ask::soon()).await;
+        let told = ask::text(&self.session, &Of::Source, None, Time::aside(ask::soon())).await;
         let Ok(Told::Text(text, _)) = told else { return None };
         let played = self.steps.last()?.played.as_deref()?;
         let bytes = text.len() as u64;

@@ -128,13 +128,27 @@ impl Player<'_> {
 
     /// The end of a step whose acts passed.
     async fn ended(&mut self, at: usize) -> Result<(), Failure> {
-        let mut good = self.end_of_step(at).await;
+        let mut good = self.rest_of_time(at).await;
+        if good.is_ok() {
+            good = self.end_of_step(at).await;
+        }
         if good.is_ok() && at + 1 == self.script.steps.len() {
             good = self.monitors_keyword().await;
         }
         let when = if good.is_ok() { Moment::Action } else { Moment::Failure };
         self.capture(when, &moment(at, None)).await;
         good
+    }
+
+    /// What is looked at after an act with a time of its own has the rest of the step again.
+    async fn rest_of_time(&mut self, at: usize) -> Result<(), Failure> {
+        let last = self.script.steps[at].acts.last();
+        if last.is_some_and(|act| act.timeout.is_some() || matches!(act.action, Action::RunJs { .. }))
+            && let Err(Stopped::Failed(failure)) = self.keep_time(None).await
+        {
+            return Err(failure);
+        }
+        Ok(())
     }
 
     async fn acts(&mut self, at: usize, step: &Step) -> Result<(), Failure> {
