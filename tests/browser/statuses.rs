@@ -57,6 +57,24 @@ async fn each_way_to_fail(kind: BrowserKind, test: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_act_that_is_skipped_once_too_often_is_kept_as_a_failure() {
+    let site = Site::start().await;
+    let Some(kind) = one("an_act_that_is_skipped_once_too_often_is_kept_as_a_failure") else { return };
+    let script = format!(
+        r#"<script version="1" base="{}" most-skipped="1"><step name="One"><open url="/pages/stay"/>
+<click id="a" optional="true" timeout="0.1"/><click id="b" optional="true" timeout="0.1"/></step></script>"#,
+        site.url("/")
+    );
+    let seen = Check::playing(kind, &script).fails(92).await;
+    let names: Vec<&str> = seen.captures.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(names, ["step-01-act-03.jpg", "step-01-act-03.html", "step-01-act-03-headers.txt"]);
+    let played = seen.course.steps[0].played.as_ref().unwrap();
+    assert_eq!(played.title, "Stay", "what there was is told");
+    let acts: Vec<(u16, bool)> = played.acts.iter().map(|act| (act.status.0, act.skipped)).collect();
+    assert_eq!(acts, [(0, false), (0, true), (92, false)]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_takes_too_long_says_which_limit_it_was() {
     let site = Site::start().await;
     for kind in browsers("what_takes_too_long_says_which_limit_it_was") {

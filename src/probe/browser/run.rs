@@ -76,6 +76,8 @@ async fn checked(
     if outcome.is_ok() && options.tells_change {
         observation.facts.http = player.content().await.map(Box::new);
     }
+    // The step that was under way when the browser was lost.
+    player.finish(outcome.as_ref().err());
     let Player { session, steps, viewport, files, .. } = player;
     let outcome = judged(options, cx, steps, outcome, observation);
     observation.captures = files.kept(outcome.is_err());
@@ -166,6 +168,7 @@ fn player<'a>(
         skipped: 0,
         journal,
         headers: None,
+        began: None,
         aside: Duration::ZERO,
         record: cx.record,
         files: Files::default(),
