@@ -3,6 +3,7 @@
 
 mod acts;
 mod bad;
+mod bases;
 mod check;
 mod devices;
 mod fields;

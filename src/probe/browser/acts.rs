@@ -86,10 +86,10 @@ impl Player<'_> {
     }
 
     async fn open(&mut self, url: &str, act: &Act) -> Result<(), Stopped> {
-        let url = self.options.address(&self.filled(url, Place::Url)?)?;
+        let url = self.options.address(&self.filled(url, Place::Url)?, &self.variables)?;
         self.frames.clear();
         self.went_to.clone_from(&url);
-        if let Some(site) = self.options.site(&url) {
+        if let Some(site) = self.options.site(&url, &self.variables) {
             self.forward.trace(&site);
         }
         let (within, _) = self.budget.page(own_load(act));
