@@ -12,6 +12,7 @@ mod flips;
 mod geckodriver;
 #[path = "../support/lacking.rs"]
 mod lacking;
+mod objects;
 mod patience;
 #[path = "../support/processes.rs"]
 mod processes;

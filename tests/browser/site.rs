@@ -261,6 +261,12 @@ document.getElementById('go').onclick = () => setTimeout(() => {
   said.textContent = said.textContent === 'worked' ? 'worked again' : 'worked';
 }, 0);
 </script>"#;
+/// Pictures of other hosts.
+const OUTSIDE: &str = r"<h1>Outside</h1><script>
+for (const from of ['http://localhost', 'https://localhost', 'http://127.0.0.2']) {
+  const image = document.createElement('img'); image.src = `${from}:${location.port}/pages/image`; document.body.append(image);
+}
+</script>";
 const CRASH: &str = "<h1>Crash</h1>";
 const POPUPS: &str = r#"<h1>Popups</h1><button id="storm" onclick="for (let i = 0; i < 50; i++) window.open('/pages/popup?' + i)">Storm</button>"#;
 const DOWNLOAD: &str = r#"<h1>Download</h1><a id="get" href="/download">Get</a>"#;
@@ -305,6 +311,7 @@ async fn named(Path(name): Path<String>, Query(_): Query<BTreeMap<String, String
         "alerts" => ("Alerts", ALERTS),
         "spin" => ("Spin", SPIN),
         "computing" => ("Computing", COMPUTING),
+        "outside" => ("Outside", OUTSIDE),
         "crash" => ("Crash", CRASH),
         "popups" => ("Popups", POPUPS),
         "download" => ("Download", DOWNLOAD),
