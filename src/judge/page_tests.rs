@@ -12,6 +12,7 @@ fn page(text: &str) -> FullPage {
             url: format!("http://x/{name}"),
             kind: if name.ends_with("css") { ObjectKind::Style } else { ObjectKind::Image },
             third_party: false,
+            blocked: false,
             started_us: 1,
             total_us: 1,
             phases: Phases::default(),

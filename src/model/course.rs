@@ -162,6 +162,8 @@ pub enum ObjectKind {
     Media,
     /// Other resources, such as icons and manifests.
     Other,
+    /// A page itself, redirects to it among them, where a browser loaded it.
+    Document,
 }
 
 /// One object of a page.
@@ -174,6 +176,9 @@ pub struct PageObject {
     /// Whether it belongs to another registrable domain than the page.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub third_party: bool,
+    /// Whether Vigie itself did not let it through: its host is blocked, or the egress policy denies it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub blocked: bool,
     /// From the request for the page until it was asked for, in microseconds.
     pub started_us: u64,
     /// How long it took, in microseconds.

@@ -34,6 +34,7 @@ impl Object {
             url: found.url.as_str().to_owned(),
             kind: found.kind,
             third_party: !same_site(page, &found.url),
+            blocked: false,
             started_us: 0,
             total_us: 0,
             phases: Phases::default(),

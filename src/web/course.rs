@@ -119,6 +119,7 @@ fn object(out: &mut String, object: &PageObject, longest: u64) {
     let (word, text) = match (&object.failure, object.http_status) {
         (Some(_), 0) => ("error", "no answer".to_owned()),
         (Some(_), status) => ("error", status.to_string()),
+        (None, _) if object.blocked => ("unknown", "blocked".to_owned()),
         (None, status) => ("ok", status.to_string()),
     };
     let site = if object.third_party { " <small>other site</small>" } else { "" };
@@ -168,6 +169,7 @@ mod tests {
             url: "http://a.test/<i>".to_owned(),
             kind: ObjectKind::Image,
             third_party: true,
+            blocked: false,
             started_us: 50_000,
             total_us: 50_000,
             phases,

@@ -16,6 +16,7 @@ fn page(monitor: MonitorId, number: i64, objects: &[(&str, u64)]) -> CheckResult
         url: format!("http://shop.test/{name}"),
         kind: ObjectKind::Image,
         third_party: false,
+        blocked: false,
         started_us: 1,
         total_us: 2,
         phases: Phases::default(),

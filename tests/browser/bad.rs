@@ -150,6 +150,10 @@ async fn a_browser_that_grows_past_its_limit_is_ended_and_told() {
     let seen = check.fails(90).await;
     assert!(why(&seen).contains("MiB, and `browser.memory_mb` is 900"), "{}", why(&seen));
     assert!(seen.course.browser.as_ref().unwrap().memory_bytes.unwrap() > 900 << 20);
+    // The step that was under way says so too.
+    let step = &seen.course.steps[0];
+    assert_eq!((step.status.0, step.failures.first()), (90, seen.failure.as_ref()));
+    assert!(step.total_us > 0 && f64::from(u32::try_from(step.total_us).unwrap()) / 1e6 <= played(&seen));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -23,15 +23,16 @@ pub const BOTH: [BrowserKind; 2] = [BrowserKind::Chrome, BrowserKind::Firefox];
 
 /// Those of the browsers that are here; tells of the others.
 pub fn browsers(test: &str) -> Vec<BrowserKind> {
-    let house = House::new(settings());
-    let here = |kind: &BrowserKind| {
-        let found = house.has(*kind);
-        if let Err(failure) = &found {
-            lacking::lacks(&format!("{test} ({})", kind.name()), &failure.to_string(), "run tests/run");
-        }
-        found.is_ok()
-    };
-    BOTH.into_iter().filter(here).collect()
+    BOTH.into_iter().filter(|kind| is_here(*kind, test)).collect()
+}
+
+/// Whether this browser is here; tells of it otherwise.
+pub fn is_here(kind: BrowserKind, test: &str) -> bool {
+    let found = House::new(settings()).has(kind);
+    if let Err(failure) = &found {
+        lacking::lacks(&format!("{test} ({})", kind.name()), &failure.to_string(), "run tests/run");
+    }
+    found.is_ok()
 }
 
 fn settings() -> HouseConfig {

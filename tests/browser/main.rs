@@ -3,6 +3,7 @@
 
 mod acts;
 mod bad;
+mod bases;
 mod check;
 mod devices;
 mod fields;
@@ -12,6 +13,8 @@ mod flips;
 mod geckodriver;
 #[path = "../support/lacking.rs"]
 mod lacking;
+mod objects;
+mod patience;
 #[path = "../support/processes.rs"]
 mod processes;
 mod secured;

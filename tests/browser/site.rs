@@ -253,6 +253,20 @@ let n = 0; const ask = () => fetch('/slow/300').then(() => { document.getElement
 </script>"#;
 const ALERTS: &str = "<h1>Alerts</h1><script>setTimeout(() => { for (;;) alert('again'); }, 100);</script>";
 const SPIN: &str = "<h1>Spin</h1><button id=spin onclick='for(;;);'>Spin</button>";
+/// Computes for six seconds after a click, and then says so.
+const COMPUTING: &str = r#"<h1>Computing</h1><p id="said">not yet</p><button id="go">Go</button><script>
+const said = document.getElementById('said');
+document.getElementById('go').onclick = () => setTimeout(() => {
+  for (const ends = Date.now() + 6000; Date.now() < ends;);
+  said.textContent = said.textContent === 'worked' ? 'worked again' : 'worked';
+}, 0);
+</script>"#;
+/// Pictures of other hosts.
+const OUTSIDE: &str = r"<h1>Outside</h1><script>
+for (const from of ['http://localhost', 'https://localhost', 'http://127.0.0.2']) {
+  const image = document.createElement('img'); image.src = `${from}:${location.port}/pages/image`; document.body.append(image);
+}
+</script>";
 const CRASH: &str = "<h1>Crash</h1>";
 const POPUPS: &str = r#"<h1>Popups</h1><button id="storm" onclick="for (let i = 0; i < 50; i++) window.open('/pages/popup?' + i)">Storm</button>"#;
 const DOWNLOAD: &str = r#"<h1>Download</h1><a id="get" href="/download">Get</a>"#;
@@ -296,6 +310,8 @@ async fn named(Path(name): Path<String>, Query(_): Query<BTreeMap<String, String
         "quiets" => ("Quiets", QUIETS),
         "alerts" => ("Alerts", ALERTS),
         "spin" => ("Spin", SPIN),
+        "computing" => ("Computing", COMPUTING),
+        "outside" => ("Outside", OUTSIDE),
         "crash" => ("Crash", CRASH),
         "popups" => ("Popups", POPUPS),
         "download" => ("Download", DOWNLOAD),

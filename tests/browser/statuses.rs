@@ -3,45 +3,75 @@
 use std::fmt::Write;
 
 use serde_json::json;
+use vigie::browser::BrowserKind;
 
-use crate::check::{Check, browsers, one};
+use crate::check::{Check, browsers, is_here, one};
 use crate::site::Site;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_way_to_fail_has_its_status() {
+async fn each_way_to_fail_has_its_status_in_chromium() {
+    each_way_to_fail(BrowserKind::Chrome, "each_way_to_fail_has_its_status_in_chromium").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_way_to_fail_has_its_status_in_firefox() {
+    each_way_to_fail(BrowserKind::Firefox, "each_way_to_fail_has_its_status_in_firefox").await;
+}
+
+/// Each browser has a test of its own, so that they run side by side.
+async fn each_way_to_fail(kind: BrowserKind, test: &str) {
+    if !is_here(kind, test) {
+        return;
+    }
     let site = Site::start().await;
     let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    for kind in browsers("each_way_to_fail_has_its_status") {
-        let refused = format!(r#"<open url="http://{dead}/"/>"#);
-        let table: &[(u16, &str)] = &[
-            (80, r#"<open url="/pages/stay"/><click id="covered" timeout="0.5"/>"#),
-            (80, r#"<open url="/pages/stay"/><run-js>return new Promise(() => {});</run-js>"#),
-            (83, r#"<open url="/pages/stay"/><click id="nothing" expect="event:fired" timeout="0.5"/>"#),
-            (84, r#"<open url="/pages/stay"/><click id="nothing" expect="location" timeout="0.5"/>"#),
-            (84, r#"<open url="/pages/stay"/><wait-for-url contains="elsewhere" timeout="0.5"/>"#),
-            (85, r#"<open url="/pages/stay"/><click id="nothing" expect="update" timeout="0.5"/>"#),
-            (85, r#"<open url="/pages/stay"/><wait-for-text contains="never said" timeout="0.5"/>"#),
-            (86, r#"<open url="/pages/busy"/><wait-for-network-quiet quiet="0.5" timeout="1.5"/>"#),
-            (91, r#"<open url="/pages/stay"/><click css=".twin" timeout="0.5"/>"#),
-            (
-                92,
-                r#"<open url="/pages/stay"/><click id="a" optional="true" timeout="0.1"/><click id="b" optional="true" timeout="0.1"/><click id="c" optional="true" timeout="0.1"/><click id="d" optional="true" timeout="0.1"/><click id="e" optional="true" timeout="0.1"/><click id="f" optional="true" timeout="0.1"/>"#,
-            ),
-            (93, r#"<open url="/pages/dialogs"/><click id="confirm"/><assert-title equals="Dialogs"/>"#),
-            (97, r#"<open url="/pages/stay"/><click id="nowhere" timeout="0.5"/>"#),
-            (5, r#"<open url="/pages/stay"/><assert-text css="h1" equals="Go" timeout="0.2"/>"#),
-            (5, r#"<open url="/pages/stay"/><run-js>throw new Error('mine');</run-js>"#),
-            (7, r#"<open url="/status/503"/>"#),
-            (7, r#"<open url="/pages/missing"/>"#),
-            (1, &refused),
-            (51, r#"<open url="http://nowhere.invalid/"/>"#),
-        ];
-        for (status, acts) in table {
-            let step = format!(r#"<step name="One" timeout="6">{acts}</step>"#);
-            let seen = Check::of(kind, &site.url("/"), &step).fails(*status).await;
-            assert_eq!(seen.course.steps[0].status.0, *status, "{acts}");
-        }
+    let refused = format!(r#"<open url="http://{dead}/"/>"#);
+    let table: &[(u16, &str)] = &[
+        (80, r#"<open url="/pages/stay"/><click id="covered" timeout="0.5"/>"#),
+        (80, r#"<open url="/pages/stay"/><run-js>return new Promise(() => {});</run-js>"#),
+        (83, r#"<open url="/pages/stay"/><click id="nothing" expect="event:fired" timeout="0.5"/>"#),
+        (84, r#"<open url="/pages/stay"/><click id="nothing" expect="location" timeout="0.5"/>"#),
+        (84, r#"<open url="/pages/stay"/><wait-for-url contains="elsewhere" timeout="0.5"/>"#),
+        (85, r#"<open url="/pages/stay"/><click id="nothing" expect="update" timeout="0.5"/>"#),
+        (85, r#"<open url="/pages/stay"/><wait-for-text contains="never said" timeout="0.5"/>"#),
+        (86, r#"<open url="/pages/busy"/><wait-for-network-quiet quiet="0.5" timeout="1.5"/>"#),
+        (91, r#"<open url="/pages/stay"/><click css=".twin" timeout="0.5"/>"#),
+        (
+            92,
+            r#"<open url="/pages/stay"/><click id="a" optional="true" timeout="0.1"/><click id="b" optional="true" timeout="0.1"/><click id="c" optional="true" timeout="0.1"/><click id="d" optional="true" timeout="0.1"/><click id="e" optional="true" timeout="0.1"/><click id="f" optional="true" timeout="0.1"/>"#,
+        ),
+        (93, r#"<open url="/pages/dialogs"/><click id="confirm"/><assert-title equals="Dialogs"/>"#),
+        (97, r#"<open url="/pages/stay"/><click id="nowhere" timeout="0.5"/>"#),
+        (5, r#"<open url="/pages/stay"/><assert-text css="h1" equals="Go" timeout="0.2"/>"#),
+        (5, r#"<open url="/pages/stay"/><run-js>throw new Error('mine');</run-js>"#),
+        (7, r#"<open url="/status/503"/>"#),
+        (7, r#"<open url="/pages/missing"/>"#),
+        (1, &refused),
+        (51, r#"<open url="http://nowhere.invalid/"/>"#),
+    ];
+    for (status, acts) in table {
+        let step = format!(r#"<step name="One" timeout="6">{acts}</step>"#);
+        let seen = Check::of(kind, &site.url("/"), &step).fails(*status).await;
+        assert_eq!(seen.course.steps[0].status.0, *status, "{acts}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_act_that_is_skipped_once_too_often_is_kept_as_a_failure() {
+    let site = Site::start().await;
+    let Some(kind) = one("an_act_that_is_skipped_once_too_often_is_kept_as_a_failure") else { return };
+    let script = format!(
+        r#"<script version="1" base="{}" most-skipped="1"><step name="One"><open url="/pages/stay"/>
+<click id="a" optional="true" timeout="0.1"/><click id="b" optional="true" timeout="0.1"/></step></script>"#,
+        site.url("/")
+    );
+    let seen = Check::playing(kind, &script).fails(92).await;
+    let names: Vec<&str> = seen.captures.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(names, ["step-01-act-03.jpg", "step-01-act-03.html", "step-01-act-03-headers.txt"]);
+    let played = seen.course.steps[0].played.as_ref().unwrap();
+    assert_eq!(played.title, "Stay", "what there was is told");
+    let acts: Vec<(u16, bool)> = played.acts.iter().map(|act| (act.status.0, act.skipped)).collect();
+    assert_eq!(acts, [(0, false), (0, true), (92, false)]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

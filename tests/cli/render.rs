@@ -276,6 +276,7 @@ fn steps_and_the_objects_of_a_page_have_a_line_each() {
         url: url.to_owned(),
         kind: ObjectKind::Image,
         third_party: failure.is_some(),
+        blocked: false,
         started_us,
         total_us: 50_000,
         phases: Phases::default(),

@@ -100,6 +100,7 @@ pub(super) fn object(out: &mut String, object: &PageObject, longest: u64, style:
     let filled = lead.chars().count() + bar.chars().count();
     let rest = " ".repeat(bars::WIDTH.saturating_sub(filled));
     let status = match object.http_status {
+        _ if object.blocked => "blocked".to_owned(),
         0 => "–".to_owned(),
         status => status.to_string(),
     };

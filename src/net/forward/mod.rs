@@ -159,6 +159,13 @@ impl Forward {
         self.ledger.failure_of(host, port)
     }
 
+    /// Whether the rules or the egress policy keep `host` on `port` from whoever asks for it.
+    #[must_use]
+    pub fn refuses(&self, host: &str, port: u16) -> bool {
+        let is_denied = |failure: Failure| failure.kind == FailureKind::EgressDenied;
+        self.rules.blocked.rule_for(host).is_some() || self.failure_of(host, port).is_some_and(is_denied)
+    }
+
     /// How `host` on `port` was reached the first time.
     #[must_use]
     pub fn way_of(&self, host: &str, port: u16) -> Option<Way> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::ask::{self, Found, Located, Unanswered};
-use super::budget::Bound;
+use super::budget::{Bound, SLACK, Time};
 use super::deed::Deed;
 use super::naming;
 use super::play::{Player, Stopped};
@@ -18,14 +18,13 @@ use crate::model::{Failure, FailureKind, Phase};
 
 /// How long an element is looked for, where the act does not say.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// What a driver has beyond its own limit to say that it was reached.
-pub(super) const SLACK: Duration = Duration::from_secs(2);
 
 impl Player<'_> {
     pub(super) async fn perform(&mut self, act: &Act) -> Result<(), Stopped> {
-        self.keep_time(act).await?;
+        self.recover().await;
+        self.keep_time(Some(act)).await?;
         match &act.action {
-            Action::Open { url } => self.open(url).await,
+            Action::Open { url } => self.open(url, act).await,
             Action::Click { on, twice: false } => self.with(on, Deed::Click, act).await,
             Action::Click { on, twice: true } => self.with(on, Deed::Point(2), act).await,
             Action::Hover { over } => self.with(over, Deed::Point(0), act).await,
@@ -57,18 +56,27 @@ impl Player<'_> {
         }
     }
 
-    /// Tells the driver how long pages and scripts of this act may take.
-    async fn keep_time(&mut self, act: &Act) -> Result<(), Stopped> {
+    /// A driver that an act before has left with a command does nothing else until that is over.
+    async fn recover(&self) {
+        while self.session.is_stuck() && self.budget.spent().is_none() {
+            // That it answers is enough.
+            let _ = self.session.window(ask::soon()).await;
+        }
+    }
+
+    /// Tells the driver how long pages and scripts of this act may take; of none, those of the rest of the step.
+    pub(super) async fn keep_time(&mut self, act: Option<&Act>) -> Result<(), Stopped> {
         // Drivers take milliseconds; a little more than is left, so that they are not early.
         let rounded = |time: Duration| {
             Duration::from_millis(50 * (u64::try_from(time.as_millis()).unwrap_or(u64::MAX) / 50 + 1))
         };
-        let (page, bound) = self.budget.page();
+        let (page, bound) = self.budget.page(act.and_then(own_load));
         self.page_bound = bound;
-        let page = if bound == Bound::Page { page } else { rounded(page) };
-        let (until, _) = self.budget.until(act.timeout);
+        let page = if matches!(bound, Bound::Page | Bound::Open(_)) { page } else { rounded(page) };
+        let (until, _) = self.budget.until(act.and_then(|act| act.timeout));
         // The page itself ends what it waits for; code of the script is ended by the driver.
-        let own = if matches!(act.action, Action::RunJs { .. }) { Duration::ZERO } else { 2 * SLACK };
+        let is_code = act.is_some_and(|act| matches!(act.action, Action::RunJs { .. }));
+        let own = if is_code { Duration::ZERO } else { 2 * SLACK };
         let script = rounded(until.saturating_duration_since(Instant::now()) + own);
         match self.session.limit(page, script, ask::soon()).await {
             // Told after it is answered.
@@ -77,16 +85,17 @@ impl Player<'_> {
         }
     }
 
-    async fn open(&mut self, url: &str) -> Result<(), Stopped> {
-        let url = self.options.address(&self.filled(url, Place::Url)?)?;
+    async fn open(&mut self, url: &str, act: &Act) -> Result<(), Stopped> {
+        let url = self.options.address(&self.filled(url, Place::Url)?, &self.variables)?;
         self.frames.clear();
         self.went_to.clone_from(&url);
-        if let Some(site) = self.options.site(&url) {
+        if let Some(site) = self.options.site(&url, &self.variables) {
             self.forward.trace(&site);
         }
-        let (within, _) = self.budget.page();
-        match self.session.open(&url, Instant::now() + within + SLACK).await {
-            Ok(()) => self.is_good_page().await,
+        let (within, _) = self.budget.page(own_load(act));
+        let latest = Instant::now() + within + SLACK;
+        match self.session.open(&url, latest).await {
+            Ok(()) => self.is_good_page(latest).await,
             Err(Trouble::Late) => Err(Failure::new(
                 Phase::Play,
                 FailureKind::BrowserTimedOut,
@@ -120,9 +129,9 @@ impl Player<'_> {
         Template::new(text, place).filled(&self.variables)
     }
 
-    pub(super) fn unanswered(&self, why: Unanswered, bound: Bound) -> Stopped {
+    pub(super) fn unanswered(&self, why: Unanswered, time: Time) -> Stopped {
         match why {
-            Unanswered::Trouble(trouble) => self.stopped(trouble, bound),
+            Unanswered::Trouble(trouble) => self.stopped(trouble, time.ending),
             Unanswered::Locator(why) => {
                 Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("the browser refuses {why}"))
                     .into()
@@ -174,17 +183,17 @@ impl Player<'_> {
     }
 
     async fn answer(&self, answer: &DialogAnswer, act: &Act) -> Result<(), Stopped> {
-        let (until, bound) = self.budget.until(Some(act.timeout.unwrap_or(PATIENCE)));
+        let time = self.budget.time(act.timeout, Some(PATIENCE));
         let text = match answer {
             DialogAnswer::Answer(text) => Some(self.filled(text, Place::Value)?),
             DialogAnswer::Accept | DialogAnswer::Dismiss => None,
         };
         let ok = *answer != DialogAnswer::Dismiss;
         loop {
-            match self.session.answer_dialog(ok, text.as_deref(), until + SLACK).await {
+            match self.session.answer_dialog(ok, text.as_deref(), time.latest).await {
                 Ok(()) => return Ok(()),
-                Err(Trouble::NoDialog) if Instant::now() < until => ask::pause().await,
-                Err(trouble) => return Err(self.stopped(trouble, bound)),
+                Err(Trouble::NoDialog) if Instant::now() < time.until => ask::pause().await,
+                Err(trouble) => return Err(self.stopped(trouble, time.ending)),
             }
         }
     }
@@ -228,6 +237,11 @@ impl Player<'_> {
         self.variables.set(name, value);
         self.result().variables.push(name.to_owned());
     }
+}
+
+/// What the page load of `act` may take by itself.
+fn own_load(act: &Act) -> Option<Duration> {
+    act.timeout.filter(|_| matches!(act.action, Action::Open { .. }))
 }
 
 /// The failure of an element that was looked for in vain.

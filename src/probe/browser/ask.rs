@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::budget::{SLACK, Time};
 use crate::browser::{Element, Session, Trouble};
 use crate::model::script::dialect::State;
 
@@ -16,8 +17,6 @@ const LONGEST_TEXT: usize = 1024 * 1024;
 const LONGEST_SOURCE: usize = 10 * 1024 * 1024;
 /// Between two tries on a page that goes away or does not take an act yet.
 const PAUSE: Duration = Duration::from_millis(50);
-/// What a page has to answer in, beyond the time that it is to wait.
-const SLACK: Duration = Duration::from_secs(2);
 
 /// A locator whose texts are filled in, as `page.js` takes it.
 pub(super) type Located = Vec<Value>;
@@ -100,31 +99,31 @@ impl Of<'_> {
     }
 }
 
-/// Looks for an element, until it is in `state` or `until` is there.
+/// Looks for an element, until it is in `state` or the time is over.
 pub(super) async fn element(
     session: &Session,
     locators: &Located,
     state: State,
-    until: Instant,
+    time: Time,
 ) -> Result<Found, Unanswered> {
     let question = json!({ "what": "element", "locators": locators, "state": state.name() });
-    let answer = ask(session, question, until).await?;
+    let answer = ask(session, question, time).await?;
     if answer["done"] == true {
         return Ok(Found::Yes(Element::of(&answer["element"])));
     }
     Ok(missing(&answer))
 }
 
-/// Reads a text, until it is another one than `last` stands for, or `until` is there.
+/// Reads a text, until it is another one than `last` stands for, or the time is over.
 pub(super) async fn text(
     session: &Session,
     of: &Of<'_>,
     last: Option<u64>,
-    until: Instant,
+    time: Time,
 ) -> Result<Told, Unanswered> {
     let mut question = of.question();
     question["last"] = json!(last);
-    let mut answer = ask(session, question, until).await?;
+    let mut answer = ask(session, question, time).await?;
     if answer["done"] == true {
         let number = answer["last"].as_u64().unwrap_or_default();
         let Value::String(text) = answer["text"].take() else { return Ok(Told::Same) };
@@ -140,41 +139,46 @@ pub(super) async fn text(
 }
 
 /// Notes from now on whether the page gets `event`.
-pub(super) async fn watch(session: &Session, event: &str, until: Instant) -> Result<(), Unanswered> {
+pub(super) async fn watch(session: &Session, event: &str, time: Time) -> Result<(), Unanswered> {
     let question = json!({ "what": "watch", "event": event });
-    session.run(PAGE, vec![question], until).await?;
+    session.run(PAGE, vec![question], time.latest).await?;
     Ok(())
 }
 
-/// Whether what [`watch`] noted came, or comes before `until`. A page that was left took the note along: then
-/// it counts as come.
-pub(super) async fn noticed(session: &Session, until: Instant) -> Result<bool, Unanswered> {
-    Ok(ask(session, json!({ "what": "noticed" }), until).await?["done"] == true)
+/// Whether what [`watch`] noted came, or comes in time. A page that was left took the note along: then it counts
+/// as come.
+pub(super) async fn noticed(session: &Session, time: Time) -> Result<bool, Unanswered> {
+    Ok(ask(session, json!({ "what": "noticed" }), time).await?["done"] == true)
 }
 
-/// Asks, and lets the page wait for a better answer until `until`; asks again when the page went away meanwhile.
-async fn ask(session: &Session, mut question: Value, until: Instant) -> Result<Value, Unanswered> {
+/// Asks, and lets the page wait for a better answer; asks again when the page went away meanwhile.
+async fn ask(session: &Session, mut question: Value, time: Time) -> Result<Value, Unanswered> {
     loop {
-        let within = until.saturating_duration_since(Instant::now());
+        let within = time.until.saturating_duration_since(Instant::now());
         question["within"] = json!(u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
-        match session.run(PAGE, vec![question.clone()], until + SLACK).await {
+        match session.run(PAGE, vec![question.clone()], time.latest).await {
             // Chromium's driver gives nothing when a dialog opens meanwhile.
-            Ok(Value::Null) => match session.dialog(soon()).await? {
+            Ok(Value::Null) => match session.dialog(time.latest).await? {
                 Some(text) => return Err(Trouble::Dialog(text).into()),
-                None if Instant::now() + PAUSE < until => pause().await,
+                None if has_left(time.until) => pause().await,
                 None => return Ok(json!({ "done": false })),
             },
-            Ok(answer) => {
-                return match answer["bad"].as_str() {
-                    Some(why) => Err(Unanswered::Locator(why.to_owned())),
-                    None => Ok(answer),
-                };
-            }
+            Ok(answer) => match answer["bad"].as_str() {
+                Some(why) => return Err(Unanswered::Locator(why.to_owned())),
+                // A browser without promises, which cannot wait by itself.
+                None if answer["done"] == false && has_left(time.until) => pause().await,
+                None => return Ok(answer),
+            },
             // The page was left while it was asked: the next one answers.
-            Err(Trouble::Unloaded | Trouble::Stale) if Instant::now() + PAUSE < until => pause().await,
+            Err(Trouble::Unloaded | Trouble::Stale) if has_left(time.latest) => pause().await,
             Err(trouble) => return Err(trouble.into()),
         }
     }
+}
+
+/// Whether there is time for another try before `until`.
+fn has_left(until: Instant) -> bool {
+    Instant::now() + PAUSE < until
 }
 
 /// Until when what is asked in passing has to be answered.

@@ -31,6 +31,12 @@ impl Limits {
 /// How much of a page's time may be gone already when its load begins, and the page still has all of it.
 const TIE: Duration = Duration::from_millis(500);
 
+/// What the captures of a script may take that is none of its time: beyond that they are a part of it.
+pub(super) const SPARE: Duration = Duration::from_mins(1);
+
+/// What a driver has beyond a limit to say that it was reached.
+pub(super) const SLACK: Duration = Duration::from_secs(2);
+
 /// What judging a text may take when its step is over.
 const LAST: Duration = Duration::from_secs(1);
 
@@ -38,9 +44,45 @@ const LAST: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
     Act,
+    /// An `open` that limits its own page load.
+    Open(Duration),
     Page,
     Step,
     Script,
+}
+
+/// How long the page may wait until something of it is so, and how long its answer is waited for: a page that
+/// computes says nothing meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Time {
+    /// Until when the page may wait, and the limit that sets it.
+    pub(super) until: Instant,
+    pub(super) bound: Bound,
+    /// Until when it may answer, and the limit that sets that.
+    pub(super) latest: Instant,
+    pub(super) ending: Bound,
+    /// What `until` stands for, where nobody asked for so much.
+    patience: Duration,
+}
+
+impl Time {
+    /// For a question in passing, which is answered at once or not at all.
+    pub(super) fn aside(latest: Instant) -> Self {
+        let bound = Bound::Act;
+        Self { until: Instant::now(), bound, latest, ending: bound, patience: Duration::ZERO }
+    }
+
+    /// The page has to be so already.
+    pub(super) fn at_once(self) -> Self {
+        Self { until: Instant::now(), patience: Duration::ZERO, ..self }
+    }
+
+    /// Gives a page all of its patience that could say nothing as long as that was; `false` where it has none.
+    pub(super) fn renew(&mut self) -> bool {
+        let patience = std::mem::take(&mut self.patience);
+        self.until = (Instant::now() + patience).min(self.latest);
+        !patience.is_zero()
+    }
 }
 
 /// When things have to be over.
@@ -51,6 +93,8 @@ pub(super) struct Budget {
     script: Duration,
     step_ends: Instant,
     script_ends: Instant,
+    /// What captures may still give back.
+    spare: Duration,
 }
 
 impl Budget {
@@ -59,7 +103,7 @@ impl Budget {
         let whole = limits.of_script(script);
         // A step's own limit is named before that of the script when both end together.
         let ends = Instant::now() + whole + TIE;
-        Self { limits, step: whole, script: whole, step_ends: ends, script_ends: ends }
+        Self { limits, step: whole, script: whole, step_ends: ends, script_ends: ends, spare: SPARE }
     }
 
     /// A step begins.
@@ -69,8 +113,10 @@ impl Budget {
         self.step_ends = limit.map_or(self.script_ends, |limit| Instant::now() + limit);
     }
 
-    /// Gives back `time` that was spent on what is kept of the page.
+    /// Gives back `time` that was spent on what is kept of the page, as far as there is any to spare.
     pub(super) fn give_back(&mut self, time: Duration) {
+        let time = time.min(self.spare);
+        self.spare -= time;
         self.step_ends += time;
         self.script_ends += time;
     }
@@ -105,18 +151,30 @@ impl Budget {
         }
     }
 
-    /// How long the driver may wait for a page, and the limit that sets it.
-    pub(super) fn page(&self) -> (Duration, Bound) {
+    /// For what may take `own`; without, the page waits for `patience`, or as long as the step may take.
+    pub(super) fn time(&self, own: Option<Duration>, patience: Option<Duration>) -> Time {
+        let (until, bound) = self.until(own.or(patience));
+        let (ends, ending) = self.until(own);
+        let patience = patience.filter(|_| own.is_none()).unwrap_or_default();
+        Time { until, bound, latest: ends + SLACK, ending, patience }
+    }
+
+    /// How long the driver may wait for a page, and the limit that sets it. A page load with a time of its `own` may
+    /// be shorter than others, and not longer.
+    pub(super) fn page(&self, own: Option<Duration>) -> (Duration, Bound) {
         let (ends, bound) = self.until(None);
         let left = ends.saturating_duration_since(Instant::now());
         // Where a step or a script is one page load long, it is the page that is late.
-        if self.limits.page <= left + TIE { (self.limits.page, Bound::Page) } else { (left, bound) }
+        let own = own.filter(|own| *own < self.limits.page);
+        let page = own.unwrap_or(self.limits.page);
+        if page <= left + TIE { (page, own.map_or(Bound::Page, Bound::Open)) } else { (left, bound) }
     }
 
     /// The failure of something that was not over at `bound`; `what` stands for it.
     pub(super) fn passed(&self, bound: Bound, what: &str) -> Failure {
         let (kind, limit) = match bound {
             Bound::Page => (FailureKind::PageTooSlow, self.limits.page),
+            Bound::Open(own) => (FailureKind::PageTooSlow, own),
             Bound::Script => (FailureKind::TransactionTimedOut, self.script),
             Bound::Act | Bound::Step => (FailureKind::BrowserEventTimedOut, self.step),
         };
@@ -144,5 +202,18 @@ mod tests {
         for (text, holds) in [("a", false), ("b", true)] {
             assert_eq!(must.holds(&text.into(), budget.deadline()).await, Ok(holds), "{text}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn captures_give_back_a_minute_at_most() {
+        let limits = Limits { page: Duration::from_secs(10), step: None };
+        let script = Script::opening("http://a.example/");
+        let mut budget = Budget::new(limits, &script);
+        budget.begin(&script.steps[0]);
+        let (ends, _) = budget.until(None);
+        for _ in 0..4 {
+            budget.give_back(Duration::from_secs(25));
+        }
+        assert_eq!(budget.until(None).0 - ends, Duration::from_mins(1));
     }
 }

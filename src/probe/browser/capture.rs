@@ -9,6 +9,7 @@ use image::codecs::jpeg::JpegEncoder;
 use tokio::time::Instant;
 
 use super::ask::{self, Of, Told};
+use super::budget::Time;
 use super::play::{Player, Stopped};
 use super::waterfall;
 use crate::model::{Capture, Document};
@@ -181,7 +182,7 @@ impl Player<'_> {
     }
 
     async fn source(&mut self, name: &str, keep: Keep) {
-        let told = ask::text(&self.session, &Of::Source, None, Instant::now() + PATIENCE).await;
+        let told = ask::text(&self.session, &Of::Source, None, Time::aside(Instant::now() + PATIENCE)).await;
         let Ok(Told::Text(text, _)) = told else { return };
         let masks = self.masks();
         let masked = masks.masked(&text);

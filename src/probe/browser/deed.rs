@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::acts::{PATIENCE, SLACK, not_found};
+use super::acts::{PATIENCE, not_found};
 use super::ask::{self, Found};
 use super::play::{Player, Stopped};
 use crate::browser::{Element, Trouble};
@@ -45,19 +45,20 @@ impl Player<'_> {
     /// Does `deed` with the element, once it can be done; gives the element.
     pub(super) async fn on(&self, target: &Target, deed: &Deed, act: &Act) -> Result<Element, Stopped> {
         let locators = self.located(target)?;
-        let (until, bound) = self.budget.until(Some(act.timeout.unwrap_or(PATIENCE)));
         // What it sets off may take as long as the page and the step may.
-        let (ends, ending) = self.budget.until(act.timeout);
+        let time = self.budget.time(act.timeout, Some(PATIENCE));
         loop {
-            let found = ask::element(&self.session, &locators, deed.needs(), until).await;
-            let element = match found.map_err(|why| self.unanswered(why, bound))? {
+            let found = ask::element(&self.session, &locators, deed.needs(), time).await;
+            let element = match found.map_err(|why| self.unanswered(why, time))? {
                 Found::Yes(Some(element)) => element,
                 found => return Err(not_found(&found, target).into()),
             };
-            match self.done(deed, &element, ends + SLACK).await {
+            match self.done(deed, &element, time.latest).await {
                 Ok(()) => return Ok(element),
-                Err(Trouble::Stale | Trouble::NotUsable(_)) if Instant::now() < until => ask::pause().await,
-                Err(trouble) => return Err(self.stopped(trouble, ending)),
+                Err(Trouble::Stale | Trouble::NotUsable(_)) if Instant::now() < time.until => {
+                    ask::pause().await;
+                }
+                Err(trouble) => return Err(self.stopped(trouble, time.ending)),
             }
         }
     }

@@ -7,11 +7,13 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::ask;
-use super::budget::Bound;
 use super::options::Experience;
 use super::play::{Player, Stopped};
 use crate::browser::Trouble;
 use crate::model::{Failure, FailureKind, PageTiming, Phase, Phases, micros};
+
+/// How long a page may take to tell of itself where the step can do without.
+const GLANCE: Duration = Duration::from_secs(5);
 
 /// The body of the function that tells.
 const LOOK: &str = include_str!("look.js");
@@ -88,10 +90,11 @@ fn millis(time: f64) -> Duration {
 }
 
 impl Player<'_> {
-    /// Looks at the page that was gone to: its answer must be no error (status 7), and it must be the site's own.
-    pub(super) async fn is_good_page(&mut self) -> Result<(), Stopped> {
-        let seen =
-            self.look(Experience::Unwanted).await.map_err(|trouble| self.stopped(trouble, Bound::Page))?;
+    /// Looks at the page that was gone to, which may tell of itself until `latest`: its answer must be no error
+    /// (status 7), and it must be the site's own.
+    pub(super) async fn is_good_page(&mut self, latest: Instant) -> Result<(), Stopped> {
+        let seen = self.look(Experience::Unwanted, latest.max(Instant::now() + GLANCE)).await;
+        let seen = seen.map_err(|trouble| self.stopped(trouble, self.page_bound))?;
         if error_page(&seen.url).is_none() && bare(&seen.url) != bare(&self.went_to) {
             self.is_there(false).await?;
         }
@@ -142,7 +145,7 @@ impl Player<'_> {
         if !of_page.contains(&failure.kind) {
             return failure;
         }
-        match self.look_at_top(Experience::Unwanted).await {
+        match self.look_at_top(Experience::Unwanted, Instant::now() + GLANCE).await {
             Ok(seen) => self.judged(&seen).await.err().unwrap_or(failure),
             Err(Trouble::Gone(why)) => of(Kind::BrowserFailed, why),
             Err(_) => failure,
@@ -163,7 +166,9 @@ impl Player<'_> {
     /// What is kept of a step at its end; the page must be good then too. A dialog that is open hides it.
     pub(super) async fn end_of_step(&mut self, at: usize) -> Result<(), Failure> {
         let experience = self.options.experience;
-        let seen = match self.look_at_top(experience).await {
+        let time = self.budget.time(None, None);
+        let latest = time.latest.max(Instant::now() + GLANCE);
+        let seen = match self.look_at_top(experience, latest).await {
             Ok(seen) => seen,
             Err(Trouble::Dialog(text)) => {
                 let next = self.script.steps.get(at + 1).and_then(|step| step.acts.first());
@@ -173,7 +178,7 @@ impl Player<'_> {
                 return Err(self.refused_dialog("the end of the step", &text).await);
             }
             Err(trouble) => {
-                return match self.stopped(trouble, Bound::Step) {
+                return match self.stopped(trouble, time.ending) {
                     Stopped::Failed(failure) => Err(failure),
                     Stopped::Dialog(_) => Ok(()),
                 };
@@ -197,7 +202,7 @@ impl Player<'_> {
         if is_lost || self.session.is_stuck() {
             return;
         }
-        if let Ok(seen) = self.look_at_top(Experience::Unwanted).await {
+        if let Ok(seen) = self.look_at_top(Experience::Unwanted, Instant::now() + GLANCE).await {
             self.note(&seen, seen.origin != self.document, seen.timing(false));
         }
         // The act decides.
@@ -216,26 +221,24 @@ impl Player<'_> {
         }
     }
 
-    async fn look_at_top(&self, experience: Experience) -> Result<Seen, Trouble> {
-        let until = ask::soon();
+    async fn look_at_top(&self, experience: Experience, until: Instant) -> Result<Seen, Trouble> {
         if !self.frames.is_empty() {
             self.session.enter_frame(serde_json::Value::Null, until).await?;
         }
-        let seen = self.look(experience).await;
+        let seen = self.look(experience, until).await;
         for frame in &self.frames {
             // A frame that is gone is told by the act that looks for something in it.
-            if self.session.enter_frame(frame.clone(), until).await.is_err() {
+            if self.session.enter_frame(frame.clone(), ask::soon()).await.is_err() {
                 break;
             }
         }
         seen
     }
 
-    async fn look(&self, experience: Experience) -> Result<Seen, Trouble> {
-        let until = Instant::now() + Duration::from_secs(5);
+    async fn look(&self, experience: Experience, until: Instant) -> Result<Seen, Trouble> {
         loop {
             match self.session.run(LOOK, vec![experience.asked()], until).await {
-                Ok(serde_json::Value::Null) => match self.session.dialog(ask::soon()).await? {
+                Ok(serde_json::Value::Null) => match self.session.dialog(until).await? {
                     Some(text) => return Err(Trouble::Dialog(text)),
                     None if Instant::now() < until => ask::pause().await,
                     None => return Err(Trouble::Late),

@@ -50,7 +50,11 @@ impl Probe for Scripted {
     }
 
     fn limit(&self, _: Duration) -> Duration {
-        QUEUE + self.house.start_limit() + self.options.limits.of_script(&self.options.script) + run::FAREWELL
+        QUEUE
+            + self.house.start_limit()
+            + self.options.limits.of_script(&self.options.script)
+            + budget::SPARE
+            + run::FAREWELL
     }
 }
 
@@ -66,5 +70,32 @@ impl Probe for Unplayable {
 
     fn target(&self) -> Option<&str> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    /// Internet Explorer, which an end point elsewhere may have, parses ECMAScript 5 alone.
+    #[test]
+    fn scripts_for_pages_are_written_in_ecmascript_5() {
+        let scripts = [
+            ("look.js", include_str!("look.js")),
+            ("page.js", include_str!("page.js")),
+            ("pick.js", include_str!("pick.js")),
+        ];
+        let aside = Regex::new(r"'[^']*'|// .*").unwrap();
+        let newer = Regex::new(concat!(
+            r"=>|`|\.\.\.|\?\?|\?\.|\*\*|\b(const|let|class|of|async|await|Set|Map|Symbol)\b|catch \{",
+            r"|new Event\b|\.(includes|find|from|assign|replaceAll)\("
+        ));
+        let newer = newer.unwrap();
+        for (name, script) in scripts {
+            for (at, line) in script.lines().enumerate() {
+                let found = newer.find(&aside.replace_all(line, "''")).map(|found| found.as_str().to_owned());
+                assert_eq!(found, None, "{name}:{}: {line}", at + 1);
+            }
+        }
     }
 }

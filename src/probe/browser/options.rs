@@ -5,16 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use url::Url;
+use url::{ParseError, Url};
 
 use super::budget::Limits;
 use super::capture::CaptureRule;
+use super::must::SHOWN;
 use super::views::View;
 use crate::browser::{BrowserKind, Device, Guise, Wish};
 use crate::judge::keyword::KeywordRule;
+use crate::judge::template::{Place, Template, Variables};
 use crate::model::script::STEPS_ALLOWED;
 use crate::model::script::dialect::{Action, Script};
-use crate::model::{Document, Failure, FailureKind, Phase};
+use crate::model::{Document, Failure, FailureKind, Phase, Timestamp, cut};
 use crate::net::{Family, TraceId};
 use crate::page::site_of;
 use crate::probe::full_page::FullPageRule;
@@ -55,7 +57,7 @@ impl Experience {
 pub(super) struct Options {
     pub(super) script: Script,
     /// What relative addresses stand on.
-    base: Option<Url>,
+    base: Option<Template>,
     pub(super) wish: Wish,
     /// `transaction_trace`.
     traces: bool,
@@ -87,12 +89,18 @@ impl Options {
     pub(super) fn of(document: &Document, settings: &ProbeSettings) -> Result<Self, Failure> {
         let url = document.text("url").filter(|url| !url.is_empty());
         let script = script(document, url)?;
-        let base = script.base.as_deref().or(url).and_then(|base| Url::parse(base).ok());
+        let base = script.base.as_deref().or(url).map(|base| Template::new(base, Place::Url));
         let opened = script.steps.iter().flat_map(|step| &step.acts).find_map(|act| match &act.action {
             Action::Open { url } => Some(url.as_str()),
             _ => None,
         });
-        let first = opened.and_then(|url| Url::options().base_url(base.as_ref()).parse(url).ok());
+        let declared = variables(&script, &settings.variables, Timestamp::from_seconds(0), 0);
+        let filled = |template: &Template| Url::parse(&template.filled(&declared).ok()?).ok();
+        let below = base.as_ref().and_then(filled);
+        let first = opened.and_then(|url| {
+            let url = Template::new(url, Place::Url).filled(&declared).ok()?;
+            Url::options().base_url(below.as_ref()).parse(&url).ok()
+        });
         let seconds = |field| u64::try_from(document.number(field)).unwrap_or_default();
         let page = Duration::from_secs(seconds("timeout").max(1));
         let step = Some(Duration::from_secs(seconds("step_timeout"))).filter(|step| !step.is_zero());
@@ -119,7 +127,7 @@ impl Options {
             tells_change: document.flag("notify_on_content_change"),
             views: View::all(document),
             third_party_documents: document.flag("third_party_document_errors"),
-            target: first.or_else(|| base.clone()).and_then(|url| url.host_str().map(str::to_owned)),
+            target: first.or(below).and_then(|url| url.host_str().map(str::to_owned)),
             base,
             script,
         })
@@ -132,35 +140,76 @@ impl Options {
     }
 
     /// The site that the script is about, once it opens `url`: that of its base, or else of the first page.
-    pub(super) fn site(&self, url: &str) -> Option<String> {
-        match &self.base {
-            Some(base) => site_of(base),
-            None => site_of(&Url::parse(url).ok()?),
+    pub(super) fn site(&self, url: &str, variables: &Variables) -> Option<String> {
+        match self.base(variables) {
+            Ok(Some(base)) => site_of(&base),
+            // A base that comes to nothing is told by the first address that stands on it.
+            _ => site_of(&Url::parse(url).ok()?),
         }
     }
 
     /// The whole address that `open` means with `url`.
-    pub(super) fn address(&self, url: &str) -> Result<String, Failure> {
-        let parsed = Url::options().base_url(self.base.as_ref()).parse(url);
+    pub(super) fn address(&self, url: &str, variables: &Variables) -> Result<String, Failure> {
+        let parsed = match Url::parse(url) {
+            Err(ParseError::RelativeUrlWithoutBase) => {
+                Url::options().base_url(self.base(variables)?.as_ref()).parse(url)
+            }
+            parsed => parsed,
+        };
         let why = match parsed {
             Ok(url) if matches!(url.scheme(), "http" | "https" | "about") => return Ok(url.into()),
             Ok(url) => format!("addresses of kind `{}` are not opened", url.scheme()),
             Err(error) => error.to_string(),
         };
-        let detail = format!("`{}`: {why}", url.chars().take(200).collect::<String>());
-        Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail))
+        Err(invalid(Phase::Play, format!("`{}`: {why}", cut(url, SHOWN))))
+    }
+
+    /// What relative addresses stand on, with the values that `variables` have now.
+    fn base(&self, variables: &Variables) -> Result<Option<Url>, Failure> {
+        let Some(base) = &self.base else { return Ok(None) };
+        let text = base.filled(variables)?;
+        let why = match Url::parse(&text) {
+            Ok(url) if matches!(url.scheme(), "http" | "https") => return Ok(Some(url)),
+            Ok(_) => "it is no http or https URL".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(invalid(Phase::Play, format!("`base` is `{}`: {why}", cut(&text, SHOWN))))
     }
 }
 
+/// The variables of `script` at its beginning; those that are `given` from outside beat its own.
+pub(super) fn variables(
+    script: &Script,
+    given: &BTreeMap<String, String>,
+    now: Timestamp,
+    random: u128,
+) -> Variables {
+    let mut variables = Variables::new(now, random);
+    for variable in &script.variables {
+        variables.set(&variable.name, variable.value.clone());
+        if variable.protected {
+            variables.protect(&variable.name);
+        }
+    }
+    for (name, value) in given {
+        variables.set(name, value.clone());
+    }
+    variables
+}
+
+fn invalid(phase: Phase, why: String) -> Failure {
+    Failure::new(phase, FailureKind::ScriptInvalid, why)
+}
+
 fn script(document: &Document, url: Option<&str>) -> Result<Script, Failure> {
-    let invalid = |why: String| Failure::new(Phase::Prepare, FailureKind::ScriptInvalid, why);
     let Some(text) = document.text("script").filter(|text| !text.is_empty()) else {
-        let url = url.ok_or_else(|| invalid("there is neither a script nor a URL".to_owned()))?;
+        let url =
+            url.ok_or_else(|| invalid(Phase::Prepare, "there is neither a script nor a URL".to_owned()))?;
         return Ok(Script::opening(url));
     };
     let script = Script::read(text).map_err(|faults| {
         let told: Vec<String> = faults.iter().take(3).map(ToString::to_string).collect();
-        invalid(told.join("; "))
+        invalid(Phase::Prepare, told.join("; "))
     })?;
     let allowed = match document.number("transaction_steps_allowed") {
         0 => STEPS_ALLOWED,

@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use super::ask::{self, Of, Told};
+use super::budget::Time;
 use super::play::Player;
 use super::waterfall::is_icon;
 use crate::model::{
-    Failure, FailureKind, FullPage, HttpFacts, Observation, PageObject, Phase, StepResult, Warning,
+    Failure, FailureKind, FullPage, HttpFacts, ObjectKind, Observation, PageObject, Phase, StepResult,
+    Warning,
 };
 use crate::page::fingerprint;
 use crate::probe::full_page::FullPageRule;
@@ -16,7 +18,7 @@ use crate::probe::full_page::FullPageRule;
 impl Player<'_> {
     /// What a change of the content is told by, of the last page of the script.
     pub(super) async fn content(&self) -> Option<HttpFacts> {
-        let told = ask::text(&self.session, &Of::Source, None, ask::soon()).await;
+        let told = ask::text(&self.session, &Of::Source, None, Time::aside(ask::soon())).await;
         let Ok(Told::Text(text, _)) = told else { return None };
         let played = self.steps.last()?.played.as_deref()?;
         let bytes = text.len() as u64;
@@ -47,11 +49,12 @@ pub(super) fn full_page(
         page.total_us = page.total_us.max(step.started_us + step.total_us);
         for object in &played.objects {
             page.bytes += object.body_bytes;
-            let is_own = !is_document(object, step) && !is_icon(&object.url);
+            let is_own = object.kind != ObjectKind::Document && !is_icon(&object.url);
             if known.insert(object.url.clone()) && is_own {
                 let mut object =
                     PageObject { started_us: step.started_us + object.started_us, ..object.clone() };
-                if object.failure.is_none() && Duration::from_micros(object.total_us) > rule.object_timeout {
+                let late = !object.blocked && Duration::from_micros(object.total_us) > rule.object_timeout;
+                if object.failure.is_none() && late {
                     let detail = format!("it took longer than {} s", rule.object_timeout.as_secs());
                     object.failure = Some(Failure::new(Phase::Transfer, FailureKind::TimedOut, detail));
                 }
@@ -66,9 +69,4 @@ pub(super) fn full_page(
         Some(failure) => observation.warnings.push(Warning::of_page(&failure)),
         None => {}
     }
-}
-
-/// Whether `object` is the page of `step` itself.
-fn is_document(object: &PageObject, step: &StepResult) -> bool {
-    step.played.as_ref().is_some_and(|played| played.url.split('#').next() == Some(object.url.as_str()))
 }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::acts::{PATIENCE, SLACK};
+use super::acts::PATIENCE;
 use super::ask;
-use super::budget::Bound;
+use super::budget::Time;
 use super::deed::Deed;
 use super::play::{Player, Stopped};
 use crate::browser::Trouble;
@@ -14,18 +14,17 @@ use crate::model::{Failure, FailureKind, Phase};
 
 impl Player<'_> {
     pub(super) async fn switch_frame(&mut self, frame: &FrameChoice, act: &Act) -> Result<(), Stopped> {
-        let (until, bound) = self.budget.until(Some(act.timeout.unwrap_or(PATIENCE)));
+        let time = self.budget.time(act.timeout, Some(PATIENCE));
         let id = match frame {
             FrameChoice::Parent => {
-                self.session.leave_frame(until).await.map_err(|trouble| self.stopped(trouble, bound))?;
+                let left = self.session.leave_frame(time.latest).await;
+                left.map_err(|trouble| self.stopped(trouble, time.ending))?;
                 self.frames.pop();
                 return Ok(());
             }
             FrameChoice::Top => {
-                self.session
-                    .enter_frame(Value::Null, until)
-                    .await
-                    .map_err(|trouble| self.stopped(trouble, bound))?;
+                let entered = self.session.enter_frame(Value::Null, time.latest).await;
+                entered.map_err(|trouble| self.stopped(trouble, time.ending))?;
                 self.frames.clear();
                 return Ok(());
             }
@@ -37,10 +36,10 @@ impl Player<'_> {
             }
         };
         loop {
-            match self.session.enter_frame(id.clone(), until + SLACK).await {
+            match self.session.enter_frame(id.clone(), time.latest).await {
                 Ok(()) => break,
-                Err(Trouble::NotThere(_)) if Instant::now() < until => ask::pause().await,
-                Err(trouble) => return Err(self.stopped(trouble, bound)),
+                Err(Trouble::NotThere(_)) if Instant::now() < time.until => ask::pause().await,
+                Err(trouble) => return Err(self.stopped(trouble, time.ending)),
             }
         }
         self.frames.push(id);
@@ -49,33 +48,33 @@ impl Player<'_> {
 
     pub(super) async fn close_window(&mut self) -> Result<(), Stopped> {
         self.catch_up().await;
-        let (until, bound) = self.budget.until(None);
+        let time = self.budget.time(None, None);
         let closed = async {
-            self.session.close_window(until).await?;
-            let left = self.session.windows(until).await?;
+            self.session.close_window(time.latest).await?;
+            let left = self.session.windows(time.latest).await?;
             let main = self.windows.iter().find(|window| left.contains(window)).or(left.first());
             match main {
-                Some(window) => self.session.enter_window(window, until).await,
+                Some(window) => self.session.enter_window(window, time.latest).await,
                 None => Err(Trouble::Gone("the last window was closed".to_owned())),
             }
         };
-        closed.await.map_err(|trouble| self.stopped(trouble, bound))?;
+        closed.await.map_err(|trouble| self.stopped(trouble, time.ending))?;
         self.frames.clear();
         Ok(())
     }
 
     pub(super) async fn switch_window(&mut self, choice: &WindowChoice, act: &Act) -> Result<(), Stopped> {
         self.catch_up().await;
-        let (until, bound) = self.budget.until(Some(act.timeout.unwrap_or(PATIENCE)));
+        let time = self.budget.time(act.timeout, Some(PATIENCE));
         loop {
-            let entered = self.enter(choice, until).await?;
+            let entered = self.enter(choice, time).await?;
             if entered {
                 self.frames.clear();
                 return Ok(());
             }
-            if Instant::now() >= until {
+            if Instant::now() >= time.until {
                 let why = format!("no window fits, of {}", self.windows.len());
-                return Err(self.stopped(Trouble::NotThere(why), bound));
+                return Err(self.stopped(Trouble::NotThere(why), time.bound));
             }
             ask::pause().await;
         }
@@ -98,14 +97,14 @@ impl Player<'_> {
         &self,
         of: &ask::Of<'_>,
         must: &Match,
-        until: Instant,
+        time: Time,
     ) -> Result<Option<String>, Stopped> {
         let must = self.prepared(must)?;
         for window in &self.windows {
-            if self.session.enter_window(window, until).await.is_err() {
+            if self.session.enter_window(window, time.latest).await.is_err() {
                 continue;
             }
-            if self.told(of, (Instant::now(), Bound::Act), &must).await?.is_ok() {
+            if self.told(of, time.at_once(), &must).await?.is_ok() {
                 return Ok(Some(window.clone()));
             }
         }
@@ -113,9 +112,9 @@ impl Player<'_> {
     }
 
     /// Enters the window of `choice`; `false` when there is none yet.
-    async fn enter(&mut self, choice: &WindowChoice, until: Instant) -> Result<bool, Stopped> {
-        let until = until + SLACK;
-        let here = self.session.windows(until).await.map_err(|trouble| self.stopped(trouble, Bound::Act))?;
+    async fn enter(&mut self, choice: &WindowChoice, time: Time) -> Result<bool, Stopped> {
+        let here = self.session.windows(time.latest).await;
+        let here = here.map_err(|trouble| self.stopped(trouble, time.ending))?;
         self.windows.retain(|window| here.contains(window));
         let main = self.windows.first().cloned();
         let fresh: Vec<String> =
@@ -125,14 +124,12 @@ impl Player<'_> {
             WindowChoice::Main => main,
             WindowChoice::Newest => self.windows.last().filter(|_| self.windows.len() > 1).cloned(),
             WindowChoice::Index(at) => self.windows.get(*at as usize).cloned(),
-            WindowChoice::Title(must) => self.window_with(&ask::Of::Title, must, until).await?,
-            WindowChoice::Url(must) => self.window_with(&ask::Of::Url, must, until).await?,
+            WindowChoice::Title(must) => self.window_with(&ask::Of::Title, must, time).await?,
+            WindowChoice::Url(must) => self.window_with(&ask::Of::Url, must, time).await?,
         };
         let Some(window) = of else { return Ok(false) };
-        self.session
-            .enter_window(&window, until)
-            .await
-            .map_err(|trouble| self.stopped(trouble, Bound::Act))?;
+        let entered = self.session.enter_window(&window, time.latest).await;
+        entered.map_err(|trouble| self.stopped(trouble, time.ending))?;
         if !self.dressed.contains(&window) {
             self.dressed.push(window);
             self.is_new_window = true;

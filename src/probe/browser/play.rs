@@ -51,6 +51,8 @@ pub(super) struct Player<'a> {
     pub(super) journal: &'a Mutex<Journal>,
     /// The last document of the page, as far as it was told of.
     pub(super) headers: Option<Exchange>,
+    /// When the step that is under way began.
+    pub(super) began: Option<Instant>,
     /// Time of this step that went into what is kept of it.
     pub(super) aside: Duration,
     /// Whether its requests are kept as HTTP exchanges too.
@@ -97,6 +99,7 @@ impl Player<'_> {
     async fn step(&mut self, at: usize, step: &Step) -> Result<(), Failure> {
         let began = Instant::now();
         self.budget.begin(step);
+        self.began = Some(began);
         self.aside = Duration::ZERO;
         self.steps.push(StepResult {
             number: u32::try_from(at + 1).unwrap_or(u32::MAX),
@@ -118,19 +121,28 @@ impl Player<'_> {
         let masks = self.masks();
         let played = played
             .map_err(|failure| Failure { detail: masks.masked(&failure.detail).into_owned(), ..failure });
+        self.finish(played.as_ref().err());
+        played
+    }
+
+    /// Ends the step that is under way, where one is: it passed, or `failure` ended it.
+    pub(super) fn finish(&mut self, failure: Option<&Failure>) {
+        let Some(began) = self.began.take() else { return };
         let took = micros(began.elapsed().saturating_sub(self.aside));
         let result = self.result();
         result.total_us = took;
-        if let Err(failure) = &played {
+        if let Some(failure) = failure {
             result.status = failure.status();
             result.failures.insert(0, failure.clone());
         }
-        played
     }
 
     /// The end of a step whose acts passed.
     async fn ended(&mut self, at: usize) -> Result<(), Failure> {
-        let mut good = self.end_of_step(at).await;
+        let mut good = self.rest_of_time(at).await;
+        if good.is_ok() {
+            good = self.end_of_step(at).await;
+        }
         if good.is_ok() && at + 1 == self.script.steps.len() {
             good = self.monitors_keyword().await;
         }
@@ -139,14 +151,32 @@ impl Player<'_> {
         good
     }
 
+    /// What is looked at after an act with a time of its own has the rest of the step again.
+    async fn rest_of_time(&mut self, at: usize) -> Result<(), Failure> {
+        let last = self.script.steps[at].acts.last();
+        if last.is_some_and(|act| act.timeout.is_some() || matches!(act.action, Action::RunJs { .. }))
+            && let Err(Stopped::Failed(failure)) = self.keep_time(None).await
+        {
+            return Err(failure);
+        }
+        Ok(())
+    }
+
     async fn acts(&mut self, at: usize, step: &Step) -> Result<(), Failure> {
         for (number, act) in step.acts.iter().enumerate() {
             let began = Instant::now();
             let next = step.acts.get(number + 1).or_else(|| self.script.steps.get(at + 1)?.acts.first());
-            let done = self.act(act, next).await;
-            let skipped =
-                act.optional && done.as_ref().is_err_and(is_skippable) && self.budget.spent().is_none();
-            let status = done.as_ref().err().filter(|_| !skipped).map_or(Status::OK, Failure::status);
+            let mut done = self.act(act, next).await;
+            let mut skipped = false;
+            if let Err(failure) = &done
+                && act.optional
+                && is_skippable(failure)
+                && self.budget.spent().is_none()
+            {
+                done = self.skip(failure);
+                skipped = done.is_ok();
+            }
+            let status = done.as_ref().err().map_or(Status::OK, Failure::status);
             self.played().acts.push(ActResult {
                 number: u32::try_from(number + 1).unwrap_or(u32::MAX),
                 action: act.action.name().to_owned(),
@@ -155,14 +185,13 @@ impl Player<'_> {
                 skipped,
             });
             match done {
-                Err(failure) if skipped => self.skip(&failure)?,
                 Err(failure) => {
                     self.evidence(&failure).await;
                     self.capture(Moment::Failure, &moment(at, Some(number))).await;
                     return Err(failure);
                 }
                 // A dialog hides the page until it is answered.
-                Ok(()) if next.is_some_and(is_answer) => {}
+                Ok(()) if skipped || next.is_some_and(is_answer) => {}
                 Ok(()) => self.capture(Moment::Event, &moment(at, Some(number))).await,
             }
         }
@@ -218,6 +247,7 @@ impl Player<'_> {
         Failure::new(Phase::Play, FailureKind::DialogUnexpected, format!("{what}: it says `{text}`"))
     }
 
+    /// Leaves out an optional act that failed, unless too many were.
     fn skip(&mut self, failure: &Failure) -> Result<(), Failure> {
         self.skipped += 1;
         if self.skipped <= self.script.most_skipped {

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::acts::not_found;
 use super::ask::{self, Found, Located, Of, Told};
-use super::budget::Bound;
+use super::budget::Time;
 use super::must::{Must, SHOWN, taken};
 use super::naming;
 use super::play::{Player, Stopped};
@@ -24,9 +24,9 @@ const UTF_8: &str = "text/html; charset=utf-8";
 
 impl Player<'_> {
     pub(super) async fn assert(&self, what: &Check, must: &Match, act: &Act) -> Result<(), Stopped> {
-        let limit = self.budget.until(Some(act.timeout.unwrap_or(GRACE)));
+        let time = self.budget.time(act.timeout, Some(GRACE));
         let must = self.prepared(must)?;
-        let Err(found) = self.becomes(what, limit, &must).await? else { return Ok(()) };
+        let Err(found) = self.becomes(what, time, &must).await? else { return Ok(()) };
         let seen = match found {
             Some(text) => format!("it is `{}`", cut(&text, SHOWN)),
             None => "there is none".to_owned(),
@@ -41,10 +41,10 @@ impl Player<'_> {
         state: State,
         act: &Act,
     ) -> Result<(), Stopped> {
-        let (until, bound) = self.budget.until(Some(act.timeout.unwrap_or(GRACE)));
+        let time = self.budget.time(act.timeout, Some(GRACE));
         let locators = self.located(target)?;
-        let found = ask::element(&self.session, &locators, state, until).await;
-        match found.map_err(|why| self.unanswered(why, bound))? {
+        let found = ask::element(&self.session, &locators, state, time).await;
+        match found.map_err(|why| self.unanswered(why, time))? {
             Found::Yes(_) => Ok(()),
             Found::Weak(count) if !matches!(state, State::Hidden | State::Absent) => {
                 Err(not_found(&Found::Weak(count), target).into())
@@ -63,9 +63,9 @@ impl Player<'_> {
         pattern: Option<&Pattern>,
         act: &Act,
     ) -> Result<(), Stopped> {
-        let limit = self.budget.until(Some(act.timeout.unwrap_or(GRACE)));
+        let time = self.budget.time(act.timeout, Some(GRACE));
         let must = pattern.map_or(Must::Anything, |Pattern(regex)| Must::Matches(regex.clone()));
-        let value = match (self.becomes(from, limit, &must).await?, must) {
+        let value = match (self.becomes(from, time, &must).await?, must) {
             (Ok(text), Must::Matches(regex)) => taken(&regex, &text, self.budget.deadline()).await?,
             (Ok(text), _) => Some(text.to_string()),
             (Err(_), _) => None,
@@ -100,15 +100,15 @@ impl Player<'_> {
             let detail = format!("the keyword is no pattern: {error}");
             return Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail).into());
         }
-        let limit = if wait { self.budget.until(act.timeout) } else { (Instant::now(), Bound::Act) };
-        self.keyword_holds(&rule, limit).await
+        let time = self.budget.time(act.timeout, None);
+        self.keyword_holds(&rule, if wait { time } else { time.at_once() }).await
     }
 
     /// The keyword of the monitor, judged on the last page: once, or until it is there.
     pub(super) async fn monitors_keyword(&self) -> Result<(), Failure> {
         let Some((rule, waits)) = &self.options.keyword else { return Ok(()) };
-        let limit = if *waits { self.budget.until(None) } else { (Instant::now(), Bound::Act) };
-        match self.keyword_holds(rule, limit).await {
+        let time = self.budget.time(None, None);
+        match self.keyword_holds(rule, if *waits { time } else { time.at_once() }).await {
             Ok(()) => Ok(()),
             Err(Stopped::Failed(failure)) => Err(failure),
             Err(Stopped::Dialog(text)) => Err(self.refused_dialog("the keyword", &text).await),
@@ -116,22 +116,18 @@ impl Player<'_> {
     }
 
     /// Judges the source of the page, until it passes or the limit is there.
-    async fn keyword_holds(
-        &self,
-        rule: &KeywordRule,
-        (until, bound): (Instant, Bound),
-    ) -> Result<(), Stopped> {
+    async fn keyword_holds(&self, rule: &KeywordRule, time: Time) -> Result<(), Stopped> {
         let deadline = self.budget.deadline();
         let (mut last, mut failure) = (None, None);
         loop {
-            let told = ask::text(&self.session, &Of::Source, last, until).await;
-            let Told::Text(text, number) = told.map_err(|why| self.unanswered(why, bound))? else { break };
+            let told = ask::text(&self.session, &Of::Source, last, time).await;
+            let Told::Text(text, number) = told.map_err(|why| self.unanswered(why, time))? else { break };
             let (source, kind) = (Arc::new(text.into_bytes()), Some(UTF_8.to_owned()));
             match search(Box::new(rule.clone()), source, kind, deadline).await {
                 Ok(()) => return Ok(()),
                 Err(found) => (last, failure) = (Some(number), Some(found)),
             }
-            if Instant::now() >= until {
+            if Instant::now() >= time.until {
                 break;
             }
         }
@@ -143,7 +139,7 @@ impl Player<'_> {
     pub(super) async fn becomes(
         &self,
         what: &Check,
-        limit: (Instant, Bound),
+        time: Time,
         must: &Must,
     ) -> Result<Result<Arc<str>, Option<Arc<str>>>, Stopped> {
         let located = |target: &Target| -> Result<Located, Failure> { self.located(target) };
@@ -163,7 +159,7 @@ impl Player<'_> {
             Check::Title => Of::Title,
             Check::Count(_) => Of::Count(&locators),
         };
-        match self.told(&of, limit, must).await? {
+        match self.told(&of, time, must).await? {
             Ok(text) => Ok(Ok(text)),
             Err(Missed { text: None, found: Some(found) }) => match target {
                 Some(target) => Err(not_found(&found, target).into()),
@@ -177,13 +173,14 @@ impl Player<'_> {
     pub(super) async fn told(
         &self,
         of: &Of<'_>,
-        (until, bound): (Instant, Bound),
+        mut time: Time,
         must: &Must,
     ) -> Result<Result<Arc<str>, Missed>, Stopped> {
         let (mut last, mut seen) = (None, None);
         loop {
-            let told = ask::text(&self.session, of, last, until).await;
-            match told.map_err(|why| self.unanswered(why, bound))? {
+            let told = ask::text(&self.session, of, last, time).await;
+            let is_first = last.is_none();
+            match told.map_err(|why| self.unanswered(why, time))? {
                 Told::Text(text, number) => {
                     let text = Arc::from(text);
                     if must.holds(&text, self.budget.deadline()).await? {
@@ -194,7 +191,8 @@ impl Player<'_> {
                 Told::No(found) => return Ok(Err(Missed { text: seen, found: Some(found) })),
                 Told::Same | Told::Lacking => return Ok(Err(Missed { text: seen, found: None })),
             }
-            if Instant::now() >= until {
+            // A page that computed until now had no time to become so.
+            if Instant::now() >= time.until && !(is_first && time.renew()) {
                 return Ok(Err(Missed { text: seen, found: None }));
             }
         }

@@ -9,11 +9,10 @@ use tokio::time::Instant;
 
 use super::budget::{Bound, Budget};
 use super::capture::Files;
-use super::options::Options;
+use super::options::{Options, variables};
 use super::play::Player;
 use super::{pages, views};
 use crate::browser::{House, Journal, Listener, Opened, Session, Wish};
-use crate::judge::template::Variables;
 use crate::model::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
 use crate::net::Forward;
 use crate::probe::Context;
@@ -76,6 +75,8 @@ async fn checked(
     if outcome.is_ok() && options.tells_change {
         observation.facts.http = player.content().await.map(Box::new);
     }
+    // The step that was under way when the browser was lost.
+    player.finish(outcome.as_ref().err());
     let Player { session, steps, viewport, files, .. } = player;
     let outcome = judged(options, cx, steps, outcome, observation);
     observation.captures = files.kept(outcome.is_err());
@@ -137,16 +138,7 @@ fn player<'a>(
     started: Instant,
     cx: Context<'_>,
 ) -> Player<'a> {
-    let mut variables = Variables::new(cx.clock.now(), crate::probe::random());
-    for variable in &options.script.variables {
-        variables.set(&variable.name, variable.value.clone());
-        if variable.protected {
-            variables.protect(&variable.name);
-        }
-    }
-    for (name, value) in options.given.iter() {
-        variables.set(name, value.clone());
-    }
+    let variables = variables(&options.script, &options.given, cx.clock.now(), crate::probe::random());
     Player {
         options,
         script: &options.script,
@@ -167,6 +159,7 @@ fn player<'a>(
         skipped: 0,
         journal,
         headers: None,
+        began: None,
         aside: Duration::ZERO,
         record: cx.record,
         files: Files::default(),

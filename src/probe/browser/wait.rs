@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::ask::{self, Found, Of, Told};
-use super::budget::Bound;
+use super::budget::{Bound, Time};
 use super::must::Must;
 use super::naming;
 use super::play::{Player, Stopped};
@@ -29,40 +29,40 @@ pub(super) enum Awaited<'s> {
 
 impl Player<'_> {
     pub(super) async fn wait_for(&mut self, wanted: &Wanted, act: &Act) -> Result<(), Stopped> {
-        let limit = self.budget.until(act.timeout);
+        let time = self.budget.time(act.timeout, None);
         match wanted {
-            Wanted::Element(target, state) => self.wait_for_element(target, *state, limit, act).await,
+            Wanted::Element(target, state) => self.wait_for_element(target, *state, time, act).await,
             Wanted::Text(target, must) => {
                 let must = self.prepared(must)?;
                 let what = Check::Text(target.clone());
-                match self.becomes(&what, limit, &must).await? {
+                match self.becomes(&what, time, &must).await? {
                     Ok(_) => Ok(()),
                     Err(_) => Err(self.missing(
                         FailureKind::PageUpdateMissing,
                         &format!("no text that must {}", must.words()),
-                        limit.1,
+                        time.bound,
                         act,
                     )),
                 }
             }
             Wanted::Url(must) => {
                 let must = self.prepared(must)?;
-                match self.told(&Of::Url, limit, &must).await? {
+                match self.told(&Of::Url, time, &must).await? {
                     Ok(_) => Ok(()),
                     Err(_) => Err(self.missing(
                         FailureKind::LocationChangeMissing,
                         &format!("the address must {}", must.words()),
-                        limit.1,
+                        time.bound,
                         act,
                     )),
                 }
             }
             Wanted::Event(name) => {
-                let watched = ask::watch(&self.session, name, limit.0).await;
-                watched.map_err(|why| self.unanswered(why, limit.1))?;
-                self.came(name, limit, act).await
+                let watched = ask::watch(&self.session, name, time).await;
+                watched.map_err(|why| self.unanswered(why, time))?;
+                self.came(name, time, act).await
             }
-            Wanted::NetworkQuiet(quiet) => self.wait_for_quiet(*quiet, limit, act).await,
+            Wanted::NetworkQuiet(quiet) => self.wait_for_quiet(*quiet, (time.until, time.bound), act).await,
         }
     }
 
@@ -70,18 +70,18 @@ impl Player<'_> {
         &self,
         target: &Target,
         state: State,
-        (until, bound): (Instant, Bound),
+        time: Time,
         act: &Act,
     ) -> Result<(), Stopped> {
         let locators = self.located(target)?;
-        let found = ask::element(&self.session, &locators, state, until).await;
-        let kind = match found.map_err(|why| self.unanswered(why, bound))? {
+        let found = ask::element(&self.session, &locators, state, time).await;
+        let kind = match found.map_err(|why| self.unanswered(why, time))? {
             Found::Yes(_) => return Ok(()),
             Found::Weak(_) => FailureKind::ElementWeak,
             Found::OtherState | Found::No => FailureKind::ElementMissing,
         };
         let why = format!("{} did not become {}", naming::target(target), state.name());
-        Err(self.missing(kind, &why, bound, act))
+        Err(self.missing(kind, &why, time.bound, act))
     }
 
     async fn wait_for_quiet(
@@ -109,22 +109,22 @@ impl Player<'_> {
 
     /// Notes what is before an act that `expected` has to follow from.
     pub(super) async fn before<'s>(&self, expected: &'s Expected, act: &Act) -> Result<Awaited<'s>, Stopped> {
-        let (until, bound) = self.budget.until(act.timeout);
+        let time = self.budget.time(act.timeout, None);
         match expected {
             Expected::Location => {
-                let told = self.told(&Of::Url, (Instant::now(), bound), &Must::Anything).await?;
+                let told = self.told(&Of::Url, time.at_once(), &Must::Anything).await?;
                 Ok(Awaited::Address(told.unwrap_or_default()))
             }
             Expected::Update => {
-                let told = ask::text(&self.session, &Of::Shape, None, ask::soon()).await;
-                match told.map_err(|why| self.unanswered(why, bound))? {
+                let told = ask::text(&self.session, &Of::Shape, None, time.at_once()).await;
+                match told.map_err(|why| self.unanswered(why, time))? {
                     Told::Text(_, number) => Ok(Awaited::Shape(number)),
                     _ => Ok(Awaited::Shape(0)),
                 }
             }
             Expected::Event(name) => {
-                let watched = ask::watch(&self.session, name, until).await;
-                watched.map_err(|why| self.unanswered(why, bound))?;
+                let watched = ask::watch(&self.session, name, time).await;
+                watched.map_err(|why| self.unanswered(why, time))?;
                 Ok(Awaited::Event(name))
             }
         }
@@ -132,34 +132,34 @@ impl Player<'_> {
 
     /// Waits for what has to follow from an act.
     pub(super) async fn followed(&self, awaited: &Awaited<'_>, act: &Act) -> Result<(), Stopped> {
-        let limit = self.budget.until(act.timeout);
+        let time = self.budget.time(act.timeout, None);
         match awaited {
             Awaited::Address(before) => {
-                if self.told(&Of::Url, limit, &Must::differ(before)).await?.is_ok() {
+                if self.told(&Of::Url, time, &Must::differ(before)).await?.is_ok() {
                     return Ok(());
                 }
                 let why = format!("it stayed `{before}`");
-                Err(self.missing(FailureKind::LocationChangeMissing, &why, limit.1, act))
+                Err(self.missing(FailureKind::LocationChangeMissing, &why, time.bound, act))
             }
             Awaited::Shape(before) => {
-                let told = ask::text(&self.session, &Of::Shape, Some(*before), limit.0).await;
-                if matches!(told.map_err(|why| self.unanswered(why, limit.1))?, Told::Text(..)) {
+                let told = ask::text(&self.session, &Of::Shape, Some(*before), time).await;
+                if matches!(told.map_err(|why| self.unanswered(why, time))?, Told::Text(..)) {
                     return Ok(());
                 }
                 let why = "nothing of it changed";
-                Err(self.missing(FailureKind::PageUpdateMissing, why, limit.1, act))
+                Err(self.missing(FailureKind::PageUpdateMissing, why, time.bound, act))
             }
-            Awaited::Event(name) => self.came(name, limit, act).await,
+            Awaited::Event(name) => self.came(name, time, act).await,
         }
     }
 
     /// Waits for an event that is watched for.
-    async fn came(&self, name: &str, (until, bound): (Instant, Bound), act: &Act) -> Result<(), Stopped> {
-        let noticed = ask::noticed(&self.session, until).await;
-        if noticed.map_err(|why| self.unanswered(why, bound))? {
+    async fn came(&self, name: &str, time: Time, act: &Act) -> Result<(), Stopped> {
+        let noticed = ask::noticed(&self.session, time).await;
+        if noticed.map_err(|why| self.unanswered(why, time))? {
             return Ok(());
         }
-        Err(self.missing(FailureKind::BrowserEventMissing, &format!("no event `{name}`"), bound, act))
+        Err(self.missing(FailureKind::BrowserEventMissing, &format!("no event `{name}`"), time.bound, act))
     }
 
     /// What did not come: named by what it is, unless a limit of the step or script cut a time of its own short.

@@ -31,21 +31,30 @@ impl Player<'_> {
         for exchange in pages.exchanges.iter_mut().filter(|exchange| exchange.error.is_some()) {
             exchange.cause = self.seen_on_the_way(&exchange.url);
         }
-        let page = Url::parse(&self.played().url).ok();
+        let placed = placed(&pages.exchanges, self.page_before());
         let masks = self.masks();
         let start = pages.exchanges.first().map_or(0.0, |exchange| exchange.began);
         let document = pages.exchanges.iter().rev().find(|exchange| exchange.kind.is_none());
         let status = document.map(|document| document.http_status);
-        let failure = self.document_failure(&pages.exchanges, page.as_ref());
+        let failure = self.document_failure(&placed);
         self.headers = document.cloned();
-        let objects: Vec<PageObject> = pages
-            .exchanges
-            .iter()
-            .filter(|exchange| !exchange.cancelled)
-            .map(|exchange| object(exchange, page.as_ref(), start, &masks))
+        let shown = placed.iter().filter(|(exchange, _)| !exchange.cancelled || self.refuses(exchange));
+        let objects: Vec<PageObject> = shown
+            .map(|(exchange, third_party)| {
+                let seen = object(exchange, *third_party, start, &masks);
+                if self.refuses(exchange) { blocked(seen) } else { seen }
+            })
             .collect();
         if self.record {
-            let recorded = pages.exchanges.iter().map(|exchange| recorded(exchange, start, &masks)).collect();
+            let recorded = |exchange| {
+                let seen = recorded(exchange, start, &masks);
+                if self.refuses(exchange) {
+                    HttpExchange { failure: Some(kept_back()), ..seen }
+                } else {
+                    seen
+                }
+            };
+            let recorded = pages.exchanges.iter().map(recorded).collect();
             self.record(recorded);
         }
         let unlisted = u32::try_from(objects.len().saturating_sub(MOST_OBJECTS)).unwrap_or(u32::MAX);
@@ -100,21 +109,71 @@ impl Player<'_> {
 
     /// A frame whose document could not be loaded; those of other sites only where they count (fields.md 3,
     /// `third_party_document_errors`).
-    fn document_failure(&self, exchanges: &[Exchange], page: Option<&Url>) -> Option<Failure> {
-        let frames = exchanges.iter().filter(|exchange| exchange.document && exchange.kind.is_some());
-        let counts =
-            |exchange: &&Exchange| self.options.third_party_documents || !is_third_party(page, &exchange.url);
-        let failed = frames.filter(counts).find_map(|exchange| Some((exchange, failure_of(exchange)?)));
-        failed.map(|(exchange, failure)| failure.of_object(&shown(&exchange.url)))
+    fn document_failure(&self, placed: &[(&Exchange, bool)]) -> Option<Failure> {
+        let counts = |exchange: &Exchange, third_party: bool| {
+            exchange.document
+                && exchange.kind.is_some()
+                && (self.options.third_party_documents || !third_party)
+                && !self.refuses(exchange)
+        };
+        let frames = placed.iter().filter(|(exchange, third_party)| counts(exchange, *third_party));
+        let failed = frames.map(|(exchange, _)| *exchange).find_map(|exchange| {
+            let failure = failure_of(exchange)?;
+            Some(failure.of_object(&shown(&exchange.url)))
+        });
+        failed
+    }
+
+    /// Whether Vigie itself did not let `exchange` through, for what the settings say.
+    fn refuses(&self, exchange: &Exchange) -> bool {
+        let Ok(url) = Url::parse(&exchange.url) else { return false };
+        let at = url.host_str().zip(url.port_or_known_default());
+        at.is_some_and(|(host, port)| self.forward.refuses(host, port))
+    }
+
+    /// The page at the end of the step before.
+    fn page_before(&self) -> Option<Url> {
+        let before = self.steps.iter().rev().nth(1)?.played.as_deref()?;
+        Url::parse(&before.url).ok()
     }
 }
 
-fn object(exchange: &Exchange, page: Option<&Url>, start: f64, masks: &Masks) -> PageObject {
+/// Each request, and whether it is of another site than the page that was there when it began; `page` was there before
+/// them all.
+fn placed(exchanges: &[Exchange], mut page: Option<Url>) -> Vec<(&Exchange, bool)> {
+    let mut placed = Vec::with_capacity(exchanges.len());
+    for exchange in exchanges {
+        if exchange.kind.is_none() {
+            page = Url::parse(&exchange.url).ok();
+        }
+        placed.push((exchange, is_third_party(page.as_ref(), &exchange.url)));
+    }
+    placed
+}
+
+/// `object`, of which nothing came since Vigie itself kept it back: what the browser has for an answer is Vigie's own.
+fn blocked(object: PageObject) -> PageObject {
+    let (http_status, body_wire_bytes, body_bytes) = (0, 0, 0);
+    let (http_version, mimetype) = Default::default();
+    PageObject {
+        blocked: true,
+        failure: None,
+        http_status,
+        http_version,
+        mimetype,
+        body_wire_bytes,
+        body_bytes,
+        ..object
+    }
+}
+
+fn object(exchange: &Exchange, third_party: bool, start: f64, masks: &Masks) -> PageObject {
     let time = |seconds: f64| micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
     PageObject {
         url: masks.masked(&shown(&exchange.url)).into_owned(),
-        kind: exchange.kind.unwrap_or(ObjectKind::Frame),
-        third_party: is_third_party(page, &exchange.url),
+        kind: exchange.kind.unwrap_or(ObjectKind::Document),
+        third_party,
+        blocked: false,
         started_us: time(exchange.began - start),
         total_us: time(exchange.ended - exchange.began),
         phases: exchange.phases,
@@ -155,6 +214,10 @@ fn recorded(exchange: &Exchange, start: f64, masks: &Masks) -> HttpExchange {
 
 fn given_up() -> Failure {
     Failure::new(Phase::Play, FailureKind::Cancelled, "the page gave it up")
+}
+
+fn kept_back() -> Failure {
+    Failure::new(Phase::Play, FailureKind::Cancelled, "its host is blocked here")
 }
 
 fn is_third_party(page: Option<&Url>, url: &str) -> bool {

@@ -99,8 +99,9 @@ pub(super) fn page_object() -> Value {
         &["url", "kind", "started_us", "total_us", "phases", "http_status", "body_wire_bytes", "body_bytes"],
         json!({
             "url": text("Where it is"),
-            "kind": {"type": "string", "enum": ["image", "script", "style", "frame", "font", "media", "other"]},
+            "kind": {"type": "string", "enum": ["image", "script", "style", "frame", "font", "media", "other", "document"]},
             "third_party": flag("Whether it belongs to another registrable domain than the page"),
+            "blocked": flag("Whether Vigie did not let it through: its host is blocked, or the egress policy denies it"),
             "started_us": micros("From the request for the page until it was asked for"),
             "total_us": micros("How long it took"),
             "phases": phases(),

@@ -171,6 +171,7 @@ fn course() -> Course {
         url: "x".into(),
         kind,
         third_party: true,
+        blocked: true,
         started_us: 1,
         total_us: 1,
         phases,

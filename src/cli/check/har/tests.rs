@@ -185,6 +185,7 @@ fn steps_objects_and_several_checks_stand_in_one_file_in_their_order() {
         url: "https://cdn.test/a.png".into(),
         kind: ObjectKind::Image,
         third_party: true,
+        blocked: false,
         started_us: 5,
         total_us: 9,
         phases: phases(&[(Phase::FirstByte, 3)]),

@@ -1,0 +1,40 @@
+//! What relative addresses stand on, where that is made of variables.
+
+use serde_json::json;
+
+use crate::check::{Check, browsers, one};
+use crate::site::Site;
+
+fn script(base: &str, value: &str, steps: &str) -> String {
+    format!(r#"<script version="1" base="{base}"><variable name="host" value="{value}"/>{steps}</script>"#)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_base_may_have_placeholders() {
+    let site = Site::start().await;
+    let host = site.at.to_string();
+    for kind in browsers("a_base_may_have_placeholders") {
+        let steps = r#"<step name="One"><open url="stay"/><assert-title equals="Stay"/><open url="/login"/><assert-title equals="Login"/></step>"#;
+        for (base, value) in [("http://{{host}}/pages/", host.clone()), ("{{host}}", site.url("/pages/"))] {
+            let from = site.asked().len();
+            let check = Check::playing(kind, &script(base, &value, steps));
+            check.with(json!({"transaction_trace": true})).passes().await;
+            let asked = site.asked().split_off(from);
+            let (_, fields) = asked.iter().find(|(path, _)| path == "/pages/stay").unwrap();
+            assert!(fields.contains_key("traceparent"), "the site of the trace is that of the base");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_base_that_comes_to_nothing_says_so() {
+    let site = Site::start().await;
+    let Some(kind) = one("a_base_that_comes_to_nothing_says_so") else { return };
+    let steps = r#"<step name="One"><open url="stay"/></step>"#;
+    let seen = Check::playing(kind, &script("{{host}}", "shop.example", steps)).fails(96).await;
+    let detail = seen.failure.unwrap().detail;
+    assert!(detail.contains("`base`") && detail.contains("`shop.example`"), "{detail}");
+    // An address that is whole needs none.
+    let steps = format!(r#"<step name="One"><open url="{}"/></step>"#, site.url("/pages/stay"));
+    Check::playing(kind, &script("{{host}}", "shop.example", &steps)).passes().await;
+}

@@ -1,0 +1,87 @@
+//! What the objects of a step are, and whose fault it is when they do not come.
+
+use serde_json::{Value, json};
+use vigie::browser::Device;
+use vigie::model::Observation;
+use vigie::net::{BlockedHosts, EgressPolicy};
+
+use crate::check::{Check, browsers};
+use crate::site::Site;
+
+/// The objects of all steps, as results show them.
+fn objects(seen: &Observation) -> Vec<Value> {
+    let played = seen.course.steps.iter().filter_map(|step| step.played.as_deref());
+    played.flat_map(|played| &played.objects).map(|object| serde_json::to_value(object).unwrap()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_vigie_itself_does_not_let_through_is_no_fault_of_the_site() {
+    let site = Site::start().await;
+    for kind in browsers("what_vigie_itself_does_not_let_through_is_no_fault_of_the_site") {
+        let steps =
+            r#"<step name="One"><open url="/pages/outside"/><wait-for-network-quiet quiet="0.5"/></step>"#;
+        let view = json!([{"id": 7, "name": "Pictures", "notify_on_error": true, "inherit_global_errors": false, "url_patterns": ["/pages/image"]}]);
+        let mut check = Check::of(kind, &site.url("/"), steps).with(
+            json!({"subtype": 2, "interval_fullpage": 1, "notify_on_fullpage_errors": true, "content_views": view}),
+        );
+        let device = Device { blocked: BlockedHosts::parse(&["localhost"]).unwrap(), ..Device::default() };
+        check.devices = [(2, device)].into();
+        check.config.egress = EgressPolicy::parse(&[], &["127.0.0.2/32"]).unwrap();
+        let before = site.paths().len();
+        let seen = check.passes().await;
+        assert_eq!((&seen.warnings[..], seen.course.views[0].status.0), (&[][..], 0));
+        let objects = objects(&seen);
+        for from in ["http://localhost", "https://localhost", "http://127.0.0.2"] {
+            let url = format!("{from}:{}/pages/image", site.at.port());
+            let object = objects.iter().find(|object| object["url"] == url.as_str());
+            let object = object.unwrap_or_else(|| panic!("{url} of {}: {objects:#?}", kind.name()));
+            let told = (&object["blocked"], &object["http_status"], object.get("failure"));
+            assert_eq!(told, (&json!(true), &json!(0), None), "{url} of {}", kind.name());
+        }
+        assert!(!site.paths()[before..].contains(&"/pages/image".to_owned()));
+        // Where nobody blocks them, they fail.
+        let mut check =
+            check.with(json!({"subtype": 0, "notify_on_fullpage_errors": false, "content_views": []}));
+        check.config.egress = EgressPolicy::default();
+        assert!(!check.passes().await.warnings.is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_are_told_from_objects_behind_redirects_and_where_a_step_has_two() {
+    let site = Site::start().await;
+    for kind in browsers("documents_are_told_from_objects_behind_redirects_and_where_a_step_has_two") {
+        let other = site.url("/pages/frames").replace("127.0.0.1", "localhost");
+        let steps = format!(
+            r#"<step name="One"><open url="/to-account"/><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/>
+<open url="{other}"/><wait-for-network-quiet quiet="0.3"/></step>"#
+        );
+        let check = Check::of(kind, &site.url("/"), &steps).with(json!({"interval_fullpage": 1}));
+        let seen = check.passes().await;
+        let all = objects(&seen);
+        let told = |url: &str| {
+            let found = all.iter().find(|object| object["url"] == url);
+            let found = found.unwrap_or_else(|| panic!("{url} of {}: {all:#?}", kind.name()));
+            (found["kind"].as_str().unwrap(), found["third_party"] == true)
+        };
+        let inner = site.url("/pages/inner").replace("127.0.0.1", "localhost");
+        for (url, known) in [
+            (&site.url("/to-account"), ("document", false)),
+            (&site.url("/login"), ("document", false)),
+            (&site.url("/pages/objects"), ("document", false)),
+            (&site.url("/pages/image"), ("image", false)),
+            (&other, ("document", false)),
+            (&inner, ("frame", false)),
+        ] {
+            assert_eq!(told(url), known, "{url} of {}", kind.name());
+        }
+        let page = &seen.course.page.as_ref().unwrap().objects;
+        let mut urls: Vec<&str> = page.iter().map(|object| object.url.as_str()).collect();
+        urls.sort_unstable();
+        let mut wanted: Vec<String> =
+            ["/pages/image", "/pages/script", "/pages/style"].iter().map(|path| site.url(path)).collect();
+        wanted.push(inner);
+        wanted.sort_unstable();
+        assert_eq!(urls, wanted, "{}", kind.name());
+    }
+}

@@ -1,0 +1,40 @@
+//! Pages that let others wait: what is waited for, and how long.
+
+use serde_json::json;
+use vigie::model::Phase;
+
+use crate::check::{Check, browsers, one};
+use crate::site::Site;
+
+/// What a page says as soon as it can say anything counts: what it computes is the step's time, and not that of the
+/// single question.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_computes_is_waited_for_as_long_as_the_step_may_take() {
+    let site = Site::start().await;
+    for kind in browsers("a_page_that_computes_is_waited_for_as_long_as_the_step_may_take") {
+        let steps = r#"<step name="Assert" timeout="40"><open url="/pages/computing"/><click id="go"/><assert-text id="said" equals="worked"/></step>
+<step name="Skip" timeout="40"><click id="go"/><click id="absent" optional="true" timeout="0.5"/><assert-text id="said" equals="worked again"/></step>
+<step name="End" timeout="40"><click id="go"/></step>"#;
+        let seen = Check::of(kind, &site.url("/"), steps).passes().await;
+        for step in &seen.course.steps {
+            assert!(step.total_us > 5_900_000, "{} took {} us: it did not wait", step.name, step.total_us);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_may_have_less_time_than_other_page_loads() {
+    let site = Site::start().await;
+    let Some(kind) = one("an_open_may_have_less_time_than_other_page_loads") else { return };
+    let steps =
+        r#"<step name="One" timeout="15"><open url="/pages/stay"/><open url="/never" timeout="1.5"/></step>"#;
+    let seen = Check::of(kind, &site.url("/"), steps).fails(82).await;
+    let detail = &seen.failure.as_ref().unwrap().detail;
+    assert!(detail.contains("the page load was not done within 1.5 s"), "{detail}");
+    let played = seen.phases.micros(Phase::Play).unwrap();
+    assert!(played < 10_000_000, "{played}");
+    // A longer one does not beat the monitor's own.
+    let long = r#"<step name="One" timeout="15"><open url="/never" timeout="9"/></step>"#;
+    let seen = Check::of(kind, &site.url("/"), long).with(json!({"timeout": 2})).fails(82).await;
+    assert!(seen.failure.unwrap().detail.contains("within 2 s"));
+}
