@@ -8,10 +8,6 @@ use serde_json::Value;
 
 use super::{CustomerId, Document, MonitorId, MonitorType, Revision, Timestamp, script};
 
-/// What is around a playback: minutes for room for a browser, its start and end, and for captures; the probe of
-/// browsers holds its own bounds against it.
-pub(crate) const AROUND: Duration = Duration::from_mins(4);
-
 /// Where a monitor was written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -134,6 +130,10 @@ impl Monitor {
         Duration::from_secs(self.document.number("timeout").unsigned_abs().max(1))
     }
 
+    /// What is around a playback of a script: room for a browser, its start and end, and captures. The probe of
+    /// browsers holds its own bounds against it.
+    pub const AROUND: Duration = Duration::from_mins(4);
+
     /// The longest that one attempt may take as a whole: its timeout, but for scripts in a browser, whose timeout is
     /// that of one page load. What is around a playback counts too: room for the browser, its start and end,
     /// and what is kept of the pages.
@@ -143,6 +143,7 @@ impl Monitor {
             return self.timeout();
         }
         // One that cannot be played fails at once.
-        script::longest(&self.document, self.timeout()).map_or(self.timeout(), |playing| playing + AROUND)
+        script::longest(&self.document, self.timeout())
+            .map_or(self.timeout(), |playing| playing + Self::AROUND)
     }
 }

@@ -77,6 +77,17 @@ impl Probe for Unplayable {
 mod tests {
     use regex::Regex;
 
+    use super::{QUEUE, budget, run};
+    use crate::browser::HouseConfig;
+    use crate::model::Monitor;
+
+    /// A run is open at least as long as its attempts may take.
+    #[test]
+    fn what_is_around_a_playback_has_its_time_in_the_plan() {
+        let around = QUEUE + HouseConfig::default().start + budget::SPARE + run::FAREWELL;
+        assert!(around <= Monitor::AROUND, "{around:?}");
+    }
+
     /// Internet Explorer, which an end point elsewhere may have, parses ECMAScript 5 alone.
     #[test]
     fn scripts_for_pages_are_written_in_ecmascript_5() {
