@@ -53,6 +53,7 @@ impl Probe for Scripted {
         self.house.start_limit()
             + self.options.limits.of_script(&self.options.script)
             + budget::SPARE
+            + run::EVIDENCE
             + run::FAREWELL
     }
 }

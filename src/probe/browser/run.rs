@@ -19,6 +19,8 @@ use crate::probe::Context;
 
 /// What closing a browser and its session may take.
 pub(super) const FAREWELL: Duration = Duration::from_secs(10);
+/// What it may take to keep what there is of a page that an act failed on, at the very end of a script.
+pub(super) const EVIDENCE: Duration = Duration::from_secs(25);
 /// What it may take until a browser tells of its requests.
 const LISTENING: Duration = Duration::from_secs(5);
 
