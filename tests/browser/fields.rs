@@ -26,7 +26,7 @@ async fn captures_are_kept_by_level() {
                 json!({"capture": {"level": level, "images": true, "sources": true, "headers": false}});
             let seen = Check::of(kind, &site.url("/"), steps).with(capture).run().await;
             let names: Vec<&str> = seen.captures.iter().map(|file| file.name.as_str()).collect();
-            assert_eq!(names.len(), expected, "{level}: {names:?}");
+            assert_eq!(names.len(), expected, "{level}: {names:?} {:?}", seen.failure);
         }
     }
     let png = json!({"capture": {"level": "All Actions", "mimetype": "image/png", "sources": false}});

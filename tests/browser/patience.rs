@@ -1,9 +1,10 @@
 //! Pages that let others wait: what is waited for, and how long.
 
 use serde_json::json;
+use vigie::browser::BrowserKind;
 use vigie::model::Phase;
 
-use crate::check::{Check, browsers, one};
+use crate::check::{Check, browsers, is_here, one};
 use crate::site::Site;
 
 /// What a page says as soon as it can say anything counts: what it computes is the step's time, and not that of the
@@ -37,4 +38,18 @@ async fn an_open_may_have_less_time_than_other_page_loads() {
     let long = r#"<step name="One" timeout="15"><open url="/never" timeout="9"/></step>"#;
     let seen = Check::of(kind, &site.url("/"), long).with(json!({"timeout": 2})).fails(82).await;
     assert!(seen.failure.unwrap().detail.contains("within 2 s"));
+}
+
+/// As Internet Explorer is one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_browser_without_promises_is_asked_again_until_the_page_is_so() {
+    let kind = BrowserKind::Chrome;
+    if !is_here(kind, "a_browser_without_promises_is_asked_again_until_the_page_is_so") {
+        return;
+    }
+    let site = Site::start().await;
+    let steps = r#"<step name="Late"><open url="/pages/late"/><run-js>delete window.Promise;</run-js>
+<wait-for id="guest" state="visible"/><wait-for-text id="state" equals="ready"/><wait-for-event event="shop-ready"/>
+<run-js>if (typeof Promise !== 'undefined') throw new Error('it has promises');</run-js></step>"#;
+    Check::of(kind, &site.url("/"), steps).with(json!({"user_experience_enabled": true})).passes().await;
 }

@@ -221,6 +221,7 @@ fn shown(finds: &mut Finds) -> Vec<String> {
         ObjectKind::Font => "font",
         ObjectKind::Media => "media",
         ObjectKind::Other => "other",
+        ObjectKind::Document => "document",
     };
     let short = |url: &Url| {
         let url = url.as_str();

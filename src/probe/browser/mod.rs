@@ -54,6 +54,7 @@ impl Probe for Scripted {
             + self.house.start_limit()
             + self.options.limits.of_script(&self.options.script)
             + budget::SPARE
+            + run::EVIDENCE
             + run::FAREWELL
     }
 }

@@ -12,13 +12,17 @@ use super::capture::Files;
 use super::options::{Options, variables};
 use super::play::Player;
 use super::{pages, views};
-use crate::browser::{House, Journal, Listener, Opened, Session, Wish};
+use crate::browser::{House, Journal, Keeper, Listener, Opened, Session, Wish};
 use crate::model::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
 use crate::net::Forward;
 use crate::probe::Context;
 
 /// What closing a browser and its session may take.
 pub(super) const FAREWELL: Duration = Duration::from_secs(10);
+/// What it may take to keep what there is of a page that an act failed on, at the very end of a script.
+pub(super) const EVIDENCE: Duration = Duration::from_secs(25);
+/// What a keeper may take to see that the browser is gone, after its driver said so.
+const SEEN: Duration = Duration::from_secs(1);
 /// What it may take until a browser tells of its requests.
 const LISTENING: Duration = Duration::from_secs(5);
 
@@ -72,6 +76,12 @@ async fn checked(
         never = listen(listener, &journal) => match never {},
     };
     observation.phases.set(Phase::Play, playing.elapsed());
+    let outcome = match outcome {
+        Err(failure) if failure.kind == FailureKind::BrowserFailed => {
+            Err(lost(&mut keeper, &mut player, failure).await)
+        }
+        outcome => outcome,
+    };
     if outcome.is_ok() && options.tells_change {
         observation.facts.http = player.content().await.map(Box::new);
     }
@@ -89,6 +99,18 @@ async fn checked(
     observation.course.browser = Some(Box::new(facts));
     keeper.close().await;
     outcome
+}
+
+/// Why a browser is gone: its driver may tell sooner than its keeper, who knows more of it.
+async fn lost(keeper: &mut Keeper, player: &mut Player<'_>, failure: Failure) -> Failure {
+    let Ok(seen) = tokio::time::timeout(SEEN, keeper.lost()).await else { return failure };
+    if let Some(step) = player.steps.last_mut()
+        && let Some(told) = step.failures.first_mut().filter(|told| **told == failure)
+    {
+        step.status = seen.status();
+        told.clone_from(&seen);
+    }
+    seen
 }
 
 /// What the content views and the objects of the pages add to how the script went.

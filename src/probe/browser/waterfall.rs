@@ -117,11 +117,10 @@ impl Player<'_> {
                 && !self.refuses(exchange)
         };
         let frames = placed.iter().filter(|(exchange, third_party)| counts(exchange, *third_party));
-        let failed = frames.map(|(exchange, _)| *exchange).find_map(|exchange| {
+        frames.map(|(exchange, _)| *exchange).find_map(|exchange| {
             let failure = failure_of(exchange)?;
             Some(failure.of_object(&shown(&exchange.url)))
-        });
-        failed
+        })
     }
 
     /// Whether Vigie itself did not let `exchange` through, for what the settings say.
