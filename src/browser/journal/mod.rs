@@ -138,6 +138,15 @@ impl Journal {
         self.pending.clear();
     }
 
+    /// What was told in between is lost, as where it was too much: nothing that was under way is waited for any more.
+    pub fn missed(&mut self) {
+        // A driver without a log, as of a grid, never told of any.
+        if !self.pending.is_empty() {
+            self.pending.clear();
+            self.changed_at = Some(Instant::now());
+        }
+    }
+
     fn exchange(&mut self, id: &str) -> Option<&mut Exchange> {
         let at = *self.known.get(id)?;
         self.exchanges.get_mut(at)
@@ -204,5 +213,23 @@ fn version(word: &str) -> String {
         "http/1.1" => "HTTP/1.1".to_owned(),
         "http/1.0" => "HTTP/1.0".to_owned(),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_under_way_when_something_is_missed_is_not_waited_for() {
+        let (mut journal, start) = (Journal::default(), Instant::now());
+        journal.begin("1", Exchange::default(), true);
+        assert_eq!(journal.quiet_since_or(start), None);
+        journal.missed();
+        let since = journal.quiet_since_or(start);
+        assert!(since.is_some_and(|since| since > start));
+        journal.missed();
+        assert_eq!(journal.quiet_since_or(start), since);
+        assert_eq!(journal.read().exchanges.len(), 1);
     }
 }

@@ -82,8 +82,12 @@ impl Player<'_> {
     /// Takes the requests that Chromium's driver logged since the last time into the journal; Firefox tells of them
     /// by itself.
     pub(super) async fn hear(&self) {
-        if let Some(entries) = self.logged("performance").await {
-            self.journal().chrome_events(&entries);
+        if self.options.wish.kind != BrowserKind::Chrome {
+            return;
+        }
+        match self.logged("performance").await {
+            Some(entries) => self.journal().chrome_events(&entries),
+            None => self.journal().missed(),
         }
     }
 
