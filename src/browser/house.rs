@@ -168,8 +168,8 @@ impl House {
     /// # Errors
     /// [`FailureKind::BrowserMissing`] (95) without such a browser or driver, or when they do not fit,
     /// [`FailureKind::NotConfigured`] (95) when they cannot be started as the settings say,
-    /// [`FailureKind::BrowserTimedOut`] (89) when they are not ready in time or no room became free, [`FailureKind::BrowserFailed`] (90)
-    /// when they end or refuse.
+    /// [`FailureKind::BrowserTimedOut`] (89) when they are not ready in time or no room became free,
+    /// [`FailureKind::BrowserFailed`] (90) when they end or refuse.
     pub async fn open(
         &self,
         wish: &Wish,

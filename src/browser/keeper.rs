@@ -90,9 +90,9 @@ impl Keeper {
         self.tail.as_ref().map(Tail::told).unwrap_or_default()
     }
 
-    /// Waits until the browser is lost: it or its driver ended or was stopped ([`FailureKind::BrowserFailed`]), or it took more memory
-    /// than it may ([`FailureKind::BrowserTooLarge`]), and was ended. Stays pending until then. It also reads what
-    /// the driver prints, and is to be polled as long as the driver is asked for something.
+    /// Waits until the browser is lost: it or its driver ended or was stopped ([`FailureKind::BrowserFailed`]), or it
+    /// took more memory than it may ([`FailureKind::BrowserTooLarge`]), and was ended. Stays pending until then. It
+    /// also reads what the driver prints, and is to be polled as long as the driver is asked for something.
     pub async fn lost(&mut self) -> Failure {
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);

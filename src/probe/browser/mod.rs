@@ -85,7 +85,7 @@ mod tests {
     /// A run is open at least as long as its attempts may take.
     #[test]
     fn what_is_around_a_playback_has_its_time_in_the_plan() {
-        let around = QUEUE + HouseConfig::default().start + budget::SPARE + run::FAREWELL;
+        let around = QUEUE + HouseConfig::default().start + budget::SPARE + run::EVIDENCE + run::FAREWELL;
         assert!(around <= Monitor::AROUND, "{around:?}");
     }
 
