@@ -16,6 +16,8 @@ const MASKED_FROM: usize = 4;
 
 /// What stands where a text was cut.
 const ELLIPSIS: char = '…';
+/// Bytes of the shortest text that is cut without one: shorter ones are whole.
+const SHORTEST_CUT: usize = 1000;
 
 /// Names of members, and of pairs of a form or query, whose values let somebody in.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -69,30 +71,44 @@ impl Masks {
         Self(written)
     }
 
-    /// `text` without them. One that was cut, at the end of the text or before an ellipsis in it, is taken out as
-    /// far as it stands there.
+    /// `text` without them. One that was cut, at the end of a long text or before an ellipsis, is taken out as far as
+    /// it stands there.
     #[must_use]
     pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let may_be_cut = !self.0.is_empty() && (text.len() >= SHORTEST_CUT || text.contains(ELLIPSIS));
+        let ends_cut = text.len() >= SHORTEST_CUT;
         let mut text = Cow::Borrowed(text);
-        let was_cut = !self.0.is_empty() && text.contains(ELLIPSIS);
         for written in &self.0 {
             if text.contains(written.as_str()) {
                 text = Cow::Owned(text.replace(written.as_str(), MASK));
             }
-            let mut end = text.len();
-            loop {
-                if let Some(begin) = cut_at_end(&text[..end], written) {
-                    text.to_mut().replace_range(begin..end, MASK);
-                    end = begin;
-                }
-                match was_cut.then(|| text[..end].rfind(ELLIPSIS)).flatten() {
-                    Some(before) => end = before,
-                    None => break,
-                }
+            if may_be_cut && let Some(hidden) = without_cut(&text, written, ends_cut) {
+                text = Cow::Owned(hidden);
             }
         }
         text
     }
+}
+
+/// `text` without the beginnings of `written` before each ellipsis, and with `ends_cut` at its end; `None` when there
+/// are none.
+fn without_cut(text: &str, written: &str, ends_cut: bool) -> Option<String> {
+    let mut hidden = String::new();
+    let (mut kept, mut from) = (0, 0);
+    let ends = text.match_indices(ELLIPSIS).map(|(at, _)| at).chain(ends_cut.then_some(text.len()));
+    for end in ends {
+        if let Some(begin) = cut_at_end(&text[from..end], written) {
+            hidden.push_str(&text[kept..from + begin]);
+            hidden.push_str(MASK);
+            kept = end;
+        }
+        from = end;
+    }
+    if kept == 0 {
+        return None;
+    }
+    hidden.push_str(&text[kept..]);
+    Some(hidden)
 }
 
 /// Where the longest beginning of `written`, but not all of it, stands at the end of `text`; `None` when that is too
@@ -291,17 +307,18 @@ mod tests {
     fn values_that_were_cut_are_masked_as_far_as_they_stand_there() {
         let masks = Masks::of(["correct horse", "staple"].into_iter());
         for (text, masked) in [
-            ("it is `correct ho…`, twice correct", "it is `********…`, twice ********"),
-            ("corr… correct horse… correct hors", "********… ********… ********"),
-            ("cor… correct", "cor… ********"),
-            ("correct h, staple", "correct h, ********"),
-            ("…corr", "…********"),
+            ("it is `correct ho…`, twice correct…", "it is `********…`, twice ********…"),
+            ("it is correct ho…, corr… and corre", "it is ********…, ********… and corre"),
+            ("cor… correct", "cor… correct"),
+            ("…corr…", "…********…"),
             ("é corr… é", "é ********… é"),
             ("a…", "a…"),
             ("", ""),
         ] {
             assert_eq!(masks.masked(text), masked, "{text}");
         }
+        let long = "x".repeat(SHORTEST_CUT);
+        assert_eq!(masks.masked(&format!("{long} correct h")), format!("{long} ********"));
         assert_eq!(Masks::default().masked("corr…"), "corr…");
     }
 
