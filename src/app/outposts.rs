@@ -26,9 +26,11 @@ pub(super) fn start(
     metrics: &Arc<Metrics>,
 ) -> anyhow::Result<Vec<Outpost>> {
     let sink: Arc<dyn ResultSink> = Arc::new(Sink(Arc::clone(ingestor)));
-    let room = settings.probe.browser.room();
+    // One room for all of them.
+    let hosted = settings.hosted();
+    let room = (settings.probe.browser.room() / hosted.len().max(1)).max(1);
     let start = |hosted| outpost(hosted, room, quiet, clock, &sink, metrics);
-    settings.hosted().into_iter().map(start).collect()
+    hosted.into_iter().map(start).collect()
 }
 
 fn outpost(
