@@ -23,6 +23,23 @@ async fn a_page_that_computes_is_waited_for_as_long_as_the_step_may_take() {
     }
 }
 
+/// Nor does a page that computes while it is looked at make its requests forgotten, or its keyword come too late.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_computes_is_neither_quiet_nor_over() {
+    let site = Site::start().await;
+    for kind in browsers("a_page_that_computes_is_neither_quiet_nor_over") {
+        let computes = "setTimeout(() =&gt; { const end = Date.now() + 4500; while (Date.now() &lt; end); document.title = 'Computed'; document.body.append('Computed'); }, 50);";
+        let steps = format!(
+            r#"<step name="Quiet" timeout="40"><open url="/pages/stay"/>
+<run-js>fetch('/slow/9000').then(() =&gt; {{ document.title = 'Fetched'; }}); {computes}</run-js>
+<wait-for-network-quiet quiet="1"/><assert-title equals="Fetched" timeout="0.3"/></step>
+<step name="End" timeout="40"><open url="/pages/stay"/><run-js>{computes}</run-js></step>"#
+        );
+        let keyword = json!({"keyword_string": "Computed", "keyword_action": "Continue waiting"});
+        Check::of(kind, &site.url("/"), &steps).with(keyword).passes().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_open_may_have_less_time_than_other_page_loads() {
     let site = Site::start().await;

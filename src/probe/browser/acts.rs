@@ -21,8 +21,6 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Player<'_> {
     pub(super) async fn perform(&mut self, act: &Act) -> Result<(), Stopped> {
-        self.recover().await;
-        self.keep_time(Some(act)).await?;
         match &act.action {
             Action::Open { url } => self.open(url, act).await,
             Action::Click { on, twice: false } => self.with(on, Deed::Click, act).await,
@@ -56,8 +54,8 @@ impl Player<'_> {
         }
     }
 
-    /// A driver that an act before has left with a command does nothing else until that is over.
-    async fn recover(&self) {
+    /// A driver that was left with a command does nothing else until that is over, and a step has time for it.
+    pub(super) async fn recover(&self) {
         while self.session.is_stuck() && self.budget.spent().is_none() {
             // That it answers is enough.
             let _ = self.session.window(ask::soon()).await;

@@ -83,6 +83,13 @@ impl Time {
         self.until = (Instant::now() + patience).min(self.latest);
         !patience.is_zero()
     }
+
+    /// The same for a page that was `asked` in time, and answered long after that.
+    pub(super) fn forgive(&mut self, asked: Instant) {
+        if asked < self.until && Instant::now() > self.until + TIE {
+            self.renew();
+        }
+    }
 }
 
 /// When things have to be over.

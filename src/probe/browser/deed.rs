@@ -46,9 +46,11 @@ impl Player<'_> {
     pub(super) async fn on(&self, target: &Target, deed: &Deed, act: &Act) -> Result<Element, Stopped> {
         let locators = self.located(target)?;
         // What it sets off may take as long as the page and the step may.
-        let time = self.budget.time(act.timeout, Some(PATIENCE));
+        let mut time = self.budget.time(act.timeout, Some(PATIENCE));
         loop {
+            let asked = Instant::now();
             let found = ask::element(&self.session, &locators, deed.needs(), time).await;
+            time.forgive(asked);
             let element = match found.map_err(|why| self.unanswered(why, time))? {
                 Found::Yes(Some(element)) => element,
                 found => return Err(not_found(&found, target).into()),

@@ -104,7 +104,7 @@ impl Player<'_> {
     /// A browser that shows another page than it was sent to was redirected, or stayed where it was: what it got was
     /// no page. One that was given up because it was `late` says nothing by its end.
     pub(super) async fn is_there(&self, late: bool) -> Result<(), Failure> {
-        self.hear().await;
+        self.hear(ask::soon()).await;
         let journal = self.journal();
         let Some(document) = journal.last_document() else { return Ok(()) };
         let is_attachment = document.response_headers.iter().any(|(name, value)| {
@@ -155,7 +155,7 @@ impl Player<'_> {
     /// An error page does not say what it stands for: it is the document that was asked for last. Answers the browser's
     /// word for why that came to nothing.
     async fn look_for_errand(&mut self) -> Option<String> {
-        self.hear().await;
+        self.hear(ask::soon()).await;
         let document =
             self.journal().last_document().map(|document| (document.url.clone(), document.error.clone()));
         let (url, error) = document?;
@@ -299,7 +299,7 @@ pub(super) fn kind_of(word: &str) -> FailureKind {
         "ERR_NAME_NOT_RESOLVED" | "dnsNotFound" => FailureKind::NameNotFound,
         "ERR_CONNECTION_REFUSED" | "connectionFailure" | "proxyConnectFailure" => FailureKind::ConnectRefused,
         "ERR_CONNECTION_TIMED_OUT" | "ERR_TIMED_OUT" | "netTimeout" => FailureKind::TimedOut,
-        "ERR_EMPTY_RESPONSE" => FailureKind::NoResponse,
+        "ERR_EMPTY_RESPONSE" | "ERR_SOCKET_NOT_CONNECTED" => FailureKind::NoResponse,
         "ERR_CONNECTION_RESET" | "ERR_CONNECTION_CLOSED" | "netReset" => FailureKind::ResponseReset,
         "ERR_CERT_DATE_INVALID" => FailureKind::CertificateExpired,
         "ERR_CERT_COMMON_NAME_INVALID" => FailureKind::CertificateName,

@@ -14,7 +14,7 @@ use crate::model::{Failure, FailureKind, Phase};
 
 impl Player<'_> {
     pub(super) async fn switch_frame(&mut self, frame: &FrameChoice, act: &Act) -> Result<(), Stopped> {
-        let time = self.budget.time(act.timeout, Some(PATIENCE));
+        let mut time = self.budget.time(act.timeout, Some(PATIENCE));
         let id = match frame {
             FrameChoice::Parent => {
                 let left = self.session.leave_frame(time.latest).await;
@@ -36,7 +36,10 @@ impl Player<'_> {
             }
         };
         loop {
-            match self.session.enter_frame(id.clone(), time.latest).await {
+            let asked = Instant::now();
+            let entered = self.session.enter_frame(id.clone(), time.latest).await;
+            time.forgive(asked);
+            match entered {
                 Ok(()) => break,
                 Err(Trouble::NotThere(_)) if Instant::now() < time.until => ask::pause().await,
                 Err(trouble) => return Err(self.stopped(trouble, time.ending)),
@@ -48,6 +51,7 @@ impl Player<'_> {
 
     pub(super) async fn close_window(&mut self) -> Result<(), Stopped> {
         self.catch_up().await;
+        self.recover().await;
         let time = self.budget.time(None, None);
         let closed = async {
             self.session.close_window(time.latest).await?;
@@ -65,9 +69,12 @@ impl Player<'_> {
 
     pub(super) async fn switch_window(&mut self, choice: &WindowChoice, act: &Act) -> Result<(), Stopped> {
         self.catch_up().await;
-        let time = self.budget.time(act.timeout, Some(PATIENCE));
+        self.recover().await;
+        let mut time = self.budget.time(act.timeout, Some(PATIENCE));
         loop {
+            let asked = Instant::now();
             let entered = self.enter(choice, time).await?;
+            time.forgive(asked);
             if entered {
                 self.frames.clear();
                 return Ok(());

@@ -1,7 +1,7 @@
 //! Plays a script: step by step, act by act, each within its limits.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
@@ -53,6 +53,8 @@ pub(super) struct Player<'a> {
     pub(super) headers: Option<Exchange>,
     /// When the step that is under way began.
     pub(super) began: Option<Instant>,
+    /// When this step began, in seconds since 1970 by the clock of this host.
+    pub(super) began_at: f64,
     /// Time of this step that went into what is kept of it.
     pub(super) aside: Duration,
     /// Whether its requests are kept as HTTP exchanges too.
@@ -100,6 +102,8 @@ impl Player<'_> {
         let began = Instant::now();
         self.budget.begin(step);
         self.began = Some(began);
+        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.began_at = since_epoch.as_secs_f64();
         self.aside = Duration::ZERO;
         self.steps.push(StepResult {
             number: u32::try_from(at + 1).unwrap_or(u32::MAX),
@@ -139,11 +143,13 @@ impl Player<'_> {
 
     /// The end of a step whose acts passed.
     async fn ended(&mut self, at: usize) -> Result<(), Failure> {
+        self.recover().await;
         let mut good = self.rest_of_time(at).await;
         if good.is_ok() {
             good = self.end_of_step(at).await;
         }
         if good.is_ok() && at + 1 == self.script.steps.len() {
+            self.recover().await;
             good = self.monitors_keyword().await;
         }
         let when = if good.is_ok() { Moment::Action } else { Moment::Failure };
@@ -222,6 +228,8 @@ impl Player<'_> {
     }
 
     async fn performed(&mut self, act: &Act) -> Result<(), Stopped> {
+        self.recover().await;
+        self.keep_time(Some(act)).await?;
         let awaited = match &act.expected {
             Some(expected) => Some(self.before(expected, act).await?),
             None => None,

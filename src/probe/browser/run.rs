@@ -83,6 +83,7 @@ async fn checked(
         outcome => outcome,
     };
     if outcome.is_ok() && options.tells_change {
+        player.recover().await;
         observation.facts.http = player.content().await.map(Box::new);
     }
     // The step that was under way when the browser was lost.
@@ -182,6 +183,7 @@ fn player<'a>(
         journal,
         headers: None,
         began: None,
+        began_at: 0.0,
         aside: Duration::ZERO,
         record: cx.record,
         files: Files::default(),

@@ -62,7 +62,7 @@ impl Player<'_> {
                 watched.map_err(|why| self.unanswered(why, time))?;
                 self.came(name, time, act).await
             }
-            Wanted::NetworkQuiet(quiet) => self.wait_for_quiet(*quiet, (time.until, time.bound), act).await,
+            Wanted::NetworkQuiet(quiet) => self.wait_for_quiet(*quiet, time, act).await,
         }
     }
 
@@ -84,15 +84,14 @@ impl Player<'_> {
         Err(self.missing(kind, &why, time.bound, act))
     }
 
-    async fn wait_for_quiet(
-        &mut self,
-        quiet: Duration,
-        (until, bound): (Instant, Bound),
-        act: &Act,
-    ) -> Result<(), Stopped> {
-        let began = Instant::now();
+    async fn wait_for_quiet(&mut self, quiet: Duration, time: Time, act: &Act) -> Result<(), Stopped> {
+        let (until, bound) = (time.until, time.bound);
+        let mut began = Instant::now();
         loop {
-            self.hear().await;
+            if !self.hear(time.latest).await {
+                // Nobody knows what was asked for meanwhile.
+                began = Instant::now();
+            }
             let since = self.journal().quiet_since_or(began);
             let now = Instant::now();
             let left = since.map_or(quiet, |since| (since + quiet).saturating_duration_since(now));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::Instant;
 use url::Url;
 
 use super::look::{kind_of, shown};
@@ -22,9 +23,11 @@ const MOST_OBJECTS: usize = 500;
 impl Player<'_> {
     /// Takes what happened since the last time into the step; answers what is wrong with its documents.
     pub(super) async fn gather(&mut self) -> Result<(), Failure> {
-        self.hear().await;
+        // A page that computes keeps its driver from telling the log, and one that is not waited for is lost.
+        let latest = self.budget.time(None, None).latest.max(super::ask::soon());
+        let heard = self.hear(latest).await;
         self.catch_up().await;
-        if let Some(lines) = self.logged("browser").await {
+        if let Some(lines) = self.logged("browser", super::ask::soon()).await {
             self.journal().chrome_console(&lines);
         }
         let mut pages = self.journal().read();
@@ -33,7 +36,7 @@ impl Player<'_> {
         }
         let placed = placed(&pages.exchanges, self.page_before());
         let masks = self.masks();
-        let start = pages.exchanges.first().map_or(0.0, |exchange| exchange.began);
+        let start = self.start(&pages.exchanges);
         let document = pages.exchanges.iter().rev().find(|exchange| exchange.kind.is_none());
         let status = document.map(|document| document.http_status);
         let failure = self.document_failure(&placed);
@@ -62,7 +65,8 @@ impl Player<'_> {
         if let Some(status) = status.filter(|status| *status > 0) {
             played.http_status = status;
         }
-        played.unlisted = pages.unlisted + unlisted;
+        // Of a log that did not come nobody knows how much it had.
+        played.unlisted = pages.unlisted + unlisted + u32::from(!heard);
         played.objects = objects;
         played.objects.truncate(MOST_OBJECTS);
         let hidden =
@@ -80,15 +84,16 @@ impl Player<'_> {
     }
 
     /// Takes the requests that Chromium's driver logged since the last time into the journal; Firefox tells of them
-    /// by itself.
-    pub(super) async fn hear(&self) {
+    /// by itself. `false` when the driver did not come to tell them before `until`.
+    pub(super) async fn hear(&self, until: Instant) -> bool {
         if self.options.wish.kind != BrowserKind::Chrome {
-            return;
+            return true;
         }
-        match self.logged("performance").await {
+        match self.logged("performance", until).await {
             Some(entries) => self.journal().chrome_events(&entries),
             None => self.journal().missed(),
         }
+        !self.session.is_stuck()
     }
 
     /// Asks a window that was entered for the first time what it loaded before Chromium's driver found it.
@@ -97,18 +102,18 @@ impl Player<'_> {
             return;
         }
         // What is in the log is not to be told twice.
-        self.hear().await;
+        self.hear(self.budget.time(None, None).latest).await;
         if let Ok(told) = self.session.run(WINDOW, Vec::new(), super::ask::soon()).await {
             self.journal().chrome_window(&told);
         }
     }
 
     /// A log of Chromium's driver. One that has none, as of a grid, tells less.
-    async fn logged(&self, kind: &str) -> Option<Value> {
+    async fn logged(&self, kind: &str, until: Instant) -> Option<Value> {
         if self.options.wish.kind != BrowserKind::Chrome {
             return None;
         }
-        self.session.log(kind, super::ask::soon()).await.ok()
+        self.session.log(kind, until).await.ok()
     }
 
     /// A frame whose document could not be loaded; those of other sites only where they count (fields.md 3,
@@ -125,6 +130,13 @@ impl Player<'_> {
             let failure = failure_of(exchange)?;
             Some(failure.of_object(&shown(&exchange.url)))
         })
+    }
+
+    /// When the first request of this step began, by the browser's clock: what a window tells of itself may be older.
+    fn start(&self, exchanges: &[Exchange]) -> f64 {
+        let mut all = exchanges.iter().map(|exchange| exchange.began);
+        let first = all.clone().next().unwrap_or_default();
+        all.find(|began| *began >= self.began_at).unwrap_or(first)
     }
 
     /// Whether Vigie itself did not let `exchange` through, for what the settings say.
