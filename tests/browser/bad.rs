@@ -224,7 +224,8 @@ async fn a_storm_of_pop_ups_is_calmed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_error_page_behind_a_click_is_told_as_what_it_stands_for() {
     let site = Site::start().await;
-    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = crate::closed::Closed::new();
+    let dead = closed.at;
     let Some(kind) = one("an_error_page_behind_a_click_is_told_as_what_it_stands_for") else { return };
     let assert = r#"<assert-title equals="Never" timeout="0.5"/>"#;
     for (scheme, after) in [("https", ""), ("https", assert), ("http", assert)] {

@@ -5,6 +5,8 @@ mod acts;
 mod bad;
 mod bases;
 mod check;
+#[path = "../support/closed.rs"]
+mod closed;
 mod devices;
 mod fields;
 mod firefox;

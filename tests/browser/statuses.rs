@@ -24,7 +24,8 @@ async fn each_way_to_fail(kind: BrowserKind, test: &str) {
         return;
     }
     let site = Site::start().await;
-    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let closed = crate::closed::Closed::new();
+    let dead = closed.at;
     let refused = format!(r#"<open url="http://{dead}/"/>"#);
     let table: &[(u16, &str)] = &[
         (80, r#"<open url="/pages/stay"/><click id="covered" timeout="0.5"/>"#),

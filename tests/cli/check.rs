@@ -8,7 +8,8 @@ fn exit_codes_follow_the_outcome() {
     let targets = Targets::start();
     let at = targets.at();
     let http = format!("http://{}", at.http);
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let held = crate::closed::Closed::new();
+    let closed = held.at.to_string();
     let (tcp, dns) = (at.tcp.to_string(), at.dns.to_string());
     for (args, code, word) in [
         (vec!["website", &format!("{http}/"), "--set", "keyword_string=All is well"], 0, "ok: "),

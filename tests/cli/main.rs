@@ -5,6 +5,8 @@ mod apply;
 #[path = "../support/binary.rs"]
 mod binary;
 mod check;
+#[path = "../support/closed.rs"]
+mod closed;
 mod config;
 mod load;
 mod reading;

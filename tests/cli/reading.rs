@@ -30,8 +30,8 @@ fn a_source_that_is_not_there_is_named_with_a_remedy() {
     let output = vigie(&["results", "--data", folder.path().to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("vigie.db"), "{}", err(&output));
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let output = vigie(&["monitors", "--server", &format!("http://{closed}")]);
+    let closed = crate::closed::Closed::new();
+    let output = vigie(&["monitors", "--server", &format!("http://{}", closed.at)]);
     assert_eq!(output.status.code(), Some(1));
     assert!(err(&output).contains("hint: is `vigie serve` running there?"), "{}", err(&output));
     assert_eq!(vigie(&["results", "--server", "nonsense"]).status.code(), Some(2));

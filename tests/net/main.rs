@@ -1,9 +1,11 @@
 //! The way to a target over real loopback sockets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "../support/closed.rs"]
+mod closed;
+#[allow(dead_code)]
 mod connect;
 mod exchange;
-#[allow(dead_code)]
 #[path = "../support/name_server.rs"]
 mod name_server;
 #[path = "../support/namespace.rs"]

@@ -90,10 +90,11 @@ async fn a_proxy_that_asks_for_a_login_gets_it_and_nobody_else_hears_it() {
 
 #[tokio::test]
 async fn a_proxy_that_nobody_runs_is_ours() {
-    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let failure = failure(net().through(Some(Endpoint::new("127.0.0.1", gone)))).await;
+    let gone = crate::closed::Closed::new();
+    let port = gone.at.port();
+    let failure = failure(net().through(Some(Endpoint::new("127.0.0.1", port)))).await;
     assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Ours));
-    assert!(failure.detail.contains(&format!("the proxy 127.0.0.1:{gone}")), "{failure}");
+    assert!(failure.detail.contains(&format!("the proxy 127.0.0.1:{port}")), "{failure}");
 }
 
 #[tokio::test]
