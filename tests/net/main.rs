@@ -3,9 +3,9 @@
 
 #[path = "../support/closed.rs"]
 mod closed;
-#[allow(dead_code)]
 mod connect;
 mod exchange;
+#[allow(dead_code)]
 #[path = "../support/name_server.rs"]
 mod name_server;
 #[path = "../support/namespace.rs"]
