@@ -1,7 +1,7 @@
 //! Plays a script: step by step, act by act, each within its limits.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -10,10 +10,13 @@ use super::capture::{Files, Moment};
 use super::options::Options;
 use super::{ask, naming};
 use crate::browser::{Exchange, House, Journal, Session, Trouble};
+use crate::clock::Clock;
 use crate::judge::telling::Masks;
 use crate::judge::template::Variables;
 use crate::model::script::dialect::{Act, Action, Script, Step};
-use crate::model::{ActResult, Failure, FailureKind, Phase, PlayedStep, Status, StepResult, micros};
+use crate::model::{
+    ActResult, Failure, FailureKind, Phase, PlayedStep, Status, StepResult, Timestamp, micros,
+};
 use crate::net::Forward;
 
 /// One playback.
@@ -53,8 +56,9 @@ pub(super) struct Player<'a> {
     pub(super) headers: Option<Exchange>,
     /// When the step that is under way began.
     pub(super) began: Option<Instant>,
-    /// When this step began, in seconds since 1970 by the clock of this host.
-    pub(super) began_at: f64,
+    pub(super) clock: &'a dyn Clock,
+    /// When this step began.
+    pub(super) began_at: Timestamp,
     /// Time of this step that went into what is kept of it.
     pub(super) aside: Duration,
     /// Whether its requests are kept as HTTP exchanges too.
@@ -102,8 +106,7 @@ impl Player<'_> {
         let began = Instant::now();
         self.budget.begin(step);
         self.began = Some(began);
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        self.began_at = since_epoch.as_secs_f64();
+        self.began_at = self.clock.now();
         self.aside = Duration::ZERO;
         self.steps.push(StepResult {
             number: u32::try_from(at + 1).unwrap_or(u32::MAX),

@@ -159,7 +159,7 @@ fn player<'a>(
     forward: &'a Forward,
     journal: &'a Mutex<Journal>,
     started: Instant,
-    cx: Context<'_>,
+    cx: Context<'a>,
 ) -> Player<'a> {
     let variables = variables(&options.script, &options.given, cx.clock.now(), crate::probe::random());
     Player {
@@ -183,7 +183,8 @@ fn player<'a>(
         journal,
         headers: None,
         began: None,
-        began_at: 0.0,
+        clock: cx.clock,
+        began_at: cx.clock.now(),
         aside: Duration::ZERO,
         record: cx.record,
         files: Files::default(),

@@ -136,7 +136,8 @@ impl Player<'_> {
     fn start(&self, exchanges: &[Exchange]) -> f64 {
         let mut all = exchanges.iter().map(|exchange| exchange.began);
         let first = all.clone().next().unwrap_or_default();
-        all.find(|began| *began >= self.began_at).unwrap_or(first)
+        let step = Duration::from_micros(self.began_at.as_micros().unsigned_abs()).as_secs_f64();
+        all.find(|began| *began >= step).unwrap_or(first)
     }
 
     /// Whether Vigie itself did not let `exchange` through, for what the settings say.
