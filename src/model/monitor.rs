@@ -132,7 +132,7 @@ impl Monitor {
 
     /// What is around a playback of a script: room for a browser, its start and end, and captures. The probe of
     /// browsers holds its own bounds against it.
-    pub const AROUND: Duration = Duration::from_mins(5);
+    pub const AROUND: Duration = Duration::from_mins(6);
 
     /// The longest that one attempt may take as a whole: its timeout, but for scripts in a browser, whose timeout is
     /// that of one page load. What is around a playback counts too: room for the browser, its start and end,

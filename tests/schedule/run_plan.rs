@@ -197,7 +197,7 @@ fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say() {
 /// `timeout` of a script is that of one page load (fields.md 3).
 #[test]
 fn a_playback_may_take_as_long_as_its_steps() {
-    let around = Duration::from_mins(5);
+    let around = Duration::from_mins(6);
     let script = |second: &str| {
         format!(
             "<script><step name='a'><open url='/'/></step><step name='b' {second}><open url='/'/></step></script>"
@@ -209,7 +209,7 @@ fn a_playback_may_take_as_long_as_its_steps() {
         (json!({"url": "http://a.example/", "timeout": 20}), 20),
         (json!({"script": two}), 60),
         (json!({"script": two, "step_timeout": 45}), 90),
-        (json!({"script": own, "step_timeout": 45, "retry_on_failure": true}), 2 * 52 + 300),
+        (json!({"script": own, "step_timeout": 45, "retry_on_failure": true}), 2 * 52 + 360),
     ] {
         let plan = RunPlan::of(&monitor_of(MonitorType::BrowserScript, fields.clone()), &[LocationId(1)]);
         assert_eq!(plan.longest, Duration::from_secs(longest) + around, "{fields}");

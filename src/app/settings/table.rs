@@ -366,7 +366,7 @@ pub static SETTINGS: &[Setting] = &[
         "MiB for all browsers: so many run at once as have room, beside `engine.heavy`. null: half of what the host\nhas.",
     ),
     Setting::new("browser.nice", count(0, 19), "5", "How much browsers step back for other processes (nice)."),
-    Setting::new("browser.start_seconds", count(1, 80), "30", "Time for a driver and its browser to be ready."),
+    Setting::new("browser.start_seconds", count(1, 120), "30", "Time for a driver and its browser to be ready."),
     Setting::new(
         "mobile.region",
         count(0, i64::MAX),
