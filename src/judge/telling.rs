@@ -75,8 +75,8 @@ impl Masks {
     /// it stands there.
     #[must_use]
     pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let may_be_cut = !self.0.is_empty() && (text.len() >= SHORTEST_CUT || text.contains(ELLIPSIS));
         let ends_cut = text.len() >= SHORTEST_CUT;
+        let may_be_cut = !self.0.is_empty() && (ends_cut || text.contains(ELLIPSIS));
         let mut text = Cow::Borrowed(text);
         for written in &self.0 {
             if text.contains(written.as_str()) {

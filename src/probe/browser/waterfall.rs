@@ -20,6 +20,15 @@ use crate::wire::http::client::evidence;
 /// Objects of a step that are kept.
 const MOST_OBJECTS: usize = 500;
 
+/// A request, and where it belongs.
+struct Placed<'e> {
+    exchange: &'e Exchange,
+    /// Whether it is of another site than the page that was there when it began.
+    third_party: bool,
+    /// Whether Vigie itself did not let it through.
+    blocked: bool,
+}
+
 impl Player<'_> {
     /// Takes what happened since the last time into the step; answers what is wrong with its documents.
     pub(super) async fn gather(&mut self) -> Result<(), Failure> {
@@ -34,30 +43,26 @@ impl Player<'_> {
         for exchange in pages.exchanges.iter_mut().filter(|exchange| exchange.error.is_some()) {
             exchange.cause = self.seen_on_the_way(&exchange.url);
         }
-        let placed = placed(&pages.exchanges, self.page_before());
+        let placed = self.placed(&pages.exchanges);
         let masks = self.masks();
         let start = self.start(&pages.exchanges);
         let document = pages.exchanges.iter().rev().find(|exchange| exchange.kind.is_none());
         let status = document.map(|document| document.http_status);
         let failure = self.document_failure(&placed);
         self.headers = document.cloned();
-        let shown = placed.iter().filter(|(exchange, _)| !exchange.cancelled || self.refuses(exchange));
+        let shown = placed.iter().filter(|placed| !placed.exchange.cancelled || placed.blocked);
         let objects: Vec<PageObject> = shown
-            .map(|(exchange, third_party)| {
-                let seen = object(exchange, *third_party, start, &masks);
-                if self.refuses(exchange) { blocked(seen) } else { seen }
+            .map(|placed| {
+                let seen = object(placed.exchange, placed.third_party, start, &masks);
+                if placed.blocked { blocked(seen) } else { seen }
             })
             .collect();
         if self.record {
-            let recorded = |exchange| {
-                let seen = recorded(exchange, start, &masks);
-                if self.refuses(exchange) {
-                    HttpExchange { failure: Some(kept_back()), ..seen }
-                } else {
-                    seen
-                }
+            let recorded = |placed: &Placed<'_>| {
+                let seen = recorded(placed.exchange, start, &masks);
+                if placed.blocked { HttpExchange { failure: Some(kept_back()), ..seen } } else { seen }
             };
-            let recorded = pages.exchanges.iter().map(recorded).collect();
+            let recorded = placed.iter().map(recorded).collect();
             self.record(recorded);
         }
         let unlisted = u32::try_from(objects.len().saturating_sub(MOST_OBJECTS)).unwrap_or(u32::MAX);
@@ -118,15 +123,14 @@ impl Player<'_> {
 
     /// A frame whose document could not be loaded; those of other sites only where they count (fields.md 3,
     /// `third_party_document_errors`).
-    fn document_failure(&self, placed: &[(&Exchange, bool)]) -> Option<Failure> {
-        let counts = |exchange: &Exchange, third_party: bool| {
-            exchange.document
-                && exchange.kind.is_some()
-                && (self.options.third_party_documents || !third_party)
-                && !self.refuses(exchange)
+    fn document_failure(&self, placed: &[Placed<'_>]) -> Option<Failure> {
+        let counts = |placed: &&Placed<'_>| {
+            placed.exchange.document
+                && placed.exchange.kind.is_some()
+                && (self.options.third_party_documents || !placed.third_party)
+                && !placed.blocked
         };
-        let frames = placed.iter().filter(|(exchange, third_party)| counts(exchange, *third_party));
-        frames.map(|(exchange, _)| *exchange).find_map(|exchange| {
+        placed.iter().filter(counts).find_map(|Placed { exchange, .. }| {
             let failure = failure_of(exchange)?;
             Some(failure.of_object(&shown(&exchange.url)))
         })
@@ -138,6 +142,19 @@ impl Player<'_> {
         let first = all.clone().next().unwrap_or_default();
         let step = Duration::from_micros(self.began_at.as_micros().unsigned_abs()).as_secs_f64();
         all.find(|began| *began >= step).unwrap_or(first)
+    }
+
+    /// Each of `exchanges` with its place.
+    fn placed<'e>(&self, exchanges: &'e [Exchange]) -> Vec<Placed<'e>> {
+        let mut page = self.page_before();
+        let place = |exchange: &'e Exchange| {
+            if exchange.kind.is_none() {
+                page = Url::parse(&exchange.url).ok();
+            }
+            let third_party = is_third_party(page.as_ref(), &exchange.url);
+            Placed { exchange, third_party, blocked: self.refuses(exchange) }
+        };
+        exchanges.iter().map(place).collect()
     }
 
     /// Whether Vigie itself did not let `exchange` through, for what the settings say.
@@ -152,19 +169,6 @@ impl Player<'_> {
         let before = self.steps.iter().rev().nth(1)?.played.as_deref()?;
         Url::parse(&before.url).ok()
     }
-}
-
-/// Each request, and whether it is of another site than the page that was there when it began; `page` was there before
-/// them all.
-fn placed(exchanges: &[Exchange], mut page: Option<Url>) -> Vec<(&Exchange, bool)> {
-    let mut placed = Vec::with_capacity(exchanges.len());
-    for exchange in exchanges {
-        if exchange.kind.is_none() {
-            page = Url::parse(&exchange.url).ok();
-        }
-        placed.push((exchange, is_third_party(page.as_ref(), &exchange.url)));
-    }
-    placed
 }
 
 /// `object`, of which nothing came since Vigie itself kept it back: what the browser has for an answer is Vigie's own.
