@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
+use tokio::io::{Join, join};
 use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
@@ -21,7 +23,7 @@ const SHOWN: usize = 300;
 /// It, open. One session may have several.
 #[derive(Debug)]
 pub(super) struct Bidi {
-    socket: WebSocketStream<Sieve<TcpStream>>,
+    socket: WebSocketStream<Join<Sieve<OwnedReadHalf>, OwnedWriteHalf>>,
     /// The number of the last command.
     last: u64,
 }
@@ -40,7 +42,8 @@ impl Bidi {
             let bounds = WebSocketConfig::default()
                 .max_message_size(Some(LONGEST_MESSAGE))
                 .max_frame_size(Some(LONGEST_MESSAGE));
-            let stream = Sieve::new(stream, LONGEST_MESSAGE);
+            let (reading, writing) = stream.into_split();
+            let stream = join(Sieve::new(reading, LONGEST_MESSAGE), writing);
             let opened = tokio_tungstenite::client_async_with_config(address, stream, Some(bounds)).await;
             Ok(Self { socket: opened.map_err(|error| error.to_string())?.0, last: 0 })
         };
