@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn what_is_around_a_playback_has_its_time_in_the_plan() {
         // As long as `browser.start_seconds` may be.
-        let around = QUEUE + Duration::from_secs(120) + budget::SPARE + run::EVIDENCE + run::FAREWELL;
+        let around = QUEUE + Duration::from_mins(2) + budget::SPARE + run::EVIDENCE + run::FAREWELL;
         assert!(around <= Monitor::AROUND, "{around:?}");
     }
 
