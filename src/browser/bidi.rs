@@ -1,4 +1,5 @@
-//! A connection of `WebDriver BiDi` (W3C `WebDriver BiDi` 3), over which a browser takes commands and tells events.
+//! A connection of `WebDriver BiDi` (W3C `WebDriver BiDi` 3), over which a browser takes commands and tells events. The
+//! commands of Chromium's `DevTools` protocol have the same form.
 
 use std::time::Duration;
 
@@ -15,8 +16,8 @@ use url::Url;
 use super::sieve::Sieve;
 use crate::model::cut;
 
-/// Bytes of one message; longer ones are passed over.
-const LONGEST_MESSAGE: usize = 4 * 1024 * 1024;
+/// Bytes of a message with one event.
+pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
 /// Characters that are told of an answer that is no good.
 const SHOWN: usize = 300;
 
@@ -29,21 +30,21 @@ pub(super) struct Bidi {
 }
 
 impl Bidi {
-    /// Connects to `address`, which the driver gave (`webSocketUrl`).
+    /// Connects to `address`, which the driver gave (`webSocketUrl`). Messages of more than `longest` bytes are passed
+    /// over.
     ///
     /// # Errors
     /// Why it cannot be had, in words.
-    pub(super) async fn connect(address: &str, within: Duration) -> Result<Self, String> {
+    pub(super) async fn connect(address: &str, within: Duration, longest: usize) -> Result<Self, String> {
         let connecting = async {
             let url = Url::parse(address).map_err(|error| format!("`{address}`: {error}"))?;
             let host = url.host_str().unwrap_or("127.0.0.1");
             let port = url.port_or_known_default().unwrap_or(80);
             let stream = TcpStream::connect((host, port)).await.map_err(|error| error.to_string())?;
-            let bounds = WebSocketConfig::default()
-                .max_message_size(Some(LONGEST_MESSAGE))
-                .max_frame_size(Some(LONGEST_MESSAGE));
+            let bounds =
+                WebSocketConfig::default().max_message_size(Some(longest)).max_frame_size(Some(longest));
             let (reading, writing) = stream.into_split();
-            let stream = join(Sieve::new(reading, LONGEST_MESSAGE), writing);
+            let stream = join(Sieve::new(reading, longest), writing);
             let opened = tokio_tungstenite::client_async_with_config(address, stream, Some(bounds)).await;
             Ok(Self { socket: opened.map_err(|error| error.to_string())?.0, last: 0 })
         };
@@ -60,16 +61,16 @@ impl Bidi {
         self.socket.send(Message::text(command.to_string())).await.map_err(|error| error.to_string())
     }
 
-    /// Waits for the answer of the last command; events meanwhile are passed over. The caller bounds the time.
+    /// The result of the last command; events meanwhile are passed over. The caller bounds the time.
     ///
     /// # Errors
     /// What the browser refuses it with, or that the connection is gone.
-    pub(super) async fn answer(&mut self) -> Result<(), String> {
-        while let Some(message) = self.next().await {
+    pub(super) async fn answer(&mut self) -> Result<Value, String> {
+        while let Some(mut message) = self.next().await {
             if message["id"] == self.last {
-                return match message["type"].as_str() {
-                    Some("success") => Ok(()),
-                    _ => Err(cut(&message.to_string(), SHOWN)),
+                return match message.get_mut("result") {
+                    Some(result) => Ok(result.take()),
+                    None => Err(cut(&message.to_string(), SHOWN)),
                 };
             }
         }

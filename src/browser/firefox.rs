@@ -8,7 +8,7 @@ use fantoccini::error::CmdError;
 use fantoccini::wd::Capabilities;
 use serde_json::{Value, json};
 
-use super::bidi::Bidi;
+use super::bidi::{Bidi, LONGEST_EVENT};
 use super::binaries::Binaries;
 use super::group::Program;
 use super::profile::Profile;
@@ -179,7 +179,7 @@ pub(super) async fn dress(client: &Client, guise: &Guise) -> Result<(), CmdError
 async fn fit(client: &Client, address: &str, (width, height): (u32, u32)) -> Result<(), CmdError> {
     let window = client.window().await?;
     let failed = |why: String| CmdError::Lost(std::io::Error::other(format!("the size of the page: {why}")));
-    let mut bidi = Bidi::connect(address, PATIENCE).await.map_err(failed)?;
+    let mut bidi = Bidi::connect(address, PATIENCE, LONGEST_EVENT).await.map_err(failed)?;
     let viewport =
         json!({ "context": String::from(window), "viewport": { "width": width, "height": height } });
     bidi.send("browsingContext.setViewport", viewport).await.map_err(failed)?;
@@ -194,7 +194,7 @@ async fn fit(client: &Client, address: &str, (width, height): (u32, u32)) -> Res
         }
     };
     tokio::select! {
-        answered = bidi.answer() => answered.map_err(failed),
+        answered = bidi.answer() => answered.map(drop).map_err(failed),
         shaped = shaped => shaped,
         () = tokio::time::sleep(PATIENCE) => Err(failed("it did not become that of the device".to_owned())),
     }

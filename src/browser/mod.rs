@@ -14,6 +14,7 @@ mod group;
 mod house;
 mod journal;
 mod keeper;
+mod picture;
 mod processes;
 mod profile;
 mod remote;

@@ -2,10 +2,9 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use fantoccini::Client;
 use fantoccini::wd::WebDriverCompatibleCommand;
 use http::Method;
@@ -53,6 +52,8 @@ pub struct Session {
     driver: Option<SocketAddr>,
     /// Whether a command was given up that may still keep the driver busy.
     stuck: AtomicBool,
+    /// The window that was looked at last.
+    entered: Mutex<Option<String>>,
 }
 
 /// What the driver was told to wait for pages and scripts.
@@ -69,7 +70,7 @@ impl Session {
     pub fn new(client: Client, page: Duration, driver: Option<SocketAddr>) -> Self {
         // Not known before it was set once.
         let limits = Limits { page, script: Duration::ZERO };
-        Self { client, limits, driver, stuck: AtomicBool::new(false) }
+        Self { client, limits, driver, stuck: AtomicBool::new(false), entered: Mutex::default() }
     }
 
     /// Whether a command was given up that may still keep the driver busy: further ones get little time.
@@ -114,6 +115,20 @@ impl Session {
         answer.map_or(Err(Trouble::Late), |answer| answer.map_err(Trouble::of))
     }
 
+    /// Whether the driver is one of this host.
+    pub(super) const fn is_here(&self) -> bool {
+        self.driver.is_some()
+    }
+
+    /// The window that was looked at last, as far as that is known.
+    pub(super) fn entered(&self) -> Option<String> {
+        self.entered.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn note(&self, window: &str) {
+        *self.entered.lock().unwrap_or_else(PoisonError::into_inner) = Some(window.to_owned());
+    }
+
     /// Until when an answer is waited for, `until` at the latest.
     fn patience(&self, until: Instant) -> Instant {
         if self.is_stuck() { until.min(Instant::now() + STUCK) } else { until }
@@ -127,7 +142,7 @@ impl Session {
         self.call(Method::POST, path, Some(body), until).await
     }
 
-    async fn text(&self, path: &str, until: Instant) -> Result<String, Trouble> {
+    pub(super) async fn text(&self, path: &str, until: Instant) -> Result<String, Trouble> {
         let answer = self.get(path, until).await?;
         answer.as_str().map(str::to_owned).ok_or_else(|| Trouble::Refused(format!("`{path}` gave no text")))
     }
@@ -225,7 +240,9 @@ impl Session {
     /// # Errors
     /// As of [`Self::call`].
     pub async fn window(&self, until: Instant) -> Result<String, Trouble> {
-        self.text("window", until).await
+        let window = self.text("window", until).await?;
+        self.note(&window);
+        Ok(window)
     }
 
     /// Every window.
@@ -243,7 +260,9 @@ impl Session {
     /// # Errors
     /// As of [`Self::call`].
     pub async fn enter_window(&self, window: &str, until: Instant) -> Result<(), Trouble> {
-        self.post("window", json!({ "handle": window }), until).await.map(drop)
+        self.post("window", json!({ "handle": window }), until).await?;
+        self.note(window);
+        Ok(())
     }
 
     /// Closes the window that is looked at; another one has to be entered then.
@@ -276,17 +295,6 @@ impl Session {
         }
         let path = if ok { "alert/accept" } else { "alert/dismiss" };
         self.post(path, json!({}), until).await.map(drop)
-    }
-
-    /// A picture of what is seen of the page, as PNG.
-    ///
-    /// # Errors
-    /// As of [`Self::call`].
-    pub async fn screenshot(&self, until: Instant) -> Result<Vec<u8>, Trouble> {
-        let text = self.text("screenshot", until).await?;
-        STANDARD
-            .decode(text)
-            .map_err(|error| Trouble::Refused(format!("the picture cannot be decoded: {error}")))
     }
 
     /// Ends the session, and with it the browser.

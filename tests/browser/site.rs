@@ -252,6 +252,8 @@ const QUIETS: &str = r#"<h1>Quiets</h1><p id="n">0</p><script>
 let n = 0; const ask = () => fetch('/slow/300').then(() => { document.getElementById('n').textContent = ++n; if (n < 3) ask(); }); ask();
 </script>"#;
 const ALERTS: &str = "<h1>Alerts</h1><script>setTimeout(() => { for (;;) alert('again'); }, 100);</script>";
+/// Opens one from task to task.
+const ALERTING: &str = "<h1>Alerting</h1><script>setInterval(() => alert('again'), 5);</script>";
 const SPIN: &str = "<h1>Spin</h1><button id=spin onclick='for(;;);'>Spin</button>";
 /// Computes for six seconds after a click, and then says so.
 const COMPUTING: &str = r#"<h1>Computing</h1><p id="said">not yet</p><button id="go">Go</button><script>
@@ -309,6 +311,7 @@ async fn named(Path(name): Path<String>, Query(_): Query<BTreeMap<String, String
         "busy" => ("Busy", BUSY),
         "quiets" => ("Quiets", QUIETS),
         "alerts" => ("Alerts", ALERTS),
+        "alerting" => ("Alerting", ALERTING),
         "spin" => ("Spin", SPIN),
         "computing" => ("Computing", COMPUTING),
         "outside" => ("Outside", OUTSIDE),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::super::bidi::Bidi;
+use super::super::bidi::{Bidi, LONGEST_EVENT};
 use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, disowned, version};
 use crate::model::{Failure, FailureKind, ObjectKind, Phase, Phases};
 
@@ -36,7 +36,7 @@ impl Listener {
             let detail = format!("its events cannot be had: {why}");
             Failure::new(Phase::Launch, FailureKind::BrowserFailed, detail)
         };
-        let mut bidi = Bidi::connect(address, within).await.map_err(failed)?;
+        let mut bidi = Bidi::connect(address, within, LONGEST_EVENT).await.map_err(failed)?;
         bidi.send("session.subscribe", json!({ "events": EVENTS })).await.map_err(failed)?;
         Ok(Self(bidi))
     }
