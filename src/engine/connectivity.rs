@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Assignment, Place};
 use crate::clock::Clock;
 use crate::model::{FailureKind, Observation, Timestamp};
-use crate::net::{Deadline, Endpoint, Net, Trace, close_at_once};
+use crate::net::{Deadline, Endpoint, Net, Trace, end_by_reset};
 
 /// Asks a few targets that are thought never to fail together. However many checks fail, they are asked once at
 /// a time; an answer counts for every failure that came before the question.
@@ -71,7 +71,7 @@ impl Connectivity {
         let tries = self.targets.iter().map(|target| async move {
             match self.net.connect(target, deadline, &mut Trace::default()).await {
                 Ok(stream) => {
-                    close_at_once(stream);
+                    end_by_reset(&stream);
                     true
                 }
                 // A target that nobody may ask tells nothing, and excuses nothing.

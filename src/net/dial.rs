@@ -137,14 +137,6 @@ impl Net {
     }
 }
 
-/// Closes `stream` with a reset instead of a farewell: no `TIME_WAIT` stays behind on this host or on a
-/// NAT gateway between, and the target is done at once. Only for connections whose data, if any, has
-/// been read.
-pub fn close_at_once(stream: TcpStream) {
-    // On failure the usual close follows.
-    let _ = stream.set_zero_linger();
-}
-
 /// Acknowledges what comes on `stream` at once. The kernel likes to wait 40 ms for data that could carry it; a
 /// peer with Nagle's algorithm on sends no more meanwhile, and that time is nobody's.
 pub fn acknowledge_at_once(stream: &TcpStream) {

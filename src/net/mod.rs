@@ -3,6 +3,7 @@
 //! Nothing here knows a monitor or judges what it sees. A [`Net`] is the network
 //! configuration of one location; every attempt opens cold connections of its own through it.
 
+mod abrupt;
 mod deadline;
 mod dial;
 mod echo;
@@ -21,8 +22,9 @@ mod timed;
 mod tls;
 mod traceroute;
 
+pub use abrupt::{Abrupt, end_by_reset};
 pub use deadline::Deadline;
-pub use dial::{STAGGER, acknowledge_at_once, close_at_once, decisive};
+pub use dial::{STAGGER, acknowledge_at_once, decisive};
 pub use echo::{EchoReply, EchoSocket, EchoWait, IcmpError};
 pub use egress::{DENIED_BY_DEFAULT, Denied, EgressPolicy, canonical};
 pub use endpoint::{Endpoint, Family, Trace};

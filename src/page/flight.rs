@@ -14,7 +14,7 @@ use url::{Position, Url};
 use super::load::Terms;
 use super::origin::Speech;
 use crate::model::{Failure, FailureKind, ObjectKind, Phase, Phases};
-use crate::net::{Deadline, Endpoint, Trace};
+use crate::net::{Abrupt, Deadline, Endpoint, Trace, end_by_reset};
 use crate::wire::http::client::shown;
 use crate::wire::http::{Content, Driver, Head, Keep, Serial, Shared};
 
@@ -110,14 +110,13 @@ pub(super) async fn open(
             return shared(Shared::over_quic(quic).await);
         }
         let tcp = terms.net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
-        // All that matters is read before the close; a reset then leaves no TIME_WAIT behind, here or there.
-        // If the option cannot be set, the usual close follows.
-        let _ = tcp.set_zero_linger();
+        // All that matters is read before the close.
         let session = match speech {
             Speech::Tls(session) => session?,
-            Speech::PlainHttp2 => return shared(Shared::over(tcp).await),
-            _ => return serial(Serial::over(tcp).await),
+            Speech::PlainHttp2 => return shared(Shared::over(Abrupt::new(tcp)).await),
+            _ => return serial(Serial::over(Abrupt::new(tcp)).await),
         };
+        end_by_reset(&tcp);
         let stream = session.handshake(tcp, deadline, &mut trace).await?;
         if stream.alpn_protocol() == Some(b"h2") {
             shared(Shared::over(stream).await)
@@ -156,7 +155,8 @@ pub(super) async fn exchange(
     };
     let asked = match over {
         Over::Serial(connection) => connection.ask(request, deadline, &mut phases).await,
-        Over::Shared(_, mut connection) => connection.ask(request, deadline, &mut phases).await,
+        // Beside the other, larger than that, and the rarer one.
+        Over::Shared(_, mut connection) => Box::pin(connection.ask(request, deadline, &mut phases)).await,
     };
     let (head, body) = match asked {
         Ok(answer) => answer,

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::target::{endpoint, is_on, observed};
 use super::{Attempting, Context, Probe, ProbeSettings};
 use crate::model::{Document, Failure, FailureKind, Observation, Phase};
-use crate::net::{Endpoint, TlsOptions, Trace, close_at_once, read_more, write_all};
+use crate::net::{Endpoint, TlsOptions, Trace, end_by_reset, read_more, write_all};
 use crate::wire::starttls::{self, Upgrade};
 
 /// Bytes that one step of a dialogue reads at most. All of them are searched again with every piece that
@@ -112,7 +112,7 @@ impl TcpProbe {
     /// second (`net.ipv4.tcp_tw_reuse` 2), which it does not do for other targets.
     fn leave(&self, stream: TcpStream) {
         if self.dialogue.is_empty() {
-            close_at_once(stream);
+            end_by_reset(&stream);
         }
     }
 

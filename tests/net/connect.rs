@@ -7,7 +7,7 @@ use socket2::{Domain, Socket, Type};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::model::{FailureKind, Fault, Phase, Status};
-use vigie::net::{EgressPolicy, Endpoint, STAGGER, Source, Trace, close_at_once};
+use vigie::net::{EgressPolicy, Endpoint, STAGGER, Source, Trace, end_by_reset};
 
 use crate::namespace::inside;
 use crate::{net, net_with, soon, within};
@@ -223,7 +223,8 @@ async fn closing_at_once_resets_and_leaves_no_time_wait() {
         net().connect(&Endpoint::new("127.0.0.1", at.port()), soon(), &mut Trace::default()).await.unwrap();
     let from = stream.local_addr().unwrap();
     let (mut peer, _) = listener.accept().await.unwrap();
-    close_at_once(stream);
+    end_by_reset(&stream);
+    drop(stream);
     let error = peer.read_u8().await.unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset);
     // In TIME_WAIT the same pair of addresses could not be connected again.

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::{Call, Seen, malformed};
 use crate::model::{Failure, FailureKind, Phase};
-use crate::net::{TlsOptions, TlsStream, acknowledge_at_once, read_to, write_all};
+use crate::net::{TlsOptions, TlsStream, acknowledge_at_once, end_by_reset, read_to, write_all};
 use crate::wire::dns::Answer;
 
 impl Call<'_> {
@@ -33,12 +33,11 @@ impl Call<'_> {
         self.cx.net.handshake(stream, self.host, tls, self.cx.deadline, &mut seen.trace).await
     }
 
-    /// A connection that ends with a reset: all that matters is read before, and no `TIME_WAIT` stays behind
-    /// here or there. If the option cannot be set, the usual close follows.
+    /// A connection that ends with a reset: all that matters is read before.
     async fn connected(&self, seen: &mut Seen) -> Result<TcpStream, Failure> {
         let (ip, port) = (self.server.ip(), self.server.port());
         let stream = self.cx.net.connect_any(&[ip], port, self.cx.deadline, &mut seen.trace).await?;
-        let _ = stream.set_zero_linger();
+        end_by_reset(&stream);
         Ok(stream)
     }
 

@@ -13,7 +13,7 @@ use super::record::told;
 use super::redirect::{self, shown};
 use super::{Client, Jar, Request};
 use crate::model::{Failure, FailureKind, HeaderList, Hop, Phase, Phases};
-use crate::net::{TlsOptions, Trace};
+use crate::net::{Abrupt, TlsOptions, Trace, end_by_reset};
 use crate::wire::http::{self as wire, Body, Head, Protocol};
 
 /// Challenges that are answered at most: the first one, and a few that call the answer outdated.
@@ -137,16 +137,15 @@ impl<'a> Journey<'a> {
             self.version = Version::HTTP_11;
         }
         let tcp = net.connect(&endpoint, deadline, &mut self.trace).await?;
-        // All that matters is read before the close; a reset then leaves no TIME_WAIT behind, here or there.
-        // If the option cannot be set, the usual close follows.
-        let _ = tcp.set_zero_linger();
+        // All that matters is read before the close.
         if !is_https {
             let protocol = match self.version {
                 Version::HTTP_2 => Protocol::Http2,
                 _ => Protocol::Http1,
             };
-            return self.exchange(tcp, protocol).await;
+            return self.exchange(Abrupt::new(tcp), protocol).await;
         }
+        end_by_reset(&tcp);
         let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
         let secured = net.handshake(tcp, &endpoint.host, &options, deadline, &mut self.trace).await;
         let stream = secured?;

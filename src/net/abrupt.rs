@@ -1,0 +1,88 @@
+//! A TCP connection that ends with a reset: no `TIME_WAIT` stays behind on this host or on a NAT gateway between, and
+//! the target is done at once. Only for connections whose data, if any, has been read.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+/// Makes `stream` end so when it is dropped.
+pub fn end_by_reset(stream: &TcpStream) {
+    // On failure the usual close follows.
+    let _ = stream.set_zero_linger();
+}
+
+/// A connection that ends so without a word before: a farewell would be a packet more, and wake the peer twice.
+#[derive(Debug)]
+pub struct Abrupt(TcpStream);
+
+impl Abrupt {
+    /// Of `stream`.
+    #[must_use]
+    pub fn new(stream: TcpStream) -> Self {
+        end_by_reset(&stream);
+        Self(stream)
+    }
+}
+
+impl AsyncRead for Abrupt {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer)
+    }
+}
+
+impl AsyncWrite for Abrupt {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.0.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_peer_sees_a_reset_and_no_end_before_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (mut peer, _) = listener.accept().await.unwrap();
+        let mut stream = Abrupt::new(stream);
+        stream.write_all(b"ask").await.unwrap();
+        peer.read_exact(&mut [0; 3]).await.unwrap();
+        peer.write_all(b"answer").await.unwrap();
+        stream.read_exact(&mut [0; 6]).await.unwrap();
+        stream.shutdown().await.unwrap();
+        drop(stream);
+        let seen = peer.read(&mut [0; 1]).await.unwrap_err();
+        assert_eq!(seen.kind(), io::ErrorKind::ConnectionReset);
+    }
+}
