@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use futures::StreamExt;
 use futures::stream::FuturesUnordered;
+use futures::{FutureExt, StreamExt};
 use http::{HeaderMap, HeaderValue, Version};
 use tokio::time::{Instant, sleep_until};
 use url::Url;
@@ -247,9 +247,7 @@ impl Loader<'_> {
         let Object { url, found, .. } = &self.objects[object];
         let (request, kind) = (flight::message(url, headers, over.version()), found.kind);
         let body_bytes = self.terms.body_bytes;
-        self.flights.push(Box::pin(async move {
-            let answer = flight::exchange(over, request, kind, body_bytes, deadline).await;
-            Landed::Answered { origin, object, answer: Box::new(answer) }
-        }));
+        let landed = move |answer| Landed::Answered { origin, object, answer: Box::new(answer) };
+        self.flights.push(Box::pin(flight::exchange(over, request, kind, body_bytes, deadline).map(landed)));
     }
 }

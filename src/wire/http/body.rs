@@ -1,7 +1,7 @@
 //! Reads the body of an answer, decoded and bounded.
 
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
@@ -149,7 +149,8 @@ impl Body {
         if let Incoming::Quic(body) = &self.source.incoming {
             body.allow(self.source.wire_limit);
         }
-        let outcome = timeout_at(deadline.at, self.fill(&mut content, keep, limit)).await;
+        // Pinned here, since a future that is handed on is copied.
+        let outcome = timeout_at(deadline.at, pin!(self.fill(&mut content, keep, limit))).await;
         content.wire_bytes = self.source.wire_bytes;
         content.failure = match outcome {
             Ok(Ok(())) => None,

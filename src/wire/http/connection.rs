@@ -1,6 +1,7 @@
 //! Connections that carry more than one exchange: one after another (HTTP/1.1), or many at once (HTTP/2, HTTP/3).
 
 use std::future::poll_fn;
+use std::pin::pin;
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -70,11 +71,15 @@ impl Serial {
     ) -> Result<(Head, Body), Unanswered> {
         self.marks.again();
         let Self { sender, driver, marks, used } = &mut self;
-        let work = async {
-            driver.drive(sender.ready()).await?;
-            driver.drive(sender.send_request(request)).await
+        // Pinned here, since a future that is handed on is copied.
+        let outcome = {
+            let work = pin!(async {
+                driver.drive(sender.ready()).await?;
+                driver.drive(sender.send_request(request)).await
+            });
+            timeout_at(deadline.at, work).await
         };
-        let outcome = match timeout_at(deadline.at, work).await {
+        let outcome = match outcome {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
                 let stale = *used && marks.bytes_read() == 0 && !error.is_parse();

@@ -1,5 +1,7 @@
 //! Sends one request and reads the head of its answer.
 
+use std::pin::pin;
+
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode, Version};
 use http_body_util::Full;
@@ -56,13 +58,17 @@ where
 {
     let marks = Marks::start(protocol == Protocol::Http1);
     let io = TokioIo::new(Recorder::new(stream, marks.clone()));
-    let work = async {
-        match protocol {
-            Protocol::Http1 => ask_http1(io, request, marks.clone()).await,
-            Protocol::Http2 => ask_http2(io, request, marks.clone()).await,
-        }
+    // Pinned here, since a future that is handed on is copied.
+    let outcome = {
+        let work = pin!(async {
+            match protocol {
+                Protocol::Http1 => ask_http1(io, request, marks.clone()).await,
+                Protocol::Http2 => ask_http2(io, request, marks.clone()).await,
+            }
+        });
+        timeout_at(deadline.at, work).await
     };
-    let outcome = match timeout_at(deadline.at, work).await {
+    let outcome = match outcome {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(error)) => Err(fault::of(&marks, &error)),
         Err(_) => Err(Failure::timed_out(marks.phase(), deadline.timeout)),
