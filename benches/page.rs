@@ -30,6 +30,8 @@ mod cpu;
 
 /// The bound of the ratio.
 const PAGE: f64 = 1.3;
+/// Checks of a side before it is the other's turn: what else the machine does then meets both alike.
+const TURN: u32 = 10;
 /// Objects of the page.
 const OBJECTS: usize = 60;
 /// Connections that they come over, as browsers have them.
@@ -60,22 +62,27 @@ async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
     let probe = probe(MonitorType::Website, fields);
     let mut costs = Vec::new();
     for round in 0..=rounds {
-        let start = cpu(UsageWho::RUSAGE_SELF);
-        for _ in 0..checks {
-            let seen = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
-            assert!(seen.failure.is_none(), "{:?}", seen.failure);
-            let page = seen.course.page.unwrap();
-            assert_eq!(page.objects.len(), OBJECTS);
-            assert!(page.objects.iter().all(|object| object.body_bytes == BYTES as u64));
-        }
-        let middle = cpu(UsageWho::RUSAGE_SELF);
-        for _ in 0..checks {
-            tokio::time::timeout(Duration::from_secs(30), bare(at)).await.unwrap();
+        let mut cost = (Duration::ZERO, Duration::ZERO);
+        for _ in 0..checks / TURN {
+            let start = cpu(UsageWho::RUSAGE_SELF);
+            for _ in 0..TURN {
+                let seen = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
+                assert!(seen.failure.is_none(), "{:?}", seen.failure);
+                let page = seen.course.page.unwrap();
+                assert_eq!(page.objects.len(), OBJECTS);
+                assert!(page.objects.iter().all(|object| object.body_bytes == BYTES as u64));
+            }
+            let middle = cpu(UsageWho::RUSAGE_SELF);
+            for _ in 0..TURN {
+                tokio::time::timeout(Duration::from_secs(30), bare(at)).await.unwrap();
+            }
+            let end = cpu(UsageWho::RUSAGE_SELF);
+            cost.0 += middle.saturating_sub(start);
+            cost.1 += end.saturating_sub(middle);
         }
         // The first round warms up.
         if round > 0 {
-            let end = cpu(UsageWho::RUSAGE_SELF);
-            costs.push((middle.saturating_sub(start), end.saturating_sub(middle)));
+            costs.push(cost);
         }
     }
     println!(
