@@ -21,13 +21,9 @@ impl Session {
     /// # Errors
     /// As of [`Self::call`].
     pub async fn screenshot(&self, until: Instant) -> Result<Vec<u8>, Trouble> {
-        let trouble = if self.is_stuck() {
-            Trouble::Late
-        } else {
-            match self.text("screenshot", until).await {
-                Err(trouble @ Trouble::Dialog(_)) => trouble,
-                taken => return decoded(&taken?),
-            }
+        let trouble = match self.text("screenshot", until).await {
+            Err(trouble @ (Trouble::Dialog(_) | Trouble::Late)) => trouble,
+            taken => return decoded(&taken?),
         };
         let within = until.saturating_duration_since(Instant::now());
         let text = match tokio::time::timeout(within, self.taken_past_driver(within)).await {
