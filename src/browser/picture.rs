@@ -14,6 +14,9 @@ use super::{Session, Trouble};
 /// Bytes of a message with a picture in base64.
 const LONGEST_MESSAGE: usize = 24 * 1024 * 1024;
 
+/// What a browser that is asked behind a dialog may take beyond what its driver may.
+const SLOWER: Duration = Duration::from_secs(5);
+
 impl Session {
     /// A picture of what is seen of the page, as PNG. What its driver takes none of is asked of the browser itself,
     /// where that can be done.
@@ -25,7 +28,9 @@ impl Session {
             Err(trouble @ (Trouble::Dialog(_) | Trouble::Late)) => trouble,
             taken => return decoded(&taken?),
         };
-        let within = until.saturating_duration_since(Instant::now());
+        // A driver says of a dialog at once that it is open; the browser is slower then.
+        let more = if matches!(trouble, Trouble::Dialog(_)) { SLOWER } else { Duration::ZERO };
+        let within = (until + more).saturating_duration_since(Instant::now());
         let text = match tokio::time::timeout(within, self.taken_past_driver(within)).await {
             Ok(Some(taken)) => taken.map_err(Trouble::Refused)?,
             _ => return Err(trouble),

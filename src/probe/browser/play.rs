@@ -248,13 +248,15 @@ impl Player<'_> {
     /// The failure of a dialog that nobody asked for. It is dismissed, so that the page can be looked at.
     pub(super) async fn refused_dialog(&self, what: &str, text: &str) -> Failure {
         let until = ask::soon();
+        // Firefox may tell of a dialog before it knows its text.
+        let told = if text.is_empty() { self.session.dialog(until).await.ok().flatten() } else { None };
         // More of them are those of a page that never ends to ask.
         for _ in 0..3 {
             if self.session.answer_dialog(false, None, until).await.is_err() {
                 break;
             }
         }
-        let text: String = text.chars().take(200).collect();
+        let text: String = told.as_deref().unwrap_or(text).chars().take(200).collect();
         Failure::new(Phase::Play, FailureKind::DialogUnexpected, format!("{what}: it says `{text}`"))
     }
 

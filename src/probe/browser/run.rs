@@ -20,7 +20,7 @@ use crate::probe::Context;
 /// What closing a browser and its session may take.
 pub(super) const FAREWELL: Duration = Duration::from_secs(10);
 /// What it may take to keep what there is of a page that an act failed on, at the very end of a script.
-pub(super) const EVIDENCE: Duration = Duration::from_secs(25);
+pub(super) const EVIDENCE: Duration = Duration::from_secs(30);
 /// What a keeper may take to see that the browser is gone, after its driver said so.
 const SEEN: Duration = Duration::from_secs(1);
 /// What it may take until a browser tells of its requests.
