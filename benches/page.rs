@@ -18,20 +18,17 @@ use http::{Request, Response, header};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
-use nix::sys::resource::UsageWho;
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
 use vigie::model::MonitorType;
 
-use cpu::{attempt, cpu, net, probe, told};
+use cpu::{attempt, in_turns, net, probe, told};
 
 #[path = "support/cpu.rs"]
 mod cpu;
 
 /// The bound of the ratio.
 const PAGE: f64 = 1.3;
-/// Checks of a side before it is the other's turn: what else the machine does then meets both alike.
-const TURN: u32 = 10;
 /// Objects of the page.
 const OBJECTS: usize = 60;
 /// Connections that they come over, as browsers have them.
@@ -60,31 +57,15 @@ async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
         "notify_on_fullpage_errors": true,
     });
     let probe = probe(MonitorType::Website, fields);
-    let mut costs = Vec::new();
-    for round in 0..=rounds {
-        let mut cost = (Duration::ZERO, Duration::ZERO);
-        for _ in 0..checks / TURN {
-            let start = cpu(UsageWho::RUSAGE_SELF);
-            for _ in 0..TURN {
-                let seen = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
-                assert!(seen.failure.is_none(), "{:?}", seen.failure);
-                let page = seen.course.page.unwrap();
-                assert_eq!(page.objects.len(), OBJECTS);
-                assert!(page.objects.iter().all(|object| object.body_bytes == BYTES as u64));
-            }
-            let middle = cpu(UsageWho::RUSAGE_SELF);
-            for _ in 0..TURN {
-                tokio::time::timeout(Duration::from_secs(30), bare(at)).await.unwrap();
-            }
-            let end = cpu(UsageWho::RUSAGE_SELF);
-            cost.0 += middle.saturating_sub(start);
-            cost.1 += end.saturating_sub(middle);
-        }
-        // The first round warms up.
-        if round > 0 {
-            costs.push(cost);
-        }
-    }
+    let ours = async || {
+        let seen = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
+        assert!(seen.failure.is_none(), "{:?}", seen.failure);
+        let page = seen.course.page.unwrap();
+        assert_eq!(page.objects.len(), OBJECTS);
+        assert!(page.objects.iter().all(|object| object.body_bytes == BYTES as u64));
+    };
+    let bare = async || tokio::time::timeout(Duration::from_secs(30), bare(at)).await.unwrap();
+    let costs = in_turns(rounds, checks, ours, bare).await;
     println!(
         "a page of {OBJECTS} objects of {BYTES} bytes over {CONNECTIONS} connections, {checks} a round:"
     );

@@ -15,20 +15,17 @@ use bytes::Bytes;
 use http::{Request, Response, header};
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
-use nix::sys::resource::UsageWho;
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::model::MonitorType;
 
-use cpu::{attempt, cpu, net, probe, told};
+use cpu::{attempt, in_turns, net, probe, told};
 
 #[path = "support/cpu.rs"]
 mod cpu;
 
 /// The bound of the ratio.
 const STEPS: f64 = 1.3;
-/// Checks of a side before it is the other's turn: what else the machine does then meets both alike.
-const TURN: u32 = 10;
 /// Steps of the check.
 const COUNT: u32 = 10;
 
@@ -49,31 +46,17 @@ fn main() -> ExitCode {
 async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
     let net = net();
     let probe = probe(MonitorType::WebsiteApi, monitor(at));
-    let mut costs = Vec::new();
-    for round in 0..=rounds {
-        let mut cost = (Duration::ZERO, Duration::ZERO);
-        for _ in 0..checks / TURN {
-            let start = cpu(UsageWho::RUSAGE_SELF);
-            for _ in 0..TURN {
-                let seen = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
-                assert!(seen.failure.is_none(), "{:?}", seen.failure);
-                assert_eq!(seen.course.steps.len(), COUNT as usize);
-            }
-            let middle = cpu(UsageWho::RUSAGE_SELF);
-            for _ in 0..TURN {
-                for number in 1..=COUNT {
-                    bare(at, number).await;
-                }
-            }
-            let end = cpu(UsageWho::RUSAGE_SELF);
-            cost.0 += middle.saturating_sub(start);
-            cost.1 += end.saturating_sub(middle);
+    let ours = async || {
+        let seen = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
+        assert!(seen.failure.is_none(), "{:?}", seen.failure);
+        assert_eq!(seen.course.steps.len(), COUNT as usize);
+    };
+    let bare = async || {
+        for number in 1..=COUNT {
+            bare(at, number).await;
         }
-        // The first round warms up.
-        if round > 0 {
-            costs.push(cost);
-        }
-    }
+    };
+    let costs = in_turns(rounds, checks, ours, bare).await;
     println!("a check of {COUNT} steps with JSON assertions and a variable, {checks} a round:");
     told("API check", "the bare requests", &costs, checks, STEPS)
 }

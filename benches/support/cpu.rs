@@ -20,6 +20,37 @@ pub fn cpu(who: UsageWho) -> Duration {
     Duration::from_micros(u64::try_from(micros).unwrap())
 }
 
+/// Checks of a side before it is the other's turn: what else the machine does then meets both alike.
+const TURN: u32 = 10;
+
+/// What `checks` of each side cost all threads of this process, in each of so many rounds after one that warms up.
+pub async fn in_turns(
+    rounds: usize,
+    checks: u32,
+    mut ours: impl AsyncFnMut(),
+    mut bare: impl AsyncFnMut(),
+) -> Vec<(Duration, Duration)> {
+    let mut costs = Vec::new();
+    for _ in 0..=rounds {
+        let mut cost = (Duration::ZERO, Duration::ZERO);
+        for _ in 0..checks / TURN {
+            let start = cpu(UsageWho::RUSAGE_SELF);
+            for _ in 0..TURN {
+                ours().await;
+            }
+            let middle = cpu(UsageWho::RUSAGE_SELF);
+            for _ in 0..TURN {
+                bare().await;
+            }
+            let end = cpu(UsageWho::RUSAGE_SELF);
+            cost.0 += middle.saturating_sub(start);
+            cost.1 += end.saturating_sub(middle);
+        }
+        costs.push(cost);
+    }
+    costs.split_off(1)
+}
+
 /// Tells what both cost a piece in each round, and returns the median of the ratios.
 pub fn told(what: &str, other: &str, rounds: &[(Duration, Duration)], pieces: u32, bound: f64) -> f64 {
     let micros = |of: Duration| of.as_secs_f64() * 1e6 / f64::from(pieces);
