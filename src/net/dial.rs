@@ -130,7 +130,8 @@ impl Net {
         deadline: Deadline,
     ) -> (SocketAddr, Result<TcpStream, Failure>) {
         if let Some(proxy) = self.proxy_towards(to, proxy) {
-            return (to, self.tunnel(proxy, to, deadline).await);
+            // On the heap, as few go this way: the others need no room for it.
+            return (to, Box::pin(self.tunnel(proxy, to, deadline)).await);
         }
         let connected = async { socket::tcp(&self.source, to)?.connect(to).await };
         (to, connected.await.map_err(|error| self.dial_failure(to, &error)))

@@ -130,7 +130,8 @@ impl Net {
         let found = match to.literal() {
             Some(address) if to.family.takes(address) => Ok(vec![address]),
             Some(address) => Err(no_address(to, &format!("`{address}` is not of the wanted family"))),
-            None => self.ask(to, deadline).await,
+            // On the heap: who asks nobody needs no room for it.
+            None => Box::pin(self.ask(to, deadline)).await,
         };
         trace.phases.add(Phase::Resolve, started.elapsed());
         if let Ok(addresses) = &found {

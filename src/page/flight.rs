@@ -5,18 +5,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::HOST;
-use http::{HeaderMap, HeaderValue, Method, Request, Version};
+use http::{HeaderMap, Method, Request, Version};
 use http_body_util::Full;
+use tokio::net::TcpStream;
 use tokio::time::Instant;
 use url::{Position, Url};
 
 use super::load::Terms;
 use super::origin::Speech;
 use crate::model::{Failure, FailureKind, ObjectKind, Phase, Phases};
-use crate::net::{Abrupt, Deadline, Endpoint, Trace, end_by_reset};
+use crate::net::{Abrupt, Deadline, Endpoint, TlsSession, Trace, end_by_reset};
 use crate::wire::http::client::shown;
-use crate::wire::http::{Content, Driver, Head, Keep, Serial, Shared};
+use crate::wire::http::{Again, Content, Driver, Head, Keep, Room, Serial, Shared};
 
 /// Bytes of a style sheet or document that are searched.
 const READ_BYTES: usize = 4 * 1024 * 1024;
@@ -75,8 +75,8 @@ pub(super) struct Answer {
     pub(super) outcome: Result<(Head, Content), Failure>,
     /// Where the time went.
     pub(super) phases: Phases,
-    /// The request may be sent again over another connection.
-    pub(super) stale: bool,
+    /// Why the request is to be sent again over another connection.
+    pub(super) again: Option<Again>,
     /// The connection, when it was not shared and can be used again.
     pub(super) back: Option<Serial>,
     /// The number of the connection, when it was shared.
@@ -99,41 +99,52 @@ pub(super) async fn resolve(
 pub(super) async fn open(
     terms: &Terms<'_>,
     to: (Arc<[IpAddr]>, Endpoint),
-    speech: Speech,
+    (speech, room): (Speech, Room),
     deadline: Deadline,
 ) -> (Result<Opened, Failure>, Box<Trace>) {
     let mut trace = Box::<Trace>::default();
     let opened = async {
         let (addresses, endpoint) = &to;
+        // What is rarer than HTTP/1.1 in clear is on the heap: the others need no room for it.
         if let Speech::Quic(options) = &speech {
-            let quic = terms.net.quic_resolved(endpoint, addresses, options, deadline, &mut trace).await?;
-            return shared(Shared::over_quic(quic).await);
+            let quic = terms.net.quic_resolved(endpoint, addresses, options, deadline, &mut trace);
+            let opening = async { Shared::over_quic(quic.await?).await };
+            return Box::pin(shared(opening, deadline)).await;
         }
         let tcp = terms.net.connect_resolved(endpoint, addresses, deadline, &mut trace).await?;
-        // All that matters is read before the close.
-        let session = match speech {
-            Speech::Tls(session) => session?,
-            Speech::PlainHttp2 => return shared(Shared::over(Abrupt::new(tcp)).await),
-            _ => return serial(Serial::over(Abrupt::new(tcp)).await),
-        };
-        end_by_reset(&tcp);
-        let stream = session.handshake(tcp, deadline, &mut trace).await?;
-        if stream.alpn_protocol() == Some(b"h2") {
-            shared(Shared::over(stream).await)
-        } else {
-            serial(Serial::over(stream).await)
+        match speech {
+            Speech::Tls(session) => Box::pin(secured(tcp, session?, room, deadline, &mut trace)).await,
+            Speech::PlainHttp2 => Box::pin(shared(Shared::over(Abrupt::new(tcp)), deadline)).await,
+            _ => Serial::over(Abrupt::new(tcp), room).await.map(Opened::Serial),
         }
     };
     let opened = opened.await;
     (opened, trace)
 }
 
-fn serial(connection: Result<Serial, Failure>) -> Result<Opened, Failure> {
-    connection.map(Opened::Serial)
+async fn secured(
+    tcp: TcpStream,
+    session: TlsSession,
+    room: Room,
+    deadline: Deadline,
+    trace: &mut Trace,
+) -> Result<Opened, Failure> {
+    // All that matters is read before the close.
+    end_by_reset(&tcp);
+    let stream = session.handshake(tcp, deadline, trace).await?;
+    if stream.alpn_protocol() == Some(b"h2") {
+        Box::pin(shared(Shared::over(stream), deadline)).await
+    } else {
+        Serial::over(stream, room).await.map(Opened::Serial)
+    }
 }
 
-fn shared(connection: Result<(Shared, Driver), Failure>) -> Result<Opened, Failure> {
-    connection.map(|(shared, driver)| Opened::Shared(shared, driver))
+async fn shared(
+    opening: impl Future<Output = Result<(Shared, Driver), Failure>>,
+    deadline: Deadline,
+) -> Result<Opened, Failure> {
+    let (shared, driver) = deadline.hold(Phase::Connect, opening).await??;
+    Ok(Opened::Shared(shared, driver))
 }
 
 /// Sends `request` and reads the answer, as far as an object of this `kind` needs it.
@@ -151,7 +162,7 @@ pub(super) async fn exchange(
     let mut phases = Phases::default();
     let request = match request {
         Ok(request) => request,
-        Err(failure) => return Answer { outcome: Err(failure), phases, stale: false, back: None, shared },
+        Err(failure) => return Answer { outcome: Err(failure), phases, again: None, back: None, shared },
     };
     let asked = match over {
         Over::Serial(connection) => connection.ask(request, deadline, &mut phases).await,
@@ -160,7 +171,7 @@ pub(super) async fn exchange(
     };
     let (head, body) = match asked {
         Ok(answer) => answer,
-        Err(no) => return Answer { outcome: Err(no.failure), phases, stale: no.stale, back: None, shared },
+        Err(no) => return Answer { outcome: Err(no.failure), phases, again: no.again, back: None, shared },
     };
     let status = head.status;
     let (keep, limit) = match kind {
@@ -178,32 +189,30 @@ pub(super) async fn exchange(
         content.body_bytes = content.body_bytes.min(limit);
         content.wire_bytes = content.wire_bytes.min(limit);
     }
-    Answer { outcome: Ok((head, content)), phases, stale: false, back, shared }
+    Answer { outcome: Ok((head, content)), phases, again: None, back, shared }
 }
 
-/// The request for `url`.
+/// The request for `url` with these header fields.
 ///
 /// # Errors
 /// Ours, when the URL is longer than a request line may be.
 pub(super) fn message(url: &Url, headers: HeaderMap, version: Version) -> Result<Message, Failure> {
-    let unaskable = || {
-        let detail = format!("`{}` cannot be put into a request", shown(url));
-        Failure::new(Phase::Prepare, FailureKind::Internal, detail)
-    };
     let target = match version {
         Version::HTTP_2 | Version::HTTP_3 => &url[..Position::AfterQuery],
         _ => &url[Position::BeforePath..Position::AfterQuery],
     };
     let mut request = Request::new(Full::default());
     *request.method_mut() = Method::GET;
-    *request.uri_mut() = target.parse().map_err(|_| unaskable())?;
+    *request.uri_mut() = target.parse().map_err(|_| unaskable(url))?;
     *request.version_mut() = version;
     *request.headers_mut() = headers;
-    if version == Version::HTTP_11 {
-        let host = &url[Position::BeforeHost..Position::AfterPort];
-        request.headers_mut().insert(HOST, HeaderValue::from_str(host).map_err(|_| unaskable())?);
-    }
     Ok(request)
+}
+
+/// That there can be no request for `url`.
+pub(super) fn unaskable(url: &Url) -> Failure {
+    let detail = format!("`{}` cannot be put into a request", shown(url));
+    Failure::new(Phase::Prepare, FailureKind::Internal, detail)
 }
 
 /// `timeout` from `began` on, and at most until `end`.

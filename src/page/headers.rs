@@ -5,59 +5,90 @@ use std::sync::Arc;
 use http::header::{
     ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderName, REFERER,
 };
-use http::{HeaderMap, HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method, Version};
 use url::{Position, Url};
 
+use super::flight::unaskable;
 use super::load::Loader;
-use super::same_site;
-use crate::model::ObjectKind;
+use super::object::Object;
+use crate::model::{Failure, ObjectKind};
 use crate::wire::http::client::{is_same_origin, is_secret};
+
+/// Sets of header fields that are kept.
+const MOST_PREPARED: usize = 16;
+
+/// Header fields for all objects of one kind, that one document or style sheet names of one server.
+pub(super) struct Prepared {
+    kind: ObjectKind,
+    by: Arc<Url>,
+    origin: usize,
+    version: Version,
+    headers: HeaderMap,
+}
+
+impl Prepared {
+    fn is_for(&self, object: &Object, version: Version) -> bool {
+        let Object { origin, found, .. } = object;
+        (self.kind, self.origin, self.version) == (found.kind, *origin, version)
+            && Arc::ptr_eq(&self.by, &found.by)
+    }
+}
 
 impl Loader<'_> {
     /// The header of the request for `object`.
-    pub(super) fn headers(&mut self, object: usize) -> HeaderMap {
+    ///
+    /// # Errors
+    /// Ours, when its server has a name that no request can have.
+    pub(super) fn headers(&mut self, object: usize, version: Version) -> Result<HeaderMap, Failure> {
         let object = &self.objects[object];
-        let (page, url) = (self.terms.page, &object.url);
-        let is_own = is_same_origin(url, page);
-        let mut headers = if is_own { self.own.clone() } else { only(&self.own, |name| !is_secret(name)) };
-        accept(&mut headers, object.found.kind);
-        let by = &object.found.by;
-        let is_home = is_same_origin(by, url);
-        let known = self.referer.as_ref().filter(|(known, _)| is_home && Arc::ptr_eq(known, by));
-        let referer = match known {
-            Some((_, value)) => Some(value.clone()),
-            None => referer(by, url).and_then(|value| HeaderValue::try_from(value).ok()),
-        };
-        if let Some(value) = referer {
-            if is_home {
-                self.referer = Some((Arc::clone(by), value.clone()));
+        let known = self.prepared.iter().find(|prepared| prepared.is_for(object, version));
+        let mut headers = if let Some(prepared) = known {
+            prepared.headers.clone()
+        } else {
+            let (kind, by, origin) = (object.found.kind, Arc::clone(&object.found.by), object.origin);
+            let headers = self.prepare(object, version)?;
+            if self.prepared.len() == MOST_PREPARED {
+                self.prepared.remove(0);
             }
-            headers.insert(REFERER, value);
-        }
-        if same_site(page, url)
-            && let Some(cookies) = self.jar.header(url)
+            self.prepared.push(Prepared { kind, by, origin, version, headers: headers.clone() });
+            headers
+        };
+        if self.origins[object.origin].is_near
+            && let Some(cookies) = self.jar.header(&object.url)
         {
             headers.append(COOKIE, cookies);
         }
-        if let Some(value) = self.pass.as_mut().and_then(|pass| pass.authorization(&Method::GET, url)) {
+        let pass = self.pass.as_mut();
+        if let Some(value) = pass.and_then(|pass| pass.authorization(&Method::GET, &object.url)) {
             headers.insert(AUTHORIZATION, value);
         }
-        headers
+        Ok(headers)
+    }
+
+    /// What does not depend on the path.
+    fn prepare(&self, object: &Object, version: Version) -> Result<HeaderMap, Failure> {
+        let Object { found, url, .. } = object;
+        let mut headers = HeaderMap::with_capacity(12);
+        if version == Version::HTTP_11 {
+            let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]);
+            headers.insert(HOST, host.map_err(|_| unaskable(url))?);
+        }
+        let is_own = self.origins[object.origin].is_own;
+        let own = self.own.iter().filter(|(name, _)| is_own || !is_secret(name));
+        headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
+        accept(&mut headers, found.kind);
+        if let Some(value) = referer(&found.by, url).and_then(|value| HeaderValue::try_from(value).ok()) {
+            headers.insert(REFERER, value);
+        }
+        Ok(headers)
     }
 }
 
 /// Those of the monitor's `fields` that a request for an object of its own server has too.
 pub(super) fn own(fields: &HeaderMap) -> HeaderMap {
-    only(fields, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name))
-}
-
-/// Those of `fields` that are wanted, in their order.
-fn only(fields: &HeaderMap, is_wanted: impl Fn(&HeaderName) -> bool) -> HeaderMap {
-    let mut headers = HeaderMap::with_capacity(12);
-    for (name, value) in fields.iter().filter(|(name, _)| is_wanted(name)) {
-        headers.append(name, value.clone());
-    }
-    headers
+    let is_left = |name: &HeaderName| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name);
+    let own = fields.iter().filter(|(name, _)| is_left(name));
+    own.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// What browsers ask for, unless the monitor asks for something itself.

@@ -7,7 +7,7 @@ use url::Url;
 use super::finds::{Finds, Found};
 use super::flight::{Answer, Landed, Opened, Over, until};
 use super::load::Loader;
-use super::{read, same_site};
+use super::read;
 use crate::model::{Failure, FailureKind, ObjectKind, Phase};
 use crate::wire::http::client::{MOST_REDIRECTS, is_redirect, redirect_target, shown};
 use crate::wire::http::{Content, Head};
@@ -91,7 +91,7 @@ impl Loader<'_> {
     }
 
     async fn answered(&mut self, number: usize, object: usize, answer: Answer) {
-        let Answer { outcome, phases, stale, back, shared } = answer;
+        let Answer { outcome, phases, again, back, shared } = answer;
         let origin = &mut self.origins[number];
         match back {
             Some(connection) => origin.idle.push(connection),
@@ -100,24 +100,18 @@ impl Loader<'_> {
         }
         let held = &mut self.objects[object];
         held.told.phases.add_all(&phases);
-        let (head, content) = match outcome {
-            Ok(answer) => answer,
-            Err(_) if stale && held.repeats < MOST_REPEATS => {
+        let (head, content) = match (outcome, again) {
+            (Ok(answer), _) => answer,
+            (Err(_), Some(why)) if held.repeats < MOST_REPEATS => {
                 held.repeats += 1;
                 self.under_way -= 1;
-                let origin = &mut self.origins[number];
-                if let Some(connection) = shared {
-                    origin.give_up(connection);
-                }
-                // Those that are idle too have waited as long.
-                origin.open = origin.open.saturating_sub(origin.idle.len());
-                origin.idle.clear();
+                origin.lost(why, shared);
                 origin.waiting.push_front(object);
                 return;
             }
-            Err(failure) => return self.finish(object, Some(failure)),
+            (Err(failure), _) => return self.finish(object, Some(failure)),
         };
-        if same_site(self.terms.page, &held.url) {
+        if origin.is_near {
             self.jar.keep(&held.url, &head.headers);
         }
         held.note(&head, &content);
@@ -148,9 +142,10 @@ impl Loader<'_> {
             }
             Ok(to) => {
                 held.hops += 1;
-                held.url = to;
                 self.under_way -= 1;
-                let origin = self.origin(object);
+                let origin = self.origin(&to);
+                let held = &mut self.objects[object];
+                (held.url, held.origin) = (to, origin);
                 self.origins[origin].waiting.push_front(object);
             }
         }

@@ -2,19 +2,18 @@
 //! it speaks HTTP/2, each object once. All of it is polled in the caller's task and ends with it.
 
 use std::future::{Future, poll_fn};
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use http::{HeaderMap, HeaderValue, Version};
+use http::{HeaderMap, Version};
 use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use super::finds::Finds;
 use super::flight::{self, Flight, Landed, Over, until};
-use super::headers;
+use super::headers::{self, Prepared};
 use super::object::Object;
 use super::origin::{Next, Origin, Speech};
 use crate::model::{Failure, FailureKind, FullPage, Phase, micros};
@@ -76,7 +75,7 @@ pub async fn load(terms: &Terms<'_>, jar: &mut Jar, pass: Option<&mut Pass>, fin
         under_way: 0,
         shared: 0,
         own: headers::own(terms.headers),
-        referer: None,
+        prepared: Vec::new(),
     };
     let is_late = |object: &Object| {
         object.told.failure.as_ref().is_some_and(|failure| failure.kind == FailureKind::TimedOut)
@@ -108,8 +107,8 @@ pub(super) struct Loader<'a> {
     pub(super) shared: usize,
     /// Header fields of the monitor, as objects of the page's own server are asked with.
     pub(super) own: HeaderMap,
-    /// What the document or style sheet that named the last object says of itself to its own server.
-    pub(super) referer: Option<(Arc<Url>, HeaderValue)>,
+    /// Header fields that were put together for other objects.
+    pub(super) prepared: Vec<Prepared>,
 }
 
 /// The deadline has come.
@@ -160,16 +159,15 @@ impl Loader<'_> {
     /// Lets what was found wait for its server.
     pub(super) fn take_finds(&mut self) {
         for found in self.finds.take() {
-            self.objects.push(Object::new(found, self.terms.page));
-            let object = self.objects.len() - 1;
-            let origin = self.origin(object);
-            self.origins[origin].waiting.push_back(object);
+            let number = self.origin(&found.url);
+            let origin = &mut self.origins[number];
+            origin.waiting.push_back(self.objects.len());
+            self.objects.push(Object::new(found, number, !origin.is_near));
         }
     }
 
-    /// The server that `object` is asked for.
-    pub(super) fn origin(&mut self, object: usize) -> usize {
-        let url = &self.objects[object].url;
+    /// The number of the server that `url` is asked of.
+    pub(super) fn origin(&mut self, url: &Url) -> usize {
         if let Some(known) = self.origins.iter().position(|origin| is_same_origin(&origin.url, url)) {
             return known;
         }
@@ -189,7 +187,7 @@ impl Loader<'_> {
             (_, Version::HTTP_2) if is_own => Speech::PlainHttp2,
             _ => Speech::Plain,
         };
-        self.origins.push(Origin::new(url, endpoint, speech));
+        self.origins.push(Origin::new(url, page, endpoint, speech));
         self.origins.len() - 1
     }
 
@@ -227,13 +225,11 @@ impl Loader<'_> {
             Next::Open => {
                 origin.open += 1;
                 let addresses = origin.addresses.clone().unwrap_or_default();
-                let (endpoint, speech) = (origin.endpoint.clone(), origin.speech.clone());
-                self.flights.push(Box::pin(async move {
-                    let opening = Box::pin(flight::open(terms, (addresses, endpoint), speech, deadline));
-                    let held = deadline.hold(Phase::Connect, opening).await;
-                    let (connection, trace) = held.unwrap_or_else(|failure| (Err(failure), Box::default()));
-                    Landed::Opened { origin: number, object, connection, trace }
-                }));
+                let to = (addresses, origin.endpoint.clone());
+                let how = (origin.speech.clone(), origin.room);
+                let landed =
+                    move |(connection, trace)| Landed::Opened { origin: number, object, connection, trace };
+                self.flights.push(Box::pin(flight::open(terms, to, how, deadline).map(landed)));
             }
             Next::Serial(connection) => self.ask(number, object, Over::Serial(connection), deadline),
             Next::Shared(shared, connection) => {
@@ -243,9 +239,11 @@ impl Loader<'_> {
     }
 
     pub(super) fn ask(&mut self, origin: usize, object: usize, over: Over, deadline: Deadline) {
-        let headers = self.headers(object);
+        let version = over.version();
+        let headers = self.headers(object, version);
         let Object { url, found, .. } = &self.objects[object];
-        let (request, kind) = (flight::message(url, headers, over.version()), found.kind);
+        let request = headers.and_then(|headers| flight::message(url, headers, version));
+        let kind = found.kind;
         let body_bytes = self.terms.body_bytes;
         let landed = move |answer| Landed::Answered { origin, object, answer: Box::new(answer) };
         self.flights.push(Box::pin(flight::exchange(over, request, kind, body_bytes, deadline).map(landed)));

@@ -5,7 +5,6 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::finds::Found;
-use super::same_site;
 use crate::model::{Failure, PageObject, Phases, micros};
 use crate::wire::http::client::{short, version_name};
 use crate::wire::http::{Content, Head};
@@ -16,6 +15,8 @@ pub(super) struct Object {
     pub(super) found: Found,
     /// Where it is asked for now: redirects lead elsewhere.
     pub(super) url: Url,
+    /// The number of the server there.
+    pub(super) origin: usize,
     /// Redirects so far.
     pub(super) hops: usize,
     /// When it was begun.
@@ -29,11 +30,12 @@ pub(super) struct Object {
 }
 
 impl Object {
-    pub(super) fn new(found: Found, page: &Url) -> Self {
+    /// Nothing was done for it yet.
+    pub(super) fn new(found: Found, origin: usize, third_party: bool) -> Self {
         let told = PageObject {
             url: found.url.as_str().to_owned(),
             kind: found.kind,
-            third_party: !same_site(page, &found.url),
+            third_party,
             blocked: false,
             started_us: 0,
             total_us: 0,
@@ -46,7 +48,7 @@ impl Object {
             failure: None,
         };
         let url = found.url.clone();
-        Self { found, url, hops: 0, began: None, repeats: 0, is_done: false, told }
+        Self { found, url, origin, hops: 0, began: None, repeats: 0, is_done: false, told }
     }
 
     /// It is begun now, if it was not before; `page` is when that of the page was.

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use url::Url;
 
+use super::same_site;
 use crate::model::Failure;
 use crate::net::{Endpoint, TlsOptions, TlsSession};
-use crate::wire::http::{Serial, Shared};
+use crate::wire::http::client::is_same_origin;
+use crate::wire::http::{Again, Room, Serial, Shared};
 
 /// Connections to one server at most, as browsers have them (behaviour.md 4).
 pub(super) const MOST_CONNECTIONS: usize = 6;
@@ -17,10 +19,16 @@ pub(super) const MOST_CONNECTIONS: usize = 6;
 pub(super) struct Origin {
     /// The first URL that was found of it: those of its scheme, host and port belong to it.
     pub(super) url: Url,
+    /// The page came from here.
+    pub(super) is_own: bool,
+    /// The page came from the same site.
+    pub(super) is_near: bool,
     /// Where it is.
     pub(super) endpoint: Endpoint,
     /// How it is spoken with.
     pub(super) speech: Speech,
+    /// Header fields that its answers may have.
+    pub(super) room: Room,
     /// Objects that wait for it, in their order.
     pub(super) waiting: VecDeque<usize>,
     /// Known once its name was resolved.
@@ -67,11 +75,15 @@ pub(super) enum Next {
 }
 
 impl Origin {
-    pub(super) fn new(url: &Url, endpoint: Endpoint, speech: Speech) -> Self {
+    /// The server of `url`, where the page came from `page`.
+    pub(super) fn new(url: &Url, page: &Url, endpoint: Endpoint, speech: Speech) -> Self {
         Self {
             url: url.clone(),
+            is_own: is_same_origin(url, page),
+            is_near: same_site(url, page),
             endpoint,
             speech,
+            room: Room::Usual,
             waiting: VecDeque::new(),
             addresses: None,
             is_asked: false,
@@ -100,6 +112,19 @@ impl Origin {
         let is_told = self.was_reached || matches!(self.speech, Speech::Plain);
         let room = if is_told && !self.is_shared { MOST_CONNECTIONS } else { 1 };
         if self.open < room { Next::Open } else { Next::Wait }
+    }
+
+    /// A connection brought no answer, for this reason: of a shared one the number. Others may be no better.
+    pub(super) fn lost(&mut self, why: Again, shared: Option<usize>) {
+        if why == Again::Crowded {
+            self.room = Room::Full;
+        }
+        if let Some(number) = shared {
+            self.give_up(number);
+        }
+        // Those that are idle have waited as long, and have no more room.
+        self.open = self.open.saturating_sub(self.idle.len());
+        self.idle.clear();
     }
 
     /// Asks nothing more over the shared connection of this number.

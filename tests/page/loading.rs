@@ -109,6 +109,7 @@ async fn what_is_sent_with_a_request_is_what_a_browser_sends() {
     let (sheet, image, foreign) = (site.head("/a.css"), site.head("/b.png"), other.head("/x.png"));
     assert!(sheet.contains(&format!("Referer: {}\r\n", site.url("/"))), "{sheet}");
     assert!(sheet.contains("Cookie: sid=7\r\n") && sheet.contains("Accept: text/css"), "{sheet}");
+    assert!(sheet.starts_with("GET /a.css HTTP/1.1\r\nHost: "), "{sheet}");
     assert!(sheet.contains("X-Api-Key: k\r\n") && sheet.contains("X-Trace: t\r\n"), "{sheet}");
     assert!(!sheet.contains("Connection: close"), "{sheet}");
     assert!(image.contains(&format!("Referer: {}\r\n", site.url("/a.css"))), "{image}");
@@ -154,6 +155,7 @@ fn troubles() -> Vec<(&'static str, Reply, u16, &'static str)> {
             7003,
             "before it was complete",
         ),
+        ("too many fields", Reply::Full(200, fields(300), b"x".to_vec()), 7003, "or 256 fields"),
         ("no HTTP", Reply::Cut("SSH-2.0-x\r\n".to_owned()), 7003, "breaks the protocol"),
         ("wrongly coded", broken, 7003, "gzip"),
         ("redirected for ever", redirect("/bad.png"), 7003, "redirects"),
@@ -292,6 +294,32 @@ async fn a_server_that_closes_after_each_answer_without_saying_so_is_asked_again
     let seen = Check::of(&site.url("/")).run().await;
     assert_eq!(seen.failure, None);
     assert_eq!(page(&seen).objects.len(), 30);
+}
+
+/// So many header fields.
+fn fields(count: usize) -> String {
+    (0..count).fold(String::new(), |mut fields, number| {
+        write!(fields, "X-Field-{number}: {number}\r\n").unwrap();
+        fields
+    })
+}
+
+#[tokio::test]
+async fn objects_with_many_header_fields_are_loaded_and_few_of_them_asked_for_twice() {
+    let site = Site::start("127.0.0.1", |path| match path {
+        "/" => html((0..30).fold(String::new(), |mut html, number| {
+            write!(html, "<img src=/{number}.png>").unwrap();
+            html
+        })),
+        _ => Reply::Full(200, fields(250), b"x".to_vec()),
+    })
+    .await;
+    let seen = Check::of(&site.url("/")).run().await;
+    assert_eq!(seen.failure, None);
+    assert!(page(&seen).objects.iter().all(|object| object.http_status == 200 && object.body_bytes == 1));
+    // Once over each of the first six connections.
+    let asked = site.asked().len() - 1;
+    assert!((31..=36).contains(&asked), "{asked}");
 }
 
 #[tokio::test]

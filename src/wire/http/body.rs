@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, ReadBuf}
 use tokio::time::timeout_at;
 
 use super::coding::{self, Codings, TooMuch};
-use super::connection::{Serial, settled};
+use super::connection::{Room, Serial};
 use super::driver::Driver;
 use super::fault;
 use super::quic::QuicBody;
@@ -37,7 +37,7 @@ const CODING_OVERHEAD: u64 = 64 * 1024;
 pub struct Body {
     source: Source,
     /// Of a connection that can carry another exchange afterwards.
-    sender: Option<SendRequest<Full<Bytes>>>,
+    sender: Option<(SendRequest<Full<Bytes>>, Room)>,
     codings: Result<Codings, Failure>,
 }
 
@@ -112,8 +112,8 @@ impl Body {
         Self { source, sender: None, codings: coding::listed(headers) }
     }
 
-    pub(super) fn with_sender(self, sender: SendRequest<Full<Bytes>>) -> Self {
-        Self { sender: Some(sender), ..self }
+    pub(super) fn of_connection(self, sender: SendRequest<Full<Bytes>>, room: Room) -> Self {
+        Self { sender: Some((sender, room)), ..self }
     }
 
     /// Reads to the end, at most until `deadline` and at most `limit` bytes after decoding. `phases` gets
@@ -131,7 +131,7 @@ impl Body {
         phases: &mut Phases,
     ) -> (Content, Option<Serial>) {
         let content = self.take(keep, limit, deadline, phases).await;
-        let Some(sender) = self.sender.take().filter(|_| content.failure.is_none()) else {
+        let Some((sender, room)) = self.sender.take().filter(|_| content.failure.is_none()) else {
             return (content, None);
         };
         // A decoder may be done before it saw the end of the body.
@@ -140,7 +140,8 @@ impl Body {
             _ => false,
         };
         let Source { driver, marks, .. } = self.source;
-        (content, if at_end { settled(sender, driver, marks).await } else { None })
+        let connection = Serial { sender, driver, marks, room, used: true };
+        (content, if at_end { connection.settled().await } else { None })
     }
 
     async fn take(&mut self, keep: Keep, limit: u64, deadline: Deadline, phases: &mut Phases) -> Content {

@@ -27,9 +27,27 @@ use crate::net::{Deadline, Quic};
 pub struct Unanswered {
     /// What went wrong.
     pub failure: Failure,
-    /// Whether the connection had answered others and ended without a byte of an answer to this one: servers close
-    /// connections that are idle or have carried enough, and the request may be sent again (RFC 9110 9.2.2).
-    pub stale: bool,
+    /// Why another connection may bring one, for a request that can be sent again.
+    pub again: Option<Again>,
+}
+
+/// Why a request is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// The connection had answered others and ended without a byte of an answer to this one: servers close
+    /// connections that are idle or have carried enough (RFC 9110 9.2.2).
+    Stale,
+    /// Its head may have more fields than [`Room::Usual`] is for.
+    Crowded,
+}
+
+/// How many fields the head of an answer over a connection may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// A hundred, as hyper has room for without asking for memory each time.
+    Usual,
+    /// [`HEAD_FIELDS`](super::HEAD_FIELDS).
+    Full,
 }
 
 /// An HTTP/1.1 connection that carries one exchange at a time.
@@ -37,6 +55,7 @@ pub struct Serial {
     pub(super) sender: http1::SendRequest<Full<Bytes>>,
     pub(super) driver: Driver,
     pub(super) marks: Marks,
+    pub(super) room: Room,
     /// Whether it has carried an exchange.
     pub(super) used: bool,
 }
@@ -46,16 +65,16 @@ impl Serial {
     ///
     /// # Errors
     /// Those of the stream.
-    pub async fn over<S>(stream: S) -> Result<Self, Failure>
+    pub async fn over<S>(stream: S, room: Room) -> Result<Self, Failure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let marks = Marks::start(true);
         let io = TokioIo::new(Recorder::new(stream, marks.clone()));
         let (sender, connection) =
-            exchange::http1().handshake(io).await.map_err(|error| fault::of(&marks, &error))?;
+            exchange::http1(room).handshake(io).await.map_err(|error| fault::of(&marks, &error))?;
         let driver = Driver::new(connection, Some(marks.clone()), None);
-        Ok(Self { sender, driver, marks, used: false })
+        Ok(Self { sender, driver, marks, room, used: false })
     }
 
     /// Sends `request` and waits for the head of the answer, at most until `deadline`. [`Body::read_on`] gives
@@ -70,7 +89,7 @@ impl Serial {
         phases: &mut Phases,
     ) -> Result<(Head, Body), Unanswered> {
         self.marks.again();
-        let Self { sender, driver, marks, used } = &mut self;
+        let Self { sender, driver, marks, room, used } = &mut self;
         // Pinned here, since a future that is handed on is copied.
         let outcome = {
             let work = pin!(async {
@@ -83,11 +102,13 @@ impl Serial {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
                 let stale = *used && marks.bytes_read() == 0 && !error.is_parse();
-                Err(Unanswered { failure: fault::of(marks, &error), stale })
+                let crowded = *room == Room::Usual && error.is_parse_too_large();
+                let again = if crowded { Some(Again::Crowded) } else { stale.then_some(Again::Stale) };
+                Err(Unanswered { failure: fault::of(marks, &error), again })
             }
             Err(_) => {
                 let failure = Failure::timed_out(marks.phase(), deadline.timeout);
-                Err(Unanswered { failure, stale: false })
+                Err(Unanswered { failure, again: None })
             }
         };
         if outcome.is_ok() {
@@ -95,10 +116,10 @@ impl Serial {
         }
         marks.settle(phases);
         let (head, incoming) = exchange::head_of(outcome?, true);
-        let Self { sender, driver, marks, .. } = self;
+        let Self { sender, driver, marks, room, .. } = self;
         let body = Body::new(incoming, driver, marks, &head.headers);
         // Under TLS the farewell takes a while: such a connection looks alive when the body is there.
-        let body = if is_last(&head) { body } else { body.with_sender(sender) };
+        let body = if is_last(&head) { body } else { body.of_connection(sender, room) };
         Ok((head, body))
     }
 }
@@ -209,12 +230,12 @@ impl Http2 {
             Ok(Err(error)) => {
                 marks.ended_as(&self.marks);
                 // It has answered others, and not this one: it said farewell (RFC 9113 6.8).
-                let stale = self.marks.has_head();
-                Err(Unanswered { failure: fault::of(&marks, &error), stale })
+                let again = self.marks.has_head().then_some(Again::Stale);
+                Err(Unanswered { failure: fault::of(&marks, &error), again })
             }
             Err(_) => {
                 let failure = Failure::timed_out(marks.phase(), deadline.timeout);
-                Err(Unanswered { failure, stale: false })
+                Err(Unanswered { failure, again: None })
             }
         };
         if outcome.is_ok() {
@@ -228,16 +249,14 @@ impl Http2 {
     }
 }
 
-/// `driver`, moved on once; gives a connection back whose peer has not closed it.
-pub(super) async fn settled(
-    sender: http1::SendRequest<Full<Bytes>>,
-    mut driver: Driver,
-    marks: Marks,
-) -> Option<Serial> {
-    poll_fn(|cx| {
-        driver.poll(cx);
-        Poll::Ready(())
-    })
-    .await;
-    (!sender.is_closed() && marks.end().is_none()).then_some(Serial { sender, driver, marks, used: true })
+impl Serial {
+    /// Moved on once; itself, unless its peer has closed it.
+    pub(super) async fn settled(mut self) -> Option<Self> {
+        poll_fn(|cx| {
+            self.driver.poll(cx);
+            Poll::Ready(())
+        })
+        .await;
+        (!self.sender.is_closed() && self.marks.end().is_none()).then_some(self)
+    }
 }

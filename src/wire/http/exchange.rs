@@ -13,6 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout_at;
 
 use super::body::Body;
+use super::connection::Room;
 use super::driver::{Driver, Wanted};
 use super::recorder::{Marks, Recorder};
 use super::{HEAD_BYTES, HEAD_FIELDS, fault};
@@ -63,7 +64,8 @@ where
         let work = pin!(async {
             match protocol {
                 Protocol::Http1 => ask_http1(io, request, marks.clone()).await,
-                Protocol::Http2 => ask_http2(io, request, marks.clone()).await,
+                // On the heap, as it is the larger one and rarer.
+                Protocol::Http2 => Box::pin(ask_http2(io, request, marks.clone())).await,
             }
         });
         timeout_at(deadline.at, work).await
@@ -96,13 +98,12 @@ pub(super) fn head_of(response: Response<Incoming>, has_reason: bool) -> (Head, 
 }
 
 /// How HTTP/1 is spoken.
-pub(super) fn http1() -> http1::Builder {
+pub(super) fn http1(room: Room) -> http1::Builder {
     let mut builder = http1::Builder::new();
-    builder
-        .max_buf_size(HEAD_BYTES as usize)
-        .max_header_size(HEAD_BYTES as usize)
-        .max_headers(HEAD_FIELDS)
-        .title_case_headers(true);
+    builder.max_buf_size(HEAD_BYTES as usize).max_header_size(HEAD_BYTES as usize).title_case_headers(true);
+    if room == Room::Full {
+        builder.max_headers(HEAD_FIELDS);
+    }
     builder
 }
 
@@ -119,7 +120,7 @@ async fn ask_http1<I>(io: I, request: Request<Full<Bytes>>, marks: Marks) -> hyp
 where
     I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
 {
-    let (mut sender, connection) = http1().handshake(io).await?;
+    let (mut sender, connection) = http1(Room::Full).handshake(io).await?;
     let mut driver = Driver::new(connection, Some(marks), None);
     let response = driver.drive(sender.send_request(request)).await?;
     Ok((response, driver))

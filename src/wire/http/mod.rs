@@ -15,7 +15,7 @@ mod recorder;
 
 pub use body::{Body, Content, Keep};
 pub use coding::ACCEPT_ENCODING;
-pub use connection::{Serial, Shared, Unanswered};
+pub use connection::{Again, Room, Serial, Shared, Unanswered};
 pub use driver::Driver;
 pub use exchange::{Head, Protocol, open};
 pub use quic::open_quic;

@@ -124,7 +124,8 @@ impl<'a> Journey<'a> {
         let is_https = self.url.scheme() == "https";
         if self.version == Version::HTTP_3 && is_https {
             let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
-            let quic = net.quic(&endpoint, &options, deadline, &mut self.trace).await?;
+            // This and TLS are on the heap: what goes without needs no room for them.
+            let quic = Box::pin(net.quic(&endpoint, &options, deadline, &mut self.trace)).await?;
             self.is_secured = true;
             let message = self.prepare()?;
             let answer = wire::open_quic(quic, message, deadline, &mut self.trace.phases).await?;
@@ -147,8 +148,8 @@ impl<'a> Journey<'a> {
         }
         end_by_reset(&tcp);
         let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
-        let secured = net.handshake(tcp, &endpoint.host, &options, deadline, &mut self.trace).await;
-        let stream = secured?;
+        let handshake = net.handshake(tcp, &endpoint.host, &options, deadline, &mut self.trace);
+        let stream = Box::pin(handshake).await?;
         self.is_secured = true;
         let protocol = match stream.alpn_protocol() {
             Some(b"h2") => Protocol::Http2,
@@ -158,7 +159,7 @@ impl<'a> Journey<'a> {
             self.fell_back = Some(format!("`{}` does not speak HTTP/2, HTTP/1.1 was used", shown(&self.url)));
             self.version = Version::HTTP_11;
         }
-        self.exchange(stream, protocol).await
+        Box::pin(self.exchange(stream, protocol)).await
     }
 
     async fn exchange<S>(&mut self, stream: S, protocol: Protocol) -> Result<(Head, Body), Failure>

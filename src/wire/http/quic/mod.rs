@@ -15,7 +15,7 @@ use http_body_util::{BodyExt, Full};
 use tokio::time::timeout_at;
 
 use super::body::Body;
-use super::connection::Unanswered;
+use super::connection::{Again, Unanswered};
 use super::driver::Driver;
 use super::exchange::Head;
 use super::recorder::Marks;
@@ -97,7 +97,7 @@ impl Line {
         let (marks, is_head) = (Marks::start(false), request.method() == Method::HEAD);
         marks.sent();
         let late =
-            || Unanswered { failure: Failure::timed_out(marks.phase(), deadline.timeout), stale: false };
+            || Unanswered { failure: Failure::timed_out(marks.phase(), deadline.timeout), again: None };
         let exchanged = timeout_at(deadline.at, self.exchange(request, &marks)).await;
         let outcome = exchanged.unwrap_or_else(|_| Err(late()));
         if outcome.is_ok() {
@@ -107,7 +107,7 @@ impl Line {
         marks.settle(phases);
         let (response, stream) = outcome?;
         let answer = self.clone().answer(response, stream, is_head, Driver::idle(), marks);
-        answer.map_err(|failure| Unanswered { failure, stale: false })
+        answer.map_err(|failure| Unanswered { failure, again: None })
     }
 
     async fn exchange(
@@ -141,8 +141,8 @@ impl Line {
             () = self.told.gauge.flooded() => flooded(marks.phase()),
         };
         // It has answered others, and not this one: it said farewell (RFC 9114 5.2).
-        let is_farewell = matches!(failure.kind, FailureKind::NoResponse);
-        Err(Unanswered { stale: is_farewell && self.marks.has_head(), failure })
+        let is_farewell = matches!(failure.kind, FailureKind::NoResponse) && self.marks.has_head();
+        Err(Unanswered { failure, again: is_farewell.then_some(Again::Stale) })
     }
 
     fn answer(
