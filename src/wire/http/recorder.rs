@@ -185,8 +185,8 @@ impl Noted {
         }
     }
 
-    /// Takes the outcome of a write or flush; lets the read go on that waits for the first one.
-    fn written<T>(&mut self, outcome: &Poll<io::Result<T>>, is_write: bool) {
+    /// Takes the outcome of a write or flush; whether the read may go on that waits for the first one.
+    fn written<T>(&mut self, outcome: &Poll<io::Result<T>>, is_write: bool) -> bool {
         match outcome {
             Poll::Pending => self.blocked = true,
             Poll::Ready(Err(error)) => self.failed(error),
@@ -197,8 +197,24 @@ impl Noted {
                 }
             }
         }
-        if self.is_awaited && (self.wrote.is_some() || self.end.is_some()) {
-            (self.is_awaited, self.goes_on) = (false, true);
+        let may_go_on = self.is_awaited && (self.wrote.is_some() || self.end.is_some());
+        self.is_awaited &= !may_go_on;
+        may_go_on
+    }
+}
+
+impl<S: AsyncRead + Unpin> Recorder<S> {
+    /// Notes the outcome of a write or flush. When it lets a read go on, nothing has come yet as a rule: a read of no
+    /// bytes asks to be woken when it does, for less than another round of all.
+    fn note<T>(&mut self, cx: &mut Context<'_>, outcome: &Poll<io::Result<T>>, is_write: bool) {
+        if !self.marks.lock().written(outcome, is_write) {
+            return;
+        }
+        let awaited = Pin::new(&mut self.inner).poll_read(cx, &mut ReadBuf::new(&mut []));
+        let mut noted = self.marks.lock();
+        noted.goes_on = awaited.is_ready();
+        if let Poll::Ready(Err(error)) = &awaited {
+            noted.failed(error);
         }
     }
 }
@@ -234,10 +250,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Recorder<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.inner).poll_write(cx, bytes);
-        self.marks.lock().written(&outcome, true);
+        self.note(cx, &outcome, true);
         outcome
     }
 
@@ -247,7 +263,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let outcome = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
-        self.marks.lock().written(&outcome, true);
+        self.note(cx, &outcome, true);
         outcome
     }
 
@@ -257,7 +273,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Recorder<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let outcome = Pin::new(&mut self.inner).poll_flush(cx);
-        self.marks.lock().written(&outcome, false);
+        self.note(cx, &outcome, false);
         outcome
     }
 
