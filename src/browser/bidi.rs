@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use fantoccini::Client;
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::io::{Join, join};
@@ -20,6 +21,12 @@ use crate::model::cut;
 pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
 /// Characters that are told of an answer that is no good.
 const SHOWN: usize = 300;
+
+/// Where the browser of a session takes such connections; `None` of one that takes none, as Chromium does not.
+#[must_use]
+pub fn bidi_address(client: &Client) -> Option<&str> {
+    client.capabilities()?.get("webSocketUrl")?.as_str()
+}
 
 /// It, open. One session may have several.
 #[derive(Debug)]

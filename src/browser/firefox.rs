@@ -8,7 +8,7 @@ use fantoccini::error::CmdError;
 use fantoccini::wd::Capabilities;
 use serde_json::{Value, json};
 
-use super::bidi::{Bidi, LONGEST_EVENT};
+use super::bidi::{Bidi, LONGEST_EVENT, bidi_address};
 use super::binaries::Binaries;
 use super::group::Program;
 use super::profile::Profile;
@@ -163,8 +163,7 @@ fn preferences(wish: &Wish, proxy: SocketAddr) -> Value {
 /// # Errors
 /// What the driver says.
 pub(super) async fn dress(client: &Client, guise: &Guise) -> Result<(), CmdError> {
-    let events = client.capabilities().and_then(|all| all.get("webSocketUrl")?.as_str());
-    if let Some(address) = events.filter(|_| guise.mobile) {
+    if let Some(address) = bidi_address(client).filter(|_| guise.mobile) {
         return fit(client, address, guise.viewport).await;
     }
     let frame = "return [outerWidth - innerWidth, outerHeight - innerHeight]";

@@ -25,6 +25,7 @@ mod trouble;
 mod user;
 mod wish;
 
+pub use bidi::bidi_address;
 pub use commands::Cdp;
 pub use config::{HouseConfig, Remote};
 pub use house::{House, Opened, QUEUE};

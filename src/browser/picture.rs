@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::bidi::Bidi;
+use super::bidi::{Bidi, bidi_address};
 use super::{Session, Trouble};
 
 /// Bytes of a message with a picture in base64.
@@ -41,8 +41,8 @@ impl Session {
     /// In base64; `None` of a browser that cannot be asked so.
     async fn taken_past_driver(&self, within: Duration) -> Option<Result<String, String>> {
         let window = self.entered()?;
-        if let Some(address) = self.client().capabilities()?.get("webSocketUrl") {
-            return Some(by_bidi(address.as_str()?, &window, within).await);
+        if let Some(address) = bidi_address(self.client()) {
+            return Some(by_bidi(address, &window, within).await);
         }
         Some(by_devtools(self.debugger()?, &window, within).await)
     }

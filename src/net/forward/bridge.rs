@@ -77,7 +77,7 @@ impl Bridge {
         let wants_http2 = offered.alpn().is_some_and(|mut names| names.any(|name| name == b"h2"));
         let alpn = if wants_http2 { HTTP2 } else { HTTP1 };
         let options = TlsOptions { alpn, ..self.options.clone() };
-        let deadline = Deadline::within(super::visit::PATIENCE);
+        let deadline = Deadline::within(super::http1::PATIENCE);
         let mut trace = Trace::default();
         let mut target = net.handshake(target, host, &options, deadline, &mut trace).await?;
         let config = self.server(host, target.alpn_protocol())?;

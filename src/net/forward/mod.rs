@@ -7,6 +7,7 @@
 mod blocked;
 mod bridge;
 mod exchange;
+mod http1;
 mod ledger;
 mod peer;
 mod prefixed;

@@ -15,12 +15,12 @@ use hyper::rt::Executor;
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
 use hyper::{client, server};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, copy_bidirectional};
 use tokio::sync::mpsc;
 
+use super::http1::{with_browser, with_target};
 use super::tracing::Tracing;
-use super::visit::{HEAD_BYTES, HEAD_FIELDS, PATIENCE};
 
 /// Bytes of a head in HTTP/2.
 const LIST_BYTES: u32 = 64 * 1024;
@@ -37,11 +37,7 @@ type Switched = (OnUpgrade, OnUpgrade);
 
 /// HTTP/1.1, until one side ends it.
 pub(super) async fn http1(browser: impl Side, target: impl Side, tracing: &Arc<Tracing>) {
-    let connecting = client::conn::http1::Builder::new()
-        .max_buf_size(HEAD_BYTES)
-        .max_headers(HEAD_FIELDS)
-        .preserve_header_case(true)
-        .handshake(TokioIo::new(target));
+    let connecting = with_target().handshake(TokioIo::new(target));
     let Ok((sender, connection)) = connecting.await else { return };
     // One request at a time, as the browser sends them.
     let sender = Arc::new(tokio::sync::Mutex::new(sender));
@@ -65,17 +61,7 @@ pub(super) async fn http1(browser: impl Side, target: impl Side, tracing: &Arc<T
             Ok::<_, hyper::Error>(response)
         }
     });
-    let mut serving = pin!(
-        server::conn::http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(PATIENCE)
-            .max_buf_size(HEAD_BYTES)
-            .max_headers(HEAD_FIELDS)
-            .preserve_header_case(true)
-            .auto_date_header(false)
-            .serve_connection(TokioIo::new(browser), service)
-            .with_upgrades()
-    );
+    let mut serving = pin!(with_browser().serve_connection(TokioIo::new(browser), service).with_upgrades());
     let mut connection = pin!(connection.with_upgrades());
     let mut open = true;
     loop {

@@ -7,14 +7,11 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use hyper::client::conn::http1::{self, SendRequest};
+use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-/// Bytes of the head of an answer at most.
-const HEAD_BYTES: usize = 64 * 1024;
-/// Header fields of an answer at most.
-const HEAD_FIELDS: usize = 256;
+use super::http1::with_target;
 
 /// A connection with what moves it on.
 pub(super) struct Upstream {
@@ -27,13 +24,7 @@ pub(super) struct Upstream {
 
 impl Upstream {
     pub(super) async fn new(host: &str, port: u16, stream: TcpStream) -> hyper::Result<Self> {
-        let (sender, connection) = http1::Builder::new()
-            .max_buf_size(HEAD_BYTES)
-            .max_header_size(HEAD_BYTES)
-            .max_headers(HEAD_FIELDS)
-            .preserve_header_case(true)
-            .handshake(TokioIo::new(stream))
-            .await?;
+        let (sender, connection) = with_target().handshake(TokioIo::new(stream)).await?;
         // An error shows in the exchange that meets it.
         let connection = Box::pin(async move { drop(connection.with_upgrades().await) });
         Ok(Self { host: host.to_owned(), port, sender, connection: Some(connection) })

@@ -2,30 +2,22 @@
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 
+use super::http1::{PATIENCE, with_browser};
 use super::upstream::Upstream;
 use super::{Forward, exchange};
 use crate::model::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, Endpoint, Net, Trace};
-
-/// Bytes of a request's head at most.
-pub(super) const HEAD_BYTES: usize = 64 * 1024;
-/// Header fields of a request at most.
-pub(super) const HEAD_FIELDS: usize = 256;
-/// Time for the head of a request to be complete, and for a target to let us connect.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The body of an answer to the browser.
 pub(super) type Answer = UnsyncBoxBody<Bytes, hyper::Error>;
@@ -52,15 +44,7 @@ pub(super) enum Tunnel {
 pub(super) async fn serve(forward: &Forward, net: &Net, stream: TcpStream) {
     let visit = Visit { forward, net, after: Mutex::default(), idle: Arc::default() };
     let service = service_fn(|request| visit.answer(request));
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(PATIENCE)
-        .max_buf_size(HEAD_BYTES)
-        .max_headers(HEAD_FIELDS)
-        .preserve_header_case(true)
-        .auto_date_header(false)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
+    let connection = with_browser().serve_connection(TokioIo::new(stream), service).with_upgrades();
     // An error is the browser's: it went away, or said something that is no HTTP and was told so.
     if connection.await.is_ok() {
         let tunnel = visit.after.lock().unwrap_or_else(PoisonError::into_inner).take();

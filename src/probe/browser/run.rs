@@ -12,7 +12,7 @@ use super::capture::Files;
 use super::options::{Options, variables};
 use super::play::Player;
 use super::{pages, views};
-use crate::browser::{House, Journal, Keeper, Listener, Opened, Session, Wish};
+use crate::browser::{House, Journal, Keeper, Listener, Opened, Session, Wish, bidi_address};
 use crate::model::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
 use crate::net::Forward;
 use crate::probe::Context;
@@ -136,9 +136,8 @@ fn judged(
 
 /// What Firefox tells is listened to from the start; Chromium's driver keeps a log.
 async fn listener(client: &Client) -> Result<Option<Listener>, Failure> {
-    let address = client.capabilities().and_then(|all| all.get("webSocketUrl")?.as_str().map(str::to_owned));
-    match address {
-        Some(address) => Listener::connect(&address, LISTENING).await.map(Some),
+    match bidi_address(client) {
+        Some(address) => Listener::connect(address, LISTENING).await.map(Some),
         None => Ok(None),
     }
 }
