@@ -6,26 +6,25 @@
 //! the ratio is over its bound.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
 
-use std::convert::Infallible;
-use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::join_all;
-use http::{Request, Response, header};
+use http::{Request, header};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::SendRequest;
-use hyper_util::rt::TokioIo;
 use serde_json::json;
-use tokio::net::{TcpListener, TcpStream};
 use vigie::model::MonitorType;
 
 use cpu::{attempt, in_turns, net, probe, told};
+use web::{connected, serve, served};
 
 #[path = "support/cpu.rs"]
 mod cpu;
+#[path = "support/web.rs"]
+mod web;
 
 /// The bound of the ratio.
 const PAGE: f64 = 1.3;
@@ -39,7 +38,7 @@ const BYTES: usize = 8_000;
 fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     if std::env::args().any(|arg| arg == "--serve") {
-        runtime.block_on(serve());
+        runtime.block_on(serve(answers()));
         return ExitCode::SUCCESS;
     }
     let quick = std::env::args().any(|arg| arg == "--quick");
@@ -74,25 +73,16 @@ async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
 
 /// The least that asks for the same: the page over a connection of its own, the objects over as many as there.
 async fn bare(at: SocketAddr) {
-    let mut page = connected(at).await;
+    let (mut page, _) = connected(at).await;
     assert!(ask(&mut page, at, "/").await > 1_000);
     drop(page);
     let each = (0..CONNECTIONS).map(|connection| async move {
-        let mut sender = connected(at).await;
+        let (mut sender, _) = connected(at).await;
         for number in (connection..OBJECTS).step_by(CONNECTIONS) {
             assert_eq!(ask(&mut sender, at, &format!("/{number}.png")).await, BYTES);
         }
     });
     join_all(each).await;
-}
-
-async fn connected(at: SocketAddr) -> SendRequest<Full<Bytes>> {
-    let stream = TcpStream::connect(at).await.unwrap();
-    stream.set_nodelay(true).unwrap();
-    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
-    // How it ends does not matter: it was answered until then.
-    tokio::spawn(async move { drop(connection.await) });
-    sender
 }
 
 async fn ask(sender: &mut SendRequest<Full<Bytes>>, at: SocketAddr, path: &str) -> usize {
@@ -109,53 +99,16 @@ async fn ask(sender: &mut SendRequest<Full<Bytes>>, at: SocketAddr, path: &str) 
     answer.into_body().collect().await.unwrap().to_bytes().len()
 }
 
-/// Ends with what it serves.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// This program as the server, and where it listens.
-fn served() -> (Server, SocketAddr) {
-    let mut child =
-        Command::new(std::env::current_exe().unwrap()).arg("--serve").stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    (Server(child), line.trim().parse().unwrap())
-}
-
-async fn serve() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    println!("{}", listener.local_addr().unwrap());
-    std::io::stdout().flush().unwrap();
+/// The page at `/`, and its objects elsewhere.
+fn answers() -> impl Fn(&str) -> (&'static str, Bytes) + Clone + Send + Sync + 'static {
     let body = "<p>a word or two of what this page is about, as pages have it</p>\n";
     let page: String = (0..OBJECTS)
         .map(|number| format!("{body}<img src='/{number}.png' alt=''>\n"))
         .collect::<Vec<_>>()
         .concat();
     let (page, object) = (Bytes::from(page), Bytes::from(vec![b'x'; BYTES]));
-    loop {
-        let (stream, _) = listener.accept().await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        let (page, object) = (page.clone(), object.clone());
-        let answer = hyper::service::service_fn(move |request: Request<hyper::body::Incoming>| {
-            let (kind, body) = match request.uri().path() {
-                "/" => ("text/html", page.clone()),
-                _ => ("image/png", object.clone()),
-            };
-            let answer =
-                Response::builder().header(header::CONTENT_TYPE, kind).body(Full::new(body)).unwrap();
-            std::future::ready(Ok::<_, Infallible>(answer))
-        });
-        let serving =
-            hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer);
-        tokio::spawn(async move {
-            // A client that has heard enough may end the connection as it likes.
-            let _ = serving.await;
-        });
+    move |path| match path {
+        "/" => ("text/html", page.clone()),
+        _ => ("image/png", object.clone()),
     }
 }

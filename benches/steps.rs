@@ -5,24 +5,23 @@
 //! the ratio is over its bound.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs)]
 
-use std::convert::Infallible;
-use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Request, Response, header};
+use http::{Request, header};
 use http_body_util::{BodyExt, Full};
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tokio::net::{TcpListener, TcpStream};
 use vigie::model::MonitorType;
 
 use cpu::{attempt, in_turns, net, probe, told};
+use web::{connected, serve, served};
 
 #[path = "support/cpu.rs"]
 mod cpu;
+#[path = "support/web.rs"]
+mod web;
 
 /// The bound of the ratio.
 const STEPS: f64 = 1.3;
@@ -32,7 +31,7 @@ const COUNT: u32 = 10;
 fn main() -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     if std::env::args().any(|arg| arg == "--serve") {
-        runtime.block_on(serve());
+        runtime.block_on(serve(answer));
         return ExitCode::SUCCESS;
     }
     let quick = std::env::args().any(|arg| arg == "--quick");
@@ -86,11 +85,7 @@ fn monitor(at: SocketAddr) -> Value {
 /// The least that asks once: a connection of its own, a deadline, and the whole answer.
 async fn bare(at: SocketAddr, number: u32) {
     let ask = async {
-        let stream = TcpStream::connect(at).await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
-        let driver = tokio::spawn(connection);
+        let (mut sender, driver) = connected(at).await;
         let request = Request::get(format!("/items/{number}"))
             .header(header::HOST, at.to_string())
             .header(header::USER_AGENT, "bare")
@@ -107,45 +102,10 @@ async fn bare(at: SocketAddr, number: u32) {
     tokio::time::timeout(Duration::from_secs(30), ask).await.unwrap();
 }
 
-/// Ends with what it serves.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// This program as the server, and where it listens.
-fn served() -> (Server, SocketAddr) {
-    let mut child =
-        Command::new(std::env::current_exe().unwrap()).arg("--serve").stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    (Server(child), line.trim().parse().unwrap())
-}
-
-async fn serve() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    println!("{}", listener.local_addr().unwrap());
-    std::io::stdout().flush().unwrap();
-    loop {
-        let (stream, _) = listener.accept().await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        let answer = hyper::service::service_fn(|request: Request<hyper::body::Incoming>| async move {
-            let id: u32 = request.uri().path().rsplit('/').next().unwrap().parse().unwrap();
-            let rows: Vec<_> =
-                (0..20).map(|row| json!({"row": row, "name": "a name of some length"})).collect();
-            let body = json!({"id": id, "token": "0123456789abcdef", "rows": rows}).to_string();
-            let answer = Response::builder().header(header::CONTENT_TYPE, "application/json");
-            Ok::<_, Infallible>(answer.body(Full::<Bytes>::from(body)).unwrap())
-        });
-        let serving =
-            hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer);
-        tokio::spawn(async move {
-            // A client that has heard enough may end the connection as it likes.
-            let _ = serving.await;
-        });
-    }
+/// The item whose number ends `path`.
+fn answer(path: &str) -> (&'static str, Bytes) {
+    let id: u32 = path.rsplit('/').next().unwrap().parse().unwrap();
+    let rows: Vec<_> = (0..20).map(|row| json!({"row": row, "name": "a name of some length"})).collect();
+    let body = json!({"id": id, "token": "0123456789abcdef", "rows": rows}).to_string();
+    ("application/json", Bytes::from(body))
 }
