@@ -17,9 +17,10 @@ use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::SendRequest;
 use serde_json::json;
 use vigie::model::MonitorType;
+use vigie::net::Abrupt;
 
 use cpu::{attempt, in_turns, net, probe, told};
-use web::{connected, serve, served};
+use web::{serve, served, speak, stream};
 
 #[path = "support/cpu.rs"]
 mod cpu;
@@ -71,13 +72,15 @@ async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
     told("full page", "the bare requests", &costs, checks, PAGE)
 }
 
-/// The least that asks for the same: the page over a connection of its own, the objects over as many as there.
+/// The least that asks for the same: the page over a connection of its own, the objects over as many as there. They
+/// end by a reset, as those of the check do: one that takes its leave has the kernel work on when it is the other
+/// side's turn.
 async fn bare(at: SocketAddr) {
-    let (mut page, _) = connected(at).await;
+    let (mut page, _) = speak(Abrupt::new(stream(at).await)).await;
     assert!(ask(&mut page, at, "/").await > 1_000);
     drop(page);
     let each = (0..CONNECTIONS).map(|connection| async move {
-        let (mut sender, _) = connected(at).await;
+        let (mut sender, _) = speak(Abrupt::new(stream(at).await)).await;
         for number in (connection..OBJECTS).step_by(CONNECTIONS) {
             assert_eq!(ask(&mut sender, at, &format!("/{number}.png")).await, BYTES);
         }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use vigie::model::MonitorType;
 
 use cpu::{attempt, in_turns, net, probe, told};
-use web::{connected, serve, served};
+use web::{serve, served, speak, stream};
 
 #[path = "support/cpu.rs"]
 mod cpu;
@@ -82,10 +82,10 @@ fn monitor(at: SocketAddr) -> Value {
     json!({"name": "items", "api_steps": (1..=COUNT).map(step).collect::<Vec<_>>()})
 }
 
-/// The least that asks once: a connection of its own, a deadline, and the whole answer.
+/// The least that asks once: a connection of its own, a deadline, the whole answer, and the end of the connection.
 async fn bare(at: SocketAddr, number: u32) {
     let ask = async {
-        let (mut sender, driver) = connected(at).await;
+        let (mut sender, driver) = speak(stream(at).await).await;
         let request = Request::get(format!("/items/{number}"))
             .header(header::HOST, at.to_string())
             .header(header::USER_AGENT, "bare")

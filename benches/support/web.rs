@@ -11,9 +11,9 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
-use vigie::net::Abrupt;
 
 /// Ends with what it serves.
 pub struct Server(Child);
@@ -58,12 +58,18 @@ pub async fn serve(answer: impl Fn(&str) -> (&'static str, Bytes) + Clone + Send
     }
 }
 
-/// A connection and the task that moves it on. It ends as those of the checks do, by a reset: a connection that takes
-/// its leave, or stays behind in `TIME_WAIT`, has the kernel work on when it is the other side's turn.
-pub async fn connected(at: SocketAddr) -> (SendRequest<Full<Bytes>>, JoinHandle<hyper::Result<()>>) {
+/// A connection.
+pub async fn stream(at: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(at).await.unwrap();
     stream.set_nodelay(true).unwrap();
-    let io = TokioIo::new(Abrupt::new(stream));
-    let (sender, connection) = hyper::client::conn::http1::handshake(io).await.unwrap();
+    stream
+}
+
+/// HTTP/1.1 over `stream`, and the task that moves it on.
+pub async fn speak<S>(stream: S) -> (SendRequest<Full<Bytes>>, JoinHandle<hyper::Result<()>>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.unwrap();
     (sender, tokio::spawn(connection))
 }
