@@ -110,11 +110,11 @@ impl Origin {
         }
         // What is spoken is known from the first connection: HTTP/2 and HTTP/3 need no second one.
         let is_told = self.was_reached || matches!(self.speech, Speech::Plain);
-        let room = if is_told && !self.is_shared { MOST_CONNECTIONS } else { 1 };
-        if self.open < room { Next::Open } else { Next::Wait }
+        let most = if is_told && !self.is_shared { MOST_CONNECTIONS } else { 1 };
+        if self.open < most { Next::Open } else { Next::Wait }
     }
 
-    /// A connection brought no answer, for this reason: of a shared one the number. Others may be no better.
+    /// A connection brought no answer, for this reason; a shared one has a number. Those that are idle are no better.
     pub(super) fn lost(&mut self, why: Again, shared: Option<usize>) {
         if why == Again::Crowded {
             self.room = Room::Full;

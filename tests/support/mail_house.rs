@@ -36,6 +36,9 @@ pub struct House {
     _dovecot: Daemon,
 }
 
+/// Houses that are begun until one stands.
+const TRIES: u32 = 3;
+
 /// Ports of dovecot.
 struct Ports {
     imap: u16,
@@ -60,6 +63,19 @@ impl House {
             lacking::lacks(test, "root, postfix and dovecot", remedy);
             return None;
         }
+        // A port that was free may be somebody else's by the time that a server asks for it.
+        let mut why = String::new();
+        for _ in 0..TRIES {
+            match Self::open(more) {
+                Ok(house) => return Some(house),
+                Err(words) => why = words,
+            }
+        }
+        panic!("postfix does not start: {why}");
+    }
+
+    /// What postfix says where it does not start.
+    fn open(more: &str) -> Result<Self, String> {
         let folder = open_folder();
         let at = folder.path().display().to_string();
         let [imap, imaps, pop, pops, lmtp, auth] = std::array::from_fn(|_| free_port());
@@ -69,23 +85,12 @@ impl House {
         fs::write(folder.path().join("cert.pem"), cert.pem()).unwrap();
         fs::write(folder.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
         let dovecot = dovecot(&at, &Ports { imap, imaps, pop, pops, lmtp, auth }, more);
-        postfix(&at, [smtp, smtp_strict, smtps], lmtp, auth);
+        postfix(&at, [smtp, smtp_strict, smtps], lmtp, auth)?;
         for port in [imap, pop, lmtp, smtp, smtp_strict, smtps] {
             wait_for(port);
         }
         let certificate = cert.pem();
-        Some(Self {
-            folder,
-            smtp,
-            smtp_strict,
-            smtps,
-            imap,
-            imaps,
-            pop,
-            pops,
-            certificate,
-            _dovecot: dovecot,
-        })
+        Ok(Self { folder, smtp, smtp_strict, smtps, imap, imaps, pop, pops, certificate, _dovecot: dovecot })
     }
 
     /// Every mail of `user`, once there are `count`.
@@ -140,7 +145,7 @@ fn dovecot(at: &str, ports: &Ports, more: &str) -> Daemon {
     Daemon::start(Command::new("/usr/sbin/dovecot").args(["-F", "-c", &path]))
 }
 
-fn postfix(at: &str, [smtp, strict, smtps]: [u16; 3], lmtp: u16, auth: u16) {
+fn postfix(at: &str, [smtp, strict, smtps]: [u16; 3], lmtp: u16, auth: u16) -> Result<(), String> {
     for folder in ["etc", "queue", "data"] {
         fs::create_dir(format!("{at}/{folder}")).unwrap();
     }
@@ -186,9 +191,12 @@ fn postfix(at: &str, [smtp, strict, smtps]: [u16; 3], lmtp: u16, auth: u16) {
     fs::write(format!("{at}/etc/master.cf"), master).unwrap();
     // It gives its master ten seconds, which a busy machine may not have: then it is started once more.
     let etc = format!("{at}/etc");
-    let start = || Command::new("/usr/sbin/postfix").args(["-c", &etc, "start"]).output().unwrap();
-    let started = (0..3).map(|_| start()).find(|started| started.status.success()).unwrap_or_else(start);
-    assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+    let call = |what: &str| Command::new("/usr/sbin/postfix").args(["-c", &etc, what]).output().unwrap();
+    if call("start").status.success() || call("start").status.success() {
+        return Ok(());
+    }
+    call("stop");
+    Err(fs::read_to_string(format!("{at}/mail.log")).unwrap_or_default())
 }
 
 /// Every mail of `user`, whole, in their order.
