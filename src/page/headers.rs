@@ -74,8 +74,7 @@ impl Loader<'_> {
             headers.insert(HOST, host.map_err(|_| unaskable(url))?);
         }
         let is_own = self.origins[object.origin].is_own;
-        let own = self.own.iter().filter(|(name, _)| is_own || !is_secret(name));
-        headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
+        headers.extend(only(&self.own, |name| is_own || !is_secret(name)));
         accept(&mut headers, found.kind);
         if let Some(value) = referer(&found.by, url).and_then(|value| HeaderValue::try_from(value).ok()) {
             headers.insert(REFERER, value);
@@ -86,9 +85,16 @@ impl Loader<'_> {
 
 /// Those of the monitor's `fields` that a request for an object of its own server has too.
 pub(super) fn own(fields: &HeaderMap) -> HeaderMap {
-    let is_left = |name: &HeaderName| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name);
-    let own = fields.iter().filter(|(name, _)| is_left(name));
-    own.map(|(name, value)| (name.clone(), value.clone())).collect()
+    only(fields, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name)).collect()
+}
+
+/// Those of `fields` that are wanted, in their order.
+fn only(
+    fields: &HeaderMap,
+    is_wanted: impl Fn(&HeaderName) -> bool,
+) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    let wanted = fields.iter().filter(move |(name, _)| is_wanted(name));
+    wanted.map(|(name, value)| (name.clone(), value.clone()))
 }
 
 /// What browsers ask for, unless the monitor asks for something itself.

@@ -122,7 +122,7 @@ impl Origin {
         if let Some(number) = shared {
             self.give_up(number);
         }
-        // Those that are idle have waited as long, and have no more room.
+        // Those that are idle have waited as long, or have no more room as a rule.
         self.open = self.open.saturating_sub(self.idle.len());
         self.idle.clear();
     }

@@ -70,10 +70,7 @@ async fn a_page_is_loaded_with_all_that_it_consists_of() {
 #[tokio::test]
 async fn six_connections_to_a_server_are_used_again_and_again() {
     let site = Site::start("127.0.0.1", |path| match path {
-        "/" => html((0..60).fold(String::new(), |mut html, number| {
-            write!(html, "<img src=/{number}.png>").unwrap();
-            html
-        })),
+        "/" => images(60),
         _ => bytes(2000),
     })
     .await;
@@ -284,16 +281,21 @@ async fn imports_in_a_circle_and_without_end_come_to_an_end() {
 #[tokio::test]
 async fn a_server_that_closes_after_each_answer_without_saying_so_is_asked_again() {
     let site = Site::start("127.0.0.1", |path| match path {
-        "/" => html((0..30).fold(String::new(), |mut html, number| {
-            write!(html, "<img src=/{number}.png>").unwrap();
-            html
-        })),
+        "/" => images(30),
         _ => Reply::Last("x".to_owned()),
     })
     .await;
     let seen = Check::of(&site.url("/")).run().await;
     assert_eq!(seen.failure, None);
     assert_eq!(page(&seen).objects.len(), 30);
+}
+
+/// A page of so many images.
+fn images(count: usize) -> Reply {
+    html((0..count).fold(String::new(), |mut html, number| {
+        write!(html, "<img src=/{number}.png>").unwrap();
+        html
+    }))
 }
 
 /// So many header fields.
@@ -307,10 +309,7 @@ fn fields(count: usize) -> String {
 #[tokio::test]
 async fn objects_with_many_header_fields_are_loaded_and_few_of_them_asked_for_twice() {
     let site = Site::start("127.0.0.1", |path| match path {
-        "/" => html((0..30).fold(String::new(), |mut html, number| {
-            write!(html, "<img src=/{number}.png>").unwrap();
-            html
-        })),
+        "/" => images(30),
         _ => Reply::Full(200, fields(250), b"x".to_vec()),
     })
     .await;

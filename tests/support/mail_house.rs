@@ -74,7 +74,7 @@ impl House {
         panic!("postfix does not start: {why}");
     }
 
-    /// What postfix says where it does not start.
+    /// One of them; or what postfix said, where it did not start.
     fn open(more: &str) -> Result<Self, String> {
         let folder = open_folder();
         let at = folder.path().display().to_string();

@@ -122,6 +122,16 @@ impl Serial {
         let body = if is_last(&head) { body } else { body.of_connection(sender, room) };
         Ok((head, body))
     }
+
+    /// Moved on once; itself, unless its peer has closed it.
+    pub(super) async fn settled(mut self) -> Option<Self> {
+        poll_fn(|cx| {
+            self.driver.poll(cx);
+            Poll::Ready(())
+        })
+        .await;
+        (!self.sender.is_closed() && self.marks.end().is_none()).then_some(self)
+    }
 }
 
 /// Whether the peer closes the connection after this answer (RFC 9112 9.3).
@@ -246,17 +256,5 @@ impl Http2 {
         let (head, incoming) = exchange::head_of(outcome?, false);
         let body = Body::new(incoming, Driver::idle(), marks, &head.headers);
         Ok((head, body))
-    }
-}
-
-impl Serial {
-    /// Moved on once; itself, unless its peer has closed it.
-    pub(super) async fn settled(mut self) -> Option<Self> {
-        poll_fn(|cx| {
-            self.driver.poll(cx);
-            Poll::Ready(())
-        })
-        .await;
-        (!self.sender.is_closed() && self.marks.end().is_none()).then_some(self)
     }
 }
