@@ -43,6 +43,7 @@ pub struct App {
     pub store: Arc<SqliteStore>,
     pub planner: Arc<FakePlanner>,
     pub clock: Arc<FakeClock>,
+    pub roster: Arc<Roster>,
     folder: TempDir,
 }
 
@@ -64,6 +65,17 @@ impl App {
         self.store.close().await;
         let Self { folder, .. } = self;
         Self::start_in(folder, now, &SqliteSettings::default()).await
+    }
+
+    /// Over data that somebody else wrote, at the second `now`.
+    pub async fn over(folder: TempDir, now: i64) -> Self {
+        Self::start_in(folder, now, &SqliteSettings::default()).await
+    }
+
+    /// Whoever holds the token of the host.
+    pub fn host(&self) -> Client {
+        let token = self.state.accounts.host_token();
+        Client { router: self.router.clone(), token: Some(token) }
     }
 
     async fn start_in(folder: TempDir, now: i64, settings: &SqliteSettings) -> Self {
@@ -116,7 +128,7 @@ impl App {
         let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), common().locations));
         let state = ApiState { accounts, fleet, resources, directory, alerting, trials, view, clock: timer };
         let router = v3::router(state.clone());
-        Self { state, router, store, planner, clock, folder }
+        Self { state, router, store, planner, clock, roster, folder }
     }
 
     /// The bytes of all files of the store.
