@@ -90,6 +90,7 @@ pub struct News {
 
 /// What happens to an outage. Kept by `id`: a repeat changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EpisodeChange {
     /// Its id.
     pub id: EpisodeId,
@@ -115,6 +116,7 @@ pub struct EpisodeChange {
 
 /// How an outage ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct EpisodeEnd {
     /// Planned time of the first good run, or when the monitor was disabled or removed.
     pub at: Timestamp,

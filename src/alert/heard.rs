@@ -7,6 +7,7 @@ use crate::model::{CheckId, LocationId, Outcome, Status, Timestamp};
 
 /// What a location found of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Heard {
     /// The run.
     pub planned_at: Timestamp,
@@ -50,6 +51,7 @@ const fn is_one(slots: &u32) -> bool {
 
 /// A page that changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PageNews {
     /// Bytes before, decoded.
     pub before: u64,
@@ -62,6 +64,7 @@ pub struct PageNews {
 
 /// A certificate whose end is near or past.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CertificateNews {
     /// Its subject.
     pub subject: String,

@@ -8,6 +8,7 @@ use crate::model::{EpisodeId, LocationId, NoticeKind, RecipientId, Status, Times
 
 /// An open outage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Outage {
     /// How far it is.
     change: EpisodeChange,
@@ -20,6 +21,7 @@ pub(super) struct Outage {
 
 /// Somebody who was told of an outage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Told {
     recipient: RecipientId,
     group: Option<i64>,
@@ -36,6 +38,7 @@ pub(super) struct Failing<'a> {
 
 /// Clears that somebody waits for who, or whose monitor, was silenced when the outage ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Owed {
     episode: EpisodeId,
     since: Timestamp,

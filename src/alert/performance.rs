@@ -66,6 +66,7 @@ pub struct PerformanceRule {
 
 /// One that is raised at a location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RaisedAlert {
     /// Since when.
     pub since: Timestamp,

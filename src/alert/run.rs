@@ -16,6 +16,7 @@ const ANSWER: Duration = Duration::from_mins(1);
 
 /// A run that is not settled yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Run {
     /// When it was planned.
     pub(super) planned_at: Timestamp,
@@ -46,6 +47,7 @@ pub(super) enum Over {
 
 /// A question to a second location.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Ask {
     /// The check that failed.
     pub(super) check: CheckId,

@@ -32,7 +32,7 @@ pub struct Terms<'a> {
 /// A fresh one, one that was read back and one that was closed know of no run to come: a [`Watch::tick`] when the
 /// monitor begins or goes on tells them, so that the absence of its first run is noticed too.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(deny_unknown_fields)]
 pub struct Watch {
     /// The last run that was settled; late answers to it and those before it alert nobody.
     pub(super) settled: Option<Timestamp>,
@@ -67,6 +67,7 @@ pub(super) struct Next {
 
 /// Runs in a row that said nothing of the target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Drought {
     pub(super) runs: u32,
     /// When the first of them was planned.

@@ -27,7 +27,7 @@ pub enum Origin {
 
 /// Who changed a monitor when, and for how long it rests.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Trail {
     /// When it was made; `None` for monitors from files of an earlier version.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -88,6 +88,7 @@ impl NoticeKind {
 
 /// One location's part in a run, as messages tell it (`rotated_locations` of behaviour.md 6).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LocationReport {
     /// The location.
     pub location_id: LocationId,
@@ -101,6 +102,7 @@ pub struct LocationReport {
 
 /// What somebody is told. Its JSON is kept in the outbox and feeds templates; it holds no secrets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Notice {
     /// What it is about.
     pub kind: NoticeKind,

@@ -51,6 +51,20 @@ pub enum StoreError {
         /// Newest version that this build knows.
         known: i64,
     },
+    /// A stored value is of a form that this build does not know; nothing was put in its place.
+    #[error(
+        "a stored value cannot be decoded: table `{table}`, row {row}, column `{column}`: {why}; use the vigie that wrote it, or correct or remove the row"
+    )]
+    Undecodable {
+        /// Where it stands.
+        table: &'static str,
+        /// The columns of its key with their values.
+        row: String,
+        /// In which column.
+        column: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The query took longer than the settings allow.
     #[error("the query took too long; ask for a shorter time or fewer monitors")]
     Slow,
@@ -74,6 +88,7 @@ impl StoreError {
             Self::Locked(_) => "locked",
             Self::Unusable(_) => "unusable",
             Self::TooNew { .. } => "too_new",
+            Self::Undecodable { .. } => "undecodable",
             Self::Slow => "slow",
             Self::Stale => "stale",
             Self::Taken(_) => "taken",

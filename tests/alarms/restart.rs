@@ -51,9 +51,9 @@ async fn outages_of_monitors_that_went_while_nothing_ran_are_over() {
     world.at_home(forgotten, 1, Outcome::Error).await;
     assert_eq!(crate::world::watches(&world).await, 2);
     world.monitors.retain(|monitor| monitor.id != gone);
-    // What was remembered of the other one cannot be read any more.
-    let damaged = Alarm { watches: vec![(forgotten, Some("{]".to_owned()))], ..Alarm::default() };
-    world.store.keep(damaged).await.unwrap();
+    // Nothing is remembered of the other one any more.
+    let gone_too = Alarm { watches: vec![(forgotten, None)], ..Alarm::default() };
+    world.store.keep(gone_too).await.unwrap();
     let world = world.restart().await;
     until("both are over", async || world.episodes().await.iter().all(|e| e.ended_at.is_some())).await;
     world.at_home(forgotten, 2, Outcome::Error).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::judge::page::KnownObjects;
 use crate::model::{CheckResult, LocationId, MonitorId, Outcome};
-use crate::store::{Page, ResultFilter, Results};
+use crate::store::{Page, ResultFilter, Results, StoreError};
 
 use super::hear::seen_page;
 use super::watched::{Seen, Watched};
@@ -13,6 +13,18 @@ use super::watched::{Seen, Watched};
 pub(super) fn is_missing(watched: &Watched, result: &CheckResult) -> bool {
     let known = watched.pages.iter().any(|(location, _)| *location == result.location_id);
     !known && seen_page(result).is_some()
+}
+
+/// What was `read`; an error is told by the log.
+fn told<T>(monitor: MonitorId, read: Result<T, StoreError>) -> Option<T> {
+    if let Err(error) = &read {
+        tracing::error!(
+            monitor_id = %monitor,
+            error_kind = error.kind(),
+            "the last page cannot be read, so no change of it is seen: {error}"
+        );
+    }
+    read.ok()
 }
 
 /// The last good page; `None` when there is none, or it cannot be read.
@@ -27,7 +39,7 @@ pub(super) async fn last_page(
         outcomes: vec![Outcome::Ok, Outcome::Warning],
         ..ResultFilter::default()
     };
-    let page = results.results(filter, Page { limit: 1, offset: 0 }).await.ok()?;
+    let page = told(monitor, results.results(filter, Page { limit: 1, offset: 0 }).await)?;
     page.results.first().and_then(seen_page)
 }
 
@@ -37,7 +49,7 @@ pub(super) async fn last_objects(
     monitor: MonitorId,
     location: LocationId,
 ) -> Option<KnownObjects> {
-    let states = results.states_of(vec![monitor]).await.ok()?;
+    let states = told(monitor, results.states_of(vec![monitor]).await)?;
     let state = states.iter().find(|state| state.location_id == location)?;
     // The run that was planned last before it began: the one that it was.
     let thru = state.full_page_at? + Duration::from_micros(1);
@@ -47,7 +59,7 @@ pub(super) async fn last_objects(
         thru: Some(thru),
         ..ResultFilter::default()
     };
-    let page = results.results(filter, Page { limit: 1, offset: 0 }).await.ok()?;
+    let page = told(monitor, results.results(filter, Page { limit: 1, offset: 0 }).await)?;
     let full = page.results.first()?.course.page.as_deref()?;
     KnownObjects::of(full, None)
 }

@@ -20,12 +20,14 @@ impl Start {
     pub(super) async fn read(parts: &LookoutParts) -> Result<Self, StoreError> {
         let mut watches = HashMap::new();
         for (monitor, body) in parts.alarms.watches().await? {
-            match serde_json::from_str(&body) {
-                Ok(watch) => drop(watches.insert(monitor, watch)),
-                Err(error) => {
-                    tracing::error!(monitor_id = %monitor, error = %error, "what was remembered of its alerts cannot be read; it starts anew");
-                }
-            }
+            // Begun anew, it would forget an open outage and who waits for its end.
+            let watch = serde_json::from_str(&body).map_err(|error| StoreError::Undecodable {
+                table: "watches",
+                row: format!("monitor_id {monitor}"),
+                column: "body",
+                why: error.to_string(),
+            })?;
+            watches.insert(monitor, watch);
         }
         let mut states: HashMap<MonitorId, Vec<MonitorState>> = HashMap::new();
         for state in parts.results.states().await? {
@@ -33,7 +35,17 @@ impl Start {
         }
         let filter = EpisodeFilter { open: Some(true), ..EpisodeFilter::default() };
         let mut open: HashMap<MonitorId, Vec<KeptEpisode>> = HashMap::new();
-        for episode in parts.alarms.episodes(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows {
+        let kept = parts.alarms.episodes(filter, Page { limit: u32::MAX, offset: 0 }).await?;
+        let left_out = kept.count.saturating_sub(kept.rows.len() as u64);
+        if left_out > 0 {
+            return Err(StoreError::Undecodable {
+                table: "episodes",
+                row: format!("{left_out} of those that are open"),
+                column: "body",
+                why: "the errors before this one in the log name them".to_owned(),
+            });
+        }
+        for episode in kept.rows {
             open.entry(episode.monitor_id).or_default().push(episode);
         }
         Ok(Self { watches, states, open })

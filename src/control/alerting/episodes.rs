@@ -8,7 +8,7 @@ use crate::control::moment::utc;
 use crate::control::object::object_of;
 use crate::control::{Caller, Refusal};
 use crate::model::{EpisodeId, Right, Verification};
-use crate::store::{EpisodeFilter, KeptEpisode, Listed, NotificationFilter, Page};
+use crate::store::{EpisodeFilter, KeptEpisode, Listed, NotificationFilter, Page, StoreError};
 
 /// Messages that are shown with an outage.
 const SHOWN: u32 = 1000;
@@ -24,14 +24,21 @@ impl Alerting {
         caller.require(Right::View)?;
         let filter = EpisodeFilter { customer: Some(caller.customer), ..filter };
         let found = self.parts.alarms.episodes(filter, page).await?;
-        Ok(Listed { count: found.count, rows: found.rows.iter().map(object).collect() })
+        let shown = |kept| match object(kept) {
+            Ok(shown) => Some(shown),
+            Err(error) => {
+                tracing::error!(error_kind = error.kind(), "an outage is left out: {error}");
+                None
+            }
+        };
+        Ok(Listed { count: found.count, rows: found.rows.iter().filter_map(shown).collect() })
     }
 
     /// One of them, with the messages about it.
     pub async fn episode(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, Refusal> {
         caller.require(Right::View)?;
         let found = self.parts.alarms.episode(caller.customer, id).await?;
-        let mut shown = object(&found.ok_or(Refusal::NotFound)?);
+        let mut shown = object(&found.ok_or(Refusal::NotFound)?)?;
         let filter = NotificationFilter { episode: Some(id), ..NotificationFilter::default() };
         let messages = self.notifications(caller, filter, Page { limit: SHOWN, offset: 0 }).await?;
         shown.insert("notifications".to_owned(), messages.rows.into_iter().map(Value::Object).collect());
@@ -56,33 +63,34 @@ impl Alerting {
         if noted {
             self.audit(caller, "acknowledge", "episode", id.0, &found.monitor_name).await?;
         }
-        Ok(object(&now))
+        Ok(object(&now)?)
     }
 }
 
 /// An outage as version 3 answers it.
-fn object(kept: &KeptEpisode) -> Map<String, Value> {
-    // What cannot be read is shown with what stands beside it.
-    let body: Option<EpisodeChange> = serde_json::from_value(Value::Object(kept.body.clone())).ok();
-    let body = body.as_ref();
-    object_of(json!({
+fn object(kept: &KeptEpisode) -> Result<Map<String, Value>, StoreError> {
+    let body: EpisodeChange = serde_json::from_value(Value::Object(kept.body.clone())).map_err(|error| {
+        let (row, why) = (format!("id {}", kept.id), error.to_string());
+        StoreError::Undecodable { table: "episodes", row, column: "body", why }
+    })?;
+    Ok(object_of(json!({
         "id": kept.id.0,
         "monitor_id": kept.monitor_id.0,
         "monitor_name": kept.monitor_name,
         "started_at": utc(kept.since),
         "ended_at": kept.ended_at.map(utc),
-        "recovered": body.and_then(|body| body.end).map(|end| end.recovered),
-        "status": body.map(|body| body.last_status.0),
-        "status_text": body.map(|body| body.last_status.text()),
-        "runs": body.map(|body| body.runs),
-        "last_run": body.map(|body| utc(body.last_run)),
-        "cause": body.map(|body| cause(&body.cause)),
-        "locations": body.map(|body| body.locations.iter().map(|id| id.0).collect::<Vec<_>>()),
-        "verification": body.and_then(|body| body.verification.as_ref()).map(verification),
-        "flapping": body.map(|body| body.flapping),
+        "recovered": body.end.map(|end| end.recovered),
+        "status": body.last_status.0,
+        "status_text": body.last_status.text(),
+        "runs": body.runs,
+        "last_run": utc(body.last_run),
+        "cause": cause(&body.cause),
+        "locations": body.locations.iter().map(|id| id.0).collect::<Vec<_>>(),
+        "verification": body.verification.as_ref().map(verification),
+        "flapping": body.flapping,
         "acknowledged_by": Some(&kept.acknowledged_by).filter(|login| !login.is_empty()),
         "acknowledged_at": kept.acknowledged_at.map(utc),
-    }))
+    })))
 }
 
 fn cause(heard: &Heard) -> Value {

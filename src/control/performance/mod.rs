@@ -69,12 +69,15 @@ impl Performance {
     pub async fn new(parts: PerformanceParts) -> Result<Self, StoreError> {
         let mut raised = BTreeMap::new();
         for kept in parts.states.raised().await? {
-            match serde_json::from_str::<RaisedAlert>(&kept.body) {
-                Ok(alert) => drop(raised.insert((kept.alert, kept.location), alert)),
-                Err(error) => {
-                    tracing::warn!(alert = kept.alert, error = %error, "a raised alert cannot be read");
-                }
-            }
+            // Left out, it would be raised and told a second time.
+            let alert: RaisedAlert =
+                serde_json::from_str(&kept.body).map_err(|error| StoreError::Undecodable {
+                    table: "raised",
+                    row: format!("alert {}, location_id {}", kept.alert, kept.location),
+                    column: "body",
+                    why: error.to_string(),
+                })?;
+            raised.insert((kept.alert, kept.location), alert);
         }
         let performance = Self { parts, raised, bases: HashMap::new() };
         performance.raised.keys().for_each(|(alert, _)| performance.show(*alert));

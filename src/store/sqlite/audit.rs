@@ -6,6 +6,7 @@ use rusqlite::{Connection, Row, params};
 use crate::model::Timestamp;
 use crate::store::{AuditEntry, AuditFilter, AuditObject, AuditRow, Entries, Listed, Page};
 
+use super::decode::Place;
 use super::ledger::List;
 use super::records::map;
 
@@ -87,8 +88,10 @@ pub(super) fn page(
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
+    let id = row.get(0)?;
+    let place = Place { table: "audit", key: &[("id", id)] };
     Ok(AuditRow {
-        id: row.get(0)?,
+        id,
         at: Timestamp::from_micros(row.get(1)?),
         login: row.get(2)?,
         address: row.get(3)?,
@@ -97,7 +100,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
         object: row.get(6)?,
         object_id: row.get(7)?,
         object_name: row.get(8)?,
-        before: map(row, 9)?,
-        after: map(row, 10)?,
+        before: map(row, place, 9, "before")?,
+        after: map(row, place, 10, "after")?,
     })
 }

@@ -6,6 +6,8 @@ use rusqlite::{Connection, params};
 
 use crate::model::{Capture, CheckResult, Outcome};
 
+use super::decode::Place;
+
 /// Bytes of a piece at most (architecture.md, evidence).
 const PIECE_BYTES: usize = 512 * 1024;
 /// Bytes of a file at most, uncompressed; larger ones are left out.
@@ -81,9 +83,23 @@ pub(super) fn read(
     ])?;
     let mut packed = Vec::new();
     while let Some(row) = rows.next()? {
-        packed.extend_from_slice(row.get_ref(0)?.as_blob().unwrap_or_default());
+        packed.extend_from_slice(row.get_ref(0)?.as_blob()?);
     }
+    if packed.is_empty() {
+        return Ok(None);
+    }
+    let key = [
+        ("planned_at", result.planned_at.as_micros()),
+        ("monitor_id", result.monitor_id.0),
+        ("location_id", result.location_id.0),
+    ];
+    let place = Place { table: "captures", key: &key };
     let bytes = usize::try_from(capture.bytes.min(MOST_BYTES)).unwrap_or_default();
-    let content = zstd::bulk::decompress(&packed, bytes).ok().filter(|content| content.len() == bytes);
-    Ok(content.map(|content| Capture { content: Some(Arc::from(content)), ..capture }))
+    let content = zstd::bulk::decompress(&packed, bytes)
+        .map_err(|error| place.undecodable("body", format_args!("`{}`: {error}", capture.name)))?;
+    if content.len() != bytes {
+        let why = format_args!("`{}` has {} bytes, not {bytes}", capture.name, content.len());
+        return Err(place.undecodable("body", why));
+    }
+    Ok(Some(Capture { content: Some(Arc::from(content)), ..capture }))
 }

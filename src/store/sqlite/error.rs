@@ -6,6 +6,8 @@ use rusqlite::ErrorCode;
 
 use crate::store::StoreError;
 
+use super::decode::undecodable;
+
 /// Tells errors of one database file.
 #[derive(Clone, Debug)]
 pub(super) struct Told {
@@ -19,6 +21,9 @@ impl Told {
 
     /// The error of the store that `error` means.
     pub(super) fn of(&self, error: &rusqlite::Error) -> StoreError {
+        if let Some(undecodable) = undecodable(error) {
+            return undecodable;
+        }
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => StoreError::Full(self.at(error)),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {

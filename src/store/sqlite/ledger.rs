@@ -10,6 +10,7 @@ use crate::store::{
 };
 
 use super::change::Changes;
+use super::decode::leave_out;
 use super::{SqliteStore, audit, monitors, records, tokens};
 
 /// Rows that one transaction seals anew.
@@ -17,11 +18,7 @@ const CHUNK: i64 = 500;
 
 impl Ledger for SqliteStore {
     fn kept_monitors(&self) -> Answer<'_, Vec<KeptMonitor>> {
-        Box::pin(async {
-            let (monitors, unread) = self.readers.call(monitors::kept).await?;
-            monitors::warn_of(unread);
-            Ok(monitors)
-        })
+        Box::pin(self.readers.call(monitors::kept))
     }
 
     fn write(&self, changes: Vec<Write>, audit: Vec<AuditEntry>) -> Answer<'_, Vec<i64>> {
@@ -158,7 +155,7 @@ pub(super) struct List {
 }
 
 impl List {
-    /// The rows in `page`, and how many match in all.
+    /// The rows in `page`, and how many match in all. One that cannot be decoded counts and is left out.
     pub(super) fn read<T>(
         self,
         conn: &Connection,
@@ -178,6 +175,7 @@ impl List {
                 "SELECT {columns} FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ? OFFSET ?"
             ))?
             .query_map(params_from_iter(&values), row)?
+            .filter_map(|row| leave_out(row).transpose())
             .collect::<Result<_, _>>()?;
         Ok(Listed { count, rows })
     }

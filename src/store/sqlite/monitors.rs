@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rusqlite::{Connection, Row, params};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::clock::{Clock, SystemClock};
 use crate::model::{
@@ -12,6 +12,7 @@ use crate::model::{
 use crate::store::{KeptMonitor, NewMonitor, StoreError};
 
 use super::change::{Fault, taken};
+use super::decode::Place;
 
 /// A monitor, ready to be written.
 pub(super) struct Put {
@@ -122,11 +123,12 @@ fn split(origin: &Origin) -> (i64, Option<Arc<str>>) {
     }
 }
 
-fn joined(origin: i64, key: Option<Arc<str>>) -> Origin {
+fn joined(origin: i64, key: Option<Arc<str>>) -> Option<Origin> {
     match (origin, key) {
-        (0, Some(key)) => Origin::File { key },
-        (2, Some(key)) => Origin::Applied { key },
-        _ => Origin::Api,
+        (0, Some(key)) => Some(Origin::File { key }),
+        (1, _) => Some(Origin::Api),
+        (2, Some(key)) => Some(Origin::Applied { key }),
+        _ => None,
     }
 }
 
@@ -140,68 +142,50 @@ fn trail(trail: &Trail) -> Option<String> {
     if *trail == Trail::default() { None } else { serde_json::to_string(trail).ok() }
 }
 
-/// All that were not removed, in the order of their ids. A document that this build can't read is left
-/// out; the number of those comes second.
-pub(super) fn all(conn: &Connection) -> rusqlite::Result<(Vec<Monitor>, u64)> {
-    let mut monitors = Vec::new();
-    let unread = each(conn, |_, monitor| {
-        monitors.push(monitor);
-        Ok(())
-    })?;
-    Ok((monitors, unread))
+/// All that were not removed, in the order of their ids. One that cannot be decoded fails all of it: left out, it
+/// would count as removed, and its open outage as over.
+pub(super) fn all(conn: &Connection) -> rusqlite::Result<Vec<Monitor>> {
+    each(conn, |_, monitor| Ok(monitor))
 }
 
 /// As [`all`], with the sealed secrets.
-pub(super) fn kept(conn: &Connection) -> rusqlite::Result<(Vec<KeptMonitor>, u64)> {
-    let mut monitors = Vec::new();
-    let unread = each(conn, |row, monitor| {
-        monitors.push(KeptMonitor { monitor, sealed: row.get(9)? });
-        Ok(())
-    })?;
-    Ok((monitors, unread))
+pub(super) fn kept(conn: &Connection) -> rusqlite::Result<Vec<KeptMonitor>> {
+    each(conn, |row, monitor| Ok(KeptMonitor { monitor, sealed: row.get(9)? }))
 }
 
-/// Tells that `unread` documents could not be read.
-pub(super) fn warn_of(unread: u64) {
-    if unread > 0 {
-        tracing::warn!(monitors = unread, "left out monitors with a document that cannot be read");
-    }
-}
-
-/// Hands all that can be read to `take`; answers how many can't.
-fn each(
+fn each<T>(
     conn: &Connection,
-    mut take: impl FnMut(&Row<'_>, Monitor) -> rusqlite::Result<()>,
-) -> rusqlite::Result<u64> {
+    mut make: impl FnMut(&Row<'_>, Monitor) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
     let mut statement = conn.prepare_cached(
         "SELECT id, customer, key, type, revision, modified_at, document, origin, trail, sealed FROM monitors
          WHERE document IS NOT NULL AND removed_at IS NULL ORDER BY id",
     )?;
-    let mut unread = 0;
+    let mut made = Vec::new();
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        match monitor(row)? {
-            Some(monitor) => take(row, monitor)?,
-            None => unread += 1,
-        }
+        made.push(make(row, monitor(row)?)?);
     }
-    Ok(unread)
+    Ok(made)
 }
 
-fn monitor(row: &Row<'_>) -> rusqlite::Result<Option<Monitor>> {
-    let kind = row.get_ref(3)?.as_str().ok().and_then(MonitorType::from_name);
-    let document = row.get_ref(6)?.as_str().ok().and_then(|text| serde_json::from_str(text).ok());
-    let (Some(kind), Some(Value::Object(values))) = (kind, document) else { return Ok(None) };
-    let trail = row.get_ref(8)?.as_str_or_null().ok().flatten();
-    Ok(Some(Monitor {
+fn monitor(row: &Row<'_>) -> rusqlite::Result<Monitor> {
+    let key = [("id", row.get(0)?)];
+    let place = Place { table: "monitors", key: &key };
+    let kind = place.text(row, 3, "type")?.unwrap_or_default();
+    let kind = place.known("type", kind, MonitorType::from_name(kind))?;
+    let values: Map<String, Value> = place.json(row, 6, "document")?.unwrap_or_default();
+    let origin: i64 = row.get(7)?;
+    let trail: Option<Trail> = place.json(row, 8, "trail")?;
+    Ok(Monitor {
         id: MonitorId(row.get(0)?),
         customer: CustomerId(row.get(1)?),
-        origin: joined(row.get(7)?, row.get(2)?),
+        origin: place.known("origin", origin, joined(origin, row.get(2)?))?,
         revision: Revision(row.get(4)?),
         modified_at: Timestamp::from_micros(row.get(5)?),
         document: Arc::new(Document::trusted(kind, values)),
-        trail: trail.and_then(|text| serde_json::from_str(text).ok()).map(Arc::new).unwrap_or_default(),
-    }))
+        trail: trail.map(Arc::new).unwrap_or_default(),
+    })
 }
 
 /// The ids of the `keys` of files, in their order; new keys get new ones.

@@ -31,7 +31,7 @@ impl SqliteReader {
 
     /// All monitors that were not removed.
     pub async fn monitors(&self) -> Result<Vec<Monitor>, StoreError> {
-        Ok(self.readers.call(monitors::all).await?.0)
+        self.readers.call(monitors::all).await
     }
 
     /// Results, newest first.

@@ -8,6 +8,7 @@ use crate::model::{CustomerId, Record, RecordKind, Revision, Timestamp};
 use crate::store::{Listed, NewRecord, Page, RecordFilter, StoreError};
 
 use super::change::{Fault, taken};
+use super::decode::Place;
 use super::ledger::List;
 use super::tokens;
 
@@ -166,9 +167,11 @@ fn extracted(value: &Value) -> Sql {
 
 fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let id = row.get(0)?;
+    let place = Place { table: "records", key: &[("id", id)] };
+    let kind = place.text(row, 1, "kind")?.unwrap_or_default();
     Ok(Record {
         id,
-        kind: row.get_ref(1)?.as_str().ok().and_then(RecordKind::from_name).unwrap_or(RecordKind::Event),
+        kind: place.known("kind", kind, RecordKind::from_name(kind))?,
         customer: CustomerId(row.get::<_, Option<i64>>(2)?.unwrap_or(id)),
         assoc: row.get(3)?,
         unique: row.get(4)?,
@@ -176,13 +179,17 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         created_at: Timestamp::from_micros(row.get(6)?),
         created_by: row.get(7)?,
         modified_at: Timestamp::from_micros(row.get(8)?),
-        fields: map(row, 9)?,
+        fields: map(row, place, 9, "fields")?,
         private: row.get(10)?,
     })
 }
 
-/// The JSON object in a column; empty when there is none.
-pub(super) fn map(row: &Row<'_>, column: usize) -> rusqlite::Result<Map<String, Value>> {
-    let text = row.get_ref(column)?.as_str_or_null().ok().flatten();
-    Ok(text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
+/// The JSON object in column number `at`.
+pub(super) fn map(
+    row: &Row<'_>,
+    place: Place<'_>,
+    at: usize,
+    column: &'static str,
+) -> rusqlite::Result<Map<String, Value>> {
+    place.json(row, at, column)?.ok_or_else(|| place.undecodable(column, "it is empty"))
 }

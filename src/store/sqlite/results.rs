@@ -15,6 +15,7 @@ use crate::store::{MonitorState, Page, ResultFilter, ResultPage};
 
 use super::captures;
 use super::counts;
+use super::decode::{Place, leave_out};
 use super::row::{Details, unpack};
 
 /// The wide row of a key; columns as [`result`] reads them.
@@ -50,7 +51,7 @@ pub(super) fn page(conn: &Connection, filter: &ResultFilter, page: Page) -> rusq
         ))?
         .query_map(params_from_iter(&values), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<Result<_, _>>()?;
-    let results = keys.into_iter().filter_map(|key| one(&tx, key).transpose()).collect::<Result<_, _>>()?;
+    let results = keys.into_iter().filter_map(|key| shown(&tx, key).transpose()).collect::<Result<_, _>>()?;
     Ok(ResultPage { count, results })
 }
 
@@ -179,7 +180,12 @@ pub(super) fn behind(
         let planned_at = state.check_id.planned_at(state.monitor_id, state.location_id);
         (planned_at.as_micros(), state.monitor_id.0, state.location_id.0)
     };
-    states.iter().map(|state| one(&tx, key(state))).collect()
+    states.iter().map(|state| shown(&tx, key(state))).collect()
+}
+
+/// As [`one`]; of a result that cannot be decoded the log tells, and nothing is shown.
+fn shown(conn: &Connection, key: Key) -> rusqlite::Result<Option<CheckResult>> {
+    Ok(leave_out(one(conn, key))?.flatten())
 }
 
 fn one(conn: &Connection, (planned_at, monitor, location): Key) -> rusqlite::Result<Option<CheckResult>> {
@@ -193,49 +199,70 @@ fn result(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
     let status = Status(row.get(4)?);
     let started_at = Timestamp::from_micros(planned_at.as_micros().saturating_add(row.get(6)?));
     let total_us = row.get(7)?;
-    let details: Details = json(row, 27)?.unwrap_or_default();
-    let label: Option<String> = row.get(24)?;
-    let (kind, name) = label.as_deref().and_then(|label| label.split_once(' ')).unwrap_or_default();
+    let key = [
+        ("planned_at", planned_at.as_micros()),
+        ("monitor_id", monitor_id.0),
+        ("location_id", location_id.0),
+    ];
+    let place = Place { table: "results", key: &key };
+    let beside = Place { table: "details", ..place };
+    let details = match beside.text(row, 27, "body")? {
+        Some(body) => Details::decode(beside, body)?,
+        None => Details::default(),
+    };
+    let label = place.text(row, 24, "label")?.unwrap_or_default();
+    let parts = label.split_once(' ').and_then(|(kind, name)| Some((MonitorType::from_name(kind)?, name)));
+    let (kind, name) = place.known("label", label, parts)?;
+    let outcome: u8 = row.get(3)?;
     Ok(CheckResult {
         check_id: CheckId::of(run_id, location_id),
         run_id,
         monitor_id,
         monitor_name: Arc::from(name),
         revision: Revision(row.get(19)?),
-        kind: MonitorType::from_name(kind).unwrap_or(MonitorType::Website),
+        kind,
         location_id,
         planned_at,
         started_at,
-        outcome: Outcome::from_code(row.get(3)?).unwrap_or(Outcome::Unknown),
+        outcome: place.known("outcome", outcome, Outcome::from_code(outcome))?,
         status,
         warning_status: row.get::<_, Option<u16>>(5)?.map(Status),
         status_text: details.status_text.unwrap_or_else(|| status.text().to_owned()),
         reasons: details.reasons,
         total_us,
-        address: address(row)?,
+        address: address(row, place)?,
         attempts: match details.attempts {
             Some(attempts) => attempts,
-            None => rest_of_attempts(row, started_at, total_us)?,
+            None => rest_of_attempts(row, place, started_at, total_us)?,
         },
-        facts: facts(row, details.facts)?,
+        facts: facts(row, place, details.facts)?,
         course: details.course,
         captures: details.captures,
         verification: details.verification,
-        missed: missed(row)?,
+        missed: missed(row, place)?,
     })
 }
 
-fn address(row: &Row<'_>) -> rusqlite::Result<Option<SocketAddr>> {
-    Ok(row.get_ref(18)?.as_blob_or_null().ok().flatten().and_then(unpack))
+fn address(row: &Row<'_>, place: Place<'_>) -> rusqlite::Result<Option<SocketAddr>> {
+    let bytes: Option<Vec<u8>> = row.get(18)?;
+    let known = |bytes: Vec<u8>| {
+        unpack(&bytes).ok_or_else(|| place.undecodable("address", format_args!("{} bytes", bytes.len())))
+    };
+    bytes.map(known).transpose()
 }
 
 /// The only attempt, or what is left of the deciding one when its details are gone.
-fn rest_of_attempts(row: &Row<'_>, started_at: Timestamp, total_us: u64) -> rusqlite::Result<Vec<Attempt>> {
+fn rest_of_attempts(
+    row: &Row<'_>,
+    place: Place<'_>,
+    started_at: Timestamp,
+    total_us: u64,
+) -> rusqlite::Result<Vec<Attempt>> {
     let number: u8 = row.get(20)?;
     if number == 0 {
         return Ok(Vec::new());
     }
-    let mut phases: Phases = json(row, 28)?.unwrap_or_default();
+    let mut phases: Phases = place.json(row, 28, "session")?.unwrap_or_default();
     for (column, phase) in (8..).zip(Phase::COMMON) {
         if let Some(micros) = row.get::<_, Option<u32>>(column)? {
             phases.set(phase, Duration::from_micros(u64::from(micros)));
@@ -244,16 +271,16 @@ fn rest_of_attempts(row: &Row<'_>, started_at: Timestamp, total_us: u64) -> rusq
     Ok(vec![Attempt { number, started_at, total_us, phases, failure: None, warnings: Vec::new() }])
 }
 
-fn facts(row: &Row<'_>, own: Option<Facts>) -> rusqlite::Result<Facts> {
+fn facts(row: &Row<'_>, place: Place<'_>, own: Option<Facts>) -> rusqlite::Result<Facts> {
     let mut facts = match own {
         Some(facts) => facts,
-        None => json(row, 25)?.unwrap_or_default(),
+        None => place.json(row, 25, "facts")?.unwrap_or_default(),
     };
     // A flattened part without any required field reads as present: undo that.
     if facts.tls.as_deref() == Some(&TlsFacts::default()) {
         facts.tls = None;
     }
-    if let Some(certificates) = json(row, 26)? {
+    if let Some(certificates) = place.json(row, 26, "chain")? {
         facts.tls.get_or_insert_default().certificates = certificates;
     }
     if let (Some(http), Some(wire), Some(body)) = (&mut facts.http, row.get(16)?, row.get(17)?) {
@@ -262,19 +289,14 @@ fn facts(row: &Row<'_>, own: Option<Facts>) -> rusqlite::Result<Facts> {
     Ok(facts)
 }
 
-fn missed(row: &Row<'_>) -> rusqlite::Result<Option<MissedRuns>> {
+fn missed(row: &Row<'_>, place: Place<'_>) -> rusqlite::Result<Option<MissedRuns>> {
     let Some(slots) = row.get(22)? else { return Ok(None) };
-    let reason: Option<usize> = row.get(21)?;
+    let reason: usize = row.get(21)?;
     Ok(Some(MissedRuns {
-        reason: reason.and_then(|at| MissedReason::ALL.get(at).copied()).unwrap_or(MissedReason::NotRunning),
+        reason: place.known("missed_reason", reason, MissedReason::ALL.get(reason).copied())?,
         slots,
         last_planned_at: Timestamp::from_micros(row.get(23)?),
     }))
-}
-
-/// The JSON in a column; `None` where there is none, or it is of a form that this build does not know.
-fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
-    Ok(row.get_ref(column)?.as_str_or_null().ok().flatten().and_then(|text| serde_json::from_str(text).ok()))
 }
 
 const STATES: &str = "
@@ -301,12 +323,17 @@ pub(super) fn states_of(conn: &Connection, monitors: &[MonitorId]) -> rusqlite::
 }
 
 fn state(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
+    let (monitor_id, location_id) = (MonitorId(row.get(0)?), LocationId(row.get(1)?));
+    let key = [("monitor_id", monitor_id.0), ("location_id", location_id.0)];
+    let outcome: u8 = row.get(4)?;
+    let known =
+        Place { table: "states", key: &key }.known("outcome", outcome, Outcome::from_code(outcome))?;
     Ok(MonitorState {
-        monitor_id: MonitorId(row.get(0)?),
-        location_id: LocationId(row.get(1)?),
+        monitor_id,
+        location_id,
         check_id: CheckId(row.get::<_, i64>(2)?.cast_unsigned()),
         planned_at: Timestamp::from_micros(row.get(3)?),
-        outcome: Outcome::from_code(row.get(4)?).unwrap_or(Outcome::Unknown),
+        outcome: known,
         status: Status(row.get(5)?),
         total_us: row.get(6)?,
         since: Timestamp::from_micros(row.get(7)?),

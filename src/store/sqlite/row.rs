@@ -1,8 +1,10 @@
 //! A result as the narrow row, the texts it shares with others, and its details. Made by the caller of
 //! `commit`, so that the writing thread has no JSON to write.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
@@ -10,6 +12,7 @@ use crate::model::{
 };
 
 use super::captures::{self, Piece};
+use super::decode::Place;
 use super::shared::Text;
 
 /// What the narrow row does not hold; left out parts follow from it.
@@ -32,6 +35,27 @@ pub(super) struct Details {
     pub(super) captures: Vec<Capture>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) verification: Option<Verification>,
+}
+
+impl Details {
+    /// What stands in a row beside the parts of [`Course`], which are flattened into it.
+    const OWN: [&'static str; 6] =
+        ["attempts", "reasons", "facts", "status_text", "captures", "verification"];
+
+    /// The details in the JSON `body` of the row at `place`. Flattened parts let names that nobody knows pass, so
+    /// those are looked for here: a part of another name would be lost.
+    pub(super) fn decode(place: Place<'_>, body: &str) -> rusqlite::Result<Self> {
+        #[expect(
+            clippy::zero_sized_map_values,
+            reason = "values are passed over, and no object is read as a set"
+        )]
+        let names: HashMap<String, IgnoredAny> = place.parse(body, "body")?;
+        let known = |name: &str| Self::OWN.contains(&name) || Course::PARTS.contains(&name);
+        if let Some(strange) = names.keys().find(|name| !known(name)) {
+            return Err(place.undecodable("body", format_args!("unknown field `{strange}`")));
+        }
+        place.parse(body, "body")
+    }
 }
 
 /// A result, ready to be written.

@@ -6,6 +6,7 @@ use crate::model::{LocationId, Mean, MonitorId, Outcome, Sample, Timestamp};
 use crate::store::{Answer, Samples};
 
 use super::SqliteStore;
+use super::decode::Place;
 
 impl Samples for SqliteStore {
     fn samples(
@@ -48,10 +49,13 @@ fn samples(
          ORDER BY planned_at, location_id LIMIT ?4",
     )?
     .query_map(params![monitor.0, from.as_micros(), thru.as_micros(), most], |row| {
+        let (planned_at, location, outcome): (i64, i64, u8) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let key = [("planned_at", planned_at), ("monitor_id", monitor.0), ("location_id", location)];
+        let place = Place { table: "results", key: &key };
         Ok(Sample {
-            planned_at: Timestamp::from_micros(row.get(0)?),
-            location: LocationId(row.get(1)?),
-            outcome: Outcome::from_code(row.get(2)?).unwrap_or(Outcome::Unknown),
+            planned_at: Timestamp::from_micros(planned_at),
+            location: LocationId(location),
+            outcome: place.known("outcome", outcome, Outcome::from_code(outcome))?,
             total_us: row.get(3)?,
             slots: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
             page_us: row.get(5)?,

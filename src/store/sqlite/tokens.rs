@@ -5,6 +5,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::model::{Timestamp, UserId};
 use crate::store::{Token, TokenKind};
 
+use super::decode::Place;
+
 pub(super) fn issue(conn: &Connection, token: &Token) -> rusqlite::Result<()> {
     let kind = match token.kind {
         TokenKind::Access => 0,
@@ -23,10 +25,16 @@ pub(super) fn issue(conn: &Connection, token: &Token) -> rusqlite::Result<()> {
 pub(super) fn one(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<Option<Token>> {
     conn.prepare_cached("SELECT kind, user, issued_at, expires_at FROM tokens WHERE hash = ?1")?
         .query_row([hash], |row| {
+            let (kind, user): (i64, i64) = (row.get(0)?, row.get(1)?);
+            let known = match kind {
+                0 => Some(TokenKind::Access),
+                1 => Some(TokenKind::Session),
+                _ => None,
+            };
             Ok(Token {
                 hash,
-                kind: if row.get::<_, i64>(0)? == 0 { TokenKind::Access } else { TokenKind::Session },
-                user: UserId(row.get(1)?),
+                kind: Place { table: "tokens", key: &[("user", user)] }.known("kind", kind, known)?,
+                user: UserId(user),
                 issued_at: Timestamp::from_micros(row.get(2)?),
                 expires_at: Timestamp::from_micros(row.get(3)?),
             })

@@ -6,6 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::model::{CustomerId, EpisodeId, MonitorId, Timestamp};
 use crate::store::{EpisodeFilter, KeptEpisode, Listed, Page};
 
+use super::super::decode::Place;
 use super::super::ledger::List;
 use super::super::records::map;
 
@@ -110,8 +111,9 @@ pub(super) fn acknowledge(
 fn episode(row: &rusqlite::Row<'_>) -> rusqlite::Result<KeptEpisode> {
     let time =
         |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_micros));
+    let id = row.get(0)?;
     Ok(KeptEpisode {
-        id: EpisodeId(row.get(0)?),
+        id: EpisodeId(id),
         customer: CustomerId(row.get(1)?),
         monitor_id: MonitorId(row.get(2)?),
         monitor_name: row.get(3)?,
@@ -119,6 +121,6 @@ fn episode(row: &rusqlite::Row<'_>) -> rusqlite::Result<KeptEpisode> {
         ended_at: time(5)?,
         acknowledged_by: row.get(6)?,
         acknowledged_at: time(7)?,
-        body: map(row, 8)?,
+        body: map(row, Place { table: "episodes", key: &[("id", id)] }, 8, "body")?,
     })
 }

@@ -9,6 +9,7 @@ use crate::model::{
 use crate::store::{Answer, Delivery, Listed, NotificationFilter, Outbox, Page};
 
 use super::super::SqliteStore;
+use super::super::decode::{Place, leave_out};
 use super::super::ledger::List;
 
 const COLUMNS: &str =
@@ -86,6 +87,7 @@ impl Outbox for SqliteStore {
                 "SELECT {COLUMNS} FROM notifications WHERE state = 1 AND recipient = ?1 ORDER BY id LIMIT ?2"
             ))?
             .query_map([recipient.0, i64::from(most)], notification)?
+            .filter_map(|row| leave_out(row).transpose())
             .collect()
         }))
     }
@@ -166,14 +168,8 @@ fn due(conn: &Connection, now: Timestamp, most: u32, each: u32) -> rusqlite::Res
     let mut one = tx.prepare_cached(&format!("SELECT {COLUMNS} FROM notifications WHERE id = ?1"))?;
     let mut messages = Vec::with_capacity(found.len());
     for (_, id) in found {
-        match one.query_row([id], notification) {
-            Ok(message) => messages.push(message),
-            // One that cannot be read must not hold up the others.
-            Err(error @ rusqlite::Error::FromSqlConversionFailure(..)) => {
-                tracing::error!(notification = id, error = %error, "a message cannot be read and is passed over");
-            }
-            Err(error) => return Err(error),
-        }
+        // One that cannot be decoded must not hold up the others.
+        messages.extend(leave_out(one.query_row([id], notification))?);
     }
     Ok(messages)
 }
@@ -248,12 +244,13 @@ fn code(state: NotificationState) -> i64 {
 }
 
 fn notification(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
-    let text = row.get_ref(12)?.as_str()?;
-    let notice: Notice = serde_json::from_str(text)
-        .map_err(|e| rusqlite::Error::FromSqlConversionFailure(12, rusqlite::types::Type::Text, e.into()))?;
-    let state = NotificationState::ALL.get(row.get::<_, usize>(6)?).map(|(state, _)| *state);
+    let id = row.get(0)?;
+    let place = Place { table: "notifications", key: &[("id", id)] };
+    let notice: Notice = place.parse(place.text(row, 12, "notice")?.unwrap_or_default(), "notice")?;
+    let state: usize = row.get(6)?;
+    let known = NotificationState::ALL.get(state).map(|(state, _)| *state);
     Ok(Notification {
-        id: row.get(0)?,
+        id,
         new: NewNotification {
             key: row.get(1)?,
             recipient: RecipientId(row.get(2)?),
@@ -262,7 +259,7 @@ fn notification(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
             created_at: Timestamp::from_micros(row.get(4)?),
             not_before: Timestamp::from_micros(row.get(5)?),
         },
-        state: state.unwrap_or(NotificationState::Dead),
+        state: place.known("state", state, known)?,
         attempts: row.get(7)?,
         next_at: Timestamp::from_micros(row.get(8)?),
         sent_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),

@@ -7,6 +7,7 @@ use crate::store::{Evidence, ResultKey, VerifiedCheck};
 
 use super::super::captures::{self, Piece};
 use super::super::counts::Changes;
+use super::super::decode::{Place, leave_out};
 use super::super::rollup::late::RolledUntil;
 use super::super::row::{Details, json};
 use super::super::writer::Writing;
@@ -29,7 +30,8 @@ impl Packed {
     /// Adds it to its result, when that is still there and has no file of this name.
     pub(super) fn keep(&self, conn: &Connection) -> rusqlite::Result<()> {
         let Some(kept) = Kept::read(conn, &self.result)? else { return Ok(()) };
-        let mut details = kept.details(conn, &self.result)?;
+        // What cannot be decoded stays as it is, rather than to be written over or to hold up the others.
+        let Some(mut details) = leave_out(kept.details(conn, &self.result))? else { return Ok(()) };
         if details.captures.iter().any(|file| file.name == self.file.name) {
             return Ok(());
         }
@@ -48,7 +50,7 @@ pub(super) fn verify(
 ) -> rusqlite::Result<()> {
     let (key, conn) = (&verified.result, writing.conn);
     let Some(kept) = Kept::read(conn, key)? else { return Ok(()) };
-    let mut details = kept.details(conn, key)?;
+    let Some(mut details) = leave_out(kept.details(conn, key))? else { return Ok(()) };
     details.verification = Some(verified.answer.clone());
     let turns = verified.answer.status == Status::VERIFIED_NO_ERROR && kept.outcome == Outcome::Error;
     if turns {
@@ -109,7 +111,9 @@ impl Kept {
             )?
             .query_row(params![self.failed(), planned_at, monitor, location], |row| row.get(0))
             .optional()?;
-        Ok(body.and_then(|body| serde_json::from_str(&body).ok()).unwrap_or_default())
+        let key = [("planned_at", planned_at), ("monitor_id", monitor), ("location_id", location)];
+        let place = Place { table: "details", key: &key };
+        body.map_or_else(|| Ok(Details::default()), |body| Details::decode(place, &body))
     }
 
     fn write(&self, conn: &Connection, key: &ResultKey, details: &Details) -> rusqlite::Result<()> {

@@ -6,6 +6,8 @@ use sketches_ddsketch::{Config, DDSketch};
 use crate::model::{LocationId, MonitorId, Outcome, Timestamp};
 use crate::store::Rollup;
 
+use super::super::decode::Place;
+
 /// Largest relative error of a percentile: 1 %. Merging sketches adds nothing to it.
 pub const SKETCH_ERROR: f64 = 0.01;
 
@@ -47,15 +49,16 @@ impl Figures {
     }
 
     /// From the columns `ok` to `sketch` of a row, `ok` being column `at`.
-    pub(super) fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Self> {
+    pub(super) fn read(row: &Row<'_>, place: Place<'_>, at: usize) -> rusqlite::Result<Self> {
         let mut runs = [0; 6];
         for (offset, count) in runs.iter_mut().enumerate() {
             *count = row.get(at + offset)?;
         }
-        let sketch = match row.get_ref(at + 7)?.as_blob_or_null() {
-            Ok(Some(bytes)) => DDSketch::from_java_bytes(bytes).ok(),
-            _ => None,
+        let sketch: Option<Vec<u8>> = row.get(at + 7)?;
+        let known = |bytes: Vec<u8>| {
+            DDSketch::from_java_bytes(&bytes).map_err(|error| place.undecodable("sketch", error))
         };
+        let sketch = sketch.map(known).transpose()?;
         Ok(Self { runs, sum_us: row.get(at + 6)?, sketch })
     }
 

@@ -17,6 +17,7 @@ use crate::store::{Rollup, Span, StoreError};
 pub use figures::SKETCH_ERROR;
 
 use super::SqliteStore;
+use super::decode::Place;
 use super::writer::Writing;
 use figures::Figures;
 use late::{WHOLE, mark, reach, start};
@@ -55,8 +56,15 @@ pub(super) fn read(
          WHERE span = ?1 AND monitor_id = ?2 AND start >= ?3 AND start < ?4 ORDER BY start, location_id",
     )?
     .query_map(params![code(span), monitor.0, from.as_micros(), thru.as_micros()], |row| {
-        let figures = Figures::read(row, 2)?;
-        Ok(figures.rollup(monitor, LocationId(row.get(0)?), Timestamp::from_micros(row.get(1)?)))
+        let (location, start): (i64, i64) = (row.get(0)?, row.get(1)?);
+        let key = [
+            ("span", code(span)),
+            ("start", start),
+            ("monitor_id", monitor.0),
+            ("location_id", location),
+        ];
+        let figures = Figures::read(row, Place { table: "rollups", key: &key }, 2)?;
+        Ok(figures.rollup(monitor, LocationId(location), Timestamp::from_micros(start)))
     })?
     .collect()
 }
@@ -296,13 +304,14 @@ fn slots_within(first: i64, last: i64, slots: i64, from: i64, until: i64) -> u64
 fn day(conn: &Connection, at: i64, monitor: i64, location: i64) -> rusqlite::Result<Figures> {
     let mut figures = Figures::default();
     let mut statement = conn.prepare_cached(
-        "SELECT ok, warning, error, unknown, missed, blackout, sum_us, sketch
+        "SELECT ok, warning, error, unknown, missed, blackout, sum_us, sketch, start
          FROM rollups INDEXED BY rollups_by_monitor
          WHERE span = 0 AND monitor_id = ?1 AND start >= ?2 AND start < ?3 AND location_id = ?4",
     )?;
     let mut rows = statement.query([monitor, at, at + width(Span::Day), location])?;
     while let Some(row) = rows.next()? {
-        figures.merge(&Figures::read(row, 0)?);
+        let key = [("span", 0), ("start", row.get(8)?), ("monitor_id", monitor), ("location_id", location)];
+        figures.merge(&Figures::read(row, Place { table: "rollups", key: &key }, 0)?);
     }
     Ok(figures)
 }

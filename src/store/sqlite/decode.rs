@@ -1,0 +1,110 @@
+//! Stored values as what they stand for. One that this build cannot decode is an error that names its place, and
+//! never a default: a default would be written over it.
+
+use std::fmt::{self, Display, Write as _};
+
+use rusqlite::Row;
+use rusqlite::types::{Type, ValueRef};
+use serde::de::DeserializeOwned;
+
+use crate::store::StoreError;
+
+/// A row, as errors name it: its table and the columns of its key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    pub(super) table: &'static str,
+    pub(super) key: &'a [(&'static str, i64)],
+}
+
+/// A stored value that cannot be decoded, on its way through rusqlite.
+#[derive(Debug)]
+struct Undecodable {
+    table: &'static str,
+    row: String,
+    column: &'static str,
+    why: String,
+}
+
+impl Display for Undecodable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "table `{}`, row {}, column `{}`: {}", self.table, self.row, self.column, self.why)
+    }
+}
+
+impl std::error::Error for Undecodable {}
+
+impl Place<'_> {
+    /// The error that `column` of this row cannot be decoded.
+    pub(super) fn undecodable(self, column: &'static str, why: impl Display) -> rusqlite::Error {
+        let mut row = String::new();
+        for (at, (name, value)) in self.key.iter().enumerate() {
+            let comma = if at == 0 { "" } else { ", " };
+            // Writing into a text does not fail.
+            let _ = write!(row, "{comma}{name} {value}");
+        }
+        let undecodable = Undecodable { table: self.table, row, column, why: why.to_string() };
+        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(undecodable))
+    }
+
+    /// `found`, which the code or word `stored` stands for.
+    pub(super) fn known<T>(
+        self,
+        column: &'static str,
+        stored: impl Display,
+        found: Option<T>,
+    ) -> rusqlite::Result<T> {
+        found.ok_or_else(|| self.undecodable(column, format_args!("`{stored}` is not known")))
+    }
+
+    /// The text in column number `at`; `None` for NULL.
+    pub(super) fn text<'r>(
+        self,
+        row: &'r Row<'_>,
+        at: usize,
+        column: &'static str,
+    ) -> rusqlite::Result<Option<&'r str>> {
+        match row.get_ref(at)? {
+            ValueRef::Null => Ok(None),
+            ValueRef::Text(bytes) => {
+                std::str::from_utf8(bytes).map(Some).map_err(|error| self.undecodable(column, error))
+            }
+            other => Err(self.undecodable(column, format_args!("{}, not a text", other.data_type()))),
+        }
+    }
+
+    /// The JSON in column number `at`; `None` for NULL.
+    pub(super) fn json<T: DeserializeOwned>(
+        self,
+        row: &Row<'_>,
+        at: usize,
+        column: &'static str,
+    ) -> rusqlite::Result<Option<T>> {
+        self.text(row, at, column)?.map(|text| self.parse(text, column)).transpose()
+    }
+
+    /// What the JSON `text` of `column` says.
+    pub(super) fn parse<T: DeserializeOwned>(self, text: &str, column: &'static str) -> rusqlite::Result<T> {
+        serde_json::from_str(text).map_err(|error| self.undecodable(column, error))
+    }
+}
+
+/// The error of the store that `error` means, when it is that a value cannot be decoded.
+pub(super) fn undecodable(error: &rusqlite::Error) -> Option<StoreError> {
+    let rusqlite::Error::FromSqlConversionFailure(_, _, inner) = error else { return None };
+    let Undecodable { table, row, column, why } = inner.downcast_ref()?;
+    Some(StoreError::Undecodable { table, row: row.clone(), column, why: why.clone() })
+}
+
+/// `read`, or `None` for a row that cannot be decoded: the log names it, and the others of a list are shown.
+pub(super) fn leave_out<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
+    match read {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => match undecodable(&error) {
+            Some(error) => {
+                tracing::error!(error_kind = error.kind(), "a row is left out: {error}");
+                Ok(None)
+            }
+            None => Err(error),
+        },
+    }
+}
