@@ -1,7 +1,10 @@
 //! What one call of version 3 is: its path, who may make it, what goes in and comes out. Routes, permissions
 //! and the OpenAPI document derive from it.
 
+use std::fmt;
+
 use axum::http::Method;
+use axum::routing::MethodFilter;
 
 use crate::model::Right;
 use crate::model::table::Table;
@@ -10,7 +13,7 @@ use crate::model::table::Table;
 #[derive(Clone, Debug)]
 pub struct Operation {
     /// Its method.
-    pub method: Method,
+    pub method: Verb,
     /// Its path below the base, such as `/monitors/{id}`.
     pub path: &'static str,
     /// Stable name, such as `getMonitor`.
@@ -37,6 +40,60 @@ pub struct Operation {
     pub more: Vec<(u16, &'static str)>,
     /// Whether `If-Match` is honoured.
     pub if_match: bool,
+}
+
+/// A method that an operation can have (RFC 9110, section 9; PATCH: RFC 5789).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// Shows something; answers HEAD too.
+    Get,
+    /// Makes or starts something.
+    Post,
+    /// Changes some fields.
+    Patch,
+    /// Removes something.
+    Delete,
+}
+
+impl Verb {
+    /// As it stands in a request.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
+    /// What a router matches it by.
+    #[must_use]
+    pub const fn filter(self) -> MethodFilter {
+        match self {
+            Self::Get => MethodFilter::GET,
+            Self::Post => MethodFilter::POST,
+            Self::Patch => MethodFilter::PATCH,
+            Self::Delete => MethodFilter::DELETE,
+        }
+    }
+}
+
+impl fmt::Display for Verb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<Verb> for Method {
+    fn from(verb: Verb) -> Self {
+        match verb {
+            Verb::Get => Self::GET,
+            Verb::Post => Self::POST,
+            Verb::Patch => Self::PATCH,
+            Verb::Delete => Self::DELETE,
+        }
+    }
 }
 
 /// A query parameter.
@@ -108,7 +165,7 @@ impl Operation {
     /// A call without parameters or a body, which answers nothing.
     #[must_use]
     pub fn new(
-        method: Method,
+        method: Verb,
         path: &'static str,
         id: &'static str,
         tag: &'static str,
@@ -199,7 +256,7 @@ impl Operation {
     /// Whether it shows one object, of which callers may choose fields (`select`).
     #[must_use]
     pub fn shows_one(&self) -> bool {
-        self.method == Method::GET
+        self.method == Verb::Get
             && match self.answer {
                 Answer::One(_) | Answer::OneOf(_) => true,
                 // Of the others those that are found by their number: reports are no objects with fields.

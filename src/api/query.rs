@@ -1,9 +1,13 @@
 //! Query parameters: every offence is named, not only the first.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
 use std::fmt::Display;
+use std::sync::Arc;
 
+use axum::extract::FromRequestParts;
 use axum::http::Uri;
+use axum::http::request::Parts;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
@@ -15,15 +19,35 @@ const MOST_FAULTS: usize = 100;
 /// Characters of a name that is compared with those there are.
 const COMPARED: usize = 64;
 
-/// The parameters of one call, with the offences found so far.
+/// The names of the parameters that an operation takes. [`super::routes::Routes`] gives them to each of its calls.
+#[derive(Clone, Debug, Default)]
+pub(super) struct QueryNames(Arc<[&'static str]>);
+
+impl From<Vec<&'static str>> for QueryNames {
+    fn from(names: Vec<&'static str>) -> Self {
+        Self(names.into())
+    }
+}
+
+/// The parameters of one call, with the offences found so far. A handler takes it as an argument: the names that are
+/// known are those of its operation.
 pub(super) struct Query {
     pairs: Vec<(String, String)>,
     faults: Vec<String>,
 }
 
+impl<S: Send + Sync> FromRequestParts<S> for Query {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let names = parts.extensions.get::<QueryNames>().cloned().unwrap_or_default();
+        Ok(Self::of(&parts.uri, &names.0))
+    }
+}
+
 impl Query {
     /// The parameters of `uri`, of which only those in `known` may be there, each once.
-    pub(super) fn of(uri: &Uri, known: &[&str]) -> Self {
+    fn of(uri: &Uri, known: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), faults: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
             if query.faults.len() >= MOST_FAULTS {

@@ -1,15 +1,15 @@
 //! Collects operations with their handlers: the router asks for login and right before a handler runs.
 
-use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::handler::Handler;
-use axum::http::Method;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::routing::{MethodRouter, on};
+use axum::{Extension, Router};
 
 use super::body::{BODY_BYTES, LARGE_BODY_BYTES};
 use super::caller::{address, token};
+use super::query::QueryNames;
 use super::select::{SELECT, narrow};
 use super::{ApiError, ApiState, Operation};
 use crate::model::Right;
@@ -35,7 +35,7 @@ impl Routes {
         H: Handler<T, ApiState>,
         T: 'static,
     {
-        let route = on(filter(&operation.method), handler);
+        let route = on(operation.method.filter(), handler);
         self.add(operation, route);
         self
     }
@@ -47,7 +47,7 @@ impl Routes {
         H: Handler<T, ApiState>,
         T: 'static,
     {
-        let route = on(filter(&operation.method), handler);
+        let route = on(operation.method.filter(), handler);
         self.add(operation, route.layer(DefaultBodyLimit::max(LARGE_BODY_BYTES)));
         self
     }
@@ -63,6 +63,7 @@ impl Routes {
             Some(right) => route.layer(middleware::from_fn_with_state((self.state.clone(), right), guard)),
             None => route,
         };
+        let route = route.layer(Extension(QueryNames::from(operation.names())));
         self.router = std::mem::take(&mut self.router).route(operation.path, route);
         self.operations.push(operation);
     }
@@ -94,14 +95,5 @@ async fn guard(
             response
         }
         Err(refusal) => ApiError::from(refusal).into_response(),
-    }
-}
-
-fn filter(method: &Method) -> MethodFilter {
-    match *method {
-        Method::POST => MethodFilter::POST,
-        Method::PATCH => MethodFilter::PATCH,
-        Method::DELETE => MethodFilter::DELETE,
-        _ => MethodFilter::GET,
     }
 }

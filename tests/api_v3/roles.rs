@@ -1,9 +1,8 @@
 //! Every operation for every role: who lacks the right gets 403, who has it never does for lack of it, and
 //! nobody gets an error of the server.
 
-use axum::http::Method;
 use serde_json::json;
-use vigie::api::v3;
+use vigie::api::{Verb, v3};
 use vigie::model::Role;
 
 use crate::app::App;
@@ -20,8 +19,8 @@ async fn each_role_may_what_its_rights_say_and_no_call_fails_inside() {
             let user = app.login(role).await;
             let path = operation.path.replace("{id}", "999999").replace("{name}", "none");
             let reply = match operation.method {
-                Method::GET | Method::DELETE => user.send(operation.method.clone(), &path, &[], "").await,
-                _ => user.json(operation.method.clone(), &path, &[], &json!({})).await,
+                Verb::Get | Verb::Delete => user.send(operation.method.into(), &path, &[], "").await,
+                _ => user.json(operation.method.into(), &path, &[], &json!({})).await,
             };
             let status = reply.status.as_u16();
             // Some calls are for the host's own admin alone, and say so.
@@ -41,7 +40,7 @@ async fn without_a_token_only_the_login_and_the_document_answer() {
     let app = App::start().await;
     for operation in v3::operations(app.state.clone()) {
         let path = operation.path.replace("{id}", "1").replace("{name}", "none");
-        let reply = app.stranger().json(operation.method.clone(), &path, &[], &json!({})).await;
+        let reply = app.stranger().json(operation.method.into(), &path, &[], &json!({})).await;
         match operation.right {
             Some(_) => assert_eq!(reply.status, 401, "{} {path}", operation.method),
             None => assert_ne!(reply.status, 401, "{} {path}", operation.method),
@@ -58,4 +57,25 @@ async fn operations_have_names_of_their_own() {
     let all = ids.len();
     ids.dedup();
     assert_eq!(ids.len(), all);
+}
+
+#[tokio::test]
+async fn lists_take_the_parameters_of_their_operation_and_no_others() {
+    let app = App::start().await;
+    let admin = app.login(Role::Admin).await;
+    let operations = v3::operations(app.state.clone());
+    let lists = operations.iter().filter(|one| one.method == Verb::Get && !one.path.contains('{'));
+    let mut tried = 0;
+    for operation in lists.filter(|one| !one.query.is_empty()) {
+        let unknown = admin.get(&format!("{}?no_such_parameter=1", operation.path)).await;
+        assert_eq!(unknown.status, 400, "{}: {}", operation.path, unknown.text);
+        assert!(unknown.text.contains("`no_such_parameter`"), "{}: {}", operation.path, unknown.text);
+        for name in operation.names() {
+            let reply = admin.get(&format!("{}?{name}=%00", operation.path)).await;
+            let fault = format!("`{name}` is no parameter");
+            assert!(!reply.text.contains(&fault), "{}: {}", operation.path, reply.text);
+            tried += 1;
+        }
+    }
+    assert!(tried > 30, "only {tried} parameters");
 }

@@ -7,7 +7,7 @@ use axum::http::{Method, Request};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
-use vigie::api::{legacy, v3};
+use vigie::api::{Verb, legacy, v3};
 use vigie::control::{Accounts, Condition, Via, Vitals, next_state};
 use vigie::model::{CheckResult, CustomerId, MonitorId, Role};
 use vigie::store::{Commit, Ingest};
@@ -130,8 +130,8 @@ async fn strangers_see_nothing(owner_first: bool) {
         let send = async |path: String| {
             let body = bodies(operation.path);
             match operation.method {
-                Method::GET | Method::DELETE => stranger.send(operation.method.clone(), &path, &[], "").await,
-                _ => stranger.json(operation.method.clone(), &path, &[], &body).await,
+                Verb::Get | Verb::Delete => stranger.send(operation.method.into(), &path, &[], "").await,
+                _ => stranger.json(operation.method.into(), &path, &[], &body).await,
             }
         };
         if operation.path.contains("{id}") {
@@ -152,7 +152,7 @@ async fn strangers_see_nothing(owner_first: bool) {
                 same(&found, &unknown, &id, none, &what);
                 assert_eq!(found.status, 404, "{what}: {}", found.text);
             }
-        } else if operation.method == Method::GET && operation.path != "/tests" {
+        } else if operation.method == Verb::Get && operation.path != "/tests" {
             let reply = send(operation.path.to_owned()).await;
             assert!(!reply.text.contains(MARK), "{}: {}", operation.path, reply.text);
         }

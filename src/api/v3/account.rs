@@ -2,21 +2,21 @@
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method};
+use axum::http::HeaderMap;
 use axum::response::Response;
 
 use crate::api::body::JsonBody;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, etag};
+use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb, etag};
 use crate::control::Caller;
 use crate::model::Right;
 use crate::model::table::records::ACCOUNT;
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    let get = Operation::new(Method::GET, "/account", "getAccount", "account", "The account of the caller")
+    let get = Operation::new(Verb::Get, "/account", "getAccount", "account", "The account of the caller")
         .answer(Answer::One(&ACCOUNT));
     let about = "Change time zone, default locations, thresholds and brand of the account";
-    let patch = Operation::new(Method::PATCH, "/account", "updateAccount", "account", about)
+    let patch = Operation::new(Verb::Patch, "/account", "updateAccount", "account", about)
         .right(Some(Right::Administer))
         .body(Body::Patch(&ACCOUNT))
         .answer(Answer::Saved(None))

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{Method, Uri};
 use axum::response::Response;
 
 use super::records::window;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, list};
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, list};
 use crate::control::{AuditFilter, Caller};
 use crate::model::table::records::AUDIT_ENTRY;
 
@@ -24,7 +23,7 @@ const PARAMS: &[Param] = &[
 
 pub(super) fn routes(routes: Routes) -> Routes {
     let about = "Who changed what, newest first";
-    let operation = Operation::new(Method::GET, "/audit", "listAudit", "audit", about)
+    let operation = Operation::new(Verb::Get, "/audit", "listAudit", "audit", about)
         .query(PARAMS)
         .paged()
         .answer(Answer::List(vec![&AUDIT_ENTRY]));
@@ -34,10 +33,9 @@ pub(super) fn routes(routes: Routes) -> Routes {
 async fn entries(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    uri: Uri,
+    mut query: Query,
 ) -> Result<Response, ApiError> {
     let zone = state.resources.time_zone(&caller).await?;
-    let mut query = Query::of(&uri, &["login", "object", "object_id", "from", "thru", "limit", "offset"]);
     let (from, thru) = window(&mut query, &zone);
     let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = AuditFilter {

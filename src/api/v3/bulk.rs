@@ -3,13 +3,12 @@
 use std::collections::HashSet;
 
 use axum::extract::State;
-use axum::http::Method;
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
 use crate::api::body::JsonBody;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation};
+use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb};
 use crate::control::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
 use crate::model::intake::{Form, Intake, no_secrets};
 use crate::model::source::{Node, NodeValue};
@@ -25,7 +24,7 @@ const MOST_FAULTS: usize = 100;
 
 pub(super) fn routes(routes: Routes) -> Routes {
     let edit = |path, id, about, table: &'static Table| {
-        Operation::new(Method::POST, path, id, "monitors", about)
+        Operation::new(Verb::Post, path, id, "monitors", about)
             .right(Some(Right::Edit))
             .body(Body::Create(table))
             .answer(Answer::One(&EDITED))
@@ -45,11 +44,10 @@ pub(super) fn routes(routes: Routes) -> Routes {
         "Change a text wherever it stands in the scripts of several monitors",
         &SCRIPT_BULK_EDIT,
     );
-    let apply =
-        Operation::new(Method::POST, "/apply", "apply", "monitors", "Bring monitors of files in line")
-            .right(Some(Right::Edit))
-            .body(Body::Create(&APPLY))
-            .answer(Answer::One(&APPLY_ANSWER));
+    let apply = Operation::new(Verb::Post, "/apply", "apply", "monitors", "Bring monitors of files in line")
+        .right(Some(Right::Edit))
+        .body(Body::Create(&APPLY))
+        .answer(Answer::One(&APPLY_ANSWER));
     routes
         .on(
             fields,

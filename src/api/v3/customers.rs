@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 
 use axum::extract::State;
-use axum::http::{Method, Uri};
 use axum::response::Response;
 use axum::{Extension, Json};
 use futures::stream;
@@ -13,7 +12,7 @@ use super::tokens::whole;
 use crate::api::body::JsonBody;
 use crate::api::query::{Query, Window};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, list};
+use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb, list};
 use crate::control::Caller;
 use crate::model::Right;
 use crate::model::table::records::CUSTOMER;
@@ -23,10 +22,10 @@ const TAG: &str = "customers";
 
 pub(super) fn routes(routes: Routes) -> Routes {
     let about = "The accounts of this installation; for the host token alone";
-    let all = Operation::new(Method::GET, PATH, "listCustomers", TAG, about);
+    let all = Operation::new(Verb::Get, PATH, "listCustomers", TAG, about);
     let all = all.right(Some(Right::Own)).answer(Answer::List(vec![&CUSTOMER]));
     let create =
-        Operation::new(Method::POST, PATH, "createCustomer", TAG, "A new account; for the host token alone");
+        Operation::new(Verb::Post, PATH, "createCustomer", TAG, "A new account; for the host token alone");
     let create = create
         .right(Some(Right::Own))
         .body(Body::Create(&CUSTOMER))
@@ -38,9 +37,8 @@ pub(super) fn routes(routes: Routes) -> Routes {
 async fn show(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    uri: Uri,
+    mut query: Query,
 ) -> Result<Response, ApiError> {
-    let mut query = Query::of(&uri, &[]);
     let window: Window = query.window();
     query.finish()?;
     let customers = state.accounts.customers(&caller).await?;

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::tz::TimeZone;
 
@@ -12,7 +12,7 @@ use crate::api::body::{JsonBody, OptionalBody};
 use crate::api::path::Id;
 use crate::api::query::time_in;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, etag};
+use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb, etag};
 use crate::control::{Caller, Refusal};
 use crate::model::intake::{Form, Intake, no_secrets};
 use crate::model::source::Node;
@@ -60,28 +60,23 @@ pub(super) fn routes(routes: Routes) -> Routes {
     let routes = words().iter().fold(routes, of_type);
     let routes = [MonitorType::WebsiteApi, MonitorType::WebsiteSslApi].into_iter().fold(routes, conversion);
     let delete =
-        Operation::new(Method::DELETE, "/monitors/{id}", "deleteMonitor", "monitors", "Remove a monitor")
+        Operation::new(Verb::Delete, "/monitors/{id}", "deleteMonitor", "monitors", "Remove a monitor")
             .right(Some(Right::Edit))
             .if_match()
             .or(403, FILE);
     let copy =
-        Operation::new(Method::POST, "/monitors/{id}/clone", "cloneMonitor", "monitors", "Copy a monitor")
+        Operation::new(Verb::Post, "/monitors/{id}/clone", "cloneMonitor", "monitors", "Copy a monitor")
             .right(Some(Right::Edit))
             .body(Body::Patch(&MONITOR_CLONE))
             .may_lack_body()
             .answer(Answer::Saved(None));
-    let pause = Operation::new(
-        Method::POST,
-        "/monitors/{id}/pause",
-        "pauseMonitor",
-        "monitors",
-        "Let a monitor rest",
-    )
-    .right(Some(Right::Edit))
-    .body(Body::Create(&PAUSE))
-    .answer(Answer::Saved(None));
+    let pause =
+        Operation::new(Verb::Post, "/monitors/{id}/pause", "pauseMonitor", "monitors", "Let a monitor rest")
+            .right(Some(Right::Edit))
+            .body(Body::Create(&PAUSE))
+            .answer(Answer::Saved(None));
     let resume = Operation::new(
-        Method::POST,
+        Verb::Post,
         "/monitors/{id}/resume",
         "resumeMonitor",
         "monitors",
@@ -94,11 +89,11 @@ pub(super) fn routes(routes: Routes) -> Routes {
 
 fn of_type(routes: Routes, words: &Words) -> Routes {
     let kind = words.kind;
-    let create = Operation::new(Method::POST, words.path, words.create, "monitors", words.about_create)
+    let create = Operation::new(Verb::Post, words.path, words.create, "monitors", words.about_create)
         .right(Some(Right::Edit))
         .body(Body::Create(table::of(kind)))
         .answer(Answer::Saved(None));
-    let edit = Operation::new(Method::PATCH, words.path_one, words.edit, "monitors", words.about_edit)
+    let edit = Operation::new(Verb::Patch, words.path_one, words.edit, "monitors", words.about_edit)
         .right(Some(Right::Edit))
         .body(Body::Patch(table::of(kind)))
         .answer(Answer::Saved(None))
@@ -135,7 +130,7 @@ fn conversion(routes: Routes, kind: MonitorType) -> Routes {
             "Turn the one request of a website-ssl-api monitor into its first step",
         ),
     };
-    let operation = Operation::new(Method::PATCH, path, id, "monitors", about)
+    let operation = Operation::new(Verb::Patch, path, id, "monitors", about)
         .right(Some(Right::Edit))
         .answer(Answer::Saved(None))
         .if_match()

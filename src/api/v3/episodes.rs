@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{Method, Uri};
 use axum::response::Response;
 use axum::{Extension, Json};
 use serde_json::{Map, Value};
@@ -12,7 +11,7 @@ use super::records::window;
 use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, list};
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, list};
 use crate::control::{Caller, EpisodeFilter};
 use crate::model::table::alerting::{EPISODE, EPISODE_DETAIL};
 use crate::model::{EpisodeId, MonitorId, Right};
@@ -27,16 +26,16 @@ const PARAMS: &[Param] = &[
 ];
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    let all = Operation::new(Method::GET, "/episodes", "listEpisodes", "episodes", "Outages, newest first")
+    let all = Operation::new(Verb::Get, "/episodes", "listEpisodes", "episodes", "Outages, newest first")
         .query(PARAMS)
         .paged()
         .answer(Answer::List(vec![&EPISODE]));
     let about = "One outage, with the messages about it";
-    let one = Operation::new(Method::GET, "/episodes/{id}", "getEpisode", "episodes", about)
+    let one = Operation::new(Verb::Get, "/episodes/{id}", "getEpisode", "episodes", about)
         .answer(Answer::One(&EPISODE_DETAIL));
     let path = "/episodes/{id}/acknowledge";
     let about = "Acknowledge an open outage: its errors are told no more, but its end is";
-    let acknowledge = Operation::new(Method::POST, path, "acknowledgeEpisode", "episodes", about)
+    let acknowledge = Operation::new(Verb::Post, path, "acknowledgeEpisode", "episodes", about)
         .right(Some(Right::Edit))
         .answer(Answer::One(&EPISODE))
         .or(409, "The outage has ended");
@@ -46,10 +45,9 @@ pub(super) fn routes(routes: Routes) -> Routes {
 async fn many(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    uri: Uri,
+    mut query: Query,
 ) -> Result<Response, ApiError> {
     let zone = state.resources.time_zone(&caller).await?;
-    let mut query = Query::of(&uri, &["monitor_id", "open", "from", "thru", "limit", "offset"]);
     let (from, thru) = window(&mut query, &zone);
     let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
     let filter = EpisodeFilter {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{Method, Uri, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ use super::monitors::type_names;
 use crate::api::list::piece;
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind};
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
 use crate::control::{Caller, Roster};
 use crate::model::monitor_file::entry;
 use crate::model::{CustomerId, Monitor, MonitorId, MonitorType, Origin, Right};
@@ -26,7 +26,7 @@ const STEP: usize = 20;
 pub(super) fn routes(routes: Routes) -> Routes {
     let about =
         "The monitors of the account as files hold them: what differs from the defaults, secrets masked";
-    let export = Operation::new(Method::GET, "/export", "exportMonitors", "monitors", about)
+    let export = Operation::new(Verb::Get, "/export", "exportMonitors", "monitors", about)
         .right(Some(Right::View))
         .query(&[Param::new("type", ParamKind::Choices(type_names()), "Of these types only")])
         .answer(Answer::Schema(schema()));
@@ -55,9 +55,8 @@ fn schema() -> Value {
 async fn all(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    uri: Uri,
+    mut query: Query,
 ) -> Result<Response, ApiError> {
-    let mut query = Query::of(&uri, &["type"]);
     let rule = format!("one or several of {}", words(MonitorType::ALL));
     let kinds = query.many("type", rule, MonitorType::from_name);
     query.finish()?;

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{Method, Uri};
 use axum::response::Response;
 use futures::stream;
 use serde_json::{Map, Value};
@@ -14,7 +13,7 @@ use crate::api::path::{Id, number};
 use crate::api::query::{Query, Select, Window, words};
 use crate::api::routes::Routes;
 use crate::api::select::SELECT;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, etag, list};
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, etag, list};
 use crate::control::{Caller, Fleet, Refusal};
 use crate::model::{Monitor, MonitorId, MonitorType, Right, table};
 
@@ -25,22 +24,10 @@ const STEP_BYTES: usize = 4 * 1024 * 1024;
 /// Fields whose text may be long.
 const LONG: [&str; 3] = ["script", "environment", "data"];
 
-const NAMES: [&str; 9] = [
-    "type",
-    "show_scripts",
-    "subtype",
-    "subtype_application",
-    "subtype_name",
-    "value_id",
-    "limit",
-    "offset",
-    "select",
-];
-
 pub(super) fn routes(routes: Routes) -> Routes {
     let tables: Vec<_> = MonitorType::ALL.iter().map(|kind| table::of(*kind)).collect();
     let list_all = Operation::new(
-        Method::GET,
+        Verb::Get,
         "/monitors",
         "listMonitors",
         "monitors",
@@ -58,7 +45,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     ])
     .paged()
     .answer(Answer::List(tables.clone()));
-    let get_one = Operation::new(Method::GET, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
+    let get_one = Operation::new(Verb::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
         .right(Some(Right::View))
         .answer(Answer::OneOf(tables));
     routes.on(list_all, all).on(get_one, one)
@@ -73,9 +60,8 @@ pub(super) fn type_names() -> &'static [&'static str] {
 async fn all(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    uri: Uri,
+    mut query: Query,
 ) -> Result<Response, ApiError> {
-    let mut query = Query::of(&uri, &NAMES);
     let types = format!("one or several of {}", words(MonitorType::ALL));
     let kinds = query.many("type", types, MonitorType::from_name);
     let scripts = query.one("show_scripts", "`0` or `1`", |text| match text {

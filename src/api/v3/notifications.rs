@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{Method, Uri};
 use axum::response::Response;
 use axum::{Extension, Json};
 use serde_json::{Map, Value};
@@ -12,7 +11,7 @@ use crate::api::body::JsonBody;
 use crate::api::path::{Id, number};
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, Param, ParamKind, etag, list};
+use crate::api::{Answer, ApiError, ApiState, Body, Operation, Param, ParamKind, Verb, etag, list};
 use crate::control::{Caller, NotificationFilter};
 use crate::model::table::alerting::{NOTIFICATION, PREVIEW, STATES, TEMPLATE_PREVIEW, TEST_NOTIFIER};
 use crate::model::{EpisodeId, MonitorId, NotificationState, RecipientId, Right};
@@ -26,24 +25,24 @@ const PARAMS: &[Param] = &[
 
 pub(super) fn routes(routes: Routes) -> Routes {
     let on = |method, path, id, about| Operation::new(method, path, id, "notifications", about);
-    let all = on(Method::GET, "/notifications", "listNotifications", "Messages, newest first")
+    let all = on(Verb::Get, "/notifications", "listNotifications", "Messages, newest first")
         .query(PARAMS)
         .paged()
         .answer(Answer::List(vec![&NOTIFICATION]));
-    let one = on(Method::GET, "/notifications/{id}", "getNotification", "One message")
+    let one = on(Verb::Get, "/notifications/{id}", "getNotification", "One message")
         .answer(Answer::One(&NOTIFICATION));
     let about = "Send a message that was given up once more";
-    let retry = on(Method::POST, "/notifications/{id}/retry", "retryNotification", about)
+    let retry = on(Verb::Post, "/notifications/{id}/retry", "retryNotification", about)
         .right(Some(Right::Edit))
         .answer(Answer::One(&NOTIFICATION))
         .or(409, "The message was not given up");
     let about = "Send a test alert; its `id` is found under /notifications";
-    let test = on(Method::POST, "/test-notifiers", "testNotifier", about)
+    let test = on(Verb::Post, "/test-notifiers", "testNotifier", about)
         .right(Some(Right::Edit))
         .body(Body::Create(&TEST_NOTIFIER))
         .answer(Answer::Saved(None));
     let about = "What a template makes of an example; nothing is kept or sent";
-    let preview = Operation::new(Method::POST, "/templates/preview", "previewTemplate", "templates", about)
+    let preview = Operation::new(Verb::Post, "/templates/preview", "previewTemplate", "templates", about)
         .right(Some(Right::Edit))
         .body(Body::Create(&TEMPLATE_PREVIEW))
         .answer(Answer::One(&PREVIEW));
@@ -53,10 +52,8 @@ pub(super) fn routes(routes: Routes) -> Routes {
 async fn many(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    uri: Uri,
+    mut query: Query,
 ) -> Result<Response, ApiError> {
-    let known = ["state", "monitor_id", "episode_id", "recipient_id", "limit", "offset"];
-    let mut query = Query::of(&uri, &known);
     let filter = NotificationFilter {
         state: query.one("state", format!("one of {}", words(STATES)), NotificationState::of_word),
         monitor: query.one("monitor_id", "an id", number).map(MonitorId),

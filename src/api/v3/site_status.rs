@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{Method, Uri};
 use axum::response::Response;
 use futures::stream;
 use serde::Serialize;
@@ -18,7 +17,7 @@ use crate::api::list;
 use crate::api::path::number;
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind};
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
 use crate::control::{AccountFacts, Caller, MonitorState, Situation, StoreError};
 use crate::model::{CheckId, LocationId, Monitor, MonitorId, MonitorType, Outcome, Right, Status, Timestamp};
 
@@ -27,7 +26,7 @@ const STEP: usize = 500;
 
 pub(super) fn routes(routes: Routes) -> Routes {
     let report = Operation::new(
-        Method::GET,
+        Verb::Get,
         "/report-sitestatus",
         "getSiteStatus",
         "results",
@@ -118,9 +117,8 @@ struct Place<'a> {
 async fn get(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    uri: Uri,
+    mut query: Query,
 ) -> Result<Response, ApiError> {
-    let mut query = Query::of(&uri, &["type", "monitor_id", "limit", "offset"]);
     let types = format!("one or several of {}", words(MonitorType::ALL));
     let kinds = query.many("type", types, MonitorType::from_name);
     let ids = query.many("monitor_id", "an id or a comma list of ids", |text| number(text).map(MonitorId));

@@ -1,7 +1,7 @@
 //! `GET /slas/{id}/report`, as JSON and as CSV (behaviour.md 1 and 7). Shapes are ours.
 
 use axum::extract::State;
-use axum::http::{Method, Uri, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::results::schema;
 use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind};
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
 use crate::control::{By, Caller, SlaQuery, SlaReport};
 use crate::model::Right;
 
@@ -18,7 +18,7 @@ const BY: [&str; 3] = ["hour", "day", "month"];
 
 pub(super) fn routes(routes: Routes) -> Routes {
     let operation = |path, id, about| {
-        Operation::new(Method::GET, path, id, "slas", about)
+        Operation::new(Verb::Get, path, id, "slas", about)
             .right(Some(Right::Report))
             .path_param(Param::new("id", ParamKind::Int(1), "Number of the agreement"))
             .query(&[
@@ -46,18 +46,18 @@ async fn json_report(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Id(id): Id,
-    uri: Uri,
+    query: Query,
 ) -> Result<Response, ApiError> {
-    Ok(Json(read(&state, &caller, id, &uri).await?).into_response())
+    Ok(Json(read(&state, &caller, id, query).await?).into_response())
 }
 
 async fn csv_report(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Id(id): Id,
-    uri: Uri,
+    query: Query,
 ) -> Result<Response, ApiError> {
-    let text = read(&state, &caller, id, &uri).await?.csv();
+    let text = read(&state, &caller, id, query).await?.csv();
     let fields = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (header::CONTENT_DISPOSITION, format!("attachment; filename=\"sla-{id}.csv\"")),
@@ -65,9 +65,8 @@ async fn csv_report(
     Ok((fields, text).into_response())
 }
 
-async fn read(state: &ApiState, caller: &Caller, id: i64, uri: &Uri) -> Result<SlaReport, ApiError> {
+async fn read(state: &ApiState, caller: &Caller, id: i64, mut query: Query) -> Result<SlaReport, ApiError> {
     let zone = state.resources.time_zone(caller).await?;
-    let mut query = Query::of(uri, &["from", "thru", "by"]);
     let times = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let time = |text: &str| crate::api::query::time_in(&zone, text);
     let wanted = SlaQuery {

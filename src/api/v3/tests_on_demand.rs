@@ -1,7 +1,7 @@
 //! GET and POST `/tests`, GET `/tests/{id}`: checks out of schedule.
 
 use axum::extract::State;
-use axum::http::{Method, StatusCode, Uri};
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::api::path::{Id, number};
 use crate::api::query::Query;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind};
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
 use crate::control::{Caller, result_url};
 use crate::model::table::records::TEST;
 use crate::model::{LocationId, MonitorId, Right};
@@ -30,12 +30,12 @@ pub(super) fn routes(routes: Routes) -> Routes {
             .or(409, "The monitor does not permit checks out of schedule (`allow_internal_testing`)")
             .or(429, "Too many tests of the account run already")
     };
-    let one = Operation::new(Method::GET, "/tests/{id}", "getTest", "tests", "One test on demand")
+    let one = Operation::new(Verb::Get, "/tests/{id}", "getTest", "tests", "One test on demand")
         .right(Some(Right::View))
         .answer(Answer::One(&TEST));
     routes
-        .on(start(Method::POST, "startTest"), begin)
-        .on(start(Method::GET, "startTestByGet"), begin)
+        .on(start(Verb::Post, "startTest"), begin)
+        .on(start(Verb::Get, "startTestByGet"), begin)
         .on(one, get)
 }
 
@@ -43,13 +43,12 @@ async fn begin(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     method: Method,
-    uri: Uri,
+    mut query: Query,
 ) -> Result<Response, ApiError> {
     // Whoever only asks for the head of an answer starts nothing (RFC 9110, 9.2.1).
     if method == Method::HEAD {
         return Ok(StatusCode::OK.into_response());
     }
-    let mut query = Query::of(&uri, &["monitor_id", "location_id"]);
     let monitor = query.one("monitor_id", "an id", number);
     let location = query.one("location_id", "an id", number);
     if query.text("monitor_id").is_none() {

@@ -1,7 +1,7 @@
 //! POST `/access-tokens` (behaviour.md 1 "Token"), and DELETE of the token that is sent.
 
 use axum::extract::{FromRequest, Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::api::body::JsonBody;
 use crate::api::caller::{address, token};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation};
+use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb};
 use crate::control::{Caller, Refusal};
 use crate::model::Right;
 use crate::model::intake::{Form, Intake, no_secrets};
@@ -22,13 +22,13 @@ const PATH: &str = "/access-tokens";
 const TAG: &str = "access-tokens";
 
 pub(super) fn routes(routes: Routes) -> Routes {
-    let create = Operation::new(Method::POST, PATH, "createAccessToken", TAG, "Log in: a token for an hour");
+    let create = Operation::new(Verb::Post, PATH, "createAccessToken", TAG, "Log in: a token for an hour");
     let create = create.right(None).body(Body::Create(&LOGIN)).answer(Answer::One(&ACCESS_TOKEN)).or(
         StatusCode::TOO_MANY_REQUESTS.as_u16(),
         "Too many failed logins of this user or from this address; `Retry-After` says when to try again",
     );
     let delete =
-        Operation::new(Method::DELETE, PATH, "deleteAccessToken", TAG, "Log out: end the token that is sent");
+        Operation::new(Verb::Delete, PATH, "deleteAccessToken", TAG, "Log out: end the token that is sent");
     routes.on(create, log_in).on(delete.right(Some(Right::Report)), log_out)
 }
 

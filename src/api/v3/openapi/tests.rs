@@ -3,42 +3,42 @@
 use std::collections::BTreeSet;
 
 use axum::body::Body as HttpBody;
-use axum::http::{Method, Request, header};
+use axum::http::{Request, header};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use super::{document, page, routes};
-use crate::api::{Answer, Body, Operation, Param, ParamKind};
+use crate::api::{Answer, Body, Operation, Param, ParamKind, Verb};
 use crate::model::table::{self, account};
 use crate::model::{MonitorType, Right};
 
 fn operations() -> Vec<Operation> {
     let kinds: Vec<_> = MonitorType::ALL.iter().map(|kind| table::of(*kind)).collect();
     let mut operations = vec![
-        Operation::new(Method::POST, "/access-tokens", "logIn", "access-tokens", "Log in")
+        Operation::new(Verb::Post, "/access-tokens", "logIn", "access-tokens", "Log in")
             .right(None)
             .body(Body::Create(&account::LOGIN))
             .or(429, "Too many attempts"),
-        Operation::new(Method::GET, "/monitors", "listMonitors", "monitors", "Monitors")
+        Operation::new(Verb::Get, "/monitors", "listMonitors", "monitors", "Monitors")
             .query(&[Param::new("select", ParamKind::Text, "Fields")])
             .paged()
             .answer(Answer::List(kinds.clone())),
-        Operation::new(Method::GET, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
+        Operation::new(Verb::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
             .answer(Answer::OneOf(kinds.clone())),
-        Operation::new(Method::DELETE, "/monitors/{id}", "deleteMonitor", "monitors", "Remove <one>")
+        Operation::new(Verb::Delete, "/monitors/{id}", "deleteMonitor", "monitors", "Remove <one>")
             .right(Some(Right::Edit))
             .if_match(),
-        Operation::new(Method::GET, "/results", "listResults", "results", "Results")
+        Operation::new(Verb::Get, "/results", "listResults", "results", "Results")
             .right(Some(Right::Report))
             .query(&[
                 Param::new("from", ParamKind::Time, "From"),
                 Param::new("monitor_id", ParamKind::Ids, "Whose"),
             ])
             .answer(Answer::Schema(json!({"title": "Shown", "type": "object", "properties": {"a": {"title": "Part", "type": "object"}}}))),
-        Operation::new(Method::GET, "/results/{id}/captures/{name}", "getCapture", "results", "A file")
+        Operation::new(Verb::Get, "/results/{id}/captures/{name}", "getCapture", "results", "A file")
             .path_param(Param::new("name", ParamKind::Text, "Its name"))
             .answer(Answer::File),
-        Operation::new(Method::POST, "/blackouts", "createBlackout", "blackouts", "A blackout")
+        Operation::new(Verb::Post, "/blackouts", "createBlackout", "blackouts", "A blackout")
             .body(Body::Create(&account::BLACKOUT))
             .answer(Answer::Saved(None)),
     ];
@@ -46,13 +46,13 @@ fn operations() -> Vec<Operation> {
         let path: &'static str = format!("/monitors/{}", table.name).leak();
         let id: &'static str = format!("create{at}").leak();
         operations.push(
-            Operation::new(Method::POST, path, id, "monitors", "A monitor")
+            Operation::new(Verb::Post, path, id, "monitors", "A monitor")
                 .right(Some(Right::Edit))
                 .body(Body::Create(table))
                 .answer(Answer::Saved(None)),
         );
         let (path, id) = (format!("{path}/{{id}}").leak(), format!("edit{at}").leak());
-        let edit = Operation::new(Method::PATCH, path, id, "monitors", "Change a monitor").if_match();
+        let edit = Operation::new(Verb::Patch, path, id, "monitors", "Change a monitor").if_match();
         operations.push(edit.body(Body::Patch(table)).answer(Answer::Saved(None)));
     }
     operations

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 
@@ -16,7 +16,7 @@ use crate::api::path::{Id, Under};
 use crate::api::query::{Query, time_in};
 use crate::api::routes::Routes;
 use crate::api::v3::bulk::edited;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, Param, ParamKind, etag, list as lists};
+use crate::api::{Answer, ApiError, ApiState, Body, Operation, Param, ParamKind, Verb, etag, list as lists};
 use crate::control::{Caller, StoreError};
 use crate::model::table::alerting::{
     NOTIFIER_GROUP, OCCURRENCE, PERFORMANCE_ALERT, RECIPIENT, SLA, SLA_BULK_EDIT, TEMPLATE,
@@ -81,7 +81,7 @@ fn agreements(routes: Routes) -> Routes {
     let routes = calls.patch(routes, "updateSla", "Change an agreement", EDIT);
     let routes = calls.delete(routes, "deleteSla", "Remove an agreement", EDIT);
     let about = "Agreements of several monitors at once, all or nothing; a monitor without one gets one";
-    let bulk = Operation::new(Method::POST, "/slas/bulk-edit", "bulkEditSlas", "slas", about)
+    let bulk = Operation::new(Verb::Post, "/slas/bulk-edit", "bulkEditSlas", "slas", about)
         .right(Some(EDIT))
         .body(Body::Create(&SLA_BULK_EDIT))
         .answer(Answer::One(&EDITED))
@@ -102,24 +102,24 @@ const ALERT: &str = "/monitors/{id}/performance-alerts/{alert_id}";
 
 fn performance_alerts(routes: Routes) -> Routes {
     let on = |method, path, id, about| Operation::new(method, path, id, "performance-alerts", about);
-    let list = on(Method::GET, ALERTS, "listPerformanceAlerts", "Performance alerts of a monitor")
+    let list = on(Verb::Get, ALERTS, "listPerformanceAlerts", "Performance alerts of a monitor")
         .right(Some(Right::View))
         .paged()
         .answer(Answer::List(vec![&PERFORMANCE_ALERT]));
-    let create = on(Method::POST, ALERTS, "createPerformanceAlert", "Make a performance alert of a monitor")
+    let create = on(Verb::Post, ALERTS, "createPerformanceAlert", "Make a performance alert of a monitor")
         .right(Some(EDIT))
         .body(Body::Create(&PERFORMANCE_ALERT))
         .answer(Answer::Saved(None))
         .or(409, "The monitor has as many as it may have");
-    let one = on(Method::GET, ALERT, "getPerformanceAlert", "One performance alert")
+    let one = on(Verb::Get, ALERT, "getPerformanceAlert", "One performance alert")
         .right(Some(Right::View))
         .answer(Answer::One(&PERFORMANCE_ALERT));
-    let patch = on(Method::PATCH, ALERT, "updatePerformanceAlert", "Change a performance alert")
+    let patch = on(Verb::Patch, ALERT, "updatePerformanceAlert", "Change a performance alert")
         .right(Some(EDIT))
         .body(Body::Patch(&PERFORMANCE_ALERT))
         .answer(Answer::Saved(None))
         .if_match();
-    let delete = on(Method::DELETE, ALERT, "deletePerformanceAlert", "Remove a performance alert")
+    let delete = on(Verb::Delete, ALERT, "deletePerformanceAlert", "Remove a performance alert")
         .right(Some(EDIT))
         .if_match();
     routes
@@ -134,9 +134,8 @@ async fn list_alerts(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Id(monitor): Id,
-    uri: Uri,
+    mut query: Query,
 ) -> Result<Response, ApiError> {
-    let mut query = Query::of(&uri, &["limit", "offset"]);
     let window = query.window();
     query.finish()?;
     let (role, resources) = (caller.role, state.resources);
@@ -198,7 +197,7 @@ const MOST: u64 = 100;
 fn occurrences(routes: Routes) -> Routes {
     let path = "/blackouts/{id}/occurrences";
     let about = "When a blackout holds next, at most 100 times";
-    let operation = Operation::new(Method::GET, path, "listBlackoutOccurrences", "blackouts", about)
+    let operation = Operation::new(Verb::Get, path, "listBlackoutOccurrences", "blackouts", about)
         .query(&[
             Param::new("after", ParamKind::Time, "Those that end after this time; now when absent"),
             Param::new("limit", ParamKind::Int(0), "Entries at most; 10 when absent"),
@@ -211,10 +210,9 @@ async fn next_occurrences(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
     Id(id): Id,
-    uri: Uri,
+    mut query: Query,
 ) -> Result<Response, ApiError> {
     let zone = state.resources.time_zone(&caller).await?;
-    let mut query = Query::of(&uri, &["after", "limit"]);
     let rule = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let after = query.one("after", rule, |text| time_in(&zone, text));
     let window = query.window();

@@ -1,13 +1,14 @@
 //! The calls that one kind of record has, each as an operation with its handler.
 
-use axum::http::{HeaderMap, Method, Uri};
+use axum::http::HeaderMap;
 use axum::{Extension, extract::State};
 
 use super::{filters, handlers};
 use crate::api::body::JsonBody;
 use crate::api::path::Id;
+use crate::api::query::Query;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiState, Body, Operation};
+use crate::api::{Answer, ApiState, Body, Operation, Verb};
 use crate::control::Caller;
 use crate::model::table::Table;
 use crate::model::{RecordKind, Right};
@@ -34,22 +35,22 @@ impl Calls {
     }
 
     pub(super) fn list(self, routes: Routes, id: &'static str, about: &'static str) -> Routes {
-        let operation = Operation::new(Method::GET, self.all, id, self.tag, about)
+        let operation = Operation::new(Verb::Get, self.all, id, self.tag, about)
             .query(filters::params(self.kind))
             .paged()
             .answer(Answer::List(vec![self.table]));
         let kind = self.kind;
         routes.on(
             operation,
-            move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, uri: Uri| {
-                handlers::list(kind, state, caller, uri)
+            move |State(state): State<ApiState>, Extension(caller): Extension<Caller>, query: Query| {
+                handlers::list(kind, state, caller, query)
             },
         )
     }
 
     pub(super) fn one(self, routes: Routes, id: &'static str, about: &'static str) -> Routes {
         let operation =
-            Operation::new(Method::GET, self.one, id, self.tag, about).answer(Answer::One(self.table));
+            Operation::new(Verb::Get, self.one, id, self.tag, about).answer(Answer::One(self.table));
         let kind = self.kind;
         routes.on(
             operation,
@@ -68,7 +69,7 @@ impl Calls {
         right: Right,
         once: Option<&'static Table>,
     ) -> Routes {
-        let operation = Operation::new(Method::POST, self.all, id, self.tag, about)
+        let operation = Operation::new(Verb::Post, self.all, id, self.tag, about)
             .right(Some(right))
             .body(Body::Create(self.table))
             .answer(Answer::Saved(once))
@@ -83,7 +84,7 @@ impl Calls {
     }
 
     pub(super) fn patch(self, routes: Routes, id: &'static str, about: &'static str, right: Right) -> Routes {
-        let operation = Operation::new(Method::PATCH, self.one, id, self.tag, about)
+        let operation = Operation::new(Verb::Patch, self.one, id, self.tag, about)
             .right(Some(right))
             .body(Body::Patch(self.table))
             .answer(Answer::Saved(None))
@@ -107,7 +108,7 @@ impl Calls {
         about: &'static str,
         right: Right,
     ) -> Routes {
-        let operation = Operation::new(Method::DELETE, self.one, id, self.tag, about)
+        let operation = Operation::new(Verb::Delete, self.one, id, self.tag, about)
             .right(Some(right))
             .or(409, "Something still uses it; the message says what")
             .if_match();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use super::filters;
@@ -19,12 +19,9 @@ pub(super) async fn list(
     kind: RecordKind,
     state: ApiState,
     caller: Caller,
-    uri: Uri,
+    mut query: Query,
 ) -> Result<Response, ApiError> {
     let zone = state.resources.time_zone(&caller).await?;
-    let mut known: Vec<&str> = filters::params(kind).iter().map(|param| param.name).collect();
-    known.extend(["limit", "offset"]);
-    let mut query = Query::of(&uri, &known);
     let filter = filters::read(kind, &mut query, &zone);
     let window = query.window();
     query.finish()?;

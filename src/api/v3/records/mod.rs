@@ -6,10 +6,8 @@ mod calls;
 mod filters;
 mod handlers;
 
-use axum::http::Method;
-
 use crate::api::routes::Routes;
-use crate::api::{Answer, Body, Operation};
+use crate::api::{Answer, Body, Operation, Verb};
 use crate::model::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
 use crate::model::table::orders::EDITED;
 use crate::model::table::records::{CERTIFICATE, LOCATION_RECORD, LOCATION_SECRET, PROPERTY, USER};
@@ -87,7 +85,7 @@ fn blackouts(routes: Routes) -> Routes {
     let routes = calls.patch(routes, "updateBlackout", "Change a blackout that comes back each week", EDIT);
     let routes = calls.delete(routes, "deleteBlackout", "Remove a blackout that is not past", EDIT);
     let about = "Blackouts of several monitors at once, all or nothing";
-    let bulk = Operation::new(Method::POST, "/blackouts/bulk-edit", "bulkEditBlackouts", "blackouts", about)
+    let bulk = Operation::new(Verb::Post, "/blackouts/bulk-edit", "bulkEditBlackouts", "blackouts", about)
         .right(Some(EDIT))
         .body(Body::Create(&BLACKOUT_BULK_EDIT))
         .answer(Answer::One(&EDITED))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Path, State};
-use axum::http::{HeaderName, HeaderValue, Method, Uri, header};
+use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use futures::stream;
@@ -19,7 +19,7 @@ use crate::api::list;
 use crate::api::path::number;
 use crate::api::query::{Query, Window, time_in, words};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind};
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
 use crate::control::{Caller, Page, ResultFilter, ResultPage, StoreError, View};
 use crate::model::{CheckId, CheckResult, LocationId, MonitorId, Outcome, Right};
 
@@ -32,7 +32,7 @@ const ID: Param = Param::new("id", ParamKind::Pattern("^[0-9a-f]{16}$"), "Number
 
 pub(super) fn routes(routes: Routes) -> Routes {
     let list_all = Operation::new(
-        Method::GET,
+        Verb::Get,
         "/results",
         "listResults",
         "results",
@@ -48,12 +48,12 @@ pub(super) fn routes(routes: Routes) -> Routes {
     ])
     .paged()
     .answer(Answer::Schema(schema::list()));
-    let get_one = Operation::new(Method::GET, "/results/{id}", "getResult", "results", "One check result")
+    let get_one = Operation::new(Verb::Get, "/results/{id}", "getResult", "results", "One check result")
         .right(Some(Right::Report))
         .path_param(ID)
         .answer(Answer::Schema(schema::result()));
     let get_file = Operation::new(
-        Method::GET,
+        Verb::Get,
         "/results/{id}/captures/{name}",
         "getResultCapture",
         "results",
@@ -70,10 +70,10 @@ pub(super) fn routes(routes: Routes) -> Routes {
 async fn list(
     State(state): State<ApiState>,
     Extension(caller): Extension<Caller>,
-    uri: Uri,
+    query: Query,
 ) -> Result<Response, ApiError> {
     let facts = state.directory.facts(caller.customer).await?;
-    let (mut filter, window) = read(&uri, &facts.time_zone)?;
+    let (mut filter, window) = read(query, &facts.time_zone)?;
     filter.customer = Some(caller.customer);
     let view = state.view;
     let offset = window.offset.unwrap_or(0);
@@ -124,9 +124,7 @@ fn check_id(text: &str) -> Result<CheckId, ApiError> {
     if id.to_string() == text { Ok(id) } else { Err(ApiError::not_found()) }
 }
 
-fn read(uri: &Uri, zone: &TimeZone) -> Result<(ResultFilter, Window), ApiError> {
-    let known = ["monitor_id", "location_id", "from", "thru", "outcome", "limit", "offset"];
-    let mut query = Query::of(uri, &known);
+fn read(mut query: Query, zone: &TimeZone) -> Result<(ResultFilter, Window), ApiError> {
     let outcomes = format!("one or several of {}", words(&OUTCOMES));
     let times = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
     let time = |text: &str| time_in(zone, text);
