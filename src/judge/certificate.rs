@@ -24,8 +24,13 @@ pub enum ExpiryRule {
 pub enum Expiry {
     /// The peer's own certificate has ended.
     Expired(Failure),
-    /// A certificate ends soon; one line for people.
-    Expiring(String),
+    /// A certificate ends soon.
+    Expiring {
+        /// SHA-256 of the certificate, which tells it from others.
+        sha256: String,
+        /// One line for people.
+        line: String,
+    },
 }
 
 impl ExpiryRule {
@@ -57,7 +62,8 @@ impl ExpiryRule {
         let next = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
         let next = next.min_by_key(|certificate| certificate.not_after)?;
         let left = next.not_after.since(now);
-        (left < Duration::from_secs(86_400 * u64::from(days))).then(|| Expiry::Expiring(expiring(next, left)))
+        (left < Duration::from_secs(86_400 * u64::from(days)))
+            .then(|| Expiry::Expiring { sha256: next.sha256.clone(), line: expiring(next, left) })
     }
 
     /// The certificate of the chain of `tls` whose end is told at `now`: the peer's own once it has ended, or the
@@ -66,7 +72,7 @@ impl ExpiryRule {
     pub fn told(self, tls: &TlsFacts, now: Timestamp) -> Option<&Certificate> {
         match self.judge(tls, now)? {
             Expiry::Expired(_) => tls.certificates.first(),
-            Expiry::Expiring(_) => {
+            Expiry::Expiring { .. } => {
                 let ahead = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
                 ahead.min_by_key(|certificate| certificate.not_after)
             }
@@ -116,6 +122,18 @@ mod tests {
     }
 
     #[test]
+    fn a_certificate_is_the_same_one_on_another_day_whatever_its_line_says() {
+        let (rule, mut chain) = (ExpiryRule::Expiring { days: 30 }, chain(&[120]));
+        chain.certificates[0].sha256 = "ab".repeat(32);
+        let on = |day: i64| match rule.judge(&chain, Timestamp::from_seconds(day * DAY)) {
+            Some(Expiry::Expiring { sha256, line }) => (sha256, line),
+            other => panic!("{other:?}"),
+        };
+        let ((today, before), (tomorrow, after)) = (on(100), on(101));
+        assert_eq!((today, &before != &after), (tomorrow, true), "{before} {after}");
+    }
+
+    #[test]
     fn the_dates_of_a_chain_are_judged() {
         let expiring = ExpiryRule::Expiring { days: 30 };
         // Rule, ends of the chain in days, what is found on day 100.
@@ -144,7 +162,7 @@ mod tests {
                     assert_eq!(failure.kind, FailureKind::CertificateExpired);
                     format!("expired: {failure}")
                 }
-                Some(Expiry::Expiring(line)) => line,
+                Some(Expiry::Expiring { line, .. }) => line,
             };
             assert!(words.contains(found), "{rule:?} {ends:?}: {words}");
         }

@@ -87,7 +87,7 @@ impl TcpProbe {
         let mut stream = cx.net.connect(&self.target, cx.deadline, trace).await?;
         if let Encryption::Upgraded(upgrade) = self.encryption {
             let started = Instant::now();
-            let agreed = starttls::request(&mut stream, upgrade, cx.deadline).await;
+            let agreed = starttls::request(&mut stream, upgrade, cx.deadline).await.map_err(Failure::from);
             trace.phases.add(Phase::FirstByte, started.elapsed());
             agreed?;
         }

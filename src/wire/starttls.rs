@@ -10,8 +10,29 @@ const LINE: usize = 4096;
 /// Lines of one reply.
 const LINES: usize = 100;
 
-/// What a failure says when a mail server speaks no TLS.
-pub const NOT_OFFERED: &str = "it offers no STARTTLS";
+/// Why a server did not go on with TLS.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoTls {
+    /// Its list of extensions has no STARTTLS.
+    NotOffered,
+    /// The exchange failed, or the server refused.
+    Failed(Failure),
+}
+
+impl From<Failure> for NoTls {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<NoTls> for Failure {
+    fn from(reason: NoTls) -> Self {
+        match reason {
+            NoTls::NotOffered => unexpected("it offers no STARTTLS"),
+            NoTls::Failed(failure) => failure,
+        }
+    }
+}
 
 /// The protocols whose servers can be asked (fields.md 2, tcp `tls`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +71,7 @@ pub async fn request<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     upgrade: Upgrade,
     deadline: Deadline,
-) -> Result<(), Failure> {
+) -> Result<(), NoTls> {
     let mut talk = Talk { stream, deadline, buffer: Vec::new() };
     match upgrade {
         Upgrade::Smtp => {
@@ -60,7 +81,7 @@ pub async fn request<S: AsyncRead + AsyncWrite + Unpin>(
             let offered =
                 |line: &String| line.get(4..).is_some_and(|word| word.eq_ignore_ascii_case("STARTTLS"));
             if !offers.iter().any(offered) {
-                return Err(unexpected(NOT_OFFERED));
+                return Err(NoTls::NotOffered);
             }
             talk.say(b"STARTTLS\r\n").await?;
             talk.reply("220").await?;
@@ -84,11 +105,14 @@ pub async fn request<S: AsyncRead + AsyncWrite + Unpin>(
             talk.say(&[0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]).await?;
             read_to(talk.stream, &mut talk.buffer, 1, deadline, Phase::FirstByte).await?;
             if talk.buffer.pop() != Some(b'S') {
-                return Err(unexpected("it does not take SSLRequest"));
+                return Err(unexpected("it does not take SSLRequest").into());
             }
         }
     }
-    if talk.buffer.is_empty() { Ok(()) } else { Err(unexpected("it sent more before the TLS handshake")) }
+    if !talk.buffer.is_empty() {
+        return Err(unexpected("it sent more before the TLS handshake").into());
+    }
+    Ok(())
 }
 
 struct Talk<'a, S> {

@@ -14,8 +14,9 @@ use lettre::transport::smtp::extension::ClientId;
 use tokio::net::TcpStream;
 
 use super::{Message, Secret, SendError};
+use crate::model::Failure;
 use crate::net::{Deadline, Endpoint, Net, TlsOptions, Trace};
-use crate::wire::starttls::{self, Upgrade};
+use crate::wire::starttls::{self, NoTls, Upgrade};
 use relay::Relay;
 
 /// Whether and how the way to the mail server is encrypted.
@@ -111,14 +112,14 @@ impl Mail {
         if !implicit {
             match starttls::request(&mut tcp, Upgrade::Smtp, deadline).await {
                 Ok(()) => {}
-                Err(failure) if tls == MailTls::Auto && failure.detail == starttls::NOT_OFFERED => {
+                Err(NoTls::NotOffered) if tls == MailTls::Auto => {
                     if !self.settings.username.is_empty() {
                         let words = "the server offers no STARTTLS, and the password is not sent unencrypted";
                         return Err(SendError::passing(words));
                     }
                     return Ok(Box::new(Relay::plain(self.dial(deadline).await?)?));
                 }
-                Err(failure) => return Err(failure.into()),
+                Err(reason) => return Err(Failure::from(reason).into()),
             }
         }
         let address = tcp.peer_addr().map_err(|error| SendError::passing(error.to_string()))?;

@@ -21,6 +21,8 @@ pub(super) struct Visit<'a> {
     cx: Context<'a>,
     observation: Observation,
     journey: Journey<'a>,
+    /// SHA-256 of the certificates that were warned of: hops of one host show the same ones.
+    warned: Vec<String>,
     /// The page, once it was found good and there is more to do with it.
     page: Option<Page>,
 }
@@ -36,7 +38,14 @@ impl<'a> Visit<'a> {
         let observation = Observation::default();
         let client =
             Client { net: cx.net, way: &options.way, deadline: cx.deadline, started, records: cx.record };
-        Self { options, cx, observation, journey: Journey::new(client, request, jar), page: None }
+        Self {
+            options,
+            cx,
+            observation,
+            journey: Journey::new(client, request, jar),
+            warned: Vec::new(),
+            page: None,
+        }
     }
 
     /// Takes the page, when it was found good and there is more to do with it.
@@ -123,9 +132,11 @@ impl<'a> Visit<'a> {
         match self.options.expiry.judge(tls, self.cx.clock.now()) {
             None => {}
             Some(Expiry::Expired(failure)) => self.observation.fail(failure),
-            // Hops of one host show the same certificate: once is enough.
-            Some(Expiry::Expiring(line)) if self.observation.warnings.iter().any(|w| w.detail == line) => {}
-            Some(Expiry::Expiring(line)) => self.observation.warn(WarningKind::CertificateExpiring, line),
+            Some(Expiry::Expiring { sha256, .. }) if self.warned.contains(&sha256) => {}
+            Some(Expiry::Expiring { sha256, line }) => {
+                self.warned.push(sha256);
+                self.observation.warn(WarningKind::CertificateExpiring, line);
+            }
         }
     }
 
