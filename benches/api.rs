@@ -5,6 +5,9 @@
 //! `cargo bench --bench api` creates 100,000 monitors; `-- --quick` 5,000; `-- --monitors N` so many.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
+#[path = "support/allocator.rs"]
+mod allocator;
+
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;

@@ -1,6 +1,9 @@
 //! Assertions over an answer of 100 KB, parsing included: what one check spends on each kind of them.
 #![allow(clippy::expect_used, missing_docs)]
 
+#[path = "support/allocator.rs"]
+mod allocator;
+
 use std::hint::black_box;
 use std::time::Duration;
 

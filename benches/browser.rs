@@ -28,6 +28,8 @@ use vigie::probe::{Context, ProbeSettings, build};
 
 use driver::{Call, between, calls, recorder, replay};
 
+#[path = "support/allocator.rs"]
+mod allocator;
 #[path = "support/cpu.rs"]
 mod cpu;
 #[path = "support/driver.rs"]

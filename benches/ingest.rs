@@ -2,6 +2,9 @@
 //! result (elements per second are results per second), and reading them back. `cargo bench --bench ingest`.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+#[path = "support/allocator.rs"]
+mod allocator;
+
 use std::hint::black_box;
 use std::net::IpAddr;
 use std::sync::Arc;

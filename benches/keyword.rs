@@ -1,6 +1,9 @@
 //! Keyword evaluation: what one check spends on the rule, by size of the page and form of the pattern.
 #![allow(clippy::expect_used, missing_docs)]
 
+#[path = "support/allocator.rs"]
+mod allocator;
+
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};

@@ -23,6 +23,8 @@ use vigie::probe::Probe;
 
 use cpu::{attempt, cpu, probe, told};
 
+#[path = "support/allocator.rs"]
+mod allocator;
 #[path = "support/cpu.rs"]
 mod cpu;
 

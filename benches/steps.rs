@@ -18,6 +18,8 @@ use vigie::model::MonitorType;
 use cpu::{attempt, in_turns, net, probe, told};
 use web::{serve, served, speak, stream};
 
+#[path = "support/allocator.rs"]
+mod allocator;
 #[path = "support/cpu.rs"]
 mod cpu;
 #[path = "support/web.rs"]

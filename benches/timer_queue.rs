@@ -1,6 +1,9 @@
 //! The timer queue at the sizes that an agent has: one turn takes the next timer and sets it one interval on.
 #![allow(missing_docs)]
 
+#[path = "support/allocator.rs"]
+mod allocator;
+
 use std::hint::black_box;
 use std::time::Duration;
 

@@ -12,10 +12,6 @@
 //! | 5 | [`api`], [`web`] what is served |
 //! | 6 | [`app`], [`cli`] wiring and words for people; [`responder`] built-in targets for demo and load |
 
-/// Checks allocate on one thread and free on another: libc's arenas keep what is freed so, this one gives it back.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 pub mod clock;
 pub mod model;
 
