@@ -1,8 +1,8 @@
 //! Time as a trait: one clock for all reading of time, so that tests can hold it.
 
+use crate::sync::Mutex;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -57,7 +57,7 @@ impl FakeClock {
     pub fn advance(&self, duration: Duration) {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let monotonic = {
-            let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut state = self.state.lock();
             state.0 = state.0 + duration;
             state.1 = state.1.saturating_add(micros);
             state.1
@@ -67,7 +67,7 @@ impl FakeClock {
 
     /// Sets wall time alone, as an administrator or a resume from suspend does.
     pub fn step_to(&self, wall: Timestamp) {
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).0 = wall;
+        self.state.lock().0 = wall;
     }
 
     /// How many sleepers wait now; lets a test know that the code under test is at rest.
@@ -85,14 +85,14 @@ impl FakeClock {
 
 impl Clock for FakeClock {
     fn now(&self) -> Timestamp {
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).0
+        self.state.lock().0
     }
 
     fn sleep(&self, duration: Duration) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         let micros = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         self.waits.fetch_add(1, Ordering::Relaxed);
         let mut moved = self.moved.subscribe();
-        let until = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner).1 + micros;
+        let until = self.state.lock().1 + micros;
         Box::pin(async move {
             // The sender lives in `self`, which the future borrows: the wait cannot fail.
             let _ = moved.wait_for(|&monotonic| monotonic >= until).await;

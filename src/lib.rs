@@ -4,7 +4,7 @@
 //!
 //! | Floor | Modules |
 //! |---|---|
-//! | 0 | [`model`] the words of the field and their rules, [`clock`] time as a trait |
+//! | 0 | [`model`] the words of the field and their rules, [`clock`] time as a trait, [`sync`] locks |
 //! | 1 | [`judge`], [`schedule`], [`alert`] pure decisions; [`net`], [`wire`] sockets and protocols, [`page`] over them the objects of a web page; [`browser`] real browsers and their drivers; [`telemetry`] logs and metrics; [`vault`] secrets at rest |
 //! | 2 | [`probe`] one check of each kind; [`notify`] one way to tell somebody each; [`store`] what is kept |
 //! | 3 | [`engine`] attempts, retries, limits and the runner |
@@ -14,6 +14,7 @@
 
 pub mod clock;
 pub mod model;
+pub mod sync;
 
 pub mod alert;
 pub mod browser;

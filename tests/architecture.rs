@@ -20,33 +20,49 @@ use vigie::probe::REGISTRY;
 /// forbidden: sideways and upward imports alike.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
-    ("clock", &["model"]),
-    ("judge", &["model", "clock"]),
-    ("schedule", &["model", "clock"]),
+    ("clock", &["model", "sync"]),
+    ("sync", &[]),
+    ("judge", &["model", "clock", "sync"]),
+    ("schedule", &["model", "clock", "sync"]),
     // Decides by the planned runs and blackout windows of `schedule`, and by what `judge` says of a run.
-    ("alert", &["model", "clock", "judge", "schedule"]),
-    ("telemetry", &["model", "clock"]),
-    ("vault", &["model", "clock", "telemetry"]),
-    ("net", &["model", "clock", "telemetry"]),
-    ("wire", &["model", "clock", "telemetry", "net"]),
-    ("page", &["model", "clock", "telemetry", "net", "wire"]),
+    ("alert", &["model", "clock", "sync", "judge", "schedule"]),
+    ("telemetry", &["model", "clock", "sync"]),
+    ("vault", &["model", "clock", "sync", "telemetry"]),
+    ("net", &["model", "clock", "sync", "telemetry"]),
+    ("wire", &["model", "clock", "sync", "telemetry", "net"]),
+    ("page", &["model", "clock", "sync", "telemetry", "net", "wire"]),
     // Of `vault` the signatures by which a probe recognises what it left at a target.
     // Real browsers: processes, sessions, and the forward proxy of `net` that they go through.
-    ("browser", &["model", "clock", "telemetry", "net", "wire"]),
+    ("browser", &["model", "clock", "sync", "telemetry", "net", "wire"]),
     (
         "probe",
-        &["model", "clock", "judge", "schedule", "telemetry", "vault", "net", "wire", "page", "browser"],
+        &[
+            "model",
+            "clock",
+            "sync",
+            "judge",
+            "schedule",
+            "telemetry",
+            "vault",
+            "net",
+            "wire",
+            "page",
+            "browser",
+        ],
     ),
-    ("notify", &["model", "clock", "telemetry", "vault", "net", "wire"]),
-    ("store", &["model", "clock", "telemetry"]),
+    ("notify", &["model", "clock", "sync", "telemetry", "vault", "net", "wire"]),
+    ("store", &["model", "clock", "sync", "telemetry"]),
     // The engine runs what the registry builds: the contract of `probe`, never one kind's own module.
-    ("engine", &["model", "clock", "judge", "schedule", "telemetry", "net", "wire", "probe"]),
+    ("engine", &["model", "clock", "sync", "judge", "schedule", "telemetry", "net", "wire", "probe"]),
     // Of `notify` the contract only, as of `store`.
-    ("control", &["model", "clock", "judge", "schedule", "alert", "telemetry", "vault", "notify", "store"]),
-    ("api", &["model", "clock", "schedule", "telemetry", "control"]),
-    ("web", &["model", "clock", "schedule", "telemetry", "control"]),
+    (
+        "control",
+        &["model", "clock", "sync", "judge", "schedule", "alert", "telemetry", "vault", "notify", "store"],
+    ),
+    ("api", &["model", "clock", "sync", "schedule", "telemetry", "control"]),
+    ("web", &["model", "clock", "sync", "schedule", "telemetry", "control"]),
     // The built-in targets of the demo and the load harness: they know nothing of monitoring.
-    ("responder", &["model", "clock"]),
+    ("responder", &["model", "clock", "sync"]),
     ("app", ANYTHING),
     ("cli", ANYTHING),
     ("main", ANYTHING),
@@ -56,6 +72,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 const ANYTHING: &[&str] = &[
     "model",
     "clock",
+    "sync",
     "judge",
     "schedule",
     "alert",
@@ -88,6 +105,11 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("anyhow::", &["app", "cli", "main"]),
     ("SystemTime::now", &["clock", "telemetry"]),
     ("prometheus_client::", &["telemetry"]),
+    // A library must not choose the allocator of the program that links it.
+    ("global_allocator", &["main"]),
+    // Locks come from `sync`, which knows no poisoning.
+    ("PoisonError", &["sync"]),
+    ("parking_lot::", &["sync"]),
 ];
 
 #[test]

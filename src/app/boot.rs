@@ -1,6 +1,6 @@
 //! `vigie serve`: from settings to a running process, and its end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use axum::http::StatusCode;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -33,11 +34,12 @@ use crate::api;
 use crate::clock::{Clock, SystemClock};
 use crate::control::{
     Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Performance,
-    PerformanceParts, Roster, TimeOfDay, View, Vitals, locked,
+    PerformanceParts, Roster, TimeOfDay, View, Vitals,
 };
 use crate::engine::RunnerHandle;
 use crate::model::FieldFault;
 use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
+use crate::sync::Mutex;
 use crate::telemetry::{Metrics, init_logs, log_panics};
 use crate::web::{self, Bounds, Gate, Site};
 
@@ -127,58 +129,112 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
     let mut settings = origin.adorned(settings);
     tell(&origin, &settings);
     let listeners = server::bind(&settings.listen).await?;
-    let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
     let tls = settings.server.tls.as_ref().map(|(certificate, key)| ServerTls::load(certificate, key));
     let tls = tls.transpose()?.map(Arc::new);
     settings.probe.browser = browsers::start(&settings).await;
     let house = Arc::clone(&settings.probe.browser);
-    let parts = Parts::start(&settings).await?;
-    parts.desk.first_admin(options.admin_password_file.as_deref(), &settings.data).await?;
+    let outcome = match Parts::start(&settings).await {
+        Ok(parts) => {
+            let mut tasks = Tasks::default();
+            let (drain, data) = (settings.engine.drain, settings.data.clone());
+            let service = Served { listeners, tls, admin_password_file: options.admin_password_file };
+            let lived = live(&origin, &parts, settings, service, &mut tasks, &mut signals).await;
+            let lost = shut_down(parts, tasks, signals, drain, &data).await;
+            lived.and_then(|()| {
+                anyhow::ensure!(lost == 0, "{lost} results could not be kept");
+                Ok(())
+            })
+        }
+        Err(error) => Err(error),
+    };
+    browsers::end(&house).await;
+    drop(origin);
+    outcome?;
+    tracing::info!("ended, no result was lost");
+    Ok(())
+}
+
+/// What the process is reached by.
+struct Served {
+    listeners: Vec<TcpListener>,
+    tls: Option<Arc<ServerTls>>,
+    admin_password_file: Option<PathBuf>,
+}
+
+/// What runs beside the checks until `stop`.
+#[derive(Default)]
+struct Tasks {
+    stop: CancellationToken,
+    set: JoinSet<()>,
+}
+
+/// Serves and checks until a signal asks for the end. Whatever it started when it fails is left to [`shut_down`].
+async fn live(
+    origin: &Origin,
+    parts: &Parts,
+    settings: Settings,
+    served: Served,
+    tasks: &mut Tasks,
+    signals: &mut Signals,
+) -> anyhow::Result<()> {
+    let Served { listeners, tls, admin_password_file } = served;
+    let addresses = listeners.iter().map(TcpListener::local_addr).collect::<Result<Vec<_>, _>>()?;
+    parts.desk.first_admin(admin_password_file.as_deref(), &settings.data).await?;
     let data = settings.data.clone();
     let certificate = tls.as_ref().map(|tls| tls.fingerprint());
     let token = parts.desk.state.accounts.host_token();
     let host = HostToken { token, addresses: addresses.clone(), certificate };
     write_host_token(&data, &host)
         .with_context(|| format!("cannot write the host token into `{}`", data.display()))?;
-    let stop = CancellationToken::new();
-    let ticking = tokio::spawn(Arc::clone(&parts.desk).tick(stop.clone()));
+    let stop = &tasks.stop;
+    tasks.set.spawn(Arc::clone(&parts.desk).tick(stop.clone()));
     let router = parts.router(&settings.server);
     let service = server::Service { router, tls: tls.clone(), request_time: settings.server.request_time };
-    let served = tokio::spawn(server::serve(listeners, service, stop.clone()));
+    tasks.set.spawn(server::serve(listeners, service, stop.clone()));
     if let Some(tls) = tls {
-        let (stop, data) = (stop.clone(), data.clone());
+        let stop = stop.clone();
         let tell = move |tls: &ServerTls| {
             let host = HostToken { certificate: Some(tls.fingerprint()), ..host.clone() };
             if let Err(error) = write_host_token(&data, &host) {
                 tracing::warn!(error = %error, "commands on this host do not know the new certificate");
             }
         };
-        tokio::spawn(async move { tls.follow(stop, tell).await });
+        tasks.set.spawn(async move {
+            if let Err(error) = tls.follow(stop, tell).await {
+                tracing::error!(%error, "failed to watch the server certificate: a renewed one needs a restart");
+            }
+        });
     }
-    let beating = {
+    {
         let (heart, runners) = (Arc::clone(&parts.heart), parts.runners.clone());
         let (results, stop): (Arc<dyn Results>, _) = (parts.store.clone(), stop.clone());
-        tokio::spawn(async move { heart.beat(runners, results, stop).await })
-    };
+        tasks.set.spawn(async move { heart.beat(runners, results, stop).await });
+    }
     let heart = Arc::clone(&parts.heart);
     let works = move || heart.is_loaded() && heart.alive().iter().all(|part| part.fault.is_none());
     delivery::heartbeat(&settings, Arc::clone(&parts.clock), works, stop.clone()).await?;
     let drain = settings.engine.drain;
     let scheme = if settings.server.tls.is_some() { "https" } else { "http" };
-    let outcome = match parts.running_set(settings).await {
-        Ok(mut set) => {
-            parts.heart.loaded();
-            for address in &addresses {
-                tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
-            }
-            let at = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
-            service::ready(&format!("Serving{}", at.unwrap_or_default()));
-            let signal = attend(&origin, &mut set, &mut signals).await;
-            tracing::info!(signal, "shutting down; running checks get {} s to end", drain.as_secs());
-            Ok(())
-        }
-        Err(error) => Err(error),
-    };
+    let mut set = parts.running_set(settings).await?;
+    parts.heart.loaded();
+    for address in &addresses {
+        tracing::info!(address = %address, version = env!("CARGO_PKG_VERSION"), "serving at {scheme}://{address}/");
+    }
+    let at = addresses.first().map(|address| format!(" at {scheme}://{address}/"));
+    service::ready(&format!("Serving{}", at.unwrap_or_default()));
+    let signal = attend(origin, &mut set, signals).await;
+    tracing::info!(signal, "shutting down; running checks get {} s to end", drain.as_secs());
+    Ok(())
+}
+
+/// Ends all that was started and keeps every result; returns how many were lost.
+async fn shut_down(
+    parts: Parts,
+    mut tasks: Tasks,
+    mut signals: Signals,
+    drain: Duration,
+    data: &Path,
+) -> usize {
     service::stopping(drain + LAST_RESULTS + LAST_COMMITS + LAST_MESSAGES * 3 + Duration::from_secs(10));
     tokio::spawn(async move {
         let signal = signals.stop_again().await;
@@ -186,17 +242,12 @@ async fn run(sources: Sources, settings: Settings, options: ServeOptions) -> any
         std::process::exit(AT_ONCE);
     });
     let lost = parts.end(drain).await;
-    browsers::end(&house).await;
-    stop.cancel();
-    // They end by `stop`; a panic in them was told when it happened.
-    let _ = tokio::join!(served, beating, ticking);
-    remove_host_token(&data);
+    tasks.stop.cancel();
+    // A panic in one of them was told when it happened.
+    while tasks.set.join_next().await.is_some() {}
+    remove_host_token(data);
     parts.store.close().await;
-    drop(origin);
-    outcome?;
-    anyhow::ensure!(lost == 0, "{lost} results could not be kept");
-    tracing::info!("ended, no result was lost");
-    Ok(())
+    lost
 }
 
 /// Reloads on SIGHUP and when files change, until a signal asks for the end; answers its name.
@@ -260,11 +311,11 @@ struct Parts {
     store: Arc<SqliteStore>,
     ingestor: Arc<Ingestor>,
     runners: Vec<RunnerHandle>,
-    housekeeper: std::sync::Mutex<Option<Housekeeper>>,
+    housekeeper: Mutex<Option<Housekeeper>>,
     view: Arc<View>,
     desk: Arc<Desk>,
     heart: Arc<Heart>,
-    delivery: std::sync::Mutex<Option<Delivery>>,
+    delivery: Mutex<Option<Delivery>>,
     /// Ends the watch over performance alerts.
     _performance: DropGuard,
     metrics: Arc<Metrics>,
@@ -326,7 +377,7 @@ impl Parts {
             clock: Arc::clone(&clock),
             metrics: Arc::clone(&metrics),
         };
-        let delivery = std::sync::Mutex::new(Some(delivery::start(settings, around, bell.clone())?));
+        let delivery = Mutex::new(Some(delivery::start(settings, around, bell.clone())?));
         let performance = PerformanceParts {
             ledger: store.clone(),
             results: store.clone(),
@@ -350,7 +401,7 @@ impl Parts {
         let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;
         let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
         let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
-        let housekeeper = std::sync::Mutex::new(Some(housekeeper));
+        let housekeeper = Mutex::new(Some(housekeeper));
         Ok(Self {
             store,
             ingestor,
@@ -412,7 +463,7 @@ impl Parts {
     async fn end(&self, drain: Duration) -> usize {
         self.heart.drain();
         self.ingestor.ending();
-        let housekeeper = locked(&self.housekeeper).take();
+        let housekeeper = self.housekeeper.lock().take();
         if let Some(housekeeper) = housekeeper
             && let Err(error) = housekeeper.stop().await
         {
@@ -425,7 +476,7 @@ impl Parts {
         }
         let lost = self.ingestor.drain(LAST_COMMITS).await;
         // After the last results: what follows from them goes out while it is fresh.
-        let delivery = locked(&self.delivery).take();
+        let delivery = self.delivery.lock().take();
         if let Some(delivery) = delivery {
             delivery.drain(LAST_MESSAGES).await;
         }

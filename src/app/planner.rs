@@ -1,9 +1,10 @@
 //! The runners of this process, one for each location that it hosts, as what plans monitors.
 
+use crate::sync::{Mutex, RwLock};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::try_join_all;
@@ -11,7 +12,7 @@ use futures::future::try_join_all;
 use super::quiet::Quiet;
 use crate::clock::Clock;
 use crate::control::{
-    AccountFacts, Agent, Directory, Fleet, Ingestor, LastRuns, PlanError, Planned, Planner, locked,
+    AccountFacts, Agent, Directory, Fleet, Ingestor, LastRuns, PlanError, Planned, Planner,
 };
 use crate::engine::{Assignment, Change, Connectivity, OrderError, RunnerHandle};
 use crate::model::{Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, Timestamp};
@@ -83,7 +84,7 @@ impl LocalPlanner {
 
     /// Takes new settings for what is planned from now on. The keys and the browsers stay those that it has.
     pub(super) fn settle(&self, probes: ProbeSettings) {
-        let mut before = self.probes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut before = self.probes.write();
         let browser = Arc::clone(&before.browser);
         *before = ProbeSettings { keyring: before.keyring.take(), browser, ..probes };
     }
@@ -147,7 +148,7 @@ impl LocalPlanner {
     /// # Errors
     /// [`PlanError::Stopped`] when a runner has ended.
     pub async fn follow(&self, fleet: &Fleet) -> Result<(), PlanError> {
-        let before = locked(&self.terms).clone();
+        let before = self.terms.lock().clone();
         for (customer, terms) in before {
             let Some(facts) = self.facts(customer).await else { continue };
             let now = terms_of(&facts);
@@ -159,7 +160,7 @@ impl LocalPlanner {
             let every = fleet.roster().len();
             let monitors = fleet.roster().from(MonitorId(i64::MIN), every, |m| m.customer == customer);
             self.resume(&monitors, &[], &LastPlanned::new()).await?;
-            locked(&self.terms).insert(customer, now);
+            self.terms.lock().insert(customer, now);
         }
         Ok(())
     }
@@ -169,7 +170,7 @@ impl LocalPlanner {
         match self.directory.facts(customer).await {
             Ok(facts) => {
                 self.quiet.note(&facts);
-                let mut terms = locked(&self.terms);
+                let mut terms = self.terms.lock();
                 // Only the first: what changes later is found by `follow`, which plans all of the account.
                 terms.entry(customer).or_insert_with(|| terms_of(&facts));
                 Some(facts)
@@ -205,7 +206,7 @@ impl LocalPlanner {
     ) -> Assignment {
         let document = &monitor.document;
         let own = {
-            let probes = self.probes.read().unwrap_or_else(PoisonError::into_inner);
+            let probes = self.probes.read();
             let certificate_days = facts.map_or(probes.certificate_days, |facts| facts.certificate_days);
             ProbeSettings { certificate_days, monitor: monitor.id, ..probes.clone() }
         };

@@ -1,7 +1,8 @@
 //! What was last known of each account: its blackouts, asked before each check, and its locations.
 
+use crate::sync::RwLock;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use crate::control::AccountFacts;
 use crate::engine::{Assignment, Silence};
@@ -18,18 +19,18 @@ pub struct Quiet {
 impl Quiet {
     /// Notes what is known of an account now.
     pub(super) fn note(&self, facts: &Arc<AccountFacts>) {
-        let read = self.accounts.read().unwrap_or_else(PoisonError::into_inner);
+        let read = self.accounts.read();
         if read.get(&facts.customer).is_some_and(|known| Arc::ptr_eq(known, facts)) {
             return;
         }
         drop(read);
-        let mut accounts = self.accounts.write().unwrap_or_else(PoisonError::into_inner);
+        let mut accounts = self.accounts.write();
         accounts.insert(facts.customer, Arc::clone(facts));
     }
 
     /// The locations of all accounts, by id.
     pub(super) fn locations(&self) -> BTreeMap<i64, Location> {
-        let accounts = self.accounts.read().unwrap_or_else(PoisonError::into_inner);
+        let accounts = self.accounts.read();
         let every = accounts.values().flat_map(|facts| facts.locations.iter());
         every.map(|(id, location)| (*id, location.clone())).collect()
     }
@@ -37,7 +38,7 @@ impl Quiet {
 
 impl Silence for Quiet {
     fn rests(&self, assignment: &Assignment, at: Timestamp) -> Option<String> {
-        let accounts = self.accounts.read().unwrap_or_else(PoisonError::into_inner);
+        let accounts = self.accounts.read();
         let calendar = &accounts.get(&assignment.customer)?.calendar;
         let window = calendar.covers(Rests::Monitor(assignment.monitor_id), at)?;
         Some(format!("blackout {} of the monitor", window.id))

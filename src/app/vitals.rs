@@ -1,14 +1,15 @@
 //! Whether the parts of the process make progress, told to those who watch it.
 
+use crate::sync::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::service;
-use crate::control::{Condition, Ingestor, Vitals, locked};
+use crate::control::{Condition, Ingestor, Vitals};
 use crate::engine::RunnerHandle;
 use crate::model::{Location, MonitorId, Timestamp};
 use crate::store::{Answer, Commit, Ingest, Results, Span};
@@ -50,12 +51,12 @@ impl Heart {
 
     /// Monitors are planned.
     pub(super) fn loaded(&self) {
-        *locked(&self.waiting) = None;
+        *self.waiting.lock() = None;
     }
 
     /// Whether monitors are planned.
     pub(super) fn is_loaded(&self) -> bool {
-        locked(&self.waiting).is_none()
+        self.waiting.lock().is_none()
     }
 
     /// The process ends.
@@ -74,14 +75,14 @@ impl Heart {
         while !stop.is_cancelled() {
             let asked = runners.iter().map(|runner| timeout(ANSWER, runner.snapshot()));
             for (place, answer) in futures::future::join_all(asked).await.into_iter().enumerate() {
-                if let (Ok(Ok(_)), Some(answered)) = (answer, locked(&self.answered).get_mut(place)) {
+                if let (Ok(Ok(_)), Some(answered)) = (answer, self.answered.lock().get_mut(place)) {
                     answered.1 = Instant::now();
                 }
             }
             // Any question will do that costs nothing: these are the figures of no monitor.
             let (nobody, from, thru) = (MonitorId(0), Timestamp::from_micros(0), Timestamp::from_micros(1));
             let question = results.rollups(nobody, Span::Day, from, thru);
-            *locked(&self.store) = match timeout(ANSWER, question).await {
+            *self.store.lock() = match timeout(ANSWER, question).await {
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(_) => Some(format!("the store did not answer within {} s", ANSWER.as_secs())),
@@ -99,7 +100,7 @@ impl Heart {
 
 impl Vitals for Heart {
     fn alive(&self) -> Vec<Condition> {
-        let answered = locked(&self.answered);
+        let answered = self.answered.lock();
         let stuck = answered.iter().find(|(_, at)| at.elapsed() >= RUNNER_STUCK);
         let stuck = stuck.map(|(name, at)| (name.clone(), at.elapsed().as_secs()));
         drop(answered);
@@ -124,9 +125,9 @@ impl Vitals for Heart {
         let draining = self.draining.load(Ordering::Relaxed);
         let serving = draining.then(|| "the process is shutting down".to_owned());
         vec![
-            Condition { name: "store", fault: locked(&self.store).clone() },
+            Condition { name: "store", fault: self.store.lock().clone() },
             self.ingestor.condition(),
-            Condition { name: "monitors", fault: locked(&self.waiting).clone() },
+            Condition { name: "monitors", fault: self.waiting.lock().clone() },
             Condition { name: "serving", fault: serving },
         ]
     }
@@ -145,16 +146,16 @@ impl WatchedIngest {
 
     /// For how long the present commit has been going; `None` without one.
     fn under_way(&self) -> Option<Duration> {
-        locked(&self.began).map(|began| began.elapsed())
+        self.began.lock().map(|began| began.elapsed())
     }
 }
 
 impl Ingest for WatchedIngest {
     fn commit(&self, commit: Commit) -> Answer<'_, ()> {
         Box::pin(async move {
-            *locked(&self.began) = Some(Instant::now());
+            *self.began.lock() = Some(Instant::now());
             let answer = self.inner.commit(commit).await;
-            *locked(&self.began) = None;
+            *self.began.lock() = None;
             answer
         })
     }

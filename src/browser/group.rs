@@ -33,17 +33,6 @@ pub(super) struct Program<'a> {
     pub(super) environment: Vec<(&'static str, String)>,
 }
 
-/// How the processes of one browser are.
-pub(super) struct Health {
-    /// Bytes of memory that they take.
-    pub(super) memory_bytes: u64,
-    /// How many there are beside the driver.
-    pub(super) others: usize,
-    /// Whether somebody stopped the driver by a signal, or any of the others: nothing is answered then.
-    pub(super) driver_is_stopped: bool,
-    pub(super) browser_is_stopped: bool,
-}
-
 /// The processes of one browser.
 #[derive(Debug)]
 pub(super) struct Group {
@@ -94,17 +83,9 @@ impl Group {
         }
     }
 
-    /// How its processes are.
-    pub(super) fn health(&self) -> Health {
-        let all = processes::of(&processes::all(), Some(self.leader.as_raw()), None);
-        let leader = self.leader.as_raw();
-        let others = || all.iter().filter(|one| one.id != leader && !one.is_zombie);
-        Health {
-            memory_bytes: processes::memory_of(&all),
-            others: others().count(),
-            driver_is_stopped: all.iter().any(|one| one.id == leader && one.is_stopped),
-            browser_is_stopped: others().any(|one| one.is_stopped),
-        }
+    /// The process id of the driver, which is the id of the group.
+    pub(super) const fn leader(&self) -> i32 {
+        self.leader.as_raw()
     }
 
     /// Kills the group at once; what left it is found by [`Self::end`].

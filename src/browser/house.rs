@@ -14,6 +14,7 @@ use super::bounded::Bounded;
 use super::fault::{self, launch};
 use super::group::{self, Group};
 use super::keeper::{Held, Keeper};
+use super::process_table::ProcessTable;
 use super::profile::{self, Profile};
 use super::user::Account;
 use super::{BrowserKind, HouseConfig, Remote, Wish, addon, chrome, firefox, processes, remote};
@@ -48,6 +49,7 @@ pub struct House {
     places: Arc<Semaphore>,
     most: u32,
     swept: OnceCell<usize>,
+    processes: Arc<ProcessTable>,
 }
 
 impl Default for House {
@@ -80,7 +82,8 @@ impl House {
         let folder = config.folder.clone().unwrap_or_else(own);
         // Drivers are started in a folder of their own.
         let folder = std::path::absolute(&folder).unwrap_or(folder);
-        Self { config, folder, places: Arc::new(Semaphore::new(most as usize)), most, swept: OnceCell::new() }
+        let places = Arc::new(Semaphore::new(most as usize));
+        Self { config, folder, places, most, swept: OnceCell::new(), processes: Arc::default() }
     }
 
     /// How many browsers there may be at once.
@@ -217,7 +220,7 @@ impl House {
             _ => firefox::capabilities(wish, forward.address(), Some(&binaries)),
         };
         let held = Held { group: Some(group), profile, place };
-        let mut keeper = Keeper::new(held, Some(tail), self.config.memory_bytes);
+        let mut keeper = Keeper::new(held, Some(tail), self.config.memory_bytes, Arc::clone(&self.processes));
         let session = async {
             let port = start.ready(&mut keeper).await?;
             let mut builder = ClientBuilder::new(Bounded::new());

@@ -1,19 +1,18 @@
 //! Who holds a browser: its processes, its profile, its place. With this, all of it goes.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::Instant;
 
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::fault::with_printed;
-use super::group::{Group, Health};
+use super::group::Group;
+use super::process_table::{FRESH, Health, ProcessTable};
 use super::profile::Profile;
 use super::tail::Tail;
 use crate::model::{Failure, FailureKind, Phase};
-
-/// Time between two looks at whether the driver lives and how much memory is taken.
-const LOOK: Duration = Duration::from_millis(400);
 
 /// Holds the processes of one browser, its profile and its place among the others.
 #[derive(Debug)]
@@ -25,6 +24,9 @@ pub struct Keeper {
     limit: u64,
     /// Whether the driver has a browser that can be missed.
     is_opened: bool,
+    /// Scans of the processes from before this say nothing of the browser.
+    since: Instant,
+    processes: Arc<ProcessTable>,
 }
 
 /// All that has to go. The place is free again when the rest is gone.
@@ -51,18 +53,35 @@ impl Held {
 }
 
 impl Keeper {
-    pub(super) fn new(held: Held, tail: Option<Tail>, limit: u64) -> Self {
-        Self { held: Some(held), tail, memory: AtomicU64::new(0), limit, is_opened: false }
+    pub(super) fn new(held: Held, tail: Option<Tail>, limit: u64, processes: Arc<ProcessTable>) -> Self {
+        Self {
+            held: Some(held),
+            tail,
+            memory: AtomicU64::new(0),
+            limit,
+            is_opened: false,
+            since: Instant::now(),
+            processes,
+        }
     }
 
     /// Of a browser at an end point elsewhere, where somebody else takes care of it.
     pub(super) fn remote() -> Self {
-        Self { held: None, tail: None, memory: AtomicU64::new(0), limit: u64::MAX, is_opened: true }
+        let processes = Arc::default();
+        Self {
+            held: None,
+            tail: None,
+            memory: AtomicU64::new(0),
+            limit: u64::MAX,
+            is_opened: true,
+            since: Instant::now(),
+            processes,
+        }
     }
 
     /// From now on a browser is there.
     pub(super) fn opened(&mut self) {
-        self.is_opened = true;
+        (self.is_opened, self.since) = (true, Instant::now());
     }
 
     /// Ends the driver, of which no browser has come yet, and has `start` start another in the same profile.
@@ -94,7 +113,7 @@ impl Keeper {
     /// took more memory than it may ([`FailureKind::BrowserTooLarge`]), and was ended. Stays pending until then. It
     /// also reads what the driver prints, and is to be polled as long as the driver is asked for something.
     pub async fn lost(&mut self) -> Failure {
-        let mut looks = interval(LOOK);
+        let mut looks = interval(FRESH);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             match &mut self.tail {
@@ -104,19 +123,20 @@ impl Keeper {
                 },
                 None => drop(looks.tick().await),
             }
-            if let Some(failure) = self.look() {
+            if let Some(failure) = self.look().await {
                 return failure;
             }
         }
     }
 
-    fn look(&mut self) -> Option<Failure> {
+    async fn look(&mut self) -> Option<Failure> {
         let group = self.held.as_ref()?.group.as_ref()?;
         if let Some(how) = group.ended() {
             let detail = with_printed(&format!("the driver {how}"), &self.printed());
             return Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, detail));
         }
-        let Health { memory_bytes: bytes, others, driver_is_stopped, browser_is_stopped } = group.health();
+        let seen = self.processes.health(group.leader(), self.since).await?;
+        let Health { memory_bytes: bytes, others, driver_is_stopped, browser_is_stopped } = seen;
         let failed = |what: &str| Some(Failure::new(Phase::Play, FailureKind::BrowserFailed, what));
         if self.is_opened && others == 0 {
             return failed("the browser ended");

@@ -15,6 +15,7 @@ mod house;
 mod journal;
 mod keeper;
 mod picture;
+mod process_table;
 mod processes;
 mod profile;
 mod remote;

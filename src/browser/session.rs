@@ -1,8 +1,8 @@
 //! Commands to a browser over WebDriver (W3C WebDriver 2), each bounded in time.
 
+use crate::sync::Mutex;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use fantoccini::Client;
@@ -122,11 +122,11 @@ impl Session {
 
     /// The window that was looked at last, as far as that is known.
     pub(super) fn entered(&self) -> Option<String> {
-        self.entered.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.entered.lock().clone()
     }
 
     fn note(&self, window: &str) {
-        *self.entered.lock().unwrap_or_else(PoisonError::into_inner) = Some(window.to_owned());
+        *self.entered.lock() = Some(window.to_owned());
     }
 
     /// Until when an answer is waited for, `until` at the latest.

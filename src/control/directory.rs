@@ -1,8 +1,9 @@
 //! What is known of each account: locations, certificates, properties, defaults; read once, kept until it
 //! changes.
 
+use crate::sync::RwLock;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -153,13 +154,13 @@ impl Directory {
 
     /// Takes new settings; everything is read anew.
     pub fn settle(&self, common: Common) {
-        *self.common.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(common);
+        *self.common.write() = Arc::new(common);
         self.forget();
     }
 
     /// Forgets what was read: a location, certificate, property, recipient, group, blackout or account changed.
     pub fn forget(&self) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write();
         known.accounts.clear();
         known.generation += 1;
     }
@@ -167,7 +168,7 @@ impl Directory {
     /// Counts what was forgotten: while it stays the same, so does what is known.
     #[must_use]
     pub fn generation(&self) -> u64 {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).generation
+        self.known.read().generation
     }
 
     /// What is known of `customer`.
@@ -176,14 +177,14 @@ impl Directory {
     /// As the store's.
     pub async fn facts(&self, customer: CustomerId) -> Result<Arc<AccountFacts>, StoreError> {
         let generation = {
-            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+            let known = self.known.read();
             if let Some(facts) = known.accounts.get(&customer) {
                 return Ok(Arc::clone(facts));
             }
             known.generation
         };
         let facts = Arc::new(self.read(customer).await?);
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write();
         if known.generation == generation {
             known.accounts.insert(customer, Arc::clone(&facts));
         }
@@ -191,7 +192,7 @@ impl Directory {
     }
 
     async fn read(&self, customer: CustomerId) -> Result<AccountFacts, StoreError> {
-        let common = Arc::clone(&self.common.read().unwrap_or_else(PoisonError::into_inner));
+        let common = Arc::clone(&self.common.read());
         let account = self.ledger.record(RecordKind::Customer, customer.0).await?;
         let locations = self.all(RecordFilter::of(RecordKind::Location)).await?;
         let properties = self.all(RecordFilter::of(RecordKind::Property).within(customer)).await?;

@@ -1,9 +1,10 @@
 //! Takes results, works out the states that follow, and keeps both in one commit, however long the store
 //! is in trouble.
 
+use crate::sync::Mutex;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
@@ -11,7 +12,6 @@ use tokio::task::JoinHandle;
 
 use super::alarms::{After, AlarmSettings, Healths, Lookout, LookoutParts, Step, Word};
 use super::health::Condition;
-use super::locked;
 use super::state::next_state;
 use crate::alert::Health;
 use crate::model::{Capture, CheckResult, EpisodeId, LocationId, Monitor, MonitorId, Outcome, Status};
@@ -78,6 +78,8 @@ struct Desk {
     held: AtomicUsize,
     /// Bytes of their captures.
     captured: AtomicUsize,
+    /// What watches results from the next turn on.
+    begun: Mutex<Option<Box<Lookout>>>,
     /// Whether the process ends: then time closes no runs, and agents that end with it are not away.
     ending: AtomicBool,
 }
@@ -132,6 +134,7 @@ impl Ingestor {
             trouble: Mutex::new(None),
             held: AtomicUsize::new(0),
             captured: AtomicUsize::new(0),
+            begun: Mutex::new(None),
             ending: AtomicBool::new(false),
         });
         let (speaker, words) = mpsc::channel(WORDS);
@@ -151,9 +154,9 @@ impl Ingestor {
     /// # Errors
     /// As the store's, when what was kept cannot be read.
     pub async fn watch(&self, parts: LookoutParts, settings: AlarmSettings) -> Result<(), StoreError> {
-        let words = locked(&self.words).as_ref().map(mpsc::Sender::downgrade).ok_or(StoreError::Closed)?;
+        let words = self.words.lock().as_ref().map(mpsc::Sender::downgrade).ok_or(StoreError::Closed)?;
         let lookout = Lookout::load(parts, settings, words, Arc::clone(&self.healths)).await?;
-        self.say(Word::Begin(Box::new(lookout))).await;
+        *self.desk.begun.lock() = Some(Box::new(lookout));
         Ok(())
     }
 
@@ -171,7 +174,7 @@ impl Ingestor {
     /// How `monitor` is; unknown for one that is not planned.
     #[must_use]
     pub fn health(&self, monitor: MonitorId) -> Health {
-        let healths = self.healths.read().unwrap_or_else(PoisonError::into_inner);
+        let healths = self.healths.read();
         healths.get(&monitor).copied().unwrap_or_default()
     }
 
@@ -183,11 +186,11 @@ impl Ingestor {
     /// Whether alerts follow from the results of `monitor`: it is known and planned.
     #[must_use]
     pub fn is_watched(&self, monitor: MonitorId) -> bool {
-        self.healths.read().unwrap_or_else(PoisonError::into_inner).contains_key(&monitor)
+        self.healths.read().contains_key(&monitor)
     }
 
     async fn say(&self, word: Word) {
-        let words = locked(&self.words).clone();
+        let words = self.words.lock().clone();
         if let Some(words) = words {
             // Fails only when the loop ended, because the store was closed.
             let _ = words.send(word).await;
@@ -196,7 +199,7 @@ impl Ingestor {
 
     /// Takes one result; waits while the queue is full. From then on it is this side's to keep.
     pub async fn take(&self, mut result: CheckResult) {
-        let Some(queue) = locked(&self.queue).clone() else {
+        let Some(queue) = self.queue.lock().clone() else {
             tracing::error!(check_id = %result.check_id, "a result came after the end and is lost");
             return;
         };
@@ -216,19 +219,19 @@ impl Ingestor {
             return;
         }
         let removed: HashSet<_> = removed.iter().collect();
-        locked(&self.desk.states).retain(|(monitor, _), _| !removed.contains(monitor));
+        self.desk.states.lock().retain(|(monitor, _), _| !removed.contains(monitor));
     }
 
     /// Where `monitor` stands at `location`; `None` before its first run there.
     #[must_use]
     pub fn state(&self, monitor: MonitorId, location: LocationId) -> Option<MonitorState> {
-        locked(&self.desk.states).get(&(monitor, location)).cloned()
+        self.desk.states.lock().get(&(monitor, location)).cloned()
     }
 
     /// Whether results can be kept; for `/readyz`.
     #[must_use]
     pub fn condition(&self) -> Condition {
-        match &*locked(&self.desk.trouble) {
+        match &*self.desk.trouble.lock() {
             Some(Trouble { error, since })
                 if !error.is_passing() || since.elapsed() >= self.desk.settings.patience =>
             {
@@ -241,9 +244,9 @@ impl Ingestor {
     /// Takes no more and keeps what it has, and what waits for a place in its queue; answers how many
     /// results could not be kept `within` that time. No result may come after this call.
     pub async fn drain(&self, within: Duration) -> usize {
-        drop(locked(&self.queue).take());
-        drop(locked(&self.words).take());
-        let Some(mut task) = locked(&self.task).take() else { return 0 };
+        drop(self.queue.lock().take());
+        drop(self.words.lock().take());
+        let Some(mut task) = self.task.lock().take() else { return 0 };
         if tokio::time::timeout(within, &mut task).await.is_err() {
             task.abort();
         }
@@ -326,15 +329,12 @@ impl Desk {
         let count = results.len();
         self.metrics.ingest_queue_depth(self.held.load(Ordering::Relaxed));
         let captured: usize = results.iter().map(captured).sum();
-        let mut words = Vec::with_capacity(said.len());
-        for word in said {
-            match word {
-                Word::Begin(begun) => *lookout = Some(begun),
-                word => words.push(word),
-            }
+        // It was put there before the first word for it was sent.
+        if let Some(begun) = self.begun.lock().take() {
+            *lookout = Some(begun);
         }
         let Step { alarm, missed, after } = match lookout {
-            Some(lookout) => lookout.turn(&mut results, words, caught_up).await,
+            Some(lookout) => lookout.turn(&mut results, said, caught_up).await,
             None => Step::default(),
         };
         let commit = Commit { alarm, ..self.commit_of(results, missed) };
@@ -377,7 +377,7 @@ impl Desk {
     /// What the store does with states whose error nobody else saw.
     fn soften(&self, verified: &[VerifiedCheck]) {
         let softened = verified.iter().filter(|check| check.answer.status == Status::VERIFIED_NO_ERROR);
-        let mut states = locked(&self.states);
+        let mut states = self.states.lock();
         for VerifiedCheck { result, .. } in softened {
             let state = states.get_mut(&(result.monitor_id, result.location_id));
             let same = |state: &&mut MonitorState| {
@@ -410,7 +410,7 @@ impl Desk {
     /// last one.
     fn commit_of(&self, mut results: Vec<CheckResult>, missed: Vec<CheckResult>) -> Commit {
         results.extend(missed);
-        let mut states = locked(&self.states);
+        let mut states = self.states.lock();
         let mut changed = HashMap::new();
         for result in &results {
             let place = (result.monitor_id, result.location_id);
@@ -450,7 +450,7 @@ impl Desk {
     /// Says so once per change, not per try.
     fn worry(&self, error: StoreError, results: usize) {
         self.metrics.commit_failed(error.kind());
-        let mut trouble = locked(&self.trouble);
+        let mut trouble = self.trouble.lock();
         if trouble.as_ref().is_some_and(|before| before.error.kind() == error.kind()) {
             return;
         }
@@ -460,7 +460,7 @@ impl Desk {
     }
 
     fn recover(&self) {
-        if let Some(trouble) = locked(&self.trouble).take() {
+        if let Some(trouble) = self.trouble.lock().take() {
             let seconds = trouble.since.elapsed().as_secs_f64();
             tracing::info!(duration_s = seconds, "results are kept again, none was lost");
         }

@@ -12,7 +12,6 @@ mod fleet;
 mod health;
 mod housekeeping;
 mod ingest;
-mod locked;
 mod moment;
 mod object;
 mod performance;
@@ -44,7 +43,6 @@ pub use fleet::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch
 pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
-pub(crate) use locked::locked;
 pub use performance::{Performance, PerformanceParts};
 pub use planner::{Agent, PlanError, Planned, Planner};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};

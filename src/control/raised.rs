@@ -1,7 +1,7 @@
 //! Which performance alerts are raised now: told by who watches them, shown with the monitors.
 
+use crate::sync::RwLock;
 use std::collections::HashSet;
-use std::sync::{PoisonError, RwLock};
 
 /// Numbers of the performance alerts that are raised, at any location.
 #[derive(Debug, Default)]
@@ -10,7 +10,7 @@ pub struct Raised(RwLock<HashSet<i64>>);
 impl Raised {
     /// Notes that the alert with this number is raised, or is not any more.
     pub fn set(&self, alert: i64, raised: bool) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.write();
         if raised {
             known.insert(alert);
         } else {
@@ -21,6 +21,6 @@ impl Raised {
     /// Whether it is raised.
     #[must_use]
     pub fn has(&self, alert: i64) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).contains(&alert)
+        self.0.read().contains(&alert)
     }
 }

@@ -1,7 +1,7 @@
 //! The monitors of all accounts in memory, those from files and those from the APIs, secrets included.
 
+use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tokio::sync::{RwLockReadGuard as Beside, RwLockWriteGuard as Alone};
 
@@ -149,10 +149,10 @@ impl Roster {
     }
 
     fn read(&self) -> RwLockReadGuard<'_, Listed> {
-        self.listed.read().unwrap_or_else(PoisonError::into_inner)
+        self.listed.read()
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Listed> {
-        self.listed.write().unwrap_or_else(PoisonError::into_inner)
+        self.listed.write()
     }
 }

@@ -1,9 +1,9 @@
 //! Sealed secrets of the store as a whole: which keys they need, and sealing them anew under the newest.
 
+use crate::sync::Mutex;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use super::locked;
 use crate::store::{Ledger, StoreError};
 use crate::vault::{KeyId, KeyPlace, Keyring, VaultError};
 
@@ -43,7 +43,7 @@ pub async fn sealed_by(ledger: &dyn Ledger) -> Result<SealedBy, StoreError> {
     let found = Arc::new(Mutex::new(SealedBy::default()));
     let seen = Arc::clone(&found);
     let look = move |_: &str, sealed: &[u8]| {
-        let mut found = locked(&seen);
+        let mut found = seen.lock();
         match Keyring::key_of(sealed) {
             Some(key) => *found.keys.entry(key).or_default() += 1,
             None => found.damaged += 1,
@@ -51,7 +51,7 @@ pub async fn sealed_by(ledger: &dyn Ledger) -> Result<SealedBy, StoreError> {
         None
     };
     ledger.reseal(Arc::new(look)).await?;
-    let mut found = locked(&found);
+    let mut found = found.lock();
     Ok(std::mem::take(&mut *found))
 }
 

@@ -1,15 +1,16 @@
 //! Tests on demand: one check of a monitor out of its schedule, kept apart from its history (behaviour.md 1
 //! `/tests`).
 
+use crate::sync::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use super::moment::utc;
 use super::object::object_of;
-use super::{Caller, Directory, PlanError, Planner, Refusal, Roster, locked};
+use super::{Caller, Directory, PlanError, Planner, Refusal, Roster};
 use crate::clock::Clock;
 use crate::model::source::Place;
 use crate::model::{
@@ -221,7 +222,7 @@ impl Trials {
     }
 
     fn running(&self) -> MutexGuard<'_, Running> {
-        locked(&self.running)
+        self.running.lock()
     }
 }
 

@@ -1,9 +1,10 @@
 //! One attempt: bounded in time, cancellable, its panics contained.
 
+use crate::sync::{Mutex, MutexGuard};
 use std::any::Any;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -60,7 +61,7 @@ impl FullPages {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<MonitorId, Timestamp>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Whether this location can reach anything at all: asked when a check failed (behaviour.md 5 "Own-connectivity
 //! targets").
 
+use crate::sync::{Mutex, MutexGuard};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -91,7 +92,7 @@ impl Connectivity {
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.seen.lock()
     }
 }
 

@@ -42,8 +42,9 @@ pub use tls::OldVersion;
 pub use tls::{Pem, Roots, TlsOptions, TlsSession, TlsStream, TlsVersions, Trust, warm_up, was_resumed};
 pub use traceroute::{Answer as RouteAnswer, Hop, Route, RouteEnd, RouteMethod, RouteOptions, Traced};
 
+use crate::sync::RwLock;
 use std::collections::BTreeMap;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 
 /// The network of one location, as settings describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The keys: the newest seals, all of them open.
 
+use crate::sync::RwLock;
 use std::fmt;
 use std::path::Path;
-use std::sync::{PoisonError, RwLock};
 
 use aws_lc_rs::rand;
 use chacha20poly1305::{AeadInOut, KeyInit, XChaCha20Poly1305};
@@ -80,7 +80,7 @@ impl Keyring {
         let now = place.read()?;
         let changed = self.with(|keys| *keys != now);
         if changed {
-            *self.keys.write().unwrap_or_else(PoisonError::into_inner) = now;
+            *self.keys.write() = now;
         }
         Ok(changed)
     }
@@ -170,7 +170,7 @@ impl Keyring {
     }
 
     fn change(&self, change: impl FnOnce(&mut Keys)) -> Result<(), VaultError> {
-        let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = self.keys.write();
         match &self.place {
             Some(place) => *keys = place.update(change)?,
             None => change(&mut keys),
@@ -179,7 +179,7 @@ impl Keyring {
     }
 
     fn with<T>(&self, look: impl FnOnce(&Keys) -> T) -> T {
-        look(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
+        look(&self.keys.read())
     }
 }
 

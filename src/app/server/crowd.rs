@@ -1,10 +1,9 @@
 //! How many connections one address has, so that nobody takes all places.
 
+use crate::sync::Mutex;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex};
-
-use crate::control::locked;
+use std::sync::Arc;
 
 /// Connections of one address at once (of IPv6 its /64): half of all.
 const MOST: usize = super::CONNECTIONS / 2;
@@ -29,7 +28,7 @@ impl Crowd {
         if address.is_loopback() {
             return Some(Guest { crowd: self.clone(), address: None });
         }
-        let mut here = locked(&self.here);
+        let mut here = self.here.lock();
         let count = here.entry(address).or_default();
         if *count >= MOST {
             return None;
@@ -42,7 +41,7 @@ impl Crowd {
 impl Drop for Guest {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
-        let mut here = locked(&self.crowd.here);
+        let mut here = self.crowd.here.lock();
         let left = here.get(&address).map_or(0, |count| count.saturating_sub(1));
         if left == 0 {
             here.remove(&address);

@@ -1,8 +1,9 @@
 //! Certificate and key of the server: read at start, taken anew when their files change or on SIGHUP. A bad
 //! new pair leaves the one in force as it is.
 
+use crate::sync::RwLock;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -40,12 +41,12 @@ impl ServerTls {
 
     /// SHA-256 of the certificate that is shown.
     pub(in crate::app) fn fingerprint(&self) -> [u8; 32] {
-        self.pair.read().unwrap_or_else(PoisonError::into_inner).fingerprint
+        self.pair.read().fingerprint
     }
 
     /// What new connections shake hands with.
     pub(super) fn acceptor(&self) -> TlsAcceptor {
-        Arc::clone(&self.pair.read().unwrap_or_else(PoisonError::into_inner).config).into()
+        Arc::clone(&self.pair.read().config).into()
     }
 
     /// Takes the files anew when they changed and came to rest, and on SIGHUP, until `stop`; `taken` is called
@@ -81,7 +82,7 @@ impl ServerTls {
     fn take(&self) -> bool {
         match read(&self.files.0, &self.files.1) {
             Ok(pair) => {
-                *self.pair.write().unwrap_or_else(PoisonError::into_inner) = pair;
+                *self.pair.write() = pair;
                 true
             }
             Err(error) => {

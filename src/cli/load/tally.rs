@@ -1,7 +1,7 @@
 //! Counts what happens in the measured window.
 
+use crate::sync::Mutex;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use hdrhistogram::Histogram;
 
@@ -41,12 +41,12 @@ impl Tally {
 
     /// Counts the runs that are planned within `window`.
     pub(super) fn measure(&self, window: Range<Timestamp>) {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).0 = window;
+        self.inner.lock().0 = window;
     }
 
     /// Counts `result`.
     pub(super) fn count(&self, result: &CheckResult) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.inner.lock();
         let (window, counts) = &mut *inner;
         if !window.contains(&result.planned_at) {
             return;
@@ -67,6 +67,6 @@ impl Tally {
 
     /// The counts so far.
     pub(super) fn counts(&self) -> Counts {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+        self.inner.lock().1.clone()
     }
 }

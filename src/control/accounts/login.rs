@@ -10,7 +10,7 @@ use super::password::is_right;
 use super::tokens::{ACCESS_SECONDS, SESSION_SECONDS};
 use super::users::{as_caller, is_open, login_key};
 use super::{Accounts, Issued, at};
-use crate::control::{Caller, Refusal, Via, locked};
+use crate::control::{Caller, Refusal, Via};
 use crate::model::{CustomerId, Record, RecordKind, Role, Timestamp, UserId};
 use crate::store::{AuditEntry, AuditObject, TokenKind};
 
@@ -111,7 +111,7 @@ impl Accounts {
     /// entries go to account 1, whose admins look after the host.
     async fn note_failed(&self, user: Option<&Record>, why: &'static str, address: IpAddr, via: Via) {
         let now = self.clock.now();
-        let taken = locked(&self.failed).take(now);
+        let taken = self.failed.lock().take(now);
         let Some(left_out) = taken else {
             tracing::debug!(%address, "a failed login was left out of the audit trail");
             return;

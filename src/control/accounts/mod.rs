@@ -7,9 +7,10 @@ mod throttle;
 mod tokens;
 mod users;
 
+use crate::sync::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::Arc;
 
 use super::{Caller, Via};
 use crate::clock::Clock;

@@ -8,15 +8,14 @@
 //!
 //! The second line is why strangers cannot keep the owner out: what they fail counts elsewhere.
 
+use crate::sync::Mutex;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::Mutex;
 use std::time::Duration;
 
 use aws_lc_rs::digest;
 
-use crate::control::locked;
 use crate::model::Timestamp;
 
 /// Rows of one counter at most; those that matter least go first.
@@ -72,7 +71,7 @@ impl Throttle {
     /// It is counted as failed at once: many at the same time get no further than many in a row.
     pub(super) fn begin(&self, login: &str, address: IpAddr, now: Timestamp) -> Result<Attempt, u64> {
         let (login, address) = (key(login), network(address));
-        let mut counters = locked(&self.counters);
+        let mut counters = self.counters.lock();
         let Counters { logins, pairs, addresses, good } = &mut *counters;
         let pair = (login, address);
         let known = good.get(&pair).is_some_and(|at| now.since(*at) < KNOWN_FOR);
@@ -93,7 +92,7 @@ impl Throttle {
     /// The attempt was good: it does not count, and its address is known for this login.
     pub(super) fn good(&self, attempt: &Attempt, now: Timestamp) {
         let Attempt { login, address, known } = attempt;
-        let mut counters = locked(&self.counters);
+        let mut counters = self.counters.lock();
         let Counters { logins, pairs, addresses, good } = &mut *counters;
         if *known {
             pairs.remove(&(*login, *address));
@@ -110,7 +109,7 @@ impl Throttle {
 
     /// The attempt could not be judged: it does not count.
     pub(super) fn void(&self, attempt: &Attempt) {
-        let mut counters = locked(&self.counters);
+        let mut counters = self.counters.lock();
         if attempt.known {
             take_back(&mut counters.pairs, &(attempt.login, attempt.address));
         } else {

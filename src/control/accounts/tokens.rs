@@ -1,7 +1,6 @@
 //! Access tokens, sessions and the token of the host: opaque, random, kept as hashes.
 
 use std::net::IpAddr;
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use aws_lc_rs::{constant_time, digest, rand};
@@ -11,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::users::{as_caller, is_open, login_key};
 use super::{Accounts, TokenHash, at};
-use crate::control::{Caller, Refusal, Via, locked};
+use crate::control::{Caller, Refusal, Via};
 use crate::model::{CustomerId, Record, RecordKind, Timestamp, UserId};
 use crate::store::{StoreError, Token, TokenKind};
 
@@ -48,7 +47,7 @@ impl Accounts {
     pub async fn session(&self, login: &str, session: &str, address: IpAddr) -> Result<Caller, Refusal> {
         let (token, user) = self.held(TokenKind::Session, session).await?.ok_or_else(over)?;
         let now = self.clock.now();
-        let moved = locked(&self.moved).get(&token.hash).copied();
+        let moved = self.moved.lock().get(&token.hash).copied();
         let ends = moved.map_or(token.expires_at, |moved| moved.max(token.expires_at));
         if now >= ends || login_key(login) != login_key(user.text("login")) {
             return Err(over());
@@ -74,13 +73,13 @@ impl Accounts {
     #[must_use]
     pub fn host_token(&self) -> String {
         let token = new_token();
-        *self.host.write().unwrap_or_else(PoisonError::into_inner) = Some(hash(&token));
+        *self.host.write() = Some(hash(&token));
         token.to_string()
     }
 
     /// Removes what expired.
     pub async fn purge(&self) -> Result<u64, StoreError> {
-        let moved = std::mem::take(&mut *locked(&self.moved));
+        let moved = std::mem::take(&mut *self.moved.lock());
         let now = self.clock.now();
         for (hash, ends) in moved.into_iter().filter(|(_, ends)| *ends > now) {
             self.tokens.extend(hash, ends).await?;
@@ -124,7 +123,7 @@ impl Accounts {
             Some((secret, number)) => (secret, number.parse().ok().map(CustomerId)),
             None => (token, Some(CustomerId(1))),
         };
-        let expected = *self.host.read().unwrap_or_else(PoisonError::into_inner);
+        let expected = *self.host.read();
         let fits =
             |expected: TokenHash| constant_time::verify_slices_are_equal(&expected, &hash(secret)).is_ok();
         let Some(customer) = customer.filter(|_| token.len() <= LONGEST && expected.is_some_and(fits)) else {
@@ -139,7 +138,7 @@ impl Accounts {
     /// Moves the end of a session; on disk at most once a minute, in between in memory.
     async fn move_end(&self, token: &Token, ends: Timestamp) -> Result<(), Refusal> {
         {
-            let mut moved = locked(&self.moved);
+            let mut moved = self.moved.lock();
             let room = moved.len() < UNWRITTEN || moved.contains_key(&token.hash);
             if ends.since(token.expires_at) < WRITE_AFTER && room {
                 moved.insert(token.hash, ends);

@@ -1,7 +1,5 @@
 //! Monitors come, change, rest and go.
 
-use std::sync::PoisonError;
-
 use super::turn::Turn;
 use super::watched::{Happening, Watched};
 use super::{Lookout, records};
@@ -52,7 +50,7 @@ impl Lookout {
         }
         if !active && let Some(watched) = self.watched.get_mut(&id) {
             watched.health = None;
-            self.healths.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
+            self.healths.write().remove(&id);
         }
     }
 
@@ -66,6 +64,6 @@ impl Lookout {
         if watched.kept {
             turn.alarm.watches.push((id, None));
         }
-        self.healths.write().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        self.healths.write().remove(&id);
     }
 }

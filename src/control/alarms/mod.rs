@@ -20,8 +20,9 @@ mod turn;
 mod verify;
 mod watched;
 
+use crate::sync::RwLock;
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Bell, Directory, Planner};
@@ -82,8 +83,6 @@ impl Default for AlarmSettings {
 
 /// What the loop hears beside results.
 pub(super) enum Word {
-    /// From now on results are watched.
-    Begin(Box<Lookout>),
     /// New versions of monitors, and removed ones.
     Changed { puts: Vec<Monitor>, removed: Vec<MonitorId> },
     /// What a second location said.
@@ -159,7 +158,7 @@ impl Lookout {
         let health = watched.watch.health();
         if watched.health != Some(health) {
             watched.health = Some(health);
-            self.healths.write().unwrap_or_else(PoisonError::into_inner).insert(monitor, health);
+            self.healths.write().insert(monitor, health);
         }
     }
 }

@@ -106,7 +106,6 @@ impl Lookout {
                         turn.touched.insert(monitor);
                     }
                 }
-                Word::Begin(_) => {}
             }
         }
         for result in &mut *results {

@@ -1,12 +1,13 @@
 //! Pauses a monitor for a time.
 
+use crate::sync::Mutex;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::Fleet;
 use super::create::saved;
 use super::save::Step;
-use crate::control::{Caller, Refusal, Saved, locked};
+use crate::control::{Caller, Refusal, Saved};
 use crate::model::source::Place;
 use crate::model::{FieldFault, Monitor, MonitorId, Right, Rule, Timestamp, Trail};
 
@@ -65,14 +66,14 @@ impl Fleet {
     pub fn rests(&self, monitors: &[Monitor]) {
         let now = self.parts.clock.now();
         let ends = monitors.iter().filter_map(|monitor| Some((monitor.trail.paused_until?, monitor.id)));
-        let mut resting = locked(&self.resting);
+        let mut resting = self.resting.lock();
         resting.extend(ends.filter(|(until, _)| *until > now));
     }
 
     /// Plans those whose rest is over; called once a second or so.
     pub async fn wake(&self, now: Timestamp) {
         let over = {
-            let mut resting = locked(&self.resting);
+            let mut resting = self.resting.lock();
             let ahead = resting.split_off(&(now + std::time::Duration::from_micros(1), MonitorId(i64::MIN)));
             std::mem::replace(&mut *resting, ahead)
         };

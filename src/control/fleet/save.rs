@@ -1,12 +1,13 @@
 //! The way of every change: sealed, kept with its audit entry, planned, into the roster.
 
+use crate::sync::Mutex;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::differences::{after_create, before_delete, differences};
 use super::seal::seal;
 use super::{Fleet, FleetParts};
-use crate::control::{AccountFacts, Caller, PlanError, Refusal, Via, locked};
+use crate::control::{AccountFacts, Caller, PlanError, Refusal, Via};
 use crate::model::accept::{Plan, Surroundings};
 use crate::model::source::Place;
 use crate::model::{
@@ -108,7 +109,7 @@ impl Fleet {
     /// `Surroundings::plans`.
     pub(super) fn plans(&self, caller: &Caller, facts: &AccountFacts) -> Option<Vec<Plan>> {
         let plans = facts.common.plans.as_ref()?;
-        let pending = locked(&self.pending);
+        let pending = self.pending.lock();
         let counted = |plan: &Plan| {
             let making = pending.get(&(caller.customer, plan.code.clone())).copied().unwrap_or_default();
             let monitors = self.parts.roster.under_plan(caller.customer, &plan.code) + making;
@@ -139,7 +140,7 @@ impl Fleet {
                 Step::Gone { old } => *wanted.entry(code(&old.document)).or_default() -= 1,
             }
         }
-        let mut pending = locked(&self.pending);
+        let mut pending = self.pending.lock();
         for (code, count) in wanted {
             let Some(count) = usize::try_from(count).ok().filter(|count| *count > 0) else { continue };
             let most = plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.most_monitors);
@@ -170,7 +171,7 @@ struct Reserved {
 impl Reserved {
     /// Lets the roster count instead, without a moment between in which both do or neither.
     fn settle(&mut self, roster: impl FnOnce()) {
-        let mut pending = locked(&self.pending);
+        let mut pending = self.pending.lock();
         roster();
         give_back(&mut pending, self.customer, std::mem::take(&mut self.places));
     }

@@ -23,7 +23,8 @@ mod slas_at_once;
 pub(super) mod template;
 mod user;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use crate::sync::RwLock;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -304,12 +305,12 @@ impl Resources {
 
     /// Lets `watcher` know all certificates now, and whenever one comes or goes.
     pub async fn watch_certificates(&self, watcher: Watcher) -> Result<(), Refusal> {
-        *self.watcher.write().unwrap_or_else(PoisonError::into_inner) = Some(watcher);
+        *self.watcher.write() = Some(watcher);
         self.tell_certificates().await
     }
 
     async fn tell_certificates(&self) -> Result<(), Refusal> {
-        let watcher = self.watcher.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let watcher = self.watcher.read().clone();
         if let Some(watcher) = watcher {
             watcher(certificate::all(&self.parts).await?);
         }

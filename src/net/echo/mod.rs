@@ -9,11 +9,12 @@ mod filter;
 mod heard;
 mod pace;
 
+use crate::sync::Mutex;
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use nix::sys::socket::{setsockopt, sockopt};
@@ -215,8 +216,8 @@ impl Drop for EchoWait {
 }
 
 impl Shared {
-    fn waiters(&self) -> std::sync::MutexGuard<'_, HashMap<(IpAddr, u16), Waiter>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn waiters(&self) -> crate::sync::MutexGuard<'_, HashMap<(IpAddr, u16), Waiter>> {
+        self.waiting.lock()
     }
 
     /// Takes a sequence number on which nobody waits for `to`.

@@ -1,8 +1,6 @@
 //! A request in absolute form, passed on as RFC 9110 7.6 says. `Via` is left out: the target is to see the browser,
 //! and this proxy is a part of it.
 
-use std::sync::PoisonError;
-
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri, Version, header};
 use http_body_util::BodyExt;
@@ -77,7 +75,7 @@ pub(super) async fn pass(
 
 /// The idle connection when it leads there, or else one of its own.
 async fn upstream(visit: &Visit<'_>, host: &str, port: u16) -> Result<Upstream, Refusal> {
-    let idle = visit.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let idle = visit.idle.lock().take();
     if let Some(mut idle) = idle
         && idle.serves(host, port).await
     {

@@ -1,8 +1,8 @@
 //! What a forward proxy remembers of the targets that it was asked for.
 
+use crate::sync::Mutex;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::{Mutex, PoisonError};
 
 use super::blocked::bare;
 use crate::model::{Failure, Phases};
@@ -44,18 +44,18 @@ impl Ledger {
     }
 
     pub(super) fn failure_of(&self, host: &str, port: u16) -> Option<Failure> {
-        let targets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let targets = self.0.lock();
         targets.get(&(bare(host), port))?.failure.clone()
     }
 
     pub(super) fn way_of(&self, host: &str, port: u16) -> Option<Way> {
-        let targets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let targets = self.0.lock();
         targets.get(&(bare(host), port))?.way.clone()
     }
 
     fn with(&self, host: &str, port: u16, change: impl FnOnce(&mut Target)) {
         let key = (bare(host), port);
-        let mut targets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut targets = self.0.lock();
         if targets.len() < TARGETS || targets.contains_key(&key) {
             change(targets.entry(key).or_default());
         }

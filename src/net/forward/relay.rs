@@ -3,9 +3,10 @@
 //!
 //! Nothing is spawned: tasks of HTTP/2 are polled here, and end with this future.
 
+use crate::sync::Mutex;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -55,7 +56,7 @@ pub(super) async fn http1(browser: impl Side, target: impl Side, tracing: &Arc<T
             let mut response = sender.send_request(request).await?;
             if let Some(ours) = ours.filter(|_| response.status() == StatusCode::SWITCHING_PROTOCOLS) {
                 let both = (ours, hyper::upgrade::on(&mut response));
-                *switched.lock().unwrap_or_else(PoisonError::into_inner) = Some(both);
+                *switched.lock() = Some(both);
             }
             *response.version_mut() = Version::HTTP_11;
             Ok::<_, hyper::Error>(response)
@@ -77,7 +78,7 @@ pub(super) async fn http1(browser: impl Side, target: impl Side, tracing: &Arc<T
             }
         }
     }
-    let both = switched.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let both = switched.lock().take();
     let Some((ours, theirs)) = both else { return };
     let theirs = async {
         tokio::select! {

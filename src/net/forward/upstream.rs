@@ -1,8 +1,9 @@
 //! A connection to a target for requests in absolute form, and the body that comes over it.
 
+use crate::sync::Mutex;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -79,7 +80,7 @@ impl Coming {
     }
 
     fn leave(&mut self) {
-        *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = self.upstream.take();
+        *self.idle.lock() = self.upstream.take();
     }
 }
 

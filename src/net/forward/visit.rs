@@ -1,7 +1,8 @@
 //! One connection of a browser to its forward proxy.
 
+use crate::sync::Mutex;
 use std::convert::Infallible;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
@@ -47,7 +48,7 @@ pub(super) async fn serve(forward: &Forward, net: &Net, stream: TcpStream) {
     let connection = with_browser().serve_connection(TokioIo::new(stream), service).with_upgrades();
     // An error is the browser's: it went away, or said something that is no HTTP and was told so.
     if connection.await.is_ok() {
-        let tunnel = visit.after.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let tunnel = visit.after.lock().take();
         if let Some(tunnel) = tunnel {
             visit.carry(tunnel).await;
         }
@@ -108,7 +109,7 @@ impl Visit<'_> {
 
     /// Lets the connection go on as `tunnel` after the answer that is being made.
     pub(super) fn turn_into(&self, tunnel: Tunnel) {
-        *self.after.lock().unwrap_or_else(PoisonError::into_inner) = Some(tunnel);
+        *self.after.lock() = Some(tunnel);
     }
 
     async fn carry(&self, tunnel: Tunnel) {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpStream;
@@ -117,7 +117,7 @@ impl Net {
     /// Knows these proxies from now on, instead of those before. Connections that stand go on.
     pub fn bring_proxies(&self, proxies: BTreeMap<i64, Proxy>) {
         let proxies = proxies.into_iter().map(|(id, proxy)| (id, Arc::new(proxy))).collect();
-        *self.proxies.write().unwrap_or_else(PoisonError::into_inner) = proxies;
+        *self.proxies.write() = proxies;
     }
 
     /// The proxy that `to` names; `None` when it names none.
@@ -130,7 +130,7 @@ impl Net {
             let detail = format!("`proxy_id`: the settings of this location have no proxy `{id}`");
             Failure::new(Phase::Prepare, FailureKind::NotConfigured, detail)
         };
-        let proxies = self.proxies.read().unwrap_or_else(PoisonError::into_inner);
+        let proxies = self.proxies.read();
         proxies.get(&id).cloned().map(Some).ok_or_else(unknown)
     }
 

@@ -1,10 +1,11 @@
 //! A UDP socket that notes what came over it, and takes no more than it may.
 
+use crate::sync::Mutex;
 use std::io::{self, IoSliceMut};
 use std::net::{self, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use quinn::udp::{RecvMeta, Transmit, UdpSocketState};
@@ -87,7 +88,7 @@ impl Gauge {
     /// The first error of the socket.
     #[must_use]
     pub fn error(&self) -> Option<io::Error> {
-        let noted = *self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
+        let noted = *self.0.error.lock();
         noted.map(|(kind, code)| code.map_or_else(|| kind.into(), io::Error::from_raw_os_error))
     }
 
@@ -100,7 +101,7 @@ impl Gauge {
     }
 
     fn failed(&self, error: &io::Error) {
-        let mut noted = self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.0.error.lock();
         noted.get_or_insert((error.kind(), error.raw_os_error()));
         self.0.failing.notify_one();
     }

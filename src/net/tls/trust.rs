@@ -1,9 +1,10 @@
 //! Whom a location trusts: parsed once, shared by all handshakes.
 
+use crate::sync::RwLock;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use rustls::RootCertStore;
 use rustls::client::{ResolvesClientCert, WebPkiServerVerifier};
@@ -175,7 +176,7 @@ impl Trusted {
                 },
             }
         }
-        *self.brought.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(brought);
+        *self.brought.write() = Arc::new(brought);
         faults
     }
 
@@ -186,7 +187,7 @@ impl Trusted {
     }
 
     fn brought(&self) -> Arc<Brought> {
-        Arc::clone(&self.brought.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.brought.read())
     }
 
     pub(super) fn of_location(&self) -> Arc<Anchors> {

@@ -1,6 +1,7 @@
 //! The verifier of one handshake: keeps the chain, then lets the location's trust decide.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::sync::Mutex;
+use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::verify_server_name;
@@ -32,12 +33,12 @@ impl Recorder {
     /// The chain as the server sent it; empty when no handshake came so far. A handshake that takes up a
     /// session again shows none, and leaves the one before.
     pub(super) fn chain(&self) -> Vec<CertificateDer<'static>> {
-        self.chain.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.chain.lock().clone()
     }
 
     /// Why the last certificate was refused; `None` when it was not.
     pub(super) fn refusal(&self) -> Option<Error> {
-        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.refusal.lock().clone()
     }
 
     fn judge(
@@ -72,9 +73,9 @@ impl ServerCertVerifier for Recorder {
     ) -> Result<ServerCertVerified, Error> {
         let shown = std::iter::once(end_entity).chain(intermediates);
         let shown = shown.map(|der| der.clone().into_owned()).collect();
-        *self.chain.lock().unwrap_or_else(PoisonError::into_inner) = shown;
+        *self.chain.lock() = shown;
         let judged = self.judge(end_entity, intermediates, server_name, ocsp_response, now);
-        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = judged.as_ref().err().cloned();
+        *self.refusal.lock() = judged.as_ref().err().cloned();
         judged
     }
 

@@ -1,6 +1,6 @@
 //! Plays a script: step by step, act by act, each within its limits.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -296,7 +296,7 @@ impl Player<'_> {
     }
 
     pub(super) fn journal(&self) -> MutexGuard<'_, Journal> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+        self.journal.lock()
     }
 
     pub(super) fn result(&mut self) -> &mut StepResult {

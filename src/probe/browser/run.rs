@@ -1,7 +1,7 @@
 //! One attempt: a browser is started, plays the script, and is gone again.
 
+use crate::sync::Mutex;
 use std::convert::Infallible;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use fantoccini::Client;
@@ -145,7 +145,7 @@ async fn listener(client: &Client) -> Result<Option<Listener>, Failure> {
 async fn listen(listener: Option<Listener>, journal: &Mutex<Journal>) -> Infallible {
     if let Some(mut listener) = listener {
         while let Some(event) = listener.next().await {
-            journal.lock().unwrap_or_else(PoisonError::into_inner).bidi_event(&event);
+            journal.lock().bidi_event(&event);
         }
     }
     std::future::pending().await

@@ -1,8 +1,9 @@
 //! The threads that read, each with a connection of its own. A query ends when its time is up or when
 //! nobody waits for it any more.
 
+use crate::sync::Mutex;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -58,8 +59,7 @@ impl Readers {
         T: Send + 'static,
         F: FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     {
-        let sender =
-            self.queries.lock().unwrap_or_else(PoisonError::into_inner).clone().ok_or(StoreError::Closed)?;
+        let sender = self.queries.lock().clone().ok_or(StoreError::Closed)?;
         let (reply, answer) = oneshot::channel();
         let query: Query = Box::new(move |conn, told, limit| answer_with(conn, told, limit, work, reply));
         sender.send(query).await.map_err(|_| StoreError::Closed)?;
@@ -69,13 +69,13 @@ impl Readers {
 
     /// Takes no more queries; answers with the threads, which end after what they have.
     pub(super) fn stop(&self) -> Vec<JoinHandle<()>> {
-        drop(self.queries.lock().unwrap_or_else(PoisonError::into_inner).take());
-        std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner))
+        drop(self.queries.lock().take());
+        std::mem::take(&mut *self.threads.lock())
     }
 }
 
 fn next(queries: &Queries) -> Option<Query> {
-    queries.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv()
+    queries.lock().blocking_recv()
 }
 
 fn answer_with<T, F>(

@@ -1,7 +1,7 @@
 //! The one thread that writes. Jobs that wait are taken into one transaction, so that they share its
 //! flush to disk; each caller is answered after the commit.
 
-use std::sync::{Mutex, PoisonError};
+use crate::sync::Mutex;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -92,12 +92,12 @@ impl Writer {
 
     /// Takes no more jobs; the thread ends after those that it has. Answers with its handle, once.
     pub(super) fn stop(&self) -> Option<JoinHandle<()>> {
-        drop(self.jobs.lock().unwrap_or_else(PoisonError::into_inner).take());
-        self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
+        drop(self.jobs.lock().take());
+        self.thread.lock().take()
     }
 
     fn sender(&self) -> Option<mpsc::Sender<Box<dyn Job>>> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.jobs.lock().clone()
     }
 }
 

@@ -1,10 +1,10 @@
 //! What suppaftp calls when it wants a connection or TLS on it: both are errands for the desk.
 
+use crate::sync::Mutex;
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
 
 use suppaftp::tokio::AsyncTlsConnector;
 use suppaftp::{FtpError, FtpResult};
@@ -49,7 +49,7 @@ impl AsyncTlsConnector for Connector {
         'b: 'c,
         Self: 'c,
     {
-        let control = self.control.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let control = self.control.lock().take();
         let errands = self.errands.clone();
         Box::pin(async move {
             match control {

@@ -1,6 +1,7 @@
 //! What is seen of a session below suppaftp: transcript, times by phase, the last reply, what went wrong.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::sync::{Mutex, MutexGuard};
+use std::sync::Arc;
 
 use tokio::time::Instant;
 
@@ -137,7 +138,7 @@ impl Watch {
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Polls hyper's connection in the task of whoever waits for it.
 
+use crate::sync::Mutex;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use hyper::rt::Executor;
@@ -25,7 +26,7 @@ pub(super) struct Wanted(Arc<Mutex<Vec<Task>>>);
 
 impl<F: Future<Output = ()> + Send + 'static> Executor<F> for Wanted {
     fn execute(&self, task: F) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Box::pin(task));
+        self.0.lock().push(Box::pin(task));
     }
 }
 
@@ -77,7 +78,7 @@ impl Driver {
             self.tasks.retain_mut(|task| task.as_mut().poll(cx) == Poll::Pending);
             let mut goes_on = self.marks.as_ref().is_some_and(Marks::goes_on);
             if let Some(wanted) = &self.wanted {
-                let mut wanted = wanted.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut wanted = wanted.0.lock();
                 goes_on |= !wanted.is_empty();
                 self.tasks.append(&mut wanted);
             }

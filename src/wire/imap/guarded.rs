@@ -1,9 +1,10 @@
 //! A stream that keeps a library within bounds: it hands out whole lines of a bounded length, and tells
 //! what was said.
 
+use crate::sync::Mutex;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -47,7 +48,7 @@ impl Shared {
     }
 
     pub(super) fn with<T>(&self, work: impl FnOnce(&mut Talk) -> T) -> T {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.0.lock())
     }
 }
 
