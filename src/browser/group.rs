@@ -16,7 +16,7 @@ use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::Pid;
 
 use super::processes::{self, Process};
-use super::profile::Profile;
+use super::profile::{MARKER, Profile};
 use super::tail::Tail;
 use super::user::Account;
 
@@ -196,7 +196,7 @@ fn environment(profile: &Profile) -> Vec<(String, std::ffi::OsString)> {
     let home = profile.home();
     let own = |name: &str, value: &OsStr| (name.to_owned(), value.to_owned());
     let mut all = vec![
-        own(super::MARKER, OsStr::new(profile.token())),
+        own(MARKER, OsStr::new(profile.token())),
         own("PATH", OsStr::new("/usr/local/bin:/usr/bin:/bin")),
         own("LANG", OsStr::new("C.UTF-8")),
         own("HOME", home.as_os_str()),

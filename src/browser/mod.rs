@@ -35,6 +35,3 @@ pub use keeper::Keeper;
 pub use session::{Element, Session};
 pub use trouble::Trouble;
 pub use wish::{BrowserKind, Device, Guise, Wish};
-
-/// The variable that all processes of a browser have in their environment, with the name of its profile.
-const MARKER: &str = "VIGIE_BROWSER";

@@ -11,6 +11,8 @@ use nix::fcntl::{Flock, FlockArg};
 
 use super::user::Account;
 
+/// The variable that all processes of a browser have in their environment, with the name of its profile.
+pub(super) const MARKER: &str = "VIGIE_BROWSER";
 /// What names of profiles begin with; anything else in the folder is left alone.
 const PREFIX: &str = "v-";
 /// Ending of the lock of a profile.
@@ -63,7 +65,7 @@ impl Profile {
 
     /// What its processes have in their environment.
     pub(super) fn marker(&self) -> String {
-        format!("{}={}", super::MARKER, self.token)
+        format!("{}={}", MARKER, self.token)
     }
 
     /// Its name, which nobody else has.
