@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use p12_keystore::{Certificate, KeyStore, KeyStoreEntry, PrivateKey, PrivateKeyChain};
@@ -165,6 +166,81 @@ async fn a_certificate_is_in_force_from_its_making_to_its_removal() {
     assert_eq!(handshake().await, None);
     kit.gone(&admin(), KIND, certificate).await.unwrap();
     assert_eq!(handshake().await, Some(FailureKind::NotConfigured));
+}
+
+/// An archive of `tests/resources/pkcs12`.
+fn archive(file: &str) -> String {
+    let path = format!("{}/tests/resources/pkcs12/{file}.p12", env!("CARGO_MANIFEST_DIR"));
+    STANDARD.encode(std::fs::read(path).unwrap())
+}
+
+#[tokio::test]
+async fn archives_of_openssl_and_of_java_open() {
+    let kit = Kit::new().await;
+    let leaf = CertificateDer::from_pem_slice(include_bytes!("pkcs12/leaf.pem")).unwrap();
+    let fingerprint: String =
+        digest(&SHA256, &leaf).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    for (file, password) in [
+        ("openssl", "open"),
+        ("openssl-legacy", "open"),
+        ("triple-des", "open"),
+        ("rc2-128", "open"),
+        ("aes-128", "open"),
+        ("triple-des-pbes2", "open"),
+        ("plain", "open"),
+        ("no-mac", "open"),
+        ("no-password", ""),
+        ("no-password-legacy", ""),
+        ("unicode", "schlüssel €"),
+        ("java", "opened"),
+        ("java-legacy", "opened"),
+    ] {
+        let with = |password: &str| json!({"name": file, "kind": "client", "pkcs12": archive(file), "password": password});
+        let shown = kit.shown(KIND, kit.made(KIND, with(password)).await).await;
+        assert_eq!(shown["subject"], "CN=archive", "{file}");
+        assert_eq!(shown["names"], json!(["archive.test"]), "{file}");
+        assert_eq!(shown["certificates"], 2, "{file}");
+        assert_eq!(
+            shown["fingerprint"].as_str().unwrap().replace(':', "").to_lowercase(),
+            fingerprint,
+            "{file}"
+        );
+        let told = messages(kit.make(&admin(), KIND, with("shut")).await);
+        let shut = "`pkcs12`: it is no PKCS#12, or `password` is not the one that opens it";
+        assert_eq!(told, [shut], "{file}");
+    }
+    let keyless = json!({"name": "x", "kind": "client", "pkcs12": archive("no-key"), "password": "open"});
+    let told = messages(kit.make(&admin(), KIND, keyless).await);
+    assert_eq!(told, ["`pkcs12`: there is no private key in it"]);
+}
+
+#[tokio::test]
+async fn a_damaged_archive_is_refused() {
+    let kit = Kit::new().await;
+    let whole = STANDARD.decode(archive("openssl-legacy")).unwrap();
+    let author = admin();
+    let shut = "`pkcs12`: it is no PKCS#12, or `password` is not the one that opens it";
+    for at in (0..whole.len()).step_by(41) {
+        let mut changed = whole.clone();
+        changed[at] ^= 0x10;
+        for bytes in [&changed[..], &whole[..at]] {
+            let body =
+                json!({"name": "x", "kind": "client", "pkcs12": STANDARD.encode(bytes), "password": "open"});
+            let told = messages(kit.make(&author, KIND, body).await);
+            assert_eq!(told.len(), 1, "byte {at}: {told:?}");
+            // No bytes at all are refused before they are opened.
+            assert!(bytes.is_empty() || told == [shut], "byte {at}: {told:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_archive_that_takes_too_long_to_open_is_refused() {
+    let kit = Kit::new().await;
+    let body =
+        json!({"name": "x", "kind": "client", "pkcs12": archive("too-many-rounds"), "password": "open"});
+    let told = messages(kit.make(&admin(), KIND, body).await);
+    assert_eq!(told, ["`pkcs12`: it is no PKCS#12, or `password` is not the one that opens it"]);
 }
 
 #[tokio::test]

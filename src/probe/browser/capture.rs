@@ -4,8 +4,7 @@
 use std::io::Cursor;
 use std::time::Duration;
 
-use image::ImageFormat;
-use image::codecs::jpeg::JpegEncoder;
+use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use tokio::time::Instant;
 
 use super::ask::{self, Of, Told};
@@ -20,6 +19,8 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 const SOURCE_BYTES: usize = 1024 * 1024;
 /// What taking one file may take; a browser that hangs gives none.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// Bytes of a decoded picture, whatever its header says.
+const PICTURE_BYTES: usize = 512 * 1024 * 1024;
 /// Of JPEG, in percent.
 const QUALITY: u8 = 80;
 
@@ -198,9 +199,29 @@ impl Player<'_> {
 
 /// `png` as JPEG, which is a fraction of its size.
 fn jpeg(png: &[u8]) -> Option<Vec<u8>> {
-    let picture = image::load(Cursor::new(png), ImageFormat::Png).ok()?.into_rgb8();
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(png), png::Limits { bytes: PICTURE_BYTES });
+    // Of 8 bits a channel, and without a palette.
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info().ok()?;
+    let mut pixels = vec![0; reader.output_buffer_size().filter(|size| *size <= PICTURE_BYTES)?];
+    let read = reader.next_frame(&mut pixels).ok()?;
+    pixels.truncate(read.buffer_size());
+    let color = match read.color_type {
+        png::ColorType::Rgb => ColorType::Rgb,
+        png::ColorType::Rgba => ColorType::Rgba,
+        png::ColorType::Grayscale => ColorType::Luma,
+        png::ColorType::GrayscaleAlpha => {
+            pixels = pixels.into_iter().step_by(2).collect();
+            ColorType::Luma
+        }
+        png::ColorType::Indexed => return None,
+    };
+    let (width, height) = (u16::try_from(read.width).ok()?, u16::try_from(read.height).ok()?);
     let mut out = Vec::new();
-    picture.write_with_encoder(JpegEncoder::new_with_quality(&mut out, QUALITY)).ok()?;
+    let mut encoder = Encoder::new(&mut out, QUALITY);
+    // Colours in full resolution, or coloured text is blurred.
+    encoder.set_sampling_factor(SamplingFactor::F_1_1);
+    encoder.encode(&pixels, width, height, color).ok()?;
     Some(out)
 }
 
@@ -231,5 +252,40 @@ mod tests {
             assert_eq!(level.keeps(Moment::Action), action, "{text}");
             assert_eq!(level.keeps(Moment::Failure), failure, "{text}");
         }
+    }
+
+    #[test]
+    fn a_png_of_every_kind_becomes_a_jpeg_of_the_same_colours() {
+        use png::{BitDepth, ColorType};
+        let (width, height) = (24, 17);
+        let rgb = [200, 40, 90];
+        for (color, depth, pixel, expected) in [
+            (ColorType::Rgb, BitDepth::Eight, &[200, 40, 90][..], rgb),
+            (ColorType::Rgba, BitDepth::Eight, &[200, 40, 90, 7], rgb),
+            (ColorType::Rgb, BitDepth::Sixteen, &[200, 9, 40, 9, 90, 9], rgb),
+            (ColorType::Indexed, BitDepth::Eight, &[1], rgb),
+            (ColorType::Grayscale, BitDepth::Eight, &[77], [77; 3]),
+            (ColorType::GrayscaleAlpha, BitDepth::Eight, &[77, 255], [77; 3]),
+        ] {
+            let mut packed = Vec::new();
+            let mut encoder = png::Encoder::new(&mut packed, width, height);
+            encoder.set_color(color);
+            encoder.set_depth(depth);
+            if color == ColorType::Indexed {
+                encoder.set_palette(vec![0, 0, 0, 200, 40, 90]);
+            }
+            let pixels = pixel.repeat((width * height) as usize);
+            encoder.write_header().unwrap().write_image_data(&pixels).unwrap();
+            let mut decoder = zune_jpeg::JpegDecoder::new(Cursor::new(jpeg(&packed).unwrap()));
+            let pixels = decoder.decode().unwrap();
+            let read = decoder.info().unwrap();
+            assert_eq!((u32::from(read.width), u32::from(read.height)), (width, height), "{color:?}");
+            for pixel in pixels.chunks(pixels.len() / (width * height) as usize) {
+                let near = pixel.iter().zip(expected).all(|(is, wanted)| is.abs_diff(wanted) < 4);
+                assert!(near, "{color:?} {depth:?}: {pixel:?}, not {expected:?}");
+            }
+            assert_eq!(jpeg(&packed[..packed.len() / 2]), None, "{color:?}");
+        }
+        assert_eq!(jpeg(b"no picture"), None);
     }
 }

@@ -3,6 +3,7 @@
 
 mod facts;
 mod parse;
+mod pkcs12;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,13 +4,14 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use p12_keystore::Pkcs12Archive;
 use rustls::RootCertStore;
 use rustls::crypto::aws_lc_rs;
 use rustls::sign::CertifiedKey;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use zeroize::Zeroizing;
+
+use super::pkcs12;
 
 /// Certificates in one text at most.
 const MOST: usize = 100;
@@ -51,7 +52,7 @@ struct Found {
 pub(super) fn parse(given: &Given, client: bool) -> Result<Parsed, String> {
     let Found { mut chain, mut keys } = match given {
         Given::Pem(text) => pem(text)?,
-        Given::Pkcs12 { packed, password } => pkcs12(packed, password)?,
+        Given::Pkcs12 { packed, password } => unpacked(packed, password)?,
     };
     if chain.is_empty() {
         return Err("there is no certificate in it".to_owned());
@@ -95,12 +96,11 @@ fn pem(text: &str) -> Result<Found, String> {
     Ok(Found { chain, keys })
 }
 
-fn pkcs12(packed: &[u8], password: &str) -> Result<Found, String> {
-    let archive = Pkcs12Archive::from_pkcs12(packed, password)
-        .map_err(|_| "it is no PKCS#12, or `password` is not the one that opens it".to_owned())?;
-    let chain = archive.certs.iter().map(|bag| CertificateDer::from(bag.cert.as_der().to_vec())).collect();
-    let keys =
-        archive.keys.iter().map(|bag| PrivatePkcs8KeyDer::from(bag.key.as_der().to_vec()).into()).collect();
+fn unpacked(packed: &[u8], password: &str) -> Result<Found, String> {
+    let opened = pkcs12::open(packed, password)
+        .ok_or_else(|| "it is no PKCS#12, or `password` is not the one that opens it".to_owned())?;
+    let chain = opened.certificates.into_iter().map(CertificateDer::from).collect();
+    let keys = opened.keys.iter().map(|key| PrivatePkcs8KeyDer::from(key.to_vec()).into()).collect();
     Ok(Found { chain, keys })
 }
 

@@ -1,0 +1,368 @@
+//! PKCS#12 (RFC 7292) as OpenSSL, Java and Windows write it: a password protects certificates and keys.
+
+use std::num::NonZeroU32;
+
+use aws_lc_rs::cipher::{
+    AES_128, AES_192, AES_256, DecryptionContext, PaddedBlockDecryptingKey, UnboundCipherKey,
+};
+use aws_lc_rs::iv::FixedLength;
+use aws_lc_rs::{digest, hmac, pbkdf2};
+use cbc::Decryptor;
+use cbc::cipher::block_padding::Pkcs7;
+use cbc::cipher::{BlockModeDecrypt, KeyIvInit};
+use x509_parser::asn1_rs::{Any, Class, FromDer, Oid, Tag, oid};
+use zeroize::Zeroizing;
+
+/// Rounds of all derivations of keys in one archive. Common are 2,048 to 10,000 for each of three or four; more than
+/// this takes seconds.
+const MOST_ROUNDS: u32 = 4_000_000;
+/// Of RFC 7292.
+const VERSION: u32 = 3;
+
+const DATA: Oid<'static> = oid!(1.2.840.113549.1.7.1);
+const ENCRYPTED_DATA: Oid<'static> = oid!(1.2.840.113549.1.7.6);
+const KEY_BAG: Oid<'static> = oid!(1.2.840.113549.1.12.10.1.1);
+const SHROUDED_KEY_BAG: Oid<'static> = oid!(1.2.840.113549.1.12.10.1.2);
+const CERTIFICATE_BAG: Oid<'static> = oid!(1.2.840.113549.1.12.10.1.3);
+const X509: Oid<'static> = oid!(1.2.840.113549.1.9.22.1);
+const PBES2: Oid<'static> = oid!(1.2.840.113549.1.5.13);
+const PBKDF2: Oid<'static> = oid!(1.2.840.113549.1.5.12);
+
+/// What an archive holds, in its order; all of it DER, keys as PKCS#8.
+#[derive(Default)]
+pub(super) struct Opened {
+    pub(super) certificates: Vec<Vec<u8>>,
+    pub(super) keys: Vec<Zeroizing<Vec<u8>>>,
+}
+
+/// Opens `packed`; `None` when it is none, when the password is another, and when it is protected in a way that is not
+/// known here.
+pub(super) fn open(packed: &[u8], password: &str) -> Option<Opened> {
+    let terminated = Zeroizing::new(password.encode_utf16().chain([0]).flat_map(u16::to_be_bytes).collect());
+    let opened = Opener::new(password, terminated).open(packed);
+    if opened.is_none() && password.is_empty() {
+        // Without a password: some programs derive from no text at all, others from one of no characters.
+        return Opener::new(password, Zeroizing::default()).open(packed);
+    }
+    opened
+}
+
+/// Elements of DER, one after another.
+struct Elements<'a>(&'a [u8]);
+
+impl<'a> Elements<'a> {
+    fn any(&mut self) -> Option<Any<'a>> {
+        let (rest, any) = Any::from_der(self.0).ok()?;
+        self.0 = rest;
+        Some(any)
+    }
+
+    fn content(&mut self, class: Class, tag: Tag) -> Option<&'a [u8]> {
+        let any = self.any()?;
+        (any.class() == class && any.tag() == tag).then_some(any.data)
+    }
+
+    fn sequence(&mut self) -> Option<Self> {
+        self.content(Class::Universal, Tag::Sequence).map(Self)
+    }
+
+    fn octets(&mut self) -> Option<&'a [u8]> {
+        self.content(Class::Universal, Tag::OctetString)
+    }
+
+    /// What the tag `[0]` holds.
+    fn tagged(&mut self) -> Option<&'a [u8]> {
+        self.content(Class::ContextSpecific, Tag(0))
+    }
+
+    fn oid(&mut self) -> Option<Oid<'a>> {
+        self.any()?.oid().ok()
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        self.any()?.u32().ok()
+    }
+
+    /// An algorithm and its parameters.
+    fn algorithm(&mut self) -> Option<(Oid<'a>, Self)> {
+        let mut parts = self.sequence()?;
+        Some((parts.oid()?, parts))
+    }
+}
+
+/// What a derived key is for (RFC 7292, appendix B.3).
+#[derive(Clone, Copy)]
+enum Purpose {
+    Key = 1,
+    Vector = 2,
+    Mac = 3,
+}
+
+struct Opener<'a> {
+    /// For PBES2.
+    password: &'a [u8],
+    /// The same in UTF-16 and with a zero at its end, for everything older.
+    wide: Zeroizing<Vec<u8>>,
+    /// What derivations may still take.
+    rounds: u32,
+    opened: Opened,
+}
+
+impl<'a> Opener<'a> {
+    fn new(password: &'a str, wide: Zeroizing<Vec<u8>>) -> Self {
+        Self { password: password.as_bytes(), wide, rounds: MOST_ROUNDS, opened: Opened::default() }
+    }
+
+    fn open(mut self, packed: &[u8]) -> Option<Opened> {
+        let mut archive = Elements(packed).sequence()?;
+        if archive.number()? != VERSION {
+            return None;
+        }
+        let mut content = archive.sequence()?;
+        if content.oid()? != DATA {
+            return None;
+        }
+        let content = Elements(content.tagged()?).octets()?;
+        if !archive.0.is_empty() {
+            self.check(archive.sequence()?, content)?;
+        }
+        let mut safes = Elements(content).sequence()?;
+        while !safes.0.is_empty() {
+            self.safe(safes.sequence()?)?;
+        }
+        Some(self.opened)
+    }
+
+    /// Compares the MAC of `content`.
+    fn check(&mut self, mut mac: Elements<'_>, content: &[u8]) -> Option<()> {
+        let mut expected = mac.sequence()?;
+        let (of, _) = expected.algorithm()?;
+        let expected = expected.octets()?;
+        let salt = mac.octets()?;
+        let rounds = self.spend(if mac.0.is_empty() { 1 } else { mac.number()? })?;
+        let with = [
+            (oid!(1.3.14.3.2.26), hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
+            (oid!(2.16.840.1.101.3.4.2.4), hmac::HMAC_SHA224),
+            (oid!(2.16.840.1.101.3.4.2.1), hmac::HMAC_SHA256),
+            (oid!(2.16.840.1.101.3.4.2.2), hmac::HMAC_SHA384),
+            (oid!(2.16.840.1.101.3.4.2.3), hmac::HMAC_SHA512),
+        ];
+        let (_, with) = with.into_iter().find(|(oid, _)| *oid == of)?;
+        let digest = with.digest_algorithm();
+        let key = derived(digest, Purpose::Mac, &self.wide, salt, rounds, digest.output_len());
+        hmac::verify(&hmac::Key::new(with, &key), content, expected).ok()
+    }
+
+    /// One of the parts of an archive, which are encrypted each for itself.
+    fn safe(&mut self, mut safe: Elements<'_>) -> Option<()> {
+        let kind = safe.oid()?;
+        let mut content = Elements(safe.tagged()?);
+        if kind == DATA {
+            return self.bags(content.octets()?);
+        }
+        if kind != ENCRYPTED_DATA {
+            return None;
+        }
+        let mut encrypted = content.sequence()?;
+        if encrypted.number()? != 0 {
+            return None;
+        }
+        let mut encrypted = encrypted.sequence()?;
+        if encrypted.oid()? != DATA {
+            return None;
+        }
+        let (scheme, parameters) = encrypted.algorithm()?;
+        if encrypted.0.is_empty() {
+            return Some(());
+        }
+        let plain = self.decrypted(&scheme, parameters, encrypted.tagged()?)?;
+        self.bags(&plain)
+    }
+
+    fn bags(&mut self, bags: &[u8]) -> Option<()> {
+        let mut bags = Elements(bags).sequence()?;
+        while !bags.0.is_empty() {
+            let mut bag = bags.sequence()?;
+            let kind = bag.oid()?;
+            let value = bag.tagged()?;
+            let mut parts = Elements(value);
+            if kind == KEY_BAG {
+                self.opened.keys.push(Zeroizing::new(value.to_vec()));
+            } else if kind == SHROUDED_KEY_BAG {
+                let mut parts = parts.sequence()?;
+                let (scheme, parameters) = parts.algorithm()?;
+                let key = self.decrypted(&scheme, parameters, parts.octets()?)?;
+                self.opened.keys.push(key);
+            } else if kind == CERTIFICATE_BAG {
+                let mut parts = parts.sequence()?;
+                if parts.oid()? != X509 {
+                    return None;
+                }
+                let certificate = Elements(parts.tagged()?).octets()?;
+                self.opened.certificates.push(certificate.to_vec());
+            }
+        }
+        Some(())
+    }
+
+    fn decrypted(
+        &mut self,
+        scheme: &Oid<'_>,
+        mut parameters: Elements<'_>,
+        encrypted: &[u8],
+    ) -> Option<Zeroizing<Vec<u8>>> {
+        let mut parameters = parameters.sequence()?;
+        if *scheme == PBES2 {
+            return self.by_pbes2(parameters, encrypted);
+        }
+        let old = [
+            (oid!(1.2.840.113549.1.12.1.3), Cipher::TripleDes, 24),
+            (oid!(1.2.840.113549.1.12.1.4), Cipher::DoubleDes, 16),
+            (oid!(1.2.840.113549.1.12.1.5), Cipher::Rc2, 16),
+            (oid!(1.2.840.113549.1.12.1.6), Cipher::Rc2, 5),
+        ];
+        let (_, cipher, size) = old.into_iter().find(|(oid, ..)| oid == scheme)?;
+        let salt = parameters.octets()?;
+        let rounds = self.spend(parameters.number()?)?;
+        let sha1 = &digest::SHA1_FOR_LEGACY_USE_ONLY;
+        let key = derived(sha1, Purpose::Key, &self.wide, salt, rounds, size);
+        let vector = derived(sha1, Purpose::Vector, &self.wide, salt, rounds, 8);
+        cipher.decrypted(&key, &vector, encrypted)
+    }
+
+    /// RFC 8018, 6.2.
+    fn by_pbes2(&mut self, mut parameters: Elements<'_>, encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        let (derivation, mut how) = parameters.algorithm()?;
+        if derivation != PBKDF2 {
+            return None;
+        }
+        let mut how = how.sequence()?;
+        let salt = how.octets()?;
+        let rounds = self.spend(how.number()?)?;
+        let mut with = pbkdf2::PBKDF2_HMAC_SHA1;
+        while !how.0.is_empty() {
+            let mut rest = Elements(how.0);
+            if let Some((named, _)) = rest.algorithm() {
+                let known = [
+                    (oid!(1.2.840.113549.2.7), pbkdf2::PBKDF2_HMAC_SHA1),
+                    (oid!(1.2.840.113549.2.9), pbkdf2::PBKDF2_HMAC_SHA256),
+                    (oid!(1.2.840.113549.2.10), pbkdf2::PBKDF2_HMAC_SHA384),
+                    (oid!(1.2.840.113549.2.11), pbkdf2::PBKDF2_HMAC_SHA512),
+                ];
+                with = known.into_iter().find(|(oid, _)| *oid == named)?.1;
+                break;
+            }
+            // The length of the key, which its cipher tells as well.
+            how.number()?;
+        }
+        let (scheme, mut vector) = parameters.algorithm()?;
+        let ciphers = [
+            (oid!(2.16.840.1.101.3.4.1.2), Cipher::Aes128, 16),
+            (oid!(2.16.840.1.101.3.4.1.22), Cipher::Aes192, 24),
+            (oid!(2.16.840.1.101.3.4.1.42), Cipher::Aes256, 32),
+            (oid!(1.2.840.113549.3.7), Cipher::TripleDes, 24),
+        ];
+        let (_, cipher, size) = ciphers.into_iter().find(|(oid, ..)| *oid == scheme)?;
+        let mut key = Zeroizing::new(vec![0; size]);
+        pbkdf2::derive(with, rounds, salt, self.password, &mut key);
+        cipher.decrypted(&key, vector.octets()?, encrypted)
+    }
+
+    fn spend(&mut self, rounds: u32) -> Option<NonZeroU32> {
+        self.rounds = self.rounds.checked_sub(rounds)?;
+        NonZeroU32::new(rounds)
+    }
+}
+
+/// All of them in CBC with the padding of PKCS#7.
+#[derive(Clone, Copy)]
+enum Cipher {
+    Aes128,
+    Aes192,
+    Aes256,
+    TripleDes,
+    DoubleDes,
+    Rc2,
+}
+
+impl Cipher {
+    fn decrypted(self, key: &[u8], vector: &[u8], encrypted: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        let mut text = Zeroizing::new(encrypted.to_vec());
+        let length = match self {
+            Self::Aes128 => aes(&AES_128, key, vector, &mut text),
+            Self::Aes192 => aes(&AES_192, key, vector, &mut text),
+            Self::Aes256 => aes(&AES_256, key, vector, &mut text),
+            Self::TripleDes => old::<des::TdesEde3>(key, vector, &mut text),
+            Self::DoubleDes => old::<des::TdesEde2>(key, vector, &mut text),
+            Self::Rc2 => old::<rc2::Rc2>(key, vector, &mut text),
+        }?;
+        text.truncate(length);
+        Some(text)
+    }
+}
+
+/// Decrypts in place and says how long the text is.
+fn aes(
+    algorithm: &'static aws_lc_rs::cipher::Algorithm,
+    key: &[u8],
+    vector: &[u8],
+    text: &mut [u8],
+) -> Option<usize> {
+    let key = PaddedBlockDecryptingKey::cbc_pkcs7(UnboundCipherKey::new(algorithm, key).ok()?).ok()?;
+    let vector: [u8; 16] = vector.try_into().ok()?;
+    key.decrypt(text, DecryptionContext::Iv128(FixedLength::from(vector))).ok().map(|text| text.len())
+}
+
+/// The same with a cipher that has only old archives left.
+fn old<C>(key: &[u8], vector: &[u8], text: &mut [u8]) -> Option<usize>
+where
+    C: cbc::cipher::BlockCipherDecrypt + cbc::cipher::KeyInit,
+{
+    let decryptor = Decryptor::<C>::new_from_slices(key, vector).ok()?;
+    decryptor.decrypt_padded::<Pkcs7>(text).ok().map(<[u8]>::len)
+}
+
+/// A key of `size` bytes from the password (RFC 7292, appendix B.2).
+fn derived(
+    algorithm: &'static digest::Algorithm,
+    purpose: Purpose,
+    wide: &[u8],
+    salt: &[u8],
+    rounds: NonZeroU32,
+    size: usize,
+) -> Zeroizing<Vec<u8>> {
+    let block = algorithm.block_len();
+    let filled = |text: &[u8]| {
+        let length = text.len().next_multiple_of(block);
+        text.iter().copied().cycle().take(length).collect::<Vec<u8>>()
+    };
+    let mut input = Zeroizing::new(filled(salt));
+    input.extend_from_slice(&Zeroizing::new(filled(wide)));
+    let diversifier = vec![purpose as u8; block];
+    let mut out = Zeroizing::new(Vec::with_capacity(size));
+    loop {
+        let mut context = digest::Context::new(algorithm);
+        context.update(&diversifier);
+        context.update(&input);
+        let mut hash = context.finish();
+        for _ in 1..rounds.get() {
+            hash = digest::digest(algorithm, hash.as_ref());
+        }
+        let hash = hash.as_ref();
+        let missing = size - out.len();
+        out.extend_from_slice(&hash[..hash.len().min(missing)]);
+        if out.len() == size {
+            return out;
+        }
+        // Each block of the input grows by the hash, repeated to a block, and one.
+        let added: Vec<u8> = hash.iter().copied().cycle().take(block).collect();
+        for part in input.chunks_mut(block) {
+            let mut carry = 1;
+            for (byte, more) in part.iter_mut().zip(&added).rev() {
+                let sum = u16::from(*byte) + u16::from(*more) + carry;
+                [_, *byte] = sum.to_be_bytes();
+                carry = sum >> 8;
+            }
+        }
+    }
+}
