@@ -5,7 +5,7 @@ use std::process::{Child, Output, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::kit::{House, PASSWORD, vigie};
+use crate::accounts::kit::{House, PASSWORD, vigie};
 
 const NEW: &str = "typed into a pipe";
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use vigie::control::Refusal;
 use vigie::model::Role;
 
-use crate::kit::{House, PASSWORD, host, ip};
+use crate::accounts::kit::{House, PASSWORD, host, ip};
 
 #[tokio::test]
 async fn a_wrong_password_and_an_unknown_login_are_refused_alike_and_both_are_told() {

@@ -10,7 +10,7 @@ use vigie::control::{SealingError, open_keyring, reseal, sealed_by};
 use vigie::store::Ledger;
 use vigie::vault::{KeyPlace, Keyring, VaultError};
 
-use crate::kit::{House, key_file, open, opened, sealed_monitor, vigie};
+use crate::accounts::kit::{House, key_file, open, opened, sealed_monitor, vigie};
 
 /// `count` monitors, sealed with the keys of the folder.
 async fn fill(house: &House, count: usize) -> Keyring {

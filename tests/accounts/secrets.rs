@@ -7,7 +7,7 @@ use vigie::model::Role;
 use vigie::store::{Ledger, Write};
 use vigie::vault::{KeyPlace, Keyring};
 
-use crate::kit::{House, PASSWORD, host, ip, key_file, open, opened, sealed_monitor};
+use crate::accounts::kit::{House, PASSWORD, host, ip, key_file, open, opened, sealed_monitor};
 
 /// The bytes of all files of the store.
 fn bytes(house: &House) -> Vec<u8> {

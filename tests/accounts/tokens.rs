@@ -6,7 +6,7 @@ use vigie::control::{Refusal, Via};
 use vigie::model::{CustomerId, Role, Timestamp};
 use vigie::store::Tokens;
 
-use crate::kit::{House, ONE, PASSWORD, START, host, ip};
+use crate::accounts::kit::{House, ONE, PASSWORD, START, host, ip};
 
 fn is_over<T: std::fmt::Debug>(answer: Result<T, Refusal>) -> bool {
     matches!(answer, Err(Refusal::Unauthenticated(_)))

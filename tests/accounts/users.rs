@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 use vigie::control::{Refusal, permit_user_change};
 use vigie::model::{CustomerId, Role, UserId};
 
-use crate::kit::{House, ONE, PASSWORD, fields, host, ip};
+use crate::accounts::kit::{House, ONE, PASSWORD, fields, host, ip};
 
 const NEW: &str = "another password";
 
 #[tokio::test]
 async fn the_first_admin_is_made_once_with_a_password_to_read() {
     let folder = tempfile::tempdir().unwrap();
-    let store = std::sync::Arc::new(crate::kit::open(folder.path()));
+    let store = std::sync::Arc::new(crate::accounts::kit::open(folder.path()));
     let clock = std::sync::Arc::new(vigie::clock::SystemClock);
     let accounts = vigie::control::Accounts::new(store.clone(), store, clock);
     let short = accounts.first_admin(Some("short".to_owned())).await;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::json;
 use vigie::model::{CheckResult, MonitorId, Outcome};
 
-use crate::world::{World, monitor, result, run, until};
+use crate::alarms::world::{World, monitor, result, run, until};
 
 const MANY: i32 = 10_000;
 

@@ -9,7 +9,7 @@ use vigie::model::{
 };
 use vigie::store::Results;
 
-use crate::world::{World, due_now, result, run, slot, until};
+use crate::alarms::world::{World, due_now, result, run, slot, until};
 
 fn page(monitor: MonitorId, number: i64, bytes: u64) -> CheckResult {
     let mut result = result(monitor, 1, run(number), Outcome::Ok);

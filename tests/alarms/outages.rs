@@ -8,7 +8,7 @@ use vigie::alert::Health;
 use vigie::model::{NoticeKind, Outcome, RecordKind, Status, Trail};
 use vigie::store::Alarms;
 
-use crate::world::{World, result, run, slot, until, watches};
+use crate::alarms::world::{World, result, run, slot, until, watches};
 
 #[tokio::test]
 async fn an_error_and_its_end_are_told_in_the_transaction_of_their_results() {
@@ -82,7 +82,7 @@ async fn a_monitor_that_is_removed_disabled_or_paused_in_an_outage_gets_no_clear
     }
     world.wait_for(3).await;
     world.ingestor.changed(Vec::new(), vec![removed]).await;
-    let off = crate::world::monitor(disabled, &[1], json!({"enabled": false})).document;
+    let off = crate::alarms::world::monitor(disabled, &[1], json!({"enabled": false})).document;
     world.change(disabled, |monitor| monitor.document = off).await;
     let rest = Trail { paused_until: Some(run(60)), ..Trail::default() };
     world.change(paused, |monitor| monitor.trail = Arc::new(rest)).await;

@@ -6,7 +6,7 @@ use vigie::model::{
     PageObject, Phase, Phases, Status,
 };
 
-use crate::world::{World, result, run};
+use crate::alarms::world::{World, result, run};
 
 /// A check whose page has these objects, each `name` and its bytes.
 fn page(monitor: MonitorId, number: i64, objects: &[(&str, u64)]) -> CheckResult {

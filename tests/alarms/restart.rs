@@ -4,7 +4,7 @@ use serde_json::json;
 use vigie::model::{LocationId, Outcome, Status};
 use vigie::store::{Alarm, Alarms};
 
-use crate::world::{Says, World, run, slot, until};
+use crate::alarms::world::{Says, World, run, slot, until};
 
 #[tokio::test]
 async fn a_restart_in_an_outage_repeats_nothing_and_loses_no_clear() {
@@ -49,7 +49,7 @@ async fn outages_of_monitors_that_went_while_nothing_ran_are_over() {
     let (gone, forgotten) = (world.monitor(&[1], json!({})).await, world.monitor(&[1], json!({})).await);
     world.at_home(gone, 1, Outcome::Error).await;
     world.at_home(forgotten, 1, Outcome::Error).await;
-    assert_eq!(crate::world::watches(&world).await, 2);
+    assert_eq!(crate::alarms::world::watches(&world).await, 2);
     world.monitors.retain(|monitor| monitor.id != gone);
     // Nothing is remembered of the other one any more.
     let gone_too = Alarm { watches: vec![(forgotten, None)], ..Alarm::default() };
@@ -59,5 +59,5 @@ async fn outages_of_monitors_that_went_while_nothing_ran_are_over() {
     world.at_home(forgotten, 2, Outcome::Error).await;
     let open: Vec<_> = world.episodes().await.into_iter().filter(|e| e.ended_at.is_none()).collect();
     assert_eq!((open.len(), open[0].since), (1, slot(forgotten, run(2))), "a new outage begins");
-    assert_eq!(crate::world::watches(&world).await, 1);
+    assert_eq!(crate::alarms::world::watches(&world).await, 1);
 }

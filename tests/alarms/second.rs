@@ -6,7 +6,7 @@ use serde_json::json;
 use vigie::model::{LocationId, MissedReason, Outcome, RecordKind, Status};
 use vigie::store::{Ledger, RecordFilter};
 
-use crate::world::{ALL, Says, World, result, run, until};
+use crate::alarms::world::{ALL, Says, World, result, run, until};
 
 #[tokio::test]
 async fn a_failure_that_nobody_else_sees_is_a_warning_and_tells_nobody() {

@@ -4,7 +4,7 @@ use vigie::alert::{Terms, audience};
 use vigie::model::{GroupMonitor, NoticeKind, NotifierGroup, RecipientId};
 use vigie::schedule::{Calendar, Rests};
 
-use crate::world::{MONITOR, World};
+use crate::alert::world::{MONITOR, World};
 
 fn listeners(world: &World, kind: NoticeKind) -> Vec<(i64, Option<i64>)> {
     let calendar = Calendar::new(jiff::tz::TimeZone::UTC, world.windows.clone());

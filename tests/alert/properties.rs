@@ -8,7 +8,7 @@ use vigie::alert::{Effect, News, Quorum};
 use vigie::model::{EpisodeId, LocationId, Mode, NoticeKind, Outcome, RecipientId};
 use vigie::schedule::Rests;
 
-use crate::world::{MONITOR, Word, World};
+use crate::alert::world::{MONITOR, Word, World};
 
 /// A history: what is given, then what each location says in each run (`None` is silence), and what second
 /// locations answer.

@@ -10,7 +10,7 @@ use vigie::alert::Quorum;
 use vigie::model::{GroupMonitor, LocationId, Mode, NotifierGroup, Outcome, Timestamp};
 use vigie::schedule::Rests;
 
-use crate::world::{MONITOR, Word, World};
+use crate::alert::world::{MONITOR, Word, World};
 
 /// One history.
 #[derive(Clone, Debug)]

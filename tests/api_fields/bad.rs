@@ -6,10 +6,10 @@ use vigie::model::MonitorType as T;
 use vigie::model::field::{Access, Field, Kind, Legacy};
 use vigie::model::table::Table;
 
-use crate::bodies::{sample, texts};
-use crate::good::{MUCH, long, of_length};
-use crate::parts::{COMPARISONS, PAIRS, open, short};
-use crate::world::World;
+use crate::api_fields::good::{MUCH, long, of_length};
+use crate::api_fields::parts::{COMPARISONS, PAIRS, open, short};
+use crate::api_fields::world::World;
+use crate::model::support::{sample, texts};
 
 /// One value that is refused.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use vigie::model::MonitorType as T;
 use vigie::model::field::{Field, Legacy};
 
-use crate::world::World;
+use crate::api_fields::world::World;
 
 /// Levels of interface.md 2.3, by their codes.
 const LEVELS: [&str; 6] =

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use vigie::model::field::Access;
 use vigie::model::{MonitorType, Outcome, Role, Status, table};
 
-use crate::coded::as_text;
-use crate::world::World;
+use crate::api_fields::coded::as_text;
+use crate::api_fields::world::World;
 
 /// The value of what has no act in this build: service level agreements, performance alerts, devices of
 /// providers, content views of their own.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use vigie::model::field::{Field, Kind};
 use vigie::model::format::Format;
 
-use crate::parts;
+use crate::api_fields::parts;
 
 /// Longer texts have a test of their own.
 pub const MUCH: usize = 66_000;

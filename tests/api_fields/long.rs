@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use vigie::model::MonitorType as T;
 use vigie::model::format::Format;
 
-use crate::good::of_length;
-use crate::support::outcome;
-use crate::world::World;
+use crate::api_fields::good::of_length;
+use crate::api_fields::world::World;
+use crate::legacy::support::outcome;
 
 const MEBIBYTE: usize = 1024 * 1024;
 

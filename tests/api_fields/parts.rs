@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use vigie::model::field::{Access, Field};
 use vigie::model::table::Table;
 
-use crate::good::{long, values};
+use crate::api_fields::good::{long, values};
 
 /// Allowed pairs of fields.md 4.
 pub const PAIRS: [(&str, &[&str]); 6] = [

@@ -4,12 +4,12 @@
 use serde_json::{Map, Value, json};
 use vigie::model::MonitorId;
 
-use crate::bad::{self, Bad};
-use crate::coded;
-use crate::rounds::minimal;
-use crate::support::outcome;
-use crate::wanted::nonsense;
-use crate::world::World;
+use crate::api_fields::bad::{self, Bad};
+use crate::api_fields::coded;
+use crate::api_fields::rounds::minimal;
+use crate::api_fields::wanted::nonsense;
+use crate::api_fields::world::World;
+use crate::legacy::support::outcome;
 
 pub async fn walk(world: &mut World) {
     let target = world.v3.post(&world.path(), Value::Object(world.base())).await.id();

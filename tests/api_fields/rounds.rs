@@ -4,10 +4,10 @@
 use serde_json::{Map, Value, json};
 use vigie::model::MonitorType as T;
 
-use crate::support::outcome;
-use crate::ties::{Cases, pool};
-use crate::wanted::nonsense;
-use crate::world::World;
+use crate::api_fields::ties::{Cases, pool};
+use crate::api_fields::wanted::nonsense;
+use crate::api_fields::world::World;
+use crate::legacy::support::outcome;
 
 /// Far more than the field with most values needs.
 const MOST_ROUNDS: usize = 60;
@@ -252,7 +252,7 @@ async fn remove(world: &mut World, id: i64, by_v3: bool) {
 async fn survive(world: &mut World, second: i64, third: i64) {
     let ids = [second, third];
     let before = ids.map(|id| world.document(id));
-    let fresh = crate::app::App::start_quick().await;
+    let fresh = crate::support::app::App::start_quick().await;
     let old = std::mem::replace(&mut world.app, fresh);
     world.app = old.restarted().await;
     for (id, before) in ids.into_iter().zip(before) {

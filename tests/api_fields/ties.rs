@@ -7,8 +7,8 @@ use vigie::model::MonitorType as T;
 use vigie::model::field::Field;
 use vigie::model::format::Format;
 
-use crate::good;
-use crate::world::{Property, World, location};
+use crate::api_fields::good;
+use crate::api_fields::world::{Property, World, location};
 
 /// The values of every settable field that have to be walked.
 pub struct Cases {

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 use vigie::model::field::{Access, Field, Kind};
 
-use crate::parts::open;
-use crate::ties::pool;
-use crate::world::{World, location};
+use crate::api_fields::parts::open;
+use crate::api_fields::ties::pool;
+use crate::api_fields::world::{World, location};
 
 const MASK: &str = "********";
 

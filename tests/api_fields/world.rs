@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use vigie::model::field::{Access, Field};
 use vigie::model::{CustomerId, Document, MonitorId, MonitorType, Role, table};
 
-use crate::app::{App, Client, example};
-use crate::support::{Someone, outcome, someone};
-use crate::tls_server::Authority;
+use crate::legacy::support::{Someone, outcome, someone};
+use crate::support::app::{App, Client, example};
+use crate::support::tls_server::Authority;
 
 /// Name of a location of [`App`]; its region is its id.
 pub fn location(id: i64) -> &'static str {

@@ -8,7 +8,7 @@ use vigie::model::{
 };
 use vigie::store::{Alarm, Alarms, Delivery, KeptEpisode, Outbox};
 
-use crate::app::{App, Client, NOON, website};
+use crate::support::app::{App, Client, NOON, website};
 
 fn at(minutes: i64) -> Timestamp {
     Timestamp::from_seconds(NOON + minutes * 60)

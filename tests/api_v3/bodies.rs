@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::json;
 use vigie::model::{MonitorType, Role};
 
-use crate::app::{App, example, website};
+use crate::support::app::{App, example, website};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vigie::model::Role;
 
-use crate::app::{App, website};
+use crate::support::app::{App, website};
 
 fn all_fields(monitors: &[i64], more: Value) -> Value {
     let mut body = json!({

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vigie::model::Role;
 
-use crate::app::{App, website};
+use crate::support::app::{App, website};
 
 #[tokio::test]
 async fn texts_and_numbers_are_held_to_their_limits() {

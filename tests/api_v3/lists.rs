@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 use vigie::model::{MonitorType, Role};
 
-use crate::app::{App, Client, example, website};
+use crate::support::app::{App, Client, example, website};
 
 async fn names(user: &Client, query: &str) -> Vec<String> {
     let body = user.get(&format!("/monitors?{query}")).await.expect(200);

@@ -6,7 +6,7 @@ use axum::http::Method;
 use serde_json::json;
 use vigie::model::Role;
 
-use crate::app::{App, website};
+use crate::support::app::{App, website};
 
 #[tokio::test]
 async fn unknown_paths_and_types_are_not_found() {
@@ -68,7 +68,7 @@ async fn head_answers_as_get_without_a_body() {
 async fn tokens_that_are_missing_forged_or_over_open_nothing() {
     let app = App::start().await;
     let user = app.login(Role::Admin).await;
-    let refused = |reply: crate::app::Reply| {
+    let refused = |reply: crate::support::app::Reply| {
         assert_eq!(reply.header("www-authenticate"), "Bearer");
         reply.refused(401);
     };

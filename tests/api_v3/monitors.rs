@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 use vigie::model::{MonitorId, MonitorType, Role};
 
-use crate::app::{App, example, website};
+use crate::support::app::{App, example, website};
 
 #[tokio::test]
 async fn every_type_is_made_read_sent_back_and_removed() {

@@ -16,7 +16,7 @@ use vigie::probe::{ProbeSettings, build};
 use vigie::schedule::Part;
 use vigie::telemetry::Metrics;
 
-use crate::app::{App, Client, NOON, website};
+use crate::support::app::{App, Client, NOON, website};
 
 /// Answers every request with `head` and `body`; its address.
 async fn server(head: &str, body: &str) -> String {

@@ -5,7 +5,7 @@ use serde_json::json;
 use vigie::api::{Verb, v3};
 use vigie::model::Role;
 
-use crate::app::App;
+use crate::support::app::App;
 
 #[tokio::test]
 async fn each_role_may_what_its_rights_say_and_no_call_fails_inside() {

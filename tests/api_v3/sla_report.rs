@@ -8,7 +8,7 @@ use vigie::model::{
 };
 use vigie::store::{Alarm, Commit, Ingest, Ledger, NewRecord, Write};
 
-use crate::app::{App, Client, NOON, result, website};
+use crate::support::app::{App, Client, NOON, result, website};
 
 const MINUTE: i64 = 60;
 const HOUR: i64 = 3600;

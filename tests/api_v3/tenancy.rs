@@ -14,7 +14,7 @@ use vigie::store::{Commit, Ingest};
 use vigie::telemetry::Metrics;
 use vigie::web::{self, Gate, Site};
 
-use crate::app::{App, Client, Reply, website};
+use crate::support::app::{App, Client, Reply, website};
 
 /// Stands in everything that one account has; the other must never see it.
 const MARK: &str = "marked-7413";
@@ -81,7 +81,8 @@ async fn owned(app: &App, owner: &Client, customer: CustomerId) -> Owned {
 
 fn result(app: &App, monitor: i64) -> CheckResult {
     let monitor = app.state.fleet.roster().get(MonitorId(monitor)).unwrap();
-    let mut result = crate::app::result(&monitor, vigie::model::LocationId(1), vigie::model::Outcome::Error);
+    let mut result =
+        crate::support::app::result(&monitor, vigie::model::LocationId(1), vigie::model::Outcome::Error);
     result.reasons = vec![MARK.to_owned()];
     result
 }

@@ -8,7 +8,7 @@ use vigie::control::PlanError;
 use vigie::model::{Outcome, Role};
 use vigie::store::{AuditFilter, Ledger, Page};
 
-use crate::app::{App, Client, KEPT_DAYS, website};
+use crate::support::app::{App, Client, KEPT_DAYS, website};
 
 /// Reads a test until it has ended.
 async fn ended(user: &Client, url: &str) -> Value {

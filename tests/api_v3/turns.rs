@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::model::Role;
 
-use crate::app::{App, website};
+use crate::support::app::{App, website};
 
 #[tokio::test]
 async fn what_a_monitor_under_way_may_name_is_not_removed_before_it_is_there() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vigie::model::{MonitorId, Role};
 
-use crate::app::{App, website};
+use crate::support::app::{App, website};
 
 const SECRET: &str = "hunter2-7413";
 const SHOWN: &str = "https://********@shop.example.com/a";

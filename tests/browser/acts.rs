@@ -1,7 +1,7 @@
 //! Every act, on both browsers.
 
-use crate::check::{Check, browsers};
-use crate::site::Site;
+use crate::browser::check::{Check, browsers};
+use crate::browser::site::Site;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_login_with_a_protected_password_reaches_the_account() {

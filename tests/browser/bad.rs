@@ -11,9 +11,9 @@ use tokio::time::Instant;
 use vigie::browser::BrowserKind;
 use vigie::model::{Capture, Observation, Phase};
 
-use crate::check::{Check, browsers, one};
-use crate::processes::processes_of;
-use crate::site::Site;
+use crate::browser::check::{Check, browsers, one};
+use crate::browser::site::Site;
+use crate::support::processes::processes_of;
 
 /// Why it failed.
 pub fn why(seen: &Observation) -> &str {
@@ -232,7 +232,7 @@ async fn a_storm_of_pop_ups_is_calmed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_error_page_behind_a_click_is_told_as_what_it_stands_for() {
     let site = Site::start().await;
-    let closed = crate::closed::Closed::new();
+    let closed = crate::support::closed::Closed::new();
     let dead = closed.at;
     let Some(kind) = one("an_error_page_behind_a_click_is_told_as_what_it_stands_for") else { return };
     let assert = r#"<assert-title equals="Never" timeout="0.5"/>"#;

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::check::{Check, browsers, one};
-use crate::site::Site;
+use crate::browser::check::{Check, browsers, one};
+use crate::browser::site::Site;
 
 fn script(base: &str, value: &str, steps: &str) -> String {
     format!(r#"<script version="1" base="{base}"><variable name="host" value="{value}"/>{steps}</script>"#)

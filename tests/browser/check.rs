@@ -16,8 +16,8 @@ use vigie::model::{Document, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Proxy};
 use vigie::probe::{Context, ProbeSettings};
 
-use crate::lacking;
-use crate::processes::{processes_of, profiles_in};
+use crate::support::lacking;
+use crate::support::processes::{processes_of, profiles_in};
 
 pub const BOTH: [BrowserKind; 2] = [BrowserKind::Chrome, BrowserKind::Firefox];
 
@@ -39,7 +39,7 @@ fn settings() -> HouseConfig {
     HouseConfig {
         // The machine of a test may be busy with others.
         start: Duration::from_secs(90),
-        geckodriver: crate::geckodriver::geckodriver(),
+        geckodriver: crate::support::geckodriver::geckodriver(),
         ..HouseConfig::default()
     }
 }

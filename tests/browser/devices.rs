@@ -4,8 +4,8 @@ use serde_json::json;
 use vigie::browser::{Device, Guise};
 use vigie::net::BlockedHosts;
 
-use crate::check::{Check, browsers, one};
-use crate::site::Site;
+use crate::browser::check::{Check, browsers, one};
+use crate::browser::site::Site;
 
 fn phone() -> Device {
     Device {

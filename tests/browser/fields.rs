@@ -4,8 +4,8 @@ use serde_json::json;
 
 use vigie::model::{ObjectKind, Phase};
 
-use crate::check::{Check, browsers, one};
-use crate::site::Site;
+use crate::browser::check::{Check, browsers, one};
+use crate::browser::site::Site;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn captures_are_kept_by_level() {

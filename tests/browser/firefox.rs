@@ -7,9 +7,9 @@ use vigie::browser::{BrowserKind, Device};
 use vigie::model::{FailureKind, Observation, PageObject};
 use vigie::net::{BlockedHosts, EgressPolicy};
 
-use crate::bad::{has_picture, hit, played, why};
-use crate::check::{Check, browsers};
-use crate::site::Site;
+use crate::browser::bad::{has_picture, hit, played, why};
+use crate::browser::check::{Check, browsers};
+use crate::browser::site::Site;
 
 /// Firefox, where it is here.
 fn firefox(test: &str) -> Option<BrowserKind> {
@@ -129,7 +129,7 @@ async fn windows_that_a_page_opens_are_in_the_waterfall() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_proxy_refuses_is_told_as_that_and_no_answer_of_a_site() {
     let site = Site::start().await;
-    let closed = crate::closed::Closed::new();
+    let closed = crate::support::closed::Closed::new();
     let dead = closed.at;
     for kind in browsers("what_the_proxy_refuses_is_told_as_that_and_no_answer_of_a_site") {
         let steps = format!(

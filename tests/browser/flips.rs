@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use vigie::browser::BrowserKind;
 use vigie::model::Observation;
 
-use crate::check::{Check, browsers, one};
-use crate::site::Site;
+use crate::browser::check::{Check, browsers, one};
+use crate::browser::site::Site;
 
 fn status(seen: &Observation) -> u16 {
     seen.failure.as_ref().map_or(0, |failure| failure.status().0)

@@ -5,8 +5,8 @@ use vigie::browser::Device;
 use vigie::model::Observation;
 use vigie::net::{BlockedHosts, EgressPolicy};
 
-use crate::check::{Check, browsers};
-use crate::site::Site;
+use crate::browser::check::{Check, browsers};
+use crate::browser::site::Site;
 
 /// The objects of all steps, as results show them.
 fn objects(seen: &Observation) -> Vec<Value> {

@@ -4,8 +4,8 @@ use serde_json::json;
 use vigie::browser::BrowserKind;
 use vigie::model::Phase;
 
-use crate::check::{Check, browsers, is_here, one};
-use crate::site::Site;
+use crate::browser::check::{Check, browsers, is_here, one};
+use crate::browser::site::Site;
 
 /// What a page says as soon as it can say anything counts: what it computes is the step's time, and not that of the
 /// single question.

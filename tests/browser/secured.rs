@@ -11,9 +11,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use vigie::net::{Endpoint, Pem, Proxy, ProxyKind, Roots, Trust};
 
-use crate::check::{Check, browsers, one};
-use crate::tls_page::serve_page;
-use crate::tls_server::{self, Authority};
+use crate::browser::check::{Check, browsers, one};
+use crate::support::tls_page::serve_page;
+use crate::support::tls_server::{self, Authority};
 
 /// A page that is served at `address` alone.
 async fn served(address: &str) -> SocketAddr {

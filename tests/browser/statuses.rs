@@ -5,8 +5,8 @@ use std::fmt::Write;
 use serde_json::json;
 use vigie::browser::BrowserKind;
 
-use crate::check::{Check, browsers, is_here, one};
-use crate::site::Site;
+use crate::browser::check::{Check, browsers, is_here, one};
+use crate::browser::site::Site;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_way_to_fail_has_its_status_in_chromium() {
@@ -24,7 +24,7 @@ async fn each_way_to_fail(kind: BrowserKind, test: &str) {
         return;
     }
     let site = Site::start().await;
-    let closed = crate::closed::Closed::new();
+    let closed = crate::support::closed::Closed::new();
     let dead = closed.at;
     let refused = format!(r#"<open url="http://{dead}/"/>"#);
     let table: &[(u16, &str)] = &[

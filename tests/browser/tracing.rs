@@ -3,8 +3,8 @@
 use serde_json::json;
 use vigie::browser::BrowserKind;
 
-use crate::check::{Check, browsers};
-use crate::site::Site;
+use crate::browser::check::{Check, browsers};
+use crate::browser::site::Site;
 
 /// A page of `site`, with requests of its own and to the same server under another name, which is another site.
 async fn traced(kind: BrowserKind, site: &Site) {

@@ -13,8 +13,8 @@ use nix::unistd::{Pid, User};
 use vigie::browser::{BrowserKind, Remote};
 use vigie::net::Network;
 
-use crate::lacking;
-use crate::world::{Site, World, browsers, processes_of, wish};
+use crate::browser_house::world::{Site, World, browsers, processes_of, wish};
+use crate::support::lacking;
 
 /// A user without rights, whom a browser runs as where these tests run as root.
 const NOBODY: &str = "nobody";
@@ -119,7 +119,9 @@ impl EndPoint {
     fn start(kind: BrowserKind) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let driver = match kind {
-            BrowserKind::Firefox => crate::geckodriver::geckodriver().unwrap_or_else(|| "geckodriver".into()),
+            BrowserKind::Firefox => {
+                crate::support::geckodriver::geckodriver().unwrap_or_else(|| "geckodriver".into())
+            }
             _ => "chromedriver".into(),
         };
         let mut command = Command::new(if is_root() { "setpriv".into() } else { driver.clone() });

@@ -11,7 +11,7 @@ use vigie::browser::{BrowserKind, HouseConfig};
 use vigie::model::FailureKind;
 use vigie::net::BlockedHosts;
 
-use crate::world::{Site, World, browsers, processes_of, wish};
+use crate::browser_house::world::{Site, World, browsers, processes_of, wish};
 
 #[tokio::test]
 async fn a_check_that_is_dropped_takes_its_browser_with_it() {
@@ -124,7 +124,7 @@ async fn what_a_killed_process_left_is_ended_by_the_next_and_nothing_else() {
         let living = world.open(&wish, &forward).await.unwrap();
         let own = world.profiles();
         let mut other = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "endings::a_process_with_a_browser", "--ignored", "--nocapture"])
+            .args(["--exact", "browser_house::endings::a_process_with_a_browser", "--ignored", "--nocapture"])
             .env("VIGIE_TEST_FOLDER", world.folder())
             .env("VIGIE_TEST_BROWSER", kind.name())
             .stdout(Stdio::piped())

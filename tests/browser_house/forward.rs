@@ -11,7 +11,7 @@ use vigie::net::{
     TraceId, Trust,
 };
 
-use crate::world::net;
+use crate::browser_house::world::net;
 
 /// A server that reads until `until` was seen, then says `says`; answers with all that it read.
 async fn server(until: &'static str, says: &'static [u8]) -> (SocketAddr, tokio::task::JoinHandle<String>) {

@@ -4,10 +4,10 @@ use serde_json::json;
 use vigie::model::FailureKind;
 use vigie::net::{BlockedHosts, EgressPolicy, Forward, Net, NetConfig, Pem, Roots, Trust};
 
-use crate::lacking;
-use crate::tls_page::serve_page;
-use crate::tls_server::{self, Authority};
-use crate::world::{Site, World, browsers, wish};
+use crate::browser_house::world::{Site, World, browsers, wish};
+use crate::support::lacking;
+use crate::support::tls_page::serve_page;
+use crate::support::tls_server::{self, Authority};
 
 #[tokio::test]
 async fn a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards() {

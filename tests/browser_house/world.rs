@@ -11,9 +11,9 @@ use vigie::browser::{BrowserKind, Guise, House, HouseConfig, Opened, Wish};
 use vigie::model::Failure;
 use vigie::net::{BlockedHosts, Deadline, Family, Forward, Net, NetConfig, Roots, Trust};
 
-use crate::lacking;
-pub use crate::processes::processes_of;
-use crate::processes::profiles_in;
+use crate::support::lacking;
+pub use crate::support::processes::processes_of;
+use crate::support::processes::profiles_in;
 
 /// A house with a folder of its own.
 pub struct World {
@@ -49,7 +49,7 @@ impl World {
     pub fn with(change: impl FnOnce(&mut HouseConfig)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = HouseConfig { folder: Some(folder.path().join("b")), ..HouseConfig::default() };
-        config.geckodriver = crate::geckodriver::geckodriver();
+        config.geckodriver = crate::support::geckodriver::geckodriver();
         change(&mut config);
         Self { house: House::new(config), folder, net: net() }
     }
@@ -113,7 +113,8 @@ pub fn browsers(test: &str) -> Vec<BrowserKind> {
             std::env::split_paths(&path).any(|folder| folder.join(program).exists())
         };
         if there(browser)
-            && (there(driver) || kind == BrowserKind::Firefox && crate::geckodriver::geckodriver().is_some())
+            && (there(driver)
+                || kind == BrowserKind::Firefox && crate::support::geckodriver::geckodriver().is_some())
         {
             kinds.push(kind);
         } else {

@@ -5,8 +5,8 @@ use vigie::control::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
 use vigie::model::source::Node;
 use vigie::model::{MASK, MonitorId, MonitorType as T, Origin, Revision, Role};
 
-use crate::kit::{Kit, admin, caller, website, with_plans};
-use crate::support::{of_file, told, whole};
+use crate::bulk::support::{of_file, told, whole};
+use crate::fleet::kit::{Kit, admin, caller, website, with_plans};
 
 const PRUNE: ApplyOptions = ApplyOptions { dry_run: false, prune: true };
 

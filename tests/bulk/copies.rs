@@ -5,8 +5,8 @@ use vigie::control::Refusal;
 use vigie::model::source::Node;
 use vigie::model::{MonitorId, MonitorType as T, Origin, Revision, Role, Secrets, Timestamp};
 
-use crate::kit::{Kit, admin, caller, with_plans};
-use crate::support::{made, of_file, told, whole};
+use crate::bulk::support::{made, of_file, told, whole};
+use crate::fleet::kit::{Kit, admin, caller, with_plans};
 
 async fn copied(kit: &Kit, id: MonitorId, body: Value) -> Result<MonitorId, Refusal> {
     kit.fleet.copy(&admin(), id, &Node::from(body)).await.map(|saved| MonitorId(saved.id))
@@ -19,7 +19,7 @@ async fn a_copy_has_all_but_its_own_name_and_past() {
     let values = json!({"script": script, "transaction_password": "t", "note": "n", "locations": [{"id": 2}],
         "home_location": 2, "browser_type": "Firefox"});
     let old = made(&kit, T::BrowserScript, values).await;
-    kit.fleet.pause(&admin(), old, Timestamp::from_seconds(crate::kit::NOON + 60)).await.unwrap();
+    kit.fleet.pause(&admin(), old, Timestamp::from_seconds(crate::fleet::kit::NOON + 60)).await.unwrap();
     let new = copied(&kit, old, json!({"name": "Twin"})).await.unwrap();
     let (old, twin) = (kit.monitor(old), kit.monitor(new));
     let mut wanted = old.document.stored(Secrets::Revealed);

@@ -7,8 +7,8 @@ use vigie::model::intake::Form;
 use vigie::model::source::Node;
 use vigie::model::{MonitorId, MonitorType as T, Revision, Role};
 
-use crate::kit::{Kit, admin, caller, website};
-use crate::support::{edit, made, of_file, told, whole, with};
+use crate::bulk::support::{edit, made, of_file, told, whole, with};
+use crate::fleet::kit::{Kit, admin, caller, website};
 
 #[tokio::test]
 async fn all_get_what_the_body_says_and_keep_the_rest() {

@@ -7,8 +7,8 @@ use serde_json::json;
 use vigie::control::{Applied, ApplyOptions};
 use vigie::model::{MonitorId, MonitorType as T, Revision};
 
-use crate::kit::{Kit, admin, website};
-use crate::support::{edit, exchange, told, whole};
+use crate::bulk::support::{edit, exchange, told, whole};
+use crate::fleet::kit::{Kit, admin, website};
 
 const MANY: usize = 10_000;
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use vigie::model::{MASK, MonitorType as T, Secrets};
 
-use crate::kit::{Kit, admin};
-use crate::support::{exchange, made, of_file, told, whole};
+use crate::bulk::support::{exchange, made, of_file, told, whole};
+use crate::fleet::kit::{Kit, admin};
 
 const SCRIPT: &str = "<script><variable name='p' protected='true' value='old'/><step/></script>";
 

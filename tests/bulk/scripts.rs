@@ -3,8 +3,8 @@
 use serde_json::json;
 use vigie::model::{MASK, MonitorType as T};
 
-use crate::kit::{Kit, admin};
-use crate::support::{exchange, made, of_file, told, whole};
+use crate::bulk::support::{exchange, made, of_file, told, whole};
+use crate::fleet::kit::{Kit, admin};
 
 const SHOP: &str = "<script>\r\n <variable name='p' protected='true' value='shop.example'/>\
     <step><open url='https://shop.example/'/><open url='https://shop.example/b'/></step></script>\n";

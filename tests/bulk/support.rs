@@ -9,7 +9,7 @@ use vigie::model::source::Node;
 use vigie::model::{Monitor, MonitorId, MonitorType, Origin, Revision, Secrets};
 use vigie::store::{Ledger, Monitors};
 
-use crate::kit::{Kit, admin};
+use crate::fleet::kit::{Kit, admin};
 
 /// `values` with the fields of `more`.
 pub fn with(mut values: Value, more: Value) -> Value {

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use crate::binary::{err, out};
+use crate::support::binary::{err, out};
 
 /// A running `vigie serve` without monitors of its own.
 struct Server {

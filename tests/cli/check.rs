@@ -1,14 +1,14 @@
 //! `vigie check`: exit codes, words for wrong use, JSON.
 
-use crate::binary::{err, out, vigie};
-use crate::support::Targets;
+use crate::cli::support::Targets;
+use crate::support::binary::{err, out, vigie};
 
 #[test]
 fn exit_codes_follow_the_outcome() {
     let targets = Targets::start();
     let at = targets.at();
     let http = format!("http://{}", at.http);
-    let held = crate::closed::Closed::new();
+    let held = crate::support::closed::Closed::new();
     let closed = held.at.to_string();
     let (tcp, dns) = (at.tcp.to_string(), at.dns.to_string());
     for (args, code, word) in [

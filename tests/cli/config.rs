@@ -1,6 +1,6 @@
 //! `vigie config check` and `vigie fields`.
 
-use crate::binary::{err, out, vigie};
+use crate::support::binary::{err, out, vigie};
 
 #[test]
 fn faults_stand_with_their_place_and_make_the_exit_code() {

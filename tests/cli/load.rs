@@ -1,6 +1,6 @@
 //! `vigie load`: every run happens, and the JSON has the keys that others rely on.
 
-use crate::binary::{err, out, vigie};
+use crate::support::binary::{err, out, vigie};
 
 #[test]
 fn each_type_with_a_target_runs_and_stores_every_check() {

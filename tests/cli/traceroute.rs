@@ -1,6 +1,6 @@
 //! `vigie traceroute`: words, JSON, exit codes.
 
-use crate::binary::{err, out, vigie};
+use crate::support::binary::{err, out, vigie};
 
 #[test]
 fn the_way_to_this_host_is_one_hop() {

@@ -20,8 +20,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use crate::process::{Daemon, command, folder};
-use crate::tls_server::{Authority, Identity, config};
+use crate::daemon::process::{Daemon, command, folder};
+use crate::support::tls_server::{Authority, Identity, config};
 
 const VALID: (i32, i32) = (2020, 2090);
 const PASSWORD: &str = "opens the shop's PKCS#12";

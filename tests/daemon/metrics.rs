@@ -4,7 +4,7 @@ use std::time::Duration;
 use vigie::model::{Method, Outcome};
 use vigie::telemetry::{Load, Metrics};
 
-use crate::support::result;
+use crate::daemon::support::result;
 
 /// A catalogue in which every metric was touched.
 fn touched() -> Metrics {

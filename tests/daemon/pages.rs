@@ -5,7 +5,7 @@ use serde_json::json;
 use vigie::model::{Capture, Outcome};
 use vigie::web::Gate;
 
-use crate::support::{Kept, monitor, result, served, served_behind};
+use crate::daemon::support::{Kept, monitor, result, served, served_behind};
 
 fn at(body: &str, part: &str) -> usize {
     body.find(part).unwrap_or_else(|| panic!("`{part}` is not in {body}"))

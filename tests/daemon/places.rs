@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
-use crate::process::{Daemon, command, folder};
+use crate::daemon::process::{Daemon, command, folder};
 
 const SETTINGS: &str = "\
 location: {id: 1, name: north, region: 1, source_ipv4: 127.0.1.1}

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use nix::sys::signal::Signal;
 
-use crate::process::{Daemon, command, folder, tcp_monitor};
+use crate::daemon::process::{Daemon, command, folder, tcp_monitor};
 
 #[test]
 fn several_addresses_are_told_and_calls_are_logged_with_id_and_login() {

@@ -1,6 +1,6 @@
 use std::process::Command;
 
-use crate::lacking::lacks;
+use crate::support::lacking::lacks;
 
 const UNIT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie.service");
 const WEBDRIVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/systemd/vigie-webdriver.service");
@@ -27,7 +27,7 @@ fn the_unit_is_sandboxed() {
 #[test]
 fn systemd_reads_the_unit_without_a_complaint() {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
-        let own = "unit_file::systemd_reads_the_unit_without_a_complaint";
+        let own = "daemon::unit_file::systemd_reads_the_unit_without_a_complaint";
         return lacks(own, "systemd-analyze", "`apt-get install systemd`");
     }
     // Exposure in tenths that is accepted; browsers need memory that is writable and executable, and namespaces.

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use vigie::model::{CheckResult, Outcome};
 
-use crate::daemon::Daemon;
-use crate::kill::Moments;
+use crate::endurance::daemon::Daemon;
+use crate::endurance::kill::Moments;
 
 /// Each runs once a minute and fails every other minute: five failures and five recoveries a second.
 const MONITORS: usize = 300;
@@ -27,7 +27,7 @@ type News = (String, i64, i64);
 
 #[test]
 fn a_server_that_is_killed_delivers_every_message_and_none_twice() {
-    let rounds = if crate::full() { 200 } else { 10 };
+    let rounds = if crate::endurance::full() { 200 } else { 10 };
     let mut moments = Moments::new();
     println!("seed {}, to be repeated with VIGIE_TEST_SEED", moments.0);
     let (target, hook) = (Target::start(), Hook::start());

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::alerts::serve;
-use crate::daemon::Daemon;
-use crate::{geckodriver, lacking};
+use crate::endurance::alerts::serve;
+use crate::endurance::daemon::Daemon;
+use crate::support::{geckodriver, lacking};
 
 /// Checks before the first look: caches and the stock of the allocator are filled then.
 const WARM_UP: usize = 8;
@@ -24,7 +24,7 @@ fn checks_in_browsers_leave_the_server_as_it_was() {
     if browsers.is_empty() {
         return;
     }
-    let rounds = if crate::full() { 200 } else { 20 };
+    let rounds = if crate::endurance::full() { 200 } else { 20 };
     let site = serve(|_, _| 200);
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| {

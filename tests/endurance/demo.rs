@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::daemon::{Daemon, vigie};
+use crate::endurance::daemon::{Daemon, vigie};
 
 const TYPES: [&str; 5] = ["name-server", "ping", "tcp", "website", "website-ssl"];
 /// A minute, and time to start.

@@ -10,7 +10,7 @@ use vigie::model::{CheckResult, MonitorId, Outcome, Timestamp};
 use vigie::responder::{Addresses, Responder, ResponderConfig};
 use vigie::schedule::Slots;
 
-use crate::daemon::{Daemon, list};
+use crate::endurance::daemon::{Daemon, list};
 
 /// Each runs once a minute, so ten checks a second.
 const MONITORS: usize = 600;
@@ -25,7 +25,7 @@ type Seen = BTreeMap<String, CheckResult>;
 
 #[test]
 fn a_server_that_is_killed_keeps_what_it_showed_and_accounts_for_every_slot() {
-    let rounds = if crate::full() { 100 } else { 5 };
+    let rounds = if crate::endurance::full() { 100 } else { 5 };
     let mut moments = Moments::new();
     println!("seed {}, to be repeated with VIGIE_TEST_SEED", moments.0);
     let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::daemon::vigie;
+use crate::endurance::daemon::vigie;
 
 /// Setting `store.cache_mib`: full before the warm-up is over. A larger one fills for as long as the database
 /// grows, which is what it is there for, and would hide what this is about.
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_mins(2);
 
 #[test]
 fn ten_minutes_of_load_leave_memory_and_descriptors_where_they_were() {
-    if !crate::full() {
+    if !crate::endurance::full() {
         return;
     }
     let began = Instant::now();

@@ -1,7 +1,7 @@
 use vigie::engine::Limits;
 use vigie::model::{MissedReason, MonitorId};
 
-use crate::kit::{Bench, MINUTE, Scripted, Step, assignment, put, within};
+use crate::engine::kit::{Bench, MINUTE, Scripted, Step, assignment, put, within};
 
 #[tokio::test]
 async fn while_the_sink_is_full_places_stay_taken_and_no_slot_is_lost_from_the_count() {

@@ -6,7 +6,7 @@ use vigie::clock::{FakeClock, SystemClock};
 use vigie::engine::{Pulse, check};
 use vigie::model::{CheckId, FailureKind, Fault, LocationId, MonitorId, Outcome, RunId, Status};
 
-use crate::kit::{NOON, Scripted, Step, assignment, place, within};
+use crate::engine::kit::{NOON, Scripted, Step, assignment, place, within};
 use FailureKind::{Cancelled, ConnectRefused, NoSocket, Panicked, TimedOut, Unsupported};
 
 #[tokio::test]

@@ -16,7 +16,7 @@ use vigie::net::{EgressPolicy, Endpoint, Net, NetConfig};
 use vigie::probe::{Attempting, Context, Probe};
 use vigie::telemetry::Metrics;
 
-use crate::kit::{self, MINUTE, NOON, Scripted, Step, assignment, put, within};
+use crate::engine::kit::{self, MINUTE, NOON, Scripted, Step, assignment, put, within};
 
 /// A failing check of the target at an address.
 struct Failing(SocketAddr, &'static str);

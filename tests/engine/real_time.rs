@@ -10,7 +10,7 @@ use vigie::engine::{Limits, ResultSink, start};
 use vigie::model::CheckResult;
 use vigie::telemetry::Metrics;
 
-use crate::kit::{Scripted, Step, assignment, place, put, within};
+use crate::engine::kit::{Scripted, Step, assignment, place, put, within};
 
 /// Counts results and keeps their lateness alone: a sink that keeps everything would be what is measured.
 #[derive(Default)]

@@ -3,7 +3,7 @@ use std::time::Duration;
 use vigie::engine::{Change, Limits, OrderError};
 use vigie::model::{CheckResult, FailureKind, MissedReason, MonitorId, Outcome, Revision, Status};
 
-use crate::kit::{Bench, MINUTE, NOON, Scripted, Step, assignment, put, within};
+use crate::engine::kit::{Bench, MINUTE, NOON, Scripted, Step, assignment, put, within};
 
 fn ran(results: &[CheckResult]) -> Vec<i64> {
     results.iter().filter(|r| r.missed.is_none()).map(|r| minutes(r.planned_at)).collect()

@@ -3,7 +3,7 @@ use std::time::Duration;
 use vigie::engine::{Limits, OrderError, Stopped};
 use vigie::model::{FailureKind, MonitorId, Outcome};
 
-use crate::kit::{Bench, MINUTE, Scripted, Step, assignment, put, within};
+use crate::engine::kit::{Bench, MINUTE, Scripted, Step, assignment, put, within};
 
 #[tokio::test]
 async fn shutdown_lets_running_checks_end_and_hands_their_results_over() {

@@ -6,7 +6,7 @@ use vigie::model::intake::Form;
 use vigie::model::source::Node;
 use vigie::model::{Monitor, MonitorId, MonitorType, Origin, Revision, Role, Timestamp};
 
-use crate::kit::{Kit, NOON, admin, caller, faults, website};
+use crate::fleet::kit::{Kit, NOON, admin, caller, faults, website};
 
 #[tokio::test]
 async fn a_new_monitor_is_kept_planned_and_told() {

@@ -8,7 +8,7 @@ use vigie::model::MonitorId;
 use vigie::model::intake::Form;
 use vigie::model::source::Node;
 
-use crate::kit::{Kit, admin};
+use crate::fleet::kit::{Kit, admin};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_update_is_lost() {

@@ -10,8 +10,8 @@ use vigie::model::intake::Form;
 use vigie::model::source::Node;
 use vigie::model::{Outcome, Timestamp};
 
-use crate::kit::{NOON, admin};
-use crate::process::Process;
+use crate::fleet::kit::{NOON, admin};
+use crate::fleet::process::Process;
 
 /// A listener that counts its connections.
 async fn listener() -> (u16, Arc<AtomicUsize>) {

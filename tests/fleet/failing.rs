@@ -7,7 +7,7 @@ use vigie::control::Refusal;
 use vigie::model::Revision;
 use vigie::store::{Ledger, StoreError};
 
-use crate::kit::{Kit, admin};
+use crate::fleet::kit::{Kit, admin};
 
 #[tokio::test]
 async fn a_store_that_fails_leaves_memory_and_plan_as_they_were() {

@@ -14,8 +14,8 @@ use vigie::model::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, Reco
 use vigie::schedule::RunPlan;
 use vigie::store::{Ledger, NewRecord, Write};
 
-use crate::kit::{NOON, admin};
-use crate::process::{Process, address};
+use crate::fleet::kit::{NOON, admin};
+use crate::fleet::process::{Process, address};
 
 /// Takes connections, and remembers from where they came.
 struct Target {

@@ -7,7 +7,7 @@ use vigie::model::MonitorType;
 use vigie::model::Role;
 use vigie::model::intake::Form;
 
-use crate::kit::{Kit, caller, faults, website, with_plans};
+use crate::fleet::kit::{Kit, caller, faults, website, with_plans};
 
 const FULL: &str = "`billing_plancode`: plan `small` is full with 2 monitors";
 
@@ -42,7 +42,7 @@ async fn a_place_under_a_plan_is_free_again_when_its_monitor_leaves() {
     kit.patch(third, json!({"billing_plancode": "small"})).await.unwrap();
     let kit = kit.restarted().await;
     assert_eq!(faults(kit.create(json!({"billing_plancode": "small"})).await.unwrap_err()), [FULL]);
-    kit.fleet.delete(&crate::kit::admin(), third, None).await.unwrap();
+    kit.fleet.delete(&crate::fleet::kit::admin(), third, None).await.unwrap();
     kit.made(json!({"billing_plancode": "small"})).await;
 }
 

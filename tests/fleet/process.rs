@@ -19,7 +19,7 @@ use vigie::store::{Page, ResultFilter, Results, SqliteSettings, SqliteStore};
 use vigie::telemetry::Metrics;
 use vigie::vault::Keyring;
 
-use crate::kit::{NOON, admin, common};
+use crate::fleet::kit::{NOON, admin, common};
 
 struct Sink(Arc<Ingestor>);
 

@@ -5,7 +5,7 @@ use vigie::model::intake::Form;
 use vigie::model::source::Node;
 use vigie::model::{MonitorId, MonitorType};
 
-use crate::kit::{Kit, admin};
+use crate::fleet::kit::{Kit, admin};
 
 #[tokio::test]
 async fn a_restart_gives_the_same_monitors_secrets_included() {

@@ -7,7 +7,7 @@ use vigie::clock::Clock;
 use vigie::control::Refusal;
 use vigie::model::{MonitorId, Revision, Timestamp};
 
-use crate::kit::{Kit, NOON, admin};
+use crate::fleet::kit::{Kit, NOON, admin};
 
 /// Lets time pass for clock and planner.
 async fn pass(kit: &Kit, seconds: u64) {

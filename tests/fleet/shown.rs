@@ -8,7 +8,7 @@ use vigie::model::source::Node;
 use vigie::model::{CustomerId, MonitorId, MonitorType, RecordKind, Role, Timestamp, table};
 use vigie::store::{Ledger, NewRecord, Write};
 
-use crate::kit::{Kit, NOON, admin, caller};
+use crate::fleet::kit::{Kit, NOON, admin, caller};
 
 fn record(kind: RecordKind, assoc: Option<i64>, fields: Value) -> Write {
     let Value::Object(fields) = fields else { unreachable!() };

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 use vigie::model::{CustomerId, MonitorType, Origin, Role};
 
-use crate::support::{outcome, placed, send, someone, started, website};
+use crate::legacy::support::{outcome, placed, send, someone, started, website};
 
 fn without(mut body: Value, fields: &[&str]) -> Value {
     for field in fields {

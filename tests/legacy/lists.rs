@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use vigie::model::{MonitorType, Origin};
 
-use crate::support::{outcome, placed, started, website};
+use crate::legacy::support::{outcome, placed, started, website};
 
 /// Fields of interface.md 2.8 that all kinds have.
 const ALL: [&str; 13] = [

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use vigie::model::{CustomerId, Role};
 
-use crate::app::App;
-use crate::support::{outcome, router, send, someone, started, website};
+use crate::legacy::support::{outcome, router, send, someone, started, website};
+use crate::support::app::App;
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json; charset=utf-8")];
 const WRONG: (&str, &str) = ("40", "Invalid login information.");

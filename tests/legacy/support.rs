@@ -17,7 +17,7 @@ use vigie::model::{
 };
 use vigie::store::{Ledger, NewRecord, Token, TokenKind, Tokens, Write};
 
-use crate::app::{App, sha256};
+use crate::support::app::{App, sha256};
 
 /// The legacy API of `app`.
 pub fn router(app: &App) -> Router {

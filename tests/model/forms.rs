@@ -9,7 +9,7 @@ use vigie::model::source::Node;
 use vigie::model::table::{self, Table};
 use vigie::model::{Document, FieldFault, MonitorType, Secrets, legacy};
 
-use crate::support::{changed, document, made, minimal, sample, texts, with};
+use crate::model::support::{changed, document, made, minimal, sample, texts, with};
 
 fn legacy_made(body: Value) -> Result<Document, Vec<FieldFault>> {
     let node = Node::from(body.clone());

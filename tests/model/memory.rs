@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use vigie::model::{Document, MonitorType, Secrets};
 
-use crate::support::document;
+use crate::model::support::document;
 
 /// Bytes that a value takes on the heap, with the rounding and the header of the usual allocators.
 fn heap(value: &Value) -> usize {

@@ -7,7 +7,7 @@ use vigie::model::MonitorType;
 use vigie::model::accept::{KnownProperty, Surroundings};
 use vigie::model::intake::Form;
 
-use crate::support::{made, minimal, with};
+use crate::model::support::{made, minimal, with};
 
 #[test]
 fn custom_properties_name_a_property_of_the_account_and_one_of_its_values() {

@@ -5,7 +5,7 @@ use vigie::model::MonitorType as T;
 use vigie::model::accept::{Plan, Surroundings};
 use vigie::model::intake::Form;
 
-use crate::support::{changed, document, made, minimal, with};
+use crate::model::support::{changed, document, made, minimal, with};
 
 pub fn around() -> Surroundings<'static> {
     Surroundings {

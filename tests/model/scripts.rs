@@ -9,7 +9,7 @@ use vigie::model::intake::Form;
 use vigie::model::script::{ScriptFacts, hides, masked, same_protected, unmasked};
 use vigie::model::{Document, MASK, MonitorType as T, Secrets};
 
-use crate::support::{changed, document, made, minimal, with};
+use crate::model::support::{changed, document, made, minimal, with};
 
 const SHOP: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
 <!-- A shop. -->

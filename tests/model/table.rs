@@ -8,7 +8,7 @@ use vigie::model::source::Node;
 use vigie::model::table::{self, Table};
 use vigie::model::{FieldFault, MonitorType, Rule};
 
-use crate::support::{sample, texts};
+use crate::model::support::{sample, texts};
 
 /// Characters and entries up to which lengths are tried.
 const TRIED: usize = 1_000_000;

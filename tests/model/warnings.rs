@@ -5,8 +5,8 @@ use vigie::model::MonitorType as T;
 use vigie::model::accept::Surroundings;
 use vigie::model::intake::Form;
 
-use crate::rules::around;
-use crate::support::{made, minimal, with};
+use crate::model::rules::around;
+use crate::model::support::{made, minimal, with};
 
 #[test]
 fn warnings_come_with_what_is_accepted() {

@@ -9,8 +9,8 @@ use tokio::net::{TcpListener, TcpStream};
 use vigie::model::{FailureKind, Fault, Phase, Status};
 use vigie::net::{EgressPolicy, Endpoint, STAGGER, Source, Trace, end_by_reset};
 
-use crate::namespace::inside;
-use crate::{net, net_with, soon, within};
+use crate::net::{net, net_with, soon, within};
+use crate::support::namespace::inside;
 
 async fn listen(ip: &str, port: u16) -> TcpListener {
     TcpListener::bind((ip, port)).await.unwrap()
@@ -202,7 +202,7 @@ async fn an_icmp_error_of_the_network_is_not_a_missing_route_of_ours() {
 #[tokio::test]
 async fn without_a_route_of_its_own_a_host_knows_nothing_of_the_target() {
     if !inside(
-        "connect::without_a_route_of_its_own_a_host_knows_nothing_of_the_target",
+        "net::connect::without_a_route_of_its_own_a_host_knows_nothing_of_the_target",
         "ip link set lo up",
         "",
     ) {

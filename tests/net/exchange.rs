@@ -4,7 +4,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 use vigie::model::{FailureKind, Phase};
 use vigie::net::{Timed, read_line, read_more, read_to, write_all};
 
-use crate::{soon, within};
+use crate::net::{soon, within};
 
 const PHASE: Phase = Phase::FirstByte;
 

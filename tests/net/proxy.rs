@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use vigie::model::{Failure, FailureKind, Fault};
 use vigie::net::{EgressPolicy, Endpoint, Net, Proxy as Way, ProxyKind, Trace};
 
-use crate::{net, net_with, soon, within};
+use crate::net::{net, net_with, soon, within};
 
 /// Gives everybody the same answer, in pieces, and closes; keeps what was asked.
 struct Proxy {
@@ -90,7 +90,7 @@ async fn a_proxy_that_asks_for_a_login_gets_it_and_nobody_else_hears_it() {
 
 #[tokio::test]
 async fn a_proxy_that_nobody_runs_is_ours() {
-    let gone = crate::closed::Closed::new();
+    let gone = crate::support::closed::Closed::new();
     let port = gone.at.port();
     let failure = failure(net().through(Some(Endpoint::new("127.0.0.1", port)))).await;
     assert_eq!((failure.kind, failure.fault), (FailureKind::NotConfigured, Fault::Ours));
@@ -168,7 +168,7 @@ async fn the_egress_policy_holds_for_the_proxy_as_well() {
 #[tokio::test]
 async fn a_proxy_that_is_away_is_ours_however_short_the_deadline() {
     // Nobody accepts: the queue is full, and further connections hang.
-    let hole = crate::connect::black_hole("127.0.0.1", 0).await;
+    let hole = crate::net::connect::black_hole("127.0.0.1", 0).await;
     for kind in [ProxyKind::Http, ProxyKind::Socks5] {
         let net = net().through(Some(Way::new(kind, Endpoint::new("127.0.0.1", hole.at.port()))));
         let failure = net.connect(&far(), within(600), &mut Trace::default()).await.unwrap_err();

@@ -5,8 +5,8 @@ use tokio::net::TcpListener;
 use vigie::model::{FailureKind, Fault};
 use vigie::net::{Endpoint, Proxy as Way, ProxyKind, Trace};
 
-use crate::proxy::far;
-use crate::{net, soon, within};
+use crate::net::proxy::far;
+use crate::net::{net, soon, within};
 
 /// What a scripted proxy does, one after another, with each connection.
 #[derive(Clone, Copy, Debug)]

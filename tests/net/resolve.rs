@@ -8,8 +8,8 @@ use hickory_proto::rr::RecordType;
 use vigie::model::{Failure, FailureKind, Fault, Phase, Status};
 use vigie::net::{Deadline, Endpoint, Family, NameServers, Net, Trace};
 
-use crate::name_server::{NameServer, Reply, v4, v6};
-use crate::{net, net_with, soon, within};
+use crate::net::{net, net_with, soon, within};
+use crate::support::name_server::{NameServer, Reply, v4, v6};
 
 async fn asking(server: &NameServer) -> Net {
     let at = server.at;

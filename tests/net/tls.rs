@@ -13,8 +13,8 @@ use vigie::net::{
     read_more, warm_up,
 };
 
-use crate::tls_server::{Authority, Identity, config, self_signed, serve};
-use crate::{net_with, soon, within};
+use crate::net::{net_with, soon, within};
+use crate::support::tls_server::{Authority, Identity, config, self_signed, serve};
 
 fn pem(label: &str, text: String) -> Pem {
     Pem { label: label.to_owned(), text: text.into_bytes() }

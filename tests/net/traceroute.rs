@@ -6,9 +6,9 @@ use std::time::Duration;
 use vigie::model::FailureKind;
 use vigie::net::{Endpoint, Route, RouteEnd, RouteMethod, RouteOptions};
 
-use crate::namespace::inside;
-use crate::routers::{ANYBODY_PINGS, CHAIN};
-use crate::{net, net_with, soon, within};
+use crate::net::{net, net_with, soon, within};
+use crate::support::namespace::inside;
+use crate::support::routers::{ANYBODY_PINGS, CHAIN};
 
 async fn routed(host: &str, method: RouteMethod) -> Route {
     let options =
@@ -44,7 +44,7 @@ async fn loopback_is_one_hop_away() {
 
 #[tokio::test]
 async fn a_way_leads_over_its_routers_to_the_target() {
-    if !inside("traceroute::a_way_leads_over_its_routers_to_the_target", CHAIN, "") {
+    if !inside("net::traceroute::a_way_leads_over_its_routers_to_the_target", CHAIN, "") {
         return;
     }
     for method in METHODS {
@@ -71,7 +71,7 @@ async fn a_way_leads_over_its_routers_to_the_target() {
 #[tokio::test]
 async fn neither_method_needs_privilege_where_the_kernel_lets_it() {
     let setup = format!("{CHAIN}\n{ANYBODY_PINGS}");
-    let name = "traceroute::neither_method_needs_privilege_where_the_kernel_lets_it";
+    let name = "net::traceroute::neither_method_needs_privilege_where_the_kernel_lets_it";
     if !inside(name, &setup, "setpriv --bounding-set=-net_raw") {
         return;
     }
@@ -89,7 +89,7 @@ async fn neither_method_needs_privilege_where_the_kernel_lets_it() {
 
 #[tokio::test]
 async fn without_permission_for_echo_requests_datagrams_still_go() {
-    let name = "traceroute::without_permission_for_echo_requests_datagrams_still_go";
+    let name = "net::traceroute::without_permission_for_echo_requests_datagrams_still_go";
     if !inside(name, CHAIN, "setpriv --bounding-set=-net_raw") {
         return;
     }
@@ -112,7 +112,7 @@ async fn where_a_way_ends_and_why_is_told() {
          nsenter -t $r2 --net ip route add blackhole 10.9.3.0/24
          nsenter -t $r2 --net ip -6 route add prohibit fd09:2::/64"
     );
-    if !inside("traceroute::where_a_way_ends_and_why_is_told", &setup, "") {
+    if !inside("net::traceroute::where_a_way_ends_and_why_is_told", &setup, "") {
         return;
     }
     // Linux says so five times to one host, and then once a second.
@@ -140,7 +140,7 @@ async fn a_trace_ends_with_its_deadline() {
                  ip link add veth-a type veth peer name veth-b; ip link set veth-a up; ip link set veth-b up; \
                  ip addr add 10.1.0.1/24 dev veth-a; ip neigh add 10.1.0.2 lladdr 02:00:00:00:00:09 dev veth-a nud permanent; \
                  ip route add 203.0.113.0/24 via 10.1.0.2";
-    if !inside("traceroute::a_trace_ends_with_its_deadline", setup, "") {
+    if !inside("net::traceroute::a_trace_ends_with_its_deadline", setup, "") {
         return;
     }
     let begun = std::time::Instant::now();

@@ -10,9 +10,9 @@ use serde_json::Value;
 use vigie::clock::{Clock, SystemClock};
 use vigie::model::{Method, NoticeKind};
 
-use super::daemon::{Daemon, free_port, has, open_folder, wait_for};
 use super::kit::{message, send};
-use super::lacking;
+use crate::support::daemon::{Daemon, free_port, has, open_folder, wait_for};
+use crate::support::lacking;
 
 /// The body that GET `path` answers with.
 fn get(port: u16, path: &str) -> String {

@@ -10,9 +10,9 @@ use vigie::model::{Capture, Method, NoticeKind};
 use vigie::net::{Net, NetConfig, Pem, Roots, Trust};
 use vigie::notify::{ChannelSettings, Channels, Courier, MailSettings, MailTls, Message, Secret};
 
-use super::daemon::free_port;
 use super::kit::{message, settings};
-use super::mail_house::{House, read_mails};
+use crate::support::daemon::free_port;
+use crate::support::mail_house::{House, read_mails};
 
 fn mail_to(port: u16, tls: MailTls) -> MailSettings {
     MailSettings {

@@ -5,9 +5,9 @@ use std::process::Command;
 
 use vigie::model::{Method, NoticeKind};
 
-use super::daemon::{Daemon, free_port, has, open_folder};
 use super::kit::{channels, message, send};
-use super::lacking;
+use crate::support::daemon::{Daemon, free_port, has, open_folder};
+use crate::support::lacking;
 use vigie::notify::Courier;
 
 const ENTERPRISE: &str = ".1.3.6.1.4.1.8072.9999.9999";

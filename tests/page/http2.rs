@@ -17,8 +17,8 @@ use tokio_rustls::TlsAcceptor;
 use vigie::model::Phase;
 use vigie::net::{Pem, Roots, Trust};
 
-use crate::check::{Check, page};
-use crate::tls_server::{Authority, config};
+use crate::page::check::{Check, page};
+use crate::support::tls_server::{Authority, config};
 
 /// Objects of the page. None is answered before all of them were asked for.
 const OBJECTS: usize = 30;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::model::{ObjectKind, Outcome, Phase, Status, Timestamp, WarningKind};
 
-use crate::check::{Check, object, page};
-use crate::site::{Reply, Site, bytes, css, html, redirect, status};
+use crate::page::check::{Check, object, page};
+use crate::page::site::{Reply, Site, bytes, css, html, redirect, status};
 
 #[tokio::test]
 async fn a_page_is_loaded_with_all_that_it_consists_of() {

@@ -10,8 +10,8 @@ use vigie::model::{Document, FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{Context, ProbeSettings};
 
-use crate::check::{Check, page};
-use crate::site::{Reply, Site, bytes, html};
+use crate::page::check::{Check, page};
+use crate::page::site::{Reply, Site, bytes, html};
 
 /// What the process under test is told: the case and the URL.
 const CASE: &str = "VIGIE_MEMORY_CASE";
@@ -19,11 +19,15 @@ const URL: &str = "VIGIE_MEMORY_URL";
 
 const MIB: u64 = 1024 * 1024;
 
-/// The most memory that this process had so far, in bytes.
+/// The most memory that this process had so far, in bytes, without the pages of its program, of which more are read
+/// the more it does.
 fn most() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    let bytes = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    };
+    bytes("VmHWM:") - bytes("RssFile:")
 }
 
 /// Whether this process is the one under test of `case`; then the URL that it checks.
@@ -34,7 +38,7 @@ fn under_test(case: &str) -> Option<String> {
 /// Lets a process of its own run the test `case` on `url`; how many bytes it took beyond what it began with.
 async fn taken(case: &'static str, url: &str) -> u64 {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", &format!("memory::{case}"), "--nocapture"]).env(CASE, case).env(URL, url);
+    command.args(["--exact", &format!("page::memory::{case}"), "--nocapture"]).env(CASE, case).env(URL, url);
     let out = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let text = String::from_utf8_lossy(&out.stdout).into_owned();
     assert!(out.status.success(), "{text}{}", String::from_utf8_lossy(&out.stderr));

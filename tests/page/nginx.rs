@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use vigie::net::{Pem, Roots, Trust};
 
-use crate::check::{Check, page};
-use crate::lacking::lacks;
-use crate::tls_server::Authority;
+use crate::page::check::{Check, page};
+use crate::support::lacking::lacks;
+use crate::support::tls_server::Authority;
 
 struct Nginx(Child);
 
@@ -28,7 +28,11 @@ fn free_port() -> u16 {
 async fn sixty_objects_of_a_real_nginx_are_loaded() {
     let programs = ["/usr/sbin/nginx", "/usr/bin/nginx"];
     let Some(program) = programs.into_iter().find(|path| std::path::Path::new(path).exists()) else {
-        lacks("nginx::sixty_objects_of_a_real_nginx_are_loaded", "nginx", "`apt-get install nginx-light`");
+        lacks(
+            "page::nginx::sixty_objects_of_a_real_nginx_are_loaded",
+            "nginx",
+            "`apt-get install nginx-light`",
+        );
         return;
     };
     let folder = tempfile::tempdir().unwrap();

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use vigie::model::{FailureKind, Phase};
 
-use crate::check::{Check, failed, get, golden, passed, run, with};
-use crate::service::{Asked, Reply, Service, json as says_json, says};
+use crate::probe_api::check::{Check, failed, get, golden, passed, run, with};
+use crate::probe_api::service::{Asked, Reply, Service, json as says_json, says};
 
 fn shop(asked: &Asked) -> Reply {
     let logged_in = asked.header("Cookie").is_some_and(|cookies| cookies.contains("sid=abc"));

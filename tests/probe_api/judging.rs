@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::model::{FailureKind, Phase, WarningKind};
 
-use crate::check::{Check, failed, get, passed, run, with};
-use crate::service::{Asked, Reply, Service, json as says_json, says};
+use crate::probe_api::check::{Check, failed, get, passed, run, with};
+use crate::probe_api::service::{Asked, Reply, Service, json as says_json, says};
 
 fn asserts(source: &str, property: &str, comparison: &str, value: &str) -> Value {
     json!({"source": source, "property": property, "comparison": comparison, "value": value})

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use vigie::model::FailureKind;
 
-use crate::check::{failed, get, passed, run, with};
-use crate::service::{Asked, Reply, Service, says};
+use crate::probe_api::check::{failed, get, passed, run, with};
+use crate::probe_api::service::{Asked, Reply, Service, says};
 
 const BASIC: &str = "Basic bWU6c2VjcmV0";
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use vigie::model::FailureKind;
 
-use crate::check::{failed, get, passed, run, with};
-use crate::service::{Asked, Service, says};
+use crate::probe_api::check::{failed, get, passed, run, with};
+use crate::probe_api::service::{Asked, Service, says};
 
 async fn sent(step: Value) -> Asked {
     let service = Service::start(|_| says(200, "", "")).await;

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use vigie::model::{FailureKind, Observation};
 use vigie::net::Pem;
 
-use crate::check::{Check, failed, get, passed};
-use crate::service::{Service, says};
-use crate::tls_server::{Authority, config};
+use crate::probe_api::check::{Check, failed, get, passed};
+use crate::probe_api::service::{Service, says};
+use crate::support::tls_server::{Authority, config};
 
 fn pem(label: &str, text: String) -> Pem {
     Pem { label: label.to_owned(), text: text.into_bytes() }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use vigie::model::FailureKind;
 use vigie::net::EgressPolicy;
 
-use crate::check::{Check, failed, get, passed, run, with};
-use crate::service::{Asked, Reply, Service, json as says_json, says};
+use crate::probe_api::check::{Check, failed, get, passed, run, with};
+use crate::probe_api::service::{Asked, Reply, Service, json as says_json, says};
 
 /// Answers with what `value` says to a variable `v`, and with `{}` to anything else.
 async fn giving(value: &str) -> Service {

@@ -11,11 +11,11 @@ use tempfile::TempDir;
 use vigie::model::{FailureKind as Kind, MonitorType, Observation, Phase};
 use vigie::net::NetConfig;
 
-use crate::check::{PASSWORD, SOON, attempt, config, fields, pem, transcript};
-use crate::daemon::{Daemon, free_port, has, is_root, open_folder, wait_for};
-use crate::ftp_user::{User, run};
-use crate::lacking;
-use crate::tls_server::Authority;
+use crate::probe_ftp::check::{PASSWORD, SOON, attempt, config, fields, pem, transcript};
+use crate::support::daemon::{Daemon, free_port, has, is_root, open_folder, wait_for};
+use crate::support::ftp_user::{User, run};
+use crate::support::lacking;
+use crate::support::tls_server::Authority;
 
 /// What all daemons of a test share: a folder with certificates and a home.
 struct House {
@@ -97,7 +97,7 @@ fn failed(seen: &Observation, status: u16, kind: Kind, phase: Phase) {
 #[tokio::test(flavor = "multi_thread")]
 async fn vsftpd_plain_explicit_and_implicit() {
     if !is_root() || !has("vsftpd") {
-        lacking::lacks("daemons::vsftpd", "root and vsftpd", "as root: apt-get install vsftpd");
+        lacking::lacks("probe_ftp::daemons::vsftpd", "root and vsftpd", "as root: apt-get install vsftpd");
         return;
     }
     let house = House::new();
@@ -157,7 +157,7 @@ async fn pure_ftpd_plain_and_explicit() {
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/pure-ftpd"), PathBuf::from);
     if !is_root() || !root.join("usr/sbin/pure-ftpd").exists() {
         let remedy = "run tests/run, which unpacks it to target/pure-ftpd";
-        lacking::lacks("daemons::pure_ftpd", "root and pure-ftpd", remedy);
+        lacking::lacks("probe_ftp::daemons::pure_ftpd", "root and pure-ftpd", remedy);
         return;
     }
     let house = House::new();

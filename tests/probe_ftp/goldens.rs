@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use vigie::model::{MonitorType, Observation};
 
-use crate::check::{SOON, attempt, config, fields, transcript};
-use crate::server::{Rules, Server, say};
-use crate::sessions::BOTH;
-use crate::tls_server::{self, Authority};
+use crate::probe_ftp::check::{SOON, attempt, config, fields, transcript};
+use crate::probe_ftp::server::{Rules, Server, say};
+use crate::probe_ftp::sessions::BOTH;
+use crate::support::tls_server::{self, Authority};
 
 /// As the result shows it; what differs from run to run is masked.
 fn golden(seen: &Observation, port: u16) -> String {

@@ -8,8 +8,8 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 use vigie::model::MonitorType;
 
-use crate::check::{PASSWORD, SOON, attempt, config, fields};
-use crate::server::{Rules, Server};
+use crate::probe_ftp::check::{PASSWORD, SOON, attempt, config, fields};
+use crate::probe_ftp::server::{Rules, Server};
 
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);

@@ -8,9 +8,9 @@ use vigie::model::Phase as P;
 use vigie::model::{FailureKind as Kind, MonitorType, Observation, Phase};
 use vigie::net::TlsOptions;
 
-use crate::check::{PASSWORD, SOON, attempt, config, denying, fields, pem, transcript};
-use crate::server::{Do, Rules, Server, say};
-use crate::tls_server::{self, Authority};
+use crate::probe_ftp::check::{PASSWORD, SOON, attempt, config, denying, fields, pem, transcript};
+use crate::probe_ftp::server::{Do, Rules, Server, say};
+use crate::support::tls_server::{self, Authority};
 
 pub const BOTH: &[&rustls::SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
 
@@ -171,7 +171,7 @@ async fn a_client_certificate_is_shown_where_it_is_switched_on() {
 #[tokio::test]
 async fn pasv_is_asked_where_epsv_is_refused_and_its_address_is_not_believed() {
     let forms: [fn(std::net::SocketAddr) -> String; 3] = [
-        crate::server::passive,
+        crate::probe_ftp::server::passive,
         // A private address of somebody else, as servers behind a router tell.
         |at| format!("227 Passive (10,1,2,3,{},{})\r\n", at.port() >> 8, at.port() & 255),
         // A public one: a server must not make us knock there. And no parentheses.

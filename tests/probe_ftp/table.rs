@@ -9,10 +9,10 @@ use vigie::model::FailureKind::{self as Kind, *};
 use vigie::model::MonitorType::{self, Ftp, FtpSsl};
 use vigie::model::Phase as P;
 
-use crate::check::{attempt, config, fields, transcript};
-use crate::server::{Do, Rules, Server, last, say};
-use crate::sessions::BOTH;
-use crate::tls_server::{self, Authority, Identity, self_signed};
+use crate::probe_ftp::check::{attempt, config, fields, transcript};
+use crate::probe_ftp::server::{Do, Rules, Server, last, say};
+use crate::probe_ftp::sessions::BOTH;
+use crate::support::tls_server::{self, Authority, Identity, self_signed};
 
 /// One server, and what is expected: status, kind, phase, a part of the text.
 struct Case {

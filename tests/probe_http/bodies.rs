@@ -9,9 +9,10 @@ use tokio::time::Instant;
 use vigie::model::FailureKind as Kind;
 use vigie::model::{Observation, Phase};
 
-use crate::check::Check;
-use crate::check::Expect::{self, Fails, Passes};
-use crate::server::{Server, answers, page, with_headers};
+use crate::probe_http::check::Check;
+use crate::probe_http::check::Expect::{self, Fails, Passes};
+use crate::probe_http::server::{Server, answers, page, with_headers};
+use crate::support::alone::alone;
 
 const TRANSFER: Option<Phase> = Some(Phase::Transfer);
 const VALIDATE: Option<Phase> = Some(Phase::Validate);
@@ -141,6 +142,9 @@ fn forget_the_most() {
 
 #[tokio::test]
 async fn a_bomb_is_too_large_and_costs_no_memory() {
+    if !alone("probe_http::bodies::a_bomb_is_too_large_and_costs_no_memory") {
+        return;
+    }
     let mebibytes = 64;
     for (coding, name) in [("gzip", "gzip"), ("zlib", "deflate"), ("br", "br"), ("zstd", "zstd")] {
         let zeros = tokio::io::repeat(0).take(mebibytes * 1024 * 1024);
@@ -215,6 +219,10 @@ async fn details_hold_neither_body_nor_secret() {
 
 #[tokio::test]
 async fn a_search_that_takes_long_holds_up_nobody_else() {
+    // The places for long searches are those of a process.
+    if !alone("probe_http::bodies::a_search_that_takes_long_holds_up_nobody_else") {
+        return;
+    }
     let body = b"aaaa bbbb cccc ".repeat(200_000);
     let server = Server::start(vec![answers(page(&body))]).await;
     let pattern = "(?:[a-c ]{100,200}){8}y";

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use vigie::model::FailureKind as Kind;
 use vigie::model::Phase;
 
-use crate::check::Check;
-use crate::check::Expect::{self, Fails, Passes};
-use crate::daemon::{Daemon, free_port, has, open_folder, wait_for};
-use crate::lacking::lacks;
+use crate::probe_http::check::Check;
+use crate::probe_http::check::Expect::{self, Fails, Passes};
+use crate::support::daemon::{Daemon, free_port, has, open_folder, wait_for};
+use crate::support::lacking::lacks;
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
@@ -58,7 +58,7 @@ fn page(folder: &Path, name: &str) {
 async fn a_real_lighttpd_lets_digests_in() {
     if !has("lighttpd") {
         let remedy = "`apt-get install lighttpd`";
-        return lacks("digest::a_real_lighttpd_lets_digests_in", "lighttpd", remedy);
+        return lacks("probe_http::digest::a_real_lighttpd_lets_digests_in", "lighttpd", remedy);
     }
     let (folder, port) = (open_folder(), free_port());
     let root = folder.path().display().to_string();
@@ -98,7 +98,7 @@ async fn a_real_apache_lets_a_digest_in() {
     let modules = "/usr/lib/apache2/modules";
     if !has("apache2") {
         let remedy = "`apt-get install apache2`";
-        return lacks("digest::a_real_apache_lets_a_digest_in", "apache2", remedy);
+        return lacks("probe_http::digest::a_real_apache_lets_a_digest_in", "apache2", remedy);
     }
     let (folder, port) = (open_folder(), free_port());
     let root = folder.path().display().to_string();
@@ -118,7 +118,7 @@ async fn a_real_apache_lets_a_digest_in() {
     .collect::<Vec<_>>()
     .concat();
     // Its threads may not run as root; without root it stays who it is.
-    let user = if crate::daemon::is_root() { "User nobody\nGroup nogroup\n" } else { "" };
+    let user = if crate::support::daemon::is_root() { "User nobody\nGroup nogroup\n" } else { "" };
     let text = format!(
         "ServerRoot {root}\nPidFile {root}/pid\nListen 127.0.0.1:{port}\nServerName 127.0.0.1\nErrorLog /dev/null\n\
          Mutex file:{root} default\nDefaultRuntimeDir {root}\n{load}{user}DocumentRoot {root}/site\n<Directory {root}/site>\nAuthType Digest\n\

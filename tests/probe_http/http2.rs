@@ -16,11 +16,11 @@ use tokio_rustls::TlsAcceptor;
 use vigie::model::FailureKind as Kind;
 use vigie::model::{Phase, WarningKind};
 
-use crate::check::Check;
-use crate::check::Expect::{Fails, Passes, Warns};
-use crate::server::{Act, Server, answers, page, send};
-use crate::tls::{acceptor, pem};
-use crate::tls_server::{Authority, config};
+use crate::probe_http::check::Check;
+use crate::probe_http::check::Expect::{Fails, Passes, Warns};
+use crate::probe_http::server::{Act, Server, answers, page, send};
+use crate::probe_http::tls::{acceptor, pem};
+use crate::support::tls_server::{Authority, config};
 
 /// A page of `bytes` bytes; a redirect at `/old`; an error at `/broken`; what was asked at `/echo`.
 async fn serve<S>(stream: S, bytes: usize)

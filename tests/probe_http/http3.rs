@@ -16,12 +16,12 @@ use vigie::model::FailureKind as Kind;
 use vigie::model::{Observation, Phase, WarningKind};
 use vigie::net::{EgressPolicy, Endpoint, NameServers, Proxy, ProxyKind};
 
-use crate::check::Check;
-use crate::check::Expect::{self, Fails, Passes, Warns};
-use crate::name_server::{NameServer, Reply};
-use crate::server::{Server, answers, page as page_of};
-use crate::tls::pem;
-use crate::tls_server::{Authority, Identity, config};
+use crate::probe_http::check::Check;
+use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};
+use crate::probe_http::server::{Server, answers, page as page_of};
+use crate::probe_http::tls::pem;
+use crate::support::name_server::{NameServer, Reply};
+use crate::support::tls_server::{Authority, Identity, config};
 
 const VALID: (i32, i32) = (2020, 2090);
 const NAMES: &[&str] = &["127.0.0.1", "localhost"];

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use vigie::model::FailureKind as Kind;
 use vigie::model::{Observation, Phase};
 
-use crate::check::Check;
-use crate::check::Expect::{Fails, Passes};
-use crate::server::{Act, Server, answers, page, redirect};
+use crate::probe_http::check::Check;
+use crate::probe_http::check::Expect::{Fails, Passes};
+use crate::probe_http::server::{Act, Server, answers, page, redirect};
 
 fn asks(challenge: &str) -> Vec<Act> {
     answers(format!("HTTP/1.1 401 No\r\nWWW-Authenticate: {challenge}\r\nContent-Length: 0\r\n\r\n"))

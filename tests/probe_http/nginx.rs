@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use vigie::model::FailureKind as Kind;
 use vigie::model::{Observation, Phase, WarningKind};
 
-use crate::check::Check;
-use crate::check::Expect::{self, Fails, Passes, Warns};
-use crate::lacking::lacks;
-use crate::tls::pem;
-use crate::tls_server::Authority;
+use crate::probe_http::check::Check;
+use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};
+use crate::probe_http::tls::pem;
+use crate::support::lacking::lacks;
+use crate::support::tls_server::Authority;
 
 struct Nginx {
     process: Child,
@@ -42,7 +42,7 @@ impl Nginx {
             .into_iter()
             .find(|path| std::path::Path::new(path).exists());
         let Some(program) = program else {
-            lacks("nginx::a_real_nginx_is_understood", "nginx", "`apt-get install nginx-light`");
+            lacks("probe_http::nginx::a_real_nginx_is_understood", "nginx", "`apt-get install nginx-light`");
             return None;
         };
         let folder = tempfile::tempdir().unwrap();

@@ -5,9 +5,9 @@ use vigie::model::FailureKind as Kind;
 use vigie::model::Phase;
 use vigie::net::EgressPolicy;
 
-use crate::check::Check;
-use crate::check::Expect::{Fails, Passes};
-use crate::server::{Server, answers, page, redirect};
+use crate::probe_http::check::Check;
+use crate::probe_http::check::Expect::{Fails, Passes};
+use crate::probe_http::server::{Server, answers, page, redirect};
 
 #[tokio::test]
 async fn secrets_stay_with_the_first_host() {

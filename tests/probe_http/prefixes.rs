@@ -6,8 +6,8 @@ use futures::StreamExt;
 use serde_json::json;
 use vigie::model::{FailureKind, Observation, Phase};
 
-use crate::check::Check;
-use crate::server::{Act, Server, send};
+use crate::probe_http::check::Check;
+use crate::probe_http::server::{Act, Server, send};
 
 const LENGTH: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\nhello needle";
 const CHUNKED: &[u8] =

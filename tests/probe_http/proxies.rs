@@ -7,13 +7,13 @@ use vigie::model::FailureKind as Kind;
 use vigie::model::{Fault, Observation, Phase};
 use vigie::net::{Endpoint, Proxy, ProxyKind};
 
-use crate::check::Check;
-use crate::check::Expect::{self, Fails, Passes};
-use crate::daemon::{Daemon, free_port, has, open_folder, wait_for};
-use crate::lacking::lacks;
-use crate::server::{Server, answers, page};
-use crate::tls::{acceptor, pem};
-use crate::tls_server::{self, Authority};
+use crate::probe_http::check::Check;
+use crate::probe_http::check::Expect::{self, Fails, Passes};
+use crate::probe_http::server::{Server, answers, page};
+use crate::probe_http::tls::{acceptor, pem};
+use crate::support::daemon::{Daemon, free_port, has, open_folder, wait_for};
+use crate::support::lacking::lacks;
+use crate::support::tls_server::{self, Authority};
 
 /// `watch` with `s3cret`, as `openssl passwd -apr1` writes it.
 const PASSWORD: &str = "watch:$apr1$abcdefgh$M2T3erDstkD7SsE2QQnfH0\n";
@@ -119,7 +119,11 @@ async fn meets(kind: ProxyKind, open: Running, closed: Running) {
 #[tokio::test]
 async fn a_real_squid_is_gone_through() {
     if !has("squid") {
-        return lacks("proxies::a_real_squid_is_gone_through", "squid", "`apt-get install squid`");
+        return lacks(
+            "probe_http::proxies::a_real_squid_is_gone_through",
+            "squid",
+            "`apt-get install squid`",
+        );
     }
     meets(ProxyKind::Http, squid(false), squid(true)).await;
     // What its rules forbid is no fault of the target.
@@ -134,7 +138,7 @@ async fn a_real_squid_is_gone_through() {
 async fn a_real_microsocks_is_gone_through() {
     if !has("microsocks") {
         let remedy = "`apt-get install microsocks`";
-        return lacks("proxies::a_real_microsocks_is_gone_through", "microsocks", remedy);
+        return lacks("probe_http::proxies::a_real_microsocks_is_gone_through", "microsocks", remedy);
     }
     meets(ProxyKind::Socks5, microsocks(false), microsocks(true)).await;
 }

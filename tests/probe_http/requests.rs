@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use vigie::model::{Observation, WarningKind};
 
-use crate::check::Check;
-use crate::check::Expect::{Passes, Warns};
-use crate::server::{Act, Server, answers, page, redirect};
+use crate::probe_http::check::Check;
+use crate::probe_http::check::Expect::{Passes, Warns};
+use crate::probe_http::server::{Act, Server, answers, page, redirect};
 
 async fn requests(scripts: Vec<Vec<Act>>, path: &str, fields: Value) -> (Vec<String>, Observation) {
     let server = Server::start(scripts).await;

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use vigie::model::FailureKind as Kind;
 use vigie::model::{Phase, WarningKind};
 
-use crate::check::Check;
-use crate::check::Expect::{self, Fails, Passes, Warns};
-use crate::server::{Act, Server, answers, page, redirect, send, with_headers};
+use crate::probe_http::check::Check;
+use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};
+use crate::probe_http::server::{Act, Server, answers, page, redirect, send, with_headers};
+use crate::support::alone::alone;
 
 /// One behaviour: its name, a script for each connection, fields of the monitor, what is expected.
 struct Case {
@@ -450,16 +451,7 @@ fn sockets() -> usize {
 #[test]
 fn nothing_is_left_behind_by_attempts_that_end_early() {
     // In a process of its own: the tests beside this one open sockets, too.
-    let own = "table::nothing_is_left_behind_by_attempts_that_end_early";
-    if std::env::var_os("VIGIE_TEST_ALONE").is_none() {
-        let program = std::env::current_exe().unwrap();
-        let status = std::process::Command::new(program)
-            .args(["--exact", own])
-            .env("VIGIE_TEST_ALONE", "1")
-            .stdout(std::process::Stdio::null())
-            .status()
-            .unwrap();
-        assert!(status.success());
+    if !alone("probe_http::table::nothing_is_left_behind_by_attempts_that_end_early") {
         return;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

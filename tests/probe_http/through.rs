@@ -13,11 +13,11 @@ use vigie::model::{FailureKind as Kind, Phase};
 use vigie::model::{Fault, Observation, PageObject};
 use vigie::net::{EgressPolicy, Endpoint, Proxy, ProxyKind};
 
-use crate::check::Check;
-use crate::daemon::{Daemon, free_port, has, open_folder, wait_for};
-use crate::lacking::lacks;
-use crate::tls::{acceptor, pem};
-use crate::tls_server::{self, Authority};
+use crate::probe_http::check::Check;
+use crate::probe_http::tls::{acceptor, pem};
+use crate::support::daemon::{Daemon, free_port, has, open_folder, wait_for};
+use crate::support::lacking::lacks;
+use crate::support::tls_server::{self, Authority};
 
 /// A web server that notes from which address each path was asked for.
 struct Site {
@@ -203,7 +203,11 @@ async fn goes_through(by: &Leaving) {
 #[tokio::test]
 async fn objects_come_through_a_real_squid() {
     if !has("squid") {
-        return lacks("through::objects_come_through_a_real_squid", "squid", "`apt-get install squid`");
+        return lacks(
+            "probe_http::through::objects_come_through_a_real_squid",
+            "squid",
+            "`apt-get install squid`",
+        );
     }
     goes_through(&squid()).await;
 }
@@ -212,7 +216,7 @@ async fn objects_come_through_a_real_squid() {
 async fn objects_come_through_a_real_microsocks() {
     if !has("microsocks") {
         let remedy = "`apt-get install microsocks`";
-        return lacks("through::objects_come_through_a_real_microsocks", "microsocks", remedy);
+        return lacks("probe_http::through::objects_come_through_a_real_microsocks", "microsocks", remedy);
     }
     goes_through(&microsocks()).await;
 }
@@ -221,7 +225,7 @@ async fn objects_come_through_a_real_microsocks() {
 async fn objects_come_through_a_real_dante() {
     if !has("danted") {
         let remedy = "`apt-get install dante-server`";
-        return lacks("through::objects_come_through_a_real_dante", "dante", remedy);
+        return lacks("probe_http::through::objects_come_through_a_real_dante", "dante", remedy);
     }
     goes_through(&dante()).await;
 }

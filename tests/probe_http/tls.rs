@@ -11,10 +11,10 @@ use vigie::model::FailureKind as Kind;
 use vigie::model::{Observation, Phase, Timestamp, WarningKind};
 use vigie::net::Pem;
 
-use crate::check::Check;
-use crate::check::Expect::{self, Fails, Passes, Warns};
-use crate::server::{Act, Server, answers, page, redirect, send};
-use crate::tls_server::{Authority, Identity, config, self_signed};
+use crate::probe_http::check::Check;
+use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};
+use crate::probe_http::server::{Act, Server, answers, page, redirect, send};
+use crate::support::tls_server::{Authority, Identity, config, self_signed};
 
 const TLS: Option<Phase> = Some(Phase::Tls);
 const BOTH: &[&SupportedProtocolVersion] = &[&TLS13, &TLS12];

@@ -8,9 +8,9 @@ use tokio::net::TcpStream;
 use vigie::model::FailureKind as Kind;
 use vigie::model::Phase;
 
-use crate::kit::transcript;
-use crate::mail_house::House;
-use crate::trip::{Monitor, SOON, fetching};
+use crate::probe_mail::kit::transcript;
+use crate::probe_mail::trip::{Monitor, SOON, fetching};
+use crate::support::mail_house::House;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn from_postfix_to_dovecot_and_away() {
@@ -39,7 +39,10 @@ async fn from_postfix_to_dovecot_and_away() {
             assert!(seen.phases.micros(phase).is_some(), "{phase:?}");
         }
     }
-    assert!(crate::mail_house::read_mails(house.imap, "anna").is_empty(), "something was left behind");
+    assert!(
+        crate::support::mail_house::read_mails(house.imap, "anna").is_empty(),
+        "something was left behind"
+    );
     let wrong = fields(format!("127.0.0.1:{}", house.smtp), format!("127.0.0.1:{}", house.pop), "wrong");
     let seen = monitor.attempt(wrong, &trust, SOON).await;
     let failure = seen.failure.unwrap();
@@ -115,7 +118,10 @@ async fn a_mailbox_that_dovecot_locks_is_waited_for() {
     for seen in [both.0, both.1] {
         assert_eq!(seen.failure, None, "{}\n{}", transcript(&seen), house.log());
     }
-    assert!(crate::mail_house::read_mails(house.imap, "anna").is_empty(), "something was left behind");
+    assert!(
+        crate::support::mail_house::read_mails(house.imap, "anna").is_empty(),
+        "something was left behind"
+    );
     // Nobody lets go: what is told is that it was locked, not that mail was lost.
     let _other = Reader::of(&house, "anna").await;
     let seen = one.attempt(fields, &trust, Duration::from_secs(25)).await;

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use vigie::model::FailureKind as Kind;
 use vigie::model::{MonitorType, Observation, Phase};
 
-use crate::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
-use crate::mail_house::House;
-use crate::table::Expect::{Fails, Passes};
-use crate::table::{Case, PASSWORD, USER, case, certificates, golden, hold, keeps_the_secret};
+use crate::probe_mail::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
+use crate::probe_mail::table::Expect::{Fails, Passes};
+use crate::probe_mail::table::{Case, PASSWORD, USER, case, certificates, golden, hold, keeps_the_secret};
+use crate::support::mail_house::House;
 
 const GREETED: &str = "< * OK ready\n> v1 CAPABILITY";
 const OFFERED: &str = "< * OK ready\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1\n< v1 OK done";

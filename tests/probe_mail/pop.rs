@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use vigie::model::FailureKind as Kind;
 use vigie::model::{MonitorType, Phase};
 
-use crate::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
-use crate::mail_house::House;
-use crate::table::Expect::{Fails, Passes};
-use crate::table::{Case, PASSWORD, USER, case, certificates, golden, hold};
+use crate::probe_mail::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
+use crate::probe_mail::table::Expect::{Fails, Passes};
+use crate::probe_mail::table::{Case, PASSWORD, USER, case, certificates, golden, hold};
+use crate::support::mail_house::House;
 
 const ASKED: &str = "< +OK ready\n> CAPA";
 const NAMED: &str = "< +OK ready\n> CAPA\n< -ERR what?\n> USER tim";

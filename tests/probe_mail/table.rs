@@ -10,8 +10,8 @@ use tokio_rustls::TlsAcceptor;
 use vigie::judge::verdict;
 use vigie::model::{FailureKind, MonitorType, Observation, Phase};
 
-use crate::kit::{Act, SHORT, SOON, acts, attempt, net, stage, toward, transcript};
-use crate::tls_server::{Authority, Identity, config};
+use crate::probe_mail::kit::{Act, SHORT, SOON, acts, attempt, net, stage, toward, transcript};
+use crate::support::tls_server::{Authority, Identity, config};
 
 pub const USER: &str = "tim";
 pub const PASSWORD: &str = "hunter2-s3cret";

@@ -15,13 +15,13 @@ use vigie::net::Deadline;
 use vigie::probe::{Context, ProbeSettings, build};
 use vigie::vault::Keyring;
 
-use crate::kit::{net, transcript};
-use crate::office::Odd::{self, Close, Flood, Say, Stall};
-use crate::office::{Office, Ways};
-use crate::table::{golden, keeps_the_secret};
+use crate::probe_mail::kit::{net, transcript};
+use crate::probe_mail::office::Odd::{self, Close, Flood, Say, Stall};
+use crate::probe_mail::office::{Office, Ways};
+use crate::probe_mail::table::{golden, keeps_the_secret};
 
 const EMAIL: &str = "monitor@vigie.test";
-const PASSWORD: &str = crate::table::PASSWORD;
+const PASSWORD: &str = crate::probe_mail::table::PASSWORD;
 
 /// A clock that stands.
 struct Standing(Timestamp);

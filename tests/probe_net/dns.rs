@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use vigie::model::{FailureKind, MonitorType, Observation, Phase, Status};
 use vigie::net::{EgressPolicy, NameServers};
 
-use crate::name_server::{NameServer, Reply, alias, v4, v6};
-use crate::{SOON, attempt, kind_of, net, net_with};
+use crate::probe_net::{SOON, attempt, kind_of, net, net_with};
+use crate::support::name_server::{NameServer, Reply, alias, v4, v6};
 
 fn script(name: &str, kind: RecordType) -> Reply {
     let six = kind == RecordType::AAAA;

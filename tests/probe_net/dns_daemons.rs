@@ -15,10 +15,10 @@ use tempfile::TempDir;
 use vigie::model::{FailureKind as Kind, MonitorType, Observation, Phase};
 use vigie::net::{Net, Pem};
 
-use crate::daemon::{Daemon, free_port, has, open_folder, wait_for};
-use crate::namespace::lacking::lacks;
-use crate::tls_server::Authority;
-use crate::{SOON, attempt, net_with};
+use crate::probe_net::{SOON, attempt, net_with};
+use crate::support::daemon::{Daemon, free_port, has, open_folder, wait_for};
+use crate::support::lacking::lacks;
+use crate::support::tls_server::Authority;
 
 const ZONE: &str = r#"$TTL 60
 @ SOA ns.example.test. admin.example.test. 1 3600 600 86400 60
@@ -173,7 +173,7 @@ async fn asked(net: &Net, port: u16, fields: Value) -> Observation {
 #[tokio::test]
 async fn a_real_bind_is_understood_over_every_transport() {
     if !has("named") {
-        return lacks("dns_daemons::a_real_bind", "named", "apt-get install bind9");
+        return lacks("probe_net::dns_daemons::a_real_bind", "named", "apt-get install bind9");
     }
     let bind = tokio::task::spawn_blocking(Bind::start).await.unwrap();
     let net = bind.net();
@@ -238,7 +238,7 @@ async fn a_real_bind_is_understood_over_every_transport() {
 #[tokio::test]
 async fn a_real_bind_gives_records_of_every_type() {
     if !has("named") {
-        return lacks("dns_daemons::a_real_bind", "named", "apt-get install bind9");
+        return lacks("probe_net::dns_daemons::a_real_bind", "named", "apt-get install bind9");
     }
     let bind = tokio::task::spawn_blocking(Bind::start).await.unwrap();
     let net = bind.net();
@@ -300,7 +300,7 @@ async fn a_real_bind_gives_records_of_every_type() {
 #[tokio::test]
 async fn only_a_resolver_that_validates_proves_an_answer() {
     if !has("named") {
-        return lacks("dns_daemons::only_a_resolver", "named", "apt-get install bind9");
+        return lacks("probe_net::dns_daemons::only_a_resolver", "named", "apt-get install bind9");
     }
     let bind = tokio::task::spawn_blocking(Bind::start).await.unwrap();
     let net = bind.net();
@@ -341,7 +341,7 @@ async fn only_a_resolver_that_validates_proves_an_answer() {
 #[tokio::test]
 async fn a_real_knot_is_understood() {
     if !has("knotd") {
-        return lacks("dns_daemons::a_real_knot", "knotd", "apt-get install knot");
+        return lacks("probe_net::dns_daemons::a_real_knot", "knotd", "apt-get install knot");
     }
     let folder = open_folder();
     let (at, port) = (folder.path().display().to_string(), free_port());

@@ -17,9 +17,9 @@ use tokio_rustls::TlsAcceptor;
 use vigie::model::{FailureKind as Kind, MonitorType, Observation, Phase};
 use vigie::net::{Net, Pem};
 
-use crate::name_server::{alias, answer, v4};
-use crate::tls_server::{Authority, Identity, config, self_signed};
-use crate::{SOON, attempt, net_with};
+use crate::probe_net::{SOON, attempt, net_with};
+use crate::support::name_server::{alias, answer, v4};
+use crate::support::tls_server::{Authority, Identity, config, self_signed};
 
 /// What a server does after it has read a question.
 enum Move {

@@ -9,9 +9,9 @@ use vigie::judge::verdict;
 use vigie::model::{MonitorType, Observation};
 use vigie::net::Pem;
 
-use crate::name_server::{NameServer, Reply, alias, v4};
-use crate::tls_server::{Authority, config, serve};
-use crate::{SOON, attempt, net, net_with};
+use crate::probe_net::{SOON, attempt, net, net_with};
+use crate::support::name_server::{NameServer, Reply, alias, v4};
+use crate::support::tls_server::{Authority, config, serve};
 
 /// All of `seen` as text; what differs from run to run is masked.
 fn shown(seen: &Observation) -> String {

@@ -7,9 +7,9 @@ use serde_json::json;
 use vigie::model::{FailureKind, Fault, MonitorType, Phase, Status};
 use vigie::net::{EchoReply, EgressPolicy, NameServers};
 
-use crate::name_server::{NameServer, Reply, v4, v6};
-use crate::namespace::inside;
-use crate::{SOON, attempt, kind_of, net, net_with};
+use crate::probe_net::{SOON, attempt, kind_of, net, net_with};
+use crate::support::name_server::{NameServer, Reply, v4, v6};
+use crate::support::namespace::inside;
 
 const QUICK: Duration = Duration::from_secs(1);
 
@@ -80,7 +80,7 @@ async fn silence_is_loss_and_the_threshold_decides() {
     // A blackhole of its own: an address of loopback whose packets are dropped.
     let setup = "ip link set lo up; ip route add local 192.0.2.0/24 dev lo; \
                  sysctl -qw net.ipv4.icmp_echo_ignore_all=1";
-    if !inside("ping::silence_is_loss_and_the_threshold_decides", setup, "") {
+    if !inside("probe_net::ping::silence_is_loss_and_the_threshold_decides", setup, "") {
         return;
     }
     let net = net();
@@ -99,7 +99,7 @@ async fn silence_is_loss_and_the_threshold_decides() {
 async fn the_unprivileged_socket_is_taken_where_the_host_permits_it() {
     let setup = "ip link set lo up; sysctl -qw net.ipv4.ping_group_range='0 0'";
     if !inside(
-        "ping::the_unprivileged_socket_is_taken_where_the_host_permits_it",
+        "probe_net::ping::the_unprivileged_socket_is_taken_where_the_host_permits_it",
         setup,
         "setpriv --bounding-set=-net_raw",
     ) {
@@ -116,7 +116,7 @@ async fn the_unprivileged_socket_is_taken_where_the_host_permits_it() {
 #[tokio::test]
 async fn without_permission_it_says_what_to_do() {
     if !inside(
-        "ping::without_permission_it_says_what_to_do",
+        "probe_net::ping::without_permission_it_says_what_to_do",
         "ip link set lo up",
         "setpriv --bounding-set=-net_raw",
     ) {
@@ -133,7 +133,7 @@ async fn without_permission_it_says_what_to_do() {
 
 #[tokio::test]
 async fn a_missing_route_is_our_own_fault() {
-    if !inside("ping::a_missing_route_is_our_own_fault", "ip link set lo up", "") {
+    if !inside("probe_net::ping::a_missing_route_is_our_own_fault", "ip link set lo up", "") {
         return;
     }
     for host in ["192.0.2.1", "2001:db8::1"] {
@@ -145,7 +145,7 @@ async fn a_missing_route_is_our_own_fault() {
 #[tokio::test]
 async fn a_host_whose_first_address_is_dead_is_reached_at_the_next() {
     let setup = "ip link set lo up; sysctl -qw net.ipv6.icmp.echo_ignore_all=1";
-    if !inside("ping::a_host_whose_first_address_is_dead_is_reached_at_the_next", setup, "") {
+    if !inside("probe_net::ping::a_host_whose_first_address_is_dead_is_reached_at_the_next", setup, "") {
         return;
     }
     let server = NameServer::start("127.0.0.1", |_, kind| {

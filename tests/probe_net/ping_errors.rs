@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::model::{FailureKind, MonitorType, Observation, Status};
 
-use crate::namespace::inside;
-use crate::routers::{ANYBODY_PINGS, CHAIN};
-use crate::{attempt, net};
+use crate::probe_net::{attempt, net};
+use crate::support::namespace::inside;
+use crate::support::routers::{ANYBODY_PINGS, CHAIN};
 
 /// What the second router of the chain does with some addresses. Others it sends back to the first one.
 const REFUSALS: &str = "
@@ -77,7 +77,7 @@ async fn errors_are_named(socket: &str) {
 
 #[tokio::test]
 async fn a_raw_socket_tells_who_answered_instead_of_the_target() {
-    let name = "ping_errors::a_raw_socket_tells_who_answered_instead_of_the_target";
+    let name = "probe_net::ping_errors::a_raw_socket_tells_who_answered_instead_of_the_target";
     if inside(name, &format!("{CHAIN}{REFUSALS}"), "") {
         errors_are_named("raw").await;
     }
@@ -85,7 +85,7 @@ async fn a_raw_socket_tells_who_answered_instead_of_the_target() {
 
 #[tokio::test]
 async fn an_unprivileged_socket_tells_who_answered_instead_of_the_target() {
-    let name = "ping_errors::an_unprivileged_socket_tells_who_answered_instead_of_the_target";
+    let name = "probe_net::ping_errors::an_unprivileged_socket_tells_who_answered_instead_of_the_target";
     let setup = format!("{CHAIN}{REFUSALS}\n{ANYBODY_PINGS}");
     if inside(name, &setup, "setpriv --bounding-set=-net_raw") {
         errors_are_named("dgram").await;
@@ -94,7 +94,7 @@ async fn an_unprivileged_socket_tells_who_answered_instead_of_the_target() {
 
 #[tokio::test]
 async fn errors_about_one_target_do_not_disturb_the_others() {
-    let name = "ping_errors::errors_about_one_target_do_not_disturb_the_others";
+    let name = "probe_net::ping_errors::errors_about_one_target_do_not_disturb_the_others";
     let setup = format!("{CHAIN}{REFUSALS}\n{ANYBODY_PINGS}");
     if !inside(name, &setup, "setpriv --bounding-set=-net_raw") {
         return;

@@ -12,8 +12,8 @@ use tokio_rustls::TlsAcceptor;
 use vigie::model::{FailureKind, MonitorType, Observation, Phase, Status};
 use vigie::net::{EgressPolicy, Net, Pem};
 
-use crate::tls_server::{Authority, config, serve};
-use crate::{SOON, attempt, kind_of, net, net_with};
+use crate::probe_net::{SOON, attempt, kind_of, net, net_with};
+use crate::support::tls_server::{Authority, config, serve};
 
 /// One act of a scripted server.
 #[derive(Clone, Copy, Debug)]

@@ -14,8 +14,8 @@ use tokio_rustls::TlsAcceptor;
 use vigie::model::{FailureKind as Kind, MonitorType, Phase};
 use vigie::net::{Net, Pem};
 
-use crate::tls_server::{Authority, config};
-use crate::{SOON, attempt, net_with};
+use crate::probe_net::{SOON, attempt, net_with};
+use crate::support::tls_server::{Authority, config};
 
 /// One act of a server.
 #[derive(Clone, Debug)]

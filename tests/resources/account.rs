@@ -5,7 +5,7 @@ use vigie::control::{AuditFilter, Refusal};
 use vigie::model::source::Node;
 use vigie::model::{CustomerId, RecordKind, Revision, Role, Timestamp};
 
-use crate::kit::{ALL, Kit, NOON, admin, as_role, forbidden, long, messages};
+use crate::resources::kit::{ALL, Kit, NOON, admin, as_role, forbidden, long, messages};
 
 #[tokio::test]
 async fn an_account_has_defaults_and_is_changed_in_part() {

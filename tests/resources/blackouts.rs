@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vigie::control::{RecordFilter, Refusal};
 use vigie::model::{CustomerId, RecordKind, Role};
 
-use crate::kit::{Kit, admin, apart, conflict, long, messages, object, refuses, roles};
+use crate::resources::kit::{Kit, admin, apart, conflict, long, messages, object, refuses, roles};
 
 const KIND: RecordKind = RecordKind::Blackout;
 const MONITOR: i64 = 200_001;

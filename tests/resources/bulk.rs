@@ -5,7 +5,7 @@ use vigie::control::{RecordFilter, Refusal};
 use vigie::model::source::Node;
 use vigie::model::{CustomerId, RecordKind, Role};
 
-use crate::kit::{Kit, admin, as_role, forbidden, messages};
+use crate::resources::kit::{Kit, admin, as_role, forbidden, messages};
 
 const KIND: RecordKind = RecordKind::Blackout;
 

@@ -16,8 +16,8 @@ use vigie::control::OpenCertificate;
 use vigie::model::{CustomerId, FailureKind, RecordKind, Role};
 use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, TlsOptions, Trace, Trust};
 
-use crate::kit::{Kit, admin, apart, conflict, long, messages, refuses, roles};
-use crate::tls_server::{Authority, Identity, config, serve};
+use crate::resources::kit::{Kit, admin, apart, conflict, long, messages, refuses, roles};
+use crate::support::tls_server::{Authority, Identity, config, serve};
 
 const KIND: RecordKind = RecordKind::Certificate;
 const VALID: (i32, i32) = (2020, 2090);
@@ -81,7 +81,7 @@ async fn bad_ones_are_refused_with_the_reason() {
     let (one, two) = (authority.issue(&["one.test"], VALID), authority.issue(&["two.test"], VALID));
     let with = |more: Value| {
         let mut body = json!({"name": "x", "kind": "client"});
-        body.as_object_mut().unwrap().extend(crate::kit::object(more));
+        body.as_object_mut().unwrap().extend(crate::resources::kit::object(more));
         body
     };
     let wrong = with(json!({"pkcs12": packed(&one, "open"), "password": "shut"}));

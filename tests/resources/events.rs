@@ -4,7 +4,7 @@ use serde_json::json;
 use vigie::control::{RecordFilter, Refusal};
 use vigie::model::{RecordKind, Role, Timestamp};
 
-use crate::kit::{Kit, NOON, admin, apart, long, refuses, roles};
+use crate::resources::kit::{Kit, NOON, admin, apart, long, refuses, roles};
 
 const KIND: RecordKind = RecordKind::Event;
 

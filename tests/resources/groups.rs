@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use vigie::model::{CustomerId, GroupMonitor, RecordKind, Role};
 
-use crate::kit::{Kit, admin, apart, conflict, forbidden, messages, object, refuses, roles};
+use crate::resources::kit::{Kit, admin, apart, conflict, forbidden, messages, object, refuses, roles};
 
 const GROUP: RecordKind = RecordKind::NotifierGroup;
 const SLA: RecordKind = RecordKind::Sla;

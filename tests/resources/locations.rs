@@ -4,7 +4,7 @@ use serde_json::json;
 use vigie::control::{RecordFilter, Refusal};
 use vigie::model::{CustomerId, RecordKind, Revision, Role};
 
-use crate::kit::{Kit, admin, apart, as_role, conflict, forbidden, long, refuses, roles};
+use crate::resources::kit::{Kit, admin, apart, as_role, conflict, forbidden, long, refuses, roles};
 
 const KIND: RecordKind = RecordKind::Location;
 
@@ -59,7 +59,8 @@ async fn those_of_the_settings_are_seen_by_all_and_changed_by_none() {
     for id in [1, 2] {
         assert_eq!(kit.shown(KIND, id).await["health"], away, "{id}");
     }
-    let page = kit.resources.list(&admin(), RecordFilter::of(KIND), crate::kit::ALL).await.unwrap();
+    let page =
+        kit.resources.list(&admin(), RecordFilter::of(KIND), crate::resources::kit::ALL).await.unwrap();
     assert!(page.rows.iter().all(|row| row["health"] == away), "{page:?}");
     let told = "This location stands in the settings of the server; change it there";
     assert_eq!(forbidden(kit.change(&admin(), KIND, 1, json!({"name": "x"})).await), told);

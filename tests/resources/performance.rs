@@ -14,7 +14,7 @@ use vigie::store::{
     Alarm, Commit, Housekeeping, Ingest, Ledger, NewRecord, NotificationFilter, Outbox, Write,
 };
 
-use crate::kit::{ALL, Kit, NOON, object};
+use crate::resources::kit::{ALL, Kit, NOON, object};
 
 const SHOP: i64 = 7;
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vigie::control::Refusal;
 use vigie::model::{RecordKind, Role};
 
-use crate::kit::{Kit, admin, apart, conflict, long, messages, refuses, roles};
+use crate::resources::kit::{Kit, admin, apart, conflict, long, messages, refuses, roles};
 
 const KIND: RecordKind = RecordKind::Property;
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use vigie::control::{RecordFilter, recipient_password};
 use vigie::model::{CustomerId, Method, RecordKind, Role};
 
-use crate::kit::{Kit, admin, apart, as_role, messages, object, refuses, roles};
+use crate::resources::kit::{Kit, admin, apart, as_role, messages, object, refuses, roles};
 
 const KIND: RecordKind = RecordKind::Recipient;
 
@@ -125,7 +125,8 @@ async fn the_address_of_a_hook_is_shown_to_those_who_may_change_it() {
     let seen = async |role: Role| {
         let caller = as_role(role);
         let one = kit.resources.one(&caller, KIND, id).await.unwrap().0["recipient"].clone();
-        let list = kit.resources.list(&caller, RecordFilter::of(KIND), crate::kit::ALL).await.unwrap();
+        let list =
+            kit.resources.list(&caller, RecordFilter::of(KIND), crate::resources::kit::ALL).await.unwrap();
         assert_eq!(list.rows[0]["recipient"], one);
         one
     };

@@ -6,7 +6,7 @@ use vigie::control::{Accounts, Caller, Refusal};
 use vigie::model::{RecordKind, Role, Timestamp, UserId};
 use vigie::store::{Token, TokenKind, Tokens};
 
-use crate::kit::{Kit, NOON, admin, apart, as_role, conflict, forbidden, long, messages, refuses};
+use crate::resources::kit::{Kit, NOON, admin, apart, as_role, conflict, forbidden, long, messages, refuses};
 
 const KIND: RecordKind = RecordKind::User;
 
@@ -120,7 +120,7 @@ async fn bad_bodies_are_refused_with_every_offence() {
     let kit = Kit::new().await;
     let with = |more: Value| {
         let mut body = user("x", Role::ReadOnly);
-        body.as_object_mut().unwrap().extend(crate::kit::object(more));
+        body.as_object_mut().unwrap().extend(crate::resources::kit::object(more));
         body
     };
     kit.made(KIND, with(json!({"login": long(255), "password": long(8), "name": long(255)}))).await;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use vigie::model::script::dialect::Script;
 
-use crate::support::{faults, read};
+use crate::script::support::{faults, read};
 
 /// Bytes of the largest script (fields.md 2).
 const LARGEST: usize = 10 * 1024 * 1024;

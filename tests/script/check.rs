@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::binary::{err, out, vigie};
+use crate::support::binary::{err, out, vigie};
 
 #[test]
 fn a_good_script_is_shown() {

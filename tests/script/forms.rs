@@ -10,7 +10,7 @@ use vigie::model::script::dialect::{
 };
 use vigie::model::source::Place;
 
-use crate::support::{action, acts, read, stepped};
+use crate::script::support::{action, acts, read, stepped};
 
 fn css(text: &str) -> Target {
     Target { locators: vec![Locator::Css(text.to_owned())] }

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use vigie::model::script::dialect::Script;
 
-use crate::binary::{err, out, vigie};
-use crate::support::read;
+use crate::script::support::read;
+use crate::support::binary::{err, out, vigie};
 
 fn side(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/script/sides").join(name);

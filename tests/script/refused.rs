@@ -2,7 +2,7 @@
 
 use vigie::model::script::dialect::Script;
 
-use crate::support::{faults, stepped};
+use crate::script::support::{faults, stepped};
 
 /// What an act must say of an element, in a hint.
 const LOCATORS: &str = "give one of `id`, `css`, `xpath`, `link`, `name`, `text`, or `by` elements in it";

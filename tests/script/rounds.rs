@@ -12,7 +12,7 @@ use vigie::model::script::dialect::{
 use vigie::model::script::{ScriptFacts, hides, masked, unmasked};
 use vigie::model::source::Place;
 
-use crate::support::placeless;
+use crate::script::support::placeless;
 
 /// Texts with everything that XML treats in a way of its own, and no blank ones.
 fn text() -> impl Strategy<Value = String> {

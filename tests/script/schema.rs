@@ -10,8 +10,9 @@ use proptest::test_runner::TestRunner;
 use roxmltree::{Document, Node};
 use vigie::model::script::dialect::vocabulary::{ACTS, Aim, LOCATORS};
 
-use crate::support::stepped;
-use crate::{forms, lacking, refused, rounds};
+use crate::script::support::stepped;
+use crate::script::{forms, refused, rounds};
+use crate::support::lacking;
 
 fn schema() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("config/script.xsd")

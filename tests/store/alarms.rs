@@ -12,8 +12,8 @@ use vigie::store::{
     ResultFilter, ResultKey, Retention, Span, VerifiedCheck,
 };
 
-use crate::make::{DAY, HOUR, at, error, keep, message, ok};
-use crate::suite::Store;
+use crate::store::make::{DAY, HOUR, at, error, keep, message, ok};
+use crate::store::suite::Store;
 
 const ALL: Page = Page { limit: 100, offset: 0 };
 

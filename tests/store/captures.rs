@@ -5,8 +5,8 @@ use std::time::Duration;
 use vigie::model::{Capture, CheckResult};
 use vigie::store::Retention;
 
-use crate::make::{all, at, error, keep, ok};
-use crate::suite::Store;
+use crate::store::make::{all, at, error, keep, ok};
+use crate::store::suite::Store;
 
 /// Bytes that do not get smaller.
 fn noise(length: usize) -> Vec<u8> {

@@ -7,7 +7,7 @@ use vigie::model::{
 };
 use vigie::store::{Housekeeping, Monitors, Page, ResultFilter, Results, Retention, SqliteStore};
 
-use crate::make::{HOUR, all, at, error, keep, missed, ok, sqlite, warning};
+use crate::store::make::{HOUR, all, at, error, keep, missed, ok, sqlite, warning};
 
 /// Moves a result to another location.
 fn there(mut result: CheckResult) -> CheckResult {
@@ -150,7 +150,7 @@ async fn results_of_an_account_are_its_own_and_counted_right() {
         let keys: Vec<String> = (0..monitors).map(|n| format!("key-{n}")).collect();
         let ids = store.ids_for(CustomerId(customer), keys.clone()).await.unwrap();
         let puts = ids.iter().zip(&keys).map(|(&id, key)| {
-            let mut monitor = crate::monitors::monitor(id, Some(key), 1, "x.test");
+            let mut monitor = crate::store::monitors::monitor(id, Some(key), 1, "x.test");
             monitor.customer = CustomerId(customer);
             monitor
         });

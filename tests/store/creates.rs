@@ -8,7 +8,7 @@ use vigie::store::{
     AuditFilter, AuditObject, Ledger, RecordFilter, SqliteSettings, SqliteStore, StoreError, Write,
 };
 
-use crate::ledger::{ALL, entry, new_monitor, new_record};
+use crate::store::ledger::{ALL, entry, new_monitor, new_record};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_refused_call_leaves_those_of_its_transaction_alone() {

@@ -10,7 +10,7 @@ use vigie::store::{
     StoreError,
 };
 
-use crate::make::{HOUR, all, assert_whole, at, error, keep, ok, sqlite};
+use crate::store::make::{HOUR, all, assert_whole, at, error, keep, ok, sqlite};
 
 fn open(folder: &Path) -> Result<SqliteStore, StoreError> {
     SqliteStore::open(&folder.join("vigie.db"), &SqliteSettings::default())
@@ -182,7 +182,7 @@ async fn a_query_that_takes_too_long_ends_and_leaves_the_others_alone() {
     let store = SqliteStore::open(&folder.path().join("vigie.db"), &settings).unwrap();
     let results = (0..5000).map(|i| ok(i, at(i), 5)).collect();
     keep(&store, results).await;
-    let all = ResultFilter { location: Some(crate::make::HOME), ..ResultFilter::default() };
+    let all = ResultFilter { location: Some(crate::store::make::HOME), ..ResultFilter::default() };
     let told = store.results(all, Page { limit: 10_000, offset: 0 }).await.unwrap_err();
     assert_eq!(told, StoreError::Slow);
     assert!(store.result(ok(3, at(3), 5).check_id).await.unwrap().is_some());
@@ -230,8 +230,8 @@ async fn what_was_given_before_the_end_is_kept() {
 async fn a_file_system_without_room_is_told_and_nothing_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let Some(small) = SmallDisk::mount(folder.path()) else {
-        let own = "faults::a_file_system_without_room_is_told_and_nothing_is_lost";
-        crate::lacking::count(own, "the right to mount a file system; a limit on pages stands in");
+        let own = "store::faults::a_file_system_without_room_is_told_and_nothing_is_lost";
+        crate::support::lacking::count(own, "the right to mount a file system; a limit on pages stands in");
         return;
     };
     let store = sqlite(folder.path());

@@ -10,7 +10,7 @@ use vigie::model::Timestamp;
 use vigie::store::{Answer, Housekeeping, Retention, StoreError};
 use vigie::telemetry::Metrics;
 
-use crate::make::at;
+use crate::store::make::at;
 
 #[derive(Default)]
 struct Counting {

@@ -9,7 +9,7 @@ use vigie::model::{CheckResult, MonitorId, Outcome, Timestamp};
 use vigie::store::{Answer, Commit, Ingest, MonitorState, Results, StoreError};
 use vigie::telemetry::Metrics;
 
-use crate::make::{all, at, error, missed, ok, sqlite};
+use crate::store::make::{all, at, error, missed, ok, sqlite};
 
 /// A store that fails as told and remembers what it took.
 struct Moody {

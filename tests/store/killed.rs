@@ -10,7 +10,7 @@ use std::time::Duration;
 use vigie::model::MonitorId;
 use vigie::store::{Commit, Ingest, MonitorState, Results};
 
-use crate::make::{all, assert_whole, at, error, missed, ok, sqlite};
+use crate::store::make::{all, assert_whole, at, error, missed, ok, sqlite};
 
 const FOLDER: &str = "VIGIE_TEST_KILL_FOLDER";
 const ROUND: &str = "VIGIE_TEST_KILL_ROUND";
@@ -88,7 +88,7 @@ async fn a_process_that_is_killed_loses_no_acknowledged_result() {
 /// Starts the child, kills it at a random moment, answers what it acknowledged.
 fn kill_one(folder: &Path, round: i64) -> Vec<(i64, i64)> {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["killed::child", "--exact", "--nocapture", "--test-threads=1"])
+        .args(["store::killed::child", "--exact", "--nocapture", "--test-threads=1"])
         .env(FOLDER, folder)
         .env(ROUND, round.to_string())
         .stdout(Stdio::piped())

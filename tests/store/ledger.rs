@@ -12,8 +12,8 @@ use vigie::store::{
     StoreError, Write, seal_context,
 };
 
-use crate::make::at;
-use crate::suite::Store;
+use crate::store::make::at;
+use crate::store::suite::Store;
 
 pub const ALL: Page = Page { limit: 10_000, offset: 0 };
 const ONE: CustomerId = CustomerId(1);
@@ -131,7 +131,7 @@ pub async fn keys_are_unique_per_origin_and_free_again_after_a_removal(store: &i
 
 pub async fn a_rest_of_a_file_monitor_survives_its_file(store: &impl Store) {
     let id = store.ids_for(ONE, vec!["a".to_owned()]).await.unwrap()[0];
-    let monitor = |revision| crate::monitors::monitor(id, Some("a"), revision, "one.test");
+    let monitor = |revision| crate::store::monitors::monitor(id, Some("a"), revision, "one.test");
     store.change(vec![monitor(1)], vec![], Box::new(|_| None)).await.unwrap();
     let mut resting = monitor(2);
     resting.trail = Arc::new(Trail { paused_until: Some(at(99)), ..Trail::default() });

@@ -6,8 +6,8 @@ use serde_json::json;
 use vigie::model::{CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Revision};
 use vigie::store::{Commit, MonitorState};
 
-use crate::make::{at, ok};
-use crate::suite::Store;
+use crate::store::make::{at, ok};
+use crate::store::suite::Store;
 
 pub fn monitor(id: MonitorId, key: Option<&str>, revision: i64, host: &str) -> Monitor {
     let serde_json::Value::Object(values) =

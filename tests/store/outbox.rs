@@ -5,8 +5,8 @@ use std::time::Duration;
 use vigie::model::{CustomerId, NewNotification, Notification, NotificationState, RecipientId, Timestamp};
 use vigie::store::{Delivery, NotificationFilter, Page};
 
-use crate::make::{at, error, message};
-use crate::suite::Store;
+use crate::store::make::{at, error, message};
+use crate::store::suite::Store;
 
 /// A message about the failure of `monitor`, which waits until `not_before`.
 fn waiting(key: &str, recipient: i64, monitor: i64, not_before: Timestamp) -> NewNotification {

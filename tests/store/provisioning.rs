@@ -7,7 +7,7 @@ use vigie::control::{Provision, Wanted, provision};
 use vigie::model::{CustomerId, Document, Monitor, MonitorType, Origin, Revision};
 use vigie::store::{AuditFilter, AuditRow, Ledger, Monitors, Page, SqliteStore};
 
-use crate::make::{at, sqlite};
+use crate::store::make::{at, sqlite};
 
 fn wanted(key: &str, host: &str) -> Wanted {
     with_password(key, host, None)

@@ -5,8 +5,8 @@ use std::time::Duration;
 use vigie::model::{CheckId, CheckResult, Facts, LocationId, MonitorId, Outcome, Phase, Phases, Timestamp};
 use vigie::store::{Commit, MonitorState, Page, ResultFilter, Retention};
 
-use crate::make::{HOUR, MINUTE, all, at, error, keep, missed, ok, ping, warning};
-use crate::suite::Store;
+use crate::store::make::{HOUR, MINUTE, all, at, error, keep, missed, ok, ping, warning};
+use crate::store::suite::Store;
 
 pub async fn a_result_comes_back_as_it_was_given(store: &impl Store) {
     let mut blackout = ok(6, at(60), 0);

@@ -8,8 +8,8 @@ use proptest::test_runner::TestRunner;
 use vigie::model::{MonitorId, Outcome};
 use vigie::store::{Retention, Rollup, SKETCH_ERROR, Span};
 
-use crate::make::{HOUR, MINUTE, at, error, keep, missed, ok, warning};
-use crate::suite::Store;
+use crate::store::make::{HOUR, MINUTE, at, error, keep, missed, ok, warning};
+use crate::store::suite::Store;
 
 const ALL_DAY: i64 = 24 * HOUR;
 

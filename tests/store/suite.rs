@@ -14,10 +14,10 @@ macro_rules! over_sqlite {
                 $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $name() {
                     let folder = tempfile::tempdir().unwrap();
-                    let store = crate::make::sqlite(folder.path());
-                    crate::$module::$name(&store).await;
+                    let store = crate::store::make::sqlite(folder.path());
+                    crate::store::$module::$name(&store).await;
                     store.close().await;
-                    crate::make::assert_whole(folder.path());
+                    crate::store::make::assert_whole(folder.path());
                 })+
             })+
         }

@@ -4,9 +4,9 @@ use serde_json::json;
 use vigie::model::{RecordKind, Revision, UserId};
 use vigie::store::{Token, TokenKind, Write};
 
-use crate::ledger::new_record;
-use crate::make::at;
-use crate::suite::Store;
+use crate::store::ledger::new_record;
+use crate::store::make::at;
+use crate::store::suite::Store;
 
 fn token(number: u8, kind: TokenKind, user: i64, expires: i64) -> Token {
     Token { hash: [number; 32], kind, user: UserId(user), issued_at: at(0), expires_at: at(expires) }

@@ -1,9 +1,8 @@
 //! Runs a test again inside a network namespace of its own.
 
-#[path = "lacking.rs"]
-pub mod lacking;
-
 use std::process::Command;
+
+use super::lacking;
 
 const INSIDE: &str = "VIGIE_TEST_NAMESPACE";
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::script::{History, read};
+use crate::alert::script::{History, read};
 
 /// The files of histories, in this folder.
 const FILES: &[&str] = &[

@@ -1,0 +1,9 @@
+//! Changes of many monitors at once, copies, conversions and `vigie apply`, over a real store.
+
+mod apply;
+mod copies;
+mod fields;
+mod many;
+mod passwords;
+mod scripts;
+mod support;

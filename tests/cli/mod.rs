@@ -1,0 +1,10 @@
+//! What people see in a terminal: the built binary and the words that it draws.
+
+mod apply;
+mod check;
+mod config;
+mod load;
+mod reading;
+mod render;
+mod support;
+mod traceroute;

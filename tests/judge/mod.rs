@@ -1,0 +1,34 @@
+//! What is judged of an answer: JSONPath by its compliance suite, XPath, assertions, and answers that do harm.
+
+mod assertions;
+mod bounds;
+mod compliance;
+mod properties;
+mod xpath;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use vigie::judge::assertion::{Answer, Assertion};
+
+/// An assertion as a document writes it.
+fn document(source: &str, property: &str, comparison: &str, value: &str) -> Value {
+    json!({"source": source, "property": property, "comparison": comparison, "value": value})
+}
+
+/// Why the assertion does not hold for `text`; `None` when it holds.
+fn failure(source: &str, property: &str, comparison: &str, value: &str, text: &str) -> Option<String> {
+    let headers = [
+        ("Content-Type", "application/json; charset=utf-8"),
+        ("Content-Length", "120"),
+        ("Set-Cookie", "sid=geheim"),
+        ("Via", "1.1 a"),
+        ("via", "1.1 b"),
+        ("X-Empty", ""),
+    ];
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let answer = Answer::new(201, Duration::from_millis(1234), &headers, text);
+    let document = document(source, property, comparison, value);
+    let assertion = Assertion::of(&document).unwrap_or_else(|error| panic!("{document}: {error}"));
+    assertion.judge(&answer).map(|failure| failure.detail)
+}

@@ -1,0 +1,9 @@
+//! Full pages: what is found in HTML and CSS, and how it is loaded.
+
+mod check;
+mod http2;
+mod loading;
+mod memory;
+mod nginx;
+mod objects;
+mod site;

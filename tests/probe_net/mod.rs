@@ -1,0 +1,62 @@
+//! The probes of `tcp`, `ping` and `name-server` against loopback servers that do what a script says.
+
+mod dns;
+mod dns_daemons;
+mod dns_table;
+mod golden;
+mod ping;
+mod ping_errors;
+mod tcp;
+mod tcp_table;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use vigie::clock::SystemClock;
+use vigie::model::{Document, FailureKind, MonitorType, Observation};
+use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
+use vigie::probe::{Context, ProbeSettings, build};
+
+fn net_with(change: impl FnOnce(&mut NetConfig)) -> Net {
+    let trust = Trust { roots: Roots::None, ..Trust::default() };
+    let mut config = NetConfig { trust, ..NetConfig::default() };
+    change(&mut config);
+    Net::new(&config).unwrap()
+}
+
+fn net() -> Net {
+    net_with(|_| {})
+}
+
+/// One attempt of a monitor of `kind` with `fields`, within `timeout`.
+async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
+    let Value::Object(fields) = fields else { panic!("{fields} is no object") };
+    let settings = ProbeSettings {
+        dns_names: vec!["default.test".to_owned(), "second.test".to_owned()],
+        ..ProbeSettings::default()
+    };
+    let (probe, _) = build(&Document::trusted(kind, fields), &settings);
+    let cancel = CancellationToken::new();
+    let cx = Context::new(net, Deadline::within(timeout), &cancel, &SystemClock);
+    let observation = probe.attempt(cx).await;
+    assert!(observation.total <= timeout + Duration::from_millis(500), "{:?}", observation.total);
+    observation
+}
+
+fn kind_of(observation: &Observation) -> Option<FailureKind> {
+    observation.failure.as_ref().map(|failure| failure.kind)
+}
+
+const SOON: Duration = Duration::from_secs(10);
+
+#[tokio::test]
+async fn each_kind_names_its_target() {
+    for (kind, host) in
+        [(MonitorType::Tcp, "a.test"), (MonitorType::Ping, "b.test"), (MonitorType::NameServer, "c.test")]
+    {
+        let Value::Object(fields) = json!({"hostname": host, "port": 1}) else { unreachable!() };
+        let (probe, _) = build(&Document::trusted(kind, fields), &ProbeSettings::default());
+        assert_eq!(probe.target(), Some(host));
+    }
+}

@@ -1,0 +1,92 @@
+//! The corpora of the fuzz targets, replayed without a fuzzer: every seed, everything that fuzzing has found
+//! on this machine, and each of them cut off at every byte.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// Places at which one input is cut; those of a longer one are spread evenly over it.
+const CUTS: usize = 400;
+
+/// The bodies, and a test for each.
+macro_rules! replayed {
+    ($($name:ident in $file:literal),+ $(,)?) => {
+        $(
+            #[path = $file]
+            mod $name;
+        )+
+
+        const BODIES: &[&str] = &[$(stringify!($name)),+];
+
+        mod corpus {
+            $(
+                #[test]
+                fn $name() {
+                    super::replay(stringify!($name), super::$name::run);
+                }
+            )+
+        }
+    };
+}
+
+replayed! {
+    charset in "../fuzz/bodies/charset.rs",
+    dns_answer in "../fuzz/bodies/dns_answer.rs",
+    documents in "../fuzz/bodies/documents.rs",
+    ftp in "../fuzz/bodies/ftp.rs",
+    http_answer in "../fuzz/bodies/http_answer.rs",
+    imap in "../fuzz/bodies/imap.rs",
+    keyword in "../fuzz/bodies/keyword.rs",
+    legacy in "../fuzz/bodies/legacy.rs",
+    pop3 in "../fuzz/bodies/pop3.rs",
+    script in "../fuzz/bodies/script.rs",
+    settings in "../fuzz/bodies/settings.rs",
+    smtp in "../fuzz/bodies/smtp.rs",
+    template in "../fuzz/bodies/template.rs",
+    xpath in "../fuzz/bodies/xpath.rs",
+}
+
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz")
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let listed = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<_> = listed.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// Lets `run` have every input of `name`, whole and cut off.
+fn replay(name: &str, run: fn(&[u8])) {
+    let mut inputs = files(&fuzz().join("seeds").join(name));
+    assert!(!inputs.is_empty(), "`{name}` has no seeds");
+    let found = fuzz().join("corpus").join(name);
+    if found.is_dir() {
+        inputs.extend(files(&found));
+    }
+    for path in inputs {
+        let bytes = fs::read(&path).unwrap();
+        let step = bytes.len() / CUTS + 1;
+        for end in (0..bytes.len()).step_by(step).chain([bytes.len()]) {
+            let held = catch_unwind(AssertUnwindSafe(|| run(&bytes[..end])));
+            assert!(held.is_ok(), "the first {end} bytes of {} break `{name}`", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_target_has_a_body_that_is_replayed_and_no_seeds_stand_alone() {
+    let names = |folder: &str| -> BTreeSet<String> {
+        let name = |path: PathBuf| path.file_stem().unwrap().to_str().unwrap().to_owned();
+        files(&fuzz().join(folder)).into_iter().map(name).collect()
+    };
+    let bodies: BTreeSet<_> = BODIES.iter().map(|name| (*name).to_owned()).collect();
+    for folder in ["targets", "bodies", "seeds"] {
+        assert_eq!(names(folder), bodies, "tests/fuzz/{folder}");
+    }
+    let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).unwrap();
+    let built = |line: &str| Some(line.strip_prefix("path = \"targets/")?.strip_suffix(".rs\"")?.to_owned());
+    assert_eq!(manifest.lines().filter_map(built).collect::<BTreeSet<_>>(), bodies, "tests/fuzz/Cargo.toml");
+}

@@ -1,0 +1,14 @@
+//! What accounts have beside monitors, over a real store.
+
+mod account;
+mod blackouts;
+mod bulk;
+mod certificates;
+mod events;
+mod groups;
+mod kit;
+mod locations;
+mod performance;
+mod properties;
+mod recipients;
+mod users;

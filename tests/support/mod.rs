@@ -1,0 +1,17 @@
+//! What tests share: real servers, fakes, the application under test, and what is left behind.
+
+pub mod alone;
+pub mod app;
+pub mod binary;
+pub mod closed;
+pub mod daemon;
+pub mod ftp_user;
+pub mod geckodriver;
+pub mod lacking;
+pub mod mail_house;
+pub mod name_server;
+pub mod namespace;
+pub mod processes;
+pub mod routers;
+pub mod tls_page;
+pub mod tls_server;
