@@ -126,14 +126,16 @@ async fn an_empty_body_needs_no_decoding() {
     }
 }
 
-/// Bytes of memory that this process holds, and the most that it held since [`forget_the_most`].
+/// Bytes of memory that this process holds, and the most that it held since [`forget_the_most`], without the pages of
+/// its program, of which more are read the more it does.
 fn memory() -> (u64, u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
         1024 * line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
     };
-    (line("VmRSS:"), line("VmHWM:"))
+    let program = line("RssFile:");
+    (line("VmRSS:") - program, line("VmHWM:") - program)
 }
 
 fn forget_the_most() {

@@ -1,0 +1,19 @@
+//! What meets sockets, processes and time: probes, messages, the engine, the running daemon. A folder per capability, in
+//! one binary, since each binary links the whole library. Most of it waits, and many tests go on side by side.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod cli;
+mod daemon;
+mod endurance;
+mod engine;
+mod net;
+mod notify;
+mod page;
+mod probe_api;
+mod probe_ftp;
+mod probe_http;
+mod probe_mail;
+mod probe_net;
+mod responder;
+#[allow(dead_code, reason = "other tests use the rest of it")]
+mod support;
