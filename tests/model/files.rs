@@ -55,7 +55,10 @@ fn the_reference_page_is_the_field_tables() {
         std::fs::write(&path, &wanted).unwrap();
     }
     let page = std::fs::read_to_string(&path).unwrap();
-    assert!(page == wanted, "out of date: run `UPDATE_REFERENCE=1 cargo test --test model reference`");
+    assert!(
+        page == wanted,
+        "out of date: run `UPDATE_REFERENCE=1 cargo test --test service the_reference_page`"
+    );
 }
 
 #[test]

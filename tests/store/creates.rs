@@ -51,7 +51,7 @@ async fn one_refused_call_leaves_those_of_its_transaction_alone() {
     assert_eq!(store.records(RecordFilter::of(RecordKind::Customer), ALL).await.unwrap().count, 1);
 }
 
-/// `cargo test --release --test store -- --ignored --nocapture creators`
+/// `cargo test --release --test service -- --ignored --nocapture creators`
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "a measurement"]
 async fn sixteen_creators_reach_a_thousand_creates_a_second() {
