@@ -1,4 +1,5 @@
 //! Full pages: what is found in HTML and CSS, and how it is loaded.
+#![allow(clippy::print_stdout, clippy::format_collect)]
 
 mod check;
 mod http2;
