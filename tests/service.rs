@@ -8,6 +8,7 @@ mod alert;
 mod api_fields;
 mod api_v3;
 mod bulk;
+mod fixture;
 mod fleet;
 mod judge;
 mod legacy;

@@ -47,7 +47,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
 
 impl Query {
     /// The parameters of `uri`, of which only those in `known` may be there, each once.
-    fn of(uri: &Uri, known: &[&str]) -> Self {
+    pub(super) fn of(uri: &Uri, known: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), faults: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {
             if query.faults.len() >= MOST_FAULTS {

@@ -90,7 +90,15 @@ mod tests {
     async fn scans_leave_the_thread_of_the_runtime_free() {
         let table = Arc::new(ProcessTable::default());
         // Held as by a scan that takes long: the runtime's only thread goes on meanwhile.
-        let guard = table.last.lock();
+        let (ready, is_held) = std::sync::mpsc::channel();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let held = Arc::clone(&table);
+        let scan = std::thread::spawn(move || {
+            let _guard = held.last.lock();
+            ready.send(()).unwrap();
+            let _ = released.recv();
+        });
+        is_held.recv().unwrap();
         let waiting = tokio::spawn({
             let table = Arc::clone(&table);
             async move { table.health(1, Instant::now()).await }
@@ -99,7 +107,8 @@ mod tests {
             tokio::task::yield_now().await;
         }
         assert!(!waiting.is_finished());
-        drop(guard);
+        drop(release);
+        scan.join().unwrap();
         assert!(waiting.await.unwrap().is_some());
     }
 }

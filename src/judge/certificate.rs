@@ -130,7 +130,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         let ((today, before), (tomorrow, after)) = (on(100), on(101));
-        assert_eq!((today, &before != &after), (tomorrow, true), "{before} {after}");
+        assert_eq!((today, before != after), (tomorrow, true), "{before} {after}");
     }
 
     #[test]

@@ -83,6 +83,6 @@ mod tests {
             drop(many);
         }
         drop((guests, net));
-        assert!(crowd.here.lock().unwrap().is_empty(), "memory of those who are gone");
+        assert!(crowd.here.lock().is_empty(), "memory of those who are gone");
     }
 }

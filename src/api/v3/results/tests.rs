@@ -325,7 +325,10 @@ fn every_key_of_a_result_is_in_the_schema_and_the_other_way_round() {
 #[test]
 fn parameters_are_read_in_the_zone_of_the_account_and_every_fault_is_named() {
     let zone = TimeZone::get("Europe/Berlin").unwrap();
-    let read = |query: &str| read(&format!("/results?{query}").parse().unwrap(), &zone);
+    let read = |query: &str| {
+        let names = ["monitor_id", "location_id", "from", "thru", "outcome", "limit", "offset"];
+        read(Query::of(&format!("/results?{query}").parse().unwrap(), &names), &zone)
+    };
     let (filter, window) =
         read("monitor_id=7,8&from=2026-11-20%2013:00:00&outcome=error,missed&limit=5").unwrap();
     assert_eq!(filter.monitors, [MonitorId(7), MonitorId(8)]);
