@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::json;
-use vigie::judge::assertion::{Answer, Assertion, judge_all};
+use vigie::evaluate::assertion::{Answer, Assertion, judge_all};
 
 const BYTES: usize = 100 * 1024;
 

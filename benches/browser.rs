@@ -22,9 +22,10 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use vigie::browser::{BrowserKind, House, HouseConfig};
 use vigie::clock::SystemClock;
-use vigie::model::{Document, MonitorType, Observation};
+use vigie::domain::{MonitorType, Observation};
 use vigie::net::Deadline;
 use vigie::probe::{Context, ProbeSettings, build};
+use vigie::schema::Document;
 
 use driver::{Call, between, calls, recorder, replay};
 

@@ -11,17 +11,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use vigie::catalog::{Common, Directory};
 use vigie::clock::FakeClock;
-use vigie::control::{
-    Agent, AlarmSettings, Bell, Common, Directory, IngestSettings, Ingestor, LookoutParts, PlanError,
-    Planned, Planner,
+use vigie::domain::{
+    Attempt, Capture, Certificate, CheckId, CheckResult, CustomerId, Facts, HttpFacts, Location, LocationId,
+    MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
-use vigie::model::{
-    Attempt, Capture, Certificate, CheckId, CheckResult, CustomerId, Document, Facts, HttpFacts, Location,
-    LocationId, Monitor, MonitorId, MonitorType, Origin, Outcome, Phase, Phases, Revision, RunId, Secrets,
-    Status, Timestamp, TlsFacts,
+use vigie::pipeline::{
+    Agent, AlarmSettings, Bell, IngestSettings, Ingestor, LookoutParts, PlanError, Planned, Planner,
 };
 use vigie::schedule::Slots;
+use vigie::schema::{Document, Monitor, Origin, Secrets};
 use vigie::store::{
     Commit, Ingest, Monitors, Page, ResultFilter, Results, SqliteSettings, SqliteStore, Synchronous,
 };
@@ -71,7 +71,7 @@ fn result(n: i64, facts: &Facts) -> CheckResult {
             warnings: Vec::new(),
         }],
         facts: facts.clone(),
-        course: vigie::model::Course::default(),
+        course: vigie::domain::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,

@@ -7,7 +7,7 @@ mod allocator;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use vigie::judge::keyword::{KeywordRule, Matching};
+use vigie::evaluate::keyword::{KeywordRule, Matching};
 
 fn rule(pattern: &str, matching: Matching, match_case: bool) -> KeywordRule {
     KeywordRule {

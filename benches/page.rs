@@ -16,7 +16,7 @@ use http::{Request, header};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::SendRequest;
 use serde_json::json;
-use vigie::model::MonitorType;
+use vigie::domain::MonitorType;
 use vigie::net::Abrupt;
 
 use cpu::{attempt, in_turns, net, probe, told};

@@ -17,7 +17,7 @@ use hickory_proto::rr::{Name, RData, Record, RecordType, rdata::A};
 use nix::sys::resource::UsageWho;
 use serde_json::json;
 use tokio::net::UdpSocket;
-use vigie::model::MonitorType;
+use vigie::domain::MonitorType;
 use vigie::net::Net;
 use vigie::probe::Probe;
 

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::{Request, header};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
-use vigie::model::MonitorType;
+use vigie::domain::MonitorType;
 
 use cpu::{attempt, in_turns, net, probe, told};
 use web::{serve, served, speak, stream};

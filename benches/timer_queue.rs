@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use vigie::model::{MonitorId, Timestamp};
+use vigie::domain::{MonitorId, Timestamp};
 use vigie::schedule::{CatchUp, Slots, TimerQueue};
 
 const START: Timestamp = Timestamp::from_seconds(1_795_176_000);

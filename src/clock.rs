@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::watch;
 
-use crate::model::Timestamp;
+use crate::domain::Timestamp;
 
 /// Tells the time and waits. Wall time may step; waiting follows monotonic time.
 pub trait Clock: Send + Sync + 'static {

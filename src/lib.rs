@@ -4,39 +4,50 @@
 //!
 //! | Floor | Modules |
 //! |---|---|
-//! | 0 | [`model`] the words of the field and their rules, [`clock`] time as a trait, [`sync`] locks |
-//! | 1 | [`judge`], [`schedule`], [`alert`] pure decisions; [`net`], [`wire`] sockets and protocols, [`page`] over them the objects of a web page; [`browser`] real browsers and their drivers; [`telemetry`] logs and metrics; [`vault`] secrets at rest |
-//! | 2 | [`probe`] one check of each kind; [`notify`] one way to tell somebody each; [`store`] what is kept |
-//! | 3 | [`engine`] attempts, retries, limits and the runner |
-//! | 4 | [`control`] use cases: accounts, monitors and their files, results, alarms and their delivery, housekeeping |
-//! | 5 | [`api`], [`web`] what is served |
-//! | 6 | [`app`], [`cli`] wiring and words for people; [`responder`] built-in targets for demo and load |
+//! | 0 | [`domain`] what exists: ids, runs, results; [`clock`] time as a trait; [`sync`] locks |
+//! | 1 | [`syntax`] texts with positions; [`redaction`] what is masked; [`script`] browser scripts; [`evaluate`] and [`schedule`] pure decisions; [`schema`] the field table and its forms; [`alerting`] the alert state of a monitor |
+//! | 2 | [`telemetry`] logs and metrics; [`vault`] secrets at rest; [`net`] sockets; [`protocol`] exchanges over them; [`webpage`] the objects of a page; [`forward_proxy`], [`subprocess`] and over them [`browser`] |
+//! | 3 | [`probe`] one check of each kind; [`notify`] the channels; [`store`] what is kept |
+//! | 4 | [`agent`] attempts, retries, limits and the runner of a location |
+//! | 5 | [`catalog`] read models; [`pipeline`] from results to alerts and their delivery; [`service`] use cases |
+//! | 6 | [`api`], [`web`] what is served |
+//! | 7 | [`settings`], [`app`], [`cli`] wiring and the terminal; [`targets`] built-in targets for demo and load |
 
 pub mod clock;
-pub mod model;
+pub mod domain;
 pub mod sync;
 
-pub mod alert;
-pub mod browser;
-pub mod judge;
-pub mod net;
-pub mod page;
+pub mod alerting;
+pub mod evaluate;
+pub mod redaction;
 pub mod schedule;
+pub mod schema;
+pub mod script;
+pub mod syntax;
+
+pub mod browser;
+pub mod forward_proxy;
+pub mod net;
+pub mod protocol;
+pub mod subprocess;
 pub mod telemetry;
 pub mod vault;
-pub mod wire;
+pub mod webpage;
 
 pub mod notify;
 pub mod probe;
 pub mod store;
 
-pub mod engine;
+pub mod agent;
 
-pub mod control;
+pub mod catalog;
+pub mod pipeline;
+pub mod service;
 
 pub mod api;
 pub mod web;
 
 pub mod app;
 pub mod cli;
-pub mod responder;
+pub mod settings;
+pub mod targets;

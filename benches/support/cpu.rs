@@ -9,9 +9,10 @@ use nix::sys::time::TimeValLike;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
-use vigie::model::{Document, MonitorType, Observation};
+use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{Context, Probe, ProbeSettings, build};
+use vigie::schema::Document;
 
 /// CPU that `who` has used so far, user and system.
 pub fn cpu(who: UsageWho) -> Duration {

@@ -5,7 +5,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 
 use super::ApiError;
-use crate::model::source::{Node, NodeValue, Place};
+use crate::syntax::source::{Node, NodeValue, Place};
 
 /// Bytes of a body that calls of version 3 take.
 pub(super) const BODY_BYTES: usize = 2 * 1024 * 1024;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use axum::extract::{ConnectInfo, Request};
 use axum::http::header;
 
-use crate::control::Refusal;
+use crate::service::Refusal;
 
 /// The address that a call came from; loopback where it came from no socket.
 pub(super) fn address(request: &Request) -> IpAddr {

@@ -5,7 +5,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::control::{Refusal, StoreError};
+use crate::service::Refusal;
+use crate::store::StoreError;
 
 /// Why a call was not answered; every offence has a message of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
 use super::ApiError;
-use crate::control::Saved;
-use crate::model::Revision;
+use crate::domain::Revision;
+use crate::service::Saved;
 
 /// The tag of `revision`.
 pub(super) fn tag(revision: Revision) -> HeaderValue {

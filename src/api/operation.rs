@@ -6,8 +6,8 @@ use std::fmt;
 use axum::http::Method;
 use axum::routing::MethodFilter;
 
-use crate::model::Right;
-use crate::model::table::Table;
+use crate::domain::Right;
+use crate::schema::table::Table;
 
 /// One call.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
 use super::ApiError;
-use crate::model::Timestamp;
+use crate::domain::Timestamp;
 
 /// Offences in one query that are named.
 const MOST_FAULTS: usize = 100;

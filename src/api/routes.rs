@@ -12,7 +12,7 @@ use super::caller::{address, token};
 use super::query::QueryNames;
 use super::select::{SELECT, narrow};
 use super::{ApiError, ApiState, Operation};
-use crate::model::Right;
+use crate::domain::Right;
 
 /// Operations and the router that serves them.
 pub(super) struct Routes {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::catalog::Directory;
 use crate::clock::Clock;
-use crate::control::{Accounts, Alerting, Directory, Fleet, Resources, Trials, View};
+use crate::service::{Accounts, Alerting, Fleet, Resources, Trials, View};
 
 /// The use cases behind the APIs. Cheap to clone.
 #[derive(Clone)]

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::model::{LocationId, Monitor, MonitorId, Timestamp};
+use crate::domain::{LocationId, MonitorId, Timestamp};
+use crate::schema::Monitor;
 use crate::store::MonitorState;
 
 /// Until when the slots of each enabled monitor are accounted for at `location`: by its newest result there.
@@ -41,7 +42,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::model::{CheckId, CustomerId, Document, MonitorType, Origin, Outcome, Revision, Status};
+    use crate::domain::{CheckId, CustomerId, MonitorType, Outcome, Revision, Status};
+    use crate::schema::{Document, Origin};
 
     fn at(minute: i64) -> Timestamp {
         Timestamp::from_seconds(1_767_225_600 + 60 * minute)
@@ -93,7 +95,7 @@ mod tests {
     #[test]
     fn a_rest_missed_nothing_over_a_restart() {
         let rested = |id: i64, until: Timestamp| {
-            let trail = crate::model::Trail { paused_until: Some(until), ..crate::model::Trail::default() };
+            let trail = crate::schema::Trail { paused_until: Some(until), ..crate::schema::Trail::default() };
             Monitor { trail: Arc::new(trail), ..monitor(id, true, at(7)) }
         };
         let stored = [rested(1, at(200)), rested(2, at(50)), rested(3, at(60))];

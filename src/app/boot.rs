@@ -14,32 +14,30 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::browsers;
-use super::certificates;
-use super::delivery;
 use super::demo::Demo;
 use super::desk::{Around, Desk};
 use super::door::Door;
 use super::host_token::{HostToken, remove_host_token, write_host_token};
-use super::outposts;
 use super::quiet::Quiet;
 use super::reload::{Doors, RunningSet, Taken, refused};
 use super::server::ServerTls;
-use super::settings::{ServerSettings, Settings, Sources};
 use super::signals::{Signals, Wish};
 use super::vitals::{Heart, WatchedIngest};
 use super::watch::{self, Watch};
-use super::{server, service};
+use super::{browsers, certificates, delivery, outposts, server, service};
+use crate::agent::RunnerHandle;
 use crate::api;
+use crate::catalog::Roster;
 use crate::clock::{Clock, SystemClock};
-use crate::control::{
+use crate::pipeline::{
     Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Performance,
-    PerformanceParts, Roster, TimeOfDay, View, Vitals,
+    PerformanceParts, TimeOfDay, Vitals,
 };
-use crate::engine::RunnerHandle;
-use crate::model::FieldFault;
+use crate::service::View;
+use crate::settings::{ServerSettings, Settings, Sources};
 use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
 use crate::sync::Mutex;
+use crate::syntax::FieldFault;
 use crate::telemetry::{Metrics, init_logs, log_panics};
 use crate::web::{self, Bounds, Gate, Site};
 

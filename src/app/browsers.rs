@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::settings::Settings;
 use crate::browser::{BrowserKind, House, HouseConfig};
+use crate::settings::Settings;
 
 /// Folder of the profiles, in the data folder.
 const FOLDER: &str = "browsers";

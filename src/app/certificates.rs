@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::control::{OpenCertificate, Resources};
 use crate::net::{Net, Pem};
+use crate::service::{OpenCertificate, Resources};
 
 /// `nets` have what `resources` keep from now on.
 pub(super) async fn follow(resources: &Resources, nets: Vec<Arc<Net>>) -> anyhow::Result<()> {

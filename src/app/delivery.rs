@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::settings::Settings;
 use crate::clock::Clock;
-use crate::control::{Addresses, Bell, Delivery, DeliveryParts};
 use crate::net::Net;
 use crate::notify::{Channels, Composer, Http};
+use crate::pipeline::{Addresses, Bell, Delivery, DeliveryParts};
+use crate::settings::Settings;
 use crate::store::SqliteStore;
 use crate::telemetry::Metrics;
 

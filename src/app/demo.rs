@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use super::settings::Settings;
 use crate::net::Pem;
-use crate::responder::{Addresses, Responder, ResponderConfig};
+use crate::settings::Settings;
+use crate::targets::{Addresses, Responder, ResponderConfig};
 
 const MONITORS: &str = include_str!("../../config/demo/monitors.yaml");
 
@@ -46,7 +46,7 @@ impl Demo {
         let label = "the authority of the demo".to_owned();
         settings.net.trust.authorities.push(Pem { label, text });
         if !settings.plans.is_empty() {
-            settings.plans.push(crate::model::accept::Plan {
+            settings.plans.push(crate::schema::accept::Plan {
                 code: "demo".to_owned(),
                 types: Vec::new(),
                 least_interval: 1,
@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
     use crate::app::read_monitors;
-    use crate::app::settings::Sources;
+    use crate::settings::Sources;
 
     #[tokio::test]
     async fn the_demo_watches_all_five_types_and_leaves_nothing_behind() {

@@ -12,18 +12,19 @@ use tokio_util::sync::CancellationToken;
 use super::keys::key_place;
 use super::planner::{LocalPlanner, Outpost, PlannerParts};
 use super::quiet::Quiet;
-use super::settings::Settings;
 use super::surroundings::common;
 use crate::api::ApiState;
+use crate::catalog::{Directory, Roster};
 use crate::clock::Clock;
-use crate::control::{
-    Accounts, Addresses, Alerting, AlertingParts, Directory, Fleet, FleetParts, Ingestor, RecordFilter,
-    Refusal, ResourceParts, Resources, Roster, TrialParts, Trials, View, Watchman, open_keyring,
-    readable_password, reseal,
-};
-use crate::model::RecordKind;
+use crate::domain::RecordKind;
+use crate::pipeline::{Addresses, Ingestor};
 use crate::probe::ProbeSettings;
-use crate::store::{Alarms, Ledger, Outbox, Page, Tokens};
+use crate::service::{
+    Accounts, Alerting, AlertingParts, Fleet, FleetParts, Refusal, ResourceParts, Resources, TrialParts,
+    Trials, View, Watchman, open_keyring, readable_password, reseal,
+};
+use crate::settings::Settings;
+use crate::store::{Alarms, Ledger, Outbox, Page, RecordFilter, Tokens};
 use crate::vault::Keyring;
 
 /// Name of the file with the password of the first admin, in the data folder.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::control::{Bell, Ingestor, Watchman};
-use crate::model::{EpisodeId, MonitorId};
+use crate::domain::{EpisodeId, MonitorId};
+use crate::pipeline::{Bell, Ingestor};
+use crate::service::Watchman;
 use crate::store::Answer;
 
 /// The way to the loop that decides, and to the delivery.

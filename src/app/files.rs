@@ -9,14 +9,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::secrets::read_secret;
-use super::settings::Settings;
 use super::surroundings::Known;
-use crate::control::Wanted;
-use crate::model::accept::Surroundings;
-use crate::model::intake::SecretAt;
-use crate::model::monitor_file::{FileMonitor, Keys, load};
-use crate::model::source::{MAX_BYTES, Place};
-use crate::model::{CustomerId, FieldFault, Rule};
+use crate::domain::CustomerId;
+use crate::schema::accept::Surroundings;
+use crate::schema::intake::SecretAt;
+use crate::schema::monitor_file::{FileMonitor, Keys, load};
+use crate::service::Wanted;
+use crate::settings::Settings;
+use crate::syntax::source::{MAX_BYTES, Place};
+use crate::syntax::{FieldFault, Rule};
 
 /// Endings of monitor files.
 pub const MONITOR_FILES: [&str; 3] = ["yaml", "yml", "json"];

@@ -1,12 +1,11 @@
 //! The token of the host itself, in a file of the data folder: whoever may read it may do everything in
 //! account 1 for as long as the server lives. The file also says where the server is and how to know it.
 
-use std::fmt;
-use std::fs;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 /// Its name in the data folder.
 const NAME: &str = "host-token";

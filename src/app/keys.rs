@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::settings::Settings;
+use crate::settings::Settings;
 use crate::vault::KeyPlace;
 
 /// The key file of `settings`: `store.key_file`, or else the credential `vigie.key` that systemd hands to the

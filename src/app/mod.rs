@@ -18,7 +18,6 @@ mod reload;
 mod secrets;
 mod server;
 mod service;
-pub mod settings;
 mod signals;
 mod surroundings;
 mod vitals;

@@ -6,12 +6,13 @@ use anyhow::Context;
 
 use super::planner::Outpost;
 use super::quiet::Quiet;
-use super::settings::{EngineSettings, Hosted, Settings};
+use crate::agent;
+use crate::agent::{Connectivity, Limits, Place, ResultSink, Silence};
 use crate::clock::Clock;
-use crate::control::Ingestor;
-use crate::engine::{self, Connectivity, Limits, Place, ResultSink, Silence};
-use crate::model::CheckResult;
+use crate::domain::CheckResult;
 use crate::net::Net;
+use crate::pipeline::Ingestor;
+use crate::settings::{EngineSettings, Hosted, Settings};
 use crate::telemetry::Metrics;
 
 /// Starts a runner without monitors for each location of `settings`; results go to `ingestor`.
@@ -52,7 +53,7 @@ fn outpost(
         silence: Some(silence),
         ..Place::new(Arc::clone(&net), Arc::clone(clock))
     };
-    let runner = engine::start(limits(&engine, room), place, Arc::clone(sink), Arc::clone(metrics));
+    let runner = agent::start(limits(&engine, room), place, Arc::clone(sink), Arc::clone(metrics));
     Ok(Outpost { location, verifies, runner, net, connectivity })
 }
 

@@ -10,15 +10,16 @@ use std::time::Duration;
 use futures::future::try_join_all;
 
 use super::quiet::Quiet;
+use crate::agent::{Assignment, Change, Connectivity, OrderError, RunnerHandle};
+use crate::catalog::{AccountFacts, Directory};
 use crate::clock::Clock;
-use crate::control::{
-    AccountFacts, Agent, Directory, Fleet, Ingestor, LastRuns, PlanError, Planned, Planner,
-};
-use crate::engine::{Assignment, Change, Connectivity, OrderError, RunnerHandle};
-use crate::model::{Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, Timestamp};
+use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, Proxy};
+use crate::pipeline::{Agent, Ingestor, PlanError, Planned, Planner};
 use crate::probe::{self, ProbeSettings};
 use crate::schedule::{Part, RunPlan};
+use crate::schema::Monitor;
+use crate::service::{Fleet, LastRuns};
 use crate::store::MonitorState;
 
 /// What of an account decides how its monitors run: its default pool and days before a certificate's end.

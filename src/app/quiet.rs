@@ -4,9 +4,9 @@ use crate::sync::RwLock;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::control::AccountFacts;
-use crate::engine::{Assignment, Silence};
-use crate::model::{CustomerId, Location, Timestamp};
+use crate::agent::{Assignment, Silence};
+use crate::catalog::AccountFacts;
+use crate::domain::{CustomerId, Location, Timestamp};
 use crate::schedule::Rests;
 
 /// Answers from memory, so that no check waits for the store. Who reads an account notes it here; the newest is

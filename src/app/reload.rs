@@ -10,13 +10,15 @@ use super::accounted::accounted;
 use super::desk::Desk;
 use super::files::{read_with_secrets, wanted};
 use super::planner::LastPlanned;
-use super::settings::Settings;
 use super::surroundings::common;
 use crate::clock::Clock;
-use crate::control::{Provision, provision_over};
-use crate::model::monitor_file::FileMonitor;
-use crate::model::{FieldFault, LocationId, Monitor, MonitorId};
+use crate::domain::{LocationId, MonitorId};
+use crate::schema::Monitor;
+use crate::schema::monitor_file::FileMonitor;
+use crate::service::{Provision, provision_over};
+use crate::settings::Settings;
 use crate::store::{Ledger, Monitors, Results, StoreError};
+use crate::syntax::FieldFault;
 use crate::telemetry::Metrics;
 
 /// The doors through which a change goes.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::model::intake::SecretAt;
+use crate::schema::intake::SecretAt;
 
 /// Bytes of one secret.
 const MOST: u64 = 64 * 1024;

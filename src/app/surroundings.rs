@@ -1,11 +1,11 @@
 //! What the rules on monitors have to know of the settings and of this build.
 
-use super::settings::Settings;
-use crate::control::{Common, KnownCertificate};
-use crate::model::MonitorType;
-use crate::model::accept::{Plan, Surroundings};
+use crate::catalog::{Common, KnownCertificate};
+use crate::domain::MonitorType;
 use crate::net::TlsVersions;
 use crate::probe;
+use crate::schema::accept::{Plan, Surroundings};
+use crate::settings::Settings;
 
 /// Owns what [`Surroundings`] points to.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl Known {
     pub fn of(settings: &Settings) -> Self {
         let trust = &settings.net.trust;
         let speaks = |version: &&str| TlsVersions::of_field(version).is_spoken();
-        let versions = crate::model::table::shared::SSL_VERSIONS;
+        let versions = crate::schema::table::shared::SSL_VERSIONS;
         Self {
             locations: settings.location_ids(),
             certificates: trust.client_certificates.keys().copied().collect(),
@@ -91,7 +91,7 @@ pub(super) fn common(settings: &Settings) -> Common {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::settings::Sources;
+    use crate::settings::Sources;
 
     #[test]
     fn a_live_change_of_what_browsers_pretend_to_be_reaches_every_account() {

@@ -9,9 +9,9 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::service;
-use crate::control::{Condition, Ingestor, Vitals};
-use crate::engine::RunnerHandle;
-use crate::model::{Location, MonitorId, Timestamp};
+use crate::agent::RunnerHandle;
+use crate::domain::{Location, MonitorId, Timestamp};
+use crate::pipeline::{Condition, Ingestor, Vitals};
 use crate::store::{Answer, Commit, Ingest, Results, Span};
 
 /// Time between two looks at the parts.

@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use url::Url;
 
 use super::sieve::Sieve;
-use crate::model::cut;
+use crate::domain::cut;
 
 /// Bytes of a message with one event.
 pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;

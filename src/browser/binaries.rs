@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::{BrowserKind, HouseConfig};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
 
 /// A browser with its driver.
 #[derive(Clone, Debug, PartialEq, Eq)]

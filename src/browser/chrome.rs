@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::binaries::Binaries;
 use super::commands::Cdp;
-use super::group::Program;
-use super::profile::Profile;
 use super::{Guise, Wish};
+use crate::subprocess::group::Program;
+use crate::subprocess::profile::Profile;
 
 const FLAGS: &[&str] = &[
     "--disable-quic",

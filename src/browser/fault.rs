@@ -2,7 +2,7 @@
 
 use fantoccini::error::{CmdError, NewSessionError};
 
-use crate::model::{Failure, FailureKind, Phase, printable};
+use crate::domain::{Failure, FailureKind, Phase, printable};
 
 /// Bytes of what a driver says that are told.
 const TOLD: usize = 600;

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::bidi::{Bidi, LONGEST_EVENT, bidi_address};
 use super::binaries::Binaries;
-use super::group::Program;
-use super::profile::Profile;
 use super::{Guise, Wish};
+use crate::subprocess::group::Program;
+use crate::subprocess::profile::Profile;
 
 /// Time for one question over `WebDriver BiDi`.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -10,16 +10,18 @@ use serde_json::Value;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 use super::binaries::{self, Binaries};
-use super::bounded::Bounded;
 use super::fault::{self, launch};
-use super::group::{self, Group};
 use super::keeper::{Held, Keeper};
-use super::process_table::ProcessTable;
-use super::profile::{self, Profile};
-use super::user::Account;
-use super::{BrowserKind, HouseConfig, Remote, Wish, addon, chrome, firefox, processes, remote};
-use crate::model::{BrowserFacts, Failure, FailureKind, Phase};
-use crate::net::{BlockedHosts, Deadline, Forward, ForwardRules, Net, Peers, TlsOptions};
+use super::{BrowserKind, HouseConfig, Remote, Wish, addon, chrome, firefox, remote};
+use crate::domain::{BrowserFacts, Failure, FailureKind, Phase};
+use crate::forward_proxy::{BlockedHosts, Forward, ForwardRules, Peers};
+use crate::net::{Deadline, Net, TlsOptions};
+use crate::subprocess::bounded::Bounded;
+use crate::subprocess::group::Group;
+use crate::subprocess::process_table::ProcessTable;
+use crate::subprocess::profile::Profile;
+use crate::subprocess::user::Account;
+use crate::subprocess::{group, processes, profile};
 
 /// How long a check waits for room among the browsers of this host, beside what its script may take.
 pub const QUEUE: Duration = Duration::from_mins(2);
@@ -313,7 +315,7 @@ impl Start<'_> {
         self.house.config.sandbox && !self.account.is_root()
     }
 
-    fn driver(&self, profile: &Profile) -> Result<(Group, super::tail::Tail), Failure> {
+    fn driver(&self, profile: &Profile) -> Result<(Group, crate::subprocess::tail::Tail), Failure> {
         let program = match self.wish.kind {
             BrowserKind::Chrome => chrome::program(self.binaries),
             _ => firefox::program(self.binaries, profile, &self.wish.guise),

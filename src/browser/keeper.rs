@@ -8,11 +8,11 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::fault::with_printed;
-use super::group::Group;
-use super::process_table::{FRESH, Health, ProcessTable};
-use super::profile::Profile;
-use super::tail::Tail;
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::subprocess::group::Group;
+use crate::subprocess::process_table::{FRESH, Health, ProcessTable};
+use crate::subprocess::profile::Profile;
+use crate::subprocess::tail::Tail;
 
 /// Holds the processes of one browser, its profile and its place among the others.
 #[derive(Debug)]

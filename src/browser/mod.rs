@@ -4,26 +4,19 @@
 mod addon;
 mod bidi;
 mod binaries;
-mod bounded;
 mod chrome;
 mod commands;
 mod config;
 mod fault;
 mod firefox;
-mod group;
 mod house;
 mod journal;
 mod keeper;
 mod picture;
-mod process_table;
-mod processes;
-mod profile;
 mod remote;
 mod session;
 mod sieve;
-mod tail;
 mod trouble;
-mod user;
 mod wish;
 
 pub use bidi::bidi_address;

@@ -5,11 +5,12 @@ use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder};
 use serde_json::json;
 
-use super::bounded::Bounded;
 use super::fault::{self, launch};
 use super::{BrowserKind, Remote, Wish, chrome, firefox};
-use crate::model::{Failure, FailureKind};
-use crate::net::{Deadline, Endpoint, Forward, Net, Trace};
+use crate::domain::{Failure, FailureKind};
+use crate::forward_proxy::Forward;
+use crate::net::{Deadline, Endpoint, Net, Trace};
+use crate::subprocess::bounded::Bounded;
 
 /// A session at `remote`, with a browser that goes through `forward`.
 ///

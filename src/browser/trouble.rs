@@ -3,7 +3,7 @@
 use fantoccini::error::{CmdError, ErrorStatus};
 use serde_json::Value;
 
-use crate::model::cut;
+use crate::domain::cut;
 
 /// Longest text of a driver that is kept, in characters.
 const LONGEST: usize = 300;

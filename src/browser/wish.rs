@@ -1,6 +1,7 @@
 //! What one check wants of its browser.
 
-use crate::net::{BlockedHosts, Family, TraceId};
+use crate::forward_proxy::{BlockedHosts, TraceId};
+use crate::net::Family;
 
 /// The browsers that can be asked for (interface.md 2.2, `browser_type`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -11,8 +11,10 @@ use super::output::{self, Faults};
 use super::remote::ServerArgs;
 use super::style::Style;
 use crate::app::read_to_apply;
-use crate::model::monitor_file::FileMonitor;
-use crate::model::{Outcome, Secrets, printable, shortened};
+use crate::domain::{Outcome, printable};
+use crate::schema::Secrets;
+use crate::schema::monitor_file::FileMonitor;
+use crate::syntax::shortened;
 
 /// Bring the monitors of a server in line with files
 ///

@@ -8,9 +8,9 @@ use clap::Subcommand;
 use super::output;
 use super::settings::SettingsArgs;
 use crate::app::{read_monitors, read_text};
-use crate::model::FieldFault;
-use crate::model::monitor_file::FileMonitor;
-use crate::model::source::{Node, NodeValue};
+use crate::schema::monitor_file::FileMonitor;
+use crate::syntax::FieldFault;
+use crate::syntax::source::{Node, NodeValue};
 
 /// Look after the configuration
 #[derive(Debug, clap::Args)]

@@ -5,10 +5,9 @@ use std::process::ExitCode;
 use comfy_table::Cell;
 
 use super::desk::{CustomerRow, DeskArgs};
-use super::output;
 use super::render::plain;
 use super::style::Style;
-use super::table;
+use super::{output, table};
 
 /// Add and list accounts
 ///

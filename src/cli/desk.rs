@@ -16,11 +16,11 @@ use super::remote::{List, Refused, Server, ServerArgs};
 use super::source::DATABASE;
 use super::token;
 use super::trust::Trust;
-use crate::app::settings::{Settings, Sources};
 use crate::app::{HostToken, host_token_of};
 use crate::clock::SystemClock;
-use crate::control::{Accounts, Refusal, Via};
-use crate::model::{CustomerId, Record, Role};
+use crate::domain::{CustomerId, Record, Role};
+use crate::service::{Accounts, Refusal, Via};
+use crate::settings::{Settings, Sources};
 use crate::store::{SqliteSettings, SqliteStore, StoreError};
 
 /// Which data folder.
@@ -267,9 +267,9 @@ impl Desk {
         let accounts =
             if own { vec![None] } else { self.customers().await?.iter().map(|row| Some(row.id)).collect() };
         for customer in accounts {
-            let key = crate::control::login_key(login);
+            let key = crate::service::login_key(login);
             let users = self.users(customer).await?;
-            let Some(user) = users.iter().find(|user| crate::control::login_key(&user.login) == key) else {
+            let Some(user) = users.iter().find(|user| crate::service::login_key(&user.login) == key) else {
                 continue;
             };
             let Self::Server(server, host) = self else { break };

@@ -1,10 +1,9 @@
 //! `vigie export`: the monitors of a server as files that `vigie apply` reads.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fs, io};
 
 use anyhow::Context;
 use serde::Deserialize;
@@ -12,7 +11,8 @@ use serde_json::{Map, Value};
 
 use super::output::{self, WrongUse};
 use super::remote::ServerArgs;
-use crate::model::{MASK, MonitorType, yaml};
+use crate::domain::MonitorType;
+use crate::syntax::{MASK, yaml};
 
 /// Write the monitors of a server as files that `vigie apply` reads
 ///

@@ -7,10 +7,12 @@ use serde_json::Value;
 
 use super::style::Style;
 use super::{output, table};
-use crate::model::field::{Field, Kind, Preset};
-use crate::model::table::{self as tables, Table};
-use crate::model::{MonitorType, nearest};
+use crate::domain::MonitorType;
 use crate::probe;
+use crate::schema::field::{Field, Kind, Preset};
+use crate::schema::table as tables;
+use crate::schema::table::Table;
+use crate::syntax::nearest;
 
 /// Show the fields of a monitor type: name, rule, default, meaning
 #[derive(Debug, clap::Args)]

@@ -10,8 +10,8 @@ use super::output::{self, WrongUse};
 use super::style::Style;
 use super::table;
 use crate::app::key_place;
-use crate::app::settings::Settings;
-use crate::control::{open_keyring, reseal, sealed_by};
+use crate::service::{open_keyring, reseal, sealed_by};
+use crate::settings::Settings;
 use crate::store::SqliteStore;
 use crate::vault::{KeyId, Keyring};
 

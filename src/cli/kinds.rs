@@ -1,6 +1,7 @@
 //! Monitor types as people type them.
 
-use crate::model::{MonitorType, nearest};
+use crate::domain::MonitorType;
+use crate::syntax::nearest;
 
 /// The type with the version 3 name `word`; else words that name the nearest one, or all.
 pub(super) fn parse(word: &str) -> Result<MonitorType, String> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::Timestamp;
+use crate::domain::Timestamp;
 
 /// Units of an age, with their seconds.
 const UNITS: [(&str, u64); 4] = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400)];

@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use comfy_table::Cell;
 use serde::Serialize;
 
-use super::output;
 use super::render::plain;
 use super::source::{MonitorRow, Source, SourceArgs};
 use super::style::Style;
-use super::table;
-use crate::model::{CheckResult, MonitorType, Outcome, Status, Timestamp};
+use super::{output, table};
+use crate::domain::{CheckResult, MonitorType, Outcome, Status, Timestamp};
 use crate::store::{Page, ResultFilter};
 
 /// List the monitors with their last outcome

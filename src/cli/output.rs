@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use crate::model::FieldFault;
+use crate::syntax::FieldFault;
 
 /// The command was asked for something that cannot be: the words say what and how to put it right.
 #[derive(Debug, thiserror::Error)]

@@ -10,8 +10,8 @@ use zeroize::Zeroizing;
 
 use super::output::{Faults, WrongUse};
 use crate::app::read_secret;
-use crate::control::password_fault;
-use crate::model::intake::SecretAt;
+use crate::schema::intake::SecretAt;
+use crate::service::password_fault;
 
 /// Bytes of a line that is typed or piped in at most.
 const MOST: u64 = 16 * 1024;

@@ -7,7 +7,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
 use super::output;
-use crate::responder::{Addresses, Responder, ResponderConfig};
+use crate::targets::{Addresses, Responder, ResponderConfig};
 
 /// Start the built-in targets on loopback, print where they listen as one line of JSON, and run until
 /// standard input ends

@@ -5,13 +5,12 @@ use std::process::ExitCode;
 use comfy_table::{Cell, CellAlignment};
 
 use super::moment::Moment;
-use super::output;
 use super::render::{duration, plain};
 use super::source::SourceArgs;
 use super::style::Style;
-use super::table;
+use super::{output, table};
 use crate::clock::{Clock, SystemClock};
-use crate::model::{CheckResult, Location, LocationId, Outcome};
+use crate::domain::{CheckResult, Location, LocationId, Outcome};
 use crate::store::{Page, ResultFilter};
 
 /// Show what checks came to, newest first

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::output::{Faults, WrongUse};
-use crate::app::settings::{Hosted, Settings, Sources};
-use crate::model::FieldFault;
+use crate::settings::{Hosted, Settings, Sources};
+use crate::syntax::FieldFault;
 
 /// Where the settings come from.
 #[derive(Clone, Debug, clap::Args)]

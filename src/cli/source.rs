@@ -7,8 +7,10 @@ use serde::Deserialize;
 use super::output::WrongUse;
 use super::remote::{List, Server, ServerArgs};
 use crate::clock::{Clock, SystemClock};
-use crate::model::{CheckResult, Location, Monitor, MonitorId, MonitorType, Timestamp, nearest};
+use crate::domain::{CheckResult, Location, MonitorId, MonitorType, Timestamp};
+use crate::schema::Monitor;
 use crate::store::{Page, ResultFilter, ResultPage, SqliteReader, SqliteSettings};
+use crate::syntax::nearest;
 
 /// Name of the database in a data folder.
 pub(super) const DATABASE: &str = "vigie.db";

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use crate::model::Outcome;
+use crate::domain::Outcome;
 
 /// Paints words, or leaves them as they are.
 #[derive(Clone, Copy, Debug)]

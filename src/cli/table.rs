@@ -3,7 +3,7 @@
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 
 use super::style::Style;
-use crate::model::Outcome;
+use crate::domain::Outcome;
 
 /// A table of `rows` under `heads`, each line without trailing spaces; a terminal's width is kept to.
 pub(super) fn table(heads: &[&str], rows: Vec<Vec<Cell>>, style: Style) -> String {
@@ -37,12 +37,12 @@ pub(super) fn outcome(outcome: Outcome, style: Style) -> Cell {
 }
 
 /// A time without its fraction, as tables show it.
-pub(super) fn time(at: crate::model::Timestamp) -> Cell {
+pub(super) fn time(at: crate::domain::Timestamp) -> Cell {
     Cell::new(moment(at))
 }
 
 /// The same as text.
-pub(super) fn moment(at: crate::model::Timestamp) -> String {
+pub(super) fn moment(at: crate::domain::Timestamp) -> String {
     at.to_string().chars().take(19).collect::<String>().replace('T', " ")
 }
 

@@ -11,10 +11,10 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::app::settings::{Settings, Sources};
 use crate::app::{HostToken, demo_folders, find_host_token};
 use crate::clock::{Clock, SystemClock};
-use crate::model::Timestamp;
+use crate::domain::Timestamp;
+use crate::settings::{Settings, Sources};
 
 /// What `vigie login` keeps of one server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

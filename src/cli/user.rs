@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use comfy_table::Cell;
 
 use super::desk::{Desk, DeskArgs, UserRow};
-use super::output;
 use super::password::PasswordArgs;
 use super::render::plain;
 use super::style::Style;
-use super::table;
-use crate::model::Role;
+use super::{output, table};
+use crate::domain::Role;
 
 /// Add, list and change users
 ///

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::model::{Failure, Phase};
+use crate::domain::{Failure, Phase};
 
 /// When an attempt has to be over.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,8 @@
 //! TCP connections: egress policy, happy eyeballs (RFC 8305), and whose fault a failure is.
 
-use std::fmt;
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
+use std::{fmt, io};
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
@@ -12,7 +11,7 @@ use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::Instant;
 
 use super::{Deadline, Endpoint, Net, Proxy, Trace, socket};
-use crate::model::{Failure, FailureKind, Fault, Phase};
+use crate::domain::{Failure, FailureKind, Fault, Phase};
 
 /// Time that an address has for itself before the next one is tried beside it (RFC 8305 8).
 pub const STAGGER: Duration = Duration::from_millis(250);

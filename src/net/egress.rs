@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::network::{Network, NetworkError};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
 
 /// Networks that are denied unless an allow rule that is more specific says otherwise: link-local
 /// (RFC 3927, RFC 4291 2.5.6), and the addresses at which clouds hand out credentials to whoever asks

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-use crate::model::{Phases, TlsFacts};
+use crate::domain::{Phases, TlsFacts};
 
 /// Which address families are tried, and in which order (fields.md 3 `ipv6_enabled`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

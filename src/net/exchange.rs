@@ -5,7 +5,7 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::Deadline;
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
 
 /// Reads once and appends to `buffer`, which never grows over `limit` bytes. Returns how many bytes came;
 /// 0 means that the peer closed. A full buffer is [`FailureKind::ResponseTooLarge`].

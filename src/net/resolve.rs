@@ -16,7 +16,7 @@ use hickory_resolver::proto::rr::{Name, RecordType};
 use hickory_resolver::{Hosts, Resolver, TokioResolver, system_conf};
 
 use super::{Deadline, Endpoint, Family, Net, NetError, Source, Trace, socket};
-use crate::model::{Failure, FailureKind, Fault, Phase};
+use crate::domain::{Failure, FailureKind, Fault, Phase};
 
 /// Longest wait for the answer about a name; of a short deadline, two thirds are taken at most, so that
 /// there is time to ask whether the resolver lives.

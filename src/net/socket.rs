@@ -8,7 +8,7 @@ use nix::sys::socket::{setsockopt, sockopt};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::net::TcpSocket;
 
-use crate::model::FailureKind;
+use crate::domain::FailureKind;
 
 /// Where connections and echo requests of a location leave this host. Empty: as the routing table says.
 /// Questions to the resolver leave from the address too; the interface does not bind them.

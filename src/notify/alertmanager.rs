@@ -9,7 +9,7 @@ use super::http::Call;
 use super::json_post::let_in;
 use super::pager_duty::{performance, severity_of};
 use super::{Message, SendError};
-use crate::model::NoticeKind;
+use crate::domain::NoticeKind;
 
 /// Where alerts go when the address names no path.
 const PATH: &str = "/api/v2/alerts";

@@ -12,7 +12,7 @@ use super::{
     slack, sms, splunk,
 };
 use crate::clock::Clock;
-use crate::model::Method;
+use crate::domain::Method;
 use crate::net::Net;
 
 /// The enterprise of traps when the settings name none: the one that Net-SNMP leaves to experiments.

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::model::{LocationReport, MonitorType, Notice, Status};
+use crate::domain::{LocationReport, MonitorType, Notice, Status};
 
 /// Who says it (`source`).
 const SOURCE: &str = "vigie";

@@ -13,9 +13,9 @@ use url::{Host, Position, Url};
 
 use super::SendError;
 use crate::clock::Clock;
-use crate::model::{Phases, Timestamp, printable};
+use crate::domain::{Phases, Timestamp, printable};
 use crate::net::{Deadline, Endpoint, Net, TlsOptions, Trace};
-use crate::wire::http::{Body, Head, Keep, Protocol, open};
+use crate::protocol::http::{Body, Head, Keep, Protocol, open};
 
 /// Bytes of an answer that are read.
 const ANSWER_BYTES: u64 = 64 * 1024;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::http::Call;
 use super::{Message, SendError, fields};
-use crate::model::Recipient;
+use crate::domain::Recipient;
 
 /// The request for `message`.
 pub(super) fn call(message: &Message) -> Result<Call, SendError> {

@@ -21,7 +21,7 @@ mod words;
 
 use std::pin::Pin;
 
-use crate::model::{Capture, Notice, Recipient};
+use crate::domain::{Capture, Notice, Recipient};
 
 pub use channels::{ChannelSettings, Channels, TRAP_ENTERPRISE};
 pub use fields::fields;

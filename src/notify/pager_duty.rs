@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::http::Call;
 use super::{Message, SendError, fields};
-use crate::model::{LocationId, Notice, NoticeKind};
+use crate::domain::{LocationId, Notice, NoticeKind};
 
 /// Where events go when the address names no path.
 const PATH: &str = "/v2/enqueue";

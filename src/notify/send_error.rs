@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use crate::model::{Failure, FailureKind, MASK};
+use crate::domain::{Failure, FailureKind};
+use crate::syntax::MASK;
 
 /// Characters of a detail.
 const LONGEST: usize = 400;

@@ -7,7 +7,7 @@ use super::http::Call;
 use super::json_post::let_in;
 use super::pager_duty::incident;
 use super::{Message, SendError, fields};
-use crate::model::NoticeKind;
+use crate::domain::NoticeKind;
 
 /// Characters of a short description.
 const SHORT: usize = 160;

@@ -6,7 +6,7 @@ use std::thread;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::Deadline;
 
 /// Bytes of a text that are searched in passing.

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use crate::model::{Document, Failure, FailureKind, Fault, FullPage, PageObject, Phase, Timestamp};
+use crate::domain::{Failure, FailureKind, Fault, FullPage, PageObject, Phase, Timestamp};
+use crate::schema::Document;
 
 /// How much earlier than its interval a full page is due again: runs begin a little early or late.
 const SLACK: Duration = Duration::from_secs(30);

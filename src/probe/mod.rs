@@ -10,8 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::browser::{Device, House};
 use crate::clock::Clock;
-use crate::model::{Document, MonitorId, MonitorType, Observation, Timestamp};
+use crate::domain::{MonitorId, MonitorType, Observation, Timestamp};
 use crate::net::{Deadline, Net};
+use crate::schema::Document;
 use crate::vault::Keyring;
 
 mod apart;

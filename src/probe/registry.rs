@@ -6,7 +6,8 @@ use super::{
     Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, api_steps, browser, dns, ftp, http,
     mail, ping, tcp,
 };
-use crate::model::{Document, Failure, FailureKind, MonitorType, Observation, Phase};
+use crate::domain::{Failure, FailureKind, MonitorType, Observation, Phase};
+use crate::schema::Document;
 
 /// What the engine has to know of a kind before it runs one.
 #[derive(Clone, Copy)]

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::apart::{LONG_TEXT, apart};
-use crate::judge::keyword::KeywordRule;
-use crate::judge::{Patience, charset};
-use crate::model::{Document, Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::keyword::KeywordRule;
+use crate::evaluate::{Patience, charset};
 use crate::net::Deadline;
+use crate::schema::Document;
 
 /// The rule of `keyword_string`, known to compile. Compiled anew for each page: a compiled one takes tens of
 /// kilobytes, too much to keep for every monitor between two runs.

@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::model::{Document, Failure, Observation};
+use crate::domain::{Failure, Observation};
 use crate::net::{Endpoint, Family, Trace};
-use crate::wire::Session;
+use crate::protocol::Session;
+use crate::schema::Document;
 
 /// Characters of a detail that are kept. Servers can be long-winded.
 const DETAIL: usize = 400;
@@ -49,7 +50,7 @@ pub(super) fn service(
     ports: (u16, u16),
 ) -> Service {
     let text = document.text(field).unwrap_or_default().trim();
-    let written = crate::model::format::service(text, schemes);
+    let written = crate::syntax::format::service(text, schemes);
     let scheme = written.as_ref().and_then(|service| service.scheme);
     let secure_scheme = scheme.is_some() && scheme == schemes.last().copied();
     let own = || u16::try_from(document.number("port")).ok().filter(|&port| port > 0);
@@ -67,7 +68,7 @@ pub(super) fn service(
 pub(super) fn concluded(started: Instant, session: Session<'_>, outcome: Result<(), Failure>) -> Observation {
     // Cut last: a secret that was cut in two would not be found.
     let outcome = outcome.map_err(|failure| Failure {
-        detail: shortened(&crate::model::printable(&session.transcript.masked(&failure.detail))),
+        detail: shortened(&crate::domain::printable(&session.transcript.masked(&failure.detail))),
         ..failure
     });
     let transcript = session.transcript.capture().filter(|_| outcome.is_err());

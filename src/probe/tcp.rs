@@ -10,9 +10,11 @@ use tokio::time::Instant;
 
 use super::target::{endpoint, is_on, observed};
 use super::{Attempting, Context, Probe, ProbeSettings};
-use crate::model::{Document, Failure, FailureKind, Observation, Phase};
+use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::net::{Endpoint, TlsOptions, Trace, end_by_reset, read_more, write_all};
-use crate::wire::starttls::{self, Upgrade};
+use crate::protocol::starttls;
+use crate::protocol::starttls::Upgrade;
+use crate::schema::Document;
 
 /// Bytes that one step of a dialogue reads at most. All of them are searched again with every piece that
 /// comes, so that a peer that sends byte by byte decides how much work this is.

@@ -1,7 +1,7 @@
 //! What the kinds that speak HTTP, and FTP with them, take alike out of a document: how connections are made.
 
-use crate::model::Document;
 use crate::net::{Family, TlsOptions, TlsVersions};
+use crate::schema::Document;
 
 /// The families of `ipv6_enabled` (fields.md 3); `None` for a value that is no choice.
 pub(super) fn family(document: &Document) -> Option<Family> {

@@ -11,7 +11,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Span, ToSpan as _};
 
-use crate::model::{MonitorId, RecipientId, Timestamp};
+use crate::domain::{MonitorId, RecipientId, Timestamp};
 
 /// What rests in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use super::Grid;
 use super::slots::share;
-use crate::model::{MonitorId, Timestamp, id::mix};
+use crate::domain::id::mix;
+use crate::domain::{MonitorId, Timestamp};
 
 /// A run that starts less than this after its planned time is on time for all purposes; more means that the
 /// process was suspended or stopped, or that the wall clock was stepped forward.

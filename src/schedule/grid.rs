@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Slots;
-use crate::model::Timestamp;
+use crate::domain::Timestamp;
 
 /// The part that a location has in the runs of a monitor (behaviour.md 5 "Rotation"). By default it checks each
 /// run at its planned time; two parts of one pool are equal exactly when they have the same slots.

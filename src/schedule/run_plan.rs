@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::grid::{first_of_run, run_number, stagger};
 use super::{Part, Slots};
-use crate::model::{LocationId, Mode, Monitor, MonitorType, Timestamp};
+use crate::domain::{LocationId, Mode, MonitorType, Timestamp};
+use crate::schema::Monitor;
 
 /// A monitor's runs over its locations.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::model::{MonitorId, Timestamp, id::mix};
+use crate::domain::id::mix;
+use crate::domain::{MonitorId, Timestamp};
 
 /// The planned times of one monitor: `phase + k · interval` since the epoch, for every whole `k`.
 ///

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::model::Timestamp;
+use crate::domain::Timestamp;
 
 /// One timer for each index: setting it again replaces what was set. 20 bytes an index, plus as much again
 /// at most for entries that were replaced and not reached yet.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Answer, Listed, Page};
-use crate::model::{
+use crate::domain::{
     Capture, CheckId, CustomerId, EpisodeId, LocationId, MonitorId, NewNotification, Notification,
     NotificationState, RecipientId, Timestamp, Verification,
 };

@@ -2,9 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::model::{
-    CustomerId, Document, Monitor, MonitorId, Origin, Record, RecordKind, Revision, Timestamp, Trail, UserId,
-};
+use crate::domain::{CustomerId, MonitorId, Record, RecordKind, Revision, Timestamp, UserId};
+use crate::schema::{Document, Monitor, Origin, Trail};
 
 use super::{Answer, Page};
 

@@ -3,10 +3,10 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use crate::model::{
-    Capture, CheckId, CheckResult, CustomerId, LocationId, Monitor, MonitorId, Outcome, Revision, Status,
-    Timestamp,
+use crate::domain::{
+    Capture, CheckId, CheckResult, CustomerId, LocationId, MonitorId, Outcome, Revision, Status, Timestamp,
 };
+use crate::schema::Monitor;
 
 mod alarms;
 mod ledger;

@@ -1,7 +1,7 @@
 //! What is kept of performance alerts that are raised.
 
 use super::Answer;
-use crate::model::{LocationId, NewNotification};
+use crate::domain::{LocationId, NewNotification};
 
 /// A performance alert that is raised at a location.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Reads results for figures.
 
 use super::Answer;
-use crate::model::{Mean, MonitorId, Sample, Timestamp};
+use crate::domain::{Mean, MonitorId, Sample, Timestamp};
 
 /// Reads results for figures.
 pub trait Samples: Send + Sync + 'static {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue, LabelValueEncoder};
 
-use crate::model::{FailureKind, MissedReason, MonitorType, Outcome, Phase};
+use crate::domain::{FailureKind, MissedReason, MonitorType, Outcome, Phase};
 
 macro_rules! label_value {
     ($($type:ty: $word:ident),+ $(,)?) => {$(
@@ -69,7 +69,7 @@ pub(super) struct ReloadLabels {
     pub outcome: &'static str,
 }
 
-/// A turn of a calendar job (`control::Chore::label`), and how it went: done, failed, skipped.
+/// A turn of a calendar job (`pipeline::Chore::label`), and how it went: done, failed, skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct JobLabels {
     pub job: &'static str,

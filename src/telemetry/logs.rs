@@ -3,10 +3,9 @@
 use std::io::IsTerminal;
 use std::str::FromStr;
 
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{EnvFilter, fmt};
 
 /// Every field name that a log line may carry, with what it means. Units stand in the name; secrets and
 /// bodies are never logged.

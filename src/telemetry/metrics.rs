@@ -15,7 +15,7 @@ use super::labels::{
     ReloadLabels, ResultLabels, TryLabels, TypeLabels, WeightLabels,
 };
 use super::process::ProcessCollector;
-use crate::model::{CheckResult, Method, MissedReason, Outcome, Timestamp};
+use crate::domain::{CheckResult, Method, MissedReason, Outcome, Timestamp};
 
 /// Bounds in seconds for what a network does: 100 µs to 60 s, about three a decade.
 const NETWORK_SECONDS: [f64; 15] =

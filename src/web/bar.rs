@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::html::duration;
-use crate::model::{Phase, Phases};
+use crate::domain::{Phase, Phases};
 
 /// Width of a whole bar in its own units.
 const WIDTH: f64 = 200.0;

@@ -11,7 +11,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use super::gate::Audience;
 use super::html::escape;
 use super::{Site, not_found, result, store_unavailable};
-use crate::model::{Capture, CheckResult};
+use crate::domain::{Capture, CheckResult};
 
 /// Pictures first, then the names of all else; nothing where there are none. Writing into a string cannot fail.
 pub(super) fn captures(out: &mut String, result: &CheckResult) {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::bar::{legend, phase_bar};
 use super::html::{duration, escape};
 use super::played;
-use crate::model::{Course, FullPage, ObjectChange, PageObject, Phases, Status, StepResult};
+use crate::domain::{Course, FullPage, ObjectChange, PageObject, Phases, Status, StepResult};
 
 /// Objects that are shown; the rest is in the record below.
 const OBJECTS: usize = 200;
@@ -159,7 +159,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::model::{Failure, FailureKind, ObjectKind, Phase};
+    use crate::domain::{Failure, FailureKind, ObjectKind, Phase};
 
     #[test]
     fn a_page_shows_each_object_where_it_lies_in_time_and_nothing_of_it_is_markup() {

@@ -9,8 +9,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::html;
-use crate::control::Accounts;
-use crate::model::{CustomerId, Right, UserId};
+use crate::domain::{CustomerId, Right, UserId};
+use crate::service::Accounts;
 
 /// Lets callers of this host in; others when they hold a token of account 1 that may view, or everybody.
 #[derive(Clone, Default)]

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::response::Html;
 
-use crate::model::Timestamp;
-pub(super) use crate::model::escape_html as escape;
+use crate::domain::Timestamp;
+pub(super) use crate::domain::escape_html as escape;
 
 /// A whole document; `body` is HTML, `title` is text. It asks for itself again every 10 seconds.
 pub(super) fn document(title: &str, body: &str) -> Html<String> {

@@ -16,14 +16,15 @@ mod trail;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::http::{HeaderName, StatusCode, header};
-use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Router, middleware};
 
+use super::store::StoreError;
 use crate::clock::Clock;
-use crate::control::{StoreError, View, Vitals};
+use crate::pipeline::Vitals;
+use crate::service::View;
 use crate::telemetry::Metrics;
 
 pub use gate::Gate;

@@ -11,8 +11,9 @@ use super::gate::Audience;
 use super::html::{ago, document, duration, escape, time};
 use super::status::reason;
 use super::{Site, not_found, store_unavailable};
-use crate::control::{Page, ResultFilter, ResultPage, StoreError};
-use crate::model::{CheckResult, Location, LocationId, Mode, Monitor, MonitorId, Origin, Timestamp, peer};
+use crate::domain::{CheckResult, Location, LocationId, Mode, MonitorId, Timestamp, peer};
+use crate::schema::{Monitor, Origin};
+use crate::store::{Page, ResultFilter, ResultPage, StoreError};
 
 /// Results on the page.
 const SHOWN: u32 = 50;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::course::objects;
 use super::html::{duration, escape};
-use crate::model::{BrowserFacts, Course, Phase, PlayedStep, Status, StepResult, ViewResult};
+use crate::domain::{BrowserFacts, Course, Phase, PlayedStep, Status, StepResult, ViewResult};
 
 /// Objects of a step that are shown; the rest is in the record below.
 const OBJECTS: usize = 100;

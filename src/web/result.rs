@@ -12,8 +12,8 @@ use super::gate::Audience;
 use super::html::{document, escape, time};
 use super::status::reason;
 use super::{Site, not_found, store_unavailable};
-use crate::control::StoreError;
-use crate::model::CheckResult;
+use crate::domain::CheckResult;
+use crate::store::StoreError;
 
 /// `GET /results/{id}`
 pub(super) async fn page(

@@ -12,8 +12,10 @@ use super::bar::{legend, phase_bar};
 use super::gate::Audience;
 use super::html::{ago, document, duration, escape, span, time};
 use super::{Site, store_unavailable};
-use crate::control::{Board, BoardRow, RowPage, RowQuery, Situation, Standing, StoreError};
-use crate::model::{CheckResult, CustomerId, Monitor, MonitorType, Timestamp};
+use crate::domain::{CheckResult, CustomerId, MonitorType, Timestamp};
+use crate::schema::Monitor;
+use crate::service::{Board, BoardRow, RowPage, RowQuery, Situation, Standing};
+use crate::store::StoreError;
 
 /// Monitors on one page.
 const PAGE: usize = 50;

@@ -8,7 +8,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tracing::Instrument;
 
-use crate::control::Caller;
+use crate::service::Caller;
 
 /// Where the id stands.
 const NAME: HeaderName = HeaderName::from_static("x-request-id");

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use vigie::clock::FakeClock;
-use vigie::control::{Accounts, Caller, Via};
-use vigie::model::{
-    CustomerId, Document, MonitorType, Origin, Record, RecordKind, Role, Secrets, Timestamp, UserId,
-};
+use vigie::domain::{CustomerId, MonitorType, Record, RecordKind, Role, Timestamp, UserId};
+use vigie::schema::{Document, Origin, Secrets};
+use vigie::service::{Accounts, Caller, Via};
 use vigie::store::{
     AuditFilter, AuditRow, Ledger, NewMonitor, Page, SqliteSettings, SqliteStore, Write, seal_context,
 };
@@ -100,7 +99,7 @@ pub fn sealed_monitor(ring: &Keyring, password: &str) -> Write {
         customer: ONE,
         origin: Origin::Api,
         modified_at: Timestamp::from_seconds(START),
-        trail: vigie::model::Trail::default(),
+        trail: vigie::schema::Trail::default(),
         document: Arc::new(document),
         sealed: Some(ring.seal(&seal_context("monitor", ONE), secrets.as_bytes())),
     })

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use vigie::control::Refusal;
-use vigie::model::Role;
+use vigie::domain::Role;
+use vigie::service::Refusal;
 
 use crate::accounts::kit::{House, PASSWORD, host, ip};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use vigie::control::{SealingError, open_keyring, reseal, sealed_by};
+use vigie::service::{SealingError, open_keyring, reseal, sealed_by};
 use vigie::store::Ledger;
 use vigie::vault::{KeyPlace, Keyring, VaultError};
 

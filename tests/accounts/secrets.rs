@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use vigie::control::open_keyring;
-use vigie::model::Role;
+use vigie::domain::Role;
+use vigie::service::open_keyring;
 use vigie::store::{Ledger, Write};
 use vigie::vault::{KeyPlace, Keyring};
 

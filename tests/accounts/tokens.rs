@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use vigie::control::{Refusal, Via};
-use vigie::model::{CustomerId, Role, Timestamp};
+use vigie::domain::{CustomerId, Role, Timestamp};
+use vigie::service::{Refusal, Via};
 use vigie::store::Tokens;
 
 use crate::accounts::kit::{House, ONE, PASSWORD, START, host, ip};

@@ -1,8 +1,8 @@
 //! Users: made, changed, and who may do that.
 
 use serde_json::{Value, json};
-use vigie::control::{Refusal, permit_user_change};
-use vigie::model::{CustomerId, Role, UserId};
+use vigie::domain::{CustomerId, Role, UserId};
+use vigie::service::{Refusal, permit_user_change};
 
 use crate::accounts::kit::{House, ONE, PASSWORD, fields, host, ip};
 
@@ -13,7 +13,7 @@ async fn the_first_admin_is_made_once_with_a_password_to_read() {
     let folder = tempfile::tempdir().unwrap();
     let store = std::sync::Arc::new(crate::accounts::kit::open(folder.path()));
     let clock = std::sync::Arc::new(vigie::clock::SystemClock);
-    let accounts = vigie::control::Accounts::new(store.clone(), store, clock);
+    let accounts = vigie::service::Accounts::new(store.clone(), store, clock);
     let short = accounts.first_admin(Some("short".to_owned())).await;
     assert!(matches!(short, Err(Refusal::Faults(_))));
     let password = accounts.first_admin(None).await.unwrap().unwrap();
@@ -184,7 +184,7 @@ async fn a_removed_user_is_out_at_once() {
     let UserId(id) = house.user("anna", Role::ReadOnly).await;
     let token = house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap().token;
     let expected = house.record("anna").await.revision;
-    let remove = vigie::store::Write::RemoveRecord { kind: vigie::model::RecordKind::User, id, expected };
+    let remove = vigie::store::Write::RemoveRecord { kind: vigie::domain::RecordKind::User, id, expected };
     vigie::store::Ledger::write(&*house.store, vec![remove], vec![]).await.unwrap();
     assert!(house.accounts.bearer(&token, ip(1)).await.is_err());
     assert_eq!(house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap_err(), Refusal::WrongLogin);

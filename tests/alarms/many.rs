@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use serde_json::json;
-use vigie::model::{CheckResult, MonitorId, Outcome};
+use vigie::domain::{CheckResult, MonitorId, Outcome};
 
 use crate::alarms::world::{World, monitor, result, run, until};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::model::{
+use vigie::domain::{
     BrowserFacts, Certificate, CheckResult, HttpFacts, MonitorId, MonitorType, NoticeKind, Outcome, Phases,
     Status, StepResult, TlsFacts, ViewResult,
 };
@@ -101,7 +101,7 @@ async fn a_message_waits_for_the_traceroute_which_goes_with_result_and_message()
     let file = world.store.capture(check, "traceroute.txt".to_owned()).await.unwrap().unwrap();
     assert_eq!(file.content.as_deref(), Some(&b"1 gateway"[..]));
     let address = "192.0.2.7".parse().unwrap();
-    assert_eq!(*world.places.traced.lock().unwrap(), [(shop, vigie::model::LocationId(1), Some(address))]);
+    assert_eq!(*world.places.traced.lock().unwrap(), [(shop, vigie::domain::LocationId(1), Some(address))]);
     // Once per outage.
     world.at_home(shop, 2, Outcome::Error).await;
     assert_eq!(world.places.traced.lock().unwrap().len(), 1);

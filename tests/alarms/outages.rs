@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::alert::Health;
-use vigie::model::{NoticeKind, Outcome, RecordKind, Status, Trail};
+use vigie::alerting::Health;
+use vigie::domain::{NoticeKind, Outcome, RecordKind, Status};
+use vigie::schema::Trail;
 use vigie::store::Alarms;
 
 use crate::alarms::world::{World, result, run, slot, until, watches};

@@ -1,7 +1,7 @@
 //! The objects of a page against those of the run before, and its text.
 
 use serde_json::{Value, json};
-use vigie::model::{
+use vigie::domain::{
     CheckResult, Failure, FailureKind, FullPage, HttpFacts, MonitorId, MonitorType, ObjectKind, Outcome,
     PageObject, Phase, Phases, Status,
 };

@@ -1,7 +1,7 @@
 //! A process that ends in the middle of something.
 
 use serde_json::json;
-use vigie::model::{LocationId, Outcome, Status};
+use vigie::domain::{LocationId, Outcome, Status};
 use vigie::store::{Alarm, Alarms};
 
 use crate::alarms::world::{Says, World, run, slot, until};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::model::{LocationId, MissedReason, Outcome, RecordKind, Status};
+use vigie::domain::{LocationId, MissedReason, Outcome, RecordKind, Status};
 use vigie::store::{Ledger, RecordFilter};
 
 use crate::alarms::world::{ALL, Says, World, result, run, until};

@@ -7,17 +7,18 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use vigie::catalog::{Common, Directory};
 use vigie::clock::{Clock, FakeClock};
-use vigie::control::{
-    Agent, AlarmSettings, Bell, Common, Directory, IngestSettings, Ingestor, LookoutParts, PlanError,
-    Planned, Planner,
+use vigie::domain::{
+    Attempt, Capture, CheckId, CheckResult, CustomerId, Facts, Failure, FailureKind, Location, LocationId,
+    MonitorId, MonitorType, Notification, Outcome, Phase, Phases, RecordKind, Revision, RunId, Status,
+    Timestamp,
 };
-use vigie::model::{
-    Attempt, Capture, CheckId, CheckResult, CustomerId, Document, Facts, Failure, FailureKind, Location,
-    LocationId, Monitor, MonitorId, MonitorType, Notification, Origin, Outcome, Phase, Phases, RecordKind,
-    Revision, RunId, Status, Timestamp, Trail,
+use vigie::pipeline::{
+    Agent, AlarmSettings, Bell, IngestSettings, Ingestor, LookoutParts, PlanError, Planned, Planner,
 };
 use vigie::schedule::Slots;
+use vigie::schema::{Document, Monitor, Origin, Trail};
 use vigie::store::{
     Alarms, EpisodeFilter, KeptEpisode, Ledger, NewRecord, NotificationFilter, Outbox, Page, ResultFilter,
     Results, SqliteSettings, SqliteStore, Write,
@@ -140,7 +141,7 @@ pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outco
             warnings: Vec::new(),
         }],
         facts: Facts::default(),
-        course: vigie::model::Course::default(),
+        course: vigie::domain::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,

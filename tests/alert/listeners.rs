@@ -1,7 +1,7 @@
 //! Who hears of performance alerts, which the same groups tell and no blackout silences (behaviour.md 6).
 
-use vigie::alert::{Terms, audience};
-use vigie::model::{GroupMonitor, NoticeKind, NotifierGroup, RecipientId};
+use vigie::alerting::{Terms, audience};
+use vigie::domain::{GroupMonitor, NoticeKind, NotifierGroup, RecipientId};
 use vigie::schedule::{Calendar, Rests};
 
 use crate::alert::world::{MONITOR, World};

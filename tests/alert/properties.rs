@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use vigie::alert::{Effect, News, Quorum};
-use vigie::model::{EpisodeId, LocationId, Mode, NoticeKind, Outcome, RecipientId};
+use vigie::alerting::{Effect, News};
+use vigie::domain::{EpisodeId, LocationId, Mode, NoticeKind, Outcome, RecipientId};
+use vigie::evaluate::settle::Quorum;
 use vigie::schedule::Rests;
 
 use crate::alert::world::{MONITOR, Word, World};

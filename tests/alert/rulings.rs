@@ -1,8 +1,8 @@
 //! The rule of each mode, against a plain restatement of behaviour.md 5, over everything that up to four locations
 //! can say.
 
-use vigie::judge::settle::{Part, Quorum, Rule, Ruling, settle};
-use vigie::model::{LocationId, Mode, Outcome, Status};
+use vigie::domain::{LocationId, Mode, Outcome, Status};
+use vigie::evaluate::settle::{Part, Quorum, Rule, Ruling, settle};
 
 const SAYS: [Outcome; 5] = [Outcome::Ok, Outcome::Warning, Outcome::Error, Outcome::Unknown, Outcome::Missed];
 

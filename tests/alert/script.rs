@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use vigie::alert::Quorum;
-use vigie::model::{GroupMonitor, LocationId, Mode, NotifierGroup, Outcome, Timestamp};
+use vigie::domain::{GroupMonitor, LocationId, Mode, NotifierGroup, Outcome, Timestamp};
+use vigie::evaluate::settle::Quorum;
 use vigie::schedule::Rests;
 
 use crate::alert::world::{MONITOR, Word, World};

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use vigie::alert::{CertificateNews, Contacts, Effect, Heard, News, PageNews, Policy, Quorum, Terms, Watch};
-use vigie::model::{
+use vigie::alerting::{CertificateNews, Contacts, Effect, Heard, News, PageNews, Policy, Terms, Watch};
+use vigie::domain::{
     CheckId, LocationId, Method, Mode, MonitorId, NoticeKind, Outcome, Recipient, RecipientId, RunId, Status,
     Timestamp, Verification,
 };
+use vigie::evaluate::settle::Quorum;
 use vigie::schedule::{Calendar, Rests, RunPlan, Slots, When, Window};
 
 pub const MONITOR: MonitorId = MonitorId(7);

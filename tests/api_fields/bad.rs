@@ -2,9 +2,9 @@
 //! another form.
 
 use serde_json::{Map, Value, json};
-use vigie::model::MonitorType as T;
-use vigie::model::field::{Access, Field, Kind, Legacy};
-use vigie::model::table::Table;
+use vigie::domain::MonitorType as T;
+use vigie::schema::field::{Access, Field, Kind, Legacy};
+use vigie::schema::table::Table;
 
 use crate::api_fields::good::{MUCH, long, of_length};
 use crate::api_fields::parts::{COMPARISONS, PAIRS, open, short};

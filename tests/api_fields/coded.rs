@@ -1,8 +1,8 @@
 //! The legacy coding of behaviour.md 2, worked out here by itself: everything a text, flags `y` and `n`, codes.
 
 use serde_json::{Map, Value, json};
-use vigie::model::MonitorType as T;
-use vigie::model::field::{Field, Legacy};
+use vigie::domain::MonitorType as T;
+use vigie::schema::field::{Field, Legacy};
 
 use crate::api_fields::world::World;
 

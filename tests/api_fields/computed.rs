@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use vigie::model::field::Access;
-use vigie::model::{MonitorType, Outcome, Role, Status, table};
+use vigie::domain::{MonitorType, Outcome, Role, Status};
+use vigie::schema::field::Access;
+use vigie::schema::table;
 
 use crate::api_fields::coded::as_text;
 use crate::api_fields::world::World;

@@ -2,8 +2,8 @@
 //! of as many as there may be.
 
 use serde_json::{Value, json};
-use vigie::model::field::{Field, Kind};
-use vigie::model::format::Format;
+use vigie::schema::field::{Field, Kind};
+use vigie::syntax::format::Format;
 
 use crate::api_fields::parts;
 

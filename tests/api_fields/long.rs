@@ -3,8 +3,8 @@
 
 use axum::extract::DefaultBodyLimit;
 use serde_json::{Value, json};
-use vigie::model::MonitorType as T;
-use vigie::model::format::Format;
+use vigie::domain::MonitorType as T;
+use vigie::syntax::format::Format;
 
 use crate::api_fields::good::of_length;
 use crate::api_fields::world::World;

@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use vigie::model::{MonitorType, table};
+use vigie::domain::MonitorType;
+use vigie::schema::table;
 
 use crate::api_fields::world::World;
 

@@ -1,8 +1,8 @@
 //! Sub-objects (interface.md 2.3): each of their fields with its values in turn.
 
 use serde_json::{Map, Value, json};
-use vigie::model::field::{Access, Field};
-use vigie::model::table::Table;
+use vigie::schema::field::{Access, Field};
+use vigie::schema::table::Table;
 
 use crate::api_fields::good::{long, values};
 

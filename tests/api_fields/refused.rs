@@ -2,7 +2,7 @@
 //! written.
 
 use serde_json::{Map, Value, json};
-use vigie::model::MonitorId;
+use vigie::domain::MonitorId;
 
 use crate::api_fields::bad::{self, Bad};
 use crate::api_fields::coded;
@@ -47,7 +47,7 @@ pub async fn walk(world: &mut World) {
 fn state(world: &World, target: i64) -> (u64, i64, Map<String, Value>) {
     let roster = world.app.state.fleet.roster();
     let monitor = roster.get(MonitorId(target)).unwrap();
-    let document = monitor.document.stored(vigie::model::Secrets::Revealed);
+    let document = monitor.document.stored(vigie::schema::Secrets::Revealed);
     (roster.count(0, |_| true).0, monitor.revision.0, document)
 }
 

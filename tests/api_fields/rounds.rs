@@ -2,7 +2,7 @@
 //! by each way.
 
 use serde_json::{Map, Value, json};
-use vigie::model::MonitorType as T;
+use vigie::domain::MonitorType as T;
 
 use crate::api_fields::ties::{Cases, pool};
 use crate::api_fields::wanted::nonsense;

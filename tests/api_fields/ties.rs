@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
-use vigie::model::MonitorType as T;
-use vigie::model::field::Field;
-use vigie::model::format::Format;
+use vigie::domain::MonitorType as T;
+use vigie::schema::field::Field;
+use vigie::syntax::format::Format;
 
 use crate::api_fields::good;
 use crate::api_fields::world::{Property, World, location};

@@ -1,7 +1,7 @@
 //! What version 3 has to show of what was sent.
 
 use serde_json::{Map, Value, json};
-use vigie::model::field::{Access, Field, Kind};
+use vigie::schema::field::{Access, Field, Kind};
 
 use crate::api_fields::parts::open;
 use crate::api_fields::ties::pool;

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
-use vigie::model::field::{Access, Field};
-use vigie::model::{CustomerId, Document, MonitorId, MonitorType, Role, table};
+use vigie::domain::{CustomerId, MonitorId, MonitorType, Role};
+use vigie::schema::field::{Access, Field};
+use vigie::schema::{Document, table};
 
 use crate::legacy::support::{Someone, outcome, someone};
 use crate::support::app::{App, Client, example};

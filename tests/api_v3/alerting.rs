@@ -1,8 +1,8 @@
 //! Outages, messages, test messages, performance alerts and agreements of monitors, and when blackouts hold next.
 
 use serde_json::{Value, json};
-use vigie::alert::{EpisodeChange, EpisodeEnd, Heard};
-use vigie::model::{
+use vigie::alerting::{EpisodeChange, EpisodeEnd, Heard};
+use vigie::domain::{
     CheckId, CustomerId, EpisodeId, LocationId, MonitorId, Outcome, Role, RunId, Status, Timestamp,
     Verification,
 };

@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use serde_json::json;
-use vigie::model::{MonitorType, Role};
+use vigie::domain::{MonitorType, Role};
 
 use crate::support::app::{App, example, website};
 

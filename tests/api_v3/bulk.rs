@@ -1,7 +1,7 @@
 //! Bulk edits and apply, as far as their calls are concerned.
 
 use serde_json::{Value, json};
-use vigie::model::Role;
+use vigie::domain::Role;
 
 use crate::support::app::{App, website};
 

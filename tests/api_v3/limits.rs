@@ -1,7 +1,7 @@
 //! The limits of interface.md 8 that belong to monitors: below and at the limit taken, above refused.
 
 use serde_json::{Value, json};
-use vigie::model::Role;
+use vigie::domain::Role;
 
 use crate::support::app::{App, website};
 

@@ -5,7 +5,7 @@ use axum::http::Request;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
-use vigie::model::{MonitorType, Role};
+use vigie::domain::{MonitorType, Role};
 
 use crate::support::app::{App, Client, example, website};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::json;
-use vigie::model::Role;
+use vigie::domain::Role;
 
 use crate::support::app::{App, website};
 

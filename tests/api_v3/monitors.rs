@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use serde_json::{Value, json};
-use vigie::model::{MonitorId, MonitorType, Role};
+use vigie::domain::{MonitorId, MonitorType, Role};
 
 use crate::support::app::{App, example, website};
 

@@ -8,10 +8,10 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
-use vigie::control::{IngestSettings, Ingestor};
-use vigie::engine::{Assignment, Place, check};
-use vigie::model::{LocationId, MonitorId, Role, Timestamp};
+use vigie::agent::{Assignment, Place, check};
+use vigie::domain::{LocationId, MonitorId, Role, Timestamp};
 use vigie::net::{Net, NetConfig};
+use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::{ProbeSettings, build};
 use vigie::schedule::Part;
 use vigie::telemetry::Metrics;
@@ -190,7 +190,7 @@ async fn the_last_status_of_every_monitor_is_told_per_location() {
     run(&app, bad, 0).await;
     run(&app, bad, 60).await;
     app.state.view.show_health(std::sync::Arc::new(move |id| {
-        if id.0 == bad { vigie::alert::Health::Down } else { vigie::alert::Health::Unknown }
+        if id.0 == bad { vigie::alerting::Health::Down } else { vigie::alerting::Health::Unknown }
     }));
 
     let report = app.login(Role::ReportOnly).await.get("/report-sitestatus").await.expect(200);

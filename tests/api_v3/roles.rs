@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use vigie::api::{Verb, v3};
-use vigie::model::Role;
+use vigie::domain::Role;
 
 use crate::support::app::App;
 

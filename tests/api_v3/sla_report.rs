@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
-use vigie::model::{
+use vigie::domain::{
     CheckId, CheckResult, FullPage, LocationId, MonitorId, Outcome, RecordKind, Role, RunId, Timestamp,
 };
 use vigie::store::{Alarm, Commit, Ingest, Ledger, NewRecord, Write};
@@ -17,7 +17,7 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
     let Value::Object(fields) = fields else { panic!("{fields} is no object") };
     let record = NewRecord {
         kind,
-        customer: Some(vigie::model::CustomerId(1)),
+        customer: Some(vigie::domain::CustomerId(1)),
         assoc: Some(assoc),
         unique: None,
         created_at: Timestamp::from_seconds(NOON - 86_400),

@@ -8,8 +8,9 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use vigie::api::{Verb, legacy, v3};
-use vigie::control::{Accounts, Condition, Via, Vitals, next_state};
-use vigie::model::{CheckResult, CustomerId, MonitorId, Role};
+use vigie::domain::{CheckResult, CustomerId, MonitorId, Role};
+use vigie::pipeline::{Condition, Vitals, next_state};
+use vigie::service::{Accounts, Via};
 use vigie::store::{Commit, Ingest};
 use vigie::telemetry::Metrics;
 use vigie::web::{self, Gate, Site};
@@ -82,7 +83,7 @@ async fn owned(app: &App, owner: &Client, customer: CustomerId) -> Owned {
 fn result(app: &App, monitor: i64) -> CheckResult {
     let monitor = app.state.fleet.roster().get(MonitorId(monitor)).unwrap();
     let mut result =
-        crate::support::app::result(&monitor, vigie::model::LocationId(1), vigie::model::Outcome::Error);
+        crate::support::app::result(&monitor, vigie::domain::LocationId(1), vigie::domain::Outcome::Error);
     result.reasons = vec![MARK.to_owned()];
     result
 }

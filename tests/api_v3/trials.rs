@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::{Value, json};
-use vigie::control::PlanError;
-use vigie::model::{Outcome, Role};
+use vigie::domain::{Outcome, Role};
+use vigie::pipeline::PlanError;
 use vigie::store::{AuditFilter, Ledger, Page};
 
 use crate::support::app::{App, Client, KEPT_DAYS, website};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::model::Role;
+use vigie::domain::Role;
 
 use crate::support::app::{App, website};
 

@@ -1,7 +1,7 @@
 //! A login that stands in the URL of a monitor is a secret like those in fields of their own.
 
 use serde_json::{Value, json};
-use vigie::model::{MonitorId, Role};
+use vigie::domain::{MonitorId, Role};
 
 use crate::support::app::{App, website};
 

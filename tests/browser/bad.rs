@@ -9,7 +9,7 @@ use nix::unistd::Pid;
 use serde_json::json;
 use tokio::time::Instant;
 use vigie::browser::BrowserKind;
-use vigie::model::{Capture, Observation, Phase};
+use vigie::domain::{Capture, Observation, Phase};
 
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;

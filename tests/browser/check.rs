@@ -12,9 +12,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use vigie::browser::{BrowserKind, Device, House, HouseConfig};
 use vigie::clock::SystemClock;
-use vigie::model::{Document, MonitorType, Observation};
+use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Proxy};
 use vigie::probe::{Context, ProbeSettings};
+use vigie::schema::Document;
 
 use crate::support::lacking;
 use crate::support::processes::{processes_of, profiles_in};

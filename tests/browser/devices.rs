@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use vigie::browser::{Device, Guise};
-use vigie::net::BlockedHosts;
+use vigie::forward_proxy::BlockedHosts;
 
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use vigie::model::{ObjectKind, Phase};
+use vigie::domain::{ObjectKind, Phase};
 
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;
@@ -127,7 +127,7 @@ async fn experience_is_measured_where_it_is_wanted() {
             seen.course.steps[0].played.as_ref().unwrap().timing.clone().unwrap()
         };
         let plain = timing(json!({})).await;
-        assert!(plain.phases.micros(vigie::model::Phase::PageLoad).is_some(), "{plain:?}");
+        assert!(plain.phases.micros(vigie::domain::Phase::PageLoad).is_some(), "{plain:?}");
         assert_eq!(plain.first_contentful_paint_us, None);
         let full = timing(json!({"user_experience_enabled": true})).await;
         assert!(full.first_contentful_paint_us.is_some(), "{full:?}");

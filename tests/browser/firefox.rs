@@ -4,8 +4,9 @@
 use nix::sys::signal::Signal;
 use serde_json::json;
 use vigie::browser::{BrowserKind, Device};
-use vigie::model::{FailureKind, Observation, PageObject};
-use vigie::net::{BlockedHosts, EgressPolicy};
+use vigie::domain::{FailureKind, Observation, PageObject};
+use vigie::forward_proxy::BlockedHosts;
+use vigie::net::EgressPolicy;
 
 use crate::browser::bad::{has_picture, hit, played, why};
 use crate::browser::check::{Check, browsers};

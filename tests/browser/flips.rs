@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::browser::BrowserKind;
-use vigie::model::Observation;
+use vigie::domain::Observation;
 
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use vigie::browser::Device;
-use vigie::model::Observation;
-use vigie::net::{BlockedHosts, EgressPolicy};
+use vigie::domain::Observation;
+use vigie::forward_proxy::BlockedHosts;
+use vigie::net::EgressPolicy;
 
 use crate::browser::check::{Check, browsers};
 use crate::browser::site::Site;

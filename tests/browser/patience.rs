@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use vigie::browser::BrowserKind;
-use vigie::model::Phase;
+use vigie::domain::Phase;
 
 use crate::browser::check::{Check, browsers, is_here, one};
 use crate::browser::site::Site;

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use vigie::model::field::Access;
-use vigie::model::{MonitorType, table};
+use vigie::domain::MonitorType;
+use vigie::schema::field::Access;
+use vigie::schema::table;
 
 /// Fields that differ in the same test: file below `tests/`, words that stand where the test begins, the fields.
 type Flipped = (&'static str, &'static str, &'static [&'static str]);

@@ -8,8 +8,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::json;
 use vigie::browser::{BrowserKind, HouseConfig};
-use vigie::model::FailureKind;
-use vigie::net::BlockedHosts;
+use vigie::domain::FailureKind;
+use vigie::forward_proxy::BlockedHosts;
 
 use crate::browser_house::world::{Site, World, browsers, processes_of, wish};
 

@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use vigie::model::FailureKind;
-use vigie::net::{
-    BlockedHosts, EgressPolicy, Forward, ForwardRules, Net, NetConfig, Peers, REFUSED, Roots, TlsOptions,
-    TraceId, Trust,
-};
+use vigie::domain::FailureKind;
+use vigie::forward_proxy::{BlockedHosts, Forward, ForwardRules, Peers, REFUSED, TraceId};
+use vigie::net::{EgressPolicy, Net, NetConfig, Roots, TlsOptions, Trust};
 
 use crate::browser_house::world::net;
 

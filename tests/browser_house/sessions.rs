@@ -1,8 +1,9 @@
 //! Sessions of real browsers: what they are, what they fetch, and that they go.
 
 use serde_json::json;
-use vigie::model::FailureKind;
-use vigie::net::{BlockedHosts, EgressPolicy, Forward, Net, NetConfig, Pem, Roots, Trust};
+use vigie::domain::FailureKind;
+use vigie::forward_proxy::{BlockedHosts, Forward};
+use vigie::net::{EgressPolicy, Net, NetConfig, Pem, Roots, Trust};
 
 use crate::browser_house::world::{Site, World, browsers, wish};
 use crate::support::lacking;

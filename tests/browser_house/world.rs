@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use vigie::browser::{BrowserKind, Guise, House, HouseConfig, Opened, Wish};
-use vigie::model::Failure;
-use vigie::net::{BlockedHosts, Deadline, Family, Forward, Net, NetConfig, Roots, Trust};
+use vigie::domain::Failure;
+use vigie::forward_proxy::{BlockedHosts, Forward};
+use vigie::net::{Deadline, Family, Net, NetConfig, Roots, Trust};
 
 use crate::support::lacking;
 pub use crate::support::processes::processes_of;

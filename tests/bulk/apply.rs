@@ -1,9 +1,11 @@
 //! `vigie apply`: what it makes, changes, takes over, removes, and refuses.
 
 use serde_json::{Value, json};
-use vigie::control::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
-use vigie::model::source::Node;
-use vigie::model::{MASK, MonitorId, MonitorType as T, Origin, Revision, Role};
+use vigie::domain::{MonitorId, MonitorType as T, Revision, Role};
+use vigie::schema::Origin;
+use vigie::service::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
+use vigie::syntax::MASK;
+use vigie::syntax::source::Node;
 
 use crate::bulk::support::{of_file, told, whole};
 use crate::fleet::kit::{Kit, admin, caller, website, with_plans};

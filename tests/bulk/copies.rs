@@ -1,9 +1,10 @@
 //! Clone and convert-api.
 
 use serde_json::{Value, json};
-use vigie::control::Refusal;
-use vigie::model::source::Node;
-use vigie::model::{MonitorId, MonitorType as T, Origin, Revision, Role, Secrets, Timestamp};
+use vigie::domain::{MonitorId, MonitorType as T, Revision, Role, Timestamp};
+use vigie::schema::{Origin, Secrets};
+use vigie::service::Refusal;
+use vigie::syntax::source::Node;
 
 use crate::bulk::support::{made, of_file, told, whole};
 use crate::fleet::kit::{Kit, admin, caller, with_plans};

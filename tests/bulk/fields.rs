@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use vigie::control::Refusal;
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{MonitorId, MonitorType as T, Revision, Role};
+use vigie::domain::{MonitorId, MonitorType as T, Revision, Role};
+use vigie::schema::intake::Form;
+use vigie::service::Refusal;
+use vigie::syntax::source::Node;
 
 use crate::bulk::support::{edit, made, of_file, told, whole, with};
 use crate::fleet::kit::{Kit, admin, caller, website};

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use vigie::control::{Applied, ApplyOptions};
-use vigie::model::{MonitorId, MonitorType as T, Revision};
+use vigie::domain::{MonitorId, MonitorType as T, Revision};
+use vigie::service::{Applied, ApplyOptions};
 
 use crate::bulk::support::{edit, exchange, told, whole};
 use crate::fleet::kit::{Kit, admin, website};

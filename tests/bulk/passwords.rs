@@ -1,7 +1,9 @@
 //! Password bulk edit.
 
 use serde_json::{Value, json};
-use vigie::model::{MASK, MonitorType as T, Secrets};
+use vigie::domain::MonitorType as T;
+use vigie::schema::Secrets;
+use vigie::syntax::MASK;
 
 use crate::bulk::support::{exchange, made, of_file, told, whole};
 use crate::fleet::kit::{Kit, admin};

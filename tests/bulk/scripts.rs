@@ -1,7 +1,8 @@
 //! Script bulk edit.
 
 use serde_json::json;
-use vigie::model::{MASK, MonitorType as T};
+use vigie::domain::MonitorType as T;
+use vigie::syntax::MASK;
 
 use crate::bulk::support::{exchange, made, of_file, told, whole};
 use crate::fleet::kit::{Kit, admin};

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use vigie::control::Refusal;
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{Monitor, MonitorId, MonitorType, Origin, Revision, Secrets};
+use vigie::domain::{MonitorId, MonitorType, Revision};
+use vigie::schema::intake::Form;
+use vigie::schema::{Monitor, Origin, Secrets};
+use vigie::service::Refusal;
 use vigie::store::{Ledger, Monitors};
+use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, admin};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use vigie::cli::render;
 use vigie::cli::style::Style;
-use vigie::model::*;
+use vigie::domain::*;
 
 /// A day before the end of the certificate's month.
 const AT: &str = "2026-11-20T08:00:00Z";
@@ -56,7 +56,7 @@ fn result(kind: MonitorType, name: &str, outcome: Outcome, attempts: Vec<Attempt
         address: Some("192.0.2.7:443".parse().unwrap()),
         attempts,
         facts: Facts::default(),
-        course: vigie::model::Course::default(),
+        course: vigie::domain::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,

@@ -1,6 +1,6 @@
 //! Targets for the built binary.
 
-use vigie::responder::{Addresses, Responder, ResponderConfig};
+use vigie::targets::{Addresses, Responder, ResponderConfig};
 
 /// Running targets, on a runtime of their own.
 pub struct Targets {

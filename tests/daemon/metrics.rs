@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use vigie::model::{Method, Outcome};
+use vigie::domain::{Method, Outcome};
 use vigie::telemetry::{Load, Metrics};
 
 use crate::daemon::support::result;

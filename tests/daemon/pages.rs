@@ -2,7 +2,7 @@ use std::sync::atomic::Ordering;
 
 use axum::http::Request;
 use serde_json::json;
-use vigie::model::{Capture, Outcome};
+use vigie::domain::{Capture, Outcome};
 use vigie::web::Gate;
 
 use crate::daemon::support::{Kept, monitor, result, served, served_behind};
@@ -15,8 +15,8 @@ fn at(body: &str, part: &str) -> usize {
 async fn the_status_page_shows_counts_and_puts_what_needs_a_look_first() {
     let results = vec![result(1, 100, Outcome::Ok), result(2, 100, Outcome::Error)];
     let mut off = monitor(4, "d off");
-    off.document = std::sync::Arc::new(vigie::model::Document::trusted(
-        vigie::model::MonitorType::Tcp,
+    off.document = std::sync::Arc::new(vigie::schema::Document::trusted(
+        vigie::domain::MonitorType::Tcp,
         serde_json::from_value(json!({"name": "d off", "enabled": false})).unwrap(),
     ));
     let monitors = vec![monitor(1, "a good"), monitor(2, "b bad"), monitor(3, "c new"), off];
@@ -53,8 +53,8 @@ async fn the_status_page_shows_counts_and_puts_what_needs_a_look_first() {
 async fn a_monitor_at_rest_is_told_with_the_end_of_its_rest() {
     let at_rest = |id, name, until| {
         let mut resting = monitor(id, name);
-        let paused_until = Some(vigie::model::Timestamp::from_seconds(until));
-        resting.trail = std::sync::Arc::new(vigie::model::Trail { paused_until, ..Default::default() });
+        let paused_until = Some(vigie::domain::Timestamp::from_seconds(until));
+        resting.trail = std::sync::Arc::new(vigie::schema::Trail { paused_until, ..Default::default() });
         resting
     };
     // The clock of the pages stands at 2026-01-01T02:00:00Z.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use vigie::model::{Outcome, Status};
+use vigie::domain::{Outcome, Status};
 use vigie::store::{Page, ResultFilter, Results, SqliteSettings, SqliteStore};
 use vigie::telemetry::FIELDS;
 

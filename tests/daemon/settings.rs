@@ -1,9 +1,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use vigie::app::settings::{SETTINGS, Setting, Settings, Sources, render};
-use vigie::model::{LocationId, MonitorType};
+use vigie::domain::{LocationId, MonitorType};
 use vigie::net::NameServers;
+use vigie::settings::{SETTINGS, Setting, Settings, Sources, render};
 
 const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/vigie.yaml");
 
@@ -13,7 +13,7 @@ fn load(text: &str) -> Result<Settings, Vec<String>> {
     std::fs::write(&file, text).unwrap();
     let sources = Sources { file: Some(file.clone()), ..Sources::default() };
     let strip =
-        |fault: &vigie::model::FieldFault| fault.to_string().replace(&file.display().to_string(), "F");
+        |fault: &vigie::syntax::FieldFault| fault.to_string().replace(&file.display().to_string(), "F");
     Settings::load(&sources).map_err(|faults| faults.iter().map(strip).collect())
 }
 

@@ -12,13 +12,16 @@ use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Request};
 use serde_json::{Value, json};
 use tower::ServiceExt;
+use vigie::catalog::Roster;
 use vigie::clock::FakeClock;
-use vigie::control::{Condition, Roster, View, Vitals};
-use vigie::model::{
-    Attempt, CheckId, CheckResult, CustomerId, Document, Facts, Failure, FailureKind, Location, LocationId,
-    MissedReason, MissedRuns, Monitor, MonitorId, MonitorType, Origin, Outcome, Phase, Phases, Revision,
-    RunId, Status, Timestamp,
+use vigie::domain::{
+    Attempt, CheckId, CheckResult, CustomerId, Facts, Failure, FailureKind, Location, LocationId,
+    MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status,
+    Timestamp,
 };
+use vigie::pipeline::{Condition, Vitals};
+use vigie::schema::{Document, Monitor, Origin};
+use vigie::service::View;
 use vigie::store::{Answer, MonitorState, Page, ResultFilter, ResultPage, Results, Rollup, Span, StoreError};
 use vigie::telemetry::Metrics;
 use vigie::web::{self, Site};
@@ -53,7 +56,7 @@ pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
         address: None,
         attempts: if missed.is_some() { vec![] } else { vec![attempt(planned_at, failed)] },
         facts: Facts::default(),
-        course: vigie::model::Course::default(),
+        course: vigie::domain::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed,
@@ -125,7 +128,7 @@ impl Results for Kept {
         self.answer(ResultPage { count, results })
     }
 
-    fn capture(&self, id: CheckId, name: String) -> Answer<'_, Option<vigie::model::Capture>> {
+    fn capture(&self, id: CheckId, name: String) -> Answer<'_, Option<vigie::domain::Capture>> {
         let files = self.results.iter().filter(|result| result.check_id == id).flat_map(|r| &r.captures);
         self.answer(files.into_iter().find(|file| file.name == name).cloned())
     }
@@ -159,7 +162,7 @@ impl vigie::store::Samples for Kept {
         _: Timestamp,
         _: Timestamp,
         _: u32,
-    ) -> Answer<'_, Vec<vigie::model::Sample>> {
+    ) -> Answer<'_, Vec<vigie::domain::Sample>> {
         self.answer(vec![])
     }
 
@@ -167,7 +170,7 @@ impl vigie::store::Samples for Kept {
         self.answer(None)
     }
 
-    fn means(&self, _: MonitorId, _: Timestamp, _: Timestamp) -> Answer<'_, Vec<vigie::model::Mean>> {
+    fn means(&self, _: MonitorId, _: Timestamp, _: Timestamp) -> Answer<'_, Vec<vigie::domain::Mean>> {
         self.answer(vec![])
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vigie::model::{CheckResult, Outcome};
+use vigie::domain::{CheckResult, Outcome};
 
 use crate::endurance::daemon::Daemon;
 use crate::endurance::kill::Moments;
@@ -139,7 +139,7 @@ fn kept(data: &Path) -> HashMap<String, (News, String)> {
     let mut rows = database.prepare("SELECT key, state, notice FROM notifications").unwrap();
     let row = |row: &rusqlite::Row<'_>| {
         let notice: Value = serde_json::from_str(&row.get::<_, String>(2)?).unwrap();
-        let at: vigie::model::Timestamp = serde_json::from_value(notice["at"].clone()).unwrap();
+        let at: vigie::domain::Timestamp = serde_json::from_value(notice["at"].clone()).unwrap();
         let kind = notice["kind"].as_str().unwrap_or_default().to_owned();
         let news = (kind, notice["monitor_id"].as_i64().unwrap_or_default(), at.as_micros());
         Ok((row.get(0)?, (news, STATES[row.get::<_, usize>(1)?].to_owned())))

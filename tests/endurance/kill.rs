@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vigie::model::{CheckResult, MonitorId, Outcome, Timestamp};
-use vigie::responder::{Addresses, Responder, ResponderConfig};
+use vigie::domain::{CheckResult, MonitorId, Outcome, Timestamp};
 use vigie::schedule::Slots;
+use vigie::targets::{Addresses, Responder, ResponderConfig};
 
 use crate::endurance::daemon::{Daemon, list};
 

@@ -1,5 +1,5 @@
-use vigie::engine::Limits;
-use vigie::model::{MissedReason, MonitorId};
+use vigie::agent::Limits;
+use vigie::domain::{MissedReason, MonitorId};
 
 use crate::engine::kit::{Bench, MINUTE, Scripted, Step, assignment, put, within};
 
@@ -18,7 +18,8 @@ async fn while_the_sink_is_full_places_stay_taken_and_no_slot_is_lost_from_the_c
     assert_eq!(snapshot.in_flight, 2, "a check whose result is not taken keeps its place");
     bench.sink.hold(false);
     // All slots but those that are waiting run, or are counted as missed.
-    let slots = |r: &[vigie::model::CheckResult]| r.iter().map(vigie::model::CheckResult::slots).sum::<u32>();
+    let slots =
+        |r: &[vigie::domain::CheckResult]| r.iter().map(vigie::domain::CheckResult::slots).sum::<u32>();
     let expected = minutes * u32::try_from(monitors).unwrap();
     let results = bench.sink.until_that(|r| slots(r) >= expected).await;
     assert_eq!(slots(&results), expected);

@@ -2,9 +2,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+use vigie::agent::{Pulse, check};
 use vigie::clock::{FakeClock, SystemClock};
-use vigie::engine::{Pulse, check};
-use vigie::model::{CheckId, FailureKind, Fault, LocationId, MonitorId, Outcome, RunId, Status};
+use vigie::domain::{CheckId, FailureKind, Fault, LocationId, MonitorId, Outcome, RunId, Status};
 
 use crate::engine::kit::{NOON, Scripted, Step, assignment, place, within};
 use FailureKind::{Cancelled, ConnectRefused, NoSocket, Panicked, TimedOut, Unsupported};

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, watch};
+use vigie::agent::{Assignment, Change, Limits, Place, ResultSink, RunnerHandle, start};
 use vigie::clock::{Clock, FakeClock};
-use vigie::engine::{Assignment, Change, Limits, Place, ResultSink, RunnerHandle, start};
-use vigie::model::{
+use vigie::domain::{
     CheckResult, CustomerId, Failure, FailureKind, LocationId, MonitorId, MonitorType, Observation, Phase,
     Revision, Timestamp,
 };

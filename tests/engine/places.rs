@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
+use vigie::agent::{Assignment, Connectivity, Limits, Place, Silence, check, start};
 use vigie::clock::SystemClock;
-use vigie::engine::{Assignment, Connectivity, Limits, Place, Silence, check, start};
-use vigie::model::{
+use vigie::domain::{
     CheckResult, Failure, FailureKind, Fault, MissedReason, Observation, Outcome, Phase, Status, Timestamp,
 };
 use vigie::net::{EgressPolicy, Endpoint, Net, NetConfig};

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Notify;
+use vigie::agent::{Limits, ResultSink, start};
 use vigie::clock::SystemClock;
-use vigie::engine::{Limits, ResultSink, start};
-use vigie::model::CheckResult;
+use vigie::domain::CheckResult;
 use vigie::telemetry::Metrics;
 
 use crate::engine::kit::{Scripted, Step, assignment, place, put, within};

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use vigie::engine::{Change, Limits, OrderError};
-use vigie::model::{CheckResult, FailureKind, MissedReason, MonitorId, Outcome, Revision, Status};
+use vigie::agent::{Change, Limits, OrderError};
+use vigie::domain::{CheckResult, FailureKind, MissedReason, MonitorId, Outcome, Revision, Status};
 
 use crate::engine::kit::{Bench, MINUTE, NOON, Scripted, Step, assignment, put, within};
 
@@ -9,7 +9,7 @@ fn ran(results: &[CheckResult]) -> Vec<i64> {
     results.iter().filter(|r| r.missed.is_none()).map(|r| minutes(r.planned_at)).collect()
 }
 
-fn minutes(time: vigie::model::Timestamp) -> i64 {
+fn minutes(time: vigie::domain::Timestamp) -> i64 {
     (time.as_micros() - NOON.as_micros()) / 60_000_000
 }
 

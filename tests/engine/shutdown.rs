@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use vigie::engine::{Limits, OrderError, Stopped};
-use vigie::model::{FailureKind, MonitorId, Outcome};
+use vigie::agent::{Limits, OrderError, Stopped};
+use vigie::domain::{FailureKind, MonitorId, Outcome};
 
 use crate::engine::kit::{Bench, MINUTE, Scripted, Step, assignment, put, within};
 

@@ -1,10 +1,11 @@
 //! Create, edit, delete: what is kept, planned, told.
 
 use serde_json::{Value, json};
-use vigie::control::Refusal;
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{Monitor, MonitorId, MonitorType, Origin, Revision, Role, Timestamp};
+use vigie::domain::{MonitorId, MonitorType, Revision, Role, Timestamp};
+use vigie::schema::intake::Form;
+use vigie::schema::{Monitor, Origin};
+use vigie::service::Refusal;
+use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, NOON, admin, caller, faults, website};
 
@@ -74,7 +75,7 @@ async fn what_was_shown_can_be_sent_back() {
             "script": if *kind == MonitorType::CollectionApi { "{}" } else { "<script/>" },
         });
         let Value::Object(mut body) = body else { unreachable!() };
-        body.retain(|name, _| vigie::model::table::of(*kind).field(name).is_some());
+        body.retain(|name, _| vigie::schema::table::of(*kind).field(name).is_some());
         match kind {
             MonitorType::WebsiteSsl | MonitorType::WebsiteSslApi => {
                 body.insert("url".into(), json!("https://a/"));

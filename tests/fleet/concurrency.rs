@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::json;
-use vigie::model::MonitorId;
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
+use vigie::domain::MonitorId;
+use vigie::schema::intake::Form;
+use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, admin};
 

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 use tokio::net::TcpListener;
 use vigie::clock::Clock;
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{Outcome, Timestamp};
+use vigie::domain::{Outcome, Timestamp};
+use vigie::schema::intake::Form;
+use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{NOON, admin};
 use crate::fleet::process::Process;
@@ -87,7 +87,7 @@ async fn only_what_has_this_location_in_its_pool_runs_here() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_changed_default_location_moves_the_monitors_that_have_none_of_their_own() {
-    use vigie::model::{CustomerId, RecordKind};
+    use vigie::domain::{CustomerId, RecordKind};
     use vigie::store::{Ledger, Write};
 
     let process = Process::start().await;

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use serde_json::json;
-use vigie::control::Refusal;
-use vigie::model::Revision;
+use vigie::domain::Revision;
+use vigie::service::Refusal;
 use vigie::store::{Ledger, StoreError};
 
 use crate::fleet::kit::{Kit, admin};

@@ -8,22 +8,22 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
+use vigie::catalog::{Common, Directory, Roster};
 use vigie::clock::{Clock, FakeClock};
-use vigie::control::{
-    Agent, Caller, Common, Directory, Fleet, FleetParts, PlanError, Planned, Planner, Refusal, Roster, Saved,
-    Via,
+use vigie::domain::{
+    Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, MonitorType, Record, RecordKind,
+    Revision, Role, Timestamp, UserId,
 };
-use vigie::model::accept::Plan;
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{
-    Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, MonitorType, Record,
-    RecordKind, Revision, Role, Timestamp, UserId,
-};
+use vigie::pipeline::{Agent, PlanError, Planned, Planner};
+use vigie::schema::Monitor;
+use vigie::schema::accept::Plan;
+use vigie::schema::intake::Form;
+use vigie::service::{Caller, Fleet, FleetParts, Refusal, Saved, Via};
 use vigie::store::{
     Answer, AuditEntry, AuditFilter, AuditRow, KeptMonitor, Ledger, Listed, Page, RecordFilter, Reseal,
     SqliteSettings, SqliteStore, StoreError, Write,
 };
+use vigie::syntax::source::Node;
 use vigie::vault::Keyring;
 
 /// Noon of the first day of 2026.

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::net::TcpListener;
-use vigie::control::{PlanError, Planner};
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, RecordKind, RunId, Timestamp};
+use vigie::domain::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, RecordKind, RunId, Timestamp};
+use vigie::pipeline::{PlanError, Planner};
 use vigie::schedule::RunPlan;
+use vigie::schema::intake::Form;
 use vigie::store::{Ledger, NewRecord, Write};
+use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{NOON, admin};
 use crate::fleet::process::{Process, address};

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use vigie::model::MonitorType;
-use vigie::model::Role;
-use vigie::model::intake::Form;
+use vigie::domain::{MonitorType, Role};
+use vigie::schema::intake::Form;
 
 use crate::fleet::kit::{Kit, caller, faults, website, with_plans};
 

@@ -6,16 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use vigie::agent;
+use vigie::agent::{Limits, Place, ResultSink, Silence};
 use vigie::app::{LocalPlanner, Outpost, PlannerParts, Quiet};
+use vigie::catalog::{Common, Directory, Roster};
 use vigie::clock::FakeClock;
-use vigie::control::{Common, Directory, Fleet, FleetParts, IngestSettings, Ingestor, Roster};
-use vigie::engine::{self, Limits, Place, ResultSink, Silence};
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
+use vigie::domain::{CheckResult, Location, LocationId, MonitorId, MonitorType, Timestamp};
 use vigie::net::{Net, NetConfig, Source};
+use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::ProbeSettings;
+use vigie::schema::intake::Form;
+use vigie::service::{Fleet, FleetParts};
 use vigie::store::{Page, ResultFilter, Results, SqliteSettings, SqliteStore};
+use vigie::syntax::source::Node;
 use vigie::telemetry::Metrics;
 use vigie::vault::Keyring;
 
@@ -73,7 +76,7 @@ impl Process {
             let silence: Arc<dyn Silence> = quiet.clone();
             let place = Place { silence: Some(silence), ..Place::new(Arc::clone(&net), clock.clone()) };
             let sink = Arc::new(Sink(Arc::clone(&ingestor)));
-            let runner = engine::start(Limits::default(), place, sink, Arc::clone(&metrics));
+            let runner = agent::start(Limits::default(), place, sink, Arc::clone(&metrics));
             Outpost {
                 location: location.clone(),
                 verifies: location.id.0 == 3,

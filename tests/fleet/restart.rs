@@ -1,9 +1,9 @@
 //! What a start finds in the store.
 
 use serde_json::{Value, json};
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{MonitorId, MonitorType};
+use vigie::domain::{MonitorId, MonitorType};
+use vigie::schema::intake::Form;
+use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, admin};
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use vigie::clock::Clock;
-use vigie::control::Refusal;
-use vigie::model::{MonitorId, Revision, Timestamp};
+use vigie::domain::{MonitorId, Revision, Timestamp};
+use vigie::service::Refusal;
 
 use crate::fleet::kit::{Kit, NOON, admin};
 

@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{CustomerId, MonitorId, MonitorType, RecordKind, Role, Timestamp, table};
+use vigie::domain::{CustomerId, MonitorId, MonitorType, RecordKind, Role, Timestamp};
+use vigie::schema::intake::Form;
+use vigie::schema::table;
 use vigie::store::{Ledger, NewRecord, Write};
+use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, NOON, admin, caller};
 
@@ -137,9 +138,9 @@ async fn a_page_far_down_a_long_list_takes_little() {
     let kit = Kit::new();
     let id = kit.made(json!({})).await;
     let one = kit.monitor(id);
-    let many = (1..=100_000).map(|n| vigie::model::Monitor { id: MonitorId(1_000_000 + n), ..one.clone() });
+    let many = (1..=100_000).map(|n| vigie::schema::Monitor { id: MonitorId(1_000_000 + n), ..one.clone() });
     kit.fleet.roster().change(many.collect(), &[]);
-    let mine = |monitor: &vigie::model::Monitor| monitor.customer == CustomerId(1);
+    let mine = |monitor: &vigie::schema::Monitor| monitor.customer == CustomerId(1);
     let began = Instant::now();
     let (count, from) = kit.fleet.roster().count(99_900, mine);
     let page = kit.fleet.roster().from(from.unwrap(), 100, mine);

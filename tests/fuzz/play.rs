@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use vigie::model::FailureKind;
-use vigie::wire::{Act, Core};
+use vigie::domain::FailureKind;
+use vigie::protocol::{Act, Core};
 
 /// Who logs in.
 pub const USER: &str = "user@a.test";

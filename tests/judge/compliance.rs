@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use vigie::judge::assertion::Assertion;
-use vigie::model::path;
+use vigie::evaluate::assertion::Assertion;
+use vigie::syntax::path;
 
 use super::{document, failure};
 

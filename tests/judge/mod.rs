@@ -9,7 +9,7 @@ mod xpath;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use vigie::judge::assertion::{Answer, Assertion};
+use vigie::evaluate::assertion::{Answer, Assertion};
 
 /// An assertion as a document writes it.
 fn document(source: &str, property: &str, comparison: &str, value: &str) -> Value {

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use vigie::judge::assertion::{Answer, Assertion};
-use vigie::judge::template::{Place, Template, Variables};
-use vigie::judge::variable::Variable;
-use vigie::model::Timestamp;
+use vigie::domain::Timestamp;
+use vigie::evaluate::assertion::{Answer, Assertion};
+use vigie::evaluate::template::{Place, Template, Variables};
+use vigie::evaluate::variable::Variable;
 
 const XML: &str = "<r xmlns:p='urn:p' a='1'><!--c--><?i x?><b p:c='2'>t<b>5</b></b><p:d/>é</r>";
 const JSON: &str = r#"{"a": [1, {"b": "x"}, null], "c": {"a": -1.5e3}}"#;

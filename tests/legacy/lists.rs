@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use vigie::model::{MonitorType, Origin};
+use vigie::domain::MonitorType;
+use vigie::schema::Origin;
 
 use crate::legacy::support::{outcome, placed, started, website};
 

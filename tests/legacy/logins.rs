@@ -3,7 +3,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
-use vigie::model::{CustomerId, Role};
+use vigie::domain::{CustomerId, Role};
 
 use crate::legacy::support::{outcome, router, send, someone, started, website};
 use crate::support::app::App;

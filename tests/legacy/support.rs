@@ -11,10 +11,8 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 use vigie::api::legacy;
 use vigie::clock::Clock;
-use vigie::model::{
-    CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, RecordKind, Revision, Role, Timestamp,
-    UserId,
-};
+use vigie::domain::{CustomerId, MonitorId, MonitorType, RecordKind, Revision, Role, Timestamp, UserId};
+use vigie::schema::{Document, Monitor, Origin};
 use vigie::store::{Ledger, NewRecord, Token, TokenKind, Tokens, Write};
 
 use crate::support::app::{App, sha256};

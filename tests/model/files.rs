@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use vigie::model::accept::Surroundings;
-use vigie::model::intake::{SecretAt, no_secrets};
-use vigie::model::monitor_file::{Keys, MonitorFiles, check_files, entry, load};
-use vigie::model::schema::reference_page;
-use vigie::model::{CustomerId, MonitorType, Secrets};
+use vigie::domain::{CustomerId, MonitorType};
+use vigie::schema::Secrets;
+use vigie::schema::accept::Surroundings;
+use vigie::schema::forms::reference_page;
+use vigie::schema::intake::{SecretAt, no_secrets};
+use vigie::schema::monitor_file::{Keys, MonitorFiles, check_files, entry, load};
 
 fn read(text: &str) -> MonitorFiles {
     load(&[("a.yaml".to_owned(), text.to_owned())], Keys::Required, &Surroundings::default(), &no_secrets)

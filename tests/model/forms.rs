@@ -2,12 +2,14 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use vigie::model::accept::Surroundings;
-use vigie::model::field::{Access, Field, Kind};
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::table::{self, Table};
-use vigie::model::{Document, FieldFault, MonitorType, Secrets, legacy};
+use vigie::domain::MonitorType;
+use vigie::schema::accept::Surroundings;
+use vigie::schema::field::{Access, Field, Kind};
+use vigie::schema::intake::Form;
+use vigie::schema::table::Table;
+use vigie::schema::{Document, Secrets, legacy, table};
+use vigie::syntax::FieldFault;
+use vigie::syntax::source::Node;
 
 use crate::model::support::{changed, document, made, minimal, sample, texts, with};
 
@@ -212,7 +214,7 @@ fn lenient_inputs_are_taken() {
             .unwrap();
     let around = Surroundings::default();
     let site =
-        vigie::model::accept::create(MonitorType::Website, Form::File, &yaml, &around).unwrap().document;
+        vigie::schema::accept::create(MonitorType::Website, Form::File, &yaml, &around).unwrap().document;
     assert_eq!(site.text("http_version"), Some("1.0"));
 }
 
@@ -397,10 +399,10 @@ proptest! {
     fn no_text_makes_reading_panic(text in "\\PC{0,200}") {
         let _ = Node::parse(&text);
         let files = [("a.yaml".to_owned(), format!("- key: k\n  type: website\n  {text}\n"))];
-        let found = vigie::model::monitor_file::check_files(
+        let found = vigie::schema::monitor_file::check_files(
             &files,
             &Surroundings::default(),
-            &vigie::model::intake::no_secrets,
+            &vigie::schema::intake::no_secrets,
         );
         prop_assert!(!found.is_empty());
     }

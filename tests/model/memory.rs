@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use vigie::model::{Document, MonitorType, Secrets};
+use vigie::domain::MonitorType;
+use vigie::schema::{Document, Secrets};
 
 use crate::model::support::document;
 

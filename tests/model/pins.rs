@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use vigie::model::MonitorType;
-use vigie::model::field::{Field, Kind};
-use vigie::model::table::{self, Table};
+use vigie::domain::MonitorType;
+use vigie::schema::field::{Field, Kind};
+use vigie::schema::table;
+use vigie::schema::table::Table;
 
 /// Kind and bounds in few words.
 fn bounds(kind: &Kind) -> String {
@@ -72,7 +73,7 @@ fn the_fields_of_each_type_are_those_of_interface_2_2_and_fields_2() {
 
 #[test]
 fn the_sub_objects_are_those_of_interface_2_3_and_fields_2() {
-    use vigie::model::table::{parts, steps};
+    use vigie::schema::table::{parts, steps};
     let tables = [
         &parts::LOCATION,
         &parts::CUSTOM_PROPERTY,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use vigie::model::MonitorType;
-use vigie::model::accept::{KnownProperty, Surroundings};
-use vigie::model::intake::Form;
+use vigie::domain::MonitorType;
+use vigie::schema::accept::{KnownProperty, Surroundings};
+use vigie::schema::intake::Form;
 
 use crate::model::support::{made, minimal, with};
 

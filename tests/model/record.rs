@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vigie::model::{
+use vigie::domain::{
     Attempt, Certificate, CheckId, CheckResult, DnsFacts, Facts, Failure, FailureKind, Hop, HttpFacts,
     LocationId, MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, PingFacts,
     Revision, RunId, Status, Timestamp, TlsFacts, Warning, WarningKind,
@@ -44,7 +44,7 @@ fn result(facts: Facts) -> CheckResult {
         address: Some("[::1]:443".parse().unwrap()),
         attempts: vec![failed, passed],
         facts,
-        course: vigie::model::Course::default(),
+        course: vigie::domain::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,

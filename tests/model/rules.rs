@@ -1,9 +1,9 @@
 //! Rules over several fields: a good and a bad case each, with the message of the bad one.
 
 use serde_json::{Value, json};
-use vigie::model::MonitorType as T;
-use vigie::model::accept::{Plan, Surroundings};
-use vigie::model::intake::Form;
+use vigie::domain::MonitorType as T;
+use vigie::schema::accept::{Plan, Surroundings};
+use vigie::schema::intake::Form;
 
 use crate::model::support::{changed, document, made, minimal, with};
 

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
-use vigie::model::accept::{Surroundings, create, patch};
-use vigie::model::field::{Field, Kind};
-use vigie::model::format::Format;
-use vigie::model::intake::{Form, Intake, no_secrets};
-use vigie::model::schema::{Role, components, create_example, name, patch_example};
-use vigie::model::source::Node;
-use vigie::model::table::{self, Table, account};
-use vigie::model::{MonitorType, Secrets};
+use vigie::domain::MonitorType;
+use vigie::schema::accept::{Surroundings, create, patch};
+use vigie::schema::field::{Field, Kind};
+use vigie::schema::forms::{Role, components, create_example, name, patch_example};
+use vigie::schema::intake::{Form, Intake, no_secrets};
+use vigie::schema::table::{Table, account};
+use vigie::schema::{Secrets, table};
+use vigie::syntax::format::Format;
+use vigie::syntax::source::Node;
 
 fn tables() -> Vec<&'static Table> {
     let kinds = MonitorType::ALL.iter().map(|kind| table::of(*kind));

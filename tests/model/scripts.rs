@@ -4,10 +4,12 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use vigie::model::accept::Surroundings;
-use vigie::model::intake::Form;
-use vigie::model::script::{ScriptFacts, hides, masked, same_protected, unmasked};
-use vigie::model::{Document, MASK, MonitorType as T, Secrets};
+use vigie::domain::MonitorType as T;
+use vigie::schema::accept::Surroundings;
+use vigie::schema::intake::Form;
+use vigie::schema::{Document, Secrets};
+use vigie::script::{ScriptFacts, hides, masked, same_protected, unmasked};
+use vigie::syntax::MASK;
 
 use crate::model::support::{changed, document, made, minimal, with};
 
@@ -234,7 +236,7 @@ fn shop() -> Document {
     document(T::BrowserScript, json!({"script": SHOP, "transaction_password": "open sesame"}))
 }
 
-fn told(result: Result<vigie::model::accept::Accepted, Vec<vigie::model::FieldFault>>) -> Vec<String> {
+fn told(result: Result<vigie::schema::accept::Accepted, Vec<vigie::syntax::FieldFault>>) -> Vec<String> {
     match result {
         Ok(_) => Vec::new(),
         Err(faults) => faults

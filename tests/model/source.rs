@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use vigie::model::source::{Node, NodeValue, Place};
+use vigie::syntax::source::{Node, NodeValue, Place};
 
 fn at(line: u32, column: u32) -> Place {
     Place { line, column }

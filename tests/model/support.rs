@@ -1,12 +1,14 @@
 //! Bodies to start from, and short ways to the model's doors.
 
 use serde_json::{Value, json};
-use vigie::model::accept::{Accepted, Surroundings, create, patch};
-use vigie::model::field::{Field, Kind};
-use vigie::model::format::Format;
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{Document, FieldFault, MonitorType};
+use vigie::domain::MonitorType;
+use vigie::schema::Document;
+use vigie::schema::accept::{Accepted, Surroundings, create, patch};
+use vigie::schema::field::{Field, Kind};
+use vigie::schema::intake::Form;
+use vigie::syntax::FieldFault;
+use vigie::syntax::format::Format;
+use vigie::syntax::source::Node;
 
 /// The least body that a monitor of `kind` can be made of.
 pub fn minimal(kind: MonitorType) -> Value {

@@ -1,12 +1,14 @@
 //! Every field of every table against its kind and bounds: at, below and above.
 
 use serde_json::{Value, json};
-use vigie::model::field::{Access, Field, Kind};
-use vigie::model::intake::{Form, Intake, no_secrets};
-use vigie::model::schema::{components, reference};
-use vigie::model::source::Node;
-use vigie::model::table::{self, Table};
-use vigie::model::{FieldFault, MonitorType, Rule};
+use vigie::domain::MonitorType;
+use vigie::schema::field::{Access, Field, Kind};
+use vigie::schema::forms::{components, reference};
+use vigie::schema::intake::{Form, Intake, no_secrets};
+use vigie::schema::table;
+use vigie::schema::table::Table;
+use vigie::syntax::source::Node;
+use vigie::syntax::{FieldFault, Rule};
 
 use crate::model::support::{sample, texts};
 

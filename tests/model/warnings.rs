@@ -1,9 +1,9 @@
 //! What is accepted and said to be doubtful.
 
 use serde_json::{Value, json};
-use vigie::model::MonitorType as T;
-use vigie::model::accept::Surroundings;
-use vigie::model::intake::Form;
+use vigie::domain::MonitorType as T;
+use vigie::schema::accept::Surroundings;
+use vigie::schema::intake::Form;
 
 use crate::model::rules::around;
 use crate::model::support::{made, minimal, with};

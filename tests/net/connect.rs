@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use socket2::{Domain, Socket, Type};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use vigie::model::{FailureKind, Fault, Phase, Status};
+use vigie::domain::{FailureKind, Fault, Phase, Status};
 use vigie::net::{EgressPolicy, Endpoint, STAGGER, Source, Trace, end_by_reset};
 
 use crate::net::{net, net_with, soon, within};

@@ -1,7 +1,7 @@
 //! Bounded reads, lines, and the notes of a timed stream.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
-use vigie::model::{FailureKind, Phase};
+use vigie::domain::{FailureKind, Phase};
 use vigie::net::{Timed, read_line, read_more, read_to, write_all};
 
 use crate::net::{soon, within};

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use vigie::model::{Failure, FailureKind, Fault};
+use vigie::domain::{Failure, FailureKind, Fault};
 use vigie::net::{EgressPolicy, Endpoint, Net, Proxy as Way, ProxyKind, Trace};
 
 use crate::net::{net, net_with, soon, within};
@@ -130,7 +130,7 @@ async fn what_an_endpoint_names_beats_the_proxy_of_the_location() {
     let failure = net.connect(&nobody, soon(), &mut Trace::default()).await.unwrap_err();
     assert_eq!(
         (failure.kind, failure.status()),
-        (FailureKind::NotConfigured, vigie::model::Status::CANNOT_RUN)
+        (FailureKind::NotConfigured, vigie::domain::Status::CANNOT_RUN)
     );
     assert!(failure.detail.contains("have no proxy `8`"), "{failure}");
 }

@@ -2,7 +2,7 @@
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use vigie::model::{FailureKind, Fault};
+use vigie::domain::{FailureKind, Fault};
 use vigie::net::{Endpoint, Proxy as Way, ProxyKind, Trace};
 
 use crate::net::proxy::far;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::RecordType;
-use vigie::model::{Failure, FailureKind, Fault, Phase, Status};
+use vigie::domain::{Failure, FailureKind, Fault, Phase, Status};
 use vigie::net::{Deadline, Endpoint, Family, NameServers, Net, Trace};
 
 use crate::net::{net, net_with, soon, within};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustls::version::{TLS12, TLS13};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use vigie::model::{Failure, FailureKind, Phase, Status};
+use vigie::domain::{Failure, FailureKind, Phase, Status};
 use vigie::net::{
     Deadline, Net, NetConfig, NetError, Pem, Roots, TlsOptions, TlsStream, TlsVersions, Trace, Trust,
     read_more, warm_up,

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use vigie::model::FailureKind;
+use vigie::domain::FailureKind;
 use vigie::net::{Endpoint, Route, RouteEnd, RouteMethod, RouteOptions};
 
 use crate::net::{net, net_with, soon, within};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use vigie::clock::{Clock, SystemClock};
-use vigie::model::{Method, NoticeKind};
+use vigie::domain::{Method, NoticeKind};
 
 use super::kit::{message, send};
 use crate::support::daemon::{Daemon, free_port, has, open_folder, wait_for};

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use vigie::clock::{Clock, FakeClock};
-use vigie::control::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
-use vigie::model::{Method, NoticeKind, Notification, NotificationState, RecipientId};
+use vigie::domain::{Method, NoticeKind, Notification, NotificationState, RecipientId};
 use vigie::notify::{Composer, Courier, Message, Secret, SendError, Sending};
+use vigie::pipeline::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
 use vigie::store::Answer;
 use vigie::telemetry::Metrics;
 

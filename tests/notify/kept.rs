@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use vigie::clock::SystemClock;
-use vigie::control::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
-use vigie::model::{
+use vigie::domain::{
     Capture, CheckId, CheckResult, Facts, LocationId, Method, MonitorId, MonitorType, NoticeKind,
     Notification, NotificationState, Outcome, RecordKind, Revision, RunId, Status,
 };
 use vigie::notify::{Composer, Courier, Message, Secret, SendError, Sending};
+use vigie::pipeline::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
 use vigie::store::{
     Answer, Commit, Ingest, Ledger, NotificationFilter, Outbox, Page, RecordFilter, SqliteSettings,
     SqliteStore,
@@ -162,7 +162,7 @@ fn result() -> CheckResult {
         address: None,
         attempts: Vec::new(),
         facts: Facts::default(),
-        course: vigie::model::Course::default(),
+        course: vigie::domain::Course::default(),
         captures: vec![
             Capture::new("screen-1.png", "image/png", b"not really"),
             Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 503"),

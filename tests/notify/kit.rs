@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use vigie::clock::SystemClock;
-use vigie::model::{
+use vigie::domain::{
     CustomerId, EpisodeId, LocationId, LocationReport, Method, MonitorId, MonitorType, NewNotification,
     Notice, NoticeKind, Recipient, RecipientId, Status, Timestamp,
 };

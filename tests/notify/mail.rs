@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::clock::SystemClock;
-use vigie::model::{Capture, Method, NoticeKind};
+use vigie::domain::{Capture, Method, NoticeKind};
 use vigie::net::{Net, NetConfig, Pem, Roots, Trust};
 use vigie::notify::{ChannelSettings, Channels, Courier, MailSettings, MailTls, Message, Secret};
 

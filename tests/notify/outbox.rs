@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use vigie::model::{
+use vigie::domain::{
     CheckId, CustomerId, NewNotification, Notification, NotificationState, RecipientId, Timestamp,
 };
 use vigie::store::{Answer, Delivery, Listed, NotificationFilter, Outbox, Page, StoreError};

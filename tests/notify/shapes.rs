@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use vigie::clock::SystemClock;
-use vigie::model::{LocationId, Method, NoticeKind};
+use vigie::domain::{LocationId, Method, NoticeKind};
 use vigie::notify::{ChannelSettings, Channels, Courier, Secret, SmsSettings};
 
 use super::kit::{message, net, send, settings};

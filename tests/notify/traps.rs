@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use vigie::model::{Method, NoticeKind};
+use vigie::domain::{Method, NoticeKind};
 
 use super::kit::{channels, message, send};
 use crate::support::daemon::{Daemon, free_port, has, open_folder};

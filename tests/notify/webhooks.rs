@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use vigie::model::{Method, NoticeKind};
+use vigie::domain::{Method, NoticeKind};
 use vigie::notify::Courier;
 
 use super::kit::{channels, message, send};

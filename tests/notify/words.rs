@@ -2,7 +2,7 @@
 //! breaks out of its place.
 
 use serde_json::{Value, json};
-use vigie::model::{Method, Notice, NoticeKind};
+use vigie::domain::{Method, Notice, NoticeKind};
 use vigie::notify::{Composer, Template, Words};
 
 use super::kit::notice;

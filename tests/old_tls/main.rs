@@ -29,8 +29,7 @@ use serde_json::{Value, json};
 use server::{Server, VERSIONS, rsa};
 use tls_server::{Authority, self_signed};
 use tokio::net::TcpListener;
-use vigie::model::FailureKind as Kind;
-use vigie::model::{Observation, Phase};
+use vigie::domain::{FailureKind as Kind, Observation, Phase};
 use vigie::net::Pem;
 
 const VALID: (i32, i32) = (2020, 2090);

@@ -4,7 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use vigie::model::FailureKind as Kind;
+use vigie::domain::FailureKind as Kind;
 
 use crate::check::Expect::{Fails, Passes};
 use crate::lacking::lacks;

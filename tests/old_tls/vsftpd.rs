@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use vigie::model::{FailureKind as Kind, MonitorType, Observation, Phase};
+use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 
 use crate::daemon::{Daemon, free_port, has, is_root, open_folder, wait_for};
 use crate::ftp_check::{PASSWORD, SOON, attempt, config, fields, transcript};

@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
-use vigie::model::{Document, FullPage, MonitorType, Observation, PageObject, Timestamp};
+use vigie::domain::{FullPage, MonitorType, Observation, PageObject, Timestamp};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{Context, ProbeSettings};
+use vigie::schema::Document;
 
 pub struct Check {
     fields: Value,

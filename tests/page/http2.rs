@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::Barrier;
 use tokio_rustls::TlsAcceptor;
-use vigie::model::Phase;
+use vigie::domain::Phase;
 use vigie::net::{Pem, Roots, Trust};
 
 use crate::page::check::{Check, page};

@@ -6,9 +6,10 @@ use std::process::Command;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
-use vigie::model::{Document, FailureKind, MonitorType, Observation};
+use vigie::domain::{FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{Context, ProbeSettings};
+use vigie::schema::Document;
 
 use crate::page::check::{Check, page};
 use crate::page::site::{Reply, Site, bytes, html};

@@ -2,8 +2,8 @@
 //! `http://site.test/dir/page`, and references are shown relative to `http://site.test/dir/`.
 
 use url::Url;
-use vigie::model::ObjectKind;
-use vigie::page::{Finds, MOST_OBJECTS, scan_css, scan_html};
+use vigie::domain::ObjectKind;
+use vigie::webpage::{Finds, MOST_OBJECTS, scan_css, scan_html};
 
 const PAGE: &str = "http://site.test/dir/page?q";
 
@@ -255,7 +255,7 @@ fn every_case_of_the_tables_finds_what_it_says() {
     assert!(HTML.len() + CSS.len() >= 60);
 }
 
-fn sheet(page: &Url) -> (Finds, vigie::page::Found) {
+fn sheet(page: &Url) -> (Finds, vigie::webpage::Found) {
     let mut finds = Finds::new(page);
     scan_html("<link rel=stylesheet href=css/sheet.css>", page, 0, &mut finds);
     let found = finds.take().remove(0);

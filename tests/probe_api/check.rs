@@ -6,9 +6,10 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
-use vigie::model::{Document, Failure, FailureKind, MonitorType, Observation};
+use vigie::domain::{Failure, FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{Context, ProbeSettings};
+use vigie::schema::Document;
 
 pub struct Check {
     pub fields: Map<String, Value>,

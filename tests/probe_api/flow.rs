@@ -1,7 +1,7 @@
 //! A whole flow: log in, carry what answers say on to later steps, log out; and what a result shows of it.
 
 use serde_json::{Value, json};
-use vigie::model::{FailureKind, Phase};
+use vigie::domain::{FailureKind, Phase};
 
 use crate::probe_api::check::{Check, failed, get, golden, passed, run, with};
 use crate::probe_api::service::{Asked, Reply, Service, json as says_json, says};
@@ -168,7 +168,7 @@ async fn results_show_each_step() {
 async fn more_of_bodies_is_told_where_it_is_asked_for() {
     let service = Service::start(|_| says(200, "", "x".repeat(100_000))).await;
     let mut check = Check::of(&[get("Long", &service.url("/"))]);
-    let told = |seen: &vigie::model::Observation| {
+    let told = |seen: &vigie::domain::Observation| {
         let body = seen.course.steps[0].exchanges[0].response_body.clone().unwrap();
         (body.text.len(), body.bytes)
     };

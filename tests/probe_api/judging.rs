@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use vigie::model::{FailureKind, Phase, WarningKind};
+use vigie::domain::{FailureKind, Phase, WarningKind};
 
 use crate::probe_api::check::{Check, failed, get, passed, run, with};
 use crate::probe_api::service::{Asked, Reply, Service, json as says_json, says};

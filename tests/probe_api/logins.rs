@@ -1,7 +1,7 @@
 //! Who asks: Basic before and after it is asked for, Digest, bearer tokens, and where none of them goes.
 
 use serde_json::{Value, json};
-use vigie::model::FailureKind;
+use vigie::domain::FailureKind;
 
 use crate::probe_api::check::{failed, get, passed, run, with};
 use crate::probe_api::service::{Asked, Reply, Service, says};

@@ -1,7 +1,7 @@
 //! What goes out: methods, bodies, headers; and monitors that cannot be asked for.
 
 use serde_json::{Value, json};
-use vigie::model::FailureKind;
+use vigie::domain::FailureKind;
 
 use crate::probe_api::check::{failed, get, passed, run, with};
 use crate::probe_api::service::{Asked, Service, says};

@@ -2,7 +2,7 @@
 
 use rustls::version::{TLS12, TLS13};
 use serde_json::{Value, json};
-use vigie::model::{FailureKind, Observation};
+use vigie::domain::{FailureKind, Observation};
 use vigie::net::Pem;
 
 use crate::probe_api::check::{Check, failed, get, passed};

@@ -1,7 +1,7 @@
 //! Variables: where they come from, where they go, and what is made of values that mean harm.
 
 use serde_json::{Value, json};
-use vigie::model::FailureKind;
+use vigie::domain::FailureKind;
 use vigie::net::EgressPolicy;
 
 use crate::probe_api::check::{Check, failed, get, passed, run, with};

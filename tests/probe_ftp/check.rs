@@ -7,9 +7,10 @@ use base64::Engine as _;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
-use vigie::model::{Document, MonitorType, Observation};
+use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, EgressPolicy, Net, NetConfig, Pem, Roots, Trust};
 use vigie::probe::{Context, ProbeSettings, build};
+use vigie::schema::Document;
 
 pub const PASSWORD: &str = "s3cret-pw";
 pub const SOON: Duration = Duration::from_secs(20);

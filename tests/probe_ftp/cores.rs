@@ -1,8 +1,8 @@
 //! The opening on transcripts, without sockets.
 
-use vigie::model::{FailureKind as Kind, Phase};
-use vigie::wire::ftp::Opening;
-use vigie::wire::{Act, Core, Line};
+use vigie::domain::{FailureKind as Kind, Phase};
+use vigie::protocol::ftp::Opening;
+use vigie::protocol::{Act, Core, Line};
 
 /// Plays `lines` to an opening; the acts that followed, and how it failed.
 fn play(asks_tls: bool, lines: &[&str]) -> (Vec<Act>, Option<(Phase, Kind, String)>) {

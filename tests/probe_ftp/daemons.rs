@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use vigie::model::{FailureKind as Kind, MonitorType, Observation, Phase};
+use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 use vigie::net::NetConfig;
 
 use crate::probe_ftp::check::{PASSWORD, SOON, attempt, config, fields, pem, transcript};

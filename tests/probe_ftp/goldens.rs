@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use vigie::model::{MonitorType, Observation};
+use vigie::domain::{MonitorType, Observation};
 
 use crate::probe_ftp::check::{SOON, attempt, config, fields, transcript};
 use crate::probe_ftp::server::{Rules, Server, say};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
-use vigie::model::MonitorType;
+use vigie::domain::MonitorType;
 
 use crate::probe_ftp::check::{PASSWORD, SOON, attempt, config, fields};
 use crate::probe_ftp::server::{Rules, Server};

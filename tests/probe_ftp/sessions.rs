@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::model::Phase as P;
-use vigie::model::{FailureKind as Kind, MonitorType, Observation, Phase};
+use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase as P, Phase};
 use vigie::net::TlsOptions;
 
 use crate::probe_ftp::check::{PASSWORD, SOON, attempt, config, denying, fields, pem, transcript};

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use serde_json::{Value, json};
-use vigie::model::FailureKind::{self as Kind, *};
-use vigie::model::MonitorType::{self, Ftp, FtpSsl};
-use vigie::model::Phase as P;
+use vigie::domain::FailureKind::*;
+use vigie::domain::MonitorType::{Ftp, FtpSsl};
+use vigie::domain::{FailureKind as Kind, MonitorType, Phase as P};
 
 use crate::probe_ftp::check::{attempt, config, fields, transcript};
 use crate::probe_ftp::server::{Do, Rules, Server, last, say};

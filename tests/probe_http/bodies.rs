@@ -6,8 +6,7 @@ use async_compression::tokio::bufread as coders;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::Instant;
-use vigie::model::FailureKind as Kind;
-use vigie::model::{Observation, Phase};
+use vigie::domain::{FailureKind as Kind, Observation, Phase};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes};

@@ -7,9 +7,10 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
-use vigie::model::{Document, FailureKind, MonitorType, Observation, Phase, WarningKind};
+use vigie::domain::{FailureKind, MonitorType, Observation, Phase, WarningKind};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{Context, ProbeSettings};
+use vigie::schema::Document;
 
 pub struct Check {
     fields: Map<String, Value>,

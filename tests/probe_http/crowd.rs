@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
-use vigie::model::FailureKind as Kind;
-use vigie::model::{Document, Fault, MonitorType, Observation};
+use vigie::domain::{FailureKind as Kind, Fault, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{Context, ProbeSettings};
+use vigie::schema::Document;
 
 use crate::probe_http::check::Expect::Passes;
 use crate::probe_http::server::{Server, answers, page};

@@ -8,8 +8,7 @@ use std::process::Command;
 use aws_lc_rs::digest::{SHA256, SHA512_256};
 use md5::{Digest as _, Md5};
 use serde_json::{Value, json};
-use vigie::model::FailureKind as Kind;
-use vigie::model::Phase;
+use vigie::domain::{FailureKind as Kind, Phase};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes};

@@ -13,8 +13,7 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use vigie::model::FailureKind as Kind;
-use vigie::model::{Phase, WarningKind};
+use vigie::domain::{FailureKind as Kind, Phase, WarningKind};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{Fails, Passes, Warns};

@@ -12,8 +12,7 @@ use http::{Response, StatusCode};
 use quinn::crypto::rustls::QuicServerConfig;
 use rustls::version::TLS13;
 use serde_json::{Value, json};
-use vigie::model::FailureKind as Kind;
-use vigie::model::{Observation, Phase, WarningKind};
+use vigie::domain::{FailureKind as Kind, Observation, Phase, WarningKind};
 use vigie::net::{EgressPolicy, Endpoint, NameServers, Proxy, ProxyKind};
 
 use crate::probe_http::check::Check;

@@ -2,8 +2,7 @@
 
 use md5::{Digest, Md5};
 use serde_json::{Value, json};
-use vigie::model::FailureKind as Kind;
-use vigie::model::{Observation, Phase};
+use vigie::domain::{FailureKind as Kind, Observation, Phase};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{Fails, Passes};

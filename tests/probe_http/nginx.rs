@@ -4,8 +4,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use vigie::model::FailureKind as Kind;
-use vigie::model::{Observation, Phase, WarningKind};
+use vigie::domain::{FailureKind as Kind, Observation, Phase, WarningKind};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};

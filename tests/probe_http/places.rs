@@ -1,8 +1,7 @@
 //! Where requests go: other hosts, pinned addresses, families, egress.
 
 use serde_json::json;
-use vigie::model::FailureKind as Kind;
-use vigie::model::Phase;
+use vigie::domain::{FailureKind as Kind, Phase};
 use vigie::net::EgressPolicy;
 
 use crate::probe_http::check::Check;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use serde_json::json;
-use vigie::model::{FailureKind, Observation, Phase};
+use vigie::domain::{FailureKind, Observation, Phase};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::server::{Act, Server, send};

@@ -3,8 +3,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
-use vigie::model::FailureKind as Kind;
-use vigie::model::{Fault, Observation, Phase};
+use vigie::domain::{FailureKind as Kind, Fault, Observation, Phase};
 use vigie::net::{Endpoint, Proxy, ProxyKind};
 
 use crate::probe_http::check::Check;

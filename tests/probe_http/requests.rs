@@ -1,7 +1,7 @@
 //! What goes out: request lines, header fields, bodies, cookies and logins.
 
 use serde_json::{Value, json};
-use vigie::model::{Observation, WarningKind};
+use vigie::domain::{Observation, WarningKind};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{Passes, Warns};

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use serde_json::{Value, json};
-use vigie::model::FailureKind as Kind;
-use vigie::model::{Phase, WarningKind};
+use vigie::domain::{FailureKind as Kind, Phase, WarningKind};
 
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};

@@ -9,8 +9,7 @@ use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use vigie::model::{FailureKind as Kind, Phase};
-use vigie::model::{Fault, Observation, PageObject};
+use vigie::domain::{FailureKind as Kind, Fault, Observation, PageObject, Phase};
 use vigie::net::{EgressPolicy, Endpoint, Proxy, ProxyKind};
 
 use crate::probe_http::check::Check;

@@ -7,8 +7,7 @@ use rustls::version::{TLS12, TLS13};
 use rustls::{ServerConfig, SupportedProtocolVersion};
 use serde_json::{Value, json};
 use tokio_rustls::TlsAcceptor;
-use vigie::model::FailureKind as Kind;
-use vigie::model::{Observation, Phase, Timestamp, WarningKind};
+use vigie::domain::{FailureKind as Kind, Observation, Phase, Timestamp, WarningKind};
 use vigie::net::Pem;
 
 use crate::probe_http::check::Check;

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
-use vigie::model::FailureKind as Kind;
-use vigie::model::Phase;
+use vigie::domain::{FailureKind as Kind, Phase};
 
 use crate::probe_mail::kit::transcript;
 use crate::probe_mail::trip::{Monitor, SOON, fetching};

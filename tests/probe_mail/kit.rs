@@ -10,9 +10,10 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
-use vigie::model::{Document, MonitorType, Observation};
+use vigie::domain::{MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, Trust};
 use vigie::probe::{Context, ProbeSettings, build};
+use vigie::schema::Document;
 
 pub const SOON: Duration = Duration::from_secs(20);
 /// For servers that stall: the timeout is what ends the attempt.

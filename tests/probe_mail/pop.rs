@@ -1,8 +1,7 @@
 //! `email-pop` against servers that misbehave, and against dovecot.
 
 use serde_json::{Value, json};
-use vigie::model::FailureKind as Kind;
-use vigie::model::{MonitorType, Phase};
+use vigie::domain::{FailureKind as Kind, MonitorType, Phase};
 
 use crate::probe_mail::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
 use crate::probe_mail::table::Expect::{Fails, Passes};

@@ -1,8 +1,7 @@
 //! `email-smtp` against servers that misbehave, and against postfix.
 
 use serde_json::{Value, json};
-use vigie::model::FailureKind as Kind;
-use vigie::model::{MonitorType, Observation, Phase};
+use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 
 use crate::probe_mail::kit::{Act, SOON, acts, attempt, net, stage, toward, transcript};
 use crate::probe_mail::table::Expect::{Fails, Passes};

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use futures::future::join_all;
 use serde_json::{Map, Value, json};
 use tokio_rustls::TlsAcceptor;
-use vigie::judge::verdict;
-use vigie::model::{FailureKind, MonitorType, Observation, Phase};
+use vigie::domain::{FailureKind, MonitorType, Observation, Phase};
+use vigie::evaluate::verdict;
 
 use crate::probe_mail::kit::{Act, SHORT, SOON, acts, attempt, net, stage, toward, transcript};
 use crate::support::tls_server::{Authority, Identity, config};

@@ -9,10 +9,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::{Clock, SystemClock};
-use vigie::model::FailureKind as Kind;
-use vigie::model::{Document, MonitorId, MonitorType, Observation, Phase, Timestamp};
+use vigie::domain::{FailureKind as Kind, MonitorId, MonitorType, Observation, Phase, Timestamp};
 use vigie::net::Deadline;
 use vigie::probe::{Context, ProbeSettings, build};
+use vigie::schema::Document;
 use vigie::vault::Keyring;
 
 use crate::probe_mail::kit::{net, transcript};

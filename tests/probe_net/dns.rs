@@ -5,7 +5,7 @@ use std::time::Duration;
 use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::RecordType;
 use serde_json::{Value, json};
-use vigie::model::{FailureKind, MonitorType, Observation, Phase, Status};
+use vigie::domain::{FailureKind, MonitorType, Observation, Phase, Status};
 use vigie::net::{EgressPolicy, NameServers};
 
 use crate::probe_net::{SOON, attempt, kind_of, net, net_with};

@@ -12,7 +12,7 @@ use hickory_proto::op::{Edns, Message, Query};
 use hickory_proto::rr::{Name, RecordType};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use vigie::model::{FailureKind as Kind, MonitorType, Observation, Phase};
+use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 use vigie::net::{Net, Pem};
 
 use crate::probe_net::{SOON, attempt, net_with};

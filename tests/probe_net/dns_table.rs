@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UdpSocket};
 use tokio_rustls::TlsAcceptor;
-use vigie::model::{FailureKind as Kind, MonitorType, Observation, Phase};
+use vigie::domain::{FailureKind as Kind, MonitorType, Observation, Phase};
 use vigie::net::{Net, Pem};
 
 use crate::probe_net::{SOON, attempt, net_with};

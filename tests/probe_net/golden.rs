@@ -5,8 +5,8 @@ use std::time::Duration;
 use hickory_proto::op::ResponseCode;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use vigie::judge::verdict;
-use vigie::model::{MonitorType, Observation};
+use vigie::domain::{MonitorType, Observation};
+use vigie::evaluate::verdict;
 use vigie::net::Pem;
 
 use crate::probe_net::{SOON, attempt, net, net_with};

@@ -14,9 +14,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use vigie::clock::SystemClock;
-use vigie::model::{Document, FailureKind, MonitorType, Observation};
+use vigie::domain::{FailureKind, MonitorType, Observation};
 use vigie::net::{Deadline, Net, NetConfig, Roots, Trust};
 use vigie::probe::{Context, ProbeSettings, build};
+use vigie::schema::Document;
 
 fn net_with(change: impl FnOnce(&mut NetConfig)) -> Net {
     let trust = Trust { roots: Roots::None, ..Trust::default() };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hickory_proto::rr::RecordType;
 use serde_json::json;
-use vigie::model::{FailureKind, Fault, MonitorType, Phase, Status};
+use vigie::domain::{FailureKind, Fault, MonitorType, Phase, Status};
 use vigie::net::{EchoReply, EgressPolicy, NameServers};
 
 use crate::probe_net::{SOON, attempt, kind_of, net, net_with};

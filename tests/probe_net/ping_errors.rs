@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::model::{FailureKind, MonitorType, Observation, Status};
+use vigie::domain::{FailureKind, MonitorType, Observation, Status};
 
 use crate::probe_net::{attempt, net};
 use crate::support::namespace::inside;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use vigie::model::{FailureKind, MonitorType, Observation, Phase, Status};
+use vigie::domain::{FailureKind, MonitorType, Observation, Phase, Status};
 use vigie::net::{EgressPolicy, Net, Pem};
 
 use crate::probe_net::{SOON, attempt, kind_of, net, net_with};

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
-use vigie::model::{FailureKind as Kind, MonitorType, Phase};
+use vigie::domain::{FailureKind as Kind, MonitorType, Phase};
 use vigie::net::{Net, Pem};
 
 use crate::probe_net::{SOON, attempt, net_with};

@@ -1,9 +1,10 @@
 //! The account, and the audit trail.
 
 use serde_json::{Value, json};
-use vigie::control::{AuditFilter, Refusal};
-use vigie::model::source::Node;
-use vigie::model::{CustomerId, RecordKind, Revision, Role, Timestamp};
+use vigie::domain::{CustomerId, RecordKind, Revision, Role, Timestamp};
+use vigie::service::Refusal;
+use vigie::store::AuditFilter;
+use vigie::syntax::source::Node;
 
 use crate::resources::kit::{ALL, Kit, NOON, admin, as_role, forbidden, long, messages};
 

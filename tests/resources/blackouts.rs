@@ -1,8 +1,9 @@
 //! Blackouts: once or each week, of a monitor of the account.
 
 use serde_json::{Value, json};
-use vigie::control::{RecordFilter, Refusal};
-use vigie::model::{CustomerId, RecordKind, Role};
+use vigie::domain::{CustomerId, RecordKind, Role};
+use vigie::service::Refusal;
+use vigie::store::RecordFilter;
 
 use crate::resources::kit::{Kit, admin, apart, conflict, long, messages, object, refuses, roles};
 

@@ -1,9 +1,10 @@
 //! Blackout bulk edit: several monitors, all or nothing.
 
 use serde_json::{Value, json};
-use vigie::control::{RecordFilter, Refusal};
-use vigie::model::source::Node;
-use vigie::model::{CustomerId, RecordKind, Role};
+use vigie::domain::{CustomerId, RecordKind, Role};
+use vigie::service::Refusal;
+use vigie::store::RecordFilter;
+use vigie::syntax::source::Node;
 
 use crate::resources::kit::{Kit, admin, as_role, forbidden, messages};
 

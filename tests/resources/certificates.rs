@@ -12,9 +12,9 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use vigie::control::OpenCertificate;
-use vigie::model::{CustomerId, FailureKind, RecordKind, Role};
+use vigie::domain::{CustomerId, FailureKind, RecordKind, Role};
 use vigie::net::{Deadline, Net, NetConfig, Pem, Roots, TlsOptions, Trace, Trust};
+use vigie::service::OpenCertificate;
 
 use crate::resources::kit::{Kit, admin, apart, conflict, long, messages, refuses, roles};
 use crate::support::tls_server::{Authority, Identity, config, serve};

@@ -1,8 +1,9 @@
 //! Events: reported once, shown in the time of the account.
 
 use serde_json::json;
-use vigie::control::{RecordFilter, Refusal};
-use vigie::model::{RecordKind, Role, Timestamp};
+use vigie::domain::{RecordKind, Role, Timestamp};
+use vigie::service::Refusal;
+use vigie::store::RecordFilter;
 
 use crate::resources::kit::{Kit, NOON, admin, apart, long, refuses, roles};
 

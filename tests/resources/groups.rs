@@ -1,7 +1,7 @@
 //! Notifier groups, templates and agreements: what they may name.
 
 use serde_json::{Value, json};
-use vigie::model::{CustomerId, GroupMonitor, RecordKind, Role};
+use vigie::domain::{CustomerId, GroupMonitor, RecordKind, Role};
 
 use crate::resources::kit::{Kit, admin, apart, conflict, forbidden, messages, object, refuses, roles};
 
@@ -62,7 +62,7 @@ async fn a_group_names_what_the_account_has_and_each_once() {
     assert_eq!(facts.contacts.groups[0].monitors, [monitor(None), monitor(Some(2))]);
     assert_eq!(conflict(kit.make(&admin(), GROUP, body).await), "There is a notifier_group `g` already");
     // A monitor that is gone does not come back out, and what was read can be sent back.
-    kit.roster.change(Vec::new(), &[vigie::model::MonitorId(MONITOR)]);
+    kit.roster.change(Vec::new(), &[vigie::domain::MonitorId(MONITOR)]);
     let shown = kit.shown(GROUP, group).await;
     assert_eq!(shown["monitors"], json!([]));
     kit.change(&admin(), GROUP, group, shown).await.unwrap();
@@ -176,7 +176,7 @@ async fn agreements_of_several_monitors_are_brought_in_line_at_once() {
     let body = |monitors: Value, more: Value| {
         let mut body = json!({"monitors": monitors});
         body.as_object_mut().unwrap().extend(object(more));
-        vigie::model::source::Node::from(body)
+        vigie::syntax::source::Node::from(body)
     };
     let edit = async |monitors: Value, more: Value| {
         kit.resources.bulk_edit_slas(&admin(), &body(monitors, more)).await
@@ -193,7 +193,7 @@ async fn agreements_of_several_monitors_are_brought_in_line_at_once() {
     );
     assert_eq!(messages(edit(both.clone(), json!({"name": ""})).await), ["`name` must not be empty"]);
     edit(both, json!({"name": "Silver", "uptime": 99.5, "description": null})).await.unwrap();
-    let all = kit.listed(&admin(), vigie::control::RecordFilter::of(SLA)).await;
+    let all = kit.listed(&admin(), vigie::store::RecordFilter::of(SLA)).await;
     let brief: Vec<_> = all
         .iter()
         .map(|one| {
@@ -219,8 +219,8 @@ async fn a_group_names_content_views_that_there_are() {
     let view = json!({"id": 4, "notify_on_error": true, "inherit_global_errors": false});
     let fields = json!({"name": "Shop", "content_views": [view]});
     let serde_json::Value::Object(fields) = fields else { unreachable!() };
-    let mut monitor = kit.roster.get(vigie::model::MonitorId(MONITOR)).unwrap();
-    let document = vigie::model::Document::trusted(vigie::model::MonitorType::BrowserScript, fields);
+    let mut monitor = kit.roster.get(vigie::domain::MonitorId(MONITOR)).unwrap();
+    let document = vigie::schema::Document::trusted(vigie::domain::MonitorType::BrowserScript, fields);
     monitor.document = std::sync::Arc::new(document);
     kit.roster.change(vec![monitor], &[]);
     let named = |view: i64| json!({"name": "g", "monitors": [{"id": MONITOR, "content_view_id": view}]});

@@ -5,19 +5,21 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
+use vigie::catalog::{Common, Directory, Roster};
 use vigie::clock::{Clock, FakeClock};
-use vigie::control::{
-    Agent, AuditFilter, AuditRow, Caller, Common, Directory, Page, PlanError, Planned, Planner, RecordFilter,
-    Refusal, ResourceParts, Resources, Roster, Saved, Via,
+use vigie::domain::{
+    Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, MonitorType, Record, RecordKind,
+    Revision, Role, Timestamp, UserId,
 };
-use vigie::model::accept::{Surroundings, create};
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{
-    Capture, CheckResult, CustomerId, Location, LocationId, Monitor, MonitorId, MonitorType, Origin, Record,
-    RecordKind, Revision, Role, Timestamp, Trail, UserId,
+use vigie::pipeline::{Agent, PlanError, Planned, Planner};
+use vigie::schema::accept::{Surroundings, create};
+use vigie::schema::intake::Form;
+use vigie::schema::{Monitor, Origin, Trail};
+use vigie::service::{Caller, Refusal, ResourceParts, Resources, Saved, Via};
+use vigie::store::{
+    AuditFilter, AuditRow, Ledger, NewRecord, Page, RecordFilter, SqliteSettings, SqliteStore, Write,
 };
-use vigie::store::{Ledger, NewRecord, SqliteSettings, SqliteStore, Write};
+use vigie::syntax::source::Node;
 use vigie::vault::Keyring;
 
 /// Noon of the first day of 2026, a Thursday.

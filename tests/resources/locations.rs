@@ -1,8 +1,9 @@
 //! Locations: of the settings, shared, and an account's own.
 
 use serde_json::json;
-use vigie::control::{RecordFilter, Refusal};
-use vigie::model::{CustomerId, RecordKind, Revision, Role};
+use vigie::domain::{CustomerId, RecordKind, Revision, Role};
+use vigie::service::Refusal;
+use vigie::store::RecordFilter;
 
 use crate::resources::kit::{Kit, admin, apart, as_role, conflict, forbidden, long, refuses, roles};
 
@@ -159,7 +160,7 @@ async fn admins_alone_make_locations() {
 async fn an_older_version_is_refused() {
     let kit = Kit::new().await;
     let id = kit.made(KIND, json!({"name": "a"})).await;
-    let body = vigie::model::source::Node::from(json!({"name": "b"}));
+    let body = vigie::syntax::source::Node::from(json!({"name": "b"}));
     let patch = async |seen| kit.resources.patch(&as_role(Role::Admin), KIND, id, &body, seen).await;
     assert_eq!(patch(Some(Revision(2))).await.err(), Some(Refusal::Stale));
     assert_eq!(patch(Some(Revision(1))).await.unwrap().revision, 2);

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use vigie::clock::Clock;
-use vigie::control::{Bell, Performance, PerformanceParts};
-use vigie::model::{
+use vigie::domain::{
     CheckId, CheckResult, CustomerId, Facts, LocationId, MonitorId, MonitorType, NoticeKind, Outcome,
     RecordKind, Revision, RunId, Status, Timestamp,
 };
+use vigie::pipeline::{Bell, Performance, PerformanceParts};
 use vigie::store::{
     Alarm, Commit, Housekeeping, Ingest, Ledger, NewRecord, NotificationFilter, Outbox, Write,
 };
@@ -83,7 +83,7 @@ async fn checked(kit: &Kit, location: i64, ago: i64, millis: &[u64], outcome: Ou
             address: None,
             attempts: Vec::new(),
             facts: Facts::default(),
-            course: vigie::model::Course::default(),
+            course: vigie::domain::Course::default(),
             captures: Vec::new(),
             verification: None,
             missed: None,

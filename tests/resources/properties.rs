@@ -1,8 +1,8 @@
 //! Custom properties: the numbers of values are stable, and values in use stay.
 
 use serde_json::{Value, json};
-use vigie::control::Refusal;
-use vigie::model::{RecordKind, Role};
+use vigie::domain::{RecordKind, Role};
+use vigie::service::Refusal;
 
 use crate::resources::kit::{Kit, admin, apart, conflict, long, messages, refuses, roles};
 
@@ -45,7 +45,7 @@ async fn a_value_in_use_stays_and_so_does_its_property() {
     let kit = Kit::new().await;
     let id = kit.made(KIND, json!({"name": "colour", "values": [{"value": "red"}, {"value": "blue"}]})).await;
     let red = json!({"custom_properties": [{"id": id, "value_id": 1}]});
-    kit.monitor(200_001, vigie::model::CustomerId(1), red);
+    kit.monitor(200_001, vigie::domain::CustomerId(1), red);
     let put = async |list: Value| kit.change(&admin(), KIND, id, json!({"values": list})).await;
     let told = "1 monitor uses the value `red` (1); it cannot be removed";
     assert_eq!(conflict(put(json!([{"value": "blue"}])).await), told);
@@ -62,7 +62,7 @@ async fn a_value_in_use_stays_and_so_does_its_property() {
 #[tokio::test]
 async fn the_directory_knows_them_at_once() {
     let kit = Kit::new().await;
-    let known = async || kit.directory.facts(vigie::model::CustomerId(1)).await.unwrap().properties.clone();
+    let known = async || kit.directory.facts(vigie::domain::CustomerId(1)).await.unwrap().properties.clone();
     assert!(known().await.is_empty());
     let id = kit.made(KIND, json!({"name": "colour", "values": [{"value": "red"}]})).await;
     assert_eq!(known().await[&id].values[&1], "red");

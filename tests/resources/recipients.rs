@@ -1,8 +1,9 @@
 //! Recipients: an address as the method has it, a password that is sealed and goes nowhere else.
 
 use serde_json::{Value, json};
-use vigie::control::{RecordFilter, recipient_password};
-use vigie::model::{CustomerId, Method, RecordKind, Role};
+use vigie::catalog::recipient_password;
+use vigie::domain::{CustomerId, Method, RecordKind, Role};
+use vigie::store::RecordFilter;
 
 use crate::resources::kit::{Kit, admin, apart, as_role, messages, object, refuses, roles};
 
@@ -175,7 +176,7 @@ async fn a_new_key_seals_passwords_anew() {
     let kit = Kit::new().await;
     let id = kit.made(KIND, post(json!({}))).await;
     let before = kit.kept(KIND, id).await.unwrap().private;
-    assert_eq!(vigie::control::sealed_by(&*kit.store).await.unwrap().keys.values().sum::<u64>(), 1);
+    assert_eq!(vigie::service::sealed_by(&*kit.store).await.unwrap().keys.values().sum::<u64>(), 1);
     let vault = kit.vault.clone();
     let anew = move |context: &str, sealed: &[u8]| {
         let plain = vault.open(context, sealed).ok()?;
@@ -224,7 +225,7 @@ async fn it_is_taken_from_its_groups_with_it() {
     kit.gone(&admin(), KIND, one).await.unwrap();
     assert_eq!(kit.shown(RecordKind::NotifierGroup, group).await["recipients"], json!([{"id": two}]));
     let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
-    assert_eq!(facts.contacts.groups[0].recipients, [vigie::model::RecipientId(two)]);
+    assert_eq!(facts.contacts.groups[0].recipients, [vigie::domain::RecipientId(two)]);
     assert_eq!(facts.contacts.recipients.len(), 1);
 }
 

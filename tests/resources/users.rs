@@ -2,8 +2,8 @@
 
 use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::{Value, json};
-use vigie::control::{Accounts, Caller, Refusal};
-use vigie::model::{RecordKind, Role, Timestamp, UserId};
+use vigie::domain::{RecordKind, Role, Timestamp, UserId};
+use vigie::service::{Accounts, Caller, Refusal};
 use vigie::store::{Token, TokenKind, Tokens};
 
 use crate::resources::kit::{Kit, NOON, admin, apart, as_role, conflict, forbidden, long, messages, refuses};

@@ -11,7 +11,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
-use vigie::responder::{Flaky, Responder, ResponderConfig, spread_address};
+use vigie::targets::{Flaky, Responder, ResponderConfig, spread_address};
 
 async fn responder() -> Responder {
     Responder::start(ResponderConfig::default()).await.unwrap()

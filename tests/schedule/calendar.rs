@@ -5,7 +5,7 @@ use jiff::ToSpan as _;
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use proptest::prelude::*;
-use vigie::model::{MonitorId, RecipientId, Timestamp};
+use vigie::domain::{MonitorId, RecipientId, Timestamp};
 use vigie::schedule::{Calendar, Rests, When, Window};
 
 const SHOP: Rests = Rests::Monitor(MonitorId(1));

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use vigie::model::{MonitorId, Timestamp};
+use vigie::domain::{MonitorId, Timestamp};
 use vigie::schedule::{CatchUp, Slots};
 
 const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use vigie::model::{MonitorId, Timestamp};
+use vigie::domain::{MonitorId, Timestamp};
 use vigie::schedule::{CatchUp, ORDINARY_LATENESS, Slots};
 
 const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use vigie::model::{
-    CustomerId, Document, LocationId, Monitor, MonitorId, MonitorType, Origin, Revision, Timestamp,
-};
+use vigie::domain::{CustomerId, LocationId, MonitorId, MonitorType, Revision, Timestamp};
 use vigie::schedule::{CatchUp, Grid, ORDINARY_LATENESS, RunPlan, Slots};
+use vigie::schema::{Document, Monitor, Origin};
 
 const NOON: Timestamp = Timestamp::from_seconds(1_795_176_000);
 

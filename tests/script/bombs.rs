@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use vigie::model::script::dialect::Script;
+use vigie::script::dialect::Script;
 
 use crate::script::support::{faults, read};
 

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use vigie::model::script::ScriptFacts;
-use vigie::model::script::dialect::vocabulary::ACTS;
-use vigie::model::script::dialect::{
+use vigie::script::ScriptFacts;
+use vigie::script::dialect::vocabulary::ACTS;
+use vigie::script::dialect::{
     Action, Check, DialogAnswer, Expected, FrameChoice, Locator, Match, Pick, Script, State, Target,
     Variable, Wanted, WindowChoice,
 };
-use vigie::model::source::Place;
+use vigie::syntax::source::Place;
 
 use crate::script::support::{action, acts, read, stepped};
 

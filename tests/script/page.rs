@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use roxmltree::Document;
-use vigie::model::script::dialect::vocabulary::{ACTS, Aim, COMMON, LOCATORS};
-use vigie::model::script::dialect::{KEYS, MODIFIERS, Script};
-use vigie::model::template::BUILT_IN;
+use vigie::script::dialect::vocabulary::{ACTS, Aim, COMMON, LOCATORS};
+use vigie::script::dialect::{KEYS, MODIFIERS, Script};
+use vigie::syntax::template::BUILT_IN;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("config/scripts")

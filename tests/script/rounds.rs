@@ -5,12 +5,12 @@ use std::time::Duration;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-use vigie::model::script::dialect::{
+use vigie::script::dialect::{
     Act, Action, Check, DialogAnswer, Expected, FrameChoice, Locator, Match, Pattern, Pick, Script, State,
     Step, Target, Variable, Wanted, WindowChoice,
 };
-use vigie::model::script::{ScriptFacts, hides, masked, unmasked};
-use vigie::model::source::Place;
+use vigie::script::{ScriptFacts, hides, masked, unmasked};
+use vigie::syntax::source::Place;
 
 use crate::script::support::placeless;
 

@@ -8,7 +8,7 @@ use std::process::Command;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use roxmltree::{Document, Node};
-use vigie::model::script::dialect::vocabulary::{ACTS, Aim, LOCATORS};
+use vigie::script::dialect::vocabulary::{ACTS, Aim, LOCATORS};
 
 use crate::script::support::stepped;
 use crate::script::{forms, refused, rounds};

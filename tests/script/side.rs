@@ -1,8 +1,8 @@
 //! Projects of Selenium IDE as scripts: each command, and what is told of those that are lost.
 
 use serde_json::{Value, json};
-use vigie::model::script::dialect::Script;
-use vigie::model::script::side::{Imported, Project};
+use vigie::script::dialect::Script;
+use vigie::script::side::{Imported, Project};
 
 /// What the test `Main` with these commands (command, target, value) becomes.
 fn imported(commands: &[(&str, &str, &str)]) -> Imported {

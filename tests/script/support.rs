@@ -1,7 +1,7 @@
 //! Short ways to scripts and their faults.
 
-use vigie::model::script::dialect::{Act, Action, Script};
-use vigie::model::source::Place;
+use vigie::script::dialect::{Act, Action, Script};
+use vigie::syntax::source::Place;
 
 /// A script of one step with these acts.
 pub fn stepped(acts: &str) -> String {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::model::{
+use vigie::domain::{
     Capture, CheckResult, CustomerId, EpisodeId, LocationId, MonitorId, NotificationState, Outcome, Status,
     Timestamp, Verification,
 };
@@ -115,7 +115,7 @@ pub async fn a_message_of_a_known_key_is_dropped(store: &impl Store) {
     assert_eq!(ids[0], kept.rows[0].id);
     assert_eq!(store.due(at(99), 9, 9).await.unwrap().len(), 1);
     let of = |recipient| NotificationFilter { recipient: Some(recipient), ..NotificationFilter::default() };
-    assert_eq!(store.notifications(of(vigie::model::RecipientId(8)), ALL).await.unwrap().rows[0].id, ids[1]);
+    assert_eq!(store.notifications(of(vigie::domain::RecipientId(8)), ALL).await.unwrap().rows[0].id, ids[1]);
 }
 
 fn verified(result: &CheckResult, status: Status) -> Alarm {
@@ -126,7 +126,7 @@ fn verified(result: &CheckResult, status: Status) -> Alarm {
 
 pub async fn an_error_that_nobody_else_sees_turns_into_a_warning(store: &impl Store) {
     let failed = error(1, at(0));
-    let state = vigie::control::next_state(None, &failed).unwrap();
+    let state = vigie::pipeline::next_state(None, &failed).unwrap();
     let commit = Commit { results: vec![failed.clone()], states: vec![state], ..Commit::default() };
     store.commit(commit).await.unwrap();
     store.roll_up(at(2 * HOUR)).await.unwrap();

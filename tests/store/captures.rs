@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vigie::model::{Capture, CheckResult};
+use vigie::domain::{Capture, CheckResult};
 use vigie::store::Retention;
 
 use crate::store::make::{all, at, error, keep, ok};

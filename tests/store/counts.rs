@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use vigie::model::{
-    CheckId, CheckResult, CustomerId, LocationId, MonitorId, Origin, Outcome, RunId, Timestamp,
-};
+use vigie::domain::{CheckId, CheckResult, CustomerId, LocationId, MonitorId, Outcome, RunId, Timestamp};
+use vigie::schema::Origin;
 use vigie::store::{Housekeeping, Monitors, Page, ResultFilter, Results, Retention, SqliteStore};
 
 use crate::store::make::{HOUR, all, at, error, keep, missed, ok, sqlite, warning};
@@ -130,7 +129,7 @@ async fn the_result_behind_a_state_is_found_also_when_it_is_a_series_of_missed_r
     let store = sqlite(folder.path());
     let given = [missed(4, at(0), 10, 60), ok(5, at(7), 3)];
     keep(&store, given.to_vec()).await;
-    let state = |result: &CheckResult| vigie::control::next_state(None, result).unwrap();
+    let state = |result: &CheckResult| vigie::pipeline::next_state(None, result).unwrap();
     let mut states: Vec<_> = given.iter().map(state).collect();
     let mut gone = states[1].clone();
     gone.check_id = CheckId(7);

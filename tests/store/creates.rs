@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use vigie::model::{MonitorId, Origin, RecordKind, Revision};
+use vigie::domain::{MonitorId, RecordKind, Revision};
+use vigie::schema::Origin;
 use vigie::store::{
     AuditFilter, AuditObject, Ledger, RecordFilter, SqliteSettings, SqliteStore, StoreError, Write,
 };

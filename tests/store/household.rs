@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use vigie::clock::FakeClock;
-use vigie::control::{Chore, Household, Housekeeper, TimeOfDay};
-use vigie::model::Timestamp;
+use vigie::domain::Timestamp;
+use vigie::pipeline::{Chore, Household, Housekeeper, TimeOfDay};
 use vigie::store::{Answer, Housekeeping, Retention, StoreError};
 use vigie::telemetry::Metrics;
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use vigie::control::{IngestSettings, Ingestor, next_state};
-use vigie::model::{CheckResult, MonitorId, Outcome, Timestamp};
+use vigie::domain::{CheckResult, MonitorId, Outcome, Timestamp};
+use vigie::pipeline::{IngestSettings, Ingestor, next_state};
 use vigie::store::{Answer, Commit, Ingest, MonitorState, Results, StoreError};
 use vigie::telemetry::Metrics;
 
@@ -220,7 +220,7 @@ async fn captures_that_wait_are_bounded_and_results_are_kept_without_them() {
     let (ingestor, _) = start(store.clone(), settings);
     let bad = |minute: i64| {
         let mut result = error(1, at(minute * 60));
-        result.captures = vec![vigie::model::Capture::new("a.txt", "text/plain", &[7; 1000])];
+        result.captures = vec![vigie::domain::Capture::new("a.txt", "text/plain", &[7; 1000])];
         result
     };
     for minute in 0..5 {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use vigie::model::MonitorId;
+use vigie::domain::MonitorId;
 use vigie::store::{Commit, Ingest, MonitorState, Results};
 
 use crate::store::make::{all, assert_whole, at, error, missed, ok, sqlite};

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use vigie::model::{
-    CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Record, RecordKind, Revision, Trail,
-    UserId,
-};
+use vigie::domain::{CustomerId, MonitorId, MonitorType, Record, RecordKind, Revision, UserId};
+use vigie::schema::{Document, Monitor, Origin, Trail};
 use vigie::store::{
     AuditEntry, AuditFilter, AuditObject, KeptMonitor, NewMonitor, NewRecord, Page, RecordFilter, Retention,
     StoreError, Write, seal_context,

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use vigie::model::{
+use vigie::domain::{
     Attempt, Certificate, CheckId, CheckResult, CustomerId, EpisodeId, Facts, Failure, FailureKind,
     HttpFacts, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType, NewNotification, Notice,
     NoticeKind, Outcome, Phase, Phases, PingFacts, RecipientId, Revision, RunId, Status, Timestamp, TlsFacts,
@@ -75,7 +75,7 @@ pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
             warnings: Vec::new(),
         }],
         facts: Facts::default(),
-        course: vigie::model::Course::default(),
+        course: vigie::domain::Course::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,

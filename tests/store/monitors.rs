@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use vigie::model::{CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Revision};
+use vigie::domain::{CustomerId, MonitorId, MonitorType, Revision};
+use vigie::schema::{Document, Monitor, Origin};
 use vigie::store::{Commit, MonitorState};
 
 use crate::store::make::{at, ok};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vigie::model::{CustomerId, NewNotification, Notification, NotificationState, RecipientId, Timestamp};
+use vigie::domain::{CustomerId, NewNotification, Notification, NotificationState, RecipientId, Timestamp};
 use vigie::store::{Delivery, NotificationFilter, Page};
 
 use crate::store::make::{at, error, message};

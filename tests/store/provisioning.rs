@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use vigie::control::{Provision, Wanted, provision};
-use vigie::model::{CustomerId, Document, Monitor, MonitorType, Origin, Revision};
+use vigie::domain::{CustomerId, MonitorType, Revision};
+use vigie::schema::{Document, Monitor, Origin};
+use vigie::service::{Provision, Wanted, provision};
 use vigie::store::{AuditFilter, AuditRow, Ledger, Monitors, Page, SqliteStore};
 
 use crate::store::make::{at, sqlite};
@@ -91,7 +92,7 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let store = sqlite(folder.path());
     let api = Monitor {
-        id: vigie::model::MonitorId(700),
+        id: vigie::domain::MonitorId(700),
         customer: CustomerId(1),
         origin: Origin::Api,
         revision: Revision(4),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use vigie::model::{CheckId, CheckResult, Facts, LocationId, MonitorId, Outcome, Phase, Phases, Timestamp};
+use vigie::domain::{CheckId, CheckResult, Facts, LocationId, MonitorId, Outcome, Phase, Phases, Timestamp};
 use vigie::store::{Commit, MonitorState, Page, ResultFilter, Retention};
 
 use crate::store::make::{HOUR, MINUTE, all, at, error, keep, missed, ok, ping, warning};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use vigie::model::{MonitorId, Outcome};
+use vigie::domain::{MonitorId, Outcome};
 use vigie::store::{Retention, Rollup, SKETCH_ERROR, Span};
 
 use crate::store::make::{HOUR, MINUTE, at, error, keep, missed, ok, warning};

@@ -1,7 +1,7 @@
 //! Tokens of who is logged in.
 
 use serde_json::json;
-use vigie::model::{RecordKind, Revision, UserId};
+use vigie::domain::{RecordKind, Revision, UserId};
 use vigie::store::{Token, TokenKind, Write};
 
 use crate::store::ledger::new_record;

@@ -15,20 +15,23 @@ use tempfile::TempDir;
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 use vigie::api::{ApiState, v3};
+use vigie::catalog::{Common, Directory, Mobile, Roster};
 use vigie::clock::{Clock, FakeClock};
-use vigie::control::{
-    Accounts, Agent, Alerting, AlertingParts, Common, Directory, Fleet, FleetParts, LastRuns, Mobile,
-    NoWatchman, PlanError, Planned, Planner, ResourceParts, Resources, Roster, TrialParts, Trials, View,
+use vigie::domain::{
+    Capture, CheckId, CheckResult, CustomerId, Facts, Location, LocationId, MonitorId, MonitorType, Outcome,
+    RecordKind, Role, RunId, Status, Timestamp, UserId,
 };
-use vigie::model::source::Node;
-use vigie::model::{
-    Capture, CheckId, CheckResult, CustomerId, Facts, Location, LocationId, Monitor, MonitorId, MonitorType,
-    Outcome, RecordKind, Role, RunId, Status, Timestamp, UserId,
+use vigie::pipeline::{Agent, PlanError, Planned, Planner};
+use vigie::schema::Monitor;
+use vigie::service::{
+    Accounts, Alerting, AlertingParts, Fleet, FleetParts, LastRuns, NoWatchman, ResourceParts, Resources,
+    TrialParts, Trials, View,
 };
 use vigie::store::{
     Ledger, MonitorState, NewRecord, SqliteSettings, SqliteStore, Synchronous, Token, TokenKind, Tokens,
     Write,
 };
+use vigie::syntax::source::Node;
 use vigie::vault::Keyring;
 
 /// 2026-11-20T12:00:00Z, when every test begins.
@@ -410,7 +413,7 @@ pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> Chec
         address: None,
         attempts: Vec::new(),
         facts: Facts::default(),
-        course: vigie::model::Course::default(),
+        course: vigie::domain::Course::default(),
         captures: vec![Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 200")],
         verification: None,
         missed: None,

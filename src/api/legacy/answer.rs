@@ -7,8 +7,9 @@ use axum::response::{IntoResponse, Response};
 use futures::stream::{self, Stream, StreamExt};
 use serde_json::{Value, json};
 
-use crate::control::{Refusal, StoreError};
-use crate::model::Rule;
+use crate::service::Refusal;
+use crate::store::StoreError;
+use crate::syntax::Rule;
 
 /// Status and message of a call that went well.
 const FINE: (u16, &str) = (0, "No errors.");
@@ -57,7 +58,7 @@ impl From<Refusal> for Fault {
             Refusal::Faults(faults) => {
                 let first = faults.iter().find(|fault| fault.rule == Rule::Missing).or(faults.first());
                 let (status, message) =
-                    first.map_or_else(|| (66, "Invalid body".to_owned()), crate::model::FieldFault::legacy);
+                    first.map_or_else(|| (66, "Invalid body".to_owned()), crate::syntax::FieldFault::legacy);
                 Self::new(status, message)
             }
             Refusal::Unauthenticated(_) | Refusal::WrongLogin => Self::login(),
@@ -144,8 +145,8 @@ fn array(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::FieldFault;
-    use crate::model::source::Place;
+    use crate::syntax::FieldFault;
+    use crate::syntax::source::Place;
 
     #[test]
     fn every_refusal_has_its_status_and_what_is_missing_comes_first() {

@@ -11,9 +11,9 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use super::answer::{Done, Fault, Metadata};
 use crate::api::ApiState;
 use crate::api::caller::address;
-use crate::control::Caller;
-use crate::model::Right;
-use crate::model::source::{Node, NodeValue};
+use crate::domain::Right;
+use crate::service::Caller;
+use crate::syntax::source::{Node, NodeValue};
 
 /// Tokens come with and without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(

@@ -10,8 +10,9 @@ use super::answer::{Done, Fault};
 use super::call::Call;
 use super::filter::Filter;
 use crate::api::list::piece;
-use crate::control::{Caller, Fleet, Refusal};
-use crate::model::{Monitor, MonitorId, legacy};
+use crate::domain::MonitorId;
+use crate::schema::{Monitor, legacy};
+use crate::service::{Caller, Fleet, Refusal};
 
 /// Monitors in one piece at most.
 const STEP: usize = 100;

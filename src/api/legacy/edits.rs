@@ -6,8 +6,9 @@ use super::answer::{Done, Fault};
 use super::call::{Call, body};
 use super::filter::one;
 use crate::api::path::number;
-use crate::model::intake::Form;
-use crate::model::{MonitorId, legacy};
+use crate::domain::MonitorId;
+use crate::schema::intake::Form;
+use crate::schema::legacy;
 
 /// Makes a monitor (interface.md 4.1).
 pub(super) async fn create(call: Call) -> Result<Done, Fault> {

@@ -6,8 +6,10 @@ use axum::http::Uri;
 
 use super::answer::Fault;
 use crate::api::path::number;
-use crate::control::{Caller, Roster};
-use crate::model::{Monitor, MonitorId, legacy};
+use crate::catalog::Roster;
+use crate::domain::MonitorId;
+use crate::schema::{Monitor, legacy};
+use crate::service::Caller;
 
 /// Ids and words of one list at most; a URL holds no more that mean anything.
 const MOST: usize = 10_000;

@@ -7,7 +7,7 @@ use super::answer::{Fault, Metadata};
 use super::call::body;
 use crate::api::ApiState;
 use crate::api::caller::address;
-use crate::model::source::{Node, NodeValue};
+use crate::syntax::source::{Node, NodeValue};
 
 /// Answers with the session in `metadata`; with the login as it was given when it failed.
 pub(super) async fn log_in(State(state): State<ApiState>, request: Request) -> Response {

@@ -31,7 +31,7 @@ use axum::routing::{get, patch, post};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use super::ApiState;
-use crate::model::Right;
+use crate::domain::Right;
 use answer::{Fault, Metadata};
 use call::run;
 

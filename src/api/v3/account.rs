@@ -8,9 +8,9 @@ use axum::response::Response;
 use crate::api::body::JsonBody;
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb, etag};
-use crate::control::Caller;
-use crate::model::Right;
-use crate::model::table::records::ACCOUNT;
+use crate::domain::Right;
+use crate::schema::table::records::ACCOUNT;
+use crate::service::Caller;
 
 pub(super) fn routes(routes: Routes) -> Routes {
     let get = Operation::new(Verb::Get, "/account", "getAccount", "account", "The account of the caller")

@@ -9,13 +9,14 @@ use serde_json::{Value, json};
 use crate::api::body::JsonBody;
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb};
-use crate::control::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
-use crate::model::intake::{Form, Intake, no_secrets};
-use crate::model::source::{Node, NodeValue};
-use crate::model::table::Table;
-use crate::model::table::account::{MONITOR_BULK_EDIT, PASSWORD_BULK_EDIT, SCRIPT_BULK_EDIT};
-use crate::model::table::orders::{APPLY, APPLY_ANSWER, EDITED};
-use crate::model::{FieldFault, MonitorType, Right, Rule, nearest, shown};
+use crate::domain::{MonitorType, Right};
+use crate::schema::intake::{Form, Intake, no_secrets};
+use crate::schema::table::Table;
+use crate::schema::table::account::{MONITOR_BULK_EDIT, PASSWORD_BULK_EDIT, SCRIPT_BULK_EDIT};
+use crate::schema::table::orders::{APPLY, APPLY_ANSWER, EDITED};
+use crate::service::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
+use crate::syntax::source::{Node, NodeValue};
+use crate::syntax::{FieldFault, Rule, nearest, shown};
 
 /// Characters of a key at most.
 const KEY: usize = 255;
@@ -167,7 +168,7 @@ fn monitor(index: usize, node: Node) -> Result<Applied, Vec<FieldFault>> {
             Some(word) => format!(
                 "`{}` must be a type of monitors, not `{}`",
                 at("type"),
-                crate::model::shortened(word)
+                crate::syntax::shortened(word)
             ),
             None => format!("`{}` is required", at("type")),
         };

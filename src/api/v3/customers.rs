@@ -13,9 +13,9 @@ use crate::api::body::JsonBody;
 use crate::api::query::{Query, Window};
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb, list};
-use crate::control::Caller;
-use crate::model::Right;
-use crate::model::table::records::CUSTOMER;
+use crate::domain::Right;
+use crate::schema::table::records::CUSTOMER;
+use crate::service::Caller;
 
 const PATH: &str = "/customers";
 const TAG: &str = "customers";

@@ -13,11 +13,14 @@ use crate::api::path::Id;
 use crate::api::query::time_in;
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb, etag};
-use crate::control::{Caller, Refusal};
-use crate::model::intake::{Form, Intake, no_secrets};
-use crate::model::source::Node;
-use crate::model::table::{self, account::MONITOR_CLONE, orders::PAUSE};
-use crate::model::{FieldFault, MonitorId, MonitorType, Right, Rule, Timestamp};
+use crate::domain::{MonitorId, MonitorType, Right, Timestamp};
+use crate::schema::intake::{Form, Intake, no_secrets};
+use crate::schema::table;
+use crate::schema::table::account::MONITOR_CLONE;
+use crate::schema::table::orders::PAUSE;
+use crate::service::{Caller, Refusal};
+use crate::syntax::source::Node;
+use crate::syntax::{FieldFault, Rule};
 
 const FILE: &str = "The role lacks the right, or a file on the server manages the monitor";
 

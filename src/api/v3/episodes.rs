@@ -12,9 +12,10 @@ use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, list};
-use crate::control::{Caller, EpisodeFilter};
-use crate::model::table::alerting::{EPISODE, EPISODE_DETAIL};
-use crate::model::{EpisodeId, MonitorId, Right};
+use crate::domain::{EpisodeId, MonitorId, Right};
+use crate::schema::table::alerting::{EPISODE, EPISODE_DETAIL};
+use crate::service::Caller;
+use crate::store::EpisodeFilter;
 
 const FLAGS: &[&str] = &["true", "false"];
 

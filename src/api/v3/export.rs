@@ -16,9 +16,11 @@ use crate::api::list::piece;
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
-use crate::control::{Caller, Roster};
-use crate::model::monitor_file::entry;
-use crate::model::{CustomerId, Monitor, MonitorId, MonitorType, Origin, Right};
+use crate::catalog::Roster;
+use crate::domain::{CustomerId, MonitorId, MonitorType, Right};
+use crate::schema::monitor_file::entry;
+use crate::schema::{Monitor, Origin};
+use crate::service::Caller;
 
 /// Monitors in one piece at most: few, since each may have a script.
 const STEP: usize = 20;

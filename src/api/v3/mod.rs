@@ -25,9 +25,8 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::path;
 use super::routes::Routes;
-use super::{ApiError, ApiState};
+use super::{ApiError, ApiState, path};
 
 /// The paths below `/api/v3`.
 pub fn router(state: ApiState) -> Router {

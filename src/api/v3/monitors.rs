@@ -14,8 +14,9 @@ use crate::api::query::{Query, Select, Window, words};
 use crate::api::routes::Routes;
 use crate::api::select::SELECT;
 use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, etag, list};
-use crate::control::{Caller, Fleet, Refusal};
-use crate::model::{Monitor, MonitorId, MonitorType, Right, table};
+use crate::domain::{MonitorId, MonitorType, Right};
+use crate::schema::{Monitor, table};
+use crate::service::{Caller, Fleet, Refusal};
 
 /// How many monitors are shown and sent at a time.
 const STEP: usize = 100;

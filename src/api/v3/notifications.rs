@@ -12,9 +12,10 @@ use crate::api::path::{Id, number};
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Body, Operation, Param, ParamKind, Verb, etag, list};
-use crate::control::{Caller, NotificationFilter};
-use crate::model::table::alerting::{NOTIFICATION, PREVIEW, STATES, TEMPLATE_PREVIEW, TEST_NOTIFIER};
-use crate::model::{EpisodeId, MonitorId, NotificationState, RecipientId, Right};
+use crate::domain::{EpisodeId, MonitorId, NotificationState, RecipientId, Right};
+use crate::schema::table::alerting::{NOTIFICATION, PREVIEW, STATES, TEMPLATE_PREVIEW, TEST_NOTIFIER};
+use crate::service::Caller;
+use crate::store::NotificationFilter;
 
 const PARAMS: &[Param] = &[
     Param::new("state", ParamKind::Choice(STATES), "In this state; `dead` are those that were given up"),

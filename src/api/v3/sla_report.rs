@@ -11,8 +11,8 @@ use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
-use crate::control::{By, Caller, SlaQuery, SlaReport};
-use crate::model::Right;
+use crate::domain::Right;
+use crate::service::{By, Caller, SlaQuery, SlaReport};
 
 const BY: [&str; 3] = ["hour", "day", "month"];
 

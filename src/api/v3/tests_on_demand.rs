@@ -10,9 +10,9 @@ use crate::api::path::{Id, number};
 use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
-use crate::control::{Caller, result_url};
-use crate::model::table::records::TEST;
-use crate::model::{LocationId, MonitorId, Right};
+use crate::domain::{LocationId, MonitorId, Right};
+use crate::schema::table::records::TEST;
+use crate::service::{Caller, result_url};
 
 const PARAMS: &[Param] = &[
     Param::new("monitor_id", ParamKind::Int(1), "The monitor to test").required(),

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::bidi::{Bidi, LONGEST_EVENT};
 use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, disowned, version};
-use crate::model::{Failure, FailureKind, ObjectKind, Phase, Phases};
+use crate::domain::{Failure, FailureKind, ObjectKind, Phase, Phases};
 
 /// What is listened to.
 const EVENTS: &[&str] = &[

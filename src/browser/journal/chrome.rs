@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, disowned, version};
-use crate::model::{ObjectKind, Phase, Phases};
+use crate::domain::{ObjectKind, Phase, Phases};
 
 impl Journal {
     /// Takes in entries of the log `performance`.

@@ -9,8 +9,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use tokio::time::Instant;
 
-use crate::model::{ConsoleEntry, Failure, ObjectKind, Phases, cut};
-use crate::net::REFUSED;
+use crate::domain::{ConsoleEntry, Failure, ObjectKind, Phases, cut};
+use crate::forward_proxy::REFUSED;
 
 pub use bidi::Listener;
 pub use window::WINDOW;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::chrome::{answered, over, whole};
 use super::{Exchange, Journal, LONGEST_VALUE, MOST_REQUESTS, counted, cut};
-use crate::model::ObjectKind;
+use crate::domain::ObjectKind;
 
 /// The body of the function that tells them.
 pub const WINDOW: &str = include_str!("window.js");

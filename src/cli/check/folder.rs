@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::cli::output::{self, WrongUse};
-use crate::model::CheckResult;
+use crate::domain::CheckResult;
 
 /// A folder that can be written to.
 pub(super) struct Folder(PathBuf);

@@ -18,7 +18,7 @@ use super::output::{self, WrongUse};
 use super::settings::PlaceArgs;
 use super::style::Style;
 use super::{kinds, render};
-use crate::model::{CheckResult, MonitorType, Outcome};
+use crate::domain::{CheckResult, MonitorType, Outcome};
 use crate::probe::Authoring;
 
 /// Check something now and show what was seen

@@ -8,13 +8,14 @@ use futures::{StreamExt, stream};
 use tokio_util::sync::CancellationToken;
 
 use super::subject::Subject;
-use crate::app::settings::{Hosted, Settings};
+use crate::agent::{Assignment, Place};
 use crate::clock::{Clock, SystemClock};
-use crate::engine::{self, Assignment, Place};
-use crate::model::{CheckResult, CustomerId, LocationId, Monitor, MonitorId, Origin, Revision};
+use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Revision};
 use crate::net::{self, Net};
-use crate::probe;
 use crate::schedule::Part;
+use crate::schema::{Monitor, Origin};
+use crate::settings::{Hosted, Settings};
+use crate::{agent, probe};
 
 /// How many monitors of a file are checked at once.
 const AT_ONCE: usize = 8;
@@ -37,7 +38,7 @@ pub(super) async fn all(
     let cancel = CancellationToken::new();
     let checks = subjects.iter().map(|subject| async {
         let assignment = assignment(subject, settings, location.location.id);
-        engine::check(&assignment, SystemClock.now(), &place, &cancel).await
+        agent::check(&assignment, SystemClock.now(), &place, &cancel).await
     });
     let results = stream::iter(checks).buffered(AT_ONCE).collect().await;
     // Where one does not end, the next check that wants a browser ends it.

@@ -2,18 +2,19 @@
 
 use std::path::Path;
 
-use crate::app::settings::Settings;
 use crate::app::{Known, read_secret, read_text};
 use crate::cli::fields;
 use crate::cli::output::{Faults, WrongUse};
-use crate::model::accept::{Surroundings, create_with};
-use crate::model::field::Kind;
-use crate::model::intake::{Form, SecretAt};
-use crate::model::monitor_file::{self, Keys};
-use crate::model::script::dialect::Script;
-use crate::model::source::{Key, Node, NodeValue, Place};
-use crate::model::table;
-use crate::model::{Document, FieldFault, MonitorType, Rule, nearest};
+use crate::domain::MonitorType;
+use crate::schema::accept::{Surroundings, create_with};
+use crate::schema::field::Kind;
+use crate::schema::intake::{Form, SecretAt};
+use crate::schema::monitor_file::Keys;
+use crate::schema::{Document, monitor_file, table};
+use crate::script::dialect::Script;
+use crate::settings::Settings;
+use crate::syntax::source::{Key, Node, NodeValue, Place};
+use crate::syntax::{FieldFault, Rule, nearest};
 
 /// A checked document, and what saving it would warn of.
 pub(super) struct Subject {
@@ -144,7 +145,7 @@ fn not_in(file: &str, name: &str, names: &[String]) -> anyhow::Error {
 
 /// The fields that `target` stands for in a monitor of `kind`.
 fn target_fields(kind: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, Node)>> {
-    let has = |name| table::of(kind).field(name).is_some_and(crate::model::field::Field::is_settable);
+    let has = |name| table::of(kind).field(name).is_some_and(crate::schema::field::Field::is_settable);
     if has("url") {
         return Ok(vec![text("url", target)]);
     }

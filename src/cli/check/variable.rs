@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::cli::output::WrongUse;
-use crate::model::format::Format;
+use crate::syntax::format::Format;
 
 /// Splits `sets` into those of fields and the variables among them.
 ///

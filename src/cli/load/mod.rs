@@ -18,7 +18,7 @@ use super::output::{self, WrongUse};
 use super::settings::SettingsArgs;
 use super::{kinds, raise_descriptor_limit};
 use crate::clock::{Clock, SystemClock};
-use crate::model::MonitorType;
+use crate::domain::MonitorType;
 
 /// How long running checks get to end when the time is over.
 const DRAIN: Duration = Duration::from_mins(1);
@@ -123,7 +123,7 @@ async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<Figures> {
 }
 
 /// Waits until `end`; answers the most memory that was seen.
-async fn watch_until(end: crate::model::Timestamp) -> u64 {
+async fn watch_until(end: crate::domain::Timestamp) -> u64 {
     let mut peak = 0;
     loop {
         peak = peak.max(usage::resident_bytes());

@@ -10,20 +10,21 @@ use anyhow::{Context, anyhow};
 
 use super::tally::{Counts, Tally};
 use super::targets::Targets;
-use crate::app::settings::Settings;
+use crate::agent::{Assignment, Change, Limits, Place, ResultSink, RunnerHandle};
 use crate::cli::output::{Faults, WrongUse};
 use crate::clock::SystemClock;
-use crate::control::{IngestSettings, Ingestor};
-use crate::engine::{self, Assignment, Change, Limits, Place, ResultSink, RunnerHandle};
-use crate::model::accept::{Surroundings, create};
-use crate::model::intake::Form;
-use crate::model::source::Node;
-use crate::model::{CheckResult, CustomerId, Document, MonitorId, MonitorType, Revision};
+use crate::domain::{CheckResult, CustomerId, MonitorId, MonitorType, Revision};
 use crate::net::{self, Net};
-use crate::probe;
+use crate::pipeline::{IngestSettings, Ingestor};
 use crate::schedule::Part;
+use crate::schema::Document;
+use crate::schema::accept::{Surroundings, create};
+use crate::schema::intake::Form;
+use crate::settings::Settings;
 use crate::store::{Answer, Commit, Ingest, SqliteSettings, SqliteStore};
+use crate::syntax::source::Node;
 use crate::telemetry::Metrics;
+use crate::{agent, probe};
 
 /// Monitors that are handed to the runner at once.
 const STEP: usize = 10_000;
@@ -114,7 +115,7 @@ impl Pipeline {
         let ingestor =
             Arc::new(Ingestor::start(taking, Arc::clone(&metrics), Vec::new(), IngestSettings::default()));
         let sink = CountedSink { tally: Arc::clone(&tally), ingestor: Arc::clone(&ingestor) };
-        let runner = engine::start(limits(settings), place, Arc::new(sink), metrics);
+        let runner = agent::start(limits(settings), place, Arc::new(sink), metrics);
         Ok(Self { runner, ingestor, store: Arc::clone(&store.store), tally })
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use hdrhistogram::Histogram;
 
-use crate::model::{CheckResult, Outcome, Timestamp};
+use crate::domain::{CheckResult, Outcome, Timestamp};
 
 /// Longest lateness that is told apart: an hour, in microseconds.
 const LONGEST_US: u64 = 3_600_000_000;

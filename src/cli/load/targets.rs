@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-use crate::app::settings::Settings;
 use crate::cli::responder::Greeting;
-use crate::model::MonitorType;
+use crate::domain::MonitorType;
 use crate::net::Pem;
-use crate::responder::{Addresses, spread_address};
+use crate::settings::Settings;
+use crate::targets::{Addresses, spread_address};
 
 /// Addresses that each target listens on: connections to one address and port share 28,000 local ports.
 const SPREAD: u8 = 16;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Style, duration};
-use crate::model::Phases;
+use crate::domain::Phases;
 
 /// Cells of the longest bar.
 pub(super) const WIDTH: usize = 40;

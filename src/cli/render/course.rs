@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
-use super::played;
 use super::units::{grouped, plain};
-use super::{Style, bars, duration};
-use crate::model::{Course, FullPage, ObjectChange, Outcome, PageObject, Status, StepResult, cut};
+use super::{Style, bars, duration, played};
+use crate::domain::{Course, FullPage, ObjectChange, Outcome, PageObject, Status, StepResult, cut};
 
 /// Objects that are shown; the rest is in the JSON.
 const OBJECTS: usize = 60;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::units::{grouped, plain};
 use super::{Style, days_between, duration};
-use crate::model::{
+use crate::domain::{
     Certificate, CheckResult, DnsFacts, FtpFacts, HttpFacts, MailFacts, PingFacts, Timestamp, TlsFacts,
     TripFacts, peer,
 };

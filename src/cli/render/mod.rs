@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub use units::{days_between, duration, plain};
 
 use super::style::Style;
-use crate::model::{Attempt, CheckResult, Hop, HttpFacts, Outcome, Phases, Warning, WarningKind};
+use crate::domain::{Attempt, CheckResult, Hop, HttpFacts, Outcome, Phases, Warning, WarningKind};
 
 /// The whole of `result`, ending with a line break.
 #[must_use]
@@ -111,7 +111,7 @@ fn hop_title(out: &mut String, number: usize, url: &str, hop: Option<&Hop>, styl
 /// What is left of `phases` when those of one hop are taken out: an attempt keeps their sums.
 fn without(phases: &Phases, hop: &Phases) -> Phases {
     let mut left = Phases::default();
-    for phase in crate::model::Phase::ALL {
+    for phase in crate::domain::Phase::ALL {
         if let Some(whole) = phases.duration(phase) {
             let part = hop.duration(phase);
             if part != Some(whole) {

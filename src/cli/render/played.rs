@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::course::{object, shown};
 use super::units::{grouped, plain};
 use super::{Style, duration};
-use crate::model::{BrowserFacts, ConsoleEntry, Outcome, Phase, PlayedStep, Status, ViewResult};
+use crate::domain::{BrowserFacts, ConsoleEntry, Outcome, Phase, PlayedStep, Status, ViewResult};
 
 /// Objects of a step that are shown; the rest is in the JSON.
 const OBJECTS: usize = 15;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::model::Timestamp;
+use crate::domain::Timestamp;
 
 /// `micros` in the unit that fits: `0.4 ms`, `12.3 ms`, `1.25 s`.
 #[must_use]

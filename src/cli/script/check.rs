@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use super::super::output;
 use super::counted;
 use crate::app::read_text;
-use crate::model::script::STEPS_ALLOWED;
-use crate::model::script::dialect::Script;
+use crate::script::STEPS_ALLOWED;
+use crate::script::dialect::Script;
 
 /// Bytes of a script that a monitor can have (fields.md 2).
 const MOST_BYTES: usize = 10 * 1024 * 1024;

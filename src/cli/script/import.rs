@@ -9,9 +9,9 @@ use anyhow::Context as _;
 use super::super::output::{self, WrongUse};
 use super::counted;
 use crate::app::read_text;
-use crate::model::nearest;
-use crate::model::script::dialect::Script;
-use crate::model::script::side::{Imported, Project};
+use crate::script::dialect::Script;
+use crate::script::side::{Imported, Project};
+use crate::syntax::nearest;
 
 /// Bytes of a project.
 const MOST_BYTES: usize = 64 * 1024 * 1024;

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use zeroize::Zeroizing;
 
 use super::{Login, Proxy, broken, told, unusable, words_of};
-use crate::model::{Failure, FailureKind, printable};
+use crate::domain::{Failure, FailureKind, printable};
 use crate::net::socket;
 
 /// Bytes of the head of the proxy's answer at most.

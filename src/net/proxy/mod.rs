@@ -7,17 +7,16 @@ mod connect;
 mod socks;
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 use tokio::net::TcpStream;
 use zeroize::Zeroizing;
 
 use super::{Deadline, Endpoint, Net, Trace, socket};
-use crate::model::{Failure, FailureKind, Fault, Phase};
+use crate::domain::{Failure, FailureKind, Fault, Phase};
 
 /// How long the proxy has to let us connect to it, and to say its first word where it speaks before it has
 /// tried the target; of a short deadline, two thirds are taken at most.

@@ -8,7 +8,7 @@ use tokio_socks::Error;
 use tokio_socks::tcp::Socks5Stream;
 
 use super::{Proxy, broken, told, unusable, words_of};
-use crate::model::{Failure, FailureKind};
+use crate::domain::{Failure, FailureKind};
 use crate::net::{Deadline, Timed};
 
 /// Bytes of the answer to the greeting, which a proxy gives before it looks at any target.

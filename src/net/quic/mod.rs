@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::dial::{Raced, race, told};
 use super::tls::QuicSession;
 use super::{Deadline, Endpoint, Net, TlsOptions, Trace, decisive, socket};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
 pub use gauge::Gauge;
 use gauge::Gauged;
 use hello::{Suite, Watched};
@@ -224,6 +224,6 @@ pub fn closed(at: SocketAddr, error: &ConnectionError) -> Failure {
             (FailureKind::Internal, error.to_string())
         }
     };
-    let words = crate::model::printable(&words);
+    let words = crate::domain::printable(&words);
     Failure::new(Phase::Tls, kind, format!("{at}: {words}"))
 }

@@ -7,7 +7,7 @@ use rustls_pki_types::CertificateDer;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-use crate::model::{Certificate, Timestamp, printable};
+use crate::domain::{Certificate, Timestamp, printable};
 
 /// How many certificates of a chain are kept; a peer may send any number.
 const CHAIN: usize = 10;

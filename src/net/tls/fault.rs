@@ -4,7 +4,7 @@ use std::io;
 
 use rustls::{CertificateError, Error};
 
-use crate::model::{Certificate, Failure, FailureKind, Phase};
+use crate::domain::{Certificate, Failure, FailureKind, Phase};
 
 /// The failure of a handshake that ended with `error`. A certificate fault is told apart by its reason;
 /// everything else that the peer did, an alert, garbage, a reset or a close, is a failed handshake.

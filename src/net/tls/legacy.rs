@@ -25,7 +25,7 @@ use super::TlsStream;
 use super::session::Shaken;
 use super::trust::Pem;
 use super::verify::Recorder;
-use crate::model::{Failure, FailureKind, Phase, printable};
+use crate::domain::{Failure, FailureKind, Phase, printable};
 use crate::net::Deadline;
 
 /// Every cipher that keeps something secret and names its server, however weak.

@@ -28,7 +28,7 @@ pub(super) use trust::Trusted;
 pub use trust::{Pem, Roots, Trust};
 
 use super::{Deadline, Net, NetError, Trace};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
 use session::Way;
 use verify::Recorder;
 

@@ -7,7 +7,7 @@ use rustls::{CipherSuite, ClientConfig};
 
 use super::verify::Recorder;
 use super::{TlsOptions, TlsVersions, facts, fault, named};
-use crate::model::{Failure, FailureKind, Phase, TlsFacts};
+use crate::domain::{Failure, FailureKind, Phase, TlsFacts};
 use crate::net::Net;
 
 /// What a QUIC handshake with one server needs, and what it brought.

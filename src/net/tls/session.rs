@@ -13,7 +13,7 @@ use super::verify::Recorder;
 use super::{TlsStream, facts, fault};
 #[cfg(feature = "legacy-tls")]
 use super::{legacy, trust::Shown};
-use crate::model::{Failure, Phase, TlsFacts};
+use crate::domain::{Failure, Phase, TlsFacts};
 use crate::net::{Deadline, Trace};
 
 /// What the handshakes with one server share: configuration, and when wanted the sessions to take up

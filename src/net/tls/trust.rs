@@ -14,7 +14,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::NetError;
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
 
 /// PEM text with the name under which messages speak of it, such as its path.
 #[derive(Clone, PartialEq, Eq)]

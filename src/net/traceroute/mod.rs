@@ -19,7 +19,7 @@ use self::prober::Prober;
 use self::route::better;
 pub use self::route::{Answer, Hop, Route, RouteEnd, RouteMethod};
 use super::{Deadline, Endpoint, Net, Trace};
-use crate::model::{Capture, Failure};
+use crate::domain::{Capture, Failure};
 
 /// Name of the file that a route is kept in.
 const FILE: &str = "traceroute.txt";

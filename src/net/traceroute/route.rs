@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use crate::model::Failure;
+use crate::domain::Failure;
 
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

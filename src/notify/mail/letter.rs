@@ -6,7 +6,7 @@ use lettre::message::header::{ContentType, HeaderName, HeaderValue};
 use lettre::message::{Attachment, Mailbox, MultiPart, SinglePart};
 use lettre::{Address, Message as Letter};
 
-use crate::model::Capture;
+use crate::domain::Capture;
 use crate::notify::{Message, SendError};
 
 /// The mail that tells `message`, sent by `from`. The same message has the same `Message-ID` at each try;

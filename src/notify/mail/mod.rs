@@ -14,9 +14,10 @@ use lettre::transport::smtp::extension::ClientId;
 use tokio::net::TcpStream;
 
 use super::{Message, Secret, SendError};
-use crate::model::Failure;
+use crate::domain::Failure;
 use crate::net::{Deadline, Endpoint, Net, TlsOptions, Trace};
-use crate::wire::starttls::{self, NoTls, Upgrade};
+use crate::protocol::starttls;
+use crate::protocol::starttls::{NoTls, Upgrade};
 use relay::Relay;
 
 /// Whether and how the way to the mail server is encrypted.
@@ -137,5 +138,5 @@ impl Mail {
 }
 
 fn told(error: &SmtpError) -> String {
-    crate::model::printable(&format!("the mail server: {error}"))
+    crate::domain::printable(&format!("the mail server: {error}"))
 }

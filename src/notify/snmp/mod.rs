@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Message, SendError};
-use crate::model::{Method, MonitorId, NoticeKind, Phase, Timestamp};
+use crate::domain::{Method, MonitorId, NoticeKind, Phase, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, Trace};
 use ber::{context, integer, octets, oid, sequence, tagged};
 
@@ -63,7 +63,7 @@ impl Traps {
 
 /// `host`, `host:port`, `[v6]:port` or an address alone.
 fn host_and_port(text: &str) -> Option<(&str, u16)> {
-    let found = crate::model::format::service(text.trim(), &[])?;
+    let found = crate::syntax::format::service(text.trim(), &[])?;
     Some((found.host, found.port.unwrap_or(PORT)))
 }
 

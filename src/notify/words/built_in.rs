@@ -1,6 +1,6 @@
 //! The built-in templates: a subject for each kind, and bodies that leave out what there is not.
 
-use crate::model::{Method, NoticeKind};
+use crate::domain::{Method, NoticeKind};
 
 /// The subject of `kind` (behaviour.md 6).
 pub(super) const fn subject(kind: NoticeKind) -> &'static str {

@@ -8,7 +8,7 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, es
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::guard;
-use crate::model::escape_html;
+use crate::domain::escape_html;
 
 /// Steps of one template.
 const FUEL: u64 = 20_000;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, json};
 
-use crate::model::{
+use crate::domain::{
     CustomerId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, Notice, NoticeKind, Status,
     Timestamp,
 };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{MonitorType, Notice};
+use crate::domain::{MonitorType, Notice};
 use crate::notify::fields;
 
 /// Characters of one text.

@@ -10,7 +10,7 @@ mod example;
 mod facts;
 mod guard;
 
-use crate::model::{Method, Notice, NoticeKind};
+use crate::domain::{Method, Notice, NoticeKind};
 pub(super) use engine::Place;
 use facts::Facts;
 

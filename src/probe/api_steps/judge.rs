@@ -6,11 +6,10 @@ use std::time::Duration;
 use http::StatusCode;
 
 use super::plan::Plan;
-use crate::judge::Patience;
-use crate::judge::assertion::{Answer, Assertion};
-use crate::judge::charset;
-use crate::judge::template::Variables;
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::assertion::{Answer, Assertion};
+use crate::evaluate::template::Variables;
+use crate::evaluate::{Patience, charset};
 use crate::net::Deadline;
 use crate::probe::apart::apart;
 

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::{Attempting, Context, Probe, ProbeSettings};
-use crate::model::{Document, Failure, FailureKind, Observation, Phase};
+use crate::domain::{Failure, FailureKind, Observation, Phase};
+use crate::schema::Document;
 use options::Options;
 use run::Run;
 

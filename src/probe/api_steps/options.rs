@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::ProbeSettings;
 use super::plan::Plan;
-use crate::model::Document;
 use crate::probe::way;
-use crate::wire::http::client::Way;
+use crate::protocol::http::client::Way;
+use crate::schema::Document;
 
 /// What an API monitor asks for.
 pub(super) struct Options {

@@ -11,13 +11,13 @@ use http::{HeaderMap, Method, Version};
 use serde_json::Value;
 use url::Url;
 
-use crate::judge::assertion::Draft;
-use crate::judge::template::{Place, Template, Variables};
-use crate::judge::variable::Variable;
-use crate::model::table::parts::is_telling;
-use crate::model::{Failure, FailureKind, Phase};
-use crate::wire::http as wire;
-use crate::wire::http::client::{Login, Request};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::assertion::Draft;
+use crate::evaluate::template::{Place, Template, Variables};
+use crate::evaluate::variable::Variable;
+use crate::protocol::http as wire;
+use crate::protocol::http::client::{Login, Request};
+use crate::schema::table::parts::is_telling;
 
 /// Bytes of a URL that can be put into a request.
 const LONGEST_URL: usize = 65_000;

@@ -10,16 +10,16 @@ use super::Context;
 use super::judge::{Case, Ruling};
 use super::options::Options;
 use super::plan::Plan;
-use crate::judge::telling::{Masks, unnamed};
-use crate::judge::template::Variables;
-use crate::model::{
+use crate::domain::{
     Capture, Excerpt, Failure, FailureKind, HttpExchange, HttpFacts, Observation, Phase, Status, StepResult,
     WarningKind, micros,
 };
-use crate::wire::http::client::{
+use crate::evaluate::template::Variables;
+use crate::protocol::http::client::{
     Client, Jar, Journey, Kept, Request, Travelled, evidence, of_media_type, short, shown, version_name,
 };
-use crate::wire::http::{Body, Content, Head, Keep};
+use crate::protocol::http::{Body, Content, Head, Keep};
+use crate::redaction::telling::{Masks, unnamed};
 
 /// Bytes of a body that a result tells of each exchange.
 const EXCERPT: usize = 2 * 1024;
@@ -86,7 +86,7 @@ impl<'a> Run<'a> {
                 status: Status::OK,
                 started_us: micros(self.started.elapsed()),
                 total_us: 0,
-                phases: crate::model::Phases::default(),
+                phases: crate::domain::Phases::default(),
                 failures: Vec::new(),
                 exchanges: Vec::new(),
                 variables: Vec::new(),
@@ -313,7 +313,7 @@ impl Step {
 
     /// Why the status alone fails the step; an assertion on it decides in place of this rule (fields.md 4).
     fn refused(&mut self, plan: &Plan, journey: &Journey<'_>, head: &Head) -> Option<Failure> {
-        if plan.assertions.iter().any(crate::judge::assertion::Draft::is_on_status) {
+        if plan.assertions.iter().any(crate::evaluate::assertion::Draft::is_on_status) {
             return None;
         }
         let line = match &head.reason {

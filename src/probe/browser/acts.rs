@@ -11,10 +11,10 @@ use super::deed::Deed;
 use super::naming;
 use super::play::{Player, Stopped};
 use crate::browser::Trouble;
-use crate::judge::template::{Place, Template};
-use crate::model::script::dialect::{Act, Action, Chord, DialogAnswer, Pick, Target};
-use crate::model::template::{Piece, pieces};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::template::{Place, Template};
+use crate::script::dialect::{Act, Action, Chord, DialogAnswer, Pick, Target};
+use crate::syntax::template::{Piece, pieces};
 
 /// How long an element is looked for, where the act does not say.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);

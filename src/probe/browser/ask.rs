@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::budget::{SLACK, Time};
 use crate::browser::{Element, Session, Trouble};
-use crate::model::script::dialect::State;
+use crate::script::dialect::State;
 
 /// The body of the function that answers.
 const PAGE: &str = include_str!("page.js");

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::model::script::dialect::{Script, Step};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::Deadline;
+use crate::script::dialect::{Script, Step};
 
 /// The limits of a monitor.
 #[derive(Clone, Copy, Debug)]

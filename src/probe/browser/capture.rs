@@ -11,7 +11,8 @@ use super::ask::{self, Of, Told};
 use super::budget::Time;
 use super::play::{Player, Stopped};
 use super::waterfall;
-use crate::model::{Capture, Document};
+use crate::domain::Capture;
+use crate::schema::Document;
 
 /// Bytes of all files of one attempt; what comes after is left out.
 const MOST_BYTES: usize = 16 * 1024 * 1024;

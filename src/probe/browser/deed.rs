@@ -7,7 +7,7 @@ use super::acts::{PATIENCE, not_found};
 use super::ask::{self, Found};
 use super::play::{Player, Stopped};
 use crate::browser::{Element, Trouble};
-use crate::model::script::dialect::{Act, State, Target};
+use crate::script::dialect::{Act, State, Target};
 
 /// Picks options of a `select`, and tells the page.
 const PICK: &str = include_str!("pick.js");

@@ -10,7 +10,7 @@ use super::ask;
 use super::options::Experience;
 use super::play::{Player, Stopped};
 use crate::browser::Trouble;
-use crate::model::{Failure, FailureKind, PageTiming, Phase, Phases, micros};
+use crate::domain::{Failure, FailureKind, PageTiming, Phase, Phases, micros};
 
 /// How long a page may take to tell of itself where the step can do without.
 const GLANCE: Duration = Duration::from_secs(5);

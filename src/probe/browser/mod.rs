@@ -23,7 +23,8 @@ use std::time::Duration;
 
 use super::{Attempting, Context, Probe, ProbeSettings};
 use crate::browser::{House, QUEUE};
-use crate::model::{Document, Failure, Observation};
+use crate::domain::{Failure, Observation};
+use crate::schema::Document;
 use options::Options;
 
 /// Builds the probe of a browser monitor. A script that cannot be played gives a probe whose checks say so.
@@ -81,7 +82,7 @@ mod tests {
     use regex::Regex;
 
     use super::{QUEUE, budget, run};
-    use crate::model::Monitor;
+    use crate::schema::Monitor;
 
     /// A run is open at least as long as its attempts may take.
     #[test]

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::play::Player;
-use crate::judge::Patience;
-use crate::judge::template::Place;
-use crate::model::script::dialect::{Match, Pattern};
-use crate::model::{Failure, FailureKind, Phase, cut};
+use crate::domain::{Failure, FailureKind, Phase, cut};
+use crate::evaluate::Patience;
+use crate::evaluate::template::Place;
 use crate::net::Deadline;
 use crate::probe::apart::{LONG_TEXT, apart};
+use crate::script::dialect::{Match, Pattern};
 
 /// Characters of a text that a failure shows.
 pub(super) const SHOWN: usize = 200;

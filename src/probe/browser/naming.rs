@@ -1,6 +1,6 @@
 //! Words for acts and locators, in failures and results.
 
-use crate::model::script::dialect::{Act, Locator, Target};
+use crate::script::dialect::{Act, Locator, Target};
 
 /// The act and where it stands: `` `click` in line 7 ``.
 pub(super) fn act(act: &Act) -> String {

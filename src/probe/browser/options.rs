@@ -12,15 +12,17 @@ use super::capture::CaptureRule;
 use super::must::SHOWN;
 use super::views::View;
 use crate::browser::{BrowserKind, Device, Guise, Wish};
-use crate::judge::keyword::KeywordRule;
-use crate::judge::template::{Place, Template, Variables};
-use crate::model::script::STEPS_ALLOWED;
-use crate::model::script::dialect::{Action, Script};
-use crate::model::{Document, Failure, FailureKind, Phase, Timestamp, cut};
-use crate::net::{Family, TraceId};
-use crate::page::site_of;
+use crate::domain::{Failure, FailureKind, Phase, Timestamp, cut};
+use crate::evaluate::keyword::KeywordRule;
+use crate::evaluate::template::{Place, Template, Variables};
+use crate::forward_proxy::TraceId;
+use crate::net::Family;
 use crate::probe::full_page::FullPageRule;
 use crate::probe::{ProbeSettings, search, way};
+use crate::schema::Document;
+use crate::script::STEPS_ALLOWED;
+use crate::script::dialect::{Action, Script};
+use crate::webpage::site_of;
 
 /// What is measured of how people experience a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

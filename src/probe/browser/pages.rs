@@ -8,12 +8,12 @@ use super::ask::{self, Of, Told};
 use super::budget::Time;
 use super::play::Player;
 use super::waterfall::is_icon;
-use crate::model::{
+use crate::domain::{
     Failure, FailureKind, FullPage, HttpFacts, ObjectKind, Observation, PageObject, Phase, StepResult,
     Warning,
 };
-use crate::page::fingerprint;
 use crate::probe::full_page::FullPageRule;
+use crate::webpage::fingerprint;
 
 impl Player<'_> {
     /// What a change of the content is told by, of the last page of the script.

@@ -9,8 +9,8 @@ use super::budget::Time;
 use super::deed::Deed;
 use super::play::{Player, Stopped};
 use crate::browser::Trouble;
-use crate::model::script::dialect::{Act, FrameChoice, Match, WindowChoice};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::script::dialect::{Act, FrameChoice, Match, WindowChoice};
 
 impl Player<'_> {
     pub(super) async fn switch_frame(&mut self, frame: &FrameChoice, act: &Act) -> Result<(), Stopped> {

@@ -11,13 +11,13 @@ use super::options::Options;
 use super::{ask, naming};
 use crate::browser::{Exchange, House, Journal, Session, Trouble};
 use crate::clock::Clock;
-use crate::judge::telling::Masks;
-use crate::judge::template::Variables;
-use crate::model::script::dialect::{Act, Action, Script, Step};
-use crate::model::{
+use crate::domain::{
     ActResult, Failure, FailureKind, Phase, PlayedStep, Status, StepResult, Timestamp, micros,
 };
-use crate::net::Forward;
+use crate::evaluate::template::Variables;
+use crate::forward_proxy::Forward;
+use crate::redaction::telling::Masks;
+use crate::script::dialect::{Act, Action, Script, Step};
 
 /// One playback.
 pub(super) struct Player<'a> {
@@ -114,7 +114,7 @@ impl Player<'_> {
             status: Status::OK,
             started_us: micros(began - self.started),
             total_us: 0,
-            phases: crate::model::Phases::default(),
+            phases: crate::domain::Phases::default(),
             failures: Vec::new(),
             exchanges: Vec::new(),
             variables: Vec::new(),

@@ -11,11 +11,11 @@ use super::budget::Time;
 use super::must::{Must, SHOWN, taken};
 use super::naming;
 use super::play::{Player, Stopped};
-use crate::judge::keyword::{KeywordRule, Matching};
-use crate::judge::template::Place;
-use crate::model::script::dialect::{Act, Check, Match, Pattern, State, Target};
-use crate::model::{Failure, FailureKind, Phase, cut};
+use crate::domain::{Failure, FailureKind, Phase, cut};
+use crate::evaluate::keyword::{KeywordRule, Matching};
+use crate::evaluate::template::Place;
 use crate::probe::search::search;
+use crate::script::dialect::{Act, Check, Match, Pattern, State, Target};
 
 /// How long an assertion is given to become true, where the act does not say: pages change in steps.
 const GRACE: Duration = Duration::from_secs(2);

@@ -13,8 +13,8 @@ use super::options::{Options, variables};
 use super::play::Player;
 use super::{pages, views};
 use crate::browser::{House, Journal, Keeper, Listener, Opened, Session, Wish, bidi_address};
-use crate::model::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
-use crate::net::Forward;
+use crate::domain::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
+use crate::forward_proxy::Forward;
 use crate::probe::Context;
 
 /// What closing a browser and its session may take.

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::model::{Document, Failure, Status, StepResult, ViewResult, Warning};
+use crate::domain::{Failure, Status, StepResult, ViewResult, Warning};
+use crate::schema::Document;
 
 /// One view of a monitor.
 #[derive(Clone, Debug)]

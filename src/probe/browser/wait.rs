@@ -10,8 +10,8 @@ use super::budget::{Bound, Time};
 use super::must::Must;
 use super::naming;
 use super::play::{Player, Stopped};
-use crate::model::script::dialect::{Act, Check, Expected, State, Target, Wanted};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::script::dialect::{Act, Check, Expected, State, Target, Wanted};
 
 /// Between two looks at what the browser tells of its requests.
 const LISTEN: Duration = Duration::from_millis(100);

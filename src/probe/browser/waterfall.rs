@@ -9,13 +9,14 @@ use url::Url;
 use super::look::{kind_of, shown};
 use super::play::Player;
 use crate::browser::{BrowserKind, Exchange, WINDOW};
-use crate::judge::telling::Masks;
-use crate::model::table::parts::is_telling;
-use crate::model::{
-    ConsoleEntry, Failure, FailureKind, HeaderList, HttpExchange, MASK, ObjectKind, PageObject, Phase, micros,
+use crate::domain::{
+    ConsoleEntry, Failure, FailureKind, HeaderList, HttpExchange, ObjectKind, PageObject, Phase, micros,
 };
-use crate::page::same_site;
-use crate::wire::http::client::evidence;
+use crate::protocol::http::client::evidence;
+use crate::redaction::telling::Masks;
+use crate::schema::table::parts::is_telling;
+use crate::syntax::MASK;
+use crate::webpage::same_site;
 
 /// Objects of a step that are kept.
 const MOST_OBJECTS: usize = 500;

@@ -7,8 +7,8 @@ use tokio::net::UdpSocket;
 use tokio::time::Instant;
 
 use super::{Call, Seen, malformed};
-use crate::model::{Failure, Phase};
-use crate::wire::dns::{Answer, Heard, Stray, UDP_PAYLOAD};
+use crate::domain::{Failure, Phase};
+use crate::protocol::dns::{Answer, Heard, Stray, UDP_PAYLOAD};
 
 /// Shortest wait before the question is sent again.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -7,10 +7,11 @@ use http_body_util::Full;
 
 use super::inquiry::Inquiry;
 use super::{Call, Seen, malformed};
-use crate::model::{Failure, FailureKind, HttpFacts, Phase, printable};
+use crate::domain::{Failure, FailureKind, HttpFacts, Phase, printable};
 use crate::net::Endpoint;
-use crate::wire::dns::Answer;
-use crate::wire::http::{self as wire, Head, Keep, Protocol};
+use crate::protocol::dns::Answer;
+use crate::protocol::http as wire;
+use crate::protocol::http::{Head, Keep, Protocol};
 
 /// Media type of a message (RFC 8484 6).
 const MESSAGE: &str = "application/dns-message";

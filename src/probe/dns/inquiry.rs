@@ -5,11 +5,12 @@ use std::str::FromStr;
 use hickory_proto::rr::{Name, RecordType};
 use serde_json::Value;
 
-use crate::model::{Document, Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::TlsOptions;
 use crate::probe::ProbeSettings;
 use crate::probe::target::is_on;
-use crate::wire::dns::Question;
+use crate::protocol::dns::Question;
+use crate::schema::Document;
 
 /// How the question travels (fields.md 2, name-server `transport`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use hickory_proto::op::ResponseCode;
 use hickory_proto::rr::RecordType;
 
-use crate::model::{Failure, FailureKind, Phase};
-use crate::wire::dns::{Answer, Endless, MOST_ALIASES, rcode_name};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::protocol::dns::{Answer, Endless, MOST_ALIASES, rcode_name};
 
 /// Values that a message shows of an answer, and characters of each.
 const SHOWN: (usize, usize) = (8, 100);

@@ -15,9 +15,10 @@ use tokio::time::Instant;
 
 use super::target::{endpoint, observed};
 use super::{Attempting, Context, Probe, ProbeSettings};
-use crate::model::{DnsFacts, Document, Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
+use crate::domain::{DnsFacts, Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
 use crate::net::{Deadline, Endpoint, Trace, decisive};
-use crate::wire::dns::{Answer, Heard, Question, rcode_name};
+use crate::protocol::dns::{Answer, Heard, Question, rcode_name};
+use crate::schema::Document;
 use inquiry::{Inquiry, Transport};
 use judge::{is_empty, judge};
 

@@ -5,9 +5,9 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::{Call, Seen, malformed};
-use crate::model::{Failure, FailureKind, Phase};
+use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{TlsOptions, TlsStream, acknowledge_at_once, end_by_reset, read_to, write_all};
-use crate::wire::dns::Answer;
+use crate::protocol::dns::Answer;
 
 impl Call<'_> {
     pub(super) async fn over_tcp(&self, seen: &mut Seen) -> Result<Answer, Failure> {

@@ -1,7 +1,7 @@
 //! The file that goes there and back.
 
-use crate::model::{Failure, FailureKind, Phase};
-use crate::wire::ftp::Client;
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::protocol::ftp::Client;
 
 /// Bytes of the file: small, and more than one line of anything.
 const BYTES: usize = 1024;

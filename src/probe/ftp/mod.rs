@@ -9,13 +9,12 @@ use tokio::time::Instant;
 
 use super::target::{Service, concluded, service};
 use super::{Attempting, Context, Probe, ProbeSettings};
-use crate::model::table::ftp::FTP_SCHEMES;
-use crate::model::{
-    Document, Failure, FailureKind, FtpFacts, MonitorType, Observation, Phase, Warning, WarningKind,
-};
+use crate::domain::{Failure, FailureKind, FtpFacts, MonitorType, Observation, Phase, Warning, WarningKind};
 use crate::net::{Deadline, TlsOptions};
-use crate::wire::Session;
-use crate::wire::ftp::{Client, Login, Opening, Watch};
+use crate::protocol::Session;
+use crate::protocol::ftp::{Client, Login, Opening, Watch};
+use crate::schema::Document;
+use crate::schema::table::ftp::FTP_SCHEMES;
 use file::File;
 
 /// Ports without and with implicit TLS.

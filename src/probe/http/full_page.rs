@@ -8,10 +8,11 @@ use url::Url;
 
 use super::Context;
 use super::options::Options;
-use crate::judge::charset;
-use crate::model::{Observation, Warning};
-use crate::page::{self, Finds, Loaded, Terms};
-use crate::wire::http::client::{Jar, Pass, version_name};
+use crate::domain::{Observation, Warning};
+use crate::evaluate::charset;
+use crate::protocol::http::client::{Jar, Pass, version_name};
+use crate::webpage;
+use crate::webpage::{Finds, Loaded, Terms};
 
 /// Bytes of a page that are read in passing.
 const LONG: usize = 64 * 1024;
@@ -59,7 +60,7 @@ pub(super) async fn look(
         deadline: cx.deadline,
         started,
     };
-    let Loaded { page: mut loaded, timed_out } = page::load(&terms, jar, page.pass.as_mut(), finds).await;
+    let Loaded { page: mut loaded, timed_out } = webpage::load(&terms, jar, page.pass.as_mut(), finds).await;
     loaded.bytes += page.bytes.len() as u64;
     let wrong = rule.judge(&loaded, timed_out, cx.deadline.timeout);
     observation.course.page = Some(Box::new(loaded));
@@ -92,10 +93,10 @@ async fn read(page: &Page, finds: Option<Finds>, fingerprints: bool) -> (Option<
     let is_html = page.is_html();
     let reading = move || {
         let text = charset::decode(&bytes, kind.as_deref());
-        let fingerprint = fingerprints.then(|| page::fingerprint(&text));
+        let fingerprint = fingerprints.then(|| webpage::fingerprint(&text));
         let finds = finds.map(|mut finds| {
             if is_html {
-                page::scan_html(&text, &url, 0, &mut finds);
+                webpage::scan_html(&text, &url, 0, &mut finds);
             }
             finds
         });

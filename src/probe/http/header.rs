@@ -10,8 +10,8 @@ use http::{HeaderMap, Method};
 
 use super::options::unusable;
 use super::{ProbeSettings, Unusable};
-use crate::model::Document;
-use crate::wire::http as wire;
+use crate::protocol::http as wire;
+use crate::schema::Document;
 
 /// What a monitor's requests say in their header. A map of it is made for each request.
 pub(super) struct Headers {

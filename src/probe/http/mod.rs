@@ -10,8 +10,9 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::{Attempting, Context, Probe, ProbeSettings};
-use crate::model::{Document, Failure, FailureKind, Observation, Phase};
-use crate::wire::http::client::Jar;
+use crate::domain::{Failure, FailureKind, Observation, Phase};
+use crate::protocol::http::client::Jar;
+use crate::schema::Document;
 use options::Options;
 use visit::Visit;
 

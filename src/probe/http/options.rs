@@ -9,12 +9,12 @@ use url::Url;
 
 use super::header::Headers;
 use super::{Context, ProbeSettings, Unusable};
-use crate::judge::certificate::ExpiryRule;
-use crate::judge::keyword::KeywordRule;
-use crate::model::Document;
+use crate::evaluate::certificate::ExpiryRule;
+use crate::evaluate::keyword::KeywordRule;
 use crate::probe::full_page::FullPageRule;
 use crate::probe::{search, way};
-use crate::wire::http::client::{Login, Request, Way};
+use crate::protocol::http::client::{Login, Request, Way};
+use crate::schema::Document;
 
 /// What a website monitor asks for.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, USER_AGENT};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::model::MonitorType;
+use crate::domain::MonitorType;
 
 fn options(fields: Value) -> Result<Options, String> {
     let mut values = json!({"url": "http://example.test/a?b#c"});

@@ -8,13 +8,13 @@ use tokio::time::Instant;
 use super::Context;
 use super::full_page::Page;
 use super::options::Options;
-use crate::judge::certificate::Expiry;
-use crate::model::{Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
+use crate::domain::{Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
+use crate::evaluate::certificate::Expiry;
 use crate::probe::search;
-use crate::wire::http::client::{
+use crate::protocol::http::client::{
     Client, Jar, Journey, Kept, Request, evidence, of_media_type, short, shown, version_name,
 };
-use crate::wire::http::{Body, Content, Head, Keep};
+use crate::protocol::http::{Body, Content, Head, Keep};
 
 pub(super) struct Visit<'a> {
     options: &'a Options,

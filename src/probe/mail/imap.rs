@@ -5,10 +5,11 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::{Account, Attempting, Context, Probe, ProbeSettings};
-use crate::model::table::mail::IMAP_SCHEMES;
-use crate::model::{Document, Failure, MailFacts, Observation};
-use crate::wire::Session;
-use crate::wire::imap::{Login, Mailbox, Opening, Wish};
+use crate::domain::{Failure, MailFacts, Observation};
+use crate::protocol::Session;
+use crate::protocol::imap::{Login, Mailbox, Opening, Wish};
+use crate::schema::Document;
+use crate::schema::table::mail::IMAP_SCHEMES;
 
 /// Without and with TLS from the start.
 const PORTS: (u16, u16) = (143, 993);

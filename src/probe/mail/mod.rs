@@ -10,10 +10,11 @@ use tokio::time::Instant;
 
 use super::target::{Service, concluded, is_on, service};
 use super::{Attempting, Context, Probe, ProbeSettings};
-use crate::model::{Document, Failure, FailureKind, MailFacts, Observation, Phase};
+use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase};
 use crate::net::TlsOptions;
-use crate::wire::auth::{Credentials, Mechanism};
-use crate::wire::{Session, Transcript};
+use crate::protocol::auth::{Credentials, Mechanism};
+use crate::protocol::{Session, Transcript};
+use crate::schema::Document;
 
 pub(super) use imap::build as imap;
 pub(super) use pop::build as pop;
@@ -116,7 +117,7 @@ impl Account {
 /// `facts` as they may be kept: without secrets, and not longer than they are of use.
 fn told(transcript: &Transcript, facts: MailFacts) -> Option<MailFacts> {
     let clean = |text: &str| -> String {
-        crate::model::printable(&transcript.masked(text)).chars().take(BANNER).collect()
+        crate::domain::printable(&transcript.masked(text)).chars().take(BANNER).collect()
     };
     if facts.mail_banner.is_empty() && facts.mail_offers.is_empty() {
         return None;

@@ -6,10 +6,11 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 use super::{Account, Attempting, Context, Probe, ProbeSettings};
-use crate::model::table::mail::POP_SCHEMES;
-use crate::model::{Document, Failure, FailureKind, Observation};
-use crate::wire::Session;
-use crate::wire::pop3::{Goal, Login, Mailbox, Opening};
+use crate::domain::{Failure, FailureKind, Observation};
+use crate::protocol::Session;
+use crate::protocol::pop3::{Goal, Login, Mailbox, Opening};
+use crate::schema::Document;
+use crate::schema::table::mail::POP_SCHEMES;
 
 /// Ports without and with implicit TLS (RFC 8314 7.3).
 pub(super) const PORTS: (u16, u16) = (110, 995);

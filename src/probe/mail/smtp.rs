@@ -6,10 +6,11 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::{Account, Attempting, Context, Probe, ProbeSettings};
-use crate::model::table::mail::SMTP_SCHEMES;
-use crate::model::{Document, Failure, MailFacts, Observation};
-use crate::wire::Session;
-use crate::wire::smtp::{Smtp, Wish};
+use crate::domain::{Failure, MailFacts, Observation};
+use crate::protocol::Session;
+use crate::protocol::smtp::{Smtp, Wish};
+use crate::schema::Document;
+use crate::schema::table::mail::SMTP_SCHEMES;
 
 /// The port of mail between servers, and the one under TLS (RFC 8314 3.3).
 const PORTS: (u16, u16) = (25, 465);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::PingFacts;
+use crate::domain::PingFacts;
 use crate::net::IcmpError;
 
 /// Errors of different kinds or senders that are told apart.

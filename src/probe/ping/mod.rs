@@ -13,8 +13,9 @@ use tokio::time::Instant;
 
 use super::target::{endpoint, observed};
 use super::{Attempting, Context, Probe, ProbeSettings};
-use crate::model::{Document, Failure, FailureKind, Observation, Phase, PingFacts};
+use crate::domain::{Failure, FailureKind, Observation, Phase, PingFacts};
 use crate::net::{EchoReply, EchoSocket, Endpoint, STAGGER, Trace};
+use crate::schema::Document;
 use figures::Figures;
 
 /// Requests of a series that says nothing else.

@@ -3,7 +3,7 @@
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, Row, params};
 
-use crate::model::Timestamp;
+use crate::domain::Timestamp;
 use crate::store::{AuditEntry, AuditFilter, AuditObject, AuditRow, Entries, Listed, Page};
 
 use super::decode::Place;

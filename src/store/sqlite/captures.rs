@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, params};
 
-use crate::model::{Capture, CheckResult, Outcome};
+use crate::domain::{Capture, CheckResult, Outcome};
 
 use super::decode::Place;
 

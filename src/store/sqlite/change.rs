@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, ErrorCode};
 
-use crate::model::{MonitorId, RecordKind, Revision};
+use crate::domain::{MonitorId, RecordKind, Revision};
 use crate::store::{AuditEntry, AuditObject, StoreError, Write};
 
 use super::monitors::{self, Put};

@@ -2,16 +2,15 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::model::Outcome;
+use crate::domain::Outcome;
 use crate::store::MonitorState;
 
-use super::alarms;
-use super::captures;
 use super::counts::Changes;
 use super::rollup::late;
 use super::row::{Missed, Row, signed};
 use super::shared::Shared;
 use super::writer::Writing;
+use super::{alarms, captures};
 
 const INSERT: &str = "
     INSERT INTO results (planned_at, monitor_id, location_id, outcome, status, warning_status, started_after,
@@ -238,7 +237,7 @@ fn keep_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {
         signed(state.total_us),
         state.since.as_micros(),
         state.streak,
-        state.full_page_at.map(crate::model::Timestamp::as_micros)
+        state.full_page_at.map(crate::domain::Timestamp::as_micros)
     ])?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, Row, params, params_from_iter};
 
-use crate::model::{CustomerId, MonitorId, Record, RecordKind, Timestamp};
+use crate::domain::{CustomerId, MonitorId, Record, RecordKind, Timestamp};
 use crate::store::{
     Answer, AuditEntry, AuditFilter, AuditRow, KeptMonitor, Ledger, Listed, Page, RecordFilter, Reseal,
     StoreError, Token, Tokens, Write, seal_context,

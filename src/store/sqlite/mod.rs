@@ -30,7 +30,8 @@ use std::time::Duration;
 pub use reader::SqliteReader;
 pub use rollup::SKETCH_ERROR;
 
-use crate::model::{Capture, CheckId, CheckResult, CustomerId, Monitor, MonitorId, Revision, Timestamp};
+use crate::domain::{Capture, CheckId, CheckResult, CustomerId, MonitorId, Revision, Timestamp};
+use crate::schema::Monitor;
 
 use super::{
     Answer, Commit, Entries, Housekeeping, Ingest, MonitorState, Monitors, Page, ResultFilter, ResultPage,

@@ -6,9 +6,8 @@ use rusqlite::{Connection, Row, params};
 use serde_json::{Map, Value};
 
 use crate::clock::{Clock, SystemClock};
-use crate::model::{
-    CustomerId, Document, Monitor, MonitorId, MonitorType, Origin, Revision, Secrets, Timestamp, Trail,
-};
+use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
+use crate::schema::{Document, Monitor, Origin, Secrets, Trail};
 use crate::store::{KeptMonitor, NewMonitor, StoreError};
 
 use super::change::{Fault, taken};

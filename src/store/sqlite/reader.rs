@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::model::Monitor;
+use crate::schema::Monitor;
 use crate::store::{Page, ResultFilter, ResultPage, StoreError};
 
 use super::error::Told;

@@ -4,7 +4,7 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
-use crate::model::{CustomerId, Record, RecordKind, Revision, Timestamp};
+use crate::domain::{CustomerId, Record, RecordKind, Revision, Timestamp};
 use crate::store::{Listed, NewRecord, Page, RecordFilter, StoreError};
 
 use super::change::{Fault, taken};

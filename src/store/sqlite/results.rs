@@ -7,16 +7,15 @@ use std::time::Duration;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_from_iter};
 
-use crate::model::{
+use crate::domain::{
     Attempt, Capture, CheckId, CheckResult, CustomerId, Facts, LocationId, MissedReason, MissedRuns,
     MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
 use crate::store::{MonitorState, Page, ResultFilter, ResultPage};
 
-use super::captures;
-use super::counts;
 use super::decode::{Place, leave_out};
 use super::row::{Details, unpack};
+use super::{captures, counts};
 
 /// The wide row of a key; columns as [`result`] reads them.
 const WIDE: &str = "

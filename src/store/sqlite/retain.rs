@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, params};
 
-use crate::model::Timestamp;
+use crate::domain::Timestamp;
 use crate::store::{Alarms, Retention, Span, StoreError};
 
 use super::counts::Changes;

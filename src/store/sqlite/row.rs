@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
+use crate::domain::{
     Attempt, Capture, CheckResult, Course, Facts, MissedReason, Outcome, Phase, Phases, Verification,
 };
 

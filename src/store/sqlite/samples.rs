@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::model::{LocationId, Mean, MonitorId, Outcome, Sample, Timestamp};
+use crate::domain::{LocationId, Mean, MonitorId, Outcome, Sample, Timestamp};
 use crate::store::{Answer, Samples};
 
 use super::SqliteStore;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use aws_lc_rs::digest;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::model::MonitorId;
+use crate::domain::MonitorId;
 
 use super::monitors;
 

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::model::{Timestamp, UserId};
+use crate::domain::{Timestamp, UserId};
 use crate::store::{Token, TokenKind};
 
 use super::decode::Place;

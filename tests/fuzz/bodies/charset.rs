@@ -1,6 +1,6 @@
 //! Any body under any declared type, which is the first line here: it decodes, and ASCII stays as it is.
 
-use vigie::judge::charset::{decode, encoding};
+use vigie::evaluate::charset::{decode, encoding};
 
 pub fn run(data: &[u8]) {
     let Some(end) = data.iter().position(|&byte| byte == b'\n') else { return };

@@ -1,7 +1,7 @@
 //! Any bytes as the answer to a question, under its id: no panic, and only what repeats it is its answer.
 
 use hickory_proto::rr::{Name, RecordType};
-use vigie::wire::dns::{Heard, Question, rcode_name};
+use vigie::protocol::dns::{Heard, Question, rcode_name};
 
 const KINDS: [RecordType; 8] = [
     RecordType::A,

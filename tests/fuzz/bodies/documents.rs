@@ -2,11 +2,11 @@
 //! stored, to the same document, and makes a probe.
 
 use serde_json::Value;
-use vigie::model::Secrets;
-use vigie::model::accept::{Surroundings, create};
-use vigie::model::intake::{Form, no_secrets};
-use vigie::model::monitor_file::{Keys, load};
-use vigie::model::source::Node;
+use vigie::schema::Secrets;
+use vigie::schema::accept::{Surroundings, create};
+use vigie::schema::intake::{Form, no_secrets};
+use vigie::schema::monitor_file::{Keys, load};
+use vigie::syntax::source::Node;
 use vigie::probe::{ProbeSettings, build};
 
 pub fn run(data: &[u8]) {

@@ -1,6 +1,6 @@
 //! Any bytes as what an FTP server says: replies are put together or refused, and ports and lists are read.
 
-use vigie::wire::ftp::{Entries, Replies, extended, passive};
+use vigie::protocol::ftp::{Entries, Replies, extended, passive};
 
 pub fn run(data: &[u8]) {
     let mut replies = Replies::default();
@@ -17,7 +17,7 @@ pub fn run(data: &[u8]) {
                 assert_eq!(replies.pending(), 0);
             }
             Err(fault) => {
-                assert!(!fault.in_phase(vigie::model::Phase::Banner).detail.is_empty());
+                assert!(!fault.in_phase(vigie::domain::Phase::Banner).detail.is_empty());
                 break;
             }
         }

@@ -6,9 +6,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{self, AsyncRead, AsyncWrite, ReadBuf};
-use vigie::model::{FailureKind, Phases};
+use vigie::domain::{FailureKind, Phases};
 use vigie::net::Deadline;
-use vigie::wire::http::{Keep, Protocol, open};
+use vigie::protocol::http::{Keep, Protocol, open};
 
 /// Bytes of a body that are taken.
 const LIMIT: u64 = 64 * 1024;

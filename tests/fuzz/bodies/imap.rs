@@ -3,10 +3,10 @@
 //! by a library.
 
 use crate::play::{Rules, play};
-use vigie::model::{Failure, Phase};
-use vigie::wire::auth::Mechanism;
-use vigie::wire::imap::{Login, Opening, Wish};
-use vigie::wire::{Act, Core};
+use vigie::domain::{Failure, Phase};
+use vigie::protocol::auth::Mechanism;
+use vigie::protocol::imap::{Login, Opening, Wish};
+use vigie::protocol::{Act, Core};
 
 /// The first byte says what the session is for.
 pub fn run(data: &[u8]) {

@@ -1,7 +1,7 @@
 //! Any keyword rule over any text: a rule compiles or says why not, and a plain keyword without switches is
 //! found exactly where it stands.
 
-use vigie::judge::keyword::{KeywordRule, Matching};
+use vigie::evaluate::keyword::{KeywordRule, Matching};
 
 // The switches, then the keyword up to a line feed, then the text.
 pub fn run(data: &[u8]) {

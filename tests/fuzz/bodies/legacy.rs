@@ -2,10 +2,11 @@
 //! form that it came in, which is accepted too and means the same.
 
 use serde_json::Value;
-use vigie::model::accept::{Surroundings, create, patch};
-use vigie::model::intake::Form;
-use vigie::model::source::Node;
-use vigie::model::{MonitorType, Secrets, legacy};
+use vigie::schema::accept::{Surroundings, create, patch};
+use vigie::schema::intake::Form;
+use vigie::syntax::source::Node;
+use vigie::domain::MonitorType;
+use vigie::schema::{Secrets, legacy};
 
 pub fn run(data: &[u8]) {
     let Some((&choice, text)) = data.split_first() else { return };

@@ -2,8 +2,8 @@
 //! itself and gives no password away, and little of a message is kept.
 
 use crate::play::{PASSWORD, Rules, USER, play};
-use vigie::wire::auth::{Credentials, Mechanism};
-use vigie::wire::pop3::{Goal, Login, Opening, Piece, Reading};
+use vigie::protocol::auth::{Credentials, Mechanism};
+use vigie::protocol::pop3::{Goal, Login, Opening, Piece, Reading};
 
 /// The first byte says what the session is for.
 pub fn run(data: &[u8]) {

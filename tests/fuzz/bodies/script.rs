@@ -2,10 +2,10 @@
 //! written so that it reads back as the same, and hides its secrets. Any text as a project of Selenium IDE: what
 //! comes out of it can be played.
 
-use vigie::model::script::dialect::Script;
-use vigie::model::script::side::Project;
-use vigie::model::script::{ScriptFacts, masked, unmasked};
-use vigie::model::source::Place;
+use vigie::script::dialect::Script;
+use vigie::script::side::Project;
+use vigie::script::{ScriptFacts, masked, unmasked};
+use vigie::syntax::source::Place;
 
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };

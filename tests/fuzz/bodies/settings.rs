@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use vigie::app::settings::{Settings, Sources};
+use vigie::settings::{Settings, Sources};
 
 thread_local! {
     static FILE: File =

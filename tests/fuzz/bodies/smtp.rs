@@ -1,8 +1,8 @@
 //! Any bytes as what an SMTP server says: the session ends by itself and gives no password away.
 
 use crate::play::{PASSWORD, Rules, USER, play};
-use vigie::wire::auth::{Credentials, Mechanism};
-use vigie::wire::smtp::{Message, Smtp, Wish};
+use vigie::protocol::auth::{Credentials, Mechanism};
+use vigie::protocol::smtp::{Message, Smtp, Wish};
 
 /// The first byte says what the session is for.
 pub fn run(data: &[u8]) {

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use vigie::judge::assertion::{Answer, Assertion};
-use vigie::judge::template::{Place, Template, Variables};
-use vigie::judge::variable::Variable;
-use vigie::model::Timestamp;
+use vigie::evaluate::assertion::{Answer, Assertion};
+use vigie::evaluate::template::{Place, Template, Variables};
+use vigie::evaluate::variable::Variable;
+use vigie::domain::Timestamp;
 
 const PLACES: [Place; 9] = [
     Place::Url,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::judge::assertion::{Answer, Assertion};
+use vigie::evaluate::assertion::{Answer, Assertion};
 
 /// Bytes that a failure tells at most: a path and a value, each in some sixty characters, and words around them.
 const TOLD: usize = 2048;

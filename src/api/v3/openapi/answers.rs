@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::api::{Answer, Body, Operation};
-use crate::model::schema::{Role, reference_to, reference_to_some};
-use crate::model::table::Table;
+use crate::schema::forms::{Role, reference_to, reference_to_some};
+use crate::schema::table::Table;
 
 /// Statuses that many calls share: (status, when).
 const SHARED: &[(u16, &str)] = &[
@@ -277,7 +277,7 @@ fn one_of(tables: &[&'static Table], chosen: bool) -> Value {
 }
 
 fn is_monitor(table: &Table) -> bool {
-    crate::model::MonitorType::from_name(table.name).is_some()
+    crate::domain::MonitorType::from_name(table.name).is_some()
 }
 
 impl Answer {

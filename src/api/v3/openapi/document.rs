@@ -4,8 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::{answers, params};
 use crate::api::{Answer, Body, Operation};
-use crate::model::schema::{self, Role};
-use crate::model::{self, Right};
+use crate::domain;
+use crate::domain::Right;
+use crate::schema::forms;
+use crate::schema::forms::Role;
 
 /// What the document begins with.
 const ABOUT: &str = "Version 3 of the interface of Vigie.\n\nLog in with `POST /access-tokens`, then send \
@@ -70,12 +72,12 @@ fn body(body: Body) -> Option<Value> {
     let content = match body {
         Body::None => return None,
         Body::Create(table) => json!({
-            "schema": schema::reference_to(table, Role::Create),
-            "example": schema::create_example(table),
+            "schema": forms::reference_to(table, Role::Create),
+            "example": forms::create_example(table),
         }),
         Body::Patch(table) => json!({
-            "schema": schema::reference_to(table, Role::Patch),
-            "example": schema::patch_example(table),
+            "schema": forms::reference_to(table, Role::Patch),
+            "example": forms::patch_example(table),
         }),
         Body::Schema(schema) => json!({"schema": schema()}),
     };
@@ -85,10 +87,10 @@ fn body(body: Body) -> Option<Value> {
 /// Who may make a call that needs `right`.
 pub(super) fn open_to(right: Option<Right>) -> String {
     let Some(right) = right else { return "Open to everybody, without a login".to_owned() };
-    let roles = model::Role::ALL.into_iter().filter(|role| role.may(right));
+    let roles = domain::Role::ALL.into_iter().filter(|role| role.may(right));
     let roles: Vec<_> = roles.map(|role| format!("`{role}`")).collect();
     match roles.len() {
-        count if count == model::Role::ALL.len() => "Open to every role".to_owned(),
+        count if count == domain::Role::ALL.len() => "Open to every role".to_owned(),
         1 => format!("Open to role {}", roles.join("")),
         _ => format!("Open to roles {}", roles.join(", ")),
     }
@@ -114,12 +116,12 @@ fn schemas(operations: &[Operation]) -> Map<String, Value> {
     schemas.insert("Errors".to_owned(), answers::error());
     for operation in operations {
         match operation.body {
-            Body::Create(table) => schema::add(table, Role::Create, &mut schemas),
-            Body::Patch(table) => schema::add(table, Role::Patch, &mut schemas),
+            Body::Create(table) => forms::add(table, Role::Create, &mut schemas),
+            Body::Patch(table) => forms::add(table, Role::Patch, &mut schemas),
             Body::None | Body::Schema(_) => {}
         }
         for table in operation.answer.tables() {
-            schema::add(table, Role::Answer, &mut schemas);
+            forms::add(table, Role::Answer, &mut schemas);
         }
         if let Answer::Schema(schema) = &operation.answer {
             answers::lift(schema, &mut schemas);

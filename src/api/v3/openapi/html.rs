@@ -1,6 +1,6 @@
 //! Small pieces of HTML for the page. Every text goes through [`escape`] or [`prose`].
 
-pub(super) use crate::model::escape_html as escape;
+pub(super) use crate::domain::escape_html as escape;
 
 /// `text` with what stands in back-ticks as code.
 pub(super) fn prose(text: &str) -> String {

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::html::{escape, path, prose, table};
 use super::{answers, document, params};
 use crate::api::{Answer, Body, Operation};
-use crate::model::MonitorType;
-use crate::model::field::{Access, Field, Kind};
-use crate::model::schema::{bounds, create_example, parts, patch_example};
-use crate::model::table::{Table, shared};
+use crate::domain::MonitorType;
+use crate::schema::field::{Access, Field, Kind};
+use crate::schema::forms::{bounds, create_example, parts, patch_example};
+use crate::schema::table::{Table, shared};
 
 /// The page of `operations`.
 pub(super) fn page(operations: &[Operation]) -> String {

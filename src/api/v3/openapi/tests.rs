@@ -9,8 +9,9 @@ use tower::ServiceExt;
 
 use super::{document, page, routes};
 use crate::api::{Answer, Body, Operation, Param, ParamKind, Verb};
-use crate::model::table::{self, account};
-use crate::model::{MonitorType, Right};
+use crate::domain::{MonitorType, Right};
+use crate::schema::table;
+use crate::schema::table::account;
 
 fn operations() -> Vec<Operation> {
     let kinds: Vec<_> = MonitorType::ALL.iter().map(|kind| table::of(*kind)).collect();

@@ -17,12 +17,13 @@ use crate::api::query::{Query, time_in};
 use crate::api::routes::Routes;
 use crate::api::v3::bulk::edited;
 use crate::api::{Answer, ApiError, ApiState, Body, Operation, Param, ParamKind, Verb, etag, list as lists};
-use crate::control::{Caller, StoreError};
-use crate::model::table::alerting::{
+use crate::domain::{MonitorId, RecordKind, Right};
+use crate::schema::table::alerting::{
     NOTIFIER_GROUP, OCCURRENCE, PERFORMANCE_ALERT, RECIPIENT, SLA, SLA_BULK_EDIT, TEMPLATE,
 };
-use crate::model::table::orders::EDITED;
-use crate::model::{MonitorId, RecordKind, Right};
+use crate::schema::table::orders::EDITED;
+use crate::service::Caller;
+use crate::store::StoreError;
 
 const PERFORMANCE: RecordKind = RecordKind::PerformanceAlert;
 

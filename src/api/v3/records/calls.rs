@@ -9,9 +9,9 @@ use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiState, Body, Operation, Verb};
-use crate::control::Caller;
-use crate::model::table::Table;
-use crate::model::{RecordKind, Right};
+use crate::domain::{RecordKind, Right};
+use crate::schema::table::Table;
+use crate::service::Caller;
 
 /// One kind of record and where it is found.
 #[derive(Clone, Copy)]

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::api::query::{Query, time_in, words};
 use crate::api::{Param, ParamKind};
-use crate::control::RecordFilter;
-use crate::model::RecordKind;
+use crate::domain::RecordKind;
+use crate::store::RecordFilter;
 
 const TYPES: &[&str] = &["Monitor", "Alert", "Notifier"];
 const FLAGS: &[&str] = &["true", "false"];
@@ -60,7 +60,7 @@ pub(super) fn read(kind: RecordKind, query: &mut Query, zone: &TimeZone) -> Reco
 pub(in crate::api::v3) fn window(
     query: &mut Query,
     zone: &TimeZone,
-) -> (Option<crate::model::Timestamp>, Option<crate::model::Timestamp>) {
+) -> (Option<crate::domain::Timestamp>, Option<crate::domain::Timestamp>) {
     let from = query.one("from", TIMES, |text| time_in(zone, text));
     let thru = query.one("thru", TIMES, |text| time_in(zone, text));
     if let (Some(from), Some(thru)) = (from, thru)

@@ -12,8 +12,8 @@ use crate::api::body::JsonBody;
 use crate::api::query::Query;
 use crate::api::v3::bulk::edited;
 use crate::api::{ApiError, ApiState, etag, list as lists};
-use crate::control::Caller;
-use crate::model::RecordKind;
+use crate::domain::RecordKind;
+use crate::service::Caller;
 
 pub(super) async fn list(
     kind: RecordKind,

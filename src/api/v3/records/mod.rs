@@ -8,10 +8,10 @@ mod handlers;
 
 use crate::api::routes::Routes;
 use crate::api::{Answer, Body, Operation, Verb};
-use crate::model::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
-use crate::model::table::orders::EDITED;
-use crate::model::table::records::{CERTIFICATE, LOCATION_RECORD, LOCATION_SECRET, PROPERTY, USER};
-use crate::model::{RecordKind, Right};
+use crate::domain::{RecordKind, Right};
+use crate::schema::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
+use crate::schema::table::orders::EDITED;
+use crate::schema::table::records::{CERTIFICATE, LOCATION_RECORD, LOCATION_SECRET, PROPERTY, USER};
 use calls::Calls;
 pub(super) use filters::window;
 

@@ -15,13 +15,13 @@ use axum::{Extension, Json};
 use futures::stream;
 use jiff::tz::TimeZone;
 
-use crate::api::list;
 use crate::api::path::number;
 use crate::api::query::{Query, Window, time_in, words};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
-use crate::control::{Caller, Page, ResultFilter, ResultPage, StoreError, View};
-use crate::model::{CheckId, CheckResult, LocationId, MonitorId, Outcome, Right};
+use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, list};
+use crate::domain::{CheckId, CheckResult, LocationId, MonitorId, Outcome, Right};
+use crate::service::{Caller, View};
+use crate::store::{Page, ResultFilter, ResultPage, StoreError};
 
 /// How many results are read and sent at a time.
 const STEP: u32 = 500;

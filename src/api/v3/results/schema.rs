@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{course, played};
-use crate::model::{FailureKind, MissedReason, MonitorType, Outcome, Phase};
+use crate::domain::{FailureKind, MissedReason, MonitorType, Outcome, Phase};
 
 /// The list of results.
 pub(super) fn list() -> Value {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::*;
-use crate::model::{
+use crate::domain::{
     ActResult, Attempt, BrowserFacts, Capture, Certificate, ConsoleEntry, Course, DnsFacts, Excerpt, Facts,
     Failure, FailureKind, Fault, FtpFacts, FullPage, Hop, HttpExchange, HttpFacts, MailFacts, MissedReason,
     MissedRuns, MonitorType, ObjectChange, ObjectKind, PageObject, PageTiming, Phase, Phases, PingFacts,

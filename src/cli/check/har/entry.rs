@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::model::{Excerpt, Failure, HeaderList, HttpExchange, PageObject, Phase, Phases, Timestamp};
+use crate::domain::{Excerpt, Failure, HeaderList, HttpExchange, PageObject, Phase, Phases, Timestamp};
 
 /// Microseconds as the format has times.
 #[expect(clippy::cast_precision_loss, reason = "52 bits of microseconds are 142 years")]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cli::output::{self, WrongUse};
-use crate::model::{CheckResult, Phase, StepResult, Timestamp};
+use crate::domain::{CheckResult, Phase, StepResult, Timestamp};
 
 /// The file to write to. It is opened before anything is checked, and keeps what is in it until then.
 pub(super) struct HarFile {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::*;
-use crate::model::{
+use crate::domain::{
     CheckOf, Course, Excerpt, Failure, FailureKind, FullPage, HttpExchange, LocationId, MonitorId,
     MonitorType, ObjectKind, Outcome, PageObject, PageTiming, Phase, Phases, PlayedStep, Revision, Status,
     StepResult, Verdict,

@@ -1,7 +1,7 @@
 //! The message that goes round (RFC 5322).
 
-use crate::model::Timestamp;
-use crate::wire::smtp::Message;
+use crate::domain::Timestamp;
+use crate::protocol::smtp::Message;
 
 use super::token::HEADER;
 
@@ -37,7 +37,7 @@ fn date(now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::pop3::Reading;
+    use crate::protocol::pop3::Reading;
 
     #[test]
     fn the_message_is_as_rfc_5322_wants_it_and_carries_its_token() {

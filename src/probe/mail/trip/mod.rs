@@ -21,10 +21,11 @@ use self::token::Tokens;
 use self::visit::{End, Visit};
 use super::super::target::service;
 use super::{Account, Attempting, Context, Probe, ProbeSettings};
-use crate::model::table::mail::{POP_SCHEMES, SMTP_SCHEMES};
-use crate::model::{Document, Failure, FailureKind, MailFacts, Observation, Phase, TripFacts};
-use crate::wire::Session;
-use crate::wire::auth::Credentials;
+use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase, TripFacts};
+use crate::protocol::Session;
+use crate::protocol::auth::Credentials;
+use crate::schema::Document;
+use crate::schema::table::mail::{POP_SCHEMES, SMTP_SCHEMES};
 
 /// Ports of SMTP without and with implicit TLS (RFC 8314 7.3).
 const SMTP_PORTS: (u16, u16) = (25, 465);

@@ -9,8 +9,8 @@ use super::super::{Account, told};
 use super::RoundTrip;
 use super::send::Taken;
 use super::visit::Visit;
-use crate::model::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, TripFacts};
-use crate::wire::Session;
+use crate::domain::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, TripFacts};
+use crate::protocol::Session;
 
 /// What is known of a trip since the message was taken.
 pub(super) struct Known {

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use tokio::time::Instant;
 
 use super::token::{HEADER, Owner, Tokens};
-use crate::model::{Failure, FailureKind, Phase, Timestamp};
-use crate::wire::pop3::{Ending, Listed, Mailbox, Reading};
+use crate::domain::{Failure, FailureKind, Phase, Timestamp};
+use crate::protocol::pop3::{Ending, Listed, Mailbox, Reading};
 
 /// How many messages are looked at, the newest first (behaviour.md 4).
 pub(super) const NEWEST: usize = 200;

@@ -7,9 +7,9 @@ use tokio::time::{Instant, timeout};
 use super::super::Account;
 use super::super::smtp::hello;
 use crate::clock::Clock;
-use crate::model::{Failure, MailFacts, Phase, Timestamp};
-use crate::wire::smtp::{Message, Smtp, Wish};
-use crate::wire::{Act, Core, Session};
+use crate::domain::{Failure, MailFacts, Phase, Timestamp};
+use crate::protocol::smtp::{Message, Smtp, Wish};
+use crate::protocol::{Act, Core, Session};
 
 /// How long the answer to QUIT is waited for: the message is taken by then.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -59,7 +59,7 @@ async fn hand_over(
     loop {
         let (line, act) = session.turn(core, account.host(), &account.options).await?;
         if core.delivered {
-            let reply = crate::model::printable(&session.transcript.masked(&line));
+            let reply = crate::domain::printable(&session.transcript.masked(&line));
             let taken = Taken { at: Instant::now(), when: clock.now(), reply };
             let phases = session.trace.phases;
             if let Act::Say(quit) = act

@@ -7,9 +7,9 @@ use tokio::time::{Instant, timeout};
 use super::super::pop::{leave, open, opening};
 use super::super::{Account, Context};
 use super::search::{Looked, NEWEST, Search};
-use crate::model::{Failure, FailureKind, MailFacts};
-use crate::wire::Session;
-use crate::wire::pop3::{Listed, Mailbox, Opening};
+use crate::domain::{Failure, FailureKind, MailFacts};
+use crate::protocol::Session;
+use crate::protocol::pop3::{Listed, Mailbox, Opening};
 
 /// Bytes that one session may read: a list of a million unique-ids, and heads.
 const SESSION: usize = 128 * 1024 * 1024;

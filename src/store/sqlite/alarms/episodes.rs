@@ -3,7 +3,7 @@
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::model::{CustomerId, EpisodeId, MonitorId, Timestamp};
+use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
 use crate::store::{EpisodeFilter, KeptEpisode, Listed, Page};
 
 use super::super::decode::Place;

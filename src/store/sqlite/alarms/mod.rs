@@ -7,7 +7,7 @@ mod results;
 
 use rusqlite::{Connection, params};
 
-use crate::model::{CustomerId, EpisodeId, MonitorId, Timestamp};
+use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
 use crate::store::{
     Alarm, Alarms, Answer, EpisodeFilter, KeptEpisode, Listed, Page, StoreError, VerifiedCheck,
 };

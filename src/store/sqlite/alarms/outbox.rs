@@ -3,7 +3,7 @@
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params};
 
-use crate::model::{
+use crate::domain::{
     CheckId, CustomerId, NewNotification, Notice, Notification, NotificationState, RecipientId, Timestamp,
 };
 use crate::store::{Answer, Delivery, Listed, NotificationFilter, Outbox, Page};

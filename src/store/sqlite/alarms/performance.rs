@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, params};
 
-use crate::model::{LocationId, NewNotification};
+use crate::domain::{LocationId, NewNotification};
 use crate::store::{Answer, KeptRaised, PerformanceStates};
 
 use super::super::SqliteStore;

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::model::{Capture, Outcome, Status};
+use crate::domain::{Capture, Outcome, Status};
 use crate::store::{Evidence, ResultKey, VerifiedCheck};
 
 use super::super::captures::{self, Piece};

@@ -3,7 +3,7 @@
 use rusqlite::Row;
 use sketches_ddsketch::{Config, DDSketch};
 
-use crate::model::{LocationId, MonitorId, Outcome, Timestamp};
+use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
 use crate::store::Rollup;
 
 use super::super::decode::Place;

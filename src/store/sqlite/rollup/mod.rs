@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::{Connection, Row, params};
 
-use crate::model::{LocationId, MonitorId, Outcome, Timestamp};
+use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
 use crate::store::{Rollup, Span, StoreError};
 
 pub use figures::SKETCH_ERROR;

@@ -1,0 +1,461 @@
+//! Every slot is accounted for exactly once, whatever happens.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use tokio::sync::oneshot;
+
+use super::*;
+use crate::domain::{CustomerId, LocationId, MissedReason, MonitorType, Observation, Revision};
+use crate::probe::{Attempting, Context, Probe};
+use crate::schedule::{MissedSlots, Part, RunPlan, Slots};
+
+const START: Timestamp = Timestamp::from_seconds(1_795_176_000);
+const HERE: LocationId = LocationId(1);
+const LIMITS: Limits = Limits { total: 3, light: 3, heavy: 1, per_target: 2, queue: 2 };
+
+struct Idle(&'static str);
+
+impl Probe for Idle {
+    fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
+        Box::pin(std::future::ready(Observation::default()))
+    }
+
+    fn target(&self) -> Option<&str> {
+        Some(self.0)
+    }
+}
+
+fn assignment(id: i64, interval: Duration, offset: Option<Duration>) -> Assignment {
+    Assignment {
+        monitor_id: MonitorId(id),
+        customer: CustomerId(1),
+        revision: Revision(1),
+        name: "monitor".into(),
+        kind: MonitorType::Tcp,
+        interval,
+        offset,
+        part: Part::default(),
+        timeout: Duration::from_secs(1),
+        retry: false,
+        location: HERE,
+        probe: Arc::new(Idle(if id % 2 == 0 { "even.test" } else { "odd.test" })),
+        weight: if id % 5 == 0 { Weight::Heavy } else { Weight::Light },
+        last_planned_at: None,
+        full_page_at: None,
+    }
+}
+
+/// The runs of monitor `id` over locations 1 to 4. Location 1 is the one here.
+fn plan(id: i64, seconds: u64, offset: Option<u64>, shape: usize) -> RunPlan {
+    // Locations, how many check one run, rotation, Round Robin.
+    let shapes = [
+        (1, 1, false, false),
+        (4, 3, true, false),
+        (3, 1, true, false),
+        (3, 3, false, true),
+        (4, 2, true, true),
+    ];
+    let (pool, per_run, rotates, staggered) = shapes[shape % shapes.len()];
+    let mut pool: Vec<_> = (1..=pool).map(LocationId).collect();
+    let turn = usize::try_from(id).unwrap() % pool.len();
+    pool.rotate_left(turn);
+    let slots = Slots::new(MonitorId(id), Duration::from_secs(seconds), offset.map(Duration::from_secs));
+    RunPlan { slots, pool, per_run, rotates, staggered, longest: Duration::from_secs(1) }
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    /// Lets time pass, in milliseconds.
+    Pass(u64),
+    /// Sets the clock back, in seconds.
+    Back(u64),
+    /// Ends the run that is at this place of the list of running ones.
+    End(usize),
+    /// A monitor, its interval and offset in seconds, and the shape of its runs over locations.
+    Put(i64, u64, Option<u64>, usize),
+    Remove(i64),
+    Order(i64),
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let act = prop_oneof![
+        8 => (1_u64..950).prop_map(Act::Pass),
+        2 => (900_u64..60_000).prop_map(Act::Pass),
+        1 => (60_000_u64..2_000_000).prop_map(Act::Pass),
+        1 => (1_u64..1500).prop_map(Act::Back),
+        8 => (0_usize..4).prop_map(Act::End),
+        3 => (1_i64..9, 1_u64..20, prop::option::of(0_u64..30), 0_usize..8)
+            .prop_map(|(i, s, o, p)| Act::Put(i, s, o, p)),
+        1 => (1_i64..9).prop_map(Act::Remove),
+        1 => (1_i64..9).prop_map(Act::Order),
+    ];
+    prop::collection::vec(act, 1..200)
+}
+
+/// The slots of one monitor that have come and were not accounted for.
+struct Ledger {
+    plan: RunPlan,
+    /// Slots that were planned up to here have come.
+    cursor: Timestamp,
+    newest: Timestamp,
+    open: BTreeSet<Timestamp>,
+}
+
+impl Ledger {
+    fn new(plan: RunPlan, now: Timestamp) -> Self {
+        let newest = plan.slots.last_at_or_before(now);
+        Self { plan, cursor: now, newest, open: BTreeSet::new() }
+    }
+
+    /// The first slot after `planned` that this location has a part in, and when it starts that.
+    fn next_after(&self, planned: Timestamp) -> (Timestamp, Timestamp) {
+        let mut planned = self.plan.slots.next_after(planned);
+        loop {
+            if let Some(start) = self.plan.start(planned, HERE) {
+                return (planned, start);
+            }
+            planned = self.plan.slots.next_after(planned);
+        }
+    }
+
+    fn pass(&mut self, now: Timestamp) {
+        while let (planned, start) = self.next_after(self.cursor)
+            && start <= now
+        {
+            self.newest = planned;
+            self.cursor = planned;
+            self.open.insert(planned);
+        }
+    }
+
+    fn edit(&mut self, plan: RunPlan, now: Timestamp) {
+        if (self.plan.slots, self.plan.part(HERE)) != (plan.slots, plan.part(HERE)) {
+            self.cursor = now.max(self.newest);
+        }
+        self.plan = plan;
+    }
+
+    /// Accounts for `first..=last`; answers how many slots that were.
+    fn account(&mut self, first: Timestamp, last: Timestamp) -> u64 {
+        let before = self.open.len();
+        self.open.retain(|slot| !(first..=last).contains(slot));
+        (before - self.open.len()) as u64
+    }
+
+    /// Whether all slots are accounted for but the newest, which may wait.
+    fn is_complete(&self) -> bool {
+        self.open.iter().all(|slot| *slot == self.newest)
+    }
+}
+
+struct World {
+    agenda: Agenda,
+    now: Timestamp,
+    latest: Timestamp,
+    running: Vec<(u32, MonitorId)>,
+    planned: HashMap<MonitorId, Ledger>,
+    /// The newest slot of removed ones; it counts while their last run is still going.
+    leaving: HashMap<MonitorId, Timestamp>,
+    replies: Vec<oneshot::Receiver<Result<CheckResult, OrderError>>>,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            agenda: Agenda::new(LIMITS, START),
+            now: START,
+            latest: START,
+            running: Vec::new(),
+            planned: HashMap::new(),
+            leaving: HashMap::new(),
+            replies: Vec::new(),
+        }
+    }
+
+    fn act(&mut self, act: Act) -> Result<(), TestCaseError> {
+        let mut starts = Vec::new();
+        match act {
+            Act::Pass(millis) => self.now = self.now + Duration::from_millis(millis),
+            Act::Back(seconds) => {
+                let back = self.now - Duration::from_secs(seconds);
+                self.now = back.max(self.latest - Duration::from_mins(55)).min(self.now);
+            }
+            Act::End(place) => {
+                if place < self.running.len() {
+                    let (index, _) = self.running.remove(place);
+                    self.agenda.finished(index, self.now, &mut starts);
+                }
+            }
+            Act::Put(id, seconds, offset, shape) => {
+                let plan = plan(id, seconds, offset, shape);
+                let mut assigned =
+                    assignment(id, Duration::from_secs(seconds), offset.map(Duration::from_secs));
+                assigned.part = plan.part(HERE).unwrap();
+                let known = self.agenda.by_id.contains_key(&MonitorId(id));
+                self.agenda.put(Arc::new(assigned), self.now);
+                let now = self.now;
+                let ledger =
+                    self.planned.entry(MonitorId(id)).or_insert_with(|| Ledger::new(plan.clone(), now));
+                ledger.edit(plan, now);
+                if let Some(newest) = self.leaving.remove(&MonitorId(id)).filter(|_| known) {
+                    ledger.cursor = ledger.cursor.max(newest);
+                    ledger.newest = ledger.newest.max(newest);
+                }
+            }
+            Act::Remove(id) => {
+                self.agenda.remove(MonitorId(id));
+                if let Some(ledger) = self.planned.remove(&MonitorId(id)) {
+                    self.leaving.insert(MonitorId(id), ledger.newest);
+                }
+            }
+            Act::Order(id) => {
+                let (reply, answer) = oneshot::channel();
+                self.agenda.order(MonitorId(id), self.now, reply);
+                self.replies.push(answer);
+            }
+        }
+        self.settle(starts)
+    }
+
+    fn settle(&mut self, mut starts: Vec<Start>) -> Result<(), TestCaseError> {
+        self.latest = self.latest.max(self.now);
+        for ledger in self.planned.values_mut() {
+            ledger.pass(self.now);
+        }
+        while self.agenda.tick(self.now, &mut starts) {}
+        for start in starts {
+            let id = start.assignment.monitor_id;
+            prop_assert!(self.running.iter().all(|r| r.1 != id), "monitor {} overlaps itself", id);
+            self.running.push((start.index, id));
+            if start.reply.is_none() {
+                let ledger = self.planned.get_mut(&id).expect("a monitor that is not planned has started");
+                prop_assert_eq!(ledger.newest, start.planned_at, "started after its interval");
+                if let Some(due) = ledger.plan.start(start.planned_at, HERE).filter(|_| ledger.plan.rotates) {
+                    let end = due + ledger.plan.slots.interval();
+                    prop_assert!(self.now < end, "started after its interval, long before the next slot");
+                }
+                prop_assert_eq!(ledger.account(start.planned_at, start.planned_at), 1, "ran twice");
+            }
+        }
+        prop_assert!(self.running.len() <= LIMITS.total && self.agenda.in_flight() == self.running.len());
+        while let Some(series) = self.agenda.take_missed() {
+            // Those of a removed monitor are delivered, but no longer in the ledger.
+            let Some(ledger) = self.planned.get_mut(&series.assignment.monitor_id) else { continue };
+            let MissedSlots { first, last, count } = series.slots;
+            prop_assert_eq!(
+                ledger.account(first, last),
+                count,
+                "{:?}, now {}, cursor {}, newest {}",
+                series,
+                self.now,
+                ledger.cursor,
+                ledger.newest
+            );
+        }
+        for (id, ledger) in &self.planned {
+            prop_assert!(ledger.is_complete(), "monitor {} has lost {:?}", id, ledger.open);
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #[test]
+    fn every_slot_runs_or_is_missed_exactly_once_and_nothing_overlaps(acts in acts()) {
+        let mut world = World::new();
+        for act in acts {
+            world.act(act)?;
+        }
+        // Everything can be brought to an end: no place is lost.
+        for id in 1..9 {
+            world.act(Act::Remove(id))?;
+        }
+        while !world.running.is_empty() {
+            world.act(Act::End(0))?;
+        }
+        prop_assert_eq!((world.agenda.in_flight(), world.agenda.queued(), world.agenda.planned()), (0, 0, 0));
+        prop_assert!(world.agenda.by_id.is_empty() && world.agenda.timers.is_empty());
+        for mut answer in world.replies {
+            prop_assert!(answer.try_recv() != Err(oneshot::error::TryRecvError::Empty), "an order was forgotten");
+        }
+    }
+}
+
+/// Runs one monitor for `slots` slots, each run taking `takes`; answers planned times that ran and missed ones.
+fn run_alone(takes: Duration, slots: u32) -> (Vec<Timestamp>, Vec<(MissedReason, u64)>) {
+    let mut agenda = Agenda::new(LIMITS, START);
+    let interval = Duration::from_mins(1);
+    agenda.put(Arc::new(assignment(1, interval, Some(Duration::ZERO))), START);
+    let (mut ran, mut missed, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new(), None);
+    let mut now = START;
+    while now < START + interval * slots {
+        now = now + Duration::from_millis(500);
+        agenda.tick(now, &mut starts);
+        if let Some((index, _)) = ends.take_if(|(_, at)| *at <= now) {
+            agenda.finished(index, now, &mut starts);
+        }
+        for start in starts.drain(..) {
+            ran.push(start.planned_at);
+            ends = Some((start.index, now + takes));
+        }
+        missed.extend(std::iter::from_fn(|| agenda.take_missed()).map(|m| (m.reason, m.slots.count)));
+    }
+    (ran, missed)
+}
+
+#[test]
+fn runs_that_outlast_their_interval_a_little_skip_one_slot_in_seven() {
+    let (ran, missed) = run_alone(Duration::from_secs(70), 70);
+    assert_eq!(ran.len() + missed.len(), 69, "and the last slot waits");
+    assert_eq!(missed.len(), 9, "{missed:?}");
+    assert!(missed.iter().all(|m| *m == (MissedReason::StillRunning, 1)));
+}
+
+#[test]
+fn runs_of_just_less_than_their_interval_skip_none() {
+    let (ran, missed) = run_alone(Duration::from_secs(59), 50);
+    assert_eq!((ran.len(), missed.len()), (50, 0));
+}
+
+#[test]
+fn slots_since_the_last_recorded_run_before_the_start_are_missed() {
+    let mut agenda = Agenda::new(LIMITS, START);
+    let interval = Duration::from_mins(1);
+    let mut assigned = assignment(1, interval, Some(Duration::from_secs(30)));
+    let last = START - Duration::from_secs(30 + 4 * 60);
+    assigned.last_planned_at = Some(last);
+    agenda.put(Arc::new(assigned), START);
+    let series = agenda.take_missed().unwrap();
+    assert_eq!((series.reason, series.slots.count), (MissedReason::NotRunning, 3));
+    assert_eq!((series.slots.first, series.slots.last), (last + interval, last + interval * 3));
+    // The newest slot, half a minute old, still runs within its interval.
+    let mut starts = Vec::new();
+    let wake = agenda.next_wake().unwrap();
+    assert!(wake > START && wake < START + Duration::from_secs(30));
+    agenda.tick(wake, &mut starts);
+    assert_eq!(starts.first().map(|start| start.planned_at), Some(START - Duration::from_secs(30)));
+}
+
+#[test]
+fn a_restart_within_the_interval_misses_nothing_and_runs_no_slot_twice() {
+    let mut agenda = Agenda::new(LIMITS, START);
+    let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
+    assigned.last_planned_at = Some(START);
+    agenda.put(Arc::new(assigned), START + Duration::from_secs(5));
+    assert!(agenda.take_missed().is_none());
+    assert_eq!(agenda.next_wake(), Some(START + Duration::from_mins(1)));
+}
+
+#[test]
+fn a_clock_set_back_by_a_day_does_not_leave_monitors_unwatched() {
+    let mut agenda = Agenda::new(LIMITS, START);
+    agenda.put(Arc::new(assignment(1, Duration::from_mins(1), Some(Duration::ZERO))), START);
+    let back = START - Duration::from_hours(24);
+    agenda.tick(back, &mut Vec::new());
+    assert_eq!(agenda.next_wake(), Some(back + Duration::from_mins(1)));
+}
+
+#[test]
+fn a_full_queue_turns_slots_away_as_overload_and_orders_as_busy() {
+    let mut agenda = Agenda::new(Limits { total: 1, queue: 1, ..LIMITS }, START);
+    for id in [1, 3, 7] {
+        agenda.put(Arc::new(assignment(id, Duration::from_mins(1), Some(Duration::ZERO))), START);
+    }
+    let mut starts = Vec::new();
+    agenda.tick(START + Duration::from_mins(1), &mut starts);
+    assert_eq!((starts.len(), agenda.queued()), (1, 1));
+    let series = agenda.take_missed().unwrap();
+    assert_eq!((series.reason, series.slots.count), (MissedReason::Overload, 1));
+    let (reply, mut answer) = oneshot::channel();
+    agenda.order(series.assignment.monitor_id, START + Duration::from_mins(1), reply);
+    assert_eq!(answer.try_recv(), Ok(Err(OrderError::Busy)));
+}
+
+#[test]
+fn slots_that_a_busy_runner_comes_too_late_for_are_overload_and_those_of_a_pause_are_not() {
+    for (gap_ms, reason) in [(1900, MissedReason::Overload), (4000, MissedReason::Paused)] {
+        let mut agenda = Agenda::new(LIMITS, START);
+        agenda.put(Arc::new(assignment(1, Duration::from_secs(1), Some(Duration::ZERO))), START);
+        let before = START + Duration::from_millis(500);
+        agenda.tick(before, &mut Vec::new());
+        agenda.tick(before + Duration::from_millis(gap_ms), &mut Vec::new());
+        assert_eq!(agenda.take_missed().map(|series| series.reason), Some(reason), "after {gap_ms} ms");
+    }
+}
+
+/// What location 1 of `plan` starts within `minutes`, each run ending at once: planned, and due there.
+fn started(plan: &RunPlan, minutes: u64) -> Vec<(Timestamp, Timestamp)> {
+    let mut agenda = Agenda::new(LIMITS, START);
+    let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
+    assigned.part = plan.part(HERE).unwrap();
+    agenda.put(Arc::new(assigned), START);
+    let (mut ran, mut starts) = (Vec::new(), Vec::new());
+    while let Some(now) = agenda.next_wake().filter(|wake| *wake <= START + Duration::from_mins(minutes)) {
+        agenda.tick(now, &mut starts);
+        for start in starts.split_off(0) {
+            assert_eq!(start.due_at, now, "it starts when it is due");
+            ran.push((start.planned_at, start.due_at));
+            agenda.finished(start.index, now, &mut starts);
+        }
+        assert!(starts.is_empty() && agenda.take_missed().is_none());
+    }
+    ran
+}
+
+#[test]
+fn rotation_leaves_runs_to_others_and_misses_none_of_them() {
+    let plan = plan(2, 60, Some(0), 2);
+    let ran = started(&plan, 30);
+    let mut expected = Vec::new();
+    for minute in 1..=30 {
+        let planned = START + Duration::from_mins(minute);
+        if plan.expected(planned) == [HERE] {
+            expected.push((planned, planned));
+        }
+    }
+    assert_eq!((ran.len(), &ran), (10, &expected));
+}
+
+#[test]
+fn the_second_of_three_round_robin_locations_starts_a_third_of_the_interval_later() {
+    let plan = RunPlan { pool: [3, 1, 2].map(LocationId).to_vec(), ..plan(1, 60, Some(0), 3) };
+    for (minute, (planned, due)) in (1..).zip(started(&plan, 10)) {
+        assert_eq!(planned, START + Duration::from_mins(minute), "the run is the same everywhere");
+        assert_eq!(due, planned + Duration::from_secs(20));
+    }
+}
+
+#[test]
+fn a_slot_under_rotation_that_waited_for_longer_than_its_interval_is_missed_not_made_up_for() {
+    let mut agenda = Agenda::new(Limits { total: 1, ..LIMITS }, START);
+    let mut assigned = assignment(1, Duration::from_mins(1), Some(Duration::ZERO));
+    let plan = plan(1, 60, Some(0), 2);
+    assigned.part = plan.part(HERE).unwrap();
+    agenda.put(Arc::new(assigned), START);
+    // Another monitor keeps the only place.
+    let mut starts = Vec::new();
+    let (reply, _answer) = oneshot::channel();
+    agenda.order_once(Arc::new(assignment(3, Duration::from_mins(1), None)), START, reply);
+    agenda.admit(START, &mut starts);
+    let planned = agenda.next_wake().unwrap();
+    agenda.tick(planned, &mut starts);
+    assert_eq!((starts.len(), agenda.queued()), (1, 1));
+    let late = planned + Duration::from_secs(61);
+    agenda.tick(planned + Duration::from_mins(1), &mut starts);
+    agenda.finished(starts.remove(0).index, late, &mut starts);
+    let series = agenda.take_missed().unwrap();
+    assert_eq!((starts.len(), series.reason), (0, MissedReason::Overload));
+    assert_eq!((series.slots.first, series.slots.count), (planned, 1));
+    assert_eq!(agenda.next_wake(), Some(planned + Duration::from_mins(3)));
+}
+
+/// A million monitors have to fit in 2 GB with all else that they need (architecture.md 7).
+#[test]
+fn the_state_of_a_monitor_stays_small() {
+    let (entry, assignment) = (size_of::<Entry>(), size_of::<Assignment>());
+    assert!(entry <= 96 && assignment <= 200, "{entry} and {assignment} bytes");
+}

@@ -1,0 +1,103 @@
+//! Missed runs that wait to be handed over, merged meanwhile.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::Assignment;
+use crate::domain::{CheckResult, MissedReason, MissedRuns, MonitorId, Timestamp};
+use crate::schedule::{Grid, MissedSlots};
+
+/// Series of missed runs, at most [`SERIES`] for each monitor: a series that follows on the last one for the
+/// same reason, or finds no place, is added to it. So memory is bounded however long the receiver is full,
+/// and no slot is lost from the count.
+#[derive(Debug, Default)]
+pub struct Backlog {
+    waiting: HashMap<MonitorId, VecDeque<MissedSeries>>,
+    /// Monitors in the order in which their oldest series came.
+    order: VecDeque<MonitorId>,
+}
+
+/// One series of missed runs of one monitor.
+#[derive(Clone)]
+pub struct MissedSeries {
+    /// The monitor, as it was assigned then.
+    pub assignment: Arc<Assignment>,
+    /// Why they did not happen.
+    pub reason: MissedReason,
+    /// Which ones.
+    pub slots: MissedSlots,
+    /// When the first was found out.
+    pub noticed_at: Timestamp,
+}
+
+/// Series that one monitor keeps apart.
+pub const SERIES: usize = 4;
+
+impl Backlog {
+    /// Adds `series`, whose monitor has the grid `grid`.
+    pub fn add(&mut self, series: MissedSeries, grid: &Grid) {
+        let id = series.assignment.monitor_id;
+        let waiting = self.waiting.entry(id).or_default();
+        if waiting.is_empty() {
+            self.order.push_back(id);
+        }
+        let full = waiting.len() >= SERIES;
+        match waiting.back_mut() {
+            Some(last) if full || last.continues_with(&series, grid) => last.merge(&series),
+            _ => waiting.push_back(series),
+        }
+    }
+
+    /// Takes the series that waits longest.
+    pub fn take(&mut self) -> Option<MissedSeries> {
+        let id = self.order.pop_front()?;
+        let waiting = self.waiting.get_mut(&id)?;
+        let series = waiting.pop_front();
+        if waiting.is_empty() {
+            self.waiting.remove(&id);
+        } else {
+            self.order.push_back(id);
+        }
+        series
+    }
+
+    /// Whether nothing waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+}
+
+impl MissedSeries {
+    fn continues_with(&self, next: &Self, grid: &Grid) -> bool {
+        self.reason == next.reason
+            && self.assignment.revision == next.assignment.revision
+            && grid.next_after(self.slots.last) == next.slots.first
+    }
+
+    fn merge(&mut self, next: &Self) {
+        self.slots.last = next.slots.last;
+        self.slots.count = self.slots.count.saturating_add(next.slots.count);
+    }
+
+    /// The record that is kept of it.
+    #[must_use]
+    pub fn record(&self) -> CheckResult {
+        let missed = MissedRuns {
+            reason: self.reason,
+            slots: u32::try_from(self.slots.count).unwrap_or(u32::MAX),
+            last_planned_at: self.slots.last,
+        };
+        CheckResult::missed(self.assignment.checked(), self.slots.first, self.noticed_at, missed)
+    }
+}
+
+impl std::fmt::Debug for MissedSeries {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MissedSeries")
+            .field("monitor_id", &self.assignment.monitor_id)
+            .field("reason", &self.reason)
+            .field("slots", &self.slots)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,94 @@
+//! One check: attempts, verdict, result.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::attempt::excuse;
+use super::{Assignment, Place, attempt};
+use crate::domain::{
+    Attempt, Capture, CheckResult, FailureKind, Observation, Outcome, Status, Timestamp, Verdict,
+};
+use crate::evaluate as judge;
+
+/// Runs the check that was planned at `planned_at`: one attempt, and at once a second one when the first
+/// failed and the monitor wants a retry (behaviour.md 3). A cancelled attempt is not retried. An error while this
+/// location reached nothing at all turns unknown (behaviour.md 5).
+pub async fn check(
+    assignment: &Assignment,
+    planned_at: Timestamp,
+    place: &Place,
+    cancel: &CancellationToken,
+) -> CheckResult {
+    let started_at = place.clock.now();
+    let mut observations = Vec::with_capacity(1);
+    let mut starts = Vec::with_capacity(1);
+    let mut captures = Vec::new();
+    for number in 1..=2 {
+        starts.push(if number == 1 { started_at } else { place.clock.now() });
+        let mut observation = attempt(assignment, place, cancel).await;
+        captures.extend(std::mem::take(&mut observation.captures).into_iter().map(|file| (number, file)));
+        let again = assignment.retry && is_worth_another(&observation);
+        observations.push(observation);
+        if !again {
+            break;
+        }
+    }
+    let total: Duration = observations.iter().map(|observation| observation.total).sum();
+    let mut verdict = judge::verdict(&observations);
+    if verdict.outcome == Outcome::Error
+        && place.was_cut_off(assignment, &observations, started_at, cancel).await
+    {
+        for failure in observations.iter_mut().filter_map(|observation| observation.failure.as_mut()) {
+            *failure = excuse(failure.clone(), CUT_OFF);
+        }
+        verdict = judge::verdict(&observations);
+    }
+    let numbered = (1_u8..).zip(starts).zip(&observations);
+    let attempts = numbered.map(|((number, start), seen)| Attempt::of(number, start, seen)).collect();
+    let captures = named(captures, observations.len());
+    let last = observations.pop().unwrap_or_default();
+    if last.course.page.is_some() && !place.on_order {
+        place.full_pages.note(assignment.monitor_id, started_at);
+    }
+    CheckResult {
+        total_us: u64::try_from(total.as_micros()).unwrap_or(u64::MAX),
+        address: last.address,
+        attempts,
+        facts: last.facts,
+        course: last.course,
+        captures,
+        ..CheckResult::untried(assignment.checked(), planned_at, started_at, verdict)
+    }
+}
+
+/// Said of failures while no own-connectivity target of the location answered either.
+const CUT_OFF: &str = "the location itself reached nothing at that time";
+
+/// The record of a run that was planned at `planned_at` and not made, since the monitor rested for `reason`.
+#[must_use]
+pub fn silenced(
+    assignment: &Assignment,
+    planned_at: Timestamp,
+    now: Timestamp,
+    reason: String,
+) -> CheckResult {
+    let (outcome, status) = (Outcome::Blackout, Status::OK);
+    let verdict = Verdict { outcome, status, warning_status: None, reasons: vec![reason] };
+    CheckResult::untried(assignment.checked(), planned_at, now, verdict)
+}
+
+/// The captures of all attempts; where there were two, each says which one it is of.
+fn named(captures: Vec<(u8, Capture)>, attempts: usize) -> Vec<Capture> {
+    let name = |(number, mut capture): (u8, Capture)| {
+        if attempts > 1 {
+            capture.name = format!("attempt-{number}-{}", capture.name);
+        }
+        capture
+    };
+    captures.into_iter().map(name).collect()
+}
+
+fn is_worth_another(observation: &Observation) -> bool {
+    observation.failure.as_ref().is_some_and(|failure| failure.kind != FailureKind::Cancelled)
+}

@@ -1,0 +1,316 @@
+//! Admission: how many checks run at once, in total, by weight class and by target host.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::domain::id::mix;
+use crate::probe::Weight;
+
+/// How much runs at once, and how much waits for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Checks that run at once, at least 1.
+    pub total: usize,
+    /// Light ones among them.
+    pub light: usize,
+    /// Heavy ones among them.
+    pub heavy: usize,
+    /// Checks that ask one target host at once.
+    pub per_target: usize,
+    /// Checks that wait for a place; what does not fit is a missed run.
+    pub queue: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { total: 2000, light: 2000, heavy: 2, per_target: 100, queue: 100_000 }
+    }
+}
+
+impl Limits {
+    fn of(&self, weight: Weight) -> usize {
+        match weight {
+            Weight::Light => self.light,
+            Weight::Heavy => self.heavy,
+        }
+    }
+}
+
+/// A target host, as a hash of its name without regard to case. Two hosts of one hash share their limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TargetKey(u64);
+
+impl TargetKey {
+    /// The key of `host`.
+    #[must_use]
+    pub fn of(host: &str) -> Self {
+        Self(host.bytes().fold(0x686f_7374, |hash, byte| mix(hash, i64::from(byte.to_ascii_lowercase()))))
+    }
+}
+
+/// The number by which the gate and its owner name one waiting or running check.
+pub type Ticket = u32;
+
+/// Lets checks in, the longest waiting one that fits first: one for which its target or its weight class has
+/// no room does not hold up those behind it.
+#[derive(Debug)]
+pub struct Gate {
+    limits: Limits,
+    sequence: u64,
+    tickets: HashMap<Ticket, Place>,
+    /// Waiting ones whose target had room when they were last looked at, by class and age.
+    ready: [BTreeMap<u64, Ticket>; 2],
+    targets: HashMap<TargetKey, Target>,
+    running: [usize; 2],
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    weight: Weight,
+    target: Option<TargetKey>,
+    /// Age of a waiting one; `None` while it runs.
+    waiting: Option<u64>,
+}
+
+/// A target with something running or waiting.
+#[derive(Debug, Default)]
+struct Target {
+    running: usize,
+    /// Waiting ones that found no room here, by class and age.
+    parked: [BTreeMap<u64, Ticket>; 2],
+}
+
+impl Target {
+    fn is_idle(&self) -> bool {
+        self.running == 0 && self.parked.iter().all(BTreeMap::is_empty)
+    }
+}
+
+/// The queue is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+const CLASSES: [Weight; 2] = [Weight::Light, Weight::Heavy];
+
+impl Gate {
+    /// A gate without anything in it.
+    #[must_use]
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits: Limits { total: limits.total.max(1), ..limits },
+            sequence: 0,
+            tickets: HashMap::new(),
+            ready: [BTreeMap::new(), BTreeMap::new()],
+            targets: HashMap::new(),
+            running: [0, 0],
+        }
+    }
+
+    /// Puts `ticket` at the end of the queue. It must be neither waiting nor running. A check that could
+    /// start at once is taken even by a full queue.
+    pub fn offer(&mut self, ticket: Ticket, weight: Weight, target: Option<TargetKey>) -> Result<(), Full> {
+        debug_assert!(!self.tickets.contains_key(&ticket), "ticket {ticket} was offered twice");
+        if self.waiting() >= self.limits.queue && !(self.waiting() == 0 && self.has_room(weight, target)) {
+            return Err(Full);
+        }
+        let age = self.sequence;
+        self.sequence += 1;
+        self.tickets.insert(ticket, Place { weight, target, waiting: Some(age) });
+        match target {
+            Some(key) if self.is_held_up(key, weight) => {
+                self.targets.entry(key).or_default().parked[weight as usize].insert(age, ticket);
+            }
+            _ => {
+                self.ready[weight as usize].insert(age, ticket);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets in the longest waiting check that fits; `None` when none does.
+    pub fn admit(&mut self) -> Option<Ticket> {
+        while self.in_flight() < self.limits.total {
+            let (weight, age, ticket) = CLASSES
+                .into_iter()
+                .filter(|&weight| self.running[weight as usize] < self.limits.of(weight))
+                .filter_map(|weight| {
+                    self.ready[weight as usize].first_key_value().map(|(&age, &ticket)| (weight, age, ticket))
+                })
+                .min_by_key(|&(_, age, _)| age)?;
+            self.ready[weight as usize].remove(&age);
+            let place = self.tickets.get_mut(&ticket)?;
+            if let Some(key) = place.target {
+                let target = self.targets.entry(key).or_default();
+                if target.running >= self.limits.per_target {
+                    target.parked[weight as usize].insert(age, ticket);
+                    continue;
+                }
+                target.running += 1;
+            }
+            place.waiting = None;
+            self.running[weight as usize] += 1;
+            return Some(ticket);
+        }
+        None
+    }
+
+    /// Takes out a running check, or one that no longer wants to wait.
+    pub fn leave(&mut self, ticket: Ticket) {
+        let Some(place) = self.tickets.remove(&ticket) else { return };
+        let class = place.weight as usize;
+        let target = place.target.and_then(|key| self.targets.get_mut(&key));
+        if let Some(age) = place.waiting {
+            if let (None, Some(target)) = (self.ready[class].remove(&age), target) {
+                target.parked[class].remove(&age);
+            }
+        } else {
+            self.running[class] -= 1;
+            if let Some(target) = target {
+                target.running -= 1;
+            }
+        }
+        if let Some(key) = place.target {
+            self.unpark(key);
+        }
+    }
+
+    /// How many checks wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.tickets.len() - self.in_flight()
+    }
+
+    /// How many checks run.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.running.iter().sum()
+    }
+
+    /// How many checks of a weight class run.
+    #[must_use]
+    pub fn in_flight_of(&self, weight: Weight) -> usize {
+        self.running[weight as usize]
+    }
+
+    fn has_room(&self, weight: Weight, target: Option<TargetKey>) -> bool {
+        self.in_flight() < self.limits.total
+            && self.running[weight as usize] < self.limits.of(weight)
+            && target.is_none_or(|key| !self.is_held_up(key, weight))
+    }
+
+    /// Whether a new check of `weight` has to queue at the target itself.
+    fn is_held_up(&self, key: TargetKey, weight: Weight) -> bool {
+        match self.targets.get(&key) {
+            Some(target) => {
+                target.running >= self.limits.per_target || !target.parked[weight as usize].is_empty()
+            }
+            None => self.limits.per_target == 0,
+        }
+    }
+
+    /// Makes as many parked checks ready as the target has room for, of each class: which one fits first is
+    /// seen when they are admitted. Keeps this invariant: a class has parked ones only while at least as many
+    /// of its checks for the target are ready as the target has room for.
+    fn unpark(&mut self, key: TargetKey) {
+        let Some(target) = self.targets.get_mut(&key) else { return };
+        let room = self.limits.per_target.saturating_sub(target.running);
+        for class in [0, 1] {
+            for _ in 0..room {
+                let Some((age, ticket)) = target.parked[class].pop_first() else { break };
+                self.ready[class].insert(age, ticket);
+            }
+        }
+        if target.is_idle() {
+            self.targets.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LIMITS: Limits = Limits { total: 4, light: 3, heavy: 2, per_target: 2, queue: 6 };
+
+    /// The same rules, told as plainly as possible: one list in order of arrival.
+    #[derive(Default)]
+    struct Model {
+        waiting: Vec<(Ticket, Weight, Option<TargetKey>)>,
+        running: Vec<(Ticket, Weight, Option<TargetKey>)>,
+    }
+
+    impl Model {
+        fn fits(&self, weight: Weight, target: Option<TargetKey>) -> bool {
+            self.running.len() < LIMITS.total
+                && self.running.iter().filter(|r| r.1 == weight).count() < LIMITS.of(weight)
+                && (target.is_none()
+                    || self.running.iter().filter(|r| r.2 == target).count() < LIMITS.per_target)
+        }
+
+        fn admit(&mut self) -> Option<Ticket> {
+            let first = self.waiting.iter().position(|&(_, weight, target)| self.fits(weight, target))?;
+            let entry = self.waiting.remove(first);
+            self.running.push(entry);
+            Some(entry.0)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_admits_exactly_what_the_plain_list_admits(
+            acts in prop::collection::vec((0_u8..10, 0_u32..12, any::<bool>(), 0_u8..4), 1..400),
+        ) {
+            let (mut gate, mut model) = (Gate::new(LIMITS), Model::default());
+            for (act, ticket, heavy, host) in acts {
+                let known = |list: &[(Ticket, Weight, Option<TargetKey>)]| list.iter().any(|e| e.0 == ticket);
+                let (waits, runs) = (known(&model.waiting), known(&model.running));
+                if act < 6 && !waits && !runs {
+                    let weight = if heavy { Weight::Heavy } else { Weight::Light };
+                    let target = (host > 0).then(|| TargetKey::of(&host.to_string()));
+                    let fits = model.waiting.len() < LIMITS.queue
+                        || (model.waiting.is_empty() && model.fits(weight, target));
+                    prop_assert_eq!(gate.offer(ticket, weight, target).is_ok(), fits);
+                    if fits {
+                        model.waiting.push((ticket, weight, target));
+                    }
+                } else if waits || runs {
+                    gate.leave(ticket);
+                    model.waiting.retain(|e| e.0 != ticket);
+                    model.running.retain(|e| e.0 != ticket);
+                }
+                if act % 3 > 0 {
+                    loop {
+                        let admitted = gate.admit();
+                        prop_assert_eq!(admitted, model.admit());
+                        if admitted.is_none() { break }
+                    }
+                }
+                prop_assert_eq!((gate.waiting(), gate.in_flight()), (model.waiting.len(), model.running.len()));
+            }
+            for ticket in 0..12 {
+                gate.leave(ticket);
+            }
+            prop_assert!(gate.targets.is_empty() && gate.ready.iter().all(BTreeMap::is_empty));
+            prop_assert_eq!((gate.waiting(), gate.in_flight()), (0, 0));
+        }
+    }
+
+    #[test]
+    fn a_slow_target_does_not_hold_up_the_others() {
+        let mut gate = Gate::new(Limits { queue: 100, ..LIMITS });
+        let slow = Some(TargetKey::of("slow.test"));
+        for ticket in 0..10 {
+            gate.offer(ticket, Weight::Light, slow).unwrap();
+        }
+        gate.offer(10, Weight::Light, Some(TargetKey::of("quick.test"))).unwrap();
+        let admitted: Vec<_> = std::iter::from_fn(|| gate.admit()).collect();
+        assert_eq!(admitted, [0, 1, 10]);
+    }
+
+    #[test]
+    fn host_names_are_one_target_without_regard_to_case() {
+        assert_eq!(TargetKey::of("Example.TEST"), TargetKey::of("example.test"));
+        assert_ne!(TargetKey::of("a.test"), TargetKey::of("b.test"));
+    }
+}

@@ -1,0 +1,123 @@
+//! Who is told: recipients, their groups and what mutes them (behaviour.md 6).
+
+use std::collections::BTreeMap;
+
+use super::{Heard, Terms};
+use crate::domain::{MonitorId, NoticeKind, NotifierGroup, Recipient, RecipientId, Timestamp};
+use crate::schedule::Rests;
+
+/// The people of an account.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contacts {
+    /// Who may be told.
+    pub recipients: Vec<Recipient>,
+    /// Who is told of what; none means everybody of all.
+    pub groups: Vec<NotifierGroup>,
+}
+
+/// Everybody whom the groups name for what `cause` found, who wants `kind` and is not muted, each with the group
+/// that names them; each once, by id. Thresholds are not looked at here.
+#[must_use]
+pub fn audience(
+    terms: &Terms<'_>,
+    kind: NoticeKind,
+    cause: Option<&Heard>,
+) -> Vec<(RecipientId, Option<i64>)> {
+    let named = named(terms.contacts, terms.policy.monitor_id, kind, cause);
+    let listens = |id: &RecipientId| {
+        terms.contacts.recipient(*id).is_some_and(|recipient| recipient.wants(kind))
+            && (kind.is_performance() || !is_muted(terms, *id, terms.now))
+    };
+    named.into_iter().filter(|(id, _)| listens(id)).collect()
+}
+
+/// Everybody whom the groups name for performance alerts of a monitor and who wants them, each with the group that
+/// names them. No blackout silences those.
+#[must_use]
+pub fn performance_audience(contacts: &Contacts, monitor: MonitorId) -> Vec<(RecipientId, Option<i64>)> {
+    let kind = NoticeKind::PerformanceError;
+    let listens = |id: &RecipientId| contacts.recipient(*id).is_some_and(|recipient| recipient.wants(kind));
+    named(contacts, monitor, kind, None).into_iter().filter(|(id, _)| listens(id)).collect()
+}
+
+/// Whether a blackout of the monitor silences `kind` about the run planned at `planned_at`: at the time that the
+/// run was planned for, or now, so that somebody who mutes a monitor hears nothing of the run under way either.
+pub(super) fn is_silenced(terms: &Terms<'_>, kind: NoticeKind, planned_at: Timestamp) -> bool {
+    let monitor = terms.policy.monitor_id;
+    let rests = |at| {
+        [Rests::Alert(monitor), Rests::Monitor(monitor)]
+            .into_iter()
+            .any(|subject| terms.calendar.covers(subject, at).is_some())
+    };
+    !kind.is_performance() && (rests(planned_at) || rests(terms.now))
+}
+
+/// Whether `recipient` is muted at `at`.
+pub(super) fn is_muted(terms: &Terms<'_>, recipient: RecipientId, at: Timestamp) -> bool {
+    terms.calendar.covers(Rests::Notifier(recipient), at).is_some()
+}
+
+/// Everybody whom the groups name, with the first group by number that does.
+fn named(
+    contacts: &Contacts,
+    monitor: MonitorId,
+    kind: NoticeKind,
+    cause: Option<&Heard>,
+) -> BTreeMap<RecipientId, Option<i64>> {
+    if contacts.groups.is_empty() {
+        return contacts.recipients.iter().map(|recipient| (recipient.id, None)).collect();
+    }
+    let found = cause.filter(|_| kind == NoticeKind::SiteError);
+    let own = |group: &&NotifierGroup| group.names(monitor, cause.and_then(|cause| cause.step), found);
+    let mut groups: Vec<_> = contacts.groups.iter().filter(own).collect();
+    if groups.is_empty() {
+        groups = contacts.groups.iter().filter(|group| group.is_default).collect();
+    }
+    groups.retain(|group| group.takes(kind, cause));
+    // The lowest number is written last and stays.
+    groups.sort_by_key(|group| std::cmp::Reverse(group.id));
+    let members = |group: &&NotifierGroup| {
+        let id = group.id;
+        group.recipients.clone().into_iter().map(move |recipient| (recipient, Some(id)))
+    };
+    groups.iter().flat_map(members).collect()
+}
+
+impl Contacts {
+    /// The recipient with this number.
+    #[must_use]
+    pub fn recipient(&self, id: RecipientId) -> Option<&Recipient> {
+        self.recipients.iter().find(|recipient| recipient.id == id)
+    }
+}
+
+impl Recipient {
+    /// Whether it wants to hear of `kind`.
+    fn wants(&self, kind: NoticeKind) -> bool {
+        match kind {
+            NoticeKind::Test | NoticeKind::Digest => true,
+            _ if kind.is_performance() => self.performance_alert,
+            _ => self.availability_alert,
+        }
+    }
+}
+
+impl NotifierGroup {
+    /// Whether it is for this monitor, or for the step that failed. What is about no step in particular reaches
+    /// those that name any step of the monitor. An error reaches those that name a content view when that one failed;
+    /// what is no error, such as the end of one, reaches them too.
+    fn names(&self, monitor: MonitorId, step: Option<u32>, error: Option<&Heard>) -> bool {
+        self.monitors.iter().any(|entry| {
+            let fits = |view: i64| error.is_none_or(|error| error.views.contains(&view));
+            entry.id == monitor.0
+                && (entry.step_number.is_none() || step.is_none() || entry.step_number == step)
+                && entry.content_view_id.is_none_or(fits)
+        })
+    }
+
+    /// Whether the status code is one of those that it wants; what is no error has none.
+    fn takes(&self, kind: NoticeKind, cause: Option<&Heard>) -> bool {
+        let code = cause.filter(|_| kind == NoticeKind::SiteError).map(|cause| cause.status.0);
+        self.error_types.is_empty() || code.is_none_or(|code| self.error_types.contains(&code))
+    }
+}

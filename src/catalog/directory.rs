@@ -1,0 +1,330 @@
+//! What is known of each account: locations, certificates, properties, defaults; read once, kept until it
+//! changes.
+
+use crate::sync::RwLock;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Raised, contacts};
+use crate::alerting::Contacts;
+use crate::domain::{CustomerId, Location, LocationId, MonitorType, Record, RecordKind, Role};
+use crate::evaluate::settle::Quorum;
+use crate::schedule::Calendar;
+use crate::schema::Monitor;
+pub use crate::schema::accept::KnownProperty;
+use crate::schema::accept::{Plan, Surroundings};
+use crate::store::{Ledger, Page, RecordFilter, StoreError};
+
+/// Name at the start of alerts of accounts that have not chosen one.
+const BRAND: &str = "Vigie";
+
+/// A certificate that monitors of an account may name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownCertificate {
+    /// What people call it.
+    pub name: String,
+    /// `PEM` or `PKCS#12`: as it came in.
+    pub format: String,
+    /// Whether it is a client certificate (`ssl_cert_id`) or an authority (`ca_cert_id`).
+    pub client: bool,
+}
+
+/// What browsers pretend to be, and where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Mobile {
+    /// The region whose locations are the mobile ones; `None` when none are.
+    pub region: Option<i64>,
+    /// Names of the emulation profiles, by the `subtype` that stands for them.
+    pub profiles: BTreeMap<i64, String>,
+}
+
+/// What the settings and this build make known to every account.
+#[derive(Clone, Debug, Default)]
+pub struct Common {
+    /// The locations that this process hosts; the first is the default of accounts without their own.
+    pub locations: Vec<Location>,
+    /// Certificates of the settings, by id.
+    pub certificates: BTreeMap<i64, KnownCertificate>,
+    /// Ids of the proxies of the settings.
+    pub proxies: Vec<i64>,
+    /// How many names there are behind `name_to_resolve_id`.
+    pub dns_names: usize,
+    /// Billing plans; `None` when any code will do.
+    pub plans: Option<Vec<Plan>>,
+    /// Types that this build can probe.
+    pub probed: Vec<MonitorType>,
+    /// Values of `use_ssl_version` that this build can speak.
+    pub spoken_versions: Vec<&'static str>,
+    /// Days before a certificate's end, where an account says nothing.
+    pub certificate_days: u32,
+    /// What browsers pretend to be.
+    pub mobile: Mobile,
+}
+
+/// What is known of one account.
+#[derive(Clone, Debug)]
+pub struct AccountFacts {
+    /// Whose.
+    pub customer: CustomerId,
+    /// Zone of window times (behaviour.md 1 "Times").
+    pub time_zone: jiff::tz::TimeZone,
+    /// Pool of monitors without their own; never empty.
+    pub default_locations: Vec<i64>,
+    /// Locations that it may use: shared ones and its own, by id.
+    pub locations: BTreeMap<i64, Location>,
+    /// Certificates that its monitors may name, by id.
+    pub certificates: BTreeMap<i64, KnownCertificate>,
+    /// Its properties, by id.
+    pub properties: BTreeMap<i64, KnownProperty>,
+    /// Days before a certificate's end at which `Expiring` warns.
+    pub certificate_days: u32,
+    /// Its name.
+    pub name: String,
+    /// Name at the start of alerts.
+    pub brand: String,
+    /// How many locations have to fail in mode SLA (MultiPOP).
+    pub quorum: Quorum,
+    /// Who is told of what.
+    pub contacts: Arc<Contacts>,
+    /// Its blackouts.
+    pub calendar: Arc<Calendar>,
+    /// What all accounts have in common.
+    pub common: Arc<Common>,
+    // Ids as `Surroundings` wants them.
+    location_ids: Vec<i64>,
+    client_ids: Vec<i64>,
+    authority_ids: Vec<i64>,
+    profile_ids: Vec<i64>,
+}
+
+impl AccountFacts {
+    /// What the rules on monitors have to know when a user of `role` writes one.
+    #[must_use]
+    pub fn surroundings(&self, role: Role) -> Surroundings<'_> {
+        Surroundings {
+            locations: Some(&self.location_ids),
+            default_locations: &self.default_locations,
+            certificates: Some(&self.client_ids),
+            authorities: Some(&self.authority_ids),
+            properties: Some(&self.properties),
+            proxies: Some(&self.common.proxies),
+            profiles: Some(&self.profile_ids),
+            dns_names: Some(self.common.dns_names),
+            plans: self.common.plans.as_deref(),
+            probed: Some(&self.common.probed),
+            spoken_versions: Some(&self.common.spoken_versions),
+            no_admin: !matches!(role, Role::Admin | Role::CoAdmin),
+        }
+    }
+}
+
+/// Knows every account.
+pub struct Directory {
+    ledger: Arc<dyn Ledger>,
+    common: RwLock<Arc<Common>>,
+    known: RwLock<Known>,
+    raised: Raised,
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Known {
+    accounts: HashMap<CustomerId, Arc<AccountFacts>>,
+    /// Counts what was forgotten, so that nothing that was read before comes in after.
+    generation: u64,
+}
+
+impl Directory {
+    /// A directory over `ledger`.
+    #[must_use]
+    pub fn new(ledger: Arc<dyn Ledger>, common: Common) -> Self {
+        Self {
+            ledger,
+            common: RwLock::new(Arc::new(common)),
+            known: RwLock::default(),
+            raised: Raised::default(),
+        }
+    }
+
+    /// Which performance alerts are raised now.
+    #[must_use]
+    pub fn raised(&self) -> &Raised {
+        &self.raised
+    }
+
+    /// Takes new settings; everything is read anew.
+    pub fn settle(&self, common: Common) {
+        *self.common.write() = Arc::new(common);
+        self.forget();
+    }
+
+    /// Forgets what was read: a location, certificate, property, recipient, group, blackout or account changed.
+    pub fn forget(&self) {
+        let mut known = self.known.write();
+        known.accounts.clear();
+        known.generation += 1;
+    }
+
+    /// Counts what was forgotten: while it stays the same, so does what is known.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.known.read().generation
+    }
+
+    /// What is known of `customer`.
+    ///
+    /// # Errors
+    /// As the store's.
+    pub async fn facts(&self, customer: CustomerId) -> Result<Arc<AccountFacts>, StoreError> {
+        let generation = {
+            let known = self.known.read();
+            if let Some(facts) = known.accounts.get(&customer) {
+                return Ok(Arc::clone(facts));
+            }
+            known.generation
+        };
+        let facts = Arc::new(self.read(customer).await?);
+        let mut known = self.known.write();
+        if known.generation == generation {
+            known.accounts.insert(customer, Arc::clone(&facts));
+        }
+        Ok(facts)
+    }
+
+    async fn read(&self, customer: CustomerId) -> Result<AccountFacts, StoreError> {
+        let common = Arc::clone(&self.common.read());
+        let account = self.ledger.record(RecordKind::Customer, customer.0).await?;
+        let locations = self.all(RecordFilter::of(RecordKind::Location)).await?;
+        let properties = self.all(RecordFilter::of(RecordKind::Property).within(customer)).await?;
+        let certificates = self.all(RecordFilter::of(RecordKind::Certificate).within(customer)).await?;
+        let recipients = self.all(RecordFilter::of(RecordKind::Recipient).within(customer)).await?;
+        let groups = self.all(RecordFilter::of(RecordKind::NotifierGroup).within(customer)).await?;
+        let blackouts = self.all(RecordFilter::of(RecordKind::Blackout).within(customer)).await?;
+        let hosted = common.locations.iter().cloned();
+        // A location of an account other than the first is its own, one of the first unless it is private.
+        let shared = |record: &&Record| {
+            record.customer == customer || record.customer == CustomerId(1) && !record.flag("private")
+        };
+        let kept = locations.iter().filter(shared).map(location);
+        let locations: BTreeMap<i64, Location> = hosted.chain(kept).map(|at| (at.id.0, at)).collect();
+        let mut facts = AccountFacts {
+            customer,
+            time_zone: jiff::tz::TimeZone::UTC,
+            default_locations: Vec::new(),
+            locations,
+            certificates: common.certificates.clone(),
+            properties: properties.iter().map(|record| (record.id, property(record))).collect(),
+            certificate_days: common.certificate_days,
+            name: String::new(),
+            brand: BRAND.to_owned(),
+            quorum: Quorum::AtLeast(2),
+            contacts: Arc::new(Contacts {
+                recipients: recipients.iter().filter_map(contacts::recipient).collect(),
+                groups: groups.iter().map(contacts::group).collect(),
+            }),
+            calendar: Arc::new(Calendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
+            common: Arc::clone(&common),
+            location_ids: Vec::new(),
+            client_ids: Vec::new(),
+            authority_ids: Vec::new(),
+            profile_ids: Vec::new(),
+        };
+        facts.certificates.extend(certificates.iter().map(|record| (record.id, certificate(record))));
+        if let Some(account) = account {
+            facts.settle(&account);
+        }
+        let windows = blackouts.iter().filter_map(contacts::window).collect();
+        facts.calendar = Arc::new(Calendar::new(facts.time_zone.clone(), windows));
+        facts.index();
+        Ok(facts)
+    }
+
+    async fn all(&self, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
+        Ok(self.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows)
+    }
+}
+
+impl AccountFacts {
+    /// Takes what the account says of itself.
+    fn settle(&mut self, account: &Record) {
+        match jiff::tz::TimeZone::get(account.text("time_zone")) {
+            Ok(zone) => self.time_zone = zone,
+            Err(_) if account.text("time_zone").is_empty() => {}
+            Err(error) => tracing::warn!(customer_id = %self.customer, error = %error, "taken as UTC"),
+        }
+        account.text("name").clone_into(&mut self.name);
+        if !account.text("brand").is_empty() {
+            account.text("brand").clone_into(&mut self.brand);
+        }
+        self.quorum = contacts::quorum(account);
+        let id = |value: &Value| value.get("id").unwrap_or(value).as_i64();
+        let ids = account.fields.get("default_locations").and_then(Value::as_array);
+        let ids = ids.into_iter().flatten().filter_map(id);
+        self.default_locations = ids.filter(|id| self.locations.contains_key(id)).collect();
+        let days = account.fields.get("certificate_days").and_then(Value::as_u64);
+        self.certificate_days =
+            days.and_then(|days| u32::try_from(days).ok()).unwrap_or(self.certificate_days);
+    }
+
+    fn index(&mut self) {
+        if self.default_locations.is_empty() {
+            let first = self.common.locations.first().map(|at| at.id.0);
+            self.default_locations = first.or(self.locations.keys().next().copied()).into_iter().collect();
+        }
+        self.location_ids = self.locations.keys().copied().collect();
+        let of = |client: bool| {
+            self.certificates.iter().filter(move |(_, known)| known.client == client).map(|(id, _)| *id)
+        };
+        (self.client_ids, self.authority_ids) = (of(true).collect(), of(false).collect());
+        self.profile_ids = self.common.mobile.profiles.keys().copied().collect();
+    }
+
+    /// Where `monitor` runs: its own locations, or else those of the account.
+    #[must_use]
+    pub fn pool(&self, monitor: &Monitor) -> Vec<i64> {
+        let id = |location: &Value| location.get("id").and_then(Value::as_i64);
+        let own: Vec<i64> = monitor.document.list("locations").iter().filter_map(id).collect();
+        if own.is_empty() { self.default_locations.clone() } else { own }
+    }
+
+    /// How many locations of its pool are of the mobile region (fields.md 3).
+    #[must_use]
+    pub fn mobile_locations(&self, monitor: &Monitor) -> usize {
+        let Some(region) = self.common.mobile.region else { return 0 };
+        let is_mobile = |id: &i64| self.locations.get(id).is_some_and(|at| at.region == region);
+        self.pool(monitor).iter().filter(|id| is_mobile(id)).count()
+    }
+
+    /// Name of the emulation profile of `monitor`; empty when it has none, or one that the settings do not know.
+    #[must_use]
+    pub fn mobile_profile(&self, monitor: &Monitor) -> &str {
+        let profile = self.common.mobile.profiles.get(&monitor.document.number("subtype"));
+        profile.map(String::as_str).unwrap_or_default()
+    }
+}
+
+fn location(record: &Record) -> Location {
+    let region = record.fields.get("region").and_then(Value::as_i64).unwrap_or_default();
+    Location { id: LocationId(record.id), name: record.text("name").to_owned(), region }
+}
+
+fn certificate(record: &Record) -> KnownCertificate {
+    KnownCertificate {
+        name: record.text("name").to_owned(),
+        format: record.text("format").to_owned(),
+        client: record.text("kind") == "client",
+    }
+}
+
+fn property(record: &Record) -> KnownProperty {
+    let value = |value: &Value| {
+        Some((value.get("id")?.as_i64()?, value.get("value")?.as_str().unwrap_or_default().to_owned()))
+    };
+    let values = record.fields.get("values").and_then(Value::as_array);
+    KnownProperty {
+        name: record.text("name").to_owned(),
+        values: values.into_iter().flatten().filter_map(value).collect(),
+    }
+}

@@ -1,0 +1,15 @@
+//! Read models and caches of accounts, monitors and recipients.
+
+pub(crate) mod contacts;
+mod directory;
+pub(crate) mod example;
+pub(crate) mod moment;
+pub(crate) mod object;
+mod raised;
+mod roster;
+pub(crate) mod subject;
+
+pub use contacts::recipient_password;
+pub use directory::{AccountFacts, Common, Directory, KnownCertificate, KnownProperty, Mobile};
+pub use raised::Raised;
+pub use roster::Roster;

@@ -1,0 +1,159 @@
+//! The monitors of all accounts in memory, those from files and those from the APIs, secrets included.
+
+use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::collections::{BTreeMap, HashMap};
+
+use tokio::sync::{RwLockReadGuard as Beside, RwLockWriteGuard as Alone};
+
+use crate::domain::{CustomerId, MonitorId};
+use crate::schema::Monitor;
+
+/// Every monitor there is, by id. A monitor is cheap to clone.
+#[derive(Debug, Default)]
+pub struct Roster {
+    listed: RwLock<Listed>,
+    turn: tokio::sync::RwLock<()>,
+}
+
+#[derive(Debug, Default)]
+struct Listed {
+    monitors: BTreeMap<MonitorId, Monitor>,
+    /// How many monitors an account has under a plan.
+    plans: HashMap<CustomerId, HashMap<Box<str>, usize>>,
+}
+
+impl Listed {
+    fn put(&mut self, monitor: Monitor) {
+        let plans = self.plans.entry(monitor.customer).or_default();
+        match plans.get_mut(plan(&monitor)) {
+            Some(count) => *count += 1,
+            None => drop(plans.insert(plan(&monitor).into(), 1)),
+        }
+        if let Some(old) = self.monitors.insert(monitor.id, monitor) {
+            self.uncount(&old);
+        }
+    }
+
+    fn remove(&mut self, id: MonitorId) {
+        if let Some(old) = self.monitors.remove(&id) {
+            self.uncount(&old);
+        }
+    }
+
+    fn uncount(&mut self, old: &Monitor) {
+        let Some(plans) = self.plans.get_mut(&old.customer) else { return };
+        if let Some(count) = plans.get_mut(plan(old)) {
+            *count -= 1;
+            if *count == 0 {
+                plans.remove(plan(old));
+            }
+        }
+    }
+}
+
+fn plan(monitor: &Monitor) -> &str {
+    monitor.document.text("billing_plancode").unwrap_or_default()
+}
+
+impl Roster {
+    /// To be held from judging what is made by what there is until it was kept: a new monitor by the locations
+    /// that it names, a blackout by its monitor. Others may make something at the same time.
+    pub async fn beside(&self) -> Beside<'_, ()> {
+        self.turn.read().await
+    }
+
+    /// To be held from reading what is changed or removed until that was kept: nobody makes, changes or removes
+    /// a monitor then. Who holds it asks for no other turn.
+    pub async fn alone(&self) -> Alone<'_, ()> {
+        self.turn.write().await
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn get(&self, id: MonitorId) -> Option<Monitor> {
+        self.read().monitors.get(&id).cloned()
+    }
+
+    /// One of `customer`'s.
+    #[must_use]
+    pub fn of(&self, customer: CustomerId, id: MonitorId) -> Option<Monitor> {
+        self.get(id).filter(|monitor| monitor.customer == customer)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.read().monitors.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many fit, and the id of the one after `offset` of them; `None` when there are not so many.
+    pub fn count(&self, offset: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
+        let (mut count, mut first) = (0_u64, None);
+        for monitor in self.read().monitors.values().filter(|monitor| fits(monitor)) {
+            if count == offset {
+                first = Some(monitor.id);
+            }
+            count += 1;
+        }
+        (count, first)
+    }
+
+    /// The next `most` that fit, from `id` on.
+    pub fn from(&self, id: MonitorId, most: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
+        let listed = self.read();
+        listed
+            .monitors
+            .range(id..)
+            .map(|(_, monitor)| monitor)
+            .filter(|monitor| fits(monitor))
+            .take(most)
+            .cloned()
+            .collect()
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> Vec<Monitor> {
+        self.read().monitors.values().cloned().collect()
+    }
+
+    /// Takes new versions and lets others go.
+    pub fn change(&self, puts: Vec<Monitor>, removed: &[MonitorId]) {
+        let mut listed = self.write();
+        for id in removed {
+            listed.remove(*id);
+        }
+        for monitor in puts {
+            listed.put(monitor);
+        }
+    }
+
+    /// How many monitors `customer` has under the billing plan `code`.
+    #[must_use]
+    pub fn under_plan(&self, customer: CustomerId, code: &str) -> usize {
+        self.read().plans.get(&customer).and_then(|plans| plans.get(code)).copied().unwrap_or_default()
+    }
+
+    /// Takes `all` instead of what there was.
+    pub fn replace(&self, all: Vec<Monitor>) {
+        let mut listed = Listed::default();
+        for monitor in all {
+            listed.put(monitor);
+        }
+        *self.write() = listed;
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Listed> {
+        self.listed.read()
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Listed> {
+        self.listed.write()
+    }
+}

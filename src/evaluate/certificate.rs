@@ -1,0 +1,171 @@
+//! When the dates of a certificate call for a word (behaviour.md 4, Certificates).
+
+use std::time::Duration;
+
+use crate::domain::{Certificate, Failure, FailureKind, Phase, Timestamp, TlsFacts};
+use crate::schema::Document;
+
+/// Which dates are looked at (fields.md 2 `check_ssl_expiration_dates`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExpiryRule {
+    /// None; a refused certificate still fails the handshake.
+    #[default]
+    Disabled,
+    /// The end of the peer's certificate, even where certificates are not verified.
+    Expired,
+    /// As `Expired`, and a warning in the last `days` of any certificate of the chain.
+    Expiring {
+        /// Days before the end at which the warning starts.
+        days: u32,
+    },
+}
+
+/// What the dates say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expiry {
+    /// The peer's own certificate has ended.
+    Expired(Failure),
+    /// A certificate ends soon.
+    Expiring {
+        /// SHA-256 of the certificate, which tells it from others.
+        sha256: String,
+        /// One line for people.
+        line: String,
+    },
+}
+
+impl ExpiryRule {
+    /// The rule of a document; `days` is the installation's setting.
+    #[must_use]
+    pub fn of(document: &Document, days: u32) -> Self {
+        match document.text("check_ssl_expiration_dates") {
+            Some("Expired") => Self::Expired,
+            Some("Expiring") => Self::Expiring { days },
+            _ => Self::Disabled,
+        }
+    }
+
+    /// Judges the chain of `tls` at `now`; `None` when there is nothing to say.
+    ///
+    /// Only the peer's own certificate can fail: servers send expired extras (old cross-signed issuers)
+    /// that a verified chain does without.
+    #[must_use]
+    pub fn judge(self, tls: &TlsFacts, now: Timestamp) -> Option<Expiry> {
+        let days = match self {
+            Self::Disabled => return None,
+            Self::Expired => 0,
+            Self::Expiring { days } => days,
+        };
+        let own = tls.certificates.first()?;
+        if own.not_after < now {
+            return Some(Expiry::Expired(expired(own, now)));
+        }
+        let next = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
+        let next = next.min_by_key(|certificate| certificate.not_after)?;
+        let left = next.not_after.since(now);
+        (left < Duration::from_secs(86_400 * u64::from(days)))
+            .then(|| Expiry::Expiring { sha256: next.sha256.clone(), line: expiring(next, left) })
+    }
+
+    /// The certificate of the chain of `tls` whose end is told at `now`: the peer's own once it has ended, or the
+    /// next one to end when that is near; as [`ExpiryRule::judge`] has it.
+    #[must_use]
+    pub fn told(self, tls: &TlsFacts, now: Timestamp) -> Option<&Certificate> {
+        match self.judge(tls, now)? {
+            Expiry::Expired(_) => tls.certificates.first(),
+            Expiry::Expiring { .. } => {
+                let ahead = tls.certificates.iter().filter(|certificate| certificate.not_after >= now);
+                ahead.min_by_key(|certificate| certificate.not_after)
+            }
+        }
+    }
+}
+
+fn expired(certificate: &Certificate, now: Timestamp) -> Failure {
+    let detail = format!(
+        "`{}` ended {}, {} ago",
+        certificate.subject,
+        certificate.not_after,
+        days(now.since(certificate.not_after))
+    );
+    Failure::new(Phase::Validate, FailureKind::CertificateExpired, detail)
+}
+
+fn expiring(certificate: &Certificate, left: Duration) -> String {
+    format!("the certificate `{}` ends {}, in {}", certificate.subject, certificate.not_after, days(left))
+}
+
+fn days(duration: Duration) -> String {
+    match duration.as_secs() / 86_400 {
+        0 => "less than a day".to_owned(),
+        1 => "1 day".to_owned(),
+        days => format!("{days} days"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: i64 = 86_400;
+
+    /// A chain whose certificates end at these days from the epoch.
+    fn chain(ends: &[i64]) -> TlsFacts {
+        let certificates = ends.iter().map(|&end| Certificate {
+            subject: format!("CN=end {end}"),
+            issuer: "CN=issuer".to_owned(),
+            names: Vec::new(),
+            not_before: Timestamp::from_seconds(0),
+            not_after: Timestamp::from_seconds(end * DAY),
+            sha256: String::new(),
+        });
+        TlsFacts { certificates: certificates.collect(), ..TlsFacts::default() }
+    }
+
+    #[test]
+    fn a_certificate_is_the_same_one_on_another_day_whatever_its_line_says() {
+        let (rule, mut chain) = (ExpiryRule::Expiring { days: 30 }, chain(&[120]));
+        chain.certificates[0].sha256 = "ab".repeat(32);
+        let on = |day: i64| match rule.judge(&chain, Timestamp::from_seconds(day * DAY)) {
+            Some(Expiry::Expiring { sha256, line }) => (sha256, line),
+            other => panic!("{other:?}"),
+        };
+        let ((today, before), (tomorrow, after)) = (on(100), on(101));
+        assert_eq!((today, before != after), (tomorrow, true), "{before} {after}");
+    }
+
+    #[test]
+    fn the_dates_of_a_chain_are_judged() {
+        let expiring = ExpiryRule::Expiring { days: 30 };
+        // Rule, ends of the chain in days, what is found on day 100.
+        for (rule, ends, found) in [
+            (ExpiryRule::Disabled, &[1][..], "nothing"),
+            (ExpiryRule::Expired, &[99], "expired"),
+            (ExpiryRule::Expired, &[101], "nothing"),
+            (ExpiryRule::Expired, &[], "nothing"),
+            (ExpiryRule::Expired, &[200, 99], "nothing"),
+            (expiring, &[99], "expired"),
+            (expiring, &[100], "in less than a day"),
+            (expiring, &[101], "in 1 day"),
+            (expiring, &[129], "in 29 days"),
+            (expiring, &[130], "nothing"),
+            (expiring, &[400, 110], "end 110"),
+            (expiring, &[400, 99, 500], "nothing"),
+            (expiring, &[120, 110], "end 110"),
+        ] {
+            let (chain, now) = (chain(ends), Timestamp::from_seconds(100 * DAY));
+            let told = rule.told(&chain, now).map(|certificate| certificate.not_after);
+            assert_eq!(told.is_some(), found != "nothing", "{rule:?} {ends:?}");
+            assert_eq!(told.is_some_and(|end| end < now), found == "expired", "{rule:?} {ends:?}");
+            let words = match rule.judge(&chain, now) {
+                None => "nothing".to_owned(),
+                Some(Expiry::Expired(failure)) => {
+                    assert_eq!(failure.kind, FailureKind::CertificateExpired);
+                    format!("expired: {failure}")
+                }
+                Some(Expiry::Expiring { line, .. }) => line,
+            };
+            assert!(words.contains(found), "{rule:?} {ends:?}: {words}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The keyword rule (behaviour.md 4, Keyword).
+//!
+//! A rule is compiled once, when its monitor is loaded, into one regular expression of the linear-time
+//! `regex` crate. White space is handled in two halves: `spaces::fold` rewrites the text that is
+//! searched, and the same folding is applied to the literals of the pattern, on its syntax tree.
+
+use regex::{Regex, RegexBuilder};
+use regex_syntax::ParserBuilder;
+use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
+
+use super::Patience;
+use super::spaces::{self, Token};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::schema::Document;
+
+/// Bytes that a compiled expression may take; a pattern of 255 characters can ask for gigabytes. The
+/// default of the `regex` crate, by which a pattern is judged when its monitor is saved.
+const COMPILED_BYTES: usize = 10 * 1024 * 1024;
+
+/// How the pattern is read (interface.md 2.2 `keyword_match_type`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matching {
+    /// Every character stands for itself.
+    #[default]
+    PlainText,
+    /// The syntax of the `regex` crate; `.` also matches a line break.
+    RegularExpression,
+}
+
+/// A keyword rule as its author wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeywordRule {
+    /// What is looked for; never empty.
+    pub pattern: String,
+    /// How the pattern is read.
+    pub matching: Matching,
+    /// Finding it is the error.
+    pub invert: bool,
+    /// Upper and lower case differ.
+    pub match_case: bool,
+    /// No word character may stand before or after a match that begins or ends with one.
+    pub whole_word: bool,
+    /// A space in the pattern also matches a line break.
+    pub line_wrap: bool,
+    /// A run of white space counts as one space, in the text and in the pattern.
+    pub normalize_spaces: bool,
+}
+
+impl KeywordRule {
+    /// The rule of the seven `keyword_*` fields; `None` when `keyword_string` is empty.
+    #[must_use]
+    pub fn of(document: &Document) -> Option<Self> {
+        let pattern = document.text("keyword_string").filter(|text| !text.is_empty())?;
+        Some(Self {
+            pattern: pattern.to_owned(),
+            matching: match document.text("keyword_match_type") {
+                Some("Regular Expression") => Matching::RegularExpression,
+                _ => Matching::PlainText,
+            },
+            invert: document.flag("keyword_match_invert"),
+            match_case: document.flag("keyword_match_case"),
+            whole_word: document.flag("keyword_match_whole_word"),
+            line_wrap: document.flag("keyword_allow_line_wrap"),
+            normalize_spaces: document.flag("keyword_normalize_spaces"),
+        })
+    }
+
+    /// Compiles the rule.
+    ///
+    /// # Errors
+    /// [`KeywordError`] when the pattern is no regular expression, or one that takes too much room.
+    pub fn compile(self) -> Result<Keyword, KeywordError> {
+        let source = match self.matching {
+            Matching::PlainText if self.normalize_spaces => {
+                regex_syntax::escape(&spaces::fold(&self.pattern))
+            }
+            Matching::PlainText => regex_syntax::escape(&self.pattern),
+            Matching::RegularExpression => self.pattern.clone(),
+        };
+        let tree = ParserBuilder::new()
+            .dot_matches_new_line(true)
+            .case_insensitive(!self.match_case)
+            .build()
+            .parse(&source)
+            .map_err(|error| KeywordError::new(&error.to_string()))?;
+        let tree = bounded_by_words(self.whole_word, with_spaces(&self, &tree));
+        let regex = RegexBuilder::new(&tree.to_string())
+            .size_limit(COMPILED_BYTES)
+            .dfa_size_limit(COMPILED_BYTES)
+            .build()
+            .map_err(|error| KeywordError::new(&error.to_string()))?;
+        // A plain pattern without a space cannot tell a folded text from the original.
+        let folds = self.normalize_spaces
+            && (self.matching == Matching::RegularExpression || spaces::has_any(&self.pattern));
+        Ok(Keyword { rule: self, regex, folds })
+    }
+}
+
+/// A pattern that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct KeywordError {
+    message: String,
+}
+
+impl KeywordError {
+    /// Keeps the last line of the `regex` crate's report, which says what is wrong; those before it draw the place.
+    fn new(report: &str) -> Self {
+        let last = report.lines().last().unwrap_or(report);
+        Self { message: last.trim_start_matches("error: ").to_owned() }
+    }
+}
+
+/// A compiled keyword rule.
+#[derive(Clone, Debug)]
+pub struct Keyword {
+    rule: KeywordRule,
+    regex: Regex,
+    folds: bool,
+}
+
+impl Keyword {
+    /// Whether `text` holds the keyword. Time grows linearly with the text.
+    #[must_use]
+    pub fn is_in(&self, text: &str) -> bool {
+        self.is_found(text, &Patience::endless())
+    }
+
+    fn is_found(&self, text: &str, patience: &Patience<'_>) -> bool {
+        if self.folds {
+            patience.finds(&self.regex, &spaces::fold(text))
+        } else {
+            patience.finds(&self.regex, text)
+        }
+    }
+
+    /// Judges `text`: [`FailureKind::KeywordMissing`], or with invert [`FailureKind::KeywordFound`].
+    #[must_use]
+    pub fn judge(&self, text: &str) -> Option<Failure> {
+        self.judge_within(text, &Patience::endless())
+    }
+
+    /// The same for somebody of this `patience`. What comes of it is worth nothing when that is over behind it.
+    #[must_use]
+    pub fn judge_within(&self, text: &str, patience: &Patience<'_>) -> Option<Failure> {
+        let kind = match (self.is_found(text, patience), self.rule.invert) {
+            (false, false) => FailureKind::KeywordMissing,
+            (true, true) => FailureKind::KeywordFound,
+            _ => return None,
+        };
+        let what = match self.rule.matching {
+            Matching::PlainText => "text",
+            Matching::RegularExpression => "expression",
+        };
+        let detail = format!("{what} `{}` in {} bytes of source text", self.rule.pattern, text.len());
+        Some(Failure::new(Phase::Validate, kind, detail))
+    }
+}
+
+/// Puts conditions around `tree` that refuse a match with a word character on both sides of an edge.
+fn bounded_by_words(whole_word: bool, tree: Hir) -> Hir {
+    if !whole_word {
+        return tree;
+    }
+    // Either the half outside is no word character, or the edge is a boundary anyway.
+    let start = Hir::alternation(vec![Hir::look(Look::WordStartHalfUnicode), Hir::look(Look::WordUnicode)]);
+    let end = Hir::alternation(vec![Hir::look(Look::WordEndHalfUnicode), Hir::look(Look::WordUnicode)]);
+    Hir::concat(vec![start, tree, end])
+}
+
+/// Rewrites the white space in the literals of `tree` as the rule says.
+fn with_spaces(rule: &KeywordRule, tree: &Hir) -> Hir {
+    if !rule.normalize_spaces && !rule.line_wrap {
+        return tree.clone();
+    }
+    match tree.kind() {
+        HirKind::Literal(literal) => match std::str::from_utf8(&literal.0) {
+            Ok(text) => literal_with_spaces(rule, text),
+            Err(_) => tree.clone(),
+        },
+        HirKind::Repetition(repetition) => Hir::repetition(Repetition {
+            sub: Box::new(with_spaces(rule, &repetition.sub)),
+            ..repetition.clone()
+        }),
+        HirKind::Capture(capture) => with_spaces(rule, &capture.sub),
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(|part| with_spaces(rule, part)).collect()),
+        HirKind::Alternation(parts) => {
+            Hir::alternation(parts.iter().map(|part| with_spaces(rule, part)).collect())
+        }
+        HirKind::Empty | HirKind::Class(_) | HirKind::Look(_) => tree.clone(),
+    }
+}
+
+fn literal_with_spaces(rule: &KeywordRule, text: &str) -> Hir {
+    let mut parts = Vec::new();
+    if rule.normalize_spaces {
+        let folded = spaces::fold(text);
+        for token in spaces::tokens(&folded) {
+            parts.push(match token {
+                Token::Text(text) => Hir::literal(text.as_bytes()),
+                Token::Space | Token::Break if rule.line_wrap => any_of(&[' ', '\n']),
+                Token::Space => Hir::literal(*b" "),
+                Token::Break => Hir::literal(*b"\n"),
+            });
+        }
+    } else {
+        for (number, piece) in text.split(' ').enumerate() {
+            if number > 0 {
+                parts.push(Hir::alternation(vec![
+                    Hir::literal(*b"\r\n"),
+                    any_of(&[' ', '\n', '\r', '\u{85}', '\u{2028}', '\u{2029}']),
+                ]));
+            }
+            parts.push(Hir::literal(piece.as_bytes()));
+        }
+    }
+    Hir::concat(parts)
+}
+
+fn any_of(characters: &[char]) -> Hir {
+    let ranges = characters.iter().map(|&c| ClassUnicodeRange::new(c, c));
+    Hir::class(Class::Unicode(ClassUnicode::new(ranges)))
+}
+
+#[cfg(test)]
+#[path = "keyword_tests.rs"]
+mod tests;

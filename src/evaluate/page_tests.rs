@@ -1,0 +1,97 @@
+//! Pages before and after, in short: `a10 b20!` is `a` of 10 bytes and `b`, which failed.
+
+use super::*;
+use crate::domain::{PageObject, Phases};
+
+fn page(text: &str) -> FullPage {
+    let objects = text.split_ascii_whitespace().map(|word| {
+        let failed = word.ends_with('!');
+        let word = word.trim_end_matches('!');
+        let (name, bytes) = word.split_at(word.find(|c: char| c.is_ascii_digit()).unwrap());
+        PageObject {
+            url: format!("http://x/{name}"),
+            kind: if name.ends_with("css") { ObjectKind::Style } else { ObjectKind::Image },
+            third_party: false,
+            blocked: false,
+            started_us: 1,
+            total_us: 1,
+            phases: Phases::default(),
+            http_status: 200,
+            http_version: String::new(),
+            mimetype: String::new(),
+            body_wire_bytes: 0,
+            body_bytes: bytes.parse().unwrap(),
+            failure: failed.then(|| Failure::new(Phase::Validate, FailureKind::HttpStatus, "")),
+        }
+    });
+    FullPage { objects: objects.collect(), ..FullPage::default() }
+}
+
+const ALL: PageRule = PageRule { objects: true, sizes: true, tolerance_percent: 10, is_error: true };
+
+fn changes(before: &str, now: &str, rule: PageRule) -> String {
+    let known = KnownObjects::of(&page(before), None).unwrap();
+    let changes = compare(&known, &page(now), &rule);
+    let short =
+        |change: &ObjectChange| format!("{} {}", change.status, change.url.trim_start_matches("http://x/"));
+    changes.iter().map(short).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn a_page_is_compared_as_far_as_the_monitor_asks() {
+    let (only_set, only_sizes) = (PageRule { sizes: false, ..ALL }, PageRule { objects: false, ..ALL });
+    for (before, now, rule, expected) in [
+        ("a10 b20", "a10 b20", ALL, ""),
+        ("a10 b20", "b20 a10", ALL, ""),
+        ("a10 b20", "a10", ALL, "7122 b"),
+        ("a10", "a10 b20", ALL, "7123 b"),
+        ("a10", "", ALL, "7122 a"),
+        ("", "a10", ALL, "7123 a"),
+        ("a10 b20 c30", "d1 c90", ALL, "7122 a, 7122 b, 7123 d, 7121 c"),
+        ("a10 b20 c30", "d1 c90", only_set, "7122 a, 7122 b, 7123 d"),
+        ("a10 b20 c30", "d1 c90", only_sizes, "7121 c"),
+        ("a100", "a110", ALL, ""),
+        ("a100", "a111", ALL, "7121 a"),
+        ("a100", "a90", ALL, ""),
+        ("a100", "a89", ALL, "7121 a"),
+        ("a100", "a101", PageRule { tolerance_percent: 0, ..ALL }, "7121 a"),
+        ("a0", "a1", ALL, "7121 a"),
+        ("a18446744073709551615", "a0", ALL, "7121 a"),
+        // What failed is there, and has no size.
+        ("a10 b20", "a10 b0!", ALL, ""),
+        ("a10 b20!", "a10 b99", ALL, ""),
+        // What could not be loaded whole says nothing of what is there.
+        ("a10 b20 css5", "css0!", ALL, ""),
+        ("a10 css5", "a99 css0!", ALL, "7121 a"),
+    ] {
+        assert_eq!(changes(before, now, rule), expected, "{before} -> {now}");
+    }
+}
+
+#[test]
+fn only_a_whole_page_is_compared_with_later_and_sizes_outlive_a_failure() {
+    let first = KnownObjects::of(&page("a10 b20"), None).unwrap();
+    let second = KnownObjects::of(&page("a10 b0!"), Some(&first)).unwrap();
+    assert_eq!(second, first);
+    assert_eq!(KnownObjects::of(&page("a10 css0!"), Some(&first)), None);
+    assert_eq!(KnownObjects::of(&FullPage { unlisted: 1, ..page("a10") }, None), None);
+    let mut late = page("a0!");
+    late.objects[0].failure = Some(Failure::new(Phase::Transfer, FailureKind::TimedOut, ""));
+    assert_eq!(KnownObjects::of(&late, None), None);
+}
+
+#[test]
+fn the_failure_names_what_changed_and_leads_to_the_status_of_the_first() {
+    let known = KnownObjects::of(&page("a10 b10 c10 d10 e10"), None).unwrap();
+    let found = compare(&known, &page("e99 f1"), &ALL);
+    let told = failure(&found).unwrap();
+    assert_eq!(told.status(), Status::OBJECT_MISSING);
+    assert_eq!(
+        told.detail,
+        "4 missing: `http://x/a`, `http://x/b`, `http://x/c`, …; 1 new: `http://x/f`; \
+         1 of another size: `http://x/e` (10 to 99 bytes)"
+    );
+    assert_eq!(failure(&[]), None);
+    let many = vec![found[0].clone(); 1000];
+    assert_eq!(listed(many).len(), MOST_LISTED);
+}

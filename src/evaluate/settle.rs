@@ -1,0 +1,157 @@
+//! What a run over several locations means in each mode (behaviour.md 5, the table of modes).
+
+use crate::domain::{LocationId, Mode, Outcome, Status};
+
+/// How many locations have to fail in the same run (account setting `multipop_threshold`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quorum {
+    /// So many, or all that were heard when those are fewer.
+    AtLeast(u32),
+    /// All that were heard.
+    All,
+}
+
+/// What a location said of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The location.
+    pub location: LocationId,
+    /// What its check came to.
+    pub outcome: Outcome,
+    /// Its status code.
+    pub status: Status,
+}
+
+/// By what a run is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The mode of the monitor.
+    pub mode: Mode,
+    /// The location that counts in mode Primary.
+    pub home: LocationId,
+    /// How many count in mode SLA (MultiPOP).
+    pub quorum: Quorum,
+}
+
+/// What a run means. Positions are those of the parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ruling {
+    /// Nobody whose word counts said anything of the target.
+    Silent,
+    /// It fell into a blackout.
+    Rests,
+    /// The target is fine.
+    Good {
+        /// Who says so.
+        cause: usize,
+    },
+    /// Some location fails, but not as the mode asks for: no error, and the end of one.
+    Tolerated {
+        /// A location for which the target is fine; one that fails when there is none.
+        cause: usize,
+    },
+    /// Another location has to look first.
+    Unproven {
+        /// The failure to look at.
+        cause: usize,
+    },
+    /// It fails as the mode asks for.
+    Failed {
+        /// The failure that decides.
+        cause: usize,
+        /// Another location that failed in the same run, where that is what confirms it.
+        witness: Option<usize>,
+    },
+}
+
+impl Part {
+    /// Whether it says something of the target. A fault of ours never does, whatever it is called.
+    #[must_use]
+    pub fn tells(&self) -> bool {
+        match self.outcome {
+            Outcome::Ok | Outcome::Warning => true,
+            Outcome::Error => !is_ours(self.status),
+            Outcome::Unknown | Outcome::Missed | Outcome::Blackout => false,
+        }
+    }
+
+    /// Whether it says that the target fails.
+    #[must_use]
+    pub fn fails(&self) -> bool {
+        self.outcome == Outcome::Error && self.tells()
+    }
+}
+
+/// Judges a run by what was heard of it, in the order of the plan; `answer` is that of a second location to the
+/// failure that was [`Ruling::Unproven`] before.
+///
+/// Where blackouts begin or end within a run, what was heard besides says too little: it rests. Answer 70 takes
+/// the failure away; every other one lets it stand, so that trouble with verification hides nothing.
+#[must_use]
+pub fn settle(parts: &[Part], rule: &Rule, answer: Option<Status>) -> Ruling {
+    if parts.iter().any(|part| part.outcome == Outcome::Blackout) {
+        return Ruling::Rests;
+    }
+    let told: Vec<usize> = positions(parts, Part::tells);
+    let failing: Vec<usize> = positions(parts, Part::fails);
+    let Some(&first) = told.first() else { return Ruling::Silent };
+    let home = told.iter().copied().find(|&at| parts[at].location == rule.home);
+    if rule.mode == Mode::Primary && home.is_none() {
+        return Ruling::Silent;
+    }
+    let speaker = if rule.mode == Mode::Primary { home } else { None };
+    if failing.is_empty() || answer == Some(Status::VERIFIED_NO_ERROR) {
+        return Ruling::Good { cause: speaker.unwrap_or(first) };
+    }
+    let fine = told.iter().copied().find(|at| !failing.contains(at));
+    let tolerated = Ruling::Tolerated { cause: speaker.or(fine).unwrap_or(first) };
+    let enough = |needed: usize| failing.len() >= needed.clamp(1, told.len());
+    match rule.mode {
+        Mode::Primary => match home.filter(|at| failing.contains(at)) {
+            Some(home) => proven(parts, &failing, home, answer),
+            None => tolerated,
+        },
+        Mode::GlobalVerify => proven(parts, &failing, failing[0], answer),
+        Mode::GlobalNotify => alone(failing[0]),
+        Mode::RoundRobin if enough(2) => alone(failing[0]),
+        Mode::MultiPop if enough(rule.quorum.of(told.len())) => alone(failing[0]),
+        Mode::RoundRobin | Mode::MultiPop => tolerated,
+    }
+}
+
+impl Quorum {
+    fn of(self, heard: usize) -> usize {
+        match self {
+            Self::AtLeast(needed) => usize::try_from(needed).unwrap_or(usize::MAX),
+            Self::All => heard,
+        }
+    }
+}
+
+fn alone(cause: usize) -> Ruling {
+    Ruling::Failed { cause, witness: None }
+}
+
+/// A failure that needs a second word: that of another location that failed too, or of one that is asked.
+fn proven(parts: &[Part], failing: &[usize], cause: usize, answer: Option<Status>) -> Ruling {
+    let witness = failing.iter().copied().find(|&at| at != cause);
+    match (witness, answer) {
+        (None, None) if is_verified(parts[cause].status) => Ruling::Unproven { cause },
+        _ => Ruling::Failed { cause, witness },
+    }
+}
+
+/// Whether a second location is asked about this code: not where it compares a page with the run before, which
+/// only the same location can (behaviour.md 5 "Not verified").
+fn is_verified(status: Status) -> bool {
+    !(Status::OBJECT_SIZE_CHANGED.0..=Status::OBJECT_NEW.0).contains(&status.0)
+}
+
+fn is_ours(status: Status) -> bool {
+    [Status::INTERNAL, Status::BROWSER_TIMED_OUT, Status::BROWSER_FAILED, Status::CANNOT_RUN]
+        .contains(&status)
+}
+
+fn positions(parts: &[Part], of: fn(&Part) -> bool) -> Vec<usize> {
+    parts.iter().enumerate().filter(|(_, part)| of(part)).map(|(at, _)| at).collect()
+}

@@ -1,0 +1,75 @@
+//! What was counted over a time.
+
+use std::collections::BTreeMap;
+
+use crate::domain::{LocationId, Mean, Outcome, Sample};
+
+/// What was counted over a time. Only what the agreement lets count stands in it, but for `excluded`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Runs in which any location passed.
+    pub runs_up: u64,
+    /// Runs in which some location failed and none passed. Runs that say nothing of the target are in neither.
+    pub runs_down: u64,
+    /// Checks by outcome, in the order of [`Outcome::ALL`].
+    pub checks: [u64; 6],
+    /// Checks out of operating periods, in exclusions or blackouts.
+    pub excluded: u64,
+    /// Times of those that passed, by location.
+    pub times: BTreeMap<LocationId, Mean>,
+}
+
+impl Figures {
+    /// Adds the checks of one run.
+    pub(super) fn add(&mut self, run: &[Sample], excluded: u64) {
+        self.excluded += excluded;
+        let mut passed = false;
+        let mut failed = false;
+        for check in run {
+            self.checks[usize::from(check.outcome.code())] += u64::from(check.slots);
+            match check.outcome {
+                Outcome::Ok | Outcome::Warning => {
+                    passed = true;
+                    let location = check.location;
+                    let mean = self.times.entry(location).or_insert(Mean { location, checks: 0, sum_us: 0 });
+                    mean.checks += 1;
+                    mean.sum_us = mean.sum_us.saturating_add(check.total_us);
+                }
+                Outcome::Error => failed = true,
+                Outcome::Unknown | Outcome::Missed | Outcome::Blackout => {}
+            }
+        }
+        if passed {
+            self.runs_up += 1;
+        } else if failed {
+            self.runs_down += 1;
+        }
+    }
+
+    /// Checks of this outcome.
+    #[must_use]
+    pub fn of(&self, outcome: Outcome) -> u64 {
+        self.checks[usize::from(outcome.code())]
+    }
+
+    /// Checks that passed, and those with them that failed.
+    #[must_use]
+    pub fn availability(&self) -> (u64, u64) {
+        let good = self.of(Outcome::Ok) + self.of(Outcome::Warning);
+        (good, good + self.of(Outcome::Error))
+    }
+
+    /// Runs that were up, and those with them that were down.
+    #[must_use]
+    pub const fn uptime(&self) -> (u64, u64) {
+        (self.runs_up, self.runs_up + self.runs_down)
+    }
+
+    /// The mean over locations of their mean times, in microseconds: a location counts as much as another,
+    /// however often it checked.
+    #[must_use]
+    pub fn response_us(&self) -> Option<u64> {
+        let means: Vec<u64> = self.times.values().filter_map(Mean::mean_us).collect();
+        means.iter().sum::<u64>().checked_div(means.len() as u64)
+    }
+}

@@ -1,0 +1,97 @@
+//! Sets of times.
+
+use crate::domain::Timestamp;
+
+/// Times, each from its start up to its end, which is not in it; in order and apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spans(Vec<(Timestamp, Timestamp)>);
+
+impl Spans {
+    /// All that lies in any of `parts`, which may overlap and be in any order.
+    #[must_use]
+    pub fn of(mut parts: Vec<(Timestamp, Timestamp)>) -> Self {
+        parts.retain(|(from, thru)| from < thru);
+        parts.sort_unstable();
+        let mut apart: Vec<(Timestamp, Timestamp)> = Vec::with_capacity(parts.len());
+        for (from, thru) in parts {
+            match apart.last_mut() {
+                Some(last) if from <= last.1 => last.1 = last.1.max(thru),
+                _ => apart.push((from, thru)),
+            }
+        }
+        Self(apart)
+    }
+
+    /// Whether `at` lies in one of them.
+    #[must_use]
+    pub fn contains(&self, at: Timestamp) -> bool {
+        let behind = self.0.partition_point(|(from, _)| *from <= at);
+        behind.checked_sub(1).is_some_and(|last| at < self.0[last].1)
+    }
+
+    /// Those of these that do not lie in `others`.
+    #[must_use]
+    pub fn without(&self, others: &Self) -> Self {
+        let mut left = Vec::with_capacity(self.0.len());
+        for &(from, thru) in &self.0 {
+            let mut from = from;
+            let first = others.0.partition_point(|(_, end)| *end <= from);
+            for &(start, end) in others.0[first..].iter().take_while(|(start, _)| *start < thru) {
+                if from < start {
+                    left.push((from, start));
+                }
+                from = from.max(end);
+            }
+            if from < thru {
+                left.push((from, thru));
+            }
+        }
+        Self(left)
+    }
+
+    /// How long they are together, in microseconds.
+    #[must_use]
+    pub fn micros(&self) -> u64 {
+        self.0.iter().map(|(from, thru)| thru.as_micros().abs_diff(from.as_micros())).sum()
+    }
+
+    /// The part of them in `from..thru`.
+    #[must_use]
+    pub fn within(&self, from: Timestamp, thru: Timestamp) -> Self {
+        let parts = self.0.iter().map(|(start, end)| ((*start).max(from), (*end).min(thru)));
+        Self(parts.filter(|(start, end)| start < end).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn spans(parts: &[(i64, i64)]) -> Spans {
+        let at = Timestamp::from_micros;
+        Spans::of(parts.iter().map(|&(from, thru)| (at(from), at(thru))).collect())
+    }
+
+    fn parts() -> impl Strategy<Value = Vec<(i64, i64)>> {
+        prop::collection::vec((0_i64..60, 0_i64..60), 0..8)
+    }
+
+    proptest! {
+        #[test]
+        fn they_hold_what_their_parts_hold(a in parts(), b in parts(), from in 0_i64..60, thru in 0_i64..60) {
+            let (all, others) = (spans(&a), spans(&b));
+            let (left, cut) = (all.without(&others), all.within(Timestamp::from_micros(from), Timestamp::from_micros(thru)));
+            let inside = |parts: &[(i64, i64)], at: i64| parts.iter().any(|&(from, thru)| from <= at && at < thru);
+            for at in -1..61 {
+                let moment = Timestamp::from_micros(at);
+                prop_assert_eq!(all.contains(moment), inside(&a, at), "{}", at);
+                prop_assert_eq!(left.contains(moment), inside(&a, at) && !inside(&b, at), "{}", at);
+                prop_assert_eq!(cut.contains(moment), inside(&a, at) && from <= at && at < thru, "{}", at);
+            }
+            prop_assert_eq!(all.micros(), (0..60).filter(|&at| inside(&a, at)).count() as u64);
+            prop_assert!(all.0.windows(2).all(|two| two[0].1 < two[1].0));
+        }
+    }
+}

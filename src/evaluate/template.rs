@@ -1,0 +1,355 @@
+//! Placeholders `{{name}}` filled in, escaped for the place where they stand (behaviour.md 4, website-api).
+//!
+//! | Place | What becomes of a value |
+//! |---|---|
+//! | URL, at its beginning | as it is: it may be a whole URL, and name another host |
+//! | URL, in the host | as it is; anything but a host, a port, and a path behind them is refused |
+//! | URL, in the path | percent-encoded: it stays one part of it; `.` and `..`, which lead elsewhere, are refused |
+//! | URL, in query or fragment | percent-encoded: it stays one value |
+//! | body, JSON | inside of a string escaped, else as it is: a number, an object |
+//! | body, form | form-encoded |
+//! | body, XML | `&`, `<`, `>` and quotes escaped |
+//! | other bodies, login | as it is |
+//! | header | as it is; control characters are refused, so that no request is ever split |
+//! | assertion | as it is; in a regular expression it stands for itself |
+//!
+//! Built-in variables, an extension: `{{$timestamp}}` and `{{$timestamp_ms}}` (Unix time), `{{$isoTimestamp}}`,
+//! `{{$uuid}}` (version 4) and `{{$randomInt}}` (0 to 999999). Each has one value for the whole attempt, so
+//! that a later step can ask for what an earlier one made.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::sync::OnceLock;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::domain::{Failure, FailureKind, Phase, Timestamp};
+use crate::redaction::telling::is_secret;
+use crate::syntax::template::{Piece, pieces};
+
+/// Bytes of a text with all its values.
+const MOST_BYTES: usize = 1024 * 1024;
+/// What stays as it is in a part of a path or query (RFC 3986 2.3).
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// What a text with placeholders is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The URL of a request.
+    Url,
+    /// The value of a header, a token among them.
+    Header,
+    /// A user name or password.
+    Login,
+    /// A body that is JSON.
+    Json,
+    /// A body that is a form.
+    Form,
+    /// A body that is XML.
+    Xml,
+    /// Any other body.
+    Body,
+    /// The value of an assertion.
+    Value,
+    /// The value of an assertion that is a regular expression.
+    Regex,
+}
+
+impl Place {
+    /// The place that a body of this media type is.
+    #[must_use]
+    pub fn of_body(content_type: &str) -> Self {
+        let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        match essence.as_str() {
+            "application/x-www-form-urlencoded" => Self::Form,
+            "application/json" | "text/json" => Self::Json,
+            "application/xml" | "text/xml" => Self::Xml,
+            other if other.ends_with("+json") => Self::Json,
+            other if other.ends_with("+xml") => Self::Xml,
+            _ => Self::Body,
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Url => "the URL",
+            Self::Header => "a header",
+            Self::Login => "the login",
+            Self::Json | Self::Form | Self::Xml | Self::Body => "the body",
+            Self::Value | Self::Regex => "the value of an assertion",
+        }
+    }
+}
+
+/// How a value is put in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Escape {
+    Raw,
+    Host,
+    Segment,
+    Component,
+    JsonString,
+    Form,
+    Xml,
+    Header,
+    Regex,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Text(Box<str>),
+    Name(Box<str>, Escape),
+}
+
+/// A text, taken apart once.
+#[derive(Clone, Debug)]
+pub struct Template {
+    parts: Box<[Part]>,
+    place: Place,
+}
+
+impl Template {
+    /// The template of `text`, which stands at `place`.
+    #[must_use]
+    pub fn new(text: &str, place: Place) -> Self {
+        let mut before = Before::default();
+        let part = |piece: Piece<'_>| match piece {
+            Piece::Text(text) => {
+                before.pass(text);
+                Part::Text(text.into())
+            }
+            Piece::Name(name) => {
+                let escape = before.escape(place);
+                before.any = true;
+                Part::Name(name.into(), escape)
+            }
+        };
+        Self { parts: pieces(text).into_iter().map(part).collect(), place }
+    }
+
+    /// Whether there is anything to fill in.
+    #[must_use]
+    pub fn has_names(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, Part::Name(..)))
+    }
+
+    /// The text with the values of `variables`.
+    ///
+    /// # Errors
+    /// [`FailureKind::VariableUnknown`] when one is not set, [`FailureKind::VariableInvalid`] when a value
+    /// cannot stand at its place or the text becomes longer than 1 MiB.
+    pub fn filled(&self, variables: &Variables) -> Result<String, Failure> {
+        if let [Part::Text(text)] = &*self.parts {
+            return Ok(String::from(&**text));
+        }
+        let mut out = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Name(name, escape) => {
+                    let value = variables.value(name).ok_or_else(|| self.unknown(name))?;
+                    out.push_str(&escape.applied(value).map_err(|why| self.invalid(name, why))?);
+                }
+            }
+            if out.len() > MOST_BYTES {
+                let words =
+                    format!("{} has more than {MOST_BYTES} bytes with its variables", self.place.words());
+                return Err(Failure::new(Phase::Prepare, FailureKind::VariableInvalid, words));
+            }
+        }
+        Ok(out)
+    }
+
+    fn unknown(&self, name: &str) -> Failure {
+        let why = if name.starts_with('$') { "is no built-in variable" } else { "was set by no step before" };
+        let detail = format!("`{{{{{name}}}}}` in {} {why}", self.place.words());
+        Failure::new(Phase::Prepare, FailureKind::VariableUnknown, detail)
+    }
+
+    fn invalid(&self, name: &str, why: &str) -> Failure {
+        let detail = format!("`{{{{{name}}}}}` in {}: {why}", self.place.words());
+        Failure::new(Phase::Prepare, FailureKind::VariableInvalid, detail)
+    }
+}
+
+/// What stands before a placeholder.
+#[derive(Default)]
+struct Before {
+    /// Anything at all.
+    any: bool,
+    /// The end of the host: a `/`, `?` or `#` other than those of `://`.
+    host_ended: bool,
+    /// The end of the path: a `?` or `#`.
+    path_ended: bool,
+    /// The beginning of a JSON string, without its end.
+    in_string: bool,
+    /// A backslash in it, directly.
+    escaped: bool,
+}
+
+impl Before {
+    fn pass(&mut self, text: &str) {
+        let mut rest = text;
+        let scheme = text.split_once("://").filter(|(scheme, _)| !scheme.contains(['/', '?', '#']));
+        if let Some((_, behind)) = scheme {
+            rest = behind;
+        }
+        self.host_ended |= rest.contains(['/', '?', '#']);
+        self.path_ended |= rest.contains(['?', '#']);
+        self.any = true;
+        for byte in text.bytes() {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' if self.in_string => self.escaped = true,
+                b'"' => self.in_string = !self.in_string,
+                _ => {}
+            }
+        }
+    }
+
+    fn escape(&self, place: Place) -> Escape {
+        match place {
+            Place::Url if !self.any => Escape::Raw,
+            Place::Url if self.path_ended => Escape::Component,
+            Place::Url if self.host_ended => Escape::Segment,
+            Place::Url => Escape::Host,
+            Place::Header => Escape::Header,
+            Place::Json if self.in_string => Escape::JsonString,
+            Place::Form => Escape::Form,
+            Place::Xml => Escape::Xml,
+            Place::Regex => Escape::Regex,
+            Place::Login | Place::Json | Place::Body | Place::Value => Escape::Raw,
+        }
+    }
+}
+
+impl Escape {
+    /// `value` so written.
+    pub(crate) fn applied(self, value: &str) -> Result<Cow<'_, str>, &'static str> {
+        Ok(match self {
+            Self::Host => {
+                let host = value.split(['/', '?', '#']).next().unwrap_or_default();
+                let fits = |c: char| c.is_alphanumeric() || "-._:[]".contains(c);
+                if !host.chars().all(fits) || value.contains(char::is_control) {
+                    return Err("its value is no host");
+                }
+                Cow::Borrowed(value)
+            }
+            // URLs take these as steps of the path however they are written (WHATWG URL 4.4).
+            Self::Segment if matches!(value, "." | "..") => {
+                return Err("its value is a step to another path");
+            }
+            Self::Segment | Self::Component => utf8_percent_encode(value, COMPONENT).into(),
+            Self::JsonString => Cow::Owned(json_string(value)),
+            Self::Form => url::form_urlencoded::byte_serialize(value.as_bytes()).collect::<String>().into(),
+            Self::Xml => crate::domain::escape_html(value),
+            Self::Header if value.contains(|c: char| c.is_control() && c != '\t') => {
+                return Err("its value has a control character, which would end the header");
+            }
+            Self::Raw | Self::Header => Cow::Borrowed(value),
+            Self::Regex => Cow::Owned(regex::escape(value)),
+        })
+    }
+}
+
+/// `value` inside of a JSON string (RFC 8259 7).
+fn json_string(value: &str) -> String {
+    let mut out = String::with_capacity(value.len() + 8);
+    for c in value.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// The variables of one attempt.
+#[derive(Clone)]
+pub struct Variables {
+    set: Vec<(String, String)>,
+    /// Names of those whose values are secrets, whatever they are called.
+    protected: Vec<String>,
+    now: Timestamp,
+    random: u128,
+    /// Made when the first of them is asked for.
+    built_in: OnceLock<[(&'static str, String); 5]>,
+}
+
+/// Shows names only: values may be secrets.
+impl std::fmt::Debug for Variables {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.set.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+impl Variables {
+    /// None but the built-in ones, of an attempt that begins `now`; `random` is what is left to chance.
+    #[must_use]
+    pub fn new(now: Timestamp, random: u128) -> Self {
+        let (set, protected) = (Vec::new(), Vec::new());
+        Self { set, protected, now, random, built_in: OnceLock::new() }
+    }
+
+    fn built_in(&self) -> &[(&'static str, String); 5] {
+        let micros = self.now.as_micros();
+        self.built_in.get_or_init(|| {
+            [
+                ("$timestamp", micros.div_euclid(1_000_000).to_string()),
+                ("$timestamp_ms", micros.div_euclid(1000).to_string()),
+                ("$isoTimestamp", self.now.to_string()),
+                ("$uuid", uuid(self.random)),
+                ("$randomInt", (self.random.rotate_left(64) % 1_000_000).to_string()),
+            ]
+        })
+    }
+
+    /// Sets the variable `name`.
+    pub fn set(&mut self, name: &str, value: String) {
+        match self.set.iter_mut().find(|(known, _)| known == name) {
+            Some((_, old)) => *old = value,
+            None => self.set.push((name.to_owned(), value)),
+        }
+    }
+
+    /// The value of `name`; of a built-in one with its `$`.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let set = self.set.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        let built_in = || self.built_in().iter().find(|(known, _)| *known == name);
+        match set {
+            None if name.starts_with('$') => built_in().map(|(_, value)| value.as_str()),
+            set => set,
+        }
+    }
+
+    /// Makes the value of `name` a secret.
+    pub fn protect(&mut self, name: &str) {
+        self.protected.push(name.to_owned());
+    }
+
+    /// The values of variables that are protected, or whose names say that they let somebody in, such as `token`:
+    /// those are kept nowhere.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        let secret = |name: &String| is_secret(name) || self.protected.contains(name);
+        self.set.iter().filter(move |(name, _)| secret(name)).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A UUID of version 4 (RFC 9562 5.4).
+fn uuid(random: u128) -> String {
+    let marked = random & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let digits = format!("{marked:032x}");
+    [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
+}
+
+#[cfg(test)]
+#[path = "template_tests.rs"]
+mod tests;

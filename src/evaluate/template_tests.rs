@@ -1,0 +1,132 @@
+//! A table of values and places, and what is refused.
+
+use super::*;
+use crate::redaction::telling;
+
+fn variables() -> Variables {
+    let mut variables = Variables::new(Timestamp::from_micros(1_700_000_000_123_456), 0x1234_5678_9abc);
+    for (name, value) in [
+        ("id", "42"),
+        ("scheme", "http"),
+        ("text", "a b&c=d/é\"\\\n<"),
+        ("split", "x\r\nSet-Cookie: a=b"),
+        ("host", "other.test:81"),
+        ("next", "/items?page=2"),
+        ("url", "https://other.test/x?y=z"),
+        ("user", "u@evil.test"),
+        ("token", "s3cr3t value"),
+        ("dot", "1.5"),
+        ("here", "."),
+        ("up", ".."),
+        ("long", &"x".repeat(65_536)),
+    ] {
+        variables.set(name, value.to_owned());
+    }
+    variables
+}
+
+fn filled(text: &str, place: Place) -> Result<String, String> {
+    let filled = Template::new(text, place).filled(&variables());
+    filled.map_err(|failure| format!("{}: {}", failure.kind.label(), failure.detail))
+}
+
+#[test]
+fn values_are_escaped_for_their_place() {
+    let cases = [
+        (Place::Url, "http://a.test/{{id}}/x", "http://a.test/42/x"),
+        (Place::Url, "http://a.test/{{text}}", "http://a.test/a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
+        (Place::Url, "http://a.test?q={{text}}", "http://a.test?q=a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
+        (Place::Url, "http://a.test/{{split}}", "http://a.test/x%0D%0ASet-Cookie%3A%20a%3Db"),
+        (Place::Url, "http://a.test/{{dot}}?q={{up}}#{{here}}", "http://a.test/1.5?q=..#."),
+        (Place::Url, "{{url}}", "https://other.test/x?y=z"),
+        (Place::Url, "{{url}}&id={{id}}", "https://other.test/x?y=z&id=42"),
+        (Place::Url, "{{url}}/{{text}}", "https://other.test/x?y=z/a%20b%26c%3Dd%2F%C3%A9%22%5C%0A%3C"),
+        (Place::Url, "http://{{host}}/a", "http://other.test:81/a"),
+        (Place::Url, "http://a.test{{next}}", "http://a.test/items?page=2"),
+        (Place::Url, "{{scheme}}://{{host}}/{{id}}", "http://other.test:81/42"),
+        (Place::Url, "http://a.test:{{id}}/{{next}}", "http://a.test:42/%2Fitems%3Fpage%3D2"),
+        (Place::Json, r#"{"a":"{{text}}","n":{{id}}}"#, r#"{"a":"a b&c=d/é\"\\\n<","n":42}"#),
+        (Place::Json, r#"{"a":"\"{{id}}","b\\":{{text}}}"#, "{\"a\":\"\\\"42\",\"b\\\\\":a b&c=d/é\"\\\n<}"),
+        (Place::Form, "a={{text}}&b={{id}}", "a=a+b%26c%3Dd%2F%C3%A9%22%5C%0A%3C&b=42"),
+        (Place::Xml, "<a b='{{text}}'/>", "<a b='a b&amp;c=d/é&quot;\\\n&lt;'/>"),
+        (Place::Body, "{{text}}", "a b&c=d/é\"\\\n<"),
+        (Place::Login, "{{text}}", "a b&c=d/é\"\\\n<"),
+        (Place::Header, "Bearer {{token}}", "Bearer s3cr3t value"),
+        (Place::Value, "{{dot}}", "1.5"),
+        (Place::Regex, "^{{dot}}$", "^1\\.5$"),
+        (Place::Body, "{{$timestamp}} {{$timestamp_ms}}", "1700000000 1700000000123"),
+        (Place::Body, "{{$uuid}}", "00000000-0000-4000-8000-123456789abc"),
+        (Place::Body, "{{ id }} {{#each}} {{1}} {{", "42 {{#each}} {{1}} {{"),
+    ];
+    for (place, text, expected) in cases {
+        assert_eq!(filled(text, place).as_deref(), Ok(expected), "{place:?} {text}");
+    }
+}
+
+#[test]
+fn what_cannot_stand_at_its_place_is_refused() {
+    for (place, text, words) in [
+        (Place::Header, "{{split}}", "variable_invalid: `{{split}}` in a header: its value has a control"),
+        (Place::Url, "http://{{user}}/", "variable_invalid: `{{user}}` in the URL: its value is no host"),
+        (Place::Url, "http://a.test{{split}}", "variable_invalid"),
+        (Place::Url, "http://a.test/{{gone}}", "variable_unknown: `{{gone}}` in the URL was set by no step"),
+        (
+            Place::Url,
+            "http://a.test/b/{{up}}/c",
+            "variable_invalid: `{{up}}` in the URL: its value is a step",
+        ),
+        (Place::Url, "http://a.test/b/{{here}}{{here}}/c", "variable_invalid: `{{here}}` in the URL"),
+        (Place::Url, "{{scheme}}://a.test/.{{here}}/c", "variable_invalid: `{{here}}` in the URL"),
+        (Place::Body, "{{$uuidd}}", "variable_unknown: `{{$uuidd}}` in the body is no built-in variable"),
+        (Place::Value, "{{ID}}", "variable_unknown"),
+        (Place::Body, &"{{long}}".repeat(17), "variable_invalid: the body has more than 1048576 bytes"),
+    ] {
+        let error = filled(text, place).unwrap_err();
+        assert!(error.starts_with(words), "{text}: {error}");
+    }
+}
+
+#[test]
+fn bodies_are_escaped_by_their_media_type() {
+    for (content_type, place) in [
+        ("application/json; charset=utf-8", Place::Json),
+        ("Application/Problem+JSON", Place::Json),
+        ("application/x-www-form-urlencoded", Place::Form),
+        ("text/xml", Place::Xml),
+        ("application/soap+xml", Place::Xml),
+        ("multipart/form-data; boundary=json", Place::Body),
+        ("text/plain", Place::Body),
+        ("", Place::Body),
+    ] {
+        assert_eq!(Place::of_body(content_type), place, "{content_type}");
+    }
+}
+
+#[test]
+fn telling_values_are_masked_however_they_are_written() {
+    let mut variables = variables();
+    variables.set("token", "s3cr3t \"v/".to_owned());
+    variables.set("csrf_token", "abc".to_owned());
+    let masks = telling::Masks::of(variables.secrets());
+    let masked = |text| masks.masked(text).into_owned();
+    assert_eq!(masked(r#"{"t":"s3cr3t \"v/","u":"abc 42"}"#), r#"{"t":"********","u":"abc 42"}"#);
+    assert_eq!(masked("?t=s3cr3t%20%22v%2F&u=s3cr3t+%22v%2F"), "?t=********&u=********");
+    assert!(!format!("{variables:?}").contains("s3cr3t"));
+}
+
+#[test]
+fn built_in_values_stay_for_the_attempt_and_differ_between_two() {
+    let (one, other) = (Variables::new(Timestamp::from_seconds(0), u128::MAX), variables());
+    assert_eq!(one.value("$uuid"), Some("ffffffff-ffff-4fff-bfff-ffffffffffff"));
+    assert_eq!(one.value("$isoTimestamp"), Some("1970-01-01T00:00:00Z"));
+    assert_ne!(one.value("$randomInt"), other.value("$randomInt"));
+    assert_eq!(one.value("$uuid"), one.value("$uuid"));
+}
+
+#[test]
+fn the_built_in_variables_are_those_that_scripts_may_name() {
+    let variables = Variables::new(Timestamp::from_micros(0), 0);
+    for name in crate::syntax::template::BUILT_IN {
+        assert!(variables.value(name).is_some_and(|value| !value.is_empty()), "{name}");
+    }
+}

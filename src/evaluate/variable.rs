@@ -1,0 +1,219 @@
+//! A value of an answer that later steps use (behaviour.md 4, Assertions).
+//!
+//! Without a source, the media type of the answer says what the property is: a JSONPath for JSON, an XPath
+//! for XML. For any other answer a property that begins with `$` is a JSONPath, one that begins with `/` an
+//! XPath, and the rest are regular expressions, the first group of which is taken (all that matched, when it
+//! has none). A header is only looked up when the source says so. Of several nodes the first is taken.
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::assertion::{Answer, AssertionError, Lookup, compiled, shortened};
+use super::template::Place;
+use crate::domain::{Failure, FailureKind, Phase};
+
+/// Bytes of a value.
+const MOST_BYTES: usize = 64 * 1024;
+
+/// A variable of a step; a regular expression is compiled when it is looked up, since one that is takes tens of
+/// kilobytes and more.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    name: Box<str>,
+    property: Box<str>,
+    /// As the document says; empty when it is guessed.
+    source: Box<str>,
+    /// What is looked up, when that is known and small.
+    lookup: Option<Box<Lookup>>,
+}
+
+#[derive(Clone, Debug)]
+enum Find {
+    At(Lookup),
+    Group(Regex),
+}
+
+impl Find {
+    fn of(source: &str, property: &str) -> Result<Self, AssertionError> {
+        match source {
+            "Response" => compiled(property).map(Self::Group),
+            _ => Lookup::of(source, property).map(Self::At),
+        }
+    }
+}
+
+impl Variable {
+    /// The variable of a document (fields.md 2).
+    ///
+    /// # Errors
+    /// [`AssertionError`] when the property does not fit the source.
+    pub fn of(document: &Value) -> Result<Self, AssertionError> {
+        let part = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (property, source) = (part("property"), part("source"));
+        let found = if source.is_empty() { None } else { Some(Find::of(source, property)?) };
+        let lookup = match found {
+            Some(Find::At(lookup)) => Some(Box::new(lookup)),
+            _ => None,
+        };
+        Ok(Self { name: part("name").into(), property: property.into(), source: source.into(), lookup })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it may be found in the body.
+    #[must_use]
+    pub fn reads_body(&self) -> bool {
+        &*self.source != "Header"
+    }
+
+    /// Whether it is found in the header fields.
+    #[must_use]
+    pub fn reads_headers(&self) -> bool {
+        &*self.source == "Header"
+    }
+
+    /// Whether it is a regular expression in an answer of this media type: one takes more than a moment to
+    /// compile.
+    #[must_use]
+    pub fn is_regex(&self, content_type: &str) -> bool {
+        self.source_in(content_type) == "Response"
+    }
+
+    fn source_in(&self, content_type: &str) -> &str {
+        match &*self.source {
+            "" => guess(content_type, &self.property),
+            source => source,
+        }
+    }
+
+    /// Its value in `answer`, which is of this media type.
+    ///
+    /// # Errors
+    /// [`FailureKind::VariableMissing`] when it is not there, has more than 64 KiB, or the answer cannot be
+    /// read as what the property asks.
+    pub fn value(&self, answer: &Answer<'_>, content_type: &str) -> Result<String, Failure> {
+        let source = self.source_in(content_type);
+        let first = |lookup: &Lookup| {
+            lookup.nodes(answer).map(|nodes| nodes.first().map(|node| node.text().into_owned()))
+        };
+        let value = if let Some(lookup) = &self.lookup {
+            first(lookup)
+        } else {
+            let found = Find::of(source, &self.property);
+            match found.map_err(|error| self.missing(source, &error.to_string()))? {
+                Find::Group(regex) if !answer.patience.lasts(&regex, answer.text) => {
+                    Err("there was no time to search for it".to_owned())
+                }
+                Find::Group(regex) => Ok(regex.captures(answer.text).and_then(|found| {
+                    let group = if found.len() > 1 { found.get(1) } else { found.get(0) };
+                    group.map(|group| group.as_str().to_owned())
+                })),
+                Find::At(lookup) => first(&lookup),
+            }
+        };
+        match value {
+            Ok(Some(value)) if value.len() > MOST_BYTES => {
+                let words = format!("found {} bytes, more than {MOST_BYTES}", value.len());
+                Err(self.missing(source, &words))
+            }
+            Ok(Some(value)) => Ok(value),
+            Ok(None) => Err(self.missing(source, "found nothing")),
+            Err(why) => Err(self.missing(source, &why)),
+        }
+    }
+
+    fn missing(&self, source: &str, why: &str) -> Failure {
+        let detail = format!("`{}` from {source} `{}`: {why}", self.name, shortened(&self.property));
+        Failure::new(Phase::Validate, FailureKind::VariableMissing, detail)
+    }
+}
+
+fn guess(content_type: &str, property: &str) -> &'static str {
+    match Place::of_body(content_type) {
+        Place::Json => "JSON Response",
+        Place::Xml => "XML Response",
+        _ if property.starts_with('$') => "JSON Response",
+        _ if property.starts_with('/') => "XML Response",
+        _ => "Response",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn value(source: Option<&str>, property: &str, content_type: &str, text: &str) -> Result<String, String> {
+        let headers = [("X-Id", "7"), ("x-id", "8")].map(|(n, v)| (n.to_owned(), v.to_owned()));
+        let answer = Answer::new(200, Duration::ZERO, &headers, text);
+        let mut document = json!({"name": "v", "property": property});
+        if let Some(source) = source {
+            document["source"] = json!(source);
+        }
+        let variable = Variable::of(&document).map_err(|error| error.to_string())?;
+        variable.value(&answer, content_type).map_err(|failure| {
+            assert_eq!(failure.kind, FailureKind::VariableMissing);
+            failure.detail
+        })
+    }
+
+    #[test]
+    fn values_come_from_every_source() {
+        let json = r#"{"a":[{"b":"x y"},{"b":2}],"n":null,"o":{"k":[1, true]}}"#;
+        let xml = "<r xmlns:p='urn:p'><a>one</a><p:a>two</p:a></r>";
+        for (source, property, content_type, text, expected) in [
+            (Some("JSON Response"), "$.a[*].b", "", json, "x y"),
+            (Some("JSON Response"), "a[1].b", "", json, "2"),
+            (Some("JSON Response"), "o", "", json, r#"{"k":[1,true]}"#),
+            (Some("JSON Response"), "n", "", json, "null"),
+            (Some("XML Response"), "//p:a", "", xml, "two"),
+            (Some("XML Response"), "count(//*)", "", xml, "3"),
+            (Some("Header"), "X-ID", "", "", "7, 8"),
+            (Some("Response"), "b\":\"(.) (.)", "", json, "x"),
+            (Some("Response"), "b\":..x", "", json, "b\": \"x"),
+            (None, "a[0].b", "application/problem+json; charset=utf-8", json, "x y"),
+            (None, "r/a", "text/xml", xml, "one"),
+            (None, "$.a[0].b", "text/plain", json, "x y"),
+            (None, "/r/a", "", xml, "one"),
+            (None, "<a>(.*?)<", "text/html", xml, "one"),
+        ] {
+            let text =
+                text.replace("b\":\"x y", if property == "b\":..x" { "b\": \"x y" } else { "b\":\"x y" });
+            let found = value(source, property, content_type, &text);
+            assert_eq!(found.as_deref(), Ok(expected), "{source:?} {property}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_says_where() {
+        let long = format!("{{\"a\":\"{}\"}}", "x".repeat(65_537));
+        for (source, property, content_type, text, words) in [
+            (Some("JSON Response"), "$.gone", "", "{}", "`v` from JSON Response `$.gone`: found nothing"),
+            (Some("JSON Response"), "$.gone", "", "<r/>", "the body is no JSON"),
+            (Some("XML Response"), "//gone", "", "<r/>", "`v` from XML Response `//gone`: found nothing"),
+            (Some("Header"), "gone", "", "", "`v` from Header `gone`: found nothing"),
+            (Some("Response"), "(a)|b", "", "b", "`v` from Response `(a)|b`: found nothing"),
+            (Some("JSON Response"), "$.a", "", &long, "found 65537 bytes, more than 65536"),
+            (
+                None,
+                "$.a[",
+                "application/json",
+                "{}",
+                "`v` from JSON Response `$.a[`: the path cannot be used",
+            ),
+            (None, "(", "text/plain", "{}", "the regular expression cannot be used"),
+            (Some("Response"), "(", "", "", "the regular expression cannot be used"),
+            (Some("Body"), "a", "", "", "`Body` is no source"),
+        ] {
+            let error = value(source, property, content_type, text).unwrap_err();
+            assert!(error.contains(words), "{property}: {error}");
+        }
+    }
+}

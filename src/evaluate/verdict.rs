@@ -1,0 +1,171 @@
+//! What the attempts of one check mean (behaviour.md 3, Attempts).
+
+use crate::domain::{Failure, FailureKind, Fault, Observation, Outcome, Status, Verdict, Warning};
+
+/// Judges the attempts of one check, in their order.
+///
+/// Any success passes: as ok when it came at once and without a reservation that counts, else as warning. If
+/// none passed, the last attempt that was not our own fault decides; if all were ours, the outcome is
+/// unknown. A check that was cancelled was not seen to its end and says nothing of the target: unknown too.
+#[must_use]
+pub fn verdict(attempts: &[Observation]) -> Verdict {
+    let failures: Vec<(usize, &Failure)> = attempts
+        .iter()
+        .enumerate()
+        .filter_map(|(index, attempt)| attempt.failure.as_ref().map(|failure| (index, failure)))
+        .collect();
+    if let Some(passed) = attempts.iter().rfind(|attempt| attempt.failure.is_none()) {
+        return pass(passed, &failures);
+    }
+    let cancelled = failures.iter().rposition(|(_, failure)| failure.kind == FailureKind::Cancelled);
+    let theirs = failures.iter().rposition(|(_, failure)| failure.fault != Fault::Ours);
+    match (cancelled, theirs) {
+        (Some(index), _) => fail(Outcome::Unknown, index, &failures),
+        (None, Some(index)) => fail(Outcome::Error, index, &failures),
+        (None, None) if failures.is_empty() => never_attempted(),
+        (None, None) => fail(Outcome::Unknown, failures.len() - 1, &failures),
+    }
+}
+
+fn pass(passed: &Observation, failures: &[(usize, &Failure)]) -> Verdict {
+    let counting = || passed.warnings.iter().filter(|warning| warning.kind.counts());
+    let outcome =
+        if failures.is_empty() && counting().next().is_none() { Outcome::Ok } else { Outcome::Warning };
+    let status = counting().find_map(Warning::status).unwrap_or(Status::OK);
+    let warning_status = failures.first().map(|(_, failure)| failure.status());
+    let mut reasons = told(failures, true);
+    reasons.extend(counting().map(|warning| warning.detail.clone()));
+    reasons.extend(passed.warnings.iter().filter(|w| !w.kind.counts()).map(|warning| warning.detail.clone()));
+    Verdict { outcome, status, warning_status, reasons }
+}
+
+fn fail(outcome: Outcome, deciding: usize, failures: &[(usize, &Failure)]) -> Verdict {
+    let mut ordered = failures.to_vec();
+    let decided = ordered.remove(deciding);
+    let status = decided.1.status();
+    ordered.insert(0, decided);
+    Verdict { outcome, status, warning_status: None, reasons: told(&ordered, failures.len() > 1) }
+}
+
+fn never_attempted() -> Verdict {
+    let reasons = vec!["no attempt was made".to_owned()];
+    Verdict { outcome: Outcome::Unknown, status: Status::INTERNAL, warning_status: None, reasons }
+}
+
+/// The failures in words, by attempt where there were several.
+fn told(failures: &[(usize, &Failure)], numbered: bool) -> Vec<String> {
+    failures
+        .iter()
+        .map(
+            |(index, failure)| {
+                if numbered { format!("attempt {}: {failure}", index + 1) } else { failure.to_string() }
+            },
+        )
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Phase, WarningKind};
+
+    fn failed(kind: FailureKind) -> Observation {
+        Observation::failed(Failure::new(Phase::Connect, kind, ""))
+    }
+
+    fn warned(kind: WarningKind) -> Observation {
+        let mut observation = Observation::default();
+        observation.warn(kind, "reservation");
+        observation
+    }
+
+    /// One attempt by the letter of the table below.
+    fn attempt(letter: char) -> Observation {
+        match letter {
+            'k' => Observation::default(),
+            'r' => warned(WarningKind::RedirectNotFollowed),
+            'c' => warned(WarningKind::CertificateExpiring),
+            'n' => warned(WarningKind::Note),
+            't' => failed(FailureKind::ConnectRefused),
+            'w' => failed(FailureKind::Unreachable),
+            'o' => failed(FailureKind::NoSocket),
+            'd' => failed(FailureKind::EgressDenied),
+            'x' => failed(FailureKind::Cancelled),
+            _ => panic!("no attempt `{letter}`"),
+        }
+    }
+
+    #[test]
+    fn every_combination_of_attempts_has_its_outcome() {
+        use Outcome::{Error, Ok, Unknown, Warning};
+        let cases: &[(&str, Outcome, u16, Option<u16>)] = &[
+            // No attempt, one attempt.
+            ("", Unknown, 21, None),
+            ("k", Ok, 0, None),
+            ("n", Ok, 0, None),
+            ("r", Warning, 8, None),
+            ("c", Warning, 0, None),
+            ("t", Error, 1, None),
+            ("w", Error, 1, None),
+            ("o", Unknown, 21, None),
+            ("d", Unknown, 95, None),
+            ("x", Unknown, 21, None),
+            // A second attempt that passes.
+            ("tk", Warning, 0, Some(1)),
+            ("wk", Warning, 0, Some(1)),
+            ("ok", Warning, 0, Some(21)),
+            ("dk", Warning, 0, Some(95)),
+            ("tn", Warning, 0, Some(1)),
+            ("tr", Warning, 8, Some(1)),
+            ("oc", Warning, 0, Some(21)),
+            // A second attempt that fails by the target or the network.
+            ("tt", Error, 1, None),
+            ("tw", Error, 1, None),
+            ("wt", Error, 1, None),
+            ("ww", Error, 1, None),
+            ("ot", Error, 1, None),
+            ("ow", Error, 1, None),
+            ("dt", Error, 1, None),
+            // A second attempt that fails by us: the first one decides if it was not ours.
+            ("to", Error, 1, None),
+            ("wo", Error, 1, None),
+            ("td", Error, 1, None),
+            ("oo", Unknown, 21, None),
+            ("od", Unknown, 95, None),
+            ("do", Unknown, 21, None),
+            ("dd", Unknown, 95, None),
+            // A second attempt that was cancelled.
+            ("tx", Unknown, 21, None),
+            ("wx", Unknown, 21, None),
+            ("ox", Unknown, 21, None),
+        ];
+        for &(letters, outcome, status, warning_status) in cases {
+            let attempts: Vec<_> = letters.chars().map(attempt).collect();
+            let verdict = verdict(&attempts);
+            assert_eq!(
+                (verdict.outcome, verdict.status, verdict.warning_status),
+                (outcome, Status(status), warning_status.map(Status)),
+                "attempts `{letters}`"
+            );
+            assert_eq!(verdict.reasons.is_empty(), letters == "k", "attempts `{letters}`");
+        }
+    }
+
+    #[test]
+    fn a_target_failure_blamed_on_us_is_unknown() {
+        let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "").blamed_on(Fault::Ours);
+        let verdict = verdict(&[Observation::failed(failure)]);
+        assert_eq!((verdict.outcome, verdict.status), (Outcome::Unknown, Status::INTERNAL));
+    }
+
+    #[test]
+    fn the_deciding_reason_comes_first_and_attempts_are_numbered() {
+        let verdict = verdict(&[failed(FailureKind::ConnectRefused), failed(FailureKind::NoSocket)]);
+        assert!(verdict.reasons[0].starts_with("attempt 1: the target refused"), "{:?}", verdict.reasons);
+        assert!(
+            verdict.reasons[1].starts_with("attempt 2: this host has no socket"),
+            "{:?}",
+            verdict.reasons
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! The nodes of an XML document as XPath sees them, and the ways between them (XPath 1.0, 2.2 and 5).
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use roxmltree::{NS_XML_URI, Node};
+
+use super::value::spend;
+use crate::syntax::xpath::Axis;
+
+/// The namespace node of `xml`, which is bound without a declaration (Namespaces in XML 3).
+const XML: u32 = u32::MAX;
+
+/// A node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum XNode<'d> {
+    /// The root, an element, a text, a comment, a processing instruction.
+    Tree(Node<'d, 'd>),
+    /// An attribute of an element, by its place.
+    Attribute(Node<'d, 'd>, u32),
+    /// A namespace of an element, by its place.
+    Namespace(Node<'d, 'd>, u32),
+}
+
+impl<'d> XNode<'d> {
+    /// By which nodes stand in the order of the document (5).
+    pub(super) fn order(&self) -> (u32, u8, u32) {
+        match *self {
+            Self::Tree(node) => (node.id().get(), 0, 0),
+            Self::Namespace(node, at) => (node.id().get(), 1, at),
+            Self::Attribute(node, at) => (node.id().get(), 2, at),
+        }
+    }
+
+    /// What one look at it takes: a namespace is counted off from the first one of its element.
+    pub(super) const fn price(&self) -> u64 {
+        match *self {
+            Self::Namespace(_, at) if at != XML => 16 + at as u64,
+            Self::Tree(_) | Self::Attribute(..) | Self::Namespace(..) => 1,
+        }
+    }
+
+    /// The element that an attribute or namespace belongs to, else the node.
+    pub(super) const fn tree(&self) -> Node<'d, 'd> {
+        match *self {
+            Self::Tree(node) | Self::Attribute(node, _) | Self::Namespace(node, _) => node,
+        }
+    }
+
+    /// The namespace and the local part of the name; empty of what has no name.
+    pub(super) fn name(&self) -> (Option<&'d str>, &'d str) {
+        match *self {
+            Self::Tree(node) => match node.pi() {
+                Some(pi) => (None, pi.target),
+                None => (node.tag_name().namespace(), node.tag_name().name()),
+            },
+            Self::Attribute(node, at) => {
+                attribute(node, at).map_or((None, ""), |attribute| (attribute.namespace(), attribute.name()))
+            }
+            Self::Namespace(_, XML) => (None, "xml"),
+            Self::Namespace(node, at) => {
+                (None, namespace(node, at).and_then(|(name, _)| name).unwrap_or_default())
+            }
+        }
+    }
+
+    /// The name with its prefix.
+    pub(super) fn qualified(&self) -> String {
+        let (uri, local) = self.name();
+        match uri.and_then(|uri| self.tree().lookup_prefix(uri)).filter(|prefix| !prefix.is_empty()) {
+            Some(prefix) => format!("{prefix}:{local}"),
+            None => local.to_owned(),
+        }
+    }
+
+    /// Its text (5): of an element that of all within it.
+    pub(crate) fn text(&self) -> Cow<'d, str> {
+        match *self {
+            Self::Tree(node) if node.is_element() || node.is_root() => {
+                let mut texts = node.descendants().filter(Node::is_text).filter_map(|text| text.text());
+                match (texts.next(), texts.next()) {
+                    (None, _) => Cow::Borrowed(""),
+                    (Some(only), None) => Cow::Borrowed(only),
+                    (Some(first), Some(second)) => {
+                        Cow::Owned([first, second].into_iter().chain(texts).collect())
+                    }
+                }
+            }
+            Self::Tree(node) => match node.pi() {
+                Some(pi) => Cow::Borrowed(pi.value.unwrap_or_default()),
+                None => Cow::Borrowed(node.text().unwrap_or_default()),
+            },
+            Self::Attribute(node, at) => {
+                Cow::Borrowed(attribute(node, at).map_or("", |attribute| attribute.value()))
+            }
+            Self::Namespace(_, XML) => Cow::Borrowed(NS_XML_URI),
+            Self::Namespace(node, at) => Cow::Borrowed(namespace(node, at).map_or("", |(_, uri)| uri)),
+        }
+    }
+
+    /// As [`XNode::text`], paid for by what is looked at.
+    pub(super) fn text_paid(&self, fuel: &Cell<u64>) -> Result<Cow<'d, str>, String> {
+        if let Self::Tree(node) = self
+            && node.has_children()
+        {
+            for _ in node.descendants() {
+                spend(fuel, 1)?;
+            }
+        }
+        let text = self.text();
+        spend(fuel, self.price() + text.len() as u64 / 64)?;
+        Ok(text)
+    }
+
+    /// Gives `each` the nodes of `axis`, nearest first.
+    pub(super) fn walk(
+        &self,
+        axis: Axis,
+        each: &mut impl FnMut(XNode<'d>) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let node = self.tree();
+        let is_tree = matches!(self, Self::Tree(_));
+        let mut all =
+            |nodes: &mut dyn Iterator<Item = Node<'d, 'd>>| nodes.map(Self::Tree).try_for_each(&mut *each);
+        match axis {
+            Axis::Child if is_tree => all(&mut node.children()),
+            Axis::Descendant if is_tree => all(&mut node.descendants().skip(1)),
+            Axis::DescendantOrSelf if is_tree => all(&mut node.descendants()),
+            Axis::This | Axis::DescendantOrSelf => each(*self),
+            Axis::Parent if is_tree => all(&mut node.parent().into_iter()),
+            Axis::Parent => each(Self::Tree(node)),
+            Axis::Ancestor => all(&mut node.ancestors().skip(usize::from(is_tree))),
+            Axis::AncestorOrSelf => {
+                if !is_tree {
+                    each(*self)?;
+                }
+                node.ancestors().map(Self::Tree).try_for_each(each)
+            }
+            Axis::FollowingSibling if is_tree => all(&mut node.next_siblings().skip(1)),
+            Axis::PrecedingSibling if is_tree => all(&mut node.prev_siblings().skip(1)),
+            Axis::Following => {
+                if !is_tree {
+                    all(&mut node.descendants().skip(1))?;
+                }
+                for above in node.ancestors() {
+                    for beside in above.next_siblings().skip(1) {
+                        all(&mut beside.descendants())?;
+                    }
+                }
+                Ok(())
+            }
+            Axis::Preceding => {
+                for above in node.ancestors() {
+                    for beside in above.prev_siblings().skip(1) {
+                        let within: Vec<_> = beside.descendants().collect();
+                        all(&mut within.into_iter().rev())?;
+                    }
+                }
+                Ok(())
+            }
+            Axis::Attribute if is_tree => {
+                (0..node.attributes().len() as u64).try_for_each(|at| each(Self::Attribute(node, place(at))))
+            }
+            Axis::Namespace if is_tree && node.is_element() => {
+                let declared = node.namespaces().enumerate().filter(|(_, space)| space.name() != Some("xml"));
+                let declared = declared.filter(|(_, space)| !space.uri().is_empty());
+                declared
+                    .map(|(at, _)| at as u64)
+                    .try_for_each(|at| each(Self::Namespace(node, place(at))))?;
+                each(Self::Namespace(node, XML))
+            }
+            Axis::Child
+            | Axis::Descendant
+            | Axis::FollowingSibling
+            | Axis::PrecedingSibling
+            | Axis::Attribute
+            | Axis::Namespace => Ok(()),
+        }
+    }
+}
+
+/// A document has less than 2^32 of anything, since it has less than 2^23 bytes.
+fn place(at: u64) -> u32 {
+    u32::try_from(at).unwrap_or(XML - 1)
+}
+
+fn attribute<'d>(node: Node<'d, 'd>, at: u32) -> Option<roxmltree::Attribute<'d, 'd>> {
+    node.attributes().nth(at as usize)
+}
+
+fn namespace<'d>(node: Node<'d, 'd>, at: u32) -> Option<(Option<&'d str>, &'d str)> {
+    node.namespaces().nth(at as usize).map(|space| (space.name(), space.uri()))
+}

@@ -1,0 +1,79 @@
+//! What is known of the accounts, as far as the loop needs it without waiting: read anew when the directory forgot
+//! it, and kept from before while the store cannot be read.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::catalog::{AccountFacts, Directory};
+use crate::domain::CustomerId;
+
+/// The accounts of the monitors that are watched.
+pub(super) struct Accounts {
+    directory: Arc<Directory>,
+    known: HashMap<CustomerId, Known>,
+    /// Those that could not be read so far.
+    missing: HashSet<CustomerId>,
+    /// What the directory had counted when all were read.
+    generation: u64,
+    /// Counts what was read.
+    versions: u64,
+}
+
+struct Known {
+    facts: Arc<AccountFacts>,
+    version: u64,
+}
+
+impl Accounts {
+    pub(super) fn new(directory: Arc<Directory>) -> Self {
+        let generation = directory.generation();
+        Self { directory, known: HashMap::new(), missing: HashSet::new(), generation, versions: 0 }
+    }
+
+    /// Brings all up to date; costs nothing while nothing changed.
+    pub(super) async fn refresh(&mut self) {
+        let generation = self.directory.generation();
+        let mut customers: Vec<CustomerId> = self.missing.iter().copied().collect();
+        if generation != self.generation {
+            customers.extend(self.known.keys());
+        }
+        let mut all = true;
+        for customer in customers {
+            all &= self.read(customer).await;
+        }
+        if all {
+            self.generation = generation;
+        }
+    }
+
+    /// Makes `customer` known, now or as soon as it can be read.
+    pub(super) async fn learn(&mut self, customer: CustomerId) {
+        if !self.known.contains_key(&customer) {
+            self.read(customer).await;
+        }
+    }
+
+    /// What is known of `customer`, and the version of that.
+    pub(super) fn get(&self, customer: CustomerId) -> Option<(&AccountFacts, u64)> {
+        self.known.get(&customer).map(|known| (known.facts.as_ref(), known.version))
+    }
+
+    async fn read(&mut self, customer: CustomerId) -> bool {
+        let facts = match self.directory.facts(customer).await {
+            Ok(facts) => facts,
+            Err(error) => {
+                tracing::warn!(customer_id = %customer, error = %error, "alerts go by what was known of the account before");
+                if !self.known.contains_key(&customer) {
+                    self.missing.insert(customer);
+                }
+                return false;
+            }
+        };
+        self.missing.remove(&customer);
+        if self.known.get(&customer).is_none_or(|known| !Arc::ptr_eq(&known.facts, &facts)) {
+            self.versions += 1;
+            self.known.insert(customer, Known { facts, version: self.versions });
+        }
+        true
+    }
+}

@@ -1,0 +1,65 @@
+//! What a page is compared with before the first result of this process: the last one that was kept.
+
+use std::time::Duration;
+
+use crate::domain::{CheckResult, LocationId, MonitorId, Outcome};
+use crate::evaluate::page::KnownObjects;
+use crate::store::{Page, ResultFilter, Results, StoreError};
+
+use super::hear::seen_page;
+use super::watched::{Seen, Watched};
+
+/// Whether `result` has a page that there is nothing yet to compare with.
+pub(super) fn is_missing(watched: &Watched, result: &CheckResult) -> bool {
+    let known = watched.pages.iter().any(|(location, _)| *location == result.location_id);
+    !known && seen_page(result).is_some()
+}
+
+/// What was `read`; an error is told by the log.
+fn told<T>(monitor: MonitorId, read: Result<T, StoreError>) -> Option<T> {
+    if let Err(error) = &read {
+        tracing::error!(
+            monitor_id = %monitor,
+            error_kind = error.kind(),
+            "the last page cannot be read, so no change of it is seen: {error}"
+        );
+    }
+    read.ok()
+}
+
+/// The last good page; `None` when there is none, or it cannot be read.
+pub(super) async fn last_page(
+    results: &dyn Results,
+    monitor: MonitorId,
+    location: LocationId,
+) -> Option<Seen> {
+    let filter = ResultFilter {
+        monitors: vec![monitor],
+        location: Some(location),
+        outcomes: vec![Outcome::Ok, Outcome::Warning],
+        ..ResultFilter::default()
+    };
+    let page = told(monitor, results.results(filter, Page { limit: 1, offset: 0 }).await)?;
+    page.results.first().and_then(seen_page)
+}
+
+/// The objects of the last page that was kept; `None` when there is none, or it cannot be read.
+pub(super) async fn last_objects(
+    results: &dyn Results,
+    monitor: MonitorId,
+    location: LocationId,
+) -> Option<KnownObjects> {
+    let states = told(monitor, results.states_of(vec![monitor]).await)?;
+    let state = states.iter().find(|state| state.location_id == location)?;
+    // The run that was planned last before it began: the one that it was.
+    let thru = state.full_page_at? + Duration::from_micros(1);
+    let filter = ResultFilter {
+        monitors: vec![monitor],
+        location: Some(location),
+        thru: Some(thru),
+        ..ResultFilter::default()
+    };
+    let page = told(monitor, results.results(filter, Page { limit: 1, offset: 0 }).await)?;
+    let full = page.results.first()?.course.page.as_deref()?;
+    KnownObjects::of(full, None)
+}

@@ -1,0 +1,34 @@
+//! What a monitor and its account say of alerting, put together.
+
+use crate::alerting::Policy;
+use crate::catalog::AccountFacts;
+use crate::domain::{LocationId, Mode};
+use crate::evaluate::certificate::ExpiryRule;
+use crate::evaluate::page::PageRule;
+use crate::schedule::RunPlan;
+use crate::schema::Monitor;
+
+use super::AlarmSettings;
+use super::watched::Rules;
+
+/// The rules of this version of `monitor`.
+pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSettings) -> Rules {
+    let document = &monitor.document;
+    let pool: Vec<LocationId> = facts.pool(monitor).into_iter().map(LocationId).collect();
+    let plan = RunPlan::of(monitor, &pool);
+    let expiry = ExpiryRule::of(document, facts.certificate_days);
+    let policy = Policy {
+        monitor_id: monitor.id,
+        mode: document.text("mode").and_then(Mode::of_name).unwrap_or(Mode::GlobalVerify),
+        home: plan.pool.first().copied().unwrap_or(LocationId(0)),
+        plan,
+        quorum: facts.quorum,
+        notify_on_error: document.flag("notify_on_error"),
+        notify_on_content_change: document.flag("notify_on_content_change"),
+        notify_on_expiry: expiry != ExpiryRule::Disabled,
+        traceroute: document.flag("traceroute_on_error"),
+        no_data_runs: settings.no_data_runs,
+    };
+    let page = PageRule::of(document, settings.size_tolerance_percent);
+    Rules { policy, expiry, page }
+}

@@ -1,0 +1,96 @@
+//! The start of a process: what was remembered of monitors comes back with them.
+
+use std::collections::HashMap;
+
+use super::LookoutParts;
+use super::watched::Watched;
+use crate::alerting::{Heard, Watch};
+use crate::domain::MonitorId;
+use crate::schema::Monitor;
+use crate::store::{EpisodeFilter, KeptEpisode, MonitorState, Page, StoreError};
+
+/// What was kept, until its monitors come.
+pub(super) struct Start {
+    watches: HashMap<MonitorId, Watch>,
+    states: HashMap<MonitorId, Vec<MonitorState>>,
+    /// Outages that are open in the store.
+    open: HashMap<MonitorId, Vec<KeptEpisode>>,
+}
+
+impl Start {
+    pub(super) async fn read(parts: &LookoutParts) -> Result<Self, StoreError> {
+        let mut watches = HashMap::new();
+        for (monitor, body) in parts.alarms.watches().await? {
+            // Begun anew, it would forget an open outage and who waits for its end.
+            let watch = serde_json::from_str(&body).map_err(|error| StoreError::Undecodable {
+                table: "watches",
+                row: format!("monitor_id {monitor}"),
+                column: "body",
+                why: error.to_string(),
+            })?;
+            watches.insert(monitor, watch);
+        }
+        let mut states: HashMap<MonitorId, Vec<MonitorState>> = HashMap::new();
+        for state in parts.results.states().await? {
+            states.entry(state.monitor_id).or_default().push(state);
+        }
+        let filter = EpisodeFilter { open: Some(true), ..EpisodeFilter::default() };
+        let mut open: HashMap<MonitorId, Vec<KeptEpisode>> = HashMap::new();
+        let kept = parts.alarms.episodes(filter, Page { limit: u32::MAX, offset: 0 }).await?;
+        let left_out = kept.count.saturating_sub(kept.rows.len() as u64);
+        if left_out > 0 {
+            return Err(StoreError::Undecodable {
+                table: "episodes",
+                row: format!("{left_out} of those that are open"),
+                column: "body",
+                why: "the errors before this one in the log name them".to_owned(),
+            });
+        }
+        for episode in kept.rows {
+            open.entry(episode.monitor_id).or_default().push(episode);
+        }
+        Ok(Self { watches, states, open })
+    }
+
+    /// `monitor` with what is remembered of it, and outages that this knows nothing of and that are over therefore.
+    pub(super) fn take(&mut self, monitor: Monitor) -> (Watched, Vec<KeptEpisode>) {
+        let (id, mut watched) = (monitor.id, Watched::new(monitor));
+        let states = self.states.remove(&id).unwrap_or_default();
+        match self.watches.remove(&id) {
+            Some(watch) => (watched.watch, watched.kept) = (watch, true),
+            None if states.is_empty() => {}
+            None => watched.watch.resume(&states.iter().map(heard).collect::<Vec<_>>()),
+        }
+        let mut over = self.open.remove(&id).unwrap_or_default();
+        over.retain(|episode| {
+            Some(episode.id) != watched.watch.episode() || {
+                if episode.acknowledged_at.is_some() {
+                    watched.watch.acknowledge(episode.id);
+                }
+                false
+            }
+        });
+        (watched, over)
+    }
+
+    /// What is left when all monitors came: theirs are gone.
+    pub(super) fn rest(self) -> (Vec<MonitorId>, Vec<KeptEpisode>) {
+        (self.watches.into_keys().collect(), self.open.into_values().flatten().collect())
+    }
+}
+
+fn heard(state: &MonitorState) -> Heard {
+    Heard {
+        planned_at: state.planned_at,
+        location: state.location_id,
+        check_id: state.check_id,
+        outcome: state.outcome,
+        status: state.status,
+        slots: 1,
+        last_planned_at: state.planned_at,
+        step: None,
+        views: Vec::new(),
+        page: None,
+        certificate: None,
+    }
+}

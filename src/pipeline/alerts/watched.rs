@@ -1,0 +1,116 @@
+//! A monitor that is watched.
+
+use std::sync::Arc;
+
+use super::{AlarmSettings, policy};
+use crate::alerting::{Effect, Health, Heard, Policy, Terms, Watch};
+use crate::catalog::AccountFacts;
+use crate::domain::{LocationId, Timestamp, Verification};
+use crate::evaluate::certificate::ExpiryRule;
+use crate::evaluate::page::{KnownObjects, PageRule};
+use crate::schema::Monitor;
+
+/// A monitor that is watched.
+pub(super) struct Watched {
+    /// Its version.
+    pub(super) monitor: Monitor,
+    /// Whether it is planned: neither disabled nor at rest.
+    pub(super) active: bool,
+    /// What is remembered of its runs.
+    pub(super) watch: Watch,
+    /// What it says of alerting, by which state of its account.
+    pub(super) rules: Option<(u64, Arc<Rules>)>,
+    /// Whether the store has a watch of it.
+    pub(super) kept: bool,
+    /// The earliest timer that is set for it.
+    pub(super) timer: Option<Timestamp>,
+    /// The last good page at each location, where a change is told.
+    pub(super) pages: Vec<(LocationId, Option<Seen>)>,
+    /// The objects of the last page at each location, where they are compared; none where there was no page yet.
+    pub(super) objects: Vec<(LocationId, Option<KnownObjects>)>,
+    /// What was told last of how it is.
+    pub(super) health: Option<Health>,
+}
+
+/// What is remembered of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// Decoded bytes.
+    pub(super) bytes: u64,
+    /// The fingerprint of its text.
+    pub(super) text: Option<String>,
+}
+
+/// What a version of a monitor says, ready for use.
+pub(super) struct Rules {
+    /// Of alerting.
+    pub(super) policy: Policy,
+    /// Of certificates.
+    pub(super) expiry: ExpiryRule,
+    /// Of the objects of its page, where they are compared.
+    pub(super) page: Option<PageRule>,
+}
+
+/// What a decision is made by, beside the monitor.
+#[derive(Clone, Copy)]
+pub(super) struct Moment<'a> {
+    pub(super) facts: &'a AccountFacts,
+    pub(super) away: &'a [LocationId],
+    pub(super) now: Timestamp,
+}
+
+/// What happens to a watch.
+pub(super) enum Happening {
+    Heard(Heard),
+    Answered(Timestamp, Verification),
+    Tick,
+}
+
+impl Watched {
+    pub(super) fn new(monitor: Monitor) -> Self {
+        Self {
+            monitor,
+            active: false,
+            watch: Watch::default(),
+            rules: None,
+            kept: false,
+            timer: None,
+            pages: Vec::new(),
+            objects: Vec::new(),
+            health: None,
+        }
+    }
+
+    /// Its rules, by `version` of what is known of its account.
+    pub(super) fn rules(
+        &mut self,
+        facts: &AccountFacts,
+        version: u64,
+        settings: AlarmSettings,
+    ) -> Arc<Rules> {
+        match &self.rules {
+            Some((of, rules)) if *of == version => Arc::clone(rules),
+            _ => {
+                let rules = Arc::new(policy::rules(&self.monitor, facts, settings));
+                self.rules = Some((version, Arc::clone(&rules)));
+                rules
+            }
+        }
+    }
+
+    /// Lets the watch take it; answers what follows.
+    pub(super) fn take(&mut self, what: Happening, rules: &Rules, moment: Moment<'_>) -> Vec<Effect> {
+        let terms = Terms {
+            policy: &rules.policy,
+            contacts: &moment.facts.contacts,
+            calendar: &moment.facts.calendar,
+            away: moment.away,
+            now: moment.now,
+        };
+        match what {
+            Happening::Heard(heard) => self.watch.take(heard, &terms),
+            Happening::Answered(planned_at, answer) => self.watch.verified(planned_at, answer, &terms),
+            Happening::Tick => self.watch.tick(&terms),
+        }
+    }
+}

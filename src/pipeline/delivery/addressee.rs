@@ -1,0 +1,81 @@
+//! Who a message goes to, as the account has it now.
+
+use std::sync::Arc;
+
+use crate::catalog::{Directory, recipient_password};
+use crate::domain::{CustomerId, Notification, Recipient, Record, RecordKind};
+use crate::notify::{Secret, Template};
+use crate::service::resources::template::template;
+use crate::store::{Answer, Ledger, StoreError};
+use crate::vault::Keyring;
+
+/// A recipient with all that sending to it takes.
+#[derive(Clone, Debug)]
+pub struct Addressee {
+    /// Who.
+    pub recipient: Recipient,
+    /// What lets a message in there.
+    pub secret: Secret,
+    /// The words of the account for this message; `None` for the built-in ones.
+    pub template: Option<Template>,
+}
+
+/// Knows recipients.
+pub trait AddressBook: Send + Sync + 'static {
+    /// Who `message` goes to; `None` when the recipient was removed.
+    fn find<'a>(&'a self, message: &'a Notification) -> Answer<'a, Option<Addressee>>;
+}
+
+/// The recipients of all accounts.
+pub struct Addresses {
+    /// Who there is.
+    pub directory: Arc<Directory>,
+    /// Their secrets, and templates.
+    pub ledger: Arc<dyn Ledger>,
+    /// Opens secrets.
+    pub vault: Arc<Keyring>,
+}
+
+impl AddressBook for Addresses {
+    fn find<'a>(&'a self, message: &'a Notification) -> Answer<'a, Option<Addressee>> {
+        Box::pin(async move {
+            let (new, customer) = (&message.new, message.new.notice.customer);
+            let facts = self.directory.facts(customer).await?;
+            let known = facts.contacts.recipients.iter().find(|recipient| recipient.id == new.recipient);
+            let Some(recipient) = known.cloned() else { return Ok(None) };
+            let Some(record) = self.ledger.record(RecordKind::Recipient, recipient.id.0).await? else {
+                return Ok(None);
+            };
+            let secret = self.secret(&record);
+            let group = facts.contacts.groups.iter().find(|group| Some(group.id) == new.group);
+            let mut best: Option<Template> = None;
+            for id in group.map(|group| group.templates.as_slice()).unwrap_or_default() {
+                let Some(template) = self.template(customer, *id).await? else { continue };
+                let fits = template.kind.is_none_or(|kind| kind == new.notice.kind)
+                    && template.method.is_none_or(|method| method == recipient.method);
+                let rank = |template: &Template| (template.method.is_some(), template.kind.is_some());
+                if fits && best.as_ref().is_none_or(|best| rank(&template) > rank(best)) {
+                    best = Some(template);
+                }
+            }
+            Ok(Some(Addressee { recipient, secret, template: best }))
+        })
+    }
+}
+
+impl Addresses {
+    fn secret(&self, record: &Record) -> Secret {
+        match recipient_password(&self.vault, record) {
+            Ok(plain) => Secret(plain.to_string()),
+            Err(error) => {
+                tracing::error!(recipient_id = record.id, error = %error, "the password of a recipient cannot be opened");
+                Secret::default()
+            }
+        }
+    }
+
+    async fn template(&self, customer: CustomerId, id: i64) -> Result<Option<Template>, StoreError> {
+        let record = self.ledger.record(RecordKind::Template, id).await?;
+        Ok(record.filter(|record| record.customer == customer).map(|record| template(&record.fields)))
+    }
+}

@@ -1,0 +1,93 @@
+//! One message for many that were held back.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::domain::{NewNotification, Notice, NoticeKind, Notification, Status, Timestamp};
+
+/// Messages that a digest names; the others are counted.
+const NAMED: usize = 50;
+
+/// The digest of `held`, the oldest first; `None` of none. Its key hangs on the first of them: while it waits to
+/// be sent, asking for it again makes no second one.
+pub(super) fn of(held: &[Notification], now: Timestamp) -> Option<NewNotification> {
+    let (first, last) = (held.first()?, held.last()?);
+    let recipient = first.new.recipient;
+    let mut kinds: BTreeMap<NoticeKind, usize> = BTreeMap::new();
+    for message in held {
+        *kinds.entry(message.new.notice.kind).or_default() += 1;
+    }
+    let counts: Vec<String> =
+        kinds.iter().map(|(kind, count)| format!("{count} × {}", kind.title())).collect();
+    let mut lines: Vec<String> = held.iter().take(NAMED).map(line).collect();
+    if held.len() > NAMED {
+        lines.push(format!("… and {} more", held.len() - NAMED));
+    }
+    let mut notice = blank(NoticeKind::Digest, &first.new.notice, now);
+    notice.status_text = format!("{} messages were held back: {}", held.len(), counts.join(", "));
+    notice.reasons = lines;
+    notice.errcount = u32::try_from(held.len()).unwrap_or(u32::MAX);
+    notice.more.insert("count".to_owned(), json!(held.len()));
+    notice.more.insert("last".to_owned(), json!(last.id));
+    Some(NewNotification {
+        key: format!("digest-{}-{recipient}", first.id),
+        recipient,
+        group: None,
+        notice,
+        created_at: now,
+        not_before: now,
+    })
+}
+
+/// The number of the last message that `digest` tells of.
+pub(super) fn last_of(digest: &Notice) -> Option<i64> {
+    digest.more.get("last").and_then(Value::as_i64)
+}
+
+fn line(message: &Notification) -> String {
+    let notice = &message.new.notice;
+    let location =
+        if notice.location.is_empty() { String::new() } else { format!(" from {}", notice.location) };
+    format!(
+        "{} {}: {} (ST={}) {}{location}",
+        notice.at,
+        notice.kind.title(),
+        notice.monitor_name,
+        notice.status,
+        notice.status_text
+    )
+}
+
+/// A notice of `kind` that is about no monitor, in the name of the same account as `like`.
+fn blank(kind: NoticeKind, like: &Notice, now: Timestamp) -> Notice {
+    Notice {
+        kind,
+        customer: like.customer,
+        company: like.company.clone(),
+        brand: like.brand.clone(),
+        monitor_id: None,
+        monitor_name: String::new(),
+        monitor_type: None,
+        episode: None,
+        check_id: None,
+        at: now,
+        since: None,
+        status: Status::OK,
+        status_text: String::new(),
+        reasons: Vec::new(),
+        errcount: 0,
+        http_status: None,
+        location_id: None,
+        location: String::new(),
+        locations: Vec::new(),
+        verification: None,
+        target: String::new(),
+        step: None,
+        alert_note: String::new(),
+        properties: Vec::new(),
+        phases: Vec::new(),
+        certificate: Value::Null,
+        more: serde_json::Map::new(),
+    }
+}

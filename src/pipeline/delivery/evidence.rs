@@ -1,0 +1,53 @@
+//! What goes with a mail: the traceroute, and when the recipient asks for them screenshots and what the target
+//! answered.
+
+use std::sync::Arc;
+
+use crate::domain::{Capture, CheckId, Method, Recipient};
+use crate::store::Results;
+
+/// Bytes of all files of one message.
+const MOST_BYTES: u64 = 8 * 1024 * 1024;
+/// The file that a traceroute is kept as.
+const TRACEROUTE: &str = "traceroute.txt";
+
+/// The files of `check` that go to `recipient`. What cannot be read is left out: the message matters more.
+pub(super) async fn of(
+    results: Option<&Arc<dyn Results>>,
+    check: Option<CheckId>,
+    recipient: &Recipient,
+) -> Vec<Capture> {
+    let (Some(results), Some(check)) = (results, check) else { return Vec::new() };
+    if !matches!(recipient.method, Method::MailText | Method::MailHtml) {
+        return Vec::new();
+    }
+    let Ok(Some(result)) = results.result(check).await else { return Vec::new() };
+    let mut left = MOST_BYTES;
+    let mut files = Vec::new();
+    for told in result.captures.iter().filter(|file| wants(recipient, file)) {
+        if told.bytes > left {
+            continue;
+        }
+        match results.capture(check, told.name.clone()).await {
+            Ok(Some(file)) => {
+                left -= told.bytes.min(left);
+                files.push(file);
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!(error = %error, "a file is left out of a mail"),
+        }
+    }
+    files
+}
+
+/// The traceroute among them, to be read in the mail itself.
+pub(super) fn traceroute(files: &[Capture]) -> Option<String> {
+    let content = files.iter().find(|file| file.name == TRACEROUTE)?.content.as_deref()?;
+    Some(String::from_utf8_lossy(content).into_owned())
+}
+
+fn wants(recipient: &Recipient, file: &Capture) -> bool {
+    file.name == TRACEROUTE
+        || recipient.attach_screen_capture && file.mimetype.starts_with("image/")
+        || recipient.attach_server_response && file.name.starts_with("response-")
+}

@@ -1,0 +1,81 @@
+//! The lanes of all recipients, and how much goes to one host at once.
+
+use std::collections::HashMap;
+
+use super::DeliverySettings;
+use super::lane::Lane;
+use crate::domain::{Method, Recipient, RecipientId, Timestamp};
+
+/// Lanes from which on idle ones are let go.
+const MANY: usize = 1_000;
+
+/// Every lane that has something to remember.
+#[derive(Debug, Default)]
+pub(super) struct Lanes {
+    lanes: HashMap<RecipientId, Lane>,
+    /// Messages on their way, by host.
+    hosts: HashMap<String, usize>,
+}
+
+impl Lanes {
+    /// The lane of `recipient`.
+    pub(super) fn of(&mut self, recipient: RecipientId) -> &mut Lane {
+        self.lanes.entry(recipient).or_default()
+    }
+
+    /// Takes a place of `host`; `false` when it has none left.
+    pub(super) fn enter(&mut self, host: &str, settings: &DeliverySettings) -> bool {
+        let going = self.hosts.entry(host.to_owned()).or_default();
+        let free = *going < settings.per_host;
+        *going += usize::from(free);
+        free
+    }
+
+    /// Gives it back.
+    pub(super) fn leave(&mut self, host: &str) {
+        if let Some(going) = self.hosts.get_mut(host) {
+            *going = going.saturating_sub(1);
+            if *going == 0 {
+                self.hosts.remove(host);
+            }
+        }
+    }
+
+    /// How many lanes wait or are busy: each may show one message that cannot go yet.
+    pub(super) fn waiting(&self, now: Timestamp) -> usize {
+        self.lanes.values().filter(|lane| lane.busy || lane.opens_at(now).is_some()).count()
+    }
+
+    /// Recipients whose digest is due.
+    pub(super) fn digests(&self, now: Timestamp) -> Vec<RecipientId> {
+        let due = |lane: &Lane| !lane.busy && lane.digest_at.is_some_and(|at| at <= now);
+        self.lanes.iter().filter(|(_, lane)| due(lane)).map(|(recipient, _)| *recipient).collect()
+    }
+
+    /// When the next lane opens or the next digest is due.
+    pub(super) fn next_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let moments = |lane: &Lane| [lane.opens_at(now), lane.digest_at.filter(|_| !lane.busy)];
+        self.lanes.values().flat_map(moments).flatten().min()
+    }
+
+    /// Lets go of what is idle.
+    pub(super) fn tidy(&mut self, now: Timestamp) {
+        if self.lanes.len() > MANY {
+            self.lanes.retain(|_, lane| !lane.is_idle(now));
+        }
+    }
+}
+
+/// What messages to `recipient` share with others: the server behind its address.
+pub(super) fn host(recipient: &Recipient) -> String {
+    match recipient.method {
+        Method::MailText | Method::MailHtml => "mail".to_owned(),
+        Method::Sms => "sms".to_owned(),
+        _ => {
+            let address = recipient.address.as_str();
+            let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+            let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            host.rsplit('@').next().unwrap_or_default().to_ascii_lowercase()
+        }
+    }
+}

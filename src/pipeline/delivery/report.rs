@@ -1,0 +1,41 @@
+//! Messages that were given up are reported: in the log, as an event of the account, in the metrics.
+
+use serde_json::{Map, Value, json};
+
+use crate::domain::{Notification, Recipient, RecordKind, Timestamp};
+use crate::store::{NewRecord, Write};
+
+/// Type of the event, for filters.
+const EVENT: &str = "notification_given_up";
+/// Who reports it.
+const REPORTER: &str = "vigie";
+
+/// The event that tells of `message`, which was given up because of `error`.
+pub(super) fn given_up(message: &Notification, recipient: &Recipient, error: &str, now: Timestamp) -> Write {
+    let notice = &message.new.notice;
+    let about = match notice.monitor_name.as_str() {
+        "" => String::new(),
+        name => format!(" about `{name}`"),
+    };
+    let description = format!(
+        "{}{about} could not be delivered to `{}`: {error}. Further ones of the next hour are found under \
+         /notifications?state=dead",
+        notice.kind.title(),
+        recipient.name
+    );
+    let fields: Map<String, Value> =
+        [("event", json!(EVENT)), ("description", json!(description)), ("quantity", json!(1))]
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
+    Write::CreateRecord(NewRecord {
+        kind: RecordKind::Event,
+        customer: Some(notice.customer),
+        assoc: None,
+        unique: None,
+        created_at: now,
+        created_by: REPORTER.to_owned(),
+        fields,
+        private: None,
+    })
+}

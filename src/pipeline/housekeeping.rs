@@ -1,0 +1,150 @@
+//! What follows a calendar: rollups and the end of tokens each hour, retention once a day.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
+
+use crate::clock::Clock;
+use crate::service::Accounts;
+use crate::store::{Housekeeping, Retention, StoreError};
+use crate::telemetry::Metrics;
+
+/// Minutes after the full hour at which it is rolled up: by then its last results are in. Later ones
+/// are taken up an hour on.
+const ROLL_UP_MINUTE: u32 = 5;
+/// When expired tokens and sessions are removed in each hour: not when rollups want the store.
+const PURGE_MINUTE: u32 = 35;
+
+/// When retention runs, UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeOfDay {
+    /// 0 to 23.
+    pub hour: u8,
+    /// 0 to 59.
+    pub minute: u8,
+}
+
+/// What the jobs need.
+#[derive(Clone)]
+pub struct Household {
+    /// Whose data.
+    pub store: Arc<dyn Housekeeping>,
+    /// Counts runs and failures.
+    pub metrics: Arc<Metrics>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// How long data is kept.
+    pub retention: Retention,
+    /// Whose tokens end; without it there is no [`Chore::Purge`].
+    pub accounts: Option<Arc<Accounts>>,
+}
+
+/// The calendar jobs that are running.
+pub struct Housekeeper {
+    scheduler: JobScheduler,
+}
+
+/// One of the jobs. While one is still at work its next turn is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chore {
+    /// Rollups of the hours and days that ended.
+    RollUp,
+    /// Removal of what has outlived its time.
+    Retain,
+    /// Removal of tokens and sessions that expired.
+    Purge,
+}
+
+impl Chore {
+    /// The stable word, used by metrics and logs.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::RollUp => "roll_up",
+            Self::Retain => "retain",
+            Self::Purge => "purge",
+        }
+    }
+}
+
+impl Household {
+    /// Does one job now; answers how many rows it wrote or removed.
+    ///
+    /// # Errors
+    /// As the store's; counted and logged here.
+    pub async fn run(&self, chore: Chore) -> Result<u64, StoreError> {
+        let began = Instant::now();
+        let now = self.clock.now();
+        let outcome = match chore {
+            Chore::RollUp => self.store.roll_up(now).await,
+            Chore::Retain => self.store.retain(self.retention.clone(), now).await,
+            Chore::Purge => match &self.accounts {
+                Some(accounts) => accounts.purge().await,
+                None => Ok(0),
+            },
+        };
+        let duration_s = began.elapsed().as_secs_f64();
+        match &outcome {
+            Ok(rows) => tracing::info!(job = chore.label(), rows, duration_s, "housekeeping done"),
+            Err(error) => tracing::error!(
+                job = chore.label(),
+                error_kind = error.kind(),
+                duration_s,
+                "housekeeping failed, next try at its next turn: {error}"
+            ),
+        }
+        self.metrics.housekeeping(chore.label(), if outcome.is_ok() { "done" } else { "failed" });
+        outcome
+    }
+
+    fn job(&self, cron: &str, chore: Chore) -> Result<Job, JobSchedulerError> {
+        let household = self.clone();
+        let busy = Arc::new(AtomicBool::new(false));
+        Job::new_async(cron, move |_, _| {
+            let (household, busy) = (household.clone(), Arc::clone(&busy));
+            Box::pin(async move {
+                if busy.swap(true, Ordering::AcqRel) {
+                    household.metrics.housekeeping(chore.label(), "skipped");
+                    tracing::warn!(
+                        job = chore.label(),
+                        "still at work since its last turn, this one is left out"
+                    );
+                    return;
+                }
+                // Told and counted inside.
+                let _ = household.run(chore).await;
+                busy.store(false, Ordering::Release);
+            })
+        })
+    }
+}
+
+impl Housekeeper {
+    /// Starts the calendar: rollups five minutes after each hour, the removal of expired tokens half an hour
+    /// later, retention daily at `at`. What came
+    /// due while the process was away is caught up by the first rollup.
+    ///
+    /// # Errors
+    /// When `at` is no time of day.
+    pub async fn start(household: Household, at: TimeOfDay) -> Result<Self, JobSchedulerError> {
+        let scheduler = JobScheduler::new().await?;
+        scheduler.add(household.job(&format!("0 {ROLL_UP_MINUTE} * * * *"), Chore::RollUp)?).await?;
+        if household.accounts.is_some() {
+            scheduler.add(household.job(&format!("0 {PURGE_MINUTE} * * * *"), Chore::Purge)?).await?;
+        }
+        let daily = format!("0 {} {} * * *", at.minute, at.hour);
+        scheduler.add(household.job(&daily, Chore::Retain)?).await?;
+        scheduler.start().await?;
+        Ok(Self { scheduler })
+    }
+
+    /// Starts no more jobs.
+    ///
+    /// # Errors
+    /// When the calendar was stopped already.
+    pub async fn stop(mut self) -> Result<(), JobSchedulerError> {
+        self.scheduler.shutdown().await
+    }
+}

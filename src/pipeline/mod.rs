@@ -1,0 +1,19 @@
+//! From results to the state of monitors, alerts and their delivery; planning and housekeeping.
+
+mod alerts;
+mod delivery;
+mod health;
+mod housekeeping;
+mod ingest;
+mod performance;
+mod planner;
+mod state;
+
+pub use alerts::{AlarmSettings, Lookout, LookoutParts};
+pub use delivery::{AddressBook, Addressee, Addresses, Bell, Delivery, DeliveryParts, DeliverySettings};
+pub use health::{Condition, Vitals};
+pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
+pub use ingest::{IngestSettings, Ingestor};
+pub use performance::{Performance, PerformanceParts};
+pub use planner::{Agent, PlanError, Planned, Planner};
+pub use state::next_state;

@@ -1,0 +1,74 @@
+//! What is told of a performance alert.
+
+use serde_json::{Value, json};
+
+use crate::alerting::{PerformanceChange, PerformanceRule, Threshold};
+use crate::catalog::AccountFacts;
+use crate::catalog::object::object_of;
+use crate::catalog::subject::{properties, target};
+use crate::domain::{LocationId, Notice, NoticeKind, Status, Timestamp};
+use crate::schema::Monitor;
+
+/// What a notice is written from.
+pub(super) struct Told<'a> {
+    pub(super) rule: &'a PerformanceRule,
+    pub(super) monitor: &'a Monitor,
+    pub(super) facts: &'a AccountFacts,
+    pub(super) location: LocationId,
+    pub(super) change: PerformanceChange,
+    pub(super) since: Timestamp,
+    pub(super) now: Timestamp,
+}
+
+pub(super) fn notice(told: &Told<'_>, kind: NoticeKind) -> Notice {
+    let Told { rule, monitor, facts, location, change, since, now } = told;
+    let (mean_us, limit_us, words) = match *change {
+        PerformanceChange::Raise { mean_us, limit_us } => (mean_us, limit_us, "over"),
+        PerformanceChange::Clear { mean_us, limit_us } => (mean_us, limit_us, "no longer over"),
+    };
+    let minutes = rule.window.as_secs() / 60;
+    let limit = match rule.threshold {
+        Threshold::Static { .. } => seconds(limit_us),
+        Threshold::Dynamic { percent, days } => {
+            format!("{}, {percent} % more than the mean of {days} days", seconds(limit_us))
+        }
+    };
+    let text = format!("mean time of {minutes} min is {}, {words} {limit}", seconds(mean_us));
+    let more = json!({
+        "level": rule.level.word(), "alert_id": rule.id, "mean_us": mean_us, "limit_us": limit_us,
+        "window_minutes": minutes,
+    });
+    Notice {
+        kind,
+        customer: monitor.customer,
+        company: facts.name.clone(),
+        brand: facts.brand.clone(),
+        monitor_id: Some(monitor.id),
+        monitor_name: monitor.name().to_owned(),
+        monitor_type: Some(monitor.kind()),
+        episode: None,
+        check_id: None,
+        at: *now,
+        since: Some(*since),
+        status: Status::OK,
+        status_text: text.clone(),
+        reasons: vec![text],
+        errcount: u32::from(kind == NoticeKind::PerformanceError),
+        http_status: None,
+        location_id: Some(*location),
+        location: facts.locations.get(&location.0).map(|at| at.name.clone()).unwrap_or_default(),
+        locations: Vec::new(),
+        verification: None,
+        target: target(monitor),
+        step: None,
+        alert_note: monitor.document.text("alert_note").unwrap_or_default().to_owned(),
+        properties: properties(monitor, facts),
+        phases: Vec::new(),
+        certificate: Value::Null,
+        more: object_of(more),
+    }
+}
+
+fn seconds(micros: u64) -> String {
+    format!("{:.3} s", micros as f64 / 1_000_000.0)
+}

@@ -1,0 +1,308 @@
+//! Logins of mail servers (SASL, RFC 4422): which mechanism, and what each one says. Pure functions.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit, Mac};
+use md5::{Digest as _, Md5};
+
+use super::Line;
+use crate::domain::{Failure, FailureKind, Phase, hexadecimal};
+
+/// A way to prove who one is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mechanism {
+    /// RFC 4616: name and password, as they are.
+    Plain,
+    /// Name and password, asked for one after the other; of no RFC, but every server knows it.
+    Login,
+    /// RFC 2195: the server's text, sealed with the password.
+    CramMd5,
+    /// A token instead of a password, which a provider of mail has given out for OAuth 2.0.
+    Xoauth2,
+}
+
+use Mechanism::{CramMd5, Login, Plain, Xoauth2};
+
+impl Mechanism {
+    const ALL: [Self; 4] = [Plain, Login, CramMd5, Xoauth2];
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Plain => "PLAIN",
+            Login => "LOGIN",
+            CramMd5 => "CRAM-MD5",
+            Xoauth2 => "XOAUTH2",
+        }
+    }
+
+    /// The value of `auth_method`, and the word in the facts.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Plain => "plain",
+            Login => "login",
+            CramMd5 => "cram-md5",
+            Xoauth2 => "xoauth2",
+        }
+    }
+
+    /// The mechanism that `label` stands for; `None` for `auto`.
+    #[must_use]
+    pub fn of_field(label: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mechanism| mechanism.label() == label)
+    }
+
+    /// Whether a listener on the line can log in afterwards.
+    #[must_use]
+    pub const fn shows_password(self) -> bool {
+        !matches!(self, CramMd5)
+    }
+}
+
+/// The mechanism for `wanted` (`None` is `auto`) out of those that are offered. `auto` takes the first of
+/// PLAIN, LOGIN, CRAM-MD5 under TLS; without TLS the one that does not show the password comes first.
+/// XOAUTH2 is last, since it takes the password for a token.
+pub fn choose<'a>(
+    wanted: Option<Mechanism>,
+    offered: impl IntoIterator<Item = &'a str>,
+    secure: bool,
+) -> Result<Mechanism, Failure> {
+    let offered: Vec<&str> = offered.into_iter().collect();
+    let has = |mechanism: &Mechanism| offered.iter().any(|name| name.eq_ignore_ascii_case(mechanism.name()));
+    let order = if secure { [Plain, Login, CramMd5, Xoauth2] } else { [CramMd5, Plain, Login, Xoauth2] };
+    let found = match wanted {
+        Some(mechanism) => Some(mechanism).filter(has),
+        None => order.into_iter().find(has),
+    };
+    found.ok_or_else(|| {
+        let what = wanted.map_or("a login that Vigie knows", Mechanism::name);
+        let instead = match offered.as_slice() {
+            [] if secure => "no login at all".to_owned(),
+            [] => "no login at all without TLS".to_owned(),
+            some => format!("`{}`", some.join(" ")),
+        };
+        Failure::new(
+            Phase::Auth,
+            FailureKind::DialogueUnexpected,
+            format!("it does not offer {what}; it offers {instead}"),
+        )
+    })
+}
+
+/// Who logs in, and with what.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// User name.
+    pub user: String,
+    /// Password, or token of XOAUTH2.
+    pub password: String,
+}
+
+/// Without the secret.
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credentials").field("user", &self.user).finish_non_exhaustive()
+    }
+}
+
+/// What the client says in turn `turn` (the first one is 0) of `mechanism`, before Base64. `challenge` is
+/// what the server said, after Base64; empty for those that begin without one. `None`: it asks for more
+/// than the mechanism has.
+#[must_use]
+pub fn response(
+    mechanism: Mechanism,
+    credentials: &Credentials,
+    turn: usize,
+    challenge: &[u8],
+) -> Option<Vec<u8>> {
+    let Credentials { user, password } = credentials;
+    match (mechanism, turn) {
+        (Plain, 0) => Some(format!("\0{user}\0{password}").into_bytes()),
+        (Login, 0) => Some(user.clone().into_bytes()),
+        (Login, 1) => Some(password.clone().into_bytes()),
+        (CramMd5, 0) => Some(sealed(user, password, challenge)),
+        (Xoauth2, 0) => Some(format!("user={user}\x01auth=Bearer {password}\x01\x01").into_bytes()),
+        // What it says now is why it refuses; it wants to be heard before it does.
+        (Xoauth2, 1) => Some(Vec::new()),
+        _ => None,
+    }
+}
+
+/// RFC 2195 2: the name, and the keyed digest (RFC 2104) of the challenge in lower-case hexadecimal.
+fn sealed(user: &str, password: &str, challenge: &[u8]) -> Vec<u8> {
+    // HMAC takes keys of every length; the error of its interface cannot come.
+    let Ok(mut mac) = Hmac::<Md5>::new_from_slice(password.as_bytes()) else { return Vec::new() };
+    mac.update(challenge);
+    format!("{user} {}", hexadecimal(&mac.finalize().into_bytes())).into_bytes()
+}
+
+/// The digest of APOP (RFC 1939 7): MD5 of the greeting's `<time stamp>` and the password, in hexadecimal.
+#[must_use]
+pub fn apop(stamp: &str, password: &str) -> String {
+    hexadecimal(&Md5::digest(format!("{stamp}{password}")))
+}
+
+/// One login: a mechanism, and how far it has come.
+#[derive(Debug)]
+pub struct Exchange {
+    mechanism: Mechanism,
+    credentials: Credentials,
+    turn: usize,
+}
+
+impl Exchange {
+    /// A login that has not begun.
+    #[must_use]
+    pub fn new(mechanism: Mechanism, credentials: Credentials) -> Self {
+        Self { mechanism, credentials, turn: 0 }
+    }
+
+    /// What it goes by.
+    #[must_use]
+    pub fn mechanism(&self) -> Mechanism {
+        self.mechanism
+    }
+
+    /// The line that begins it: `command` (`AUTH`, `AUTHENTICATE`) and the mechanism, with the first
+    /// response where the server lets it stand there, the mechanism needs no challenge, and the line stays
+    /// within 510 characters (RFC 4954 4).
+    #[must_use]
+    pub fn begin(&mut self, command: &str, with_response: bool) -> Line {
+        let command = format!("{command} {}", self.mechanism.name());
+        let alone = matches!(self.mechanism, Plain | Xoauth2);
+        if with_response && alone {
+            let bytes = response(self.mechanism, &self.credentials, 0, &[]).unwrap_or_default();
+            let text = format!("{command} {}", STANDARD.encode(bytes));
+            if text.len() <= 510 {
+                self.turn = 1;
+                return Line::secret(&command, text);
+            }
+        }
+        Line::plain(command)
+    }
+
+    /// The answer to `challenge`, as the server's line gives it behind its sign (`334 `, `+ `).
+    pub fn answer(&mut self, challenge: &str) -> Result<Line, Failure> {
+        let fail = |detail: String| Failure::new(Phase::Auth, FailureKind::ResponseInvalid, detail);
+        // Only this one makes something of what it hears; others are asked in words that vary.
+        let heard = match self.mechanism {
+            CramMd5 => STANDARD
+                .decode(challenge.trim())
+                .map_err(|_| fail(format!("its challenge `{challenge}` is not Base64")))?,
+            _ => Vec::new(),
+        };
+        let said = response(self.mechanism, &self.credentials, self.turn, &heard).ok_or_else(|| {
+            let name = self.mechanism.name();
+            fail(format!("it asks for more than {name} has to say: `{challenge}`"))
+        })?;
+        let is_name = (self.mechanism, self.turn) == (Login, 0);
+        self.turn += 1;
+        let text = STANDARD.encode(said);
+        Ok(if is_name || text.is_empty() { Line::plain(text) } else { Line::secret("", text) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn who(user: &str, password: &str) -> Credentials {
+        Credentials { user: user.to_owned(), password: password.to_owned() }
+    }
+
+    #[test]
+    fn auto_takes_the_best_that_is_offered_and_without_tls_one_that_hides_the_password() {
+        for (offered, secure, wanted) in [
+            ("PLAIN LOGIN CRAM-MD5", true, Ok(Plain)),
+            ("LOGIN CRAM-MD5", true, Ok(Login)),
+            ("login plain", true, Ok(Plain)),
+            ("CRAM-MD5", true, Ok(CramMd5)),
+            ("PLAIN LOGIN CRAM-MD5", false, Ok(CramMd5)),
+            ("LOGIN PLAIN", false, Ok(Plain)),
+            ("GSSAPI XOAUTH2", true, Ok(Xoauth2)),
+            ("GSSAPI NTLM", true, Err("it offers `GSSAPI NTLM`")),
+            ("", true, Err("it offers no login at all")),
+            ("", false, Err("it offers no login at all without TLS")),
+        ] {
+            let chosen = choose(None, offered.split_whitespace(), secure);
+            match (chosen, wanted) {
+                (Ok(chosen), Ok(wanted)) => assert_eq!(chosen, wanted, "{offered} {secure}"),
+                (Err(failure), Err(text)) => assert!(failure.detail.ends_with(text), "{failure}"),
+                (chosen, wanted) => panic!("{offered} {secure}: {chosen:?}, not {wanted:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_mechanism_by_name_has_to_be_offered() {
+        assert_eq!(choose(Some(Login), ["PLAIN", "LOGIN"], true), Ok(Login));
+        let failure = choose(Some(CramMd5), ["PLAIN", "LOGIN"], true).unwrap_err();
+        assert_eq!((failure.phase, failure.status().0), (Phase::Auth, 3));
+        assert_eq!(failure.detail, "it does not offer CRAM-MD5; it offers `PLAIN LOGIN`");
+        for label in ["plain", "login", "cram-md5", "xoauth2"] {
+            assert_eq!(Mechanism::of_field(label).unwrap().label(), label);
+        }
+        assert_eq!(Mechanism::of_field("auto"), None);
+    }
+
+    #[test]
+    fn each_mechanism_says_what_its_document_says() {
+        // RFC 4616 4, without an identity to act for.
+        assert_eq!(
+            response(Plain, &who("tim", "tanstaaftanstaaf"), 0, &[]).unwrap(),
+            b"\0tim\0tanstaaftanstaaf"
+        );
+        // RFC 2195 2.
+        let challenge = b"<1896.697170952@postoffice.reston.mci.net>";
+        let said = response(CramMd5, &who("tim", "tanstaaftanstaaf"), 0, challenge).unwrap();
+        assert_eq!(said, b"tim b913a602c7eda7a495b4e6e7334d3890");
+        // RFC 1939 7.
+        let stamp = "<1896.697170952@dbc.mtview.ca.us>";
+        assert_eq!(apop(stamp, "tanstaaf"), "c4c9334bac560ecc979e58001b3e22fb");
+        let said = response(Xoauth2, &who("a@b.test", "ya29"), 0, &[]).unwrap();
+        assert_eq!(said, b"user=a@b.test\x01auth=Bearer ya29\x01\x01");
+    }
+
+    #[test]
+    fn a_login_goes_turn_by_turn_and_shows_no_password() {
+        let mut login = Exchange::new(Login, who("tim", "s3cret"));
+        assert_eq!(login.begin("AUTH", true).text(), "AUTH LOGIN");
+        assert_eq!(login.answer("VXNlcm5hbWU6").unwrap().shown(), "dGlt");
+        let password = login.answer("UGFzc3dvcmQ6").unwrap();
+        assert_eq!((password.text(), password.shown()), ("czNjcmV0", "********"));
+        let failure = login.answer("T25jZSBtb3Jl").unwrap_err();
+        assert_eq!(failure.kind, FailureKind::ResponseInvalid);
+        assert!(failure.detail.contains("more than LOGIN has to say"), "{failure}");
+        assert!(!format!("{login:?} {password:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn the_first_response_stands_in_the_command_where_it_may_and_fits() {
+        let mut short = Exchange::new(Plain, who("tim", "s3cret"));
+        let line = short.begin("AUTH", true);
+        assert_eq!((line.text(), line.shown()), ("AUTH PLAIN AHRpbQBzM2NyZXQ=", "AUTH PLAIN ********"));
+        for (password, may) in [("s3cret".to_owned(), false), ("x".repeat(400), true)] {
+            let mut login = Exchange::new(Plain, who("tim", &password));
+            assert_eq!(login.begin("AUTH", may).text(), "AUTH PLAIN");
+            assert!(login.answer("").is_ok());
+        }
+    }
+
+    #[test]
+    fn a_challenge_that_is_no_base64_is_told() {
+        let mut login = Exchange::new(CramMd5, who("tim", "s3cret"));
+        assert_eq!(login.begin("AUTH", true).text(), "AUTH CRAM-MD5");
+        let failure = login.answer("%%%").unwrap_err();
+        assert_eq!(failure.detail, "its challenge `%%%` is not Base64");
+    }
+
+    #[test]
+    fn why_xoauth2_was_refused_is_heard_out() {
+        let mut login = Exchange::new(Xoauth2, who("a@b.test", "ya29"));
+        assert!(login.begin("AUTH", true).text().starts_with("AUTH XOAUTH2 dXNlcj1"));
+        assert_eq!(login.answer("eyJzdGF0dXMiOiI0MDEifQ==").unwrap().text(), "");
+        assert!(login.answer("").is_err());
+    }
+}

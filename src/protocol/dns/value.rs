@@ -1,0 +1,87 @@
+//! The value of a record as zone files write it.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hickory_proto::rr::{RData, Record, RecordType};
+
+use crate::domain::printable;
+
+/// Characters of a value that a result keeps.
+const KEPT: usize = 500;
+
+/// The value of `record`, all of it.
+pub(super) fn whole(record: &Record) -> String {
+    // Not every record data can be printed; one that cannot must not end the check.
+    let mut text = String::new();
+    let written = match &record.data {
+        RData::Unknown { code, rdata } => unknown(&mut text, *code, &rdata.anything),
+        data => write!(text, "{data}"),
+    };
+    if written.is_err() {
+        text.push('?');
+    }
+    printable(&text)
+}
+
+/// Its beginning, as results keep it.
+pub(super) fn short(record: &Record) -> String {
+    let whole = whole(record);
+    match whole.char_indices().nth(KEPT) {
+        None => whole,
+        Some((end, _)) => format!("{}…", &whole[..end]),
+    }
+}
+
+/// What the library does not know: keys and their digests (RFC 4034 2.2 and 5.3), and the rest as RFC 3597 5
+/// has it.
+fn unknown(text: &mut String, kind: RecordType, bytes: &[u8]) -> std::fmt::Result {
+    match (kind, bytes) {
+        (RecordType::DNSKEY, [high, low, protocol, algorithm, key @ ..]) => {
+            let flags = u16::from_be_bytes([*high, *low]);
+            write!(text, "{flags} {protocol} {algorithm} {}", STANDARD.encode(key))
+        }
+        (RecordType::DS, [high, low, algorithm, digest_type, digest @ ..]) => {
+            let tag = u16::from_be_bytes([*high, *low]);
+            write!(text, "{tag} {algorithm} {digest_type} {}", hexadecimal(digest))
+        }
+        _ => write!(text, "\\# {} {}", bytes.len(), hexadecimal(bytes)),
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02X}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use hickory_proto::rr::Name;
+    use hickory_proto::rr::rdata::{NULL, TXT};
+
+    use super::*;
+
+    fn record(kind: RecordType, bytes: &[u8]) -> Record {
+        let rdata = NULL::with(bytes.to_vec());
+        Record::from_rdata(Name::root(), 1, RData::Unknown { code: kind, rdata })
+    }
+
+    #[test]
+    fn keys_and_digests_are_written_as_in_zone_files() {
+        assert_eq!(whole(&record(RecordType::DNSKEY, &[1, 1, 3, 13, 0, 0, 1])), "257 3 13 AAAB");
+        assert_eq!(whole(&record(RecordType::DS, &[0xec, 0x45, 5, 1, 0x2b, 0xb1])), "60485 5 1 2BB1");
+        assert_eq!(whole(&record(RecordType::DS, &[1])), "\\# 1 01");
+        assert_eq!(whole(&record(RecordType::Unknown(65_280), &[1, 2])), "\\# 2 0102");
+    }
+
+    #[test]
+    fn a_result_keeps_the_start_of_a_long_value() {
+        let text = RData::TXT(TXT::new(vec!["é".repeat(120); 200]));
+        let record = Record::from_rdata(Name::root(), 1, text);
+        assert_eq!(short(&record).chars().count(), KEPT + 1);
+        assert!(whole(&record).len() > 20_000);
+    }
+}

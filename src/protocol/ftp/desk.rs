@@ -1,0 +1,121 @@
+//! Runs what suppaftp does, and the errands that it has meanwhile, within the deadline.
+
+use std::net::SocketAddr;
+use std::pin::pin;
+
+use suppaftp::{FtpError, FtpResult};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+
+use super::connector::Errand;
+use super::{Watch, Wire};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::net::{Deadline, Net, Stream, TlsSession, Trace, exchange_failure, was_resumed};
+
+/// Why a data connection under an old TLS version may be refused.
+const NO_SESSION: &str = "; this may be because its TLS session is a new one: under TLS 1.1 and older, Vigie \
+    cannot take up that of the control connection again, which some servers require";
+
+/// The way to data connections, and what was seen on it.
+pub(super) struct Desk<'a> {
+    pub(super) net: &'a Net,
+    pub(super) deadline: Deadline,
+    pub(super) watch: Watch,
+    pub(super) errands: mpsc::UnboundedReceiver<Errand>,
+    /// The peer of the control connection, which is that of data connections too.
+    pub(super) host: SocketAddr,
+    /// That of the control connection, when it has one.
+    pub(super) tls: Option<TlsSession>,
+    /// Peer of the last data connection.
+    pub(super) data_address: Option<SocketAddr>,
+    /// Whether every data connection so far took up the TLS session again.
+    pub(super) reused: Option<bool>,
+}
+
+impl Desk<'_> {
+    /// The outcome of `work` of suppaftp; errands are run as they come.
+    pub(super) async fn drive<T>(&mut self, work: impl Future<Output = FtpResult<T>>) -> Result<T, Failure> {
+        let mut work = pin!(work);
+        loop {
+            let errand = tokio::select! {
+                biased;
+                done = &mut work => return done.map_err(|error| self.failure(&error)),
+                Some(errand) = self.errands.recv() => errand,
+                () = tokio::time::sleep_until(self.deadline.at) => {
+                    return Err(self.deadline.missed(self.watch.phase()));
+                }
+            };
+            match errand {
+                Errand::Dial(at, answer) => drop(answer.send(self.dial(at.port()).await)),
+                Errand::Protect(stream, answer) => drop(answer.send(self.protect(stream).await)),
+            }
+        }
+    }
+
+    /// The outcome of `work` on a data connection.
+    pub(super) async fn hold<T>(&self, work: impl Future<Output = std::io::Result<T>>) -> Result<T, Failure> {
+        let phase = self.watch.phase();
+        self.deadline.hold(phase, work).await?.map_err(|error| exchange_failure(phase, &error))
+    }
+
+    async fn dial(&mut self, port: u16) -> Option<TcpStream> {
+        let mut trace = Trace::default();
+        let to = SocketAddr::new(self.host.ip(), port);
+        self.watch.note(&format!("data connection to {to}"));
+        let dialled = self.net.connect_any(&[to.ip()], port, self.deadline, &mut trace).await;
+        self.data_address = trace.address.or(self.data_address);
+        self.told(dialled)
+    }
+
+    /// TLS is on both connections or on none.
+    async fn protect(&mut self, stream: TcpStream) -> Option<Wire> {
+        let Some(tls) = self.tls.clone() else { return Some(Wire::data(Stream::Plain(stream))) };
+        let before = self.watch.enter(Phase::Passive);
+        let mut trace = Trace::default();
+        let shaken = tls.handshake(stream, self.deadline, &mut trace).await;
+        self.watch.enter(before);
+        let mut stream = self.told(shaken)?;
+        let reused = was_resumed(&stream);
+        self.reused = Some(self.reused.unwrap_or(true) && reused);
+        self.watch.note(if reused { "TLS on it, session taken up again" } else { "TLS on it, new session" });
+        // The last message of a handshake would else wait for the first byte of an upload.
+        let _ = self.deadline.hold(Phase::Passive, stream.flush()).await;
+        Some(Wire::data(Stream::Tls(Box::new(stream))))
+    }
+
+    fn told<T>(&self, outcome: Result<T, Failure>) -> Option<T> {
+        outcome
+            .map_err(|failure| {
+                let detail = format!("on the data connection: {}", failure.detail);
+                self.watch.fail(Failure { phase: Phase::Passive, detail, ..failure });
+            })
+            .ok()
+    }
+
+    /// Whether `code` is what servers say that require the session of the control connection (vsftpd 522,
+    /// others 425), on a data connection that could not have it.
+    fn misses_session(&self, code: u16) -> bool {
+        let is_old = self.tls.as_ref().is_some_and(|tls| !tls.resumes());
+        is_old && self.reused == Some(false) && matches!(code, 425 | 522)
+    }
+
+    /// What `error` means: what the watch saw going wrong, else the reply that suppaftp did not expect.
+    fn failure(&self, error: &FtpError) -> Failure {
+        if let Some(failure) = self.watch.take_failure() {
+            return failure;
+        }
+        let phase = self.watch.phase();
+        match (error, self.watch.reply()) {
+            (FtpError::UnexpectedResponse(_), Some(reply)) => {
+                let refused = phase == Phase::Auth && matches!(reply.code, 332 | 430 | 500..600);
+                let kind = if refused { FailureKind::LoginRefused } else { FailureKind::DialogueUnexpected };
+                let asked = self.watch.asked();
+                let hint = if self.misses_session(reply.code) { NO_SESSION } else { "" };
+                Failure::new(phase, kind, format!("it answers `{asked}` with `{}`{hint}", reply.quoted()))
+            }
+            (FtpError::ConnectionError(error), _) => exchange_failure(phase, error),
+            _ => Failure::new(phase, FailureKind::ResponseInvalid, error.to_string()),
+        }
+    }
+}

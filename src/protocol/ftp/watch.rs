@@ -1,0 +1,168 @@
+//! What is seen of a session below suppaftp: transcript, times by phase, the last reply, what went wrong.
+
+use crate::sync::{Mutex, MutexGuard};
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::reply::Reply;
+use crate::domain::{Failure, Phase, Phases};
+use crate::protocol::session::Session;
+use crate::protocol::transcript::Transcript;
+
+/// A handle; all clones see the same session.
+#[derive(Clone, Debug)]
+pub struct Watch(Arc<Mutex<Seen>>);
+
+#[derive(Debug)]
+struct Seen {
+    transcript: Transcript,
+    phases: Phases,
+    phase: Phase,
+    /// Since when the time of `phase` runs.
+    since: Instant,
+    /// The command that was said last, its first word.
+    asked: String,
+    reply: Option<Reply>,
+    failure: Option<Failure>,
+    password: Password,
+    password_went: bool,
+}
+
+/// Shows nothing of itself.
+#[derive(Default)]
+struct Password(String);
+
+impl std::fmt::Debug for Password {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Password")
+    }
+}
+
+impl Watch {
+    /// Goes on with the transcript of `session`; `password` is hidden from now on, and said in place of the
+    /// one that suppaftp says.
+    #[must_use]
+    pub fn over(session: &mut Session<'_>, password: &str) -> Self {
+        let mut transcript = std::mem::take(&mut session.transcript);
+        transcript.hide(password);
+        Self(Arc::new(Mutex::new(Seen {
+            transcript,
+            phases: Phases::default(),
+            phase: Phase::Auth,
+            since: Instant::now(),
+            asked: String::new(),
+            reply: None,
+            failure: None,
+            password: Password(password.to_owned()),
+            password_went: false,
+        })))
+    }
+
+    /// Gives transcript and times back to `session`.
+    pub fn settle(&self, session: &mut Session<'_>) {
+        let mut seen = self.seen();
+        seen.tick();
+        session.transcript = std::mem::take(&mut seen.transcript);
+        session.trace.phases.add_all(&std::mem::take(&mut seen.phases));
+    }
+
+    /// Whether the password was said.
+    #[must_use]
+    pub fn password_went(&self) -> bool {
+        self.seen().password_went
+    }
+
+    pub(super) fn phase(&self) -> Phase {
+        self.seen().phase
+    }
+
+    /// From now on time counts for `phase`; answers what it counted for until now.
+    pub(super) fn enter(&self, phase: Phase) -> Phase {
+        let mut seen = self.seen();
+        seen.tick();
+        std::mem::replace(&mut seen.phase, phase)
+    }
+
+    /// The command that was said last.
+    pub(super) fn asked(&self) -> String {
+        self.seen().asked.clone()
+    }
+
+    /// The reply to it, when one came.
+    pub(super) fn reply(&self) -> Option<Reply> {
+        self.seen().reply.clone()
+    }
+
+    /// Something that happened beside the lines.
+    pub(super) fn note(&self, what: &str) {
+        self.seen().transcript.note(what);
+    }
+
+    /// Keeps why the session fails: the first reason is the cause of later ones.
+    pub(super) fn fail(&self, failure: Failure) {
+        self.seen().failure.get_or_insert(failure);
+    }
+
+    /// The reason, once.
+    pub(super) fn take_failure(&self) -> Option<Failure> {
+        self.seen().failure.take()
+    }
+
+    /// `line` is about to be said; answers what to say indeed.
+    pub(super) fn says(&self, line: &str) -> String {
+        let mut seen = self.seen();
+        let command = line.split(' ').next().unwrap_or_default();
+        seen.tick();
+        seen.phase = phase_of(command).unwrap_or(seen.phase);
+        command.clone_into(&mut seen.asked);
+        seen.reply = None;
+        if command == "PASS" {
+            seen.password_went = true;
+            seen.transcript.sent(&format!("PASS {}", crate::syntax::MASK));
+            return format!("PASS {}", seen.password.0);
+        }
+        seen.transcript.sent(line);
+        line.to_owned()
+    }
+
+    /// A line came.
+    pub(super) fn heard(&self, line: &str) {
+        self.seen().transcript.heard(line);
+    }
+
+    /// A reply is whole.
+    pub(super) fn replied(&self, reply: Reply) {
+        let mut seen = self.seen();
+        seen.tick();
+        seen.reply = Some(reply);
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock()
+    }
+}
+
+impl Seen {
+    fn tick(&mut self) {
+        let now = Instant::now();
+        self.phases.add(self.phase, now - self.since);
+        self.since = now;
+    }
+}
+
+/// The phase that begins with `command`. What a data connection takes is `passive`; from the command of the
+/// transfer to its last reply it is the phase of the transfer, to the byte.
+fn phase_of(command: &str) -> Option<Phase> {
+    Some(match command {
+        "PBSZ" | "PROT" => Phase::Starttls,
+        "USER" | "PASS" => Phase::Auth,
+        "EPSV" | "PASV" => Phase::Passive,
+        "LIST" => Phase::List,
+        "TYPE" | "STOR" => Phase::Upload,
+        "RETR" => Phase::Download,
+        "DELE" => Phase::Delete,
+        "QUIT" => Phase::Quit,
+        _ => return None,
+    })
+}

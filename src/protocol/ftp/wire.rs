@@ -1,0 +1,235 @@
+//! The stream below suppaftp. On the control connection it goes by lines; on data connections it is as
+//! TCP or TLS carries it.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use suppaftp::tokio::TokioTlsStream;
+use suppaftp::{FtpError, FtpResult};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+
+use super::reply::{Replies, Reply};
+use super::{Watch, extended, passive};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::net::{Stream, closed, exchange_failure};
+
+/// Bytes of one line of a reply.
+const LINE: usize = 8 * 1024;
+
+/// What suppaftp takes for its TLS stream, whether there is TLS or not.
+#[derive(Debug)]
+pub struct Wire {
+    stream: Stream,
+    control: Option<Box<Control>>,
+}
+
+#[derive(Debug)]
+struct Control {
+    watch: Watch,
+    replies: Replies,
+    /// Came and is no line yet.
+    raw: Vec<u8>,
+    /// Replies for suppaftp.
+    ready: Vec<u8>,
+    /// Commands for the server.
+    outgoing: Vec<u8>,
+    /// How many commands are answered here and go nowhere.
+    muted: u8,
+    /// Whether nothing that comes is a reply any more.
+    failed: bool,
+}
+
+impl Wire {
+    /// A data connection.
+    #[must_use]
+    pub fn data(stream: Stream) -> Self {
+        Self { stream, control: None }
+    }
+
+    /// The control connection after its opening, with what was `read_ahead`. suppaftp will say PBSZ and
+    /// PROT, since it takes this for a stream that TLS was just begun on; without TLS they stay here.
+    #[must_use]
+    pub fn control(stream: Stream, read_ahead: Vec<u8>, watch: Watch) -> Self {
+        let muted = if stream.is_secure() { 0 } else { 2 };
+        let (ready, outgoing) = (Vec::new(), Vec::new());
+        let control = Control {
+            watch,
+            replies: Replies::default(),
+            raw: read_ahead,
+            ready,
+            outgoing,
+            muted,
+            failed: false,
+        };
+        Self { stream, control: Some(Box::new(control)) }
+    }
+}
+
+impl Control {
+    /// Takes the lines of one reply out of what came; `ready` holds it once it is whole.
+    fn take_reply(&mut self) -> io::Result<()> {
+        while self.ready.is_empty()
+            && let Some(end) = self.raw.iter().position(|&byte| byte == b'\n')
+        {
+            let line = String::from_utf8_lossy(self.raw[..end].trim_ascii_end()).into_owned();
+            self.watch.heard(&line);
+            let heard = self.replies.hear(&line).map_err(|fault| fault.in_phase(self.watch.phase()));
+            if let Some(reply) = heard.map_err(|failure| self.fails(failure))? {
+                let asked = self.watch.asked();
+                let phase = self.watch.phase();
+                self.watch.replied(reply.clone());
+                let line = canonical(&asked, &reply, phase).map_err(|failure| self.fails(failure))?;
+                self.ready.extend(line.as_bytes());
+            }
+            self.raw.drain(..=end);
+        }
+        if self.ready.is_empty() && self.raw.len() > LINE {
+            let detail = format!("one line of its reply has more than {LINE} bytes");
+            return Err(self.fails(Failure::new(self.watch.phase(), FailureKind::ResponseTooLarge, detail)));
+        }
+        Ok(())
+    }
+
+    /// Keeps `failure`, which the client asks for; suppaftp gets an error in its place.
+    fn fails(&mut self, failure: Failure) -> io::Error {
+        self.failed = true;
+        self.watch.fail(failure);
+        io::Error::other("the session has failed")
+    }
+
+    /// Sends what is to be sent. A server that hung up is told by what it said last, which is yet to be
+    /// read; so a write that fails is none here.
+    fn push(&mut self, stream: &mut Stream, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while !self.outgoing.is_empty() {
+            match ready!(Pin::new(&mut *stream).poll_write(cx, &self.outgoing)) {
+                Ok(taken) if taken > 0 => drop(self.outgoing.drain(..taken)),
+                _ => self.outgoing.clear(),
+            }
+        }
+        let _ = ready!(Pin::new(stream).poll_flush(cx));
+        Poll::Ready(Ok(()))
+    }
+
+    fn read(
+        &mut self,
+        stream: &mut Stream,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        while self.ready.is_empty() {
+            if self.failed {
+                return Poll::Ready(Err(io::Error::other("the session had failed before")));
+            }
+            self.take_reply()?;
+            if !self.ready.is_empty() {
+                break;
+            }
+            ready!(self.push(stream, cx))?;
+            let mut part = [0; 2048];
+            let mut part = ReadBuf::new(&mut part);
+            if let Err(error) = ready!(Pin::new(&mut *stream).poll_read(cx, &mut part)) {
+                // A server that closes without a farewell of TLS has closed.
+                if error.kind() != io::ErrorKind::UnexpectedEof {
+                    return Poll::Ready(Err(self.fails(exchange_failure(self.watch.phase(), &error))));
+                }
+            }
+            if part.filled().is_empty() {
+                let bytes = self.raw.len() + self.replies.pending();
+                return Poll::Ready(Err(self.fails(closed(self.watch.phase(), bytes))));
+            }
+            self.raw.extend(part.filled());
+        }
+        let count = self.ready.len().min(buffer.remaining());
+        buffer.put_slice(&self.ready[..count]);
+        self.ready.drain(..count);
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// `reply` to `asked` as the one line that suppaftp takes at its word. It wants a blank behind the code, `230`
+/// for any login that worked, and the answers to EPSV and PASV in the very form of the RFCs.
+fn canonical(asked: &str, reply: &Reply, phase: Phase) -> Result<String, Failure> {
+    let text = &reply.text;
+    Ok(match (asked, reply.code) {
+        ("EPSV", 229) => {
+            let port = extended(text).ok_or_else(|| nowhere(asked, reply, phase))?;
+            format!("229 (|||{port}|)\r\n")
+        }
+        ("PASV", 227) => {
+            let (address, port) = passive(text).ok_or_else(|| nowhere(asked, reply, phase))?;
+            let [a, b, c, d] = address.octets();
+            format!("227 ({a},{b},{c},{d},{},{})\r\n", port >> 8, port & 255)
+        }
+        // 232: the certificate was enough (RFC 4217 10.1); 202: no password is needed.
+        ("USER" | "PASS", 202 | 232) => format!("230 {text}\r\n"),
+        (_, code) => format!("{code} {text}\r\n"),
+    })
+}
+
+fn nowhere(asked: &str, reply: &Reply, phase: Phase) -> Failure {
+    let detail = format!("its answer to `{asked}` names no port: `{}`", reply.quoted());
+    Failure::new(phase, FailureKind::ResponseInvalid, detail)
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let Self { stream, control } = self.get_mut();
+        match control {
+            Some(control) => control.read(stream, cx, buffer),
+            None => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let Self { stream, control } = self.get_mut();
+        let Some(control) = control else { return Pin::new(stream).poll_write(cx, bytes) };
+        if control.muted > 0 {
+            control.muted -= 1;
+            control.ready.extend(b"200 \r\n");
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        // suppaftp writes a command at once, and never a second one before it has read the reply.
+        let said = control.watch.says(String::from_utf8_lossy(bytes).trim_end_matches(['\r', '\n']));
+        control.outgoing.extend(said.as_bytes());
+        control.outgoing.extend(b"\r\n");
+        let _ = control.push(stream, cx);
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Self { stream, control } = self.get_mut();
+        match control {
+            Some(control) => control.push(stream, cx),
+            None => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+    }
+}
+
+impl TokioTlsStream for Wire {
+    type InnerStream = Stream;
+
+    /// Asked for to go back to plain text (CCC), which no check does.
+    fn tcp_stream(self) -> FtpResult<TcpStream> {
+        Err(FtpError::SecureError("the connection is not given out".to_owned()))
+    }
+
+    fn get_ref(&self) -> &TcpStream {
+        self.stream.tcp()
+    }
+
+    fn mut_ref(&mut self) -> &mut Stream {
+        &mut self.stream
+    }
+}

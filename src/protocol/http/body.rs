@@ -1,0 +1,322 @@
+//! Reads the body of an answer, decoded and bounded.
+
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use http::HeaderMap;
+use http_body_util::Full;
+use hyper::body::Body as _;
+use hyper::client::conn::http1::SendRequest;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, ReadBuf};
+use tokio::time::timeout_at;
+
+use super::coding::{self, Codings, TooMuch};
+use super::connection::{Room, Serial};
+use super::driver::Driver;
+use super::fault;
+use super::quic::QuicBody;
+use super::recorder::Marks;
+use crate::domain::{Failure, FailureKind, Phase, Phases};
+use crate::net::Deadline;
+
+/// Bytes decoded in one go.
+const STEP_BYTES: usize = 16 * 1024;
+/// Steps after which other tasks get a turn; decoding from memory never waits by itself.
+const STEPS_PER_TURN: u32 = 16;
+/// Undecoded bytes after which other tasks get a turn, and the deadline its say: what they decode to can be
+/// nothing at all, of which [`decode`] would hear at the end only.
+const BYTES_PER_TURN: usize = 64 * 1024;
+/// Chunks after which other tasks get a turn; a chunk can be one byte.
+const CHUNKS_PER_TURN: u32 = 256;
+/// What encoding may add to a body that cannot be made smaller, in bytes.
+const CODING_OVERHEAD: u64 = 64 * 1024;
+
+/// The body of an answer, not read yet. Dropping it closes the connection.
+pub struct Body {
+    source: Source,
+    /// Of a connection that can carry another exchange afterwards.
+    sender: Option<(SendRequest<Full<Bytes>>, Room)>,
+    codings: Result<Codings, Failure>,
+}
+
+/// Where the pieces of a body come from.
+pub(super) enum Incoming {
+    /// HTTP/1 and HTTP/2.
+    Hyper(hyper::body::Incoming),
+    /// HTTP/3.
+    Quic(Box<QuicBody>),
+}
+
+/// Whether the bytes of a body are of use to the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// They are collected.
+    Bytes,
+    /// So many of them are collected, the others read, checked and counted only.
+    First(usize),
+    /// They are read, checked and counted only.
+    Nothing,
+}
+
+/// What a body was.
+#[derive(Debug, Default)]
+pub struct Content {
+    /// The decoded bytes, when they were to be kept.
+    pub bytes: Vec<u8>,
+    /// Bytes as they came over the wire, without chunk framing.
+    pub wire_bytes: u64,
+    /// Bytes after decoding.
+    pub body_bytes: u64,
+    /// Why it could not be read to its end.
+    pub failure: Option<Failure>,
+}
+
+impl Content {
+    fn take(&mut self, bytes: &[u8], keep: Keep) {
+        let most = match keep {
+            Keep::Bytes => bytes.len(),
+            Keep::First(most) => most.saturating_sub(self.bytes.len()).min(bytes.len()),
+            Keep::Nothing => 0,
+        };
+        self.bytes.extend_from_slice(&bytes[..most]);
+    }
+}
+
+impl Body {
+    pub(super) fn new(
+        incoming: hyper::body::Incoming,
+        driver: Driver,
+        marks: Marks,
+        headers: &HeaderMap,
+    ) -> Self {
+        Self::of(Incoming::Hyper(incoming), driver, marks, headers)
+    }
+
+    pub(super) fn of_quic(body: QuicBody, driver: Driver, marks: Marks, headers: &HeaderMap) -> Self {
+        Self::of(Incoming::Quic(Box::new(body)), driver, marks, headers)
+    }
+
+    fn of(incoming: Incoming, driver: Driver, marks: Marks, headers: &HeaderMap) -> Self {
+        let source = Source {
+            incoming,
+            driver,
+            marks,
+            chunk: Bytes::new(),
+            wire_bytes: 0,
+            wire_limit: 0,
+            this_turn: 0,
+            failure: None,
+        };
+        Self { source, sender: None, codings: coding::listed(headers) }
+    }
+
+    pub(super) fn of_connection(self, sender: SendRequest<Full<Bytes>>, room: Room) -> Self {
+        Self { sender: Some((sender, room)), ..self }
+    }
+
+    /// Reads to the end, at most until `deadline` and at most `limit` bytes after decoding. `phases` gets
+    /// transfer anew.
+    pub async fn read(mut self, keep: Keep, limit: u64, deadline: Deadline, phases: &mut Phases) -> Content {
+        self.take(keep, limit, deadline, phases).await
+    }
+
+    /// The same; gives the connection back when it can carry another exchange.
+    pub async fn read_on(
+        mut self,
+        keep: Keep,
+        limit: u64,
+        deadline: Deadline,
+        phases: &mut Phases,
+    ) -> (Content, Option<Serial>) {
+        let content = self.take(keep, limit, deadline, phases).await;
+        let Some((sender, room)) = self.sender.take().filter(|_| content.failure.is_none()) else {
+            return (content, None);
+        };
+        // A decoder may be done before it saw the end of the body.
+        let at_end = match timeout_at(deadline.at, self.source.fill_buf()).await {
+            Ok(Ok(rest)) => rest.is_empty(),
+            _ => false,
+        };
+        let Source { driver, marks, .. } = self.source;
+        let connection = Serial { sender, driver, marks, room, used: true };
+        (content, if at_end { connection.settled().await } else { None })
+    }
+
+    async fn take(&mut self, keep: Keep, limit: u64, deadline: Deadline, phases: &mut Phases) -> Content {
+        let mut content = Content::default();
+        self.source.wire_limit = limit.saturating_add(CODING_OVERHEAD);
+        if let Incoming::Quic(body) = &self.source.incoming {
+            body.allow(self.source.wire_limit);
+        }
+        // Pinned here, since a future that is handed on is copied.
+        let outcome = timeout_at(deadline.at, pin!(self.fill(&mut content, keep, limit))).await;
+        content.wire_bytes = self.source.wire_bytes;
+        content.failure = match outcome {
+            Ok(Ok(())) => None,
+            Ok(Err(failure)) => Some(failure),
+            Err(_) => Some(Failure::timed_out(Phase::Transfer, deadline.timeout)),
+        };
+        self.source.marks.settle(phases);
+        content
+    }
+
+    async fn fill(&mut self, content: &mut Content, keep: Keep, limit: u64) -> Result<(), Failure> {
+        match self.source.fill_buf().await.map(<[u8]>::is_empty) {
+            // An empty body needs no decoding, whatever the head declares.
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            Err(error) => return Err(self.failure_of(&error, &Codings::default(), limit)),
+        }
+        let codings = self.codings.clone()?;
+        let outcome = if codings.is_empty() {
+            copy(&mut self.source, content, keep, limit).await
+        } else {
+            match coding::decoder(&mut self.source, &codings, limit).await {
+                Ok(decoder) => decode(decoder, content, keep).await,
+                Err(error) => Err(error),
+            }
+        };
+        outcome.map_err(|error| self.failure_of(&error, &codings, limit))
+    }
+
+    fn failure_of(&mut self, error: &io::Error, codings: &Codings, limit: u64) -> Failure {
+        if let Some(failure) = self.source.failure.take() {
+            return failure;
+        }
+        if TooMuch::caused(error) {
+            return too_large(limit);
+        }
+        let detail = format!("`{codings}`: {error}");
+        Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail)
+    }
+}
+
+fn too_large(limit: u64) -> Failure {
+    Failure::new(
+        Phase::Transfer,
+        FailureKind::ResponseTooLarge,
+        format!("the body has more than {limit} bytes"),
+    )
+}
+
+async fn copy(source: &mut Source, content: &mut Content, keep: Keep, limit: u64) -> io::Result<()> {
+    for number in 1_u32.. {
+        let bytes = source.fill_buf().await?;
+        let count = bytes.len();
+        if count == 0 {
+            break;
+        }
+        content.body_bytes += count as u64;
+        if content.body_bytes > limit {
+            return Err(TooMuch.into());
+        }
+        content.take(bytes, keep);
+        source.consume(count);
+        if number.is_multiple_of(CHUNKS_PER_TURN) {
+            tokio::task::yield_now().await;
+        }
+    }
+    Ok(())
+}
+
+async fn decode(mut decoder: coding::Decoder<'_>, content: &mut Content, keep: Keep) -> io::Result<()> {
+    let mut step = Vec::with_capacity(STEP_BYTES);
+    for number in 1_u32.. {
+        step.clear();
+        if decoder.read_buf(&mut step).await? == 0 {
+            break;
+        }
+        content.body_bytes += step.len() as u64;
+        content.take(&step, keep);
+        if number.is_multiple_of(STEPS_PER_TURN) {
+            tokio::task::yield_now().await;
+        }
+    }
+    Ok(())
+}
+
+/// The undecoded body as a buffered reader, which moves the connection on while it waits.
+pub(super) struct Source {
+    incoming: Incoming,
+    driver: Driver,
+    marks: Marks,
+    chunk: Bytes,
+    wire_bytes: u64,
+    wire_limit: u64,
+    /// Bytes taken since others had their turn.
+    this_turn: usize,
+    failure: Option<Failure>,
+}
+
+impl Source {
+    fn stop(&mut self, failure: Failure) -> io::Error {
+        self.failure = Some(failure);
+        io::ErrorKind::Other.into()
+    }
+}
+
+impl Source {
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, Failure>>> {
+        match &mut self.incoming {
+            Incoming::Quic(body) => body.poll_data(cx),
+            Incoming::Hyper(body) => {
+                let frame = ready!(Pin::new(body).poll_frame(cx));
+                let marks = &self.marks;
+                Poll::Ready(frame.map(|frame| match frame {
+                    Ok(frame) => Ok(frame.into_data().unwrap_or_default()),
+                    Err(error) => Err(fault::of(marks, &error)),
+                }))
+            }
+        }
+    }
+}
+
+impl AsyncBufRead for Source {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        let this = self.get_mut();
+        if this.this_turn >= BYTES_PER_TURN {
+            this.this_turn = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        while this.chunk.is_empty() {
+            let mut chunk = this.poll_chunk(cx);
+            if chunk.is_pending() {
+                this.driver.poll(cx);
+                chunk = this.poll_chunk(cx);
+            }
+            match ready!(chunk) {
+                None => break,
+                Some(Ok(chunk)) => this.chunk = chunk,
+                Some(Err(failure)) => return Poll::Ready(Err(this.stop(failure))),
+            }
+            this.wire_bytes += this.chunk.len() as u64;
+            if this.wire_bytes > this.wire_limit {
+                let failure = too_large(this.wire_limit - CODING_OVERHEAD);
+                return Poll::Ready(Err(this.stop(failure)));
+            }
+        }
+        Poll::Ready(Ok(&this.chunk))
+    }
+
+    fn consume(mut self: Pin<&mut Self>, amount: usize) {
+        self.chunk.advance(amount);
+        self.this_turn += amount;
+    }
+}
+
+impl AsyncRead for Source {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let bytes = ready!(self.as_mut().poll_fill_buf(cx))?;
+        let count = bytes.len().min(buf.remaining());
+        buf.put_slice(&bytes[..count]);
+        self.consume(count);
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,285 @@
+//! One request on its way through logins and redirects.
+
+use std::time::Duration;
+
+use http::header::HeaderValue;
+use http::{Method, Request as Message, StatusCode, Version};
+use http_body_util::Full;
+use tokio::io::{AsyncRead, AsyncWrite};
+use url::Url;
+
+use super::login::Session;
+use super::record::told;
+use super::redirect::{self, shown};
+use super::{Client, Jar, Request};
+use crate::domain::{Failure, FailureKind, HeaderList, Hop, Phase, Phases};
+use crate::net::{Abrupt, TlsOptions, Trace, end_by_reset};
+use crate::protocol::http as wire;
+use crate::protocol::http::body::Body;
+use crate::protocol::http::exchange::{Head, Protocol};
+
+/// Challenges that are answered at most: the first one, and a few that call the answer outdated.
+const MOST_LOGINS: u32 = 3;
+
+/// A request, asked as often as its logins and redirects want it.
+#[derive(Debug)]
+pub struct Journey<'a> {
+    client: Client<'a>,
+    /// As the monitor wants it; what redirects change stands beside it.
+    pub(super) request: &'a Request,
+    jar: &'a mut Jar,
+    /// The way and the phases of the exchange that is under way.
+    pub trace: Trace,
+    /// What is asked for now.
+    pub(super) url: Url,
+    pub(super) method: Method,
+    has_body: bool,
+    /// From the start of the attempt to that of the exchange under way.
+    pub(super) began: Duration,
+    /// The cookies that went out with it; its answer may have brought others.
+    cookies: Option<HeaderValue>,
+    /// The value of `Authorization` that went out with it.
+    pub(super) authorization: Option<HeaderValue>,
+    /// The header fields that went out with it, where they are wanted for its record.
+    pub(super) sent: Option<HeaderList>,
+    /// The version that was agreed on.
+    pub(super) version: Version,
+    is_secured: bool,
+    fell_back: Option<String>,
+    /// Set once the server has asked for it.
+    pub(super) session: Option<Session>,
+    /// How often it was set.
+    logins: u32,
+    done: Travelled,
+}
+
+/// What was seen on the way; complete up to where it ended.
+#[derive(Clone, Debug, Default)]
+pub struct Travelled {
+    /// Sums over all exchanges.
+    pub phases: Phases,
+    /// The last exchange, whose phases are in the sums too.
+    pub trace: Trace,
+    /// The redirects that were followed.
+    pub hops: Vec<Hop>,
+}
+
+impl<'a> Journey<'a> {
+    /// Before the first exchange.
+    pub fn new(client: Client<'a>, request: &'a Request, jar: &'a mut Jar) -> Self {
+        Self {
+            client,
+            request,
+            jar,
+            trace: Trace::default(),
+            url: request.url.clone(),
+            method: request.method.clone(),
+            has_body: request.body.is_some(),
+            began: Duration::ZERO,
+            cookies: None,
+            authorization: None,
+            sent: None,
+            version: request.version,
+            is_secured: false,
+            fell_back: None,
+            session: request.preemptive.then_some(Session::Basic),
+            logins: 0,
+            done: Travelled::default(),
+        }
+    }
+
+    /// What is asked for now, without credentials.
+    #[must_use]
+    pub const fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Whether the exchange under way went over TLS that was not refused.
+    #[must_use]
+    pub const fn is_secured(&self) -> bool {
+        self.is_secured
+    }
+
+    /// Whether the exchange under way said who asks.
+    #[must_use]
+    pub const fn is_authorized(&self) -> bool {
+        self.authorization.is_some()
+    }
+
+    /// Says once that the server does not speak the wanted version.
+    pub fn take_fallback(&mut self) -> Option<String> {
+        self.fell_back.take()
+    }
+
+    /// Opens a connection to the current URL, sends the request and waits for the head of the answer; keeps its
+    /// cookies.
+    ///
+    /// # Errors
+    /// The failure, in the phase that it happened in; [`Self::trace`] has what was seen until then.
+    pub async fn ask(&mut self) -> Result<(Head, Body), Failure> {
+        self.began = self.client.started.elapsed();
+        self.sent = None;
+        self.is_secured = false;
+        self.version = self.request.version;
+        let Client { net, way, deadline, .. } = self.client;
+        let endpoint = way.endpoint(&self.url);
+        let is_https = self.url.scheme() == "https";
+        if self.version == Version::HTTP_3 && is_https {
+            let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
+            // This and TLS are on the heap: what goes without needs no room for them.
+            let quic = Box::pin(net.quic(&endpoint, &options, deadline, &mut self.trace)).await?;
+            self.is_secured = true;
+            let message = self.prepare()?;
+            let answer = wire::open_quic(quic, message, deadline, &mut self.trace.phases).await?;
+            self.jar.keep(&self.url, &answer.0.headers);
+            return Ok(answer);
+        }
+        if self.version == Version::HTTP_3 {
+            let shown = shown(&self.url);
+            self.fell_back = Some(format!("`{shown}` is no https URL, HTTP/1.1 was used instead of HTTP/3"));
+            self.version = Version::HTTP_11;
+        }
+        let tcp = net.connect(&endpoint, deadline, &mut self.trace).await?;
+        // All that matters is read before the close.
+        if !is_https {
+            let protocol = match self.version {
+                Version::HTTP_2 => Protocol::Http2,
+                _ => Protocol::Http1,
+            };
+            return self.exchange(Abrupt::new(tcp), protocol).await;
+        }
+        end_by_reset(&tcp);
+        let options = TlsOptions { alpn: alpn(self.version), ..way.tls.clone() };
+        let handshake = net.handshake(tcp, &endpoint.host, &options, deadline, &mut self.trace);
+        let stream = Box::pin(handshake).await?;
+        self.is_secured = true;
+        let protocol = match stream.alpn_protocol() {
+            Some(b"h2") => Protocol::Http2,
+            _ => Protocol::Http1,
+        };
+        if (self.version, protocol) == (Version::HTTP_2, Protocol::Http1) {
+            self.fell_back = Some(format!("`{}` does not speak HTTP/2, HTTP/1.1 was used", shown(&self.url)));
+            self.version = Version::HTTP_11;
+        }
+        Box::pin(self.exchange(stream, protocol)).await
+    }
+
+    async fn exchange<S>(&mut self, stream: S, protocol: Protocol) -> Result<(Head, Body), Failure>
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let message = self.prepare()?;
+        let deadline = self.client.deadline;
+        let answer = wire::open(stream, protocol, message, deadline, &mut self.trace.phases).await?;
+        self.jar.keep(&self.url, &answer.0.headers);
+        Ok(answer)
+    }
+
+    /// The request of the exchange under way, with what says who asks.
+    fn prepare(&mut self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
+        self.authorization = self.authorize();
+        self.cookies = self.jar.header(&self.url);
+        let message = self.message()?;
+        self.sent = self.client.records.then(|| told(message.headers()));
+        Ok(message)
+    }
+
+    fn authorize(&mut self) -> Option<HeaderValue> {
+        let login = self.request.login.as_ref().filter(|login| login.is_for(&self.url))?;
+        let body = self.request.body.as_deref().filter(|_| self.has_body).unwrap_or_default();
+        login.authorization(self.session.as_mut()?, &self.method, &self.url, body)
+    }
+
+    /// Whether the exchange under way sends the body.
+    pub(super) const fn has_body(&self) -> bool {
+        self.has_body
+    }
+
+    /// The request of the exchange under way.
+    pub(super) fn message(&self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
+        let body = self.request.body.as_ref().filter(|_| self.has_body);
+        super::request::message(self, body, self.cookies.clone())
+    }
+
+    /// Goes on after an answer: answers a challenge, or follows a redirect. Whether another [`Self::ask`] is due;
+    /// if not, the answer is the last one.
+    ///
+    /// # Errors
+    /// A redirect that cannot be followed, and a challenge that cannot be answered.
+    pub fn go_on(&mut self, head: &Head) -> Result<bool, Failure> {
+        if self.request.follows && redirect::is_redirect(head.status) {
+            self.follow(head)?;
+        } else if self.can_log_in(head) {
+            self.session = Some(Session::answering(&head.headers)?);
+            self.logins += 1;
+        } else {
+            return Ok(false);
+        }
+        self.close();
+        Ok(true)
+    }
+
+    fn follow(&mut self, head: &Head) -> Result<(), Failure> {
+        let to = redirect::target(&self.url, head.status, &head.headers)?;
+        if self.done.hops.len() == redirect::MOST {
+            let detail = format!("more than {} redirects, the next one to `{}`", redirect::MOST, shown(&to));
+            return Err(Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail));
+        }
+        self.done.hops.push(Hop {
+            url: self.url.as_str().to_owned(),
+            http_status: head.status.as_u16(),
+            address: self.trace.address,
+            phases: self.trace.phases,
+        });
+        let method = redirect::method(head.status, &self.method);
+        self.has_body &= method == self.method;
+        self.method = method;
+        self.url = to;
+        Ok(())
+    }
+
+    /// Whether [`Self::go_on`] would go on after this answer, or fail to.
+    #[must_use]
+    pub fn goes_on(&self, head: &Head) -> bool {
+        self.request.follows && redirect::is_redirect(head.status) || self.can_log_in(head)
+    }
+
+    fn can_log_in(&self, head: &Head) -> bool {
+        head.status == StatusCode::UNAUTHORIZED
+            && self.logins < MOST_LOGINS
+            && self.request.login.as_ref().is_some_and(|login| login.is_for(&self.url))
+            && self.session.as_ref().is_none_or(|session| session.is_outdated(&head.headers))
+    }
+
+    /// Moves what the last exchange saw to the rest. What a shorter way saw of names and TLS stays.
+    fn close(&mut self) {
+        let trace = std::mem::take(&mut self.trace);
+        self.done.phases.add_all(&trace.phases);
+        let last = &mut self.done.trace;
+        last.phases = trace.phases;
+        last.address = trace.address.or(last.address);
+        if !trace.resolved.is_empty() {
+            last.resolved = trace.resolved;
+        }
+        if trace.tls.is_some() {
+            last.tls = trace.tls;
+        }
+    }
+
+    /// What was seen, complete up to here.
+    #[must_use]
+    pub fn end(mut self) -> Travelled {
+        self.close();
+        self.done
+    }
+}
+
+/// What is offered in the handshake for a request of `version`.
+const fn alpn(version: Version) -> &'static [&'static [u8]] {
+    match version {
+        Version::HTTP_3 => &[b"h3"],
+        Version::HTTP_2 => &[b"h2", b"http/1.1"],
+        Version::HTTP_11 => &[b"http/1.1"],
+        _ => &[],
+    }
+}

@@ -1,0 +1,351 @@
+//! Digest access authentication (RFC 7616; without `qop` the older form of RFC 2069).
+
+use aws_lc_rs::digest::{SHA256, SHA512_256, digest};
+use md5::{Digest as _, Md5};
+
+use super::challenge::Challenge;
+use crate::domain::hexadecimal;
+
+/// The request that an answer is for.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    /// Its method.
+    pub(super) method: &'a str,
+    /// What stands in the request line.
+    pub(super) target: &'a str,
+    /// Its body.
+    pub(super) body: &'a [u8],
+}
+
+/// A challenge that is answered, and how often it was so far. Holds no secret.
+#[derive(Debug)]
+pub(in crate::protocol::http::client) struct Digest {
+    realm: Vec<u8>,
+    nonce: Vec<u8>,
+    opaque: Option<Vec<u8>>,
+    hash: Hash,
+    is_session: bool,
+    /// As the server wrote it; not repeated when it wrote none.
+    algorithm: Option<String>,
+    /// What the answer protects; `None` in the older form.
+    quality: Option<Quality>,
+    /// Whether the server wants the user's name hashed (RFC 7616 3.4.4).
+    hashes_user: bool,
+    is_stale: bool,
+    cnonce: String,
+    count: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hash {
+    Md5,
+    Sha256,
+    Sha512Of256,
+}
+
+/// `qop`: what stands behind the hash of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Quality {
+    /// Method and target.
+    Auth,
+    /// The body of the request too.
+    AuthInt,
+}
+
+impl Quality {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Auth => "auth",
+            Self::AuthInt => "auth-int",
+        }
+    }
+
+    /// The best that a server offers, in a comma list: `auth` before `auth-int`, which few servers get right.
+    fn of(offered: &str) -> Option<Self> {
+        let offers =
+            |wanted: Self| offered.split(',').any(|one| one.trim().eq_ignore_ascii_case(wanted.name()));
+        [Self::Auth, Self::AuthInt].into_iter().find(|&wanted| offers(wanted))
+    }
+}
+
+impl Hash {
+    /// The hash of `parts`, joined by colons, in hexadecimal.
+    fn of(self, parts: &[&[u8]]) -> Vec<u8> {
+        let text = parts.join(&b':');
+        match self {
+            Self::Md5 => hex(&Md5::digest(&text)),
+            Self::Sha256 => hex(digest(&SHA256, &text).as_ref()),
+            Self::Sha512Of256 => hex(digest(&SHA512_256, &text).as_ref()),
+        }
+    }
+}
+
+impl Digest {
+    /// The answer to `challenge`; `None` when it is no Digest, or one with an algorithm or quality that is
+    /// not spoken here.
+    pub(super) fn of(challenge: &Challenge) -> Option<Self> {
+        if challenge.scheme != "digest" {
+            return None;
+        }
+        let algorithm = challenge.text("algorithm");
+        let (hash, is_session) = match algorithm.as_deref().unwrap_or("MD5").to_ascii_uppercase().as_str() {
+            "MD5" => (Hash::Md5, false),
+            "MD5-SESS" => (Hash::Md5, true),
+            "SHA-256" => (Hash::Sha256, false),
+            "SHA-256-SESS" => (Hash::Sha256, true),
+            "SHA-512-256" => (Hash::Sha512Of256, false),
+            "SHA-512-256-SESS" => (Hash::Sha512Of256, true),
+            _ => return None,
+        };
+        let qop = challenge.text("qop");
+        let quality = qop.as_deref().and_then(Quality::of);
+        // The hash of a session needs the client's nonce, which is sent together with a quality only.
+        if quality.is_none() && (qop.is_some() || is_session) {
+            return None;
+        }
+        let is_true = |name: &str| challenge.text(name).is_some_and(|word| word.eq_ignore_ascii_case("true"));
+        let mut random = [0; 16];
+        aws_lc_rs::rand::fill(&mut random).ok()?;
+        Some(Self {
+            realm: challenge.value("realm").unwrap_or_default().to_vec(),
+            nonce: challenge.value("nonce")?.to_vec(),
+            opaque: challenge.value("opaque").map(<[u8]>::to_vec),
+            hash,
+            is_session,
+            algorithm,
+            quality,
+            hashes_user: is_true("userhash"),
+            is_stale: is_true("stale"),
+            cnonce: String::from_utf8_lossy(&hex(&random)).into_owned(),
+            count: 0,
+        })
+    }
+
+    /// Whether `new`, which came in a 401 to an answer of this one, asks for another answer.
+    pub(super) fn gives_way_to(&self, new: &Self) -> bool {
+        new.is_stale || new.realm != self.realm
+    }
+
+    /// The value of `Authorization` for the request `asked`.
+    pub(super) fn answer(&mut self, user: &[u8], password: &[u8], asked: Asked<'_>) -> Vec<u8> {
+        self.count += 1;
+        let count = format!("{:08x}", self.count);
+        let (nonce, cnonce) = (self.nonce.as_slice(), self.cnonce.as_bytes());
+        let mut secret = self.hash.of(&[user, &self.realm, password]);
+        if self.is_session {
+            secret = self.hash.of(&[&secret, nonce, cnonce]);
+        }
+        let mut request = vec![asked.method.as_bytes(), asked.target.as_bytes()];
+        let body = self.hash.of(&[asked.body]);
+        request.extend((self.quality == Some(Quality::AuthInt)).then_some(body.as_slice()));
+        let request = self.hash.of(&request);
+        let response = match self.quality.map(Quality::name) {
+            Some(quality) => {
+                self.hash.of(&[&secret, nonce, count.as_bytes(), cnonce, quality.as_bytes(), &request])
+            }
+            None => self.hash.of(&[&secret, nonce, &request]),
+        };
+        let mut value = b"Digest ".to_vec();
+        if self.hashes_user {
+            value.extend([b"username=".as_slice(), &quoted(&self.hash.of(&[user, &self.realm]))].concat());
+        } else {
+            value.extend(user_name(user));
+        }
+        for (name, text) in [
+            ("realm", Some(self.realm.as_slice())),
+            ("nonce", Some(nonce)),
+            ("uri", Some(asked.target.as_bytes())),
+            ("response", Some(response.as_slice())),
+            ("opaque", self.opaque.as_deref()),
+        ] {
+            if let Some(text) = text {
+                value.extend_from_slice(format!(", {name}=").as_bytes());
+                value.extend(quoted(text));
+            }
+        }
+        if let Some(algorithm) = &self.algorithm {
+            value.extend_from_slice(format!(", algorithm={algorithm}").as_bytes());
+        }
+        if let Some(quality) = self.quality.map(Quality::name) {
+            let parts = format!(", qop={quality}, nc={count}, cnonce=\"{}\"", self.cnonce);
+            value.extend_from_slice(parts.as_bytes());
+        }
+        if self.hashes_user {
+            value.extend_from_slice(b", userhash=true");
+        }
+        value
+    }
+}
+
+/// The user name; one with characters beyond ASCII in the form of RFC 8187 (RFC 7616 3.4 `username*`).
+fn user_name(user: &[u8]) -> Vec<u8> {
+    if user.iter().all(|byte| (b' '..=b'~').contains(byte)) {
+        return [b"username=".as_slice(), &quoted(user)].concat();
+    }
+    let escaped = percent_encoding::percent_encode(user, percent_encoding::NON_ALPHANUMERIC);
+    format!("username*=UTF-8''{escaped}").into_bytes()
+}
+
+fn quoted(text: &[u8]) -> Vec<u8> {
+    let mut quoted = vec![b'"'];
+    for &byte in text {
+        if matches!(byte, b'"' | b'\\') {
+            quoted.push(b'\\');
+        }
+        quoted.push(byte);
+    }
+    quoted.push(b'"');
+    quoted
+}
+
+fn hex(bytes: &[u8]) -> Vec<u8> {
+    hexadecimal(bytes).into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::WWW_AUTHENTICATE;
+    use http::{HeaderMap, HeaderValue};
+
+    use super::super::challenge::listed;
+    use super::*;
+
+    fn digest_of(value: &str) -> Option<Digest> {
+        let mut headers = HeaderMap::new();
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_str(value).unwrap());
+        listed(&headers).iter().find_map(Digest::of)
+    }
+
+    fn answer(value: &str, cnonce: &str, user: &str, password: &str) -> String {
+        let mut digest = digest_of(value).unwrap();
+        cnonce.clone_into(&mut digest.cnonce);
+        let asked = Asked { method: "GET", target: "/dir/index.html", body: b"" };
+        let answer = digest.answer(user.as_bytes(), password.as_bytes(), asked);
+        String::from_utf8(answer).unwrap()
+    }
+
+    #[test]
+    fn the_examples_of_the_rfcs_come_out_as_printed() {
+        let of_7616 = "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", \
+             nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", \
+             opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\", algorithm=";
+        let of_2617 = "Digest realm=\"testrealm@host.com\", qop=\"auth,auth-int\", \
+             nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\", opaque=\"5ccc069c403ebaf9f0171e9517f40e41\"";
+        let of_2069 = "Digest realm=\"testrealm@host.com\", \
+             nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\", opaque=\"5ccc069c403ebaf9f0171e9517f40e41\"";
+        let cnonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ";
+        for (challenge, cnonce, password, response) in [
+            (format!("{of_7616}MD5"), cnonce, "Circle of Life", "8ca523f5e9506fed4657c9700eebdbec"),
+            (
+                format!("{of_7616}SHA-256"),
+                cnonce,
+                "Circle of Life",
+                "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1",
+            ),
+            (of_2617.to_owned(), "0a4f113b", "Circle Of Life", "6629fae49393a05397450978507c4ef1"),
+            (of_2069.to_owned(), "", "CircleOfLife", "1949323746fe6a43ef61f9606e7febea"),
+        ] {
+            let answer = answer(&challenge, cnonce, "Mufasa", password);
+            assert!(answer.contains(&format!(", response=\"{response}\"")), "{challenge}: {answer}");
+            assert_eq!(answer.contains("qop=auth, nc=00000001, cnonce="), !cnonce.is_empty(), "{answer}");
+            assert_eq!(answer.contains("algorithm="), challenge.contains("algorithm"), "{answer}");
+            assert!(answer.starts_with("Digest username=\"Mufasa\", realm=\""), "{answer}");
+        }
+    }
+
+    #[test]
+    fn the_requests_of_a_session_are_counted() {
+        let mut digest = digest_of("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=MD5-sess").unwrap();
+        "c".clone_into(&mut digest.cnonce);
+        let asked = Asked { method: "GET", target: "/a", body: b"" };
+        // H(H(H(u:r:p):n:c):n:nc:c:auth:H(GET:/a)), by Python's hashlib.
+        for (count, response) in [
+            ("00000001", "6f2dd4cd680a63aec6047f68dc8ba023"),
+            ("00000002", "020bf6ebf036ff316453a4168320d453"),
+        ] {
+            let answer = String::from_utf8(digest.answer(b"u", b"p", asked)).unwrap();
+            assert!(answer.contains(&format!("nc={count}")), "{answer}");
+            assert!(answer.contains(response), "{answer}");
+        }
+        let mut digest =
+            digest_of("Digest realm=\"r\", nonce=\"n\", qop=auth, algorithm=SHA-256-sess").unwrap();
+        "c".clone_into(&mut digest.cnonce);
+        let answer = String::from_utf8(digest.answer(b"u", b"p", asked)).unwrap();
+        assert!(
+            answer.contains("858ded4bdc539ee7d5b3a904d108f516e55475cdbe70e97c30ec77fe3a762575"),
+            "{answer}"
+        );
+    }
+
+    #[test]
+    fn sha_512_256_with_a_hashed_user_name_is_as_the_erratum_of_the_rfc_prints_it() {
+        // RFC 7616 3.9.2 with erratum 4897: the RFC itself prints the hash of something else.
+        let challenge = "Digest realm=\"api@example.org\", qop=\"auth\", algorithm=SHA-512-256, \
+             nonce=\"5TsQWLVdgBdmrQ0XsxbDODV+57QdFR34I9HAbC/RVvkK\", \
+             opaque=\"HRPCssKJSGjCrkzDg8OhwpzCiGPChXYjwrI2QmXDnsOS\", charset=UTF-8, userhash=true";
+        let mut digest = digest_of(challenge).unwrap();
+        "NTg6RKcb9boFIAS3KrFK9BGeh+iDa/sm6jUMp2wds69v".clone_into(&mut digest.cnonce);
+        let asked = Asked { method: "GET", target: "/doe.json", body: b"" };
+        let answer = digest.answer("Jäsøn Doe".as_bytes(), b"Secret, or not?", asked);
+        let answer = String::from_utf8(answer).unwrap();
+        for part in [
+            "Digest username=\"793263caabb707a56211940d90411ea4a575adeccb7e360aeb624ed06ece9b0b\", realm=",
+            ", response=\"3798d4131c277846293534c3edc11bd8a5e4cdcbff78b05db9d95eeb1cec68a5\"",
+            ", algorithm=SHA-512-256",
+            ", userhash=true",
+        ] {
+            assert!(answer.contains(part), "{part}: {answer}");
+        }
+        assert!(!answer.contains("Doe"), "{answer}");
+    }
+
+    #[test]
+    fn auth_int_covers_the_body_and_is_taken_when_nothing_else_is_offered() {
+        let realm =
+            "Digest realm=\"http-auth@example.org\", nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\"";
+        // By Python's hashlib.
+        for (algorithm, qop, response) in [
+            ("MD5", "auth-int", "e4ac3c00299d523b5391298c4f855c18"),
+            ("SHA-256", "AUTH-INT", "176672e206620851b3a3441c734a317be951c64addcf827261d0455187323ab3"),
+        ] {
+            let mut digest = digest_of(&format!("{realm}, algorithm={algorithm}, qop=\"{qop}\"")).unwrap();
+            "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ".clone_into(&mut digest.cnonce);
+            let asked = Asked { method: "POST", target: "/dir/index.html", body: b"a=b" };
+            let answer = digest.answer(b"Mufasa", b"Circle of Life", asked);
+            let answer = String::from_utf8(answer).unwrap();
+            assert!(answer.contains(response), "{answer}");
+            assert!(answer.contains(", qop=auth-int, nc=00000001, "), "{answer}");
+        }
+        let both = digest_of(&format!("{realm}, qop=\"auth-int, auth\"")).unwrap();
+        assert_eq!(both.quality, Some(Quality::Auth));
+    }
+
+    #[test]
+    fn odd_names_are_quoted_or_escaped() {
+        let value = "Digest realm=\"a \\\"b\\\\\", nonce=\"n\"";
+        let odd = answer(value, "", "o\"neil\\", "p");
+        assert!(odd.starts_with("Digest username=\"o\\\"neil\\\\\", realm=\"a \\\"b\\\\\", nonce"), "{odd}");
+        let far = answer(value, "", "Jäsøn Doe", "p");
+        assert!(far.starts_with("Digest username*=UTF-8''J%C3%A4s%C3%B8n%20Doe, realm="), "{far}");
+    }
+
+    #[test]
+    fn what_is_not_spoken_is_not_answered() {
+        for value in [
+            "Digest realm=\"r\"",
+            "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512",
+            "Digest realm=\"r\", nonce=\"n\", qop=\"auth-conf\"",
+            "Digest realm=\"r\", nonce=\"n\", algorithm=MD5-sess",
+            "Basic realm=\"r\", nonce=\"n\"",
+        ] {
+            assert!(digest_of(value).is_none(), "{value}");
+        }
+    }
+
+    #[test]
+    fn client_nonces_differ() {
+        let cnonce = || digest_of("Digest realm=\"r\", nonce=\"n\"").unwrap().cnonce;
+        assert_ne!(cnonce(), cnonce());
+        assert_eq!(cnonce().len(), 32);
+    }
+}

@@ -1,0 +1,126 @@
+//! An exchange as the result tells it: bounded, and without what lets somebody in.
+
+use std::borrow::Cow;
+
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{HeaderMap, Version};
+
+use super::request::is_secret;
+use super::{Journey, Request};
+use crate::domain::{Excerpt, Failure, HeaderList, HttpExchange, lossy, printable};
+use crate::protocol::http::exchange::Head;
+use crate::syntax::MASK;
+
+/// Header fields that are told.
+const FIELDS: usize = 64;
+/// Bytes of a value that are told.
+const VALUE: usize = 512;
+
+/// What came of an exchange, for its record.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kept<'k> {
+    /// The head of the answer, when there was one.
+    pub head: Option<&'k Head>,
+    /// The beginning of the decoded body.
+    pub body: &'k [u8],
+    /// Bytes of the body over the wire.
+    pub wire_bytes: u64,
+    /// Bytes of the body after decoding.
+    pub body_bytes: u64,
+    /// What went wrong with the exchange.
+    pub failure: Option<&'k Failure>,
+    /// Bytes of either body that are told; 0 leaves both out.
+    pub most: usize,
+}
+
+impl Journey<'_> {
+    /// The exchange under way, as a result tells it.
+    #[must_use]
+    pub fn record(&mut self, kept: &Kept<'_>) -> HttpExchange {
+        let mut exchange = HttpExchange {
+            started_us: u64::try_from(self.began.as_micros()).unwrap_or(u64::MAX),
+            method: self.method.as_str().to_owned(),
+            url: self.url.as_str().to_owned(),
+            address: self.trace.address,
+            phases: self.trace.phases,
+            body_wire_bytes: kept.wire_bytes,
+            body_bytes: kept.body_bytes,
+            failure: kept.failure.cloned(),
+            ..HttpExchange::default()
+        };
+        // It could be made before; if it could not, that is the failure.
+        let sent = self.sent.take().or_else(|| self.message().ok().map(|message| told(message.headers())));
+        if let Some(sent) = sent {
+            exchange.request_headers = sent;
+            let Request { body, headers, .. } = self.request;
+            let body = body.as_ref().filter(|body| self.has_body() && kept.most > 0 && !body.is_empty());
+            exchange.request_body = body.map(|body| excerpt(body, body.len() as u64, headers, kept.most));
+        }
+        if let Some(head) = kept.head {
+            exchange.http_status = head.status.as_u16();
+            version_name(head.version).clone_into(&mut exchange.http_version);
+            exchange.http_reason = head.reason.as_deref().map(short);
+            exchange.response_headers = told(&head.headers);
+            let body = Some(kept.body).filter(|body| kept.most > 0 && !body.is_empty());
+            exchange.response_body =
+                body.map(|body| excerpt(body, kept.body_bytes, &head.headers, kept.most));
+        }
+        exchange
+    }
+}
+
+/// The fields by name and value, with the values masked that let somebody in.
+pub(super) fn told(headers: &HeaderMap) -> HeaderList {
+    let fields = || headers.iter().take(FIELDS);
+    let bytes = fields().map(|(name, value)| name.as_str().len() + value.len().min(VALUE)).sum();
+    let mut list = HeaderList::with_capacity(headers.len().min(FIELDS), bytes);
+    for (name, value) in fields() {
+        list.push(name.as_str(), &told_value(name, value));
+    }
+    list
+}
+
+fn told_value<'v>(name: &HeaderName, value: &'v HeaderValue) -> Cow<'v, str> {
+    let bytes = value.as_bytes();
+    if is_secret(name) || value.is_sensitive() {
+        return MASK.into();
+    }
+    match bytes.get(..VALUE) {
+        Some(start) if bytes.len() > VALUE => {
+            format!("{}… ({} bytes)", String::from_utf8_lossy(start), bytes.len()).into()
+        }
+        _ => lossy(bytes),
+    }
+}
+
+fn excerpt(body: &[u8], bytes: u64, headers: &HeaderMap, most: usize) -> Excerpt {
+    let text = lossy(body.get(..most).unwrap_or(body)).into_owned();
+    Excerpt { mimetype: of_media_type(headers).map(short).unwrap_or_default(), text, bytes }
+}
+
+/// The declared type of a body, with its charset.
+#[must_use]
+pub fn of_media_type(headers: &HeaderMap) -> Option<&str> {
+    headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok())
+}
+
+/// What a peer wrote, in a length that a result can bear.
+#[must_use]
+pub fn short(text: &str) -> String {
+    match text.char_indices().nth(120) {
+        Some((end, _)) => printable(&text[..end]),
+        None => printable(text),
+    }
+}
+
+/// The version as results tell it.
+#[must_use]
+pub fn version_name(version: Version) -> &'static str {
+    match version {
+        Version::HTTP_09 => "HTTP/0.9",
+        Version::HTTP_10 => "HTTP/1.0",
+        Version::HTTP_2 => "HTTP/2",
+        Version::HTTP_3 => "HTTP/3",
+        _ => "HTTP/1.1",
+    }
+}

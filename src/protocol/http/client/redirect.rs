@@ -1,0 +1,129 @@
+//! Where a redirect leads (RFC 9110 section 15.4).
+
+use http::header::LOCATION;
+use http::{HeaderMap, Method, StatusCode};
+use url::Url;
+
+use crate::domain::{Failure, FailureKind, Phase, cut};
+
+/// Redirects that are followed at most (behaviour.md 4).
+pub const MOST: usize = 10;
+/// Bytes of a URL that can be put into a request.
+const LONGEST: usize = 65_000;
+/// Characters of a URL that a message shows.
+const SHOWN: usize = 200;
+
+/// Whether `status` asks to go elsewhere; the other 3xx do not name one place.
+#[must_use]
+pub fn is_redirect(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
+}
+
+/// The URL that an answer of `from` sends to.
+///
+/// # Errors
+/// [`FailureKind::RedirectInvalid`] without a usable `Location`.
+pub fn target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Result<Url, Failure> {
+    let invalid = |words: String| {
+        let detail = format!("{} from `{}` {words}", status.as_u16(), shown(from));
+        Failure::new(Phase::Validate, FailureKind::RedirectInvalid, detail)
+    };
+    let location = headers.get(LOCATION).ok_or_else(|| invalid("has no `Location`".to_owned()))?;
+    let location = String::from_utf8_lossy(location.as_bytes());
+    let mut to =
+        from.join(&location).map_err(|error| invalid(format!("has a `Location` that is no URL: {error}")))?;
+    if !matches!(to.scheme(), "http" | "https") || to.host_str().is_none_or(str::is_empty) {
+        return Err(invalid(format!("leads to `{}:`, which is not followed", to.scheme())));
+    }
+    // Credentials in a Location are somebody else's idea: they are not sent. http URLs take both calls.
+    let _ = to.set_username("");
+    let _ = to.set_password(None);
+    to.set_fragment(None);
+    if to.as_str().len() > LONGEST {
+        return Err(invalid(format!("leads to a URL of more than {LONGEST} bytes")));
+    }
+    Ok(to)
+}
+
+/// The method to go on with. 303 asks for GET; after 301 and 302 a POST becomes GET, as browsers do.
+pub(super) fn method(status: StatusCode, method: &Method) -> Method {
+    match status.as_u16() {
+        303 if method != Method::HEAD => Method::GET,
+        301 | 302 if method == Method::POST => Method::GET,
+        _ => method.clone(),
+    }
+}
+
+/// A URL for messages: without credentials and not longer than a line.
+#[must_use]
+pub fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    cut(url.as_str(), SHOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn follow(from: &str, location: Option<&str>) -> Result<String, String> {
+        let mut headers = HeaderMap::new();
+        if let Some(location) = location {
+            headers.insert(LOCATION, location.parse().unwrap());
+        }
+        let from = Url::parse(from).unwrap();
+        target(&from, StatusCode::FOUND, &headers).map(String::from).map_err(|failure| failure.detail)
+    }
+
+    #[test]
+    fn locations_are_resolved_against_the_url() {
+        for (from, location, to) in [
+            ("http://a/b/c?d", "e", "http://a/b/e"),
+            ("http://a/b/c", "/e?f", "http://a/e?f"),
+            ("http://a/b/c", "?f", "http://a/b/c?f"),
+            ("http://a/b/c", "../../..", "http://a/"),
+            ("http://a:81/b", "//other/x", "http://other/x"),
+            ("https://a/b", "http://a/b", "http://a/b"),
+            ("http://a:8080/b", "/c", "http://a:8080/c"),
+            ("http://a/", "https://user:secret@b/#part", "https://b/"),
+            ("http://a/", "", "http://a/"),
+            ("http://a/", "/with space", "http://a/with%20space"),
+            ("http://a/", "http://[::1]:81/", "http://[::1]:81/"),
+        ] {
+            assert_eq!(follow(from, Some(location)).unwrap(), to, "{from} {location}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_followed_says_why() {
+        for (location, words) in [
+            (None, "no `Location`"),
+            (Some("http://"), "no URL"),
+            (Some(&format!("/{}", "x".repeat(65_000))), "more than 65000 bytes"),
+            (Some("http://a:99999/"), "no URL"),
+            (Some("ftp://a/"), "`ftp:`"),
+            (Some("javascript:alert(1)"), "`javascript:`"),
+            (Some("file:///etc/passwd"), "`file:`"),
+        ] {
+            let error = follow("http://a/", location).unwrap_err();
+            assert!(error.contains(words), "{location:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn methods_change_as_in_browsers() {
+        for (status, before, after) in [
+            (301, Method::POST, Method::GET),
+            (302, Method::POST, Method::GET),
+            (303, Method::POST, Method::GET),
+            (307, Method::POST, Method::POST),
+            (308, Method::POST, Method::POST),
+            (301, Method::HEAD, Method::HEAD),
+            (303, Method::HEAD, Method::HEAD),
+            (303, Method::GET, Method::GET),
+        ] {
+            assert_eq!(method(StatusCode::from_u16(status).unwrap(), &before), after, "{status}");
+        }
+    }
+}

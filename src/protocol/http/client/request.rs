@@ -1,0 +1,104 @@
+//! The message of one exchange of a journey.
+
+use bytes::Bytes;
+use http::header::{
+    AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue,
+};
+use http::{Request, Uri, Version};
+use http_body_util::Full;
+use url::{Position, Url};
+
+use super::Journey;
+use super::redirect::shown;
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::syntax::words::Words;
+
+/// Whether a field of this name carries something that lets its sender in. There is no list of such names:
+/// `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token` and their like are told by the words in them, among them
+/// all of [`is_telling`](crate::schema::table::parts::is_telling).
+#[must_use]
+pub fn is_secret(name: &HeaderName) -> bool {
+    static WORDS: Words<9> = Words::of([
+        "auth",
+        "cookie",
+        "credential",
+        "key",
+        "passw",
+        "secret",
+        "session",
+        "signature",
+        "token",
+    ]);
+    WORDS.are_in(name.as_str().as_bytes())
+}
+
+/// The message of the exchange that `journey` is at.
+///
+/// # Errors
+/// Ours, when the URL is longer than a request line may be.
+pub(super) fn message(
+    journey: &Journey<'_>,
+    body: Option<&Bytes>,
+    cookies: Option<HeaderValue>,
+) -> Result<Request<Full<Bytes>>, Failure> {
+    let url = &journey.url;
+    let mut message = Request::new(Full::default());
+    *message.uri_mut() = uri(url, journey.version)?;
+    *message.version_mut() = journey.version;
+    let headers = message.headers_mut();
+    *headers = journey.request.headers.clone();
+    if matches!(journey.version, Version::HTTP_2 | Version::HTTP_3) {
+        // RFC 9113 8.2.2 and RFC 9114 4.2 forbid the fields of a connection; the pseudo fields name the host.
+        headers.remove(HOST);
+        headers.remove(CONNECTION);
+    } else {
+        let host = &url[Position::BeforeHost..Position::AfterPort];
+        headers.insert(HOST, HeaderValue::from_str(host).map_err(|_| unaskable(url))?);
+    }
+    if !is_same_origin(url, &journey.request.url) {
+        // What the monitor says of itself is meant for its own server.
+        let secrets: Vec<HeaderName> = headers.keys().filter(|name| is_secret(name)).cloned().collect();
+        for secret in secrets {
+            headers.remove(secret);
+        }
+    }
+    if let Some(cookies) = cookies {
+        headers.append(COOKIE, cookies);
+    }
+    if let Some(authorization) = &journey.authorization {
+        headers.insert(AUTHORIZATION, authorization.clone());
+    }
+    match body {
+        Some(body) => {
+            headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+            *message.body_mut() = Full::new(body.clone());
+        }
+        None => {
+            message.headers_mut().remove(CONTENT_TYPE);
+        }
+    }
+    *message.method_mut() = journey.method.clone();
+    Ok(message)
+}
+
+/// Whether two URLs of `http` or `https` belong to one server (RFC 6454 4).
+#[must_use]
+pub fn is_same_origin(one: &Url, other: &Url) -> bool {
+    one.scheme() == other.scheme()
+        && one.host_str() == other.host_str()
+        && one.port_or_known_default() == other.port_or_known_default()
+}
+
+/// The target of the request line (RFC 9112 3.2.1), or of the pseudo fields in HTTP/2.
+fn uri(url: &Url, version: Version) -> Result<Uri, Failure> {
+    let part = match version {
+        Version::HTTP_2 | Version::HTTP_3 => &url[..Position::AfterQuery],
+        _ => &url[Position::BeforePath..Position::AfterQuery],
+    };
+    part.parse().map_err(|_| unaskable(url))
+}
+
+fn unaskable(url: &Url) -> Failure {
+    let detail = format!("`{}` cannot be put into a request", shown(url));
+    Failure::new(Phase::Prepare, FailureKind::Internal, detail)
+}

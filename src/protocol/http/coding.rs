@@ -1,0 +1,229 @@
+//! Content codings: gzip, deflate, br and zstd, and lists of them (RFC 9110 section 8.4).
+
+use std::error::Error;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::{fmt, io};
+
+use async_compression::tokio::bufread::{
+    BrotliDecoder, DeflateDecoder, GzipDecoder, ZlibDecoder, ZstdDecoder,
+};
+use async_compression::zstd::DParameter;
+use http::HeaderMap;
+use http::header::CONTENT_ENCODING;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader, ReadBuf};
+
+use crate::domain::{Failure, FailureKind, Phase};
+
+/// What a request says of itself in `Accept-Encoding`: what is decoded here.
+pub const ACCEPT_ENCODING: &str = "gzip, deflate, br, zstd";
+
+/// Codings that one body may have on top of each other.
+const MOST: usize = 4;
+/// Members that one gzip body may have. Programs that write several begin a new one every 64 KiB or later.
+const MOST_MEMBERS: u32 = 2000;
+/// Largest window of a zstd body, as a power of two: 8 MiB (RFC 9659 section 3).
+const ZSTD_WINDOW_LOG: u32 = 23;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coding {
+    Gzip,
+    Deflate,
+    Brotli,
+    Zstd,
+}
+
+/// The codings of a body, in the order in which they were applied.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Codings(Vec<Coding>);
+
+impl Codings {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for Codings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, coding) in self.0.iter().enumerate() {
+            let name = match coding {
+                Coding::Gzip => "gzip",
+                Coding::Deflate => "deflate",
+                Coding::Brotli => "br",
+                Coding::Zstd => "zstd",
+            };
+            write!(f, "{}{name}", if number > 0 { ", " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+/// The codings that the head declares.
+pub(super) fn listed(headers: &HeaderMap) -> Result<Codings, Failure> {
+    let mut codings = Vec::new();
+    for value in headers.get_all(CONTENT_ENCODING) {
+        for name in value.as_bytes().split(|&byte| byte == b',').map(<[u8]>::trim_ascii) {
+            codings.extend(match name.to_ascii_lowercase().as_slice() {
+                b"" | b"identity" => None,
+                b"gzip" | b"x-gzip" => Some(Coding::Gzip),
+                b"deflate" => Some(Coding::Deflate),
+                b"br" => Some(Coding::Brotli),
+                b"zstd" => Some(Coding::Zstd),
+                _ => return Err(unknown(name)),
+            });
+        }
+    }
+    if codings.len() > MOST {
+        let detail = format!("{} codings on top of each other, at most {MOST} are undone", codings.len());
+        return Err(Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail));
+    }
+    Ok(Codings(codings))
+}
+
+fn unknown(name: &[u8]) -> Failure {
+    let shown = String::from_utf8_lossy(&name[..name.len().min(40)]).into_owned();
+    let detail = format!("content coding `{shown}` was not asked for (`{ACCEPT_ENCODING}` was)");
+    Failure::new(Phase::Transfer, FailureKind::EncodingInvalid, detail)
+}
+
+pub(super) type Decoder<'a> = Box<dyn AsyncRead + Unpin + Send + 'a>;
+
+/// Undoes `codings`, the last one first. No stage gives more than `limit` bytes, so that a bomb inside
+/// of a bomb costs no more than a plain one.
+pub(super) async fn decoder<'a, R>(source: R, codings: &Codings, limit: u64) -> io::Result<Decoder<'a>>
+where
+    R: AsyncBufRead + Unpin + Send + 'a,
+{
+    let Some((&last, rest)) = codings.0.split_last() else { return Ok(Box::new(source)) };
+    let mut decoder = stage(source, last, limit).await?;
+    for &coding in rest.iter().rev() {
+        decoder = stage(BufReader::new(decoder), coding, limit).await?;
+    }
+    Ok(decoder)
+}
+
+async fn stage<'a, R>(mut source: R, coding: Coding, limit: u64) -> io::Result<Decoder<'a>>
+where
+    R: AsyncBufRead + Unpin + Send + 'a,
+{
+    Ok(match coding {
+        Coding::Gzip => bounded(Members::new(source), limit),
+        // The name promises zlib (RFC 1950); some servers send the bare stream (RFC 1951) instead.
+        Coding::Deflate => match source.fill_buf().await?.first() {
+            Some(first) if first & 0x0f == 8 && first >> 4 <= 7 => bounded(ZlibDecoder::new(source), limit),
+            _ => bounded(DeflateDecoder::new(source), limit),
+        },
+        Coding::Brotli => bounded(BrotliDecoder::new(source), limit),
+        Coding::Zstd => {
+            let window = [DParameter::window_log_max(ZSTD_WINDOW_LOG)];
+            let mut decoder = ZstdDecoder::with_params(source, &window);
+            decoder.multiple_members(true);
+            bounded(decoder, limit)
+        }
+    })
+}
+
+fn bounded<'a, R: AsyncRead + Unpin + Send + 'a>(inner: R, limit: u64) -> Decoder<'a> {
+    Box::new(Bounded { inner, left: limit })
+}
+
+/// The members of a gzip body, one after the other (RFC 1952 2.2). They are counted: an empty one has
+/// 20 bytes on the wire and costs a new decoder, so that a small body could keep this host busy for long.
+enum Members<R> {
+    Inside(Box<GzipDecoder<R>>, u32),
+    Between(R, u32),
+    Over,
+}
+
+impl<R: AsyncBufRead + Unpin> Members<R> {
+    fn new(source: R) -> Self {
+        Self::Inside(Box::new(GzipDecoder::new(source)), 1)
+    }
+}
+
+impl<R: AsyncBufRead + Unpin> AsyncRead for Members<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        loop {
+            match &mut *self {
+                Self::Inside(decoder, _) => {
+                    ready!(Pin::new(decoder).poll_read(cx, buf))?;
+                    if buf.filled().len() > before {
+                        return Poll::Ready(Ok(()));
+                    }
+                }
+                Self::Between(source, count) => {
+                    let is_last = ready!(Pin::new(source).poll_fill_buf(cx))?.is_empty();
+                    if !is_last && *count == MOST_MEMBERS {
+                        let words = format!("more than {MOST_MEMBERS} members");
+                        return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, words)));
+                    }
+                    if is_last {
+                        *self = Self::Over;
+                    }
+                }
+                Self::Over => return Poll::Ready(Ok(())),
+            }
+            *self = match std::mem::replace(&mut *self, Self::Over) {
+                Self::Inside(decoder, count) => Self::Between(decoder.into_inner(), count),
+                Self::Between(source, count) => Self::Inside(Box::new(GzipDecoder::new(source)), count + 1),
+                Self::Over => Self::Over,
+            };
+        }
+    }
+}
+
+/// A reader that gave more than it may.
+#[derive(Debug, thiserror::Error)]
+#[error("too many bytes")]
+pub(super) struct TooMuch;
+
+impl TooMuch {
+    /// Whether `error` is this one, at any depth of a chain of decoders.
+    pub(super) fn caused(error: &io::Error) -> bool {
+        let mut cause: Option<&(dyn Error + 'static)> = error.get_ref().map(|inner| inner as _);
+        while let Some(error) = cause {
+            if error.is::<Self>() {
+                return true;
+            }
+            cause = match error.downcast_ref::<io::Error>() {
+                Some(io) => io.get_ref().map(|inner| inner as _),
+                None => error.source(),
+            };
+        }
+        false
+    }
+}
+
+impl From<TooMuch> for io::Error {
+    fn from(cause: TooMuch) -> Self {
+        Self::other(cause)
+    }
+}
+
+struct Bounded<R> {
+    inner: R,
+    left: u64,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
+        match self.left.checked_sub((buf.filled().len() - before) as u64) {
+            Some(left) => {
+                self.left = left;
+                Poll::Ready(Ok(()))
+            }
+            None => Poll::Ready(Err(TooMuch.into())),
+        }
+    }
+}

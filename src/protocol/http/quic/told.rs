@@ -1,0 +1,62 @@
+//! What it means that HTTP/3 went wrong.
+
+use h3::error::StreamError;
+use quinn::ConnectionError;
+
+use crate::domain::{Failure, FailureKind, Phase, printable};
+use crate::net::{Gauge, quic_closed};
+use crate::protocol::http::{HEAD_BYTES, HEAD_FIELDS};
+
+/// More came than the gauge lets in.
+pub(super) fn flooded(phase: Phase) -> Failure {
+    Failure::new(phase, FailureKind::ResponseTooLarge, "more came than an answer may have")
+}
+
+/// Tells what went wrong with an exchange.
+#[derive(Clone)]
+pub(super) struct Told {
+    pub(super) connection: quinn::Connection,
+    pub(super) gauge: Gauge,
+}
+
+impl Told {
+    /// Of an exchange.
+    pub(super) fn of_stream(&self, phase: Phase, error: &StreamError) -> Failure {
+        let failure = |kind, detail: String| Failure::new(phase, kind, detail);
+        match error {
+            StreamError::HeaderTooBig { .. } => failure(
+                FailureKind::ResponseTooLarge,
+                format!("the head has more than {HEAD_BYTES} bytes or {HEAD_FIELDS} fields"),
+            ),
+            StreamError::RemoteTerminate { code, .. } => {
+                let kind = match phase {
+                    Phase::Transfer => FailureKind::ResponseTruncated,
+                    _ => FailureKind::ResponseReset,
+                };
+                failure(kind, format!("the server reset the stream ({code})"))
+            }
+            StreamError::RemoteClosing { .. } => {
+                failure(FailureKind::NoResponse, "the server takes no requests on the connection".to_owned())
+            }
+            other => self.of_connection(phase, &other.to_string()),
+        }
+    }
+
+    /// What it means that the connection ended, or that its peer broke the rules of HTTP/3, as `words` say.
+    pub(super) fn of_connection(&self, phase: Phase, words: &str) -> Failure {
+        let failure = |kind, detail: &str| Failure::new(phase, kind, detail);
+        match self.connection.close_reason() {
+            None | Some(ConnectionError::LocallyClosed) => {
+                failure(FailureKind::ResponseInvalid, &printable(words))
+            }
+            Some(ConnectionError::ApplicationClosed(close)) => {
+                let kind = match phase {
+                    Phase::Transfer => FailureKind::ResponseTruncated,
+                    _ => FailureKind::NoResponse,
+                };
+                failure(kind, &printable(&format!("the server closed the connection: {close}")))
+            }
+            Some(error) => Failure { phase, ..quic_closed(self.connection.remote_address(), &error) },
+        }
+    }
+}

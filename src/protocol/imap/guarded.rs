@@ -1,0 +1,261 @@
+//! A stream that keeps a library within bounds: it hands out whole lines of a bounded length, and tells
+//! what was said.
+
+use crate::sync::Mutex;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::net::{Stream, closed};
+use crate::syntax::MASK;
+
+/// Bytes of one line.
+const LINE: usize = 8 * 1024;
+/// Bytes of all lines together.
+const ALL: usize = 256 * 1024;
+/// Lines in all. Nothing that is asked for has a hundred.
+const LINES: usize = 1000;
+/// Bytes of a literal. Nothing that is asked for is told in one, and the library sets aside at once what a
+/// literal announces.
+const LITERAL: usize = 4 * 1024;
+/// Lists within lists. The library reads them by calling itself, and a deep one would end the process.
+const DEPTH: usize = 16;
+
+/// What a session said and heard.
+#[derive(Debug)]
+pub(super) struct Talk {
+    /// The phase that it is in.
+    pub(super) phase: Phase,
+    /// The last line that came.
+    pub(super) last: String,
+    /// Lines since they were taken: whether they were sent, and what was said.
+    pub(super) lines: Vec<(bool, String)>,
+    /// What went out in the phase of the login, word by word.
+    pub(super) secrets: Vec<String>,
+}
+
+/// [`Talk`] as the stream and those who read it share it.
+#[derive(Clone, Debug)]
+pub(super) struct Shared(Arc<Mutex<Talk>>);
+
+impl Shared {
+    pub(super) fn new(phase: Phase) -> Self {
+        let talk = Talk { phase, last: String::new(), lines: Vec::new(), secrets: Vec::new() };
+        Self(Arc::new(Mutex::new(talk)))
+    }
+
+    pub(super) fn with<T>(&self, work: impl FnOnce(&mut Talk) -> T) -> T {
+        work(&mut self.0.lock())
+    }
+}
+
+/// The stream itself.
+#[derive(Debug)]
+pub(super) struct Guarded {
+    stream: Stream,
+    talk: Shared,
+    /// What came and was not handed out.
+    came: Vec<u8>,
+    /// Bytes at the start of `came` that may be handed out: whole lines.
+    ready: usize,
+    heard: usize,
+    lines: usize,
+    /// What goes out with the next flush. The library writes a line in four pieces, each of which would be
+    /// a packet of its own.
+    going: Vec<u8>,
+    /// Whether that was told already.
+    noted: bool,
+}
+
+impl Guarded {
+    /// Goes on with `stream`, of which `came` was read already.
+    pub(super) fn new(stream: Stream, came: Vec<u8>, talk: Shared) -> Self {
+        Self { stream, talk, came, ready: 0, heard: 0, lines: 0, going: Vec::new(), noted: true }
+    }
+
+    /// Makes the next line ready, if it is whole.
+    fn next_line(&mut self) -> io::Result<()> {
+        let phase = self.talk.with(|talk| talk.phase);
+        let fail = |kind, detail: String| Err(io::Error::other(Failure::new(phase, kind, detail)));
+        let Some(end) = self.came.iter().position(|&byte| byte == b'\n') else {
+            if self.came.len() >= LINE {
+                return fail(FailureKind::ResponseTooLarge, format!("a line has more than {LINE} bytes"));
+            }
+            return Ok(());
+        };
+        self.ready = end + 1;
+        self.heard += self.ready;
+        self.lines += 1;
+        let text = String::from_utf8_lossy(&self.came[..end]);
+        let text = text.strip_suffix('\r').unwrap_or(&text).to_owned();
+        self.talk.with(|talk| {
+            text.clone_into(&mut talk.last);
+            talk.lines.push((false, text.clone()));
+        });
+        if self.ready > LINE {
+            return fail(FailureKind::ResponseTooLarge, format!("a line has more than {LINE} bytes"));
+        }
+        if self.heard > ALL {
+            return fail(FailureKind::ResponseTooLarge, format!("its answers have more than {ALL} bytes"));
+        }
+        if self.lines > LINES {
+            return fail(FailureKind::ResponseTooLarge, format!("its answers have more than {LINES} lines"));
+        }
+        if announced(&text).is_some_and(|bytes| bytes > LITERAL) {
+            return fail(
+                FailureKind::ResponseTooLarge,
+                format!("it announces a text that is too long: `{text}`"),
+            );
+        }
+        if depth(&text) > DEPTH {
+            return fail(FailureKind::ResponseInvalid, "lists in it are nested too deep".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Notes what goes out now. In the phase of the login only the first words are shown.
+    fn note(&self) {
+        for line in String::from_utf8_lossy(&self.going).lines() {
+            self.talk.with(|talk| {
+                let is_login = talk.phase == Phase::Auth;
+                let shown = if is_login { masked(line, &mut talk.secrets) } else { line.to_owned() };
+                talk.lines.push((true, shown));
+            });
+        }
+    }
+}
+
+/// A line of the login: tag, command, and the name of a mechanism, which is no secret.
+fn masked(line: &str, secrets: &mut Vec<String>) -> String {
+    let words: Vec<&str> = line.splitn(3, ' ').collect();
+    match words.as_slice() {
+        [_, "AUTHENTICATE", _] | [] | [""] => line.to_owned(),
+        [tag, "LOGIN", rest] => {
+            secrets.push((*rest).to_owned());
+            format!("{tag} LOGIN {MASK}")
+        }
+        _ => {
+            secrets.push(line.to_owned());
+            MASK.to_owned()
+        }
+    }
+}
+
+/// Bytes of the literal that `line` announces at its end (RFC 9051 4.3).
+fn announced(line: &str) -> Option<usize> {
+    let (_, count) = line.strip_suffix('}')?.rsplit_once('{')?;
+    let digits = count.trim_end_matches('+');
+    // One that no number can hold is too long as well.
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().unwrap_or(usize::MAX))
+}
+
+fn depth(line: &str) -> usize {
+    let step = |(now, most): (usize, usize), byte: u8| match byte {
+        b'(' => (now + 1, most.max(now + 1)),
+        b')' => (now.saturating_sub(1), most),
+        _ => (now, most),
+    };
+    line.bytes().fold((0, 0), step).1
+}
+
+impl AsyncRead for Guarded {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        loop {
+            if this.ready > 0 {
+                let count = this.ready.min(buffer.remaining());
+                buffer.put_slice(&this.came[..count]);
+                this.came.drain(..count);
+                this.ready -= count;
+                return Poll::Ready(Ok(()));
+            }
+            this.next_line()?;
+            if this.ready > 0 {
+                continue;
+            }
+            let mut space = [0; 4096];
+            let mut part = ReadBuf::new(&mut space);
+            ready!(Pin::new(&mut this.stream).poll_read(cx, &mut part))?;
+            if part.filled().is_empty() {
+                if this.came.is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+                let phase = this.talk.with(|talk| talk.phase);
+                return Poll::Ready(Err(io::Error::other(closed(phase, this.came.len()))));
+            }
+            this.came.extend_from_slice(part.filled());
+        }
+    }
+}
+
+impl AsyncWrite for Guarded {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        // Lines of ours alone go out, and none is longer than a name and a password.
+        this.going.extend_from_slice(bytes);
+        this.noted = false;
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if !this.noted {
+            this.note();
+            this.noted = true;
+        }
+        while !this.going.is_empty() {
+            let count = ready!(Pin::new(&mut this.stream).poll_write(cx, &this.going))?;
+            if count == 0 {
+                return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+            }
+            this.going.drain(..count);
+        }
+        Pin::new(&mut this.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_and_nesting_are_known_by_their_line() {
+        for (line, bytes) in [
+            ("* 1 FETCH (BODY[] {12}", Some(12)),
+            ("* x {3+}", Some(3)),
+            ("* x {99999999999999999999999}", Some(usize::MAX)),
+            ("* x {}", Some(usize::MAX)),
+            ("* x {a}", None),
+            ("* x }", None),
+            ("* OK done", None),
+        ] {
+            assert_eq!(announced(line), bytes, "{line}");
+        }
+        assert_eq!(depth("((a)(b(c)))"), 3);
+        assert_eq!(depth(")))(("), 2);
+    }
+
+    #[test]
+    fn a_login_shows_its_command_alone() {
+        let mut secrets = Vec::new();
+        let mut shown = |line: &str| masked(line, &mut secrets);
+        assert_eq!(shown("A1 LOGIN \"tim\" \"s3cret\""), "A1 LOGIN ********");
+        assert_eq!(shown("A1 AUTHENTICATE CRAM-MD5"), "A1 AUTHENTICATE CRAM-MD5");
+        assert_eq!(shown("AHRpbQBzM2NyZXQ="), "********");
+        assert_eq!(shown("a b c"), "********");
+        assert_eq!(shown(""), "");
+        assert_eq!(secrets, ["\"tim\" \"s3cret\"", "AHRpbQBzM2NyZXQ=", "a b c"]);
+    }
+}

@@ -1,0 +1,284 @@
+//! The start of a session: greeting, CAPABILITY, STARTTLS.
+
+use super::super::{Act, Core, Line};
+use crate::domain::{Failure, FailureKind, Phase};
+
+/// What is wanted before the login.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish {
+    /// Whether TLS stands before the greeting.
+    pub implicit_tls: bool,
+    /// Whether a server without TLS fails.
+    pub require_tls: bool,
+    /// Whether the session goes on afterwards; else it ends with LOGOUT.
+    pub goes_on: bool,
+}
+
+/// From the greeting to where a login may be tried.
+#[derive(Debug)]
+pub struct Opening {
+    wish: Wish,
+    step: Step,
+    secure: bool,
+    /// Tags that were used.
+    tags: u32,
+    /// The greeting, without its sign.
+    pub banner: String,
+    /// What the server offers, as it said last.
+    pub offers: Vec<String>,
+    /// Whether the server takes us for logged in already (`PREAUTH`).
+    pub is_known: bool,
+}
+
+/// Which answer is waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Greeting,
+    Capability,
+    Starttls,
+    Logout,
+}
+
+impl Core for Opening {
+    fn phase(&self) -> Phase {
+        match self.step {
+            Step::Greeting => Phase::Banner,
+            Step::Capability => Phase::Capability,
+            Step::Starttls => Phase::Starttls,
+            Step::Logout => Phase::Quit,
+        }
+    }
+
+    fn hear(&mut self, line: &str) -> Result<Act, Failure> {
+        match self.step {
+            Step::Greeting => self.greeted(line),
+            Step::Logout => Ok(Act::Done),
+            Step::Capability | Step::Starttls => match split(line) {
+                Some(("*", "BYE", rest)) => Err(self.unexpected(format!("it closes the session: `{rest}`"))),
+                Some(("*", "CAPABILITY", rest)) => {
+                    self.offers = rest.split_whitespace().map(str::to_owned).collect();
+                    Ok(Act::Listen)
+                }
+                // What else it says by itself is not asked for, and does no harm.
+                Some(("*", ..)) => Ok(Act::Listen),
+                Some((tag, "OK", _)) if tag == self.tag() => self.granted(),
+                Some((tag, "NO" | "BAD", _)) if tag == self.tag() => {
+                    let said = &line[tag.len() + 1..];
+                    Err(self.unexpected(format!("it answers {} with `{said}`", self.asked())))
+                }
+                _ => Err(self.invalid(line)),
+            },
+        }
+    }
+
+    fn secured(&mut self) -> Act {
+        self.secure = true;
+        // RFC 9051 11.1: what it offered before counts no more.
+        self.offers.clear();
+        self.ask(Step::Capability, "CAPABILITY")
+    }
+}
+
+impl Opening {
+    /// A session that waits for its greeting.
+    #[must_use]
+    pub fn new(wish: Wish) -> Self {
+        Self {
+            wish,
+            step: Step::Greeting,
+            secure: wish.implicit_tls,
+            tags: 0,
+            banner: String::new(),
+            offers: Vec::new(),
+            is_known: false,
+        }
+    }
+
+    /// Whether the server offers `capability`.
+    #[must_use]
+    pub fn has(&self, capability: &str) -> bool {
+        self.offers.iter().any(|offer| offer.eq_ignore_ascii_case(capability))
+    }
+
+    /// The SASL mechanisms on offer.
+    pub fn mechanisms(&self) -> impl Iterator<Item = &str> {
+        let name = |offer: &str| offer.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("AUTH="));
+        self.offers.iter().filter(move |offer| name(offer)).map(|offer| &offer[5..])
+    }
+
+    fn greeted(&mut self, line: &str) -> Result<Act, Failure> {
+        let Some(("*", word, rest)) = split(line) else { return Err(self.invalid(line)) };
+        rest.clone_into(&mut self.banner);
+        match word {
+            "OK" => {}
+            "PREAUTH" => self.is_known = true,
+            "BYE" => return Err(self.unexpected(format!("it greets with `BYE {rest}`"))),
+            _ => return Err(self.invalid(line)),
+        }
+        Ok(self.ask(Step::Capability, "CAPABILITY"))
+    }
+
+    /// What was asked for last was done.
+    fn granted(&mut self) -> Result<Act, Failure> {
+        if self.step == Step::Starttls {
+            return Ok(Act::Secure);
+        }
+        if !self.has("IMAP4rev1") && !self.has("IMAP4rev2") && !self.has("IMAP4") {
+            let said = self.offers.join(" ");
+            return Err(self.unexpected(format!("its capabilities name no version of IMAP: `{said}`")));
+        }
+        if !self.secure {
+            // Who is known already may not begin TLS any more (RFC 9051 6.2.1).
+            if self.has("STARTTLS") && !self.is_known {
+                return Ok(self.ask(Step::Starttls, "STARTTLS"));
+            }
+            if self.wish.require_tls {
+                let why = if self.is_known {
+                    "it greets with PREAUTH, which leaves no room for TLS"
+                } else {
+                    "it offers no STARTTLS"
+                };
+                return Err(Failure::new(self.phase(), FailureKind::TlsNotOffered, why));
+            }
+        }
+        if self.wish.goes_on { Ok(Act::Done) } else { Ok(self.ask(Step::Logout, "LOGOUT")) }
+    }
+
+    fn asked(&self) -> &'static str {
+        match self.step {
+            Step::Starttls => "`STARTTLS`, which it offers,",
+            _ => "`CAPABILITY`",
+        }
+    }
+
+    /// Other tags than the library's, so that an answer cannot be taken for another's.
+    fn tag(&self) -> String {
+        format!("v{}", self.tags)
+    }
+
+    fn ask(&mut self, step: Step, command: &str) -> Act {
+        self.step = step;
+        self.tags += 1;
+        Act::Say(Line::plain(format!("{} {command}", self.tag())))
+    }
+
+    fn invalid(&self, line: &str) -> Failure {
+        Failure::new(self.phase(), FailureKind::ResponseInvalid, format!("`{line}` is no IMAP answer"))
+    }
+
+    fn unexpected(&self, detail: String) -> Failure {
+        Failure::new(self.phase(), FailureKind::DialogueUnexpected, detail)
+    }
+}
+
+/// Tag, first word in capitals as far as it is one of those that matter, and the rest.
+fn split(line: &str) -> Option<(&str, &'static str, &str)> {
+    let (tag, rest) = line.split_once(' ')?;
+    let (word, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let known = ["OK", "NO", "BAD", "BYE", "PREAUTH", "CAPABILITY"];
+    let word = known.into_iter().find(|known| known.eq_ignore_ascii_case(word)).unwrap_or("");
+    Some((tag, word, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::script::play;
+    use super::*;
+
+    const PLAIN: Wish = Wish { implicit_tls: false, require_tls: false, goes_on: true };
+
+    fn passes(wish: Wish, script: &str) -> Opening {
+        let mut core = Opening::new(wish);
+        assert_eq!(play(&mut core, script), None);
+        core
+    }
+
+    fn fails(wish: Wish, script: &str) -> String {
+        let failure = play(&mut Opening::new(wish), script).expect("it does not fail");
+        format!("{} {}: {}", failure.phase.name(), failure.status().0, failure.detail)
+    }
+
+    #[test]
+    fn what_is_offered_is_known_before_the_login() {
+        let core = passes(
+            PLAIN,
+            "< * OK [CAPABILITY IMAP4rev1] hello
+             > v1 CAPABILITY
+             < * OK still here
+             < * capability IMAP4rev1 AUTH=PLAIN auth=Cram-MD5 LOGINDISABLED
+             < v1 OK done
+             * done",
+        );
+        assert_eq!(core.banner, "[CAPABILITY IMAP4rev1] hello");
+        assert_eq!(core.mechanisms().collect::<Vec<_>>(), ["PLAIN", "Cram-MD5"]);
+        assert!(core.has("logindisabled") && !core.is_known);
+    }
+
+    #[test]
+    fn tls_is_taken_where_it_is_offered() {
+        let core = passes(
+            Wish { require_tls: true, ..PLAIN },
+            "< * OK hello
+             > v1 CAPABILITY
+             < * CAPABILITY IMAP4rev1 STARTTLS LOGINDISABLED
+             < v1 OK
+             > v2 STARTTLS
+             < v2 OK go
+             * tls
+             > v3 CAPABILITY
+             < * CAPABILITY IMAP4rev1 AUTH=PLAIN
+             < v3 OK
+             * done",
+        );
+        assert_eq!(core.offers, ["IMAP4rev1", "AUTH=PLAIN"]);
+    }
+
+    #[test]
+    fn without_a_login_it_leaves() {
+        let script =
+            "< * OK hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev2\n< v1 OK\n> v2 LOGOUT\n< * BYE\n* done";
+        passes(Wish { goes_on: false, ..PLAIN }, script);
+    }
+
+    #[test]
+    fn what_goes_wrong_is_told() {
+        let hello = "< * OK hello\n> v1 CAPABILITY\n";
+        let offers = |words: &str| format!("{hello}< * CAPABILITY {words}\n< v1 OK");
+        let tls = format!("{}\n> v2 STARTTLS\n", offers("IMAP4rev1 STARTTLS"));
+        let required = Wish { require_tls: true, ..PLAIN };
+        let known = "< * PREAUTH hello\n> v1 CAPABILITY\n< * CAPABILITY IMAP4rev1 STARTTLS\n< v1 OK";
+        for (wish, script, said) in [
+            (PLAIN, "< * BYE busy", "banner 3: it greets with `BYE busy`"),
+            (PLAIN, "< +OK POP3", "banner 3: `+OK POP3` is no IMAP answer"),
+            (PLAIN, "< 220 mx ESMTP", "banner 3: `220 mx ESMTP` is no IMAP answer"),
+            (PLAIN, "<", "banner 3: `` is no IMAP answer"),
+            (PLAIN, "< * 1 EXISTS", "banner 3: `* 1 EXISTS` is no IMAP answer"),
+            (
+                PLAIN,
+                &format!("{hello}< v1 BAD what"),
+                "capability 3: it answers `CAPABILITY` with `BAD what`",
+            ),
+            (PLAIN, &format!("{hello}< v1 NO"), "capability 3: it answers `CAPABILITY` with `NO`"),
+            (PLAIN, &format!("{hello}< * BYE bye"), "capability 3: it closes the session: `bye`"),
+            (PLAIN, &format!("{hello}< v7 OK"), "capability 3: `v7 OK` is no IMAP answer"),
+            (PLAIN, &format!("{hello}< v1 OK"), "capability 3: its capabilities name no version of IMAP: ``"),
+            (
+                PLAIN,
+                &format!("{tls}< v2 NO not now"),
+                "starttls 3: it answers `STARTTLS`, which it offers, with `NO not now`",
+            ),
+            (
+                PLAIN,
+                &format!("{tls}< v2 BAD"),
+                "starttls 3: it answers `STARTTLS`, which it offers, with `BAD`",
+            ),
+            (PLAIN, &format!("{tls}< * BYE"), "starttls 3: it closes the session: ``"),
+            (required, &offers("IMAP4rev1"), "capability 5: it offers no STARTTLS"),
+            (required, known, "capability 5: it greets with PREAUTH, which leaves no room for TLS"),
+        ] {
+            assert_eq!(fails(wish, script), said);
+        }
+        let core = passes(PLAIN, &format!("{known}\n* done"));
+        assert!(core.is_known);
+    }
+}

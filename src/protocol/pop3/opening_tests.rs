@@ -1,0 +1,342 @@
+//! Written sessions, played to the way into a mailbox.
+
+use super::super::super::auth::{Credentials, Mechanism};
+use super::*;
+use crate::protocol::script::play;
+
+fn login(mechanism: Option<Mechanism>) -> Login {
+    let credentials = Credentials { user: "tim".to_owned(), password: "tanstaaf".to_owned() };
+    Login { credentials, mechanism }
+}
+
+fn opening(secure: bool, login: impl Into<Option<Login>>) -> Opening {
+    Opening::new(Goal { require_tls: false, login: login.into() }, secure)
+}
+
+fn strict(login: Login) -> Opening {
+    Opening::new(Goal { require_tls: true, login: Some(login) }, false)
+}
+
+fn done(core: &mut Opening, script: &str) -> MailFacts {
+    assert_eq!(play(core, &format!("{script}\n* done")), None);
+    core.facts()
+}
+
+/// Phase, status and text of what fails at the end of `script`.
+fn fails(core: &mut Opening, script: &str) -> (Phase, u16, String) {
+    let failure = play(core, script).unwrap();
+    assert_eq!(failure.phase, core.phase(), "the phase that failed is not the one that was timed");
+    (failure.phase, failure.status().0, failure.detail)
+}
+
+#[test]
+fn a_mailbox_is_opened_under_tls_from_the_start() {
+    let facts = done(
+        &mut opening(true, login(None)),
+        "< +OK POP3 ready <1896.697170952@dbc.mtview.ca.us>
+         > CAPA
+         < +OK Capability list follows
+         < TOP
+         < UIDL
+         < SASL PLAIN LOGIN
+         < .
+         > USER tim
+         < +OK
+         > PASS tanstaaf
+         < +OK Logged in.
+         > STAT
+         < +OK 2 320",
+    );
+    assert_eq!(facts.mail_banner, "+OK POP3 ready <1896.697170952@dbc.mtview.ca.us>");
+    assert_eq!(facts.mail_offers, ["TOP", "UIDL", "SASL PLAIN LOGIN"]);
+    assert_eq!((facts.mail_auth.as_deref(), facts.password_in_clear), (Some("user"), false));
+    assert_eq!((facts.mailbox_messages, facts.mailbox_bytes), (Some(2), Some(320)));
+}
+
+#[test]
+fn stls_is_taken_when_offered_and_what_was_offered_before_is_forgotten() {
+    let facts = done(
+        &mut strict(login(None)),
+        "< +OK <1.2@forged>
+         > CAPA
+         < +OK
+         < STLS
+         < X-FORGED
+         < .
+         > STLS
+         < +OK Begin TLS negotiation now.
+         * tls
+         > CAPA
+         < +OK
+         < USER
+         < .
+         > USER tim
+         < +OK
+         > PASS tanstaaf
+         < +OK
+         > STAT
+         < +OK 0 0",
+    );
+    assert_eq!(facts.mail_offers, ["USER"]);
+    assert!(!facts.password_in_clear);
+}
+
+#[test]
+fn without_tls_the_password_is_hidden_where_the_greeting_lets_it() {
+    // The example of RFC 1939 7.
+    let apop = done(
+        &mut opening(
+            false,
+            Some(Login {
+                credentials: Credentials { user: "mrose".to_owned(), password: "tanstaaf".to_owned() },
+                mechanism: None,
+            }),
+        ),
+        "< +OK POP3 server ready <1896.697170952@dbc.mtview.ca.us>
+         > CAPA
+         < -ERR
+         > APOP mrose c4c9334bac560ecc979e58001b3e22fb
+         < +OK maildrop has 1 message (369 octets)
+         > STAT
+         < +OK 1 369 and more that nobody asked for",
+    );
+    assert_eq!((apop.mail_auth.as_deref(), apop.password_in_clear), (Some("apop"), false));
+    for greeting in
+        ["+OK ready", "+OK ready <no address>", "+OK <a@b", "+OK a@b>", "+OK >a@b<", "+OK <a b@c>"]
+    {
+        let script = format!(
+            "< {greeting}
+             > CAPA
+             < -ERR unknown command
+             > USER tim
+             < +OK
+             > PASS tanstaaf
+             < +OK
+             > STAT
+             < +OK 1 369"
+        );
+        let user = done(&mut opening(false, login(None)), &script);
+        assert_eq!((user.mail_auth.as_deref(), user.password_in_clear), (Some("user"), true), "{greeting}");
+    }
+}
+
+#[test]
+fn a_login_by_name_goes_through_auth() {
+    let plain = done(
+        &mut opening(false, login(Some(Mechanism::Plain))),
+        "< +OK
+         > CAPA
+         < +OK
+         < SASL plain
+         < .
+         > AUTH PLAIN AHRpbQB0YW5zdGFhZg==
+         < +OK
+         > STAT
+         < +OK 1 1",
+    );
+    assert_eq!((plain.mail_auth.as_deref(), plain.password_in_clear), (Some("plain"), true));
+    // A server that does not tell its mechanisms gets no first response with the command (RFC 5034 4).
+    let untold = done(
+        &mut opening(true, login(Some(Mechanism::Plain))),
+        "< +OK
+         > CAPA
+         < -ERR
+         > AUTH PLAIN
+         < +
+         > AHRpbQB0YW5zdGFhZg==
+         < +OK
+         > STAT
+         < +OK 1 1",
+    );
+    assert!(!untold.password_in_clear);
+    let by_turns = done(
+        &mut opening(false, login(Some(Mechanism::Login))),
+        "< +OK
+         > CAPA
+         < -ERR
+         > AUTH LOGIN
+         < + VXNlcm5hbWU6
+         > dGlt
+         < + UGFzc3dvcmQ6
+         > dGFuc3RhYWY=
+         < +OK
+         > STAT
+         < +OK 1 1",
+    );
+    assert_eq!((by_turns.mail_auth.as_deref(), by_turns.password_in_clear), (Some("login"), true));
+    // The digest of RFC 2195 2, for another password.
+    let sealed = done(
+        &mut opening(
+            false,
+            Some(Login {
+                credentials: Credentials { user: "tim".to_owned(), password: "tanstaaftanstaaf".to_owned() },
+                mechanism: Some(Mechanism::CramMd5),
+            }),
+        ),
+        "< +OK
+         > CAPA
+         < +OK
+         < SASL CRAM-MD5
+         < .
+         > AUTH CRAM-MD5
+         < + PDE4OTYuNjk3MTcwOTUyQHBvc3RvZmZpY2UucmVzdG9uLm1jaS5uZXQ+
+         > dGltIGI5MTNhNjAyYzdlZGE3YTQ5NWI0ZTZlNzMzNGQzODkw
+         < +OK
+         > STAT
+         < +OK 1 1",
+    );
+    assert_eq!((sealed.mail_auth.as_deref(), sealed.password_in_clear), (Some("cram-md5"), false));
+}
+
+#[test]
+fn without_a_login_the_mailbox_stays_closed() {
+    let facts = done(&mut opening(true, None), "< +OK hi\n> CAPA\n< -ERR");
+    assert_eq!((facts.mail_auth, facts.mailbox_messages), (None, None));
+}
+
+#[test]
+fn what_is_no_greeting_is_told() {
+    for (line, said) in [
+        ("-ERR [SYS/TEMP] too many connections", "it said `-ERR [SYS/TEMP] too many connections`"),
+        ("* OK IMAP4rev1", "it said `* OK IMAP4rev1`"),
+        ("220 mx.test ESMTP", "it said `220 mx.test ESMTP`"),
+        ("+ more", "it said `+ more`"),
+    ] {
+        let mut core = opening(false, None);
+        assert_eq!(fails(&mut core, &format!("< {line}")), (Phase::Banner, 3, said.to_owned()));
+        assert_eq!(core.facts().mail_banner, line);
+    }
+    let failure = play(&mut opening(false, None), &format!("< {}", "x".repeat(5000))).unwrap();
+    assert!(failure.detail.len() < 250, "{failure}");
+}
+
+#[test]
+fn tls_that_is_required_is_never_done_without() {
+    let no_stls = "< +OK\n> CAPA\n< +OK\n< TOP\n< .";
+    let told = (Phase::Capability, 5, "it offers no STLS".to_owned());
+    assert_eq!(fails(&mut strict(login(None)), no_stls), told);
+    let told = (Phase::Capability, 5, "it tells no capabilities".to_owned());
+    assert_eq!(fails(&mut strict(login(None)), "< +OK\n> CAPA\n< -ERR"), told);
+    // One that offers and then refuses may be forced to by somebody on the way: no login follows.
+    let refused = "< +OK\n> CAPA\n< +OK\n< STLS\n< .\n> STLS\n< -ERR not now";
+    let told = (Phase::Starttls, 3, "it answered STLS with `-ERR not now`".to_owned());
+    assert_eq!(fails(&mut opening(false, login(None)), refused), told);
+}
+
+#[test]
+fn a_refused_login_is_told_from_a_locked_mailbox_and_from_a_server_in_trouble() {
+    for (answer, status, waits) in [
+        ("-ERR [AUTH] Authentication failed.", 5, false),
+        ("-ERR", 5, false),
+        ("-ERR [IN-USE] Mailbox is locked by another session", 3, true),
+        ("-ERR maildrop already locked", 3, true),
+        ("-ERR [SYS/TEMP] come back later", 3, true),
+        ("-ERR [LOGIN-DELAY] minimum time between logins", 3, true),
+        ("-ERR [SYS/PERM] no such folder", 3, false),
+        ("what?", 3, false),
+        ("+ bWVociE=", 3, false),
+    ] {
+        let script = format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< {answer}");
+        let mut core = opening(true, login(None));
+        let told = format!("it answered PASS with `{answer}`");
+        let (phase, found, detail) = fails(&mut core, &script);
+        assert_eq!((phase, found, detail), (Phase::Auth, status, told), "{answer}");
+        assert_eq!(core.wants_patience(), waits, "{answer}");
+        let facts = core.facts();
+        assert_eq!((facts.mail_auth.as_deref(), facts.mailbox_messages), (Some("user"), None));
+    }
+    let user = "< +OK\n> CAPA\n< -ERR\n> USER tim\n< -ERR [AUTH] no plain text here";
+    let told = "it answered USER with `-ERR [AUTH] no plain text here`".to_owned();
+    assert_eq!(fails(&mut opening(false, login(None)), user), (Phase::Auth, 5, told));
+}
+
+#[test]
+fn a_mechanism_that_is_not_offered_is_not_tried() {
+    let script = "< +OK\n> CAPA\n< +OK\n< SASL PLAIN\n< .";
+    let told = "it does not offer CRAM-MD5; it offers `PLAIN`".to_owned();
+    let mut core = opening(true, login(Some(Mechanism::CramMd5)));
+    let failure = play(&mut core, script).unwrap();
+    assert_eq!((failure.phase, failure.status().0, failure.detail), (Phase::Auth, 3, told));
+}
+
+#[test]
+fn what_would_say_commands_of_its_own_is_not_said() {
+    for (user, password) in [("tim\r\nDELE 1", "x"), ("tim", "x\nDELE 1"), ("tim", "x\0")] {
+        let credentials = Credentials { user: user.to_owned(), password: password.to_owned() };
+        for greeting in ["+OK", "+OK <a@b>"] {
+            let login = Some(Login { credentials: credentials.clone(), mechanism: None });
+            let failure = play(&mut opening(false, login), &format!("< {greeting}\n> CAPA\n< -ERR")).unwrap();
+            assert_eq!((failure.status().0, failure.phase), (95, Phase::Auth));
+        }
+    }
+}
+
+#[test]
+fn counts_that_are_none_are_told() {
+    for answer in [
+        "-ERR [SYS/TEMP] index broken",
+        "+OK",
+        "+OK 1",
+        "+OK one two",
+        "+OK -1 0",
+        "+OK 99999999999999999999 0",
+    ] {
+        let script =
+            format!("< +OK\n> CAPA\n< -ERR\n> USER tim\n< +OK\n> PASS tanstaaf\n< +OK\n> STAT\n< {answer}");
+        let told = (Phase::Select, 3, format!("it answered STAT with `{answer}`"));
+        assert_eq!(fails(&mut opening(true, login(None)), &script), told);
+    }
+}
+
+#[test]
+fn offers_without_end_are_given_up_and_few_are_kept() {
+    let many = |count: usize| format!("< +OK\n> CAPA\n< +OK\n{}", "< OFFER\n".repeat(count));
+    let told = (Phase::Capability, 3, "its answer to CAPA has more than 200 lines".to_owned());
+    assert_eq!(fails(&mut opening(true, None), &many(201)), told);
+    let facts = done(&mut opening(true, None), &format!("{}< .", many(200)));
+    assert_eq!(facts.mail_offers.len(), KEPT);
+}
+
+#[test]
+fn each_answer_counts_for_its_phase() {
+    let session = [
+        ("< +OK", Phase::Banner),
+        ("> CAPA", Phase::Capability),
+        ("< +OK", Phase::Capability),
+        ("< STLS", Phase::Capability),
+        ("< .", Phase::Capability),
+        ("> STLS", Phase::Starttls),
+        ("< +OK", Phase::Starttls),
+        ("* tls", Phase::Tls),
+        ("> CAPA", Phase::Capability),
+        ("< -ERR", Phase::Capability),
+        ("> USER tim", Phase::Auth),
+        ("< +OK", Phase::Auth),
+        ("> PASS tanstaaf", Phase::Auth),
+        ("< +OK", Phase::Auth),
+        ("> STAT", Phase::Select),
+    ];
+    for (at, (line, phase)) in session.iter().enumerate() {
+        if !line.starts_with('>') {
+            continue;
+        }
+        let script: Vec<&str> = session[..=at].iter().map(|(line, _)| *line).collect();
+        let mut core = opening(false, login(None));
+        assert_eq!(play(&mut core, &script.join("\n")), None);
+        assert_eq!(core.phase(), *phase, "{line}");
+    }
+}
+
+#[test]
+fn the_pause_that_a_server_asks_for_is_known() {
+    for (offer, delay) in [
+        ("LOGIN-DELAY 30", Some(30)),
+        ("login-delay 900 USER", Some(900)),
+        ("LOGIN-DELAY", None),
+        ("TOP", None),
+    ] {
+        let mut core = opening(true, None);
+        done(&mut core, &format!("< +OK\n> CAPA\n< +OK\n< {offer}\n< ."));
+        assert_eq!(core.login_delay(), delay, "{offer}");
+    }
+}

@@ -1,0 +1,130 @@
+//! What was said in a session, line by line, without secrets: evidence of a failure.
+
+use std::fmt::Write as _;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::domain::Capture;
+use crate::syntax::MASK;
+
+/// Bytes that are kept; the start of a session tells most.
+const KEPT: usize = 32 * 1024;
+/// Characters of one line that are kept.
+const LINE: usize = 500;
+
+/// The lines of a session. A server may say a password again, so what came is masked like what was sent.
+#[derive(Debug, Default)]
+pub struct Transcript {
+    text: String,
+    left_out: usize,
+    secrets: Secrets,
+}
+
+/// Texts that must not be shown. Shows none itself.
+#[derive(Default)]
+struct Secrets(Vec<String>);
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} secrets", self.0.len())
+    }
+}
+
+impl Transcript {
+    /// From now on `secret` is masked, plain and in Base64 by itself.
+    pub fn hide(&mut self, secret: &str) {
+        if secret.is_empty() {
+            return;
+        }
+        self.secrets.0.push(secret.to_owned());
+        self.secrets.0.push(STANDARD.encode(secret));
+        // A short one may be part of a long one, which must not be left in pieces.
+        self.secrets.0.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    }
+
+    /// `text` with every secret masked.
+    #[must_use]
+    pub fn masked(&self, text: &str) -> String {
+        self.secrets.0.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), MASK))
+    }
+
+    /// A line that was sent.
+    pub fn sent(&mut self, line: &str) {
+        self.add('>', line);
+    }
+
+    /// A line that came.
+    pub fn heard(&mut self, line: &str) {
+        self.add('<', line);
+    }
+
+    /// Something that happened in between, such as a TLS handshake.
+    pub fn note(&mut self, what: &str) {
+        self.add('*', what);
+    }
+
+    fn add(&mut self, sign: char, line: &str) {
+        let masked = self.masked(line);
+        let start: String = masked.chars().take(LINE).collect();
+        let rest = if start.len() < masked.len() { " …" } else { "" };
+        if self.text.len() + start.len() > KEPT {
+            self.left_out += 1;
+            return;
+        }
+        // Control characters of a peer must not reach a terminal.
+        let _ = writeln!(self.text, "{sign} {}{rest}", crate::domain::printable(&start));
+    }
+
+    /// As a file of the result; `None` when nothing was said.
+    #[must_use]
+    pub fn capture(&self) -> Option<Capture> {
+        if self.text.is_empty() {
+            return None;
+        }
+        let mut text = self.text.clone();
+        if self.left_out > 0 {
+            let _ = writeln!(text, "* {} more lines", self.left_out);
+        }
+        Some(Capture::new("transcript.txt", "text/plain; charset=utf-8", text.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(transcript: &Transcript) -> String {
+        let content = transcript.capture().unwrap().content.unwrap();
+        String::from_utf8(content.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_secret_that_the_server_says_again_is_masked() {
+        let mut transcript = Transcript::default();
+        transcript.hide("s3cret");
+        transcript.sent("PASS s3cret");
+        transcript.heard("-ERR no such password s3cret, nor czNjcmV0");
+        assert_eq!(text(&transcript), "> PASS ********\n< -ERR no such password ********, nor ********\n");
+    }
+
+    #[test]
+    fn a_secret_that_is_part_of_another_leaves_no_pieces_of_it() {
+        let mut transcript = Transcript::default();
+        transcript.hide("Zz");
+        transcript.hide("xxZzyy");
+        transcript.heard("500 xxZzyy? Zz!");
+        assert_eq!(text(&transcript), "< 500 ********? ********!\n");
+    }
+
+    #[test]
+    fn lines_without_end_take_little_memory() {
+        let mut transcript = Transcript::default();
+        for _ in 0..10_000 {
+            transcript.heard(&"x".repeat(10_000));
+        }
+        let text = text(&transcript);
+        assert!(text.len() < KEPT + 2 * LINE, "{}", text.len());
+        assert!(text.ends_with("more lines\n"), "{text}");
+    }
+}

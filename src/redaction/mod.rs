@@ -1,0 +1,3 @@
+//! What is masked in everything that is kept, logged or shown.
+
+pub mod telling;

@@ -1,0 +1,305 @@
+//! Takes a body or a file's entry for what it asks: a new monitor, or changes to one.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::document::{Document, Secrets};
+use super::field::Field;
+use super::intake::{Form, Intake, SecretReader, no_secrets};
+use super::table::{self, Table};
+use super::{legacy, rules, url_login};
+use crate::domain::MonitorType;
+use crate::script;
+use crate::syntax::source::Node;
+use crate::syntax::{FieldFault, MASK, Rule, shown};
+
+/// What the rules have to know of the world. The default knows nothing and so lets everything pass that
+/// can't be judged without it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Surroundings<'a> {
+    /// Ids of the locations that the account may use; `None` when they are not known.
+    pub locations: Option<&'a [i64]>,
+    /// The account's default locations, for monitors without their own; the first is the default home.
+    pub default_locations: &'a [i64],
+    /// Ids of client certificates; `None` when they are not known.
+    pub certificates: Option<&'a [i64]>,
+    /// Ids of certificate authorities; `None` when they are not known.
+    pub authorities: Option<&'a [i64]>,
+    /// The account's properties, by id; `None` when they are not known.
+    pub properties: Option<&'a BTreeMap<i64, KnownProperty>>,
+    /// Ids of proxies; `None` when they are not known.
+    pub proxies: Option<&'a [i64]>,
+    /// The profiles that `subtype` can name; `None` when they are not known.
+    pub profiles: Option<&'a [i64]>,
+    /// How many names there are behind `name_to_resolve_id`; `None` when they are not known.
+    pub dns_names: Option<usize>,
+    /// The plans of the settings; `None` when there are none, and any code will do.
+    pub plans: Option<&'a [Plan]>,
+    /// The types that this build can probe; `None` when that is not known.
+    pub probed: Option<&'a [MonitorType]>,
+    /// The values of `use_ssl_version` that this build can speak; `None` when that is not known.
+    pub spoken_versions: Option<&'a [&'a str]>,
+    /// Whether the author is no admin: `transaction_steps_allowed` is for admins only.
+    pub no_admin: bool,
+}
+
+/// A property of an account with its values, by id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownProperty {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub values: BTreeMap<i64, String>,
+}
+
+/// Limits of a billing plan (fields.md 3, `billing_plancode`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// What monitors name it by.
+    pub code: String,
+    /// Types that it is for; empty for all.
+    pub types: Vec<MonitorType>,
+    /// Least interval in minutes.
+    pub least_interval: i64,
+    /// Most monitors under it; `None` for any number.
+    pub most_monitors: Option<usize>,
+    /// Monitors that are under it now.
+    pub monitors: usize,
+    /// Most locations of one monitor; `None` for any number.
+    pub most_locations: Option<usize>,
+}
+
+/// A document that was accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Accepted {
+    /// The fields.
+    pub document: Document,
+    /// What its author should know, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Makes the document of a new monitor of `kind` out of `body`, or says all that is wrong with it.
+pub fn create(
+    kind: MonitorType,
+    form: Form,
+    body: &Node,
+    around: &Surroundings<'_>,
+) -> Result<Accepted, Vec<FieldFault>> {
+    create_with(kind, form, body, around, &no_secrets, &["type"])
+}
+
+/// As [`create`], for files: secrets may stand elsewhere, and `skipped` fields at the top are not the
+/// monitor's.
+pub fn create_with(
+    kind: MonitorType,
+    form: Form,
+    body: &Node,
+    around: &Surroundings<'_>,
+    secrets: SecretReader<'_>,
+    skipped: &[&str],
+) -> Result<Accepted, Vec<FieldFault>> {
+    Acceptance { kind, form, body, around, old: None }.run(secrets, skipped)
+}
+
+/// Applies `body` to `old`: fields that it does not name stay, arrays replace, null unsets.
+pub fn patch(
+    old: &Document,
+    form: Form,
+    body: &Node,
+    around: &Surroundings<'_>,
+) -> Result<Accepted, Vec<FieldFault>> {
+    Acceptance { kind: old.kind(), form, body, around, old: Some(old) }.run(&no_secrets, &["type"])
+}
+
+struct Acceptance<'a> {
+    kind: MonitorType,
+    form: Form,
+    body: &'a Node,
+    around: &'a Surroundings<'a>,
+    old: Option<&'a Document>,
+}
+
+impl Acceptance<'_> {
+    fn run(&self, secrets: SecretReader<'_>, skipped: &[&str]) -> Result<Accepted, Vec<FieldFault>> {
+        let table = table::of(self.kind);
+        let skipped = if self.form == Form::Legacy { &["site_type"] } else { skipped };
+        let mut intake = Intake::new(self.form, secrets);
+        let mut read = intake.fields(table, self.body, skipped, self.old.is_none());
+        let mut faults = intake.faults;
+        faults.extend(self.other_type());
+        let old = self.old.map(|old| old.stored(Secrets::Revealed)).unwrap_or_default();
+        self.unmask(&mut read, &old, &mut faults);
+        if self.form == Form::Legacy {
+            legacy::rotation(&mut read, &old, self.around.default_locations);
+        }
+        let document = Document::trusted(self.kind, overlaid(old, read));
+        let judged = rules::Judged {
+            document: &document,
+            old: self.old,
+            body: self.body,
+            form: self.form,
+            around: self.around,
+        };
+        rules::check(&judged, &mut faults);
+        if faults.is_empty() {
+            return Ok(Accepted { warnings: rules::warnings(&judged), document });
+        }
+        faults.sort_by_key(|fault| (fault.place, fault.rule != Rule::Missing));
+        Err(faults)
+    }
+
+    /// A body whose `type` is another one: a type never changes (fields.md 1).
+    fn other_type(&self) -> Option<FieldFault> {
+        let name = if self.form == Form::Legacy { "site_type" } else { "type" };
+        let node = self.body.get(name)?;
+        let same = match node.as_text() {
+            Some(text) if self.form == Form::Legacy => legacy::type_of(text) == Some(self.kind),
+            Some(text) => text == self.kind.name(),
+            None => false,
+        };
+        let message = format!("`{name}` must be `{}`, not `{}`", self.kind, shown(node));
+        (!same).then(|| FieldFault::new(Rule::Conflict, name, node.place, message).given(shown(node)))
+    }
+
+    /// Puts the values that are there now in the place of masks.
+    fn unmask(&self, read: &mut Map<String, Value>, old: &Map<String, Value>, faults: &mut Vec<FieldFault>) {
+        for (name, value) in read {
+            unmask(value, old.get(name));
+            let script = table::of(self.kind).field(name).is_some_and(Field::is_script);
+            if let (true, Value::String(text)) = (script, &mut *value) {
+                self.unmask_script(name, text, old.get(name).and_then(Value::as_str), faults);
+            }
+            let mut masked = Vec::new();
+            masks_in(table::of(self.kind), name, value, &mut masked);
+            for path in masked {
+                let message = format!("`{path}` is masked, and there is no value that it could stand for");
+                let place = self.body.place_of(&path);
+                let fault = FieldFault::new(Rule::Secret, path, place, message).given(MASK);
+                faults.push(fault.hint("give the value itself"));
+            }
+        }
+    }
+}
+
+impl Acceptance<'_> {
+    /// Puts the protected values that are there now in the place of their masks.
+    fn unmask_script(&self, name: &str, text: &mut String, old: Option<&str>, faults: &mut Vec<FieldFault>) {
+        let problem = match script::unmasked(text, old) {
+            Ok(Cow::Owned(whole)) => {
+                *text = whole;
+                return;
+            }
+            Ok(Cow::Borrowed(_)) => return,
+            Err(problem) => problem,
+        };
+        let place = self.body.place_of(name);
+        let fault = FieldFault::new(Rule::Secret, name, place, format!("`{name}`: {problem}"));
+        faults.push(fault.given(MASK).hint("give the value itself"));
+    }
+}
+
+/// Entries of lists are the same when their `step_number` or `id` is, else by their position; those that have a
+/// name and neither, as headers do, by that alone: a secret does not go to another header.
+fn unmask(new: &mut Value, old: Option<&Value>) {
+    match (new, old) {
+        (Value::String(text), Some(old)) if text == MASK => {
+            if let Some(old) = old.as_str() {
+                old.clone_into(text);
+            }
+        }
+        (Value::String(text), Some(Value::String(old))) => {
+            if let Some(whole) = url_login::restored(text, old) {
+                *text = whole;
+            }
+        }
+        (Value::Object(new), Some(Value::Object(old))) => {
+            for (name, value) in new {
+                unmask(value, old.get(name));
+            }
+        }
+        (Value::Array(new), Some(Value::Array(old))) => {
+            let names: Vec<Option<Value>> = new.iter().map(|value| value.get("name").cloned()).collect();
+            for (index, value) in new.iter_mut().enumerate() {
+                let same = ["step_number", "id"].iter().find_map(|key| {
+                    let wanted = value.get(key)?;
+                    old.iter().find(|old| old.get(key) == Some(wanted))
+                });
+                let numbered = value.get("step_number").or(value.get("id")).is_some();
+                let alike = match &names[index] {
+                    // There may be several of the same name.
+                    Some(name) if !numbered => {
+                        let before =
+                            names[..index].iter().filter(|other| other.as_ref() == Some(name)).count();
+                        old.iter().filter(|old| old.get("name") == Some(name)).nth(before)
+                    }
+                    _ => same.or_else(|| old.get(index)),
+                };
+                unmask(value, alike);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Paths of the secrets in `value` that are still masked.
+fn masks_in(table: &'static Table, path: &str, value: &Value, masked: &mut Vec<String>) {
+    let name = path.rsplit('.').next().unwrap_or_default();
+    let Some(field) = table.field(name) else { return };
+    let is_masked = |text| if field.is_url() { url_login::is_masked(text) } else { text == MASK };
+    if field.secret || field.is_url() {
+        if value.as_str().is_some_and(is_masked) {
+            masked.push(path.to_owned());
+        }
+        return;
+    }
+    match (field.kind, value) {
+        (super::field::Kind::Object(inner), Value::Object(entries)) => {
+            masks_in_object(inner, path, entries, masked);
+        }
+        (super::field::Kind::List { of: super::field::Kind::Object(inner), .. }, Value::Array(items)) => {
+            for (index, item) in items.iter().enumerate() {
+                if let Value::Object(entries) = item {
+                    masks_in_object(inner, &format!("{path}[{index}]"), entries, masked);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn masks_in_object(
+    table: &'static Table,
+    path: &str,
+    entries: &Map<String, Value>,
+    masked: &mut Vec<String>,
+) {
+    let lets_in = table::parts::lets_in(table, entries);
+    for (name, value) in entries {
+        let path = format!("{path}.{name}");
+        if lets_in && name == "value" && value.as_str() == Some(MASK) {
+            masked.push(path);
+        } else {
+            masks_in(table, &path, value, masked);
+        }
+    }
+}
+
+/// `old` with what `new` says: null unsets, objects merge, all else replaces.
+fn overlaid(mut old: Map<String, Value>, new: Map<String, Value>) -> Map<String, Value> {
+    for (name, value) in new {
+        match (old.get_mut(&name), value) {
+            (_, Value::Null) => {
+                old.shift_remove(&name);
+            }
+            (Some(Value::Object(old)), Value::Object(new)) => {
+                *old = overlaid(std::mem::take(old), new);
+            }
+            (_, value) => {
+                old.insert(name, value);
+            }
+        }
+    }
+    old
+}

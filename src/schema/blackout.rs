@@ -1,0 +1,219 @@
+//! Rules over several fields of a blackout (interface.md 2.4, behaviour.md 1).
+
+use serde_json::{Map, Value};
+
+use super::intake::{Form, Intake, no_secrets};
+use super::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT};
+use crate::syntax::source::{Node, Place};
+use crate::syntax::{FieldFault, Rule, shown};
+
+/// Minutes that a one-time blackout may have begun ago when it is made: "mute now".
+const BEGUN: i64 = 5;
+
+const DATES: [&str; 2] = ["from_date", "thru_date"];
+const WINDOW: [&str; 4] = ["start_day", "start_time", "end_day", "end_time"];
+
+/// Reads a new blackout; `now` is the time in the account's time zone.
+pub fn create(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Value>, Vec<FieldFault>> {
+    let mut intake = Intake::new(Form::V3, &no_secrets);
+    let mut values = intake.fields(&BLACKOUT, body, &[], true);
+    values.retain(|_, value| !value.is_null());
+    let mut faults = intake.faults;
+    if faults.is_empty() {
+        check(&values, body, now, &mut faults);
+    }
+    if faults.is_empty() { Ok(values) } else { Err(faults) }
+}
+
+/// Applies `body` to `old`, a blackout that comes back each week: fields that it does not name stay.
+pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>, Vec<FieldFault>> {
+    let mut intake = Intake::new(Form::V3, &no_secrets);
+    let read = intake.fields(&BLACKOUT, body, &[], false);
+    let mut faults = intake.faults;
+    let mut values = old.clone();
+    for (name, value) in read {
+        match (name.as_str(), value) {
+            // Its week, and that it comes back, cannot be unset.
+            (_, Value::Null) if WINDOW.contains(&name.as_str()) => {
+                let message = format!("`{name}` is required when `persistent` is true");
+                faults.push(FieldFault::new(Rule::Missing, &*name, body.place_of(&name), message));
+            }
+            ("persistent", Value::Null | Value::Bool(false)) => {
+                let message = "`persistent` stays `true`; remove the blackout and make one that comes once";
+                faults.push(conflict(body, "persistent", message.to_owned()));
+            }
+            (_, Value::Null) => drop(values.shift_remove(&name)),
+            (_, value) => drop(values.insert(name, value)),
+        }
+    }
+    if faults.is_empty() {
+        // The dates of one that comes back are judged by nothing but that they are not there.
+        check(&values, body, jiff::civil::DateTime::MIN, &mut faults);
+    }
+    if faults.is_empty() { Ok(values) } else { Err(faults) }
+}
+
+/// Reads a bulk edit of blackouts; `now` is the time in the account's time zone.
+pub fn bulk_edit(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Value>, Vec<FieldFault>> {
+    let mut intake = Intake::new(Form::V3, &no_secrets);
+    let mut values = intake.fields(&BLACKOUT_BULK_EDIT, body, &[], true);
+    values.retain(|_, value| !value.is_null());
+    let mut faults = intake.faults;
+    for (switch, action) in
+        [("update_one_time", "update_one_time_action"), ("update_persistent", "update_persistent_action")]
+    {
+        let wanted = values.get(switch) == Some(&Value::Bool(true));
+        if wanted && !values.contains_key(action) && body.get(action).is_none() {
+            let message = format!("`{action}` is required when `{switch}` is true");
+            faults.push(FieldFault::new(Rule::Missing, action, body.place, message));
+        }
+    }
+    let blackouts = values.get("one_time_blackouts").and_then(Value::as_array);
+    for (index, blackout) in blackouts.into_iter().flatten().enumerate() {
+        if let Value::Object(blackout) = blackout {
+            dates(blackout, body, &format!("one_time_blackouts[{index}]."), now, &mut faults);
+        }
+    }
+    if faults.is_empty() { Ok(values) } else { Err(faults) }
+}
+
+fn check(values: &Map<String, Value>, body: &Node, now: jiff::civil::DateTime, faults: &mut Vec<FieldFault>) {
+    let weekly = values.get("persistent") == Some(&Value::Bool(true));
+    let (needed, other): (&[&str], &[&str]) = if weekly { (&WINDOW, &DATES) } else { (&DATES, &WINDOW) };
+    for field in needed.iter().filter(|field| !values.contains_key(**field)) {
+        let message = format!("`{field}` is required when `persistent` is {weekly}");
+        faults.push(FieldFault::new(Rule::Missing, *field, body.place, message));
+    }
+    for field in other.iter().filter(|field| values.contains_key(**field)) {
+        faults.push(conflict(body, field, format!("`{field}` does not go with `persistent` {weekly}")));
+    }
+    if values.get("type").and_then(Value::as_str) == Some("Notifier") && values.contains_key("note") {
+        faults.push(conflict(body, "note", "`note` does not go with `type` Notifier".to_owned()));
+    }
+    if !weekly {
+        dates(values, body, "", now, faults);
+    }
+}
+
+/// From before thru, thru to come, from at most [`BEGUN`] minutes ago.
+fn dates(
+    values: &Map<String, Value>,
+    body: &Node,
+    prefix: &str,
+    now: jiff::civil::DateTime,
+    faults: &mut Vec<FieldFault>,
+) {
+    let moment = |field: &str| {
+        let text = values.get(field)?.as_str()?;
+        jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok()
+    };
+    let (Some(from), Some(thru)) = (moment("from_date"), moment("thru_date")) else { return };
+    let (from_path, thru_path) = (format!("{prefix}from_date"), format!("{prefix}thru_date"));
+    if from >= thru {
+        let message = format!("`{thru_path}` must be after `from_date`");
+        faults.push(conflict(body, &thru_path, message));
+    } else if thru <= now {
+        faults.push(conflict(body, &thru_path, format!("`{thru_path}` is past")));
+    }
+    let earliest = now.saturating_sub(jiff::SignedDuration::from_mins(BEGUN));
+    if from < earliest {
+        let message = format!("`{from_path}` is more than {BEGUN} minutes ago");
+        faults.push(conflict(body, &from_path, message));
+    }
+}
+
+fn conflict(body: &Node, path: &str, message: String) -> FieldFault {
+    let place: Place = body.place_of(path);
+    let fault = FieldFault::new(Rule::Conflict, path, place, message);
+    match body.get(path) {
+        Some(node) => fault.given(shown(node)),
+        None => fault,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn now() -> jiff::civil::DateTime {
+        jiff::civil::date(2026, 3, 1).at(12, 0, 0, 0)
+    }
+
+    fn with(more: Value) -> Node {
+        let mut body = json!({"assoc_id": 1, "type": "Monitor"});
+        if let (Value::Object(body), Value::Object(more)) = (&mut body, more) {
+            body.extend(more);
+        }
+        Node::from(body)
+    }
+
+    fn faults(more: Value) -> Vec<String> {
+        create(&with(more), now()).err().into_iter().flatten().map(|fault| fault.to_string()).collect()
+    }
+
+    fn once(from: &str, thru: &str) -> Value {
+        json!({"from_date": format!("2026-{from}"), "thru_date": format!("2026-{thru}")})
+    }
+
+    #[test]
+    fn a_blackout_comes_once_or_each_week() {
+        let weekly = json!({"persistent": true, "start_day": 7, "start_time": "23:00", "end_day": 1, "end_time": "01:00"});
+        assert_eq!(faults(weekly.clone()), Vec::<String>::new());
+        assert_eq!(faults(once("03-01 12:00:00", "03-01 13:00:00")), Vec::<String>::new());
+        assert_eq!(
+            faults(json!({})),
+            [
+                "`from_date` is required when `persistent` is false",
+                "`thru_date` is required when `persistent` is false"
+            ]
+        );
+        assert_eq!(faults(json!({"persistent": true})).len(), 4);
+        let mut both = weekly;
+        both["from_date"] = json!("2026-03-02 00:00:00");
+        assert_eq!(faults(both), ["`from_date` does not go with `persistent` true"]);
+    }
+
+    #[test]
+    fn one_that_comes_once_lies_ahead() {
+        assert_eq!(faults(once("03-01 11:55:00", "03-01 12:00:01")), Vec::<String>::new());
+        assert_eq!(
+            faults(once("03-01 11:54:59", "03-01 13:00:00")),
+            ["`from_date` is more than 5 minutes ago"]
+        );
+        assert_eq!(faults(once("03-01 11:58:00", "03-01 12:00:00")), ["`thru_date` is past"]);
+        assert_eq!(
+            faults(once("03-01 13:00:00", "03-01 13:00:00")),
+            ["`thru_date` must be after `from_date`"]
+        );
+    }
+
+    #[test]
+    fn a_note_is_not_for_notifiers() {
+        let mut body = once("03-01 12:00:00", "03-01 13:00:00");
+        body["note"] = json!("x");
+        assert_eq!(faults(body.clone()), Vec::<String>::new());
+        body["type"] = json!("Notifier");
+        assert_eq!(faults(body), ["`note` does not go with `type` Notifier"]);
+    }
+
+    #[test]
+    fn a_bulk_edit_says_what_it_does() {
+        let body = |action: Value, thru: &str| {
+            Node::from(json!({
+                "monitors": [1], "update_one_time": true, "update_one_time_action": action, "update_persistent": false,
+                "one_time_blackouts": [{"type": "Alert", "from_date": "2026-03-01 12:00:00", "thru_date": thru}],
+            }))
+        };
+        assert!(bulk_edit(&body(json!("append"), "2026-03-01 13:00:00"), now()).is_ok());
+        let faults = bulk_edit(&body(json!("append"), "2026-02-01 13:00:00"), now()).unwrap_err();
+        assert_eq!(
+            faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["`one_time_blackouts[0].thru_date` must be after `from_date`"]
+        );
+        let bare = Node::from(json!({"monitors": [1], "update_one_time": true, "update_persistent": false}));
+        let faults = bulk_edit(&bare, now()).unwrap_err();
+        assert_eq!(faults[0].message, "`update_one_time_action` is required when `update_one_time` is true");
+    }
+}

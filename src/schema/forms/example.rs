@@ -1,0 +1,134 @@
+//! Bodies that show how an input looks. They hold no secret and no address of anybody.
+
+use serde_json::{Map, Value, json};
+
+use super::super::field::{Access, Field, Kind};
+use super::super::table::Table;
+use crate::domain::MonitorType;
+use crate::syntax::format::Format;
+
+/// A body that makes one: the required fields, and what its rules ask for beside them.
+#[must_use]
+pub fn create_example(table: &'static Table) -> Value {
+    let wanted = |field: &&&'static Field| field.required && field.access == Access::Open;
+    let mut body: Map<String, Value> = table
+        .fields()
+        .iter()
+        .filter(wanted)
+        .map(|field| (field.name.to_owned(), field_example(table, field)))
+        .collect();
+    for name in beside(table.name) {
+        if let Some(field) = table.field(name) {
+            body.insert(field.name.to_owned(), field_example(table, field));
+        }
+    }
+    Value::Object(body)
+}
+
+/// A body that changes one.
+#[must_use]
+pub fn patch_example(table: &'static Table) -> Value {
+    if MonitorType::from_name(table.name).is_some() {
+        return json!({"enabled": false, "note": "Rests while the shop moves"});
+    }
+    let open = table.fields().iter().filter(|field| field.access == Access::Open && !field.secret);
+    let plain = open.filter(|field| !matches!(field.kind, Kind::List { .. } | Kind::Object(_)));
+    plain
+        .take(1)
+        .map(|field| (field.name.to_owned(), field_example(table, field)))
+        .collect::<Map<_, _>>()
+        .into()
+}
+
+/// Fields that an example has beside the required ones.
+fn beside(table: &str) -> &'static [&'static str] {
+    match table {
+        "website-api" | "website-ssl-api" => &["api_steps"],
+        "browserscript" | "security-scan" => &["url"],
+        "Blackout" => &["from_date", "thru_date", "note"],
+        "MonitorClone" => &["name"],
+        "ApiStep" => &["assertions"],
+        "Sla" => &["availability"],
+        "Template" | "TemplatePreview" => &["kind", "method_id", "subject"],
+        "Assertion" | "Header" => &["value"],
+        "BlackoutBulkEdit" => &["update_one_time_action", "one_time_blackouts"],
+        _ => &[],
+    }
+}
+
+fn field_example(table: &Table, field: &Field) -> Value {
+    if field.secret {
+        return Value::from("not-a-real-one");
+    }
+    match (table.name, field.name) {
+        ("Assertion", "source") => Value::from("Status Code"),
+        ("Assertion", "value") => Value::from("200"),
+        ("BlackoutBulkEdit", "update_persistent") => Value::Bool(false),
+        (_, "billing_plancode") => Value::from("basic"),
+        (_, "name") => Value::from("Shop, start page"),
+        (_, "step_name") => Value::from("Start page"),
+        (_, "port") => Value::from(443),
+        (_, "username" | "login") => Value::from("anna"),
+        (_, "note") => Value::from("The shop moves"),
+        (_, "recipient") => Value::from("anna@shop.example"),
+        (_, "availability") => Value::from(99.9),
+        (_, "event") => Value::from("deployment"),
+        (_, "description") => Value::from("Version 2.4 of the shop went live"),
+        (_, "home_location") => Value::from(1),
+        (_, "from_date") => Value::from("2031-05-01 22:00:00"),
+        (_, "thru_date") => Value::from("2031-05-01 23:30:00"),
+        _ => match field.default_value() {
+            Some(default) if !matches!(default, Value::Array(_)) => default,
+            _ => kind_example(table, &field.kind),
+        },
+    }
+}
+
+fn kind_example(table: &Table, kind: &Kind) -> Value {
+    match kind {
+        Kind::Flag => Value::Bool(true),
+        // Ids of what users made start at 100001.
+        Kind::Int { min: 1, max: i64::MAX } => Value::from(100_001),
+        Kind::Int { min, .. } => Value::from((*min).max(0)),
+        Kind::IntOf(choices) => choices.first().copied().into(),
+        Kind::Number { min, .. } => Value::from(min.max(1.0)),
+        Kind::Text { format, max, .. } => text_example(table, *format, *max),
+        Kind::TextOf(choices) => choices.first().copied().into(),
+        Kind::List { of: Kind::Object(part), .. } => json!([create_example_of_part(table, part)]),
+        Kind::List { of, .. } => json!([kind_example(table, of)]),
+        Kind::Object(part) => create_example(part),
+        Kind::Any => json!({}),
+    }
+}
+
+/// URLs of the steps of a monitor may be of either scheme, those of the monitor itself not.
+fn create_example_of_part(table: &Table, part: &'static Table) -> Value {
+    let mut example = create_example(part);
+    if let Some(url) = example.get_mut("url") {
+        *url = text_example(table, Format::HttpUrl, usize::MAX);
+    }
+    example
+}
+
+fn text_example(table: &Table, format: Format, max: usize) -> Value {
+    let encrypted = table.name.contains("ssl") || !table.name.starts_with("website");
+    Value::from(match format {
+        Format::Any if max < 8 => "1",
+        Format::Any => "some text",
+        Format::Ipv4 | Format::Ip => "192.0.2.10",
+        Format::HttpUrl | Format::HttpUrlTemplate if encrypted => "https://shop.example/",
+        Format::HttpUrl | Format::HttpUrlTemplate => "http://shop.example/",
+        Format::Host | Format::Service(_) => "shop.example",
+        Format::Email => "probe@shop.example",
+        Format::Identifier => "order",
+        Format::Token => "PURGE",
+        Format::HeaderName => "Accept",
+        Format::HeaderValue => "text/html",
+        Format::Json => "{}",
+        Format::Xml => "<project/>",
+        Format::Script => "<script><step name=\"Front page\"><open url=\"/\"/></step></script>",
+        Format::Base64 => "UEsDBA==",
+        Format::ClockTime => "22:00",
+        Format::LocalTime => "2031-05-01 22:00:00",
+    })
+}

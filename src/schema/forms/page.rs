@@ -1,0 +1,90 @@
+//! The reference page of the monitor types, in Markdown, out of the field table.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::super::field::Kind;
+use super::super::table::{self, Table};
+use super::parts;
+use crate::domain::MonitorType;
+use crate::syntax::format::Format;
+
+/// The reference page of all types, in Markdown.
+#[must_use]
+pub fn reference_page() -> String {
+    let mut page = "# Monitor files\n\n".to_owned();
+    page.push_str(
+        "A file is YAML or JSON: a list of monitors. Each has a `key`, unique over all files, to which its id and \
+         history are tied; its `type`; perhaps the `customer` that owns it (default 1); and the fields of its type. \
+         A secret stands in place, or as `<field>_file` (path of a file) or `<field>_env` (name of a variable). \
+         Fields marked (x) are Vigie's own.\n\nThis page is made from the field table; a test fails when it is out of \
+         date.\n",
+    );
+    for kind in MonitorType::ALL {
+        page.push('\n');
+        page.push_str(&reference(*kind));
+    }
+    let mut inner: Vec<&'static Table> = Vec::new();
+    for kind in MonitorType::ALL {
+        collect(table::of(*kind), &mut inner);
+    }
+    for part in inner {
+        page.push('\n');
+        section(part, &mut page);
+    }
+    page
+}
+
+/// The section of one type in the reference page.
+#[must_use]
+pub fn reference(kind: MonitorType) -> String {
+    let mut text = String::new();
+    section(table::of(kind), &mut text);
+    text
+}
+
+fn collect(table: &'static Table, inner: &mut Vec<&'static Table>) {
+    for part in parts(table) {
+        if !inner.iter().any(|known| known.name == part.name) {
+            inner.push(part);
+            collect(part, inner);
+        }
+    }
+}
+
+fn section(table: &'static Table, text: &mut String) {
+    let head = "| Field | Value | Default | What |\n|---|---|---|---|";
+    let _ = writeln!(text, "## {}\n\n{}.\n\n{head}", table.name, table.about);
+    for field in table.fields().iter().filter(|field| field.is_settable()) {
+        let extension = if field.extension { " (x)" } else { "" };
+        let secret = if field.secret { "; secret" } else { "" };
+        let default = match field.default_value() {
+            _ if field.required => "required".to_owned(),
+            Some(Value::Object(_)) => "its defaults".to_owned(),
+            Some(value) => format!("`{value}`"),
+            None => String::new(),
+        };
+        let bounds = cell(&bounds(&field.kind));
+        let about = cell(field.about);
+        let _ = writeln!(text, "| `{}`{extension} | {bounds}{secret} | {default} | {about} |", field.name);
+    }
+}
+
+/// A text as the cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// Type and bounds for people.
+#[must_use]
+pub fn bounds(kind: &Kind) -> String {
+    match kind {
+        Kind::Text { max, format: Format::Any, .. } => format!("text, at most {max} characters"),
+        Kind::Text { max, format, .. } => format!("{}, at most {max} characters", format.wanted()),
+        Kind::List { of: Kind::Object(part), max, .. } => format!("list of {}, at most {max}", part.name),
+        Kind::List { of, max, .. } => format!("list, at most {max}, each {}", bounds(of)),
+        Kind::Object(part) => part.name.to_owned(),
+        kind => kind.wanted(),
+    }
+}

@@ -1,0 +1,215 @@
+//! The legacy API's own ways: type names, rotation without a field of its own, everything as text.
+
+use serde_json::{Map, Value};
+
+use super::document::{Document, Secrets};
+use super::field::{Field, Kind, Legacy};
+use super::table::{self, Table, mobile};
+use crate::domain::MonitorType;
+use crate::syntax::source::Node;
+
+/// The type that `site_type` names; `transaction` and `transaction-ssl` are further names of those with
+/// steps (fields.md 1).
+#[must_use]
+pub fn type_of(site_type: &str) -> Option<MonitorType> {
+    match site_type {
+        "apiproject" => Some(MonitorType::Api),
+        "transaction" => Some(MonitorType::WebsiteApi),
+        "transaction-ssl" => Some(MonitorType::WebsiteSslApi),
+        "api" | "collection-api" => None,
+        name => MonitorType::from_name(name),
+    }
+}
+
+/// The `site_type` of `kind`.
+#[must_use]
+pub fn type_name(kind: MonitorType) -> &'static str {
+    match kind {
+        MonitorType::Api => "apiproject",
+        kind => kind.name(),
+    }
+}
+
+/// Whether the legacy API may create it (interface.md 4.1).
+#[must_use]
+pub fn can_create(kind: MonitorType) -> bool {
+    !matches!(kind, MonitorType::MobileLab | MonitorType::Selenium | MonitorType::CollectionApi)
+}
+
+/// The type that a body asks to create, or status and message of why not (behaviour.md 2).
+pub fn type_to_create(body: &Node) -> Result<MonitorType, (u16, String)> {
+    let missing = || (64, "Missing site_type".to_owned());
+    let named = body.get("site_type").filter(|node| !node.is_null()).ok_or_else(missing)?;
+    let name = named.as_text().unwrap_or_default();
+    if name.is_empty() && named.as_text().is_some() {
+        return Err(missing());
+    }
+    let kind = type_of(name).ok_or_else(|| (66, "Invalid site_type".to_owned()))?;
+    if can_create(kind) { Ok(kind) } else { Err((65, "Invalid device.".to_owned())) }
+}
+
+/// The legacy record of `document`: every value a text. Id and audit fields are the caller's to add.
+#[must_use]
+pub fn record(document: &Document, secrets: Secrets) -> Map<String, Value> {
+    let table = table::of(document.kind());
+    let values = document.to_json(secrets);
+    let mut record = Map::new();
+    record.insert("site_type".to_owned(), Value::from(type_name(document.kind())));
+    for field in table.fields().iter().filter(|field| field.is_settable()) {
+        write(field, values.get(field.name), &mut record);
+    }
+    if document.flag("rotate_locations") && record.contains_key("monitor_location_count") {
+        let count = rotated(document.number("monitor_location_count"), document.text("mode"));
+        record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
+    }
+    record
+}
+
+/// Fields of interface.md 2.8 of records of websites that no website has; other types do.
+const OF_OTHERS: [&str; 2] = ["smtp_hostname", "pop3_hostname"];
+
+/// The legacy record of the version 3 object of a monitor of `kind`, fields that Vigie sets included: every
+/// value a text, `""` where there is none (interface.md 2.8).
+#[must_use]
+pub fn shown(kind: MonitorType, object: &Map<String, Value>) -> Map<String, Value> {
+    let mut record = Map::new();
+    record.insert("id".to_owned(), object.get("id").map_or(Value::Null, |id| plain(&Kind::Flag, id)));
+    record.insert("site_type".to_owned(), Value::from(type_name(kind)));
+    for field in table::of(kind).fields().iter().filter(|field| field.name != "id") {
+        write(field, object.get(field.name).filter(|value| !value.is_null()), &mut record);
+    }
+    let set = |name: &str| object.get(name).unwrap_or(&Value::Null);
+    if set("rotate_locations") == &Value::Bool(true) && record.contains_key("monitor_location_count") {
+        let count = set("monitor_location_count").as_i64().unwrap_or_default();
+        let count = rotated(count, set("mode").as_str());
+        record.insert("monitor_location_count".to_owned(), Value::from(count.to_string()));
+    }
+    for location in record.get_mut("locations").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Value::Object(location) = location {
+            location.retain(|name, _| matches!(name.as_str(), "id" | "name"));
+        }
+    }
+    if matches!(kind, MonitorType::Website | MonitorType::WebsiteSsl) {
+        for name in OF_OTHERS {
+            record.insert(name.to_owned(), Value::from(""));
+        }
+    }
+    record
+}
+
+/// The fields that a body has to have to create a monitor of `kind`, in the order of interface.md 4.1, rules 3
+/// to 5; other types need what the field table says. `site_type` comes before all.
+#[must_use]
+pub fn minimal(kind: MonitorType) -> &'static [&'static str] {
+    match kind {
+        MonitorType::Website | MonitorType::WebsiteSsl => {
+            &["billing_plancode", "name", "url", "interval", "enabled"]
+        }
+        MonitorType::BrowserScript => {
+            &["billing_plancode", "browser_type", "name", "script", "interval", "enabled"]
+        }
+        MonitorType::Api => {
+            &["billing_plancode", "name", "script", "test_suite", "test_case", "interval", "enabled"]
+        }
+        _ => &[],
+    }
+}
+
+/// The first field of [`minimal`] that `body` lacks: absent, null or empty.
+#[must_use]
+pub fn missing(kind: MonitorType, body: &Node) -> Option<&'static str> {
+    let lacks = |name: &&&str| {
+        body.get(name).is_none_or(|node| node.is_null() || node.as_text().is_some_and(str::is_empty))
+    };
+    minimal(kind).iter().find(lacks).copied()
+}
+
+/// Whether the legacy API knows of monitors of `kind` (fields.md 1).
+#[must_use]
+pub fn is_listed(kind: MonitorType) -> bool {
+    kind != MonitorType::CollectionApi
+}
+
+/// Whether a monitor goes by `site_type` in a filter: `transaction` and `transaction-ssl` are those with two
+/// or more steps (fields.md 1). A word that is no type fits none.
+#[must_use]
+pub fn fits(site_type: &str, document: &Document) -> bool {
+    let named = type_of(site_type) == Some(document.kind());
+    let several = || document.list("api_steps").len() > 1;
+    named && (!matches!(site_type, "transaction" | "transaction-ssl") || several())
+}
+
+/// Locations of one run of a rotation (behaviour.md 1, `monitor_location_count`). Devices of a provider are not
+/// counted: the value is always 0 (interface.md 2.2).
+fn rotated(count: i64, mode: Option<&str>) -> i64 {
+    match (count, mode) {
+        (0, Some(mode)) if mobile::MODES.contains(&mode) => 0,
+        (0, Some("Round Robin" | "SLA (MultiPOP)")) => 2,
+        (0, _) => 1,
+        (count, _) => count,
+    }
+}
+
+/// Sets `rotate_locations`: a count between 1 and the pool less one means rotation (fields.md 3).
+pub(super) fn rotation(read: &mut Map<String, Value>, old: &Map<String, Value>, defaults: &[i64]) {
+    let Some(count) = read.get("monitor_location_count") else { return };
+    let count = count.as_i64().unwrap_or_default();
+    let own = read.get("locations").or_else(|| old.get("locations")).and_then(Value::as_array);
+    let pool = own.map(Vec::len).filter(|length| *length > 0).unwrap_or(defaults.len());
+    let rotates = count >= 1 && usize::try_from(count).is_ok_and(|count| count < pool);
+    read.insert("rotate_locations".to_owned(), Value::Bool(rotates));
+}
+
+fn write(field: &Field, value: Option<&Value>, record: &mut Map<String, Value>) {
+    let text = value.map_or_else(|| Value::from(""), |value| written(field, value));
+    match (field.legacy, value) {
+        (Legacy::Hidden, _) => {}
+        (Legacy::Indexed { name, field: inner }, Some(value)) => {
+            let index = choice_index(field, inner, value);
+            record.insert(name.to_owned(), Value::from(index.map(|at| at.to_string()).unwrap_or_default()));
+            record.insert(field.name.to_owned(), text);
+        }
+        _ => {
+            record.insert(field.legacy_name().to_owned(), text);
+        }
+    }
+}
+
+fn choice_index(field: &Field, inner: &str, value: &Value) -> Option<usize> {
+    let Kind::Object(part) = field.kind else { return None };
+    let Kind::TextOf(choices) = part.field(inner)?.kind else { return None };
+    let word = value.get(inner)?.as_str()?;
+    choices.iter().position(|choice| *choice == word)
+}
+
+fn written(field: &Field, value: &Value) -> Value {
+    match (field.legacy, value) {
+        (Legacy::Coded(codes), Value::String(word)) => {
+            let code = codes.iter().find(|(_, known)| known == word);
+            Value::from(code.map_or(word.as_str(), |(code, _)| code))
+        }
+        (Legacy::Enabled, Value::Bool(flag)) => Value::from(if *flag { "Enabled" } else { "Disabled" }),
+        _ => plain(&field.kind, value),
+    }
+}
+
+fn plain(kind: &Kind, value: &Value) -> Value {
+    match (kind, value) {
+        (_, Value::Null) => Value::from(""),
+        (_, Value::Bool(flag)) => Value::from(if *flag { "y" } else { "n" }),
+        (_, Value::Number(number)) => Value::from(number.to_string()),
+        (Kind::Object(table), Value::Object(entries)) => Value::Object(inner_record(table, entries)),
+        (Kind::List { of, .. }, Value::Array(items)) => items.iter().map(|item| plain(of, item)).collect(),
+        (_, value) => value.clone(),
+    }
+}
+
+fn inner_record(table: &'static Table, entries: &Map<String, Value>) -> Map<String, Value> {
+    entries
+        .iter()
+        .map(|(name, value)| match table.field(name) {
+            Some(field) => (field.legacy_name().to_owned(), written(field, value)),
+            None => (name.clone(), value.clone()),
+        })
+        .collect()
+}

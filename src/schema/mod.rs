@@ -1,0 +1,17 @@
+//! The field table and what derives from it: documents, monitors, rules, and the forms of files and APIs.
+
+pub mod accept;
+pub mod blackout;
+mod document;
+pub mod field;
+pub mod forms;
+pub mod intake;
+pub mod legacy;
+mod monitor;
+pub mod monitor_file;
+mod rules;
+pub mod table;
+mod url_login;
+
+pub use document::{Document, Secrets};
+pub use monitor::{Monitor, Origin, Trail};

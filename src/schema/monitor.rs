@@ -1,0 +1,151 @@
+//! A monitor: who owns it, where it comes from, and its validated document.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Document;
+use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
+use crate::script;
+
+/// Where a monitor was written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A monitor file; `key` ties its id, slot and history to it (behaviour.md 9, monitor files).
+    File {
+        /// Unique over all files.
+        key: Arc<str>,
+    },
+    /// A call of one of the APIs.
+    Api,
+    /// `vigie apply`; `key` ties it to its file there, as for files of the server.
+    Applied {
+        /// Unique over all that was applied for the account.
+        key: Arc<str>,
+    },
+}
+
+/// Who changed a monitor when, and for how long it rests.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Trail {
+    /// When it was made; `None` for monitors from files of an earlier version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+    /// Login of who made it; empty for files.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub created_by: String,
+    /// Login of who changed it last; empty for files.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub modified_by: String,
+    /// When its script was first set (fields.md 3 `script_created`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script_created: Option<Timestamp>,
+    /// When its script changed last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub script_modified: Option<Timestamp>,
+    /// Login of who changed its script last.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub script_modified_by: String,
+    /// Until when no runs are planned (behaviour.md 1, pause).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_until: Option<Timestamp>,
+}
+
+/// One version of a monitor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Monitor {
+    /// Its identity over all versions.
+    pub id: MonitorId,
+    /// The account that owns it.
+    pub customer: CustomerId,
+    /// Where it was written down.
+    pub origin: Origin,
+    /// This version.
+    pub revision: Revision,
+    /// When this version was accepted.
+    pub modified_at: Timestamp,
+    /// Its fields.
+    pub document: Arc<Document>,
+    /// Who changed it when.
+    pub trail: Arc<Trail>,
+}
+
+impl Monitor {
+    /// Its type.
+    #[must_use]
+    pub fn kind(&self) -> MonitorType {
+        self.document.kind()
+    }
+
+    /// Its name (interface.md 2.1).
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.document.text("name").unwrap_or_default()
+    }
+
+    /// The content view of this id (fields.md 3).
+    #[must_use]
+    pub fn content_view(&self, id: i64) -> Option<&Value> {
+        if self.kind() != MonitorType::BrowserScript {
+            return None;
+        }
+        self.document.list("content_views").iter().find(|view| view["id"] == id)
+    }
+
+    /// Whether it is planned at all.
+    #[must_use]
+    pub fn enabled(&self) -> bool {
+        self.document.flag("enabled")
+    }
+
+    /// Whether its runs are planned at `now`: it is enabled and does not rest.
+    #[must_use]
+    pub fn is_planned(&self, now: Timestamp) -> bool {
+        self.enabled() && self.rests_until(now).is_none()
+    }
+
+    /// The end of its rest, when it rests at `now`.
+    #[must_use]
+    pub fn rests_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.trail.paused_until.filter(|until| *until > now)
+    }
+
+    /// Time between two planned runs; interface.md counts it in minutes.
+    #[must_use]
+    pub fn interval(&self) -> Duration {
+        Duration::from_secs(60 * self.document.number("interval").unsigned_abs().max(1))
+    }
+
+    /// Start of the grid of runs after 00:00 UTC, where it has one (fields.md 3 `monitor_offset`, in minutes).
+    #[must_use]
+    pub fn offset(&self) -> Option<Duration> {
+        let minutes = || Duration::from_secs(60 * self.document.number("monitor_offset").unsigned_abs());
+        self.document.is_set("monitor_offset").then(minutes)
+    }
+
+    /// Bound of one attempt as a whole; interface.md counts it in seconds.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs(self.document.number("timeout").unsigned_abs().max(1))
+    }
+
+    /// What is around a playback of a script: room for a browser, its start and end, and captures. The probe of
+    /// browsers holds its own bounds against it.
+    pub const AROUND: Duration = Duration::from_mins(6);
+
+    /// The longest that one attempt may take as a whole: its timeout, but for scripts in a browser, whose timeout is
+    /// that of one page load. What is around a playback counts too: room for the browser, its start and end,
+    /// and what is kept of the pages.
+    #[must_use]
+    pub fn longest_attempt(&self) -> Duration {
+        if self.kind() != MonitorType::BrowserScript {
+            return self.timeout();
+        }
+        // One that cannot be played fails at once.
+        script::longest(&self.document, self.timeout())
+            .map_or(self.timeout(), |playing| playing + Self::AROUND)
+    }
+}

@@ -1,0 +1,206 @@
+//! Monitor files (behaviour.md 9): a list of monitors in the version 3 fields, each with `key`, `type` and
+//! perhaps `customer`. Pure: texts come in, and secrets through a reader.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::accept::{Surroundings, create_with};
+use super::document::{Document, Secrets};
+use super::intake::{Form, SecretReader};
+use crate::domain::{CustomerId, MonitorType};
+use crate::syntax::source::{Node, NodeValue, Place};
+use crate::syntax::{FieldFault, Rule, nearest, shown};
+
+/// Characters of a key.
+const MAX_KEY: usize = 255;
+
+/// Fields at the top of an entry that are not the monitor's.
+const OUTER: &[&str] = &["key", "customer", "type"];
+
+/// One monitor of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileMonitor {
+    /// What its id, slot and history are tied to; empty only where keys are not needed.
+    pub key: String,
+    /// The account that owns it; 1 when the file says nothing.
+    pub customer: CustomerId,
+    /// Its fields.
+    pub document: Document,
+    /// What its author should know.
+    pub warnings: Vec<String>,
+    /// The file.
+    pub file: Arc<str>,
+    /// Where it starts there.
+    pub place: Place,
+}
+
+/// What came of reading files.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MonitorFiles {
+    /// Those without a fault, in order.
+    pub monitors: Vec<FileMonitor>,
+    /// All that is wrong, in order.
+    pub faults: Vec<FieldFault>,
+}
+
+/// Whether entries have to have a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// Each one, unique over all files: for monitors that are kept.
+    Required,
+    /// They may: for `vigie check --file`, which keeps nothing.
+    Optional,
+}
+
+/// Reads `files` (name and text of each). What has a fault is not among the monitors.
+#[must_use]
+pub fn load(
+    files: &[(String, String)],
+    keys: Keys,
+    around: &Surroundings<'_>,
+    secrets: SecretReader<'_>,
+) -> MonitorFiles {
+    let mut reading = Reading { keys, around, secrets, seen: HashMap::new(), found: MonitorFiles::default() };
+    for (name, text) in files {
+        reading.file(&Arc::from(name.as_str()), text);
+    }
+    reading.found
+}
+
+/// All that is wrong with `files`.
+#[must_use]
+pub fn check_files(
+    files: &[(String, String)],
+    around: &Surroundings<'_>,
+    secrets: SecretReader<'_>,
+) -> Vec<FieldFault> {
+    load(files, Keys::Required, around, secrets).faults
+}
+
+/// A monitor as an entry of a file: what differs from the defaults, secrets masked.
+#[must_use]
+pub fn entry(key: &str, customer: CustomerId, document: &Document) -> Map<String, Value> {
+    let mut entry = Map::new();
+    entry.insert("key".to_owned(), Value::from(key));
+    if customer != CustomerId(1) {
+        entry.insert("customer".to_owned(), Value::from(customer.0));
+    }
+    entry.insert("type".to_owned(), Value::from(document.kind().name()));
+    entry.extend(document.stored(Secrets::Masked));
+    entry
+}
+
+struct Reading<'a> {
+    keys: Keys,
+    around: &'a Surroundings<'a>,
+    secrets: SecretReader<'a>,
+    /// Keys and where they stand.
+    seen: HashMap<String, (Arc<str>, Place)>,
+    found: MonitorFiles,
+}
+
+impl Reading<'_> {
+    fn file(&mut self, file: &Arc<str>, text: &str) {
+        let node = match Node::parse(text) {
+            Ok(node) => node,
+            Err(error) => return self.found.faults.push(FieldFault::from(error).in_file(file)),
+        };
+        match &node.value {
+            NodeValue::Null => {}
+            NodeValue::List(items) => items.iter().for_each(|item| self.monitor(file, item)),
+            NodeValue::Map(_) => self.monitor(file, &node),
+            _ => {
+                let message = format!("a monitor file holds a list of monitors, not `{}`", shown(&node));
+                let fault = FieldFault::new(Rule::Type, "", node.place, message);
+                self.found.faults.push(fault.in_file(file).hint("start each one with `- key: …`"));
+            }
+        }
+    }
+
+    fn monitor(&mut self, file: &Arc<str>, node: &Node) {
+        let mut faults = Vec::new();
+        if !matches!(node.value, NodeValue::Map(_)) {
+            let message = format!("a monitor must be a map of fields, not `{}`", shown(node));
+            let fault = FieldFault::new(Rule::Type, "", node.place, message);
+            return self.found.faults.push(fault.in_file(file));
+        }
+        let key = self.key(file, node, &mut faults);
+        let customer = customer(node, &mut faults);
+        let accepted = kind(node, &mut faults).and_then(|kind| {
+            let accepted = create_with(kind, Form::File, node, self.around, self.secrets, OUTER);
+            accepted.map_err(|more| faults.extend(more)).ok()
+        });
+        if let (Some(accepted), true) = (accepted, faults.is_empty()) {
+            let (document, warnings) = (accepted.document, accepted.warnings);
+            let file = Arc::clone(file);
+            let monitor = FileMonitor { key, customer, document, warnings, file, place: node.place };
+            self.found.monitors.push(monitor);
+        }
+        faults.sort_by_key(|fault| fault.place);
+        self.found.faults.extend(faults.into_iter().map(|fault| fault.in_file(file)));
+    }
+
+    fn key(&mut self, file: &Arc<str>, node: &Node, faults: &mut Vec<FieldFault>) -> String {
+        let Some(given) = node.get("key") else {
+            if self.keys == Keys::Required {
+                let fault = FieldFault::new(Rule::Missing, "key", node.place, "`key` is required");
+                faults.push(
+                    fault.hint("give each monitor a key of its own, and keep it when you rename the monitor"),
+                );
+            }
+            return String::new();
+        };
+        let fits = |key: &&str| {
+            let length = key.chars().count();
+            (1..=MAX_KEY).contains(&length) && !key.chars().any(char::is_control)
+        };
+        let Some(key) = given.as_text().filter(fits) else {
+            let message =
+                format!("`key` must be a text of 1 to {MAX_KEY} characters, not `{}`", shown(given));
+            faults.push(FieldFault::new(Rule::Type, "key", given.place, message).given(shown(given)));
+            return String::new();
+        };
+        match self.seen.get(key) {
+            Some((other, place)) => {
+                let message = format!("`key` `{key}` is taken by {other}:{}:{}", place.line, place.column);
+                let fault = FieldFault::new(Rule::Duplicate, "key", given.place, message).given(key);
+                faults.push(fault.hint("keys are unique over all files"));
+            }
+            None => {
+                self.seen.insert(key.to_owned(), (Arc::clone(file), given.place));
+            }
+        }
+        key.to_owned()
+    }
+}
+
+fn customer(node: &Node, faults: &mut Vec<FieldFault>) -> CustomerId {
+    let Some(given) = node.get("customer") else { return CustomerId(1) };
+    if let NodeValue::Int(number @ 1..) = given.value {
+        return CustomerId(number);
+    }
+    let message = format!("`customer` must be the number of an account, not `{}`", shown(given));
+    faults.push(FieldFault::new(Rule::Type, "customer", given.place, message).given(shown(given)));
+    CustomerId(1)
+}
+
+fn kind(node: &Node, faults: &mut Vec<FieldFault>) -> Option<MonitorType> {
+    let Some(given) = node.get("type") else {
+        faults.push(FieldFault::new(Rule::Missing, "type", node.place, "`type` is required"));
+        return None;
+    };
+    let name = given.as_text().unwrap_or_default();
+    let kind = MonitorType::from_name(name);
+    if kind.is_none() {
+        let message = format!("`type` must be a monitor type, not `{}`", shown(given));
+        let fault = FieldFault::new(Rule::Choice, "type", given.place, message).given(shown(given));
+        let known = || MonitorType::ALL.iter().map(|kind| kind.name());
+        faults.push(match nearest(name, known()) {
+            Some(near) => fault.hint(format!("did you mean `{near}`?")),
+            None => fault.hint(format!("the types are {}", known().collect::<Vec<_>>().join(", "))),
+        });
+    }
+    kind
+}

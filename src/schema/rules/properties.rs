@@ -1,0 +1,41 @@
+//! Values of the account's properties (fields.md 3, `custom_properties`): each names a property and one of
+//! its values, and a property stands there once. Judged where the properties of the account are known.
+
+use serde_json::Value;
+
+use super::Bench;
+use crate::syntax::Rule;
+
+pub(super) fn check(bench: &mut Bench<'_>) {
+    if !bench.sound(&["custom_properties"]) || !bench.has("custom_properties") {
+        return;
+    }
+    let Some(known) = bench.around().properties else { return };
+    let number = |entry: &Value, name: &str| entry.get(name).and_then(Value::as_i64).unwrap_or_default();
+    let wanted: Vec<(i64, i64)> = bench
+        .document()
+        .list("custom_properties")
+        .iter()
+        .map(|entry| (number(entry, "id"), number(entry, "value_id")))
+        .collect();
+    for (index, (id, value)) in wanted.iter().copied().enumerate() {
+        let path = format!("custom_properties[{index}]");
+        if wanted[..index].iter().any(|(earlier, _)| *earlier == id) {
+            let path = format!("{path}.id");
+            bench.fault(Rule::Conflict, &path, format!("`{path}`: property `{id}` is in the list already"));
+            continue;
+        }
+        match known.get(&id) {
+            None => {
+                let path = format!("{path}.id");
+                bench.conflict(&path, format!("`{path}`: there is no property `{id}`"));
+            }
+            Some(property) if !property.values.contains_key(&value) => {
+                let path = format!("{path}.value_id");
+                let name = &property.name;
+                bench.conflict(&path, format!("`{path}`: the property `{name}` has no value `{value}`"));
+            }
+            Some(_) => {}
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! API steps: their forms, variables and assertions (interface.md 2.3, fields.md 2 and 4).
+
+use crate::schema::table::parts::{COMPARISONS, comparisons_of};
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::{Bench, regex_problem};
+use crate::syntax::template::has_names;
+use crate::syntax::{Rule, path as paths};
+
+pub(super) fn check(bench: &mut Bench<'_>) {
+    if !bench.has("api_steps") {
+        return;
+    }
+    let document = bench.document();
+    form(bench);
+    assertions(bench, "assertions", document.list("assertions"));
+    let mut variables = HashSet::new();
+    let mut numbers = HashSet::new();
+    for (index, step) in document.list("api_steps").iter().enumerate() {
+        let path = format!("api_steps[{index}]");
+        method(bench, &path, step);
+        number(bench, &path, step, &mut numbers);
+        assertions(bench, &format!("{path}.assertions"), entries(step, "assertions"));
+        for (at, entry) in entries(step, "variables").iter().enumerate() {
+            let path = format!("{path}.variables[{at}]");
+            variable(bench, &path, entry);
+            let path = format!("{path}.name");
+            let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
+            if !variables.insert(name) {
+                let message = format!("`{path}`: a variable `{name}` is in this monitor already");
+                bench.fault(Rule::Duplicate, &path, message);
+            }
+        }
+    }
+}
+
+/// Either steps, or the one-request form.
+fn form(bench: &mut Bench<'_>) {
+    let document = bench.document();
+    let stepped = !document.list("api_steps").is_empty();
+    if !stepped && document.text("url").is_none() && bench.sound(&["api_steps", "url"]) {
+        bench.fault(Rule::Missing, "api_steps", "`api_steps` is required".to_owned()).hint =
+            Some("a single request may also be given as `url`, `http_method` and `assertions`".to_owned());
+    }
+    for field in ["url", "http_method", "assertions"] {
+        if stepped && document.is_set(field) {
+            bench.conflict(field, format!("`{field}` and `api_steps` do not go together"));
+        }
+    }
+}
+
+fn method(bench: &mut Bench<'_>, path: &str, step: &Value) {
+    let custom = step.get("http_method").and_then(Value::as_str) == Some("CUSTOM");
+    let path = format!("{path}.custom_method");
+    match (custom, step.get("custom_method").is_some()) {
+        (true, false) => {
+            bench.fault(Rule::Missing, &path, format!("`{path}` is required with `http_method` CUSTOM"));
+        }
+        (false, true) => bench.conflict(&path, format!("`{path}` needs `http_method` CUSTOM")),
+        _ => {}
+    }
+}
+
+fn number(bench: &mut Bench<'_>, path: &str, step: &Value, numbers: &mut HashSet<i64>) {
+    let Some(number) = step.get("step_number").and_then(Value::as_i64) else { return };
+    if !numbers.insert(number) {
+        let path = format!("{path}.step_number");
+        bench.fault(Rule::Duplicate, &path, format!("`{path}`: there is a step `{number}` already"));
+    }
+}
+
+fn entries<'v>(step: &'v Value, name: &str) -> &'v [Value] {
+    step.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn assertions(bench: &mut Bench<'_>, path: &str, assertions: &[Value]) {
+    for (index, assertion) in assertions.iter().enumerate() {
+        let path = format!("{path}[{index}]");
+        let part = |name: &str| assertion.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (source, comparison) = (part("source"), part("comparison"));
+        if !comparisons_of(source).unwrap_or(COMPARISONS).contains(&comparison) {
+            bench.conflict_with_hint(
+                &format!("{path}.comparison"),
+                format!("`{path}.comparison` `{comparison}` does not go with source `{source}`"),
+                format!("`{source}` goes with {}", quoted(comparisons_of(source).unwrap_or(COMPARISONS))),
+            );
+            continue;
+        }
+        if matches!(source, "JSON Response" | "XML Response" | "Header") && part("property").is_empty() {
+            let path = format!("{path}.property");
+            bench.fault(Rule::Missing, &path, format!("`{path}` is required with source `{source}`"));
+        }
+        path_of(bench, &format!("{path}.property"), source, part("property"));
+        value(bench, &format!("{path}.value"), source, comparison, part("value"));
+    }
+}
+
+/// What is looked up in JSON, XML or by a regular expression has to compile.
+fn path_of(bench: &mut Bench<'_>, path: &str, source: &str, property: &str) {
+    let problem = match source {
+        "JSON Response" => paths::json(property).err().map(|error| format!("is no JSONPath: {error}")),
+        "XML Response" => paths::xml(property).err().map(|error| format!("is no XPath: {error}")),
+        _ => None,
+    };
+    if let (Some(problem), false) = (problem, property.is_empty()) {
+        bench.fault(Rule::Format, path, format!("`{path}` {problem}"));
+    }
+}
+
+/// Of a variable also the regular expression, which gives its first group.
+fn variable(bench: &mut Bench<'_>, path: &str, variable: &Value) {
+    let part = |name: &str| variable.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (path, source, property) = (format!("{path}.property"), part("source"), part("property"));
+    path_of(bench, &path, source, property);
+    let problem = (source == "Response").then(|| regex_problem(property)).flatten();
+    if let Some(problem) = problem {
+        bench.fault(Rule::Format, &path, format!("`{path}` is no regular expression: {problem}"));
+    }
+}
+
+/// What the value has to be for its comparison. One with variables is known when the steps before it have run.
+fn value(bench: &mut Bench<'_>, path: &str, source: &str, comparison: &str, value: &str) {
+    if has_names(value) {
+        return;
+    }
+    let problem = match (source, comparison) {
+        (_, "regular expression includes" | "regular expression excludes") => {
+            regex_problem(value).map(|problem| format!("is no regular expression: {problem}"))
+        }
+        ("Timeout", _) if !is_seconds(value) => Some(format!("must be seconds, not `{value}`")),
+        ("Status Code", _) if !value.split(',').all(is_status) => Some(format!(
+            "must be status codes such as `200`, `200-299` or `2xx`, with commas between them, not `{value}`"
+        )),
+        (_, "count") if value.parse::<u64>().is_err() => {
+            Some(format!("must be a number of nodes, not `{value}`"))
+        }
+        (_, "less than or equal") if value.trim().parse::<f64>().is_err() => {
+            Some(format!("must be a number, not `{value}`"))
+        }
+        _ => None,
+    };
+    if let Some(problem) = problem {
+        bench.fault(Rule::Format, path, format!("`{path}` {problem}"));
+    }
+}
+
+/// Seconds with up to 3 decimals (behaviour.md 4).
+fn is_seconds(value: &str) -> bool {
+    let decimals = value.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let digits = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    digits && decimals <= 3 && value.parse::<f64>().is_ok()
+}
+
+/// `200`, `200-299` or `2xx` (behaviour.md 4).
+fn is_status(part: &str) -> bool {
+    let code = |text: &str| text.parse::<u16>().ok().filter(|code| (100..=999).contains(code));
+    let part = part.trim();
+    match part.split_once('-') {
+        Some((from, thru)) => code(from).zip(code(thru)).is_some_and(|(from, thru)| from <= thru),
+        None => code(part).is_some() || is_class(part),
+    }
+}
+
+fn is_class(part: &str) -> bool {
+    let bytes = part.as_bytes();
+    bytes.len() == 3 && bytes[0].is_ascii_digit() && bytes[0] != b'0' && part[1..].eq_ignore_ascii_case("xx")
+}
+
+fn quoted(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}

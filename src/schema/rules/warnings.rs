@@ -1,0 +1,94 @@
+//! What an author should know of a document that is accepted (fields.md 2, behaviour.md 3 and 4).
+
+use std::time::Duration;
+
+use super::super::Document;
+use super::{Judged, scripts};
+use crate::domain::MonitorType;
+use crate::script::dialect::Script;
+
+/// One sentence each.
+pub(crate) fn warnings(judged: &Judged<'_>) -> Vec<String> {
+    let warnings = [
+        unused_address(judged),
+        outlasts(judged),
+        unspoken(judged),
+        plain_http3(judged),
+        old_http3(judged),
+        unprobed(judged),
+    ];
+    warnings.into_iter().flatten().chain(scripts::warnings(judged)).collect()
+}
+
+fn unused_address(judged: &Judged<'_>) -> Option<String> {
+    let document = judged.document;
+    let field = ["ipv4", "ip_address"].into_iter().find(|field| document.text(field).is_some())?;
+    let unused = document.flag("resolve_dns");
+    unused.then(|| format!("`{field}` is not used: `resolve_dns` is true, so the name is resolved"))
+}
+
+fn outlasts(judged: &Judged<'_>) -> Option<String> {
+    let document = judged.document;
+    let attempts = if document.flag("retry_on_failure") { 2 } else { 1 };
+    let (longest, interval) = (attempts * attempt_seconds(document), 60 * document.number("interval"));
+    (longest > interval).then(|| {
+        format!(
+            "{attempts} attempts may take {longest} s, longer than the interval of {interval} s: runs are skipped then"
+        )
+    })
+}
+
+/// How long one attempt may take; of a script the sum of its steps (fields.md 3, `step_timeout`).
+fn attempt_seconds(document: &Document) -> i64 {
+    if document.kind() != MonitorType::BrowserScript {
+        return document.number("timeout");
+    }
+    let script = match document.text("script").filter(|script| !script.is_empty()) {
+        // One that cannot be read is not played.
+        Some(text) => Script::read(text).unwrap_or_default(),
+        None => Script::opening(document.text("url").unwrap_or_default()),
+    };
+    let seconds = |field| Duration::from_secs(document.number(field).unsigned_abs());
+    let step = Some(seconds("step_timeout")).filter(|step| !step.is_zero());
+    i64::try_from(script.longest(seconds("timeout"), step).as_secs()).unwrap_or(i64::MAX / 2)
+}
+
+fn unspoken(judged: &Judged<'_>) -> Option<String> {
+    let version = judged.document.text("use_ssl_version").filter(|version| !version.is_empty())?;
+    let spoken = judged.around.spoken_versions.is_none_or(|spoken| spoken.contains(&version));
+    let told = |who: &str, help: &str| {
+        format!(
+            "`use_ssl_version` `{version}` cannot be spoken by {who}: checks end as unknown, status 95{help}"
+        )
+    };
+    match version {
+        "2" => Some(told("any build", "")),
+        _ if !spoken => Some(told("this build", "; one that is built with `--features legacy-tls` can")),
+        _ => None,
+    }
+}
+
+fn plain_http3(judged: &Judged<'_>) -> Option<String> {
+    let document = judged.document;
+    let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
+    let wanted = document.text("http_version") == Some("3");
+    (wanted && plain).then(|| "`http_version` 3 is for `https` alone: HTTP/1.1 is spoken instead".to_owned())
+}
+
+fn old_http3(judged: &Judged<'_>) -> Option<String> {
+    let document = judged.document;
+    let version = document.text("use_ssl_version").filter(|version| !version.is_empty())?;
+    let plain = document.text("url").is_some_and(|url| url.starts_with("http://"));
+    let wanted = document.text("http_version") == Some("3");
+    (wanted && !plain).then(|| {
+        format!(
+            "`http_version` 3 needs TLS 1.3, and `use_ssl_version` `{version}` rules it out: checks end as unknown, status 95"
+        )
+    })
+}
+
+fn unprobed(judged: &Judged<'_>) -> Option<String> {
+    let kind = judged.document.kind();
+    let probed = judged.around.probed?.contains(&kind);
+    (!probed).then(|| format!("this build has no probe for type `{kind}`: checks end as unknown, status 95"))
+}

@@ -1,0 +1,83 @@
+//! `tcp`, `ping` and `name-server` (interface.md 2.2, fields.md 2).
+
+use super::super::field::{Field, Kind, Preset};
+use super::Table;
+use super::parts::DIALOGUE_LINE;
+use super::shared::{IDENTITY, IPV4_ADDRESS, PORT, REPORTED, RUNNING, TRUST};
+use crate::syntax::format::Format;
+
+static DIALOGUE: Kind = Kind::Object(&DIALOGUE_LINE);
+static ANSWER: Kind = Kind::Text { min: 1, max: 1024, format: Format::Any };
+
+/// Types of records that can be asked for.
+pub const RECORD_TYPES: &[&str] =
+    &["A", "AAAA", "CAA", "CNAME", "DNSKEY", "DS", "MX", "NS", "PTR", "SOA", "SRV", "TXT"];
+
+static HOST: &[Field] =
+    &[Field::formatted("hostname", 255, Format::Host, "The host that is checked").required()];
+
+static TCP_PORT: &[Field] = &[Field::int("port", 1, 65535, "Port that is connected to").required()];
+
+static TCP_MORE: &[Field] = &[
+    Field::choice(
+        "tls",
+        &[
+            "none",
+            "implicit",
+            "starttls-smtp",
+            "starttls-imap",
+            "starttls-pop3",
+            "starttls-ftp",
+            "starttls-postgres",
+        ],
+        "TLS at once, or after the protocol's own word for it",
+    )
+    .extension(),
+    Field::list("dialogue", &DIALOGUE, 50, "What is said and has to come, in order").extension(),
+];
+
+/// `tcp`.
+pub static TCP: Table = Table::new(
+    "tcp",
+    "A TCP connection, with TLS and a dialogue when wanted",
+    &[IDENTITY, HOST, TCP_PORT, IPV4_ADDRESS, TCP_MORE, TRUST, RUNNING, REPORTED],
+);
+
+static PING_MORE: &[Field] = &[
+    Field::int("ping_count", 1, 20, "Echo requests").or(Preset::Int(5)).extension(),
+    Field::int("ping_size", 8, 65_000, "Bytes of data in each").or(Preset::Int(56)).extension(),
+    Field::int("loss_threshold", 1, 100, "Percent lost from which on it is an error")
+        .or(Preset::Int(100))
+        .extension(),
+];
+
+/// `ping`.
+pub static PING: Table =
+    Table::new("ping", "Echo requests", &[IDENTITY, HOST, IPV4_ADDRESS, PING_MORE, RUNNING, REPORTED]);
+
+static NAME_SERVER_MORE: &[Field] = &[
+    Field::formatted("name_to_resolve", 255, Format::Host, "Name that is asked for"),
+    Field::int("name_to_resolve_id", 0, 1_000_000, "A name of the settings; 0 is the default one")
+        .or(Preset::Int(0)),
+    Field::choice("record_type", RECORD_TYPES, "Type of record that is asked for").extension(),
+    Field::list("expected_answers", &ANSWER, 100, "Values that the answer has to have").extension(),
+    Field::choice(
+        "transport",
+        &["udp", "tcp", "tls", "https"],
+        "How it is asked, at port 53; tls at 853, https at 443 and `/dns-query`",
+    )
+    .extension(),
+    Field::flag(
+        "require_dnssec",
+        false,
+        "The server has to vouch for the answer by DNSSEC (AD), as only a validating resolver does",
+    )
+    .extension(),
+];
+
+/// `name-server`.
+pub static NAME_SERVER: Table = Table::new(
+    "name-server",
+    "A question to a name server",
+    &[IDENTITY, HOST, NAME_SERVER_MORE, PORT, IPV4_ADDRESS, TRUST, RUNNING, REPORTED],
+);

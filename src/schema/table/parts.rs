@@ -1,0 +1,178 @@
+//! Sub-objects (interface.md 2.3).
+
+use serde_json::{Map, Value};
+
+use super::super::field::{Access, Field, Kind, Preset};
+use super::Table;
+use super::shared::ID;
+use crate::syntax::format::Format;
+use crate::syntax::words::Words;
+
+/// Location: by its id; name and region are the location's own.
+pub static LOCATION: Table = Table::new(
+    "Location",
+    "A monitoring location",
+    &[&[
+        Field::new("id", ID, "Its number").required(),
+        Field::text("name", 255, "Its name").access(Access::Echo),
+        Field::new("region", Kind::Int { min: i64::MIN, max: i64::MAX }, "Code of its region")
+            .access(Access::Echo),
+    ]],
+);
+
+/// Custom Property: which property, which of its values.
+pub static CUSTOM_PROPERTY: Table = Table::new(
+    "CustomProperty",
+    "A value of a property of the account",
+    &[&[
+        Field::new("id", ID, "The property").required(),
+        Field::new("value_id", ID, "Its value").required(),
+        Field::text("name", 255, "Name of the property").access(Access::Echo),
+        Field::text("value", 1000, "Text of the value").access(Access::Echo),
+    ]],
+);
+
+/// Levels of capture, in the order of the codes of the legacy API (behaviour.md 2).
+pub const CAPTURE_LEVELS: &[&str] =
+    &["Disabled", "Error Only", "All Actions on Error", "All Actions", "All Events on Error", "All Events"];
+
+/// Capture.
+pub static CAPTURE: Table = Table::new(
+    "Capture",
+    "What is kept of a page at which moments",
+    &[&[
+        Field::new("level", Kind::TextOf(CAPTURE_LEVELS), "At which moments something is kept")
+            .or(Preset::Text("Error Only")),
+        Field::choice("mimetype", &["image/jpeg", "image/png"], "Format of screenshots"),
+        Field::flag("headers", true, "Keep HTTP headers"),
+        Field::flag("images", true, "Keep a screenshot"),
+        Field::flag("sources", true, "Keep the source of the page"),
+    ]],
+);
+
+static PATTERN: Kind = Kind::Text { min: 1, max: 1000, format: Format::Any };
+
+/// Content View.
+pub static CONTENT_VIEW: Table = Table::new(
+    "ContentView",
+    "A part of a script with a status and alerts of its own",
+    &[&[
+        Field::new("id", ID, "Its number").required(),
+        Field::new("notify_on_error", Kind::Flag, "Whether its errors are told").required(),
+        Field::new("inherit_global_errors", Kind::Flag, "Errors of the script count as its own").required(),
+        Field::text("name", 80, "What people call it"),
+        Field::list("url_patterns", &PATTERN, 100, "Objects whose URL fits one of these belong to it")
+            .extension(),
+        Field::list("steps", &STEP_NUMBER, 50, "Steps of the script that belong to it").extension(),
+    ]],
+);
+
+static STEP_NUMBER: Kind = Kind::Int { min: 1, max: 50 };
+
+/// A header of a request.
+pub static HEADER: Table = Table::new(
+    "Header",
+    "A header of a request",
+    &[&[
+        Field::formatted("name", 256, Format::HeaderName, "Its name; none that a check sets itself")
+            .required(),
+        Field::formatted("value", 8192, Format::HeaderValue, "Its value").or(Preset::Text("")),
+    ]],
+);
+
+/// Parts of names of headers whose values let somebody in.
+static TELLING: Words<7> = Words::of(["cookie", "auth", "token", "secret", "session", "api-key", "apikey"]);
+
+/// Whether the value of a header of this name lets somebody in.
+#[must_use]
+pub fn is_telling(name: &str) -> bool {
+    TELLING.are_in(name.as_bytes())
+}
+
+/// Whether `entries` of `table` are a header whose value is a secret, such as `Authorization`.
+pub(in crate::schema) fn lets_in(table: &Table, entries: &Map<String, Value>) -> bool {
+    std::ptr::eq(table, &raw const HEADER)
+        && entries.get("name").and_then(Value::as_str).is_some_and(is_telling)
+}
+
+/// What an assertion looks at (interface.md 2.3).
+pub const SOURCES: &[&str] =
+    &["Response", "JSON Response", "XML Response", "Timeout", "Status Code", "Header"];
+
+/// How an assertion compares (interface.md 2.3).
+pub const COMPARISONS: &[&str] = &[
+    "equals",
+    "does not equal",
+    "less than or equal",
+    "contains",
+    "does not contain",
+    "count",
+    "exists",
+    "does not exist",
+    "regular expression includes",
+    "regular expression excludes",
+];
+
+/// The comparisons that go with `source` (fields.md 4); `None` when it is no source.
+#[must_use]
+pub fn comparisons_of(source: &str) -> Option<&'static [&'static str]> {
+    Some(match source {
+        "Response" => &[
+            "equals",
+            "does not equal",
+            "contains",
+            "does not contain",
+            "regular expression includes",
+            "regular expression excludes",
+        ],
+        "JSON Response" | "XML Response" => COMPARISONS,
+        "Timeout" => &["less than or equal"],
+        "Status Code" => &["equals", "does not equal"],
+        "Header" => &[
+            "equals",
+            "does not equal",
+            "contains",
+            "does not contain",
+            "exists",
+            "does not exist",
+            "regular expression includes",
+            "regular expression excludes",
+        ],
+        _ => return None,
+    })
+}
+
+/// Assertion.
+pub static ASSERTION: Table = Table::new(
+    "Assertion",
+    "What has to hold for a response",
+    &[&[
+        Field::new("source", Kind::TextOf(SOURCES), "What it looks at").required(),
+        Field::text("property", 256, "JSONPath, XPath or name of the header"),
+        Field::new("comparison", Kind::TextOf(COMPARISONS), "How it compares").required(),
+        Field::text("value", 256, "What it compares with").or(Preset::Text("1")),
+    ]],
+);
+
+/// A step of a TCP dialogue.
+pub static DIALOGUE_LINE: Table = Table::new(
+    "DialogueLine",
+    "A part of a dialogue: what is said, or what has to come",
+    &[&[
+        Field::text("send", 4096, "Text that is sent; `\\r\\n` has to be in it where the protocol wants it"),
+        Field::text("expect", 4096, "Regular expression that has to fit what comes"),
+    ]],
+);
+
+/// A threshold of a host agent.
+pub static THRESHOLD: Table = Table::new(
+    "Threshold",
+    "Bounds of a metric of a host",
+    &[&[
+        Field::text("metric", 255, "The metric").required(),
+        Field::new("warning", ANY_NUMBER, "From this value on it is a warning"),
+        Field::new("error", ANY_NUMBER, "From this value on it is an error"),
+    ]],
+);
+
+const ANY_NUMBER: Kind = Kind::Number { min: f64::NEG_INFINITY, max: f64::INFINITY };

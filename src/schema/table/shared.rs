@@ -1,0 +1,166 @@
+//! Fields of every monitor type (interface.md 2.1), and groups that several types share.
+
+use super::super::field::{Access, Field, Kind, Legacy, Preset};
+use super::parts::{CUSTOM_PROPERTY, LOCATION};
+use crate::syntax::format::Format;
+
+/// Minutes between two runs that may be chosen (interface.md 2.1).
+pub const INTERVALS: &[i64] = &[1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120];
+
+/// Seconds of a timeout that may be chosen (interface.md 2.1).
+pub const TIMEOUTS: &[i64] =
+    &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 45, 60, 75, 90, 120, 150, 180, 240, 300];
+
+/// Minutes between two full pages; −1 is never (interface.md 2.2).
+pub const FULLPAGE_INTERVALS: &[i64] = &[-1, 1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120];
+
+/// Modes; the default first (interface.md 2.1).
+pub const MODES: &[&str] = &["Global Verify", "Primary", "Global Notify", "Round Robin", "SLA (MultiPOP)"];
+
+/// Codes of the modes in the legacy API (behaviour.md 2).
+pub const MODE_CODES: &[(&str, &str)] = &[
+    ("P", "Primary"),
+    ("G", "Global Notify"),
+    ("V", "Global Verify"),
+    ("R", "Round Robin"),
+    ("S", "SLA (MultiPOP)"),
+];
+
+/// Ids start at 1.
+pub const ID: Kind = Kind::Int { min: 1, max: i64::MAX };
+
+static LOCATIONS: Kind = Kind::Object(&LOCATION);
+static PROPERTIES: Kind = Kind::Object(&CUSTOM_PROPERTY);
+
+/// The account's plan and the name.
+pub static IDENTITY: &[Field] = &[
+    Field::new("id", ID, "Its number, given by Vigie").read_only(),
+    Field::text("billing_plancode", 255, "Plan that its checks are counted under").required(),
+    Field::text("name", 255, "What people call it").required(),
+];
+
+/// How it runs; a bulk edit sets the same (interface.md 2.5).
+pub static RUNNING: &[Field] = &[
+    Field::flag("enabled", true, "Whether runs are planned; tests on demand stay possible without"),
+    Field::new("interval", Kind::IntOf(INTERVALS), "Minutes between two runs").or(Preset::Int(5)),
+    Field::choice("mode", MODES, "How many locations check a run, and when that alerts")
+        .legacy(Legacy::Coded(MODE_CODES)),
+    Field::flag("rotate_locations", false, "Each run takes the next locations of the pool")
+        .legacy(Legacy::Hidden),
+    Field::int("monitor_location_count", 0, 1000, "Locations of a run; 0 is what the mode does by itself")
+        .or(Preset::Int(0)),
+    Field::flag("notify_on_error", true, "Whether errors, their end, missing data and traceroutes are told"),
+    Field::new("home_location", ID, "First location, and the one that alerts in mode Primary"),
+    Field::flag("retry_on_failure", true, "A second attempt at once, at the same location"),
+    Field::flag("allow_internal_testing", true, "Permits checks outside of the schedule"),
+    Field::flag("traceroute_on_error", true, "A traceroute when the target cannot be reached"),
+    Field::new("timeout", Kind::IntOf(TIMEOUTS), "Seconds that one attempt may take as a whole")
+        .or(Preset::Int(30)),
+    Field::text("alert_note", 1000, "Text that goes into every alert"),
+    Field::text("note", 1000, "Text for people who look at the monitor"),
+    Field::list("custom_properties", &PROPERTIES, 100, "Values of the account's properties, to filter by"),
+    Field::list("locations", &LOCATIONS, 1000, "Its pool of locations; empty is the account's defaults"),
+];
+
+/// What Vigie says of a monitor (interface.md 2.1, ro).
+pub static REPORTED: &[Field] = &[
+    Field::new("access_type", Kind::TextOf(&["View", "Edit"]), "Whether the caller may edit it now")
+        .read_only(),
+    Field::new(
+        "blackout_ids",
+        Kind::List { of: &ID, min: 0, max: 10_000 },
+        "Its blackouts that are not past",
+    )
+    .read_only(),
+    Field::new("customer_id", ID, "The account that owns it").read_only(),
+    Field::new("has_active_performance_alerts", Kind::Flag, "A performance alert is raised now").read_only(),
+    Field::new("has_performance_alerts", Kind::Flag, "It has a performance alert").read_only(),
+    Field::new("has_sla", Kind::Flag, "It has a service level agreement").read_only(),
+    Field::text("paused_until", 32, "End of its rest, UTC; null when it does not rest")
+        .read_only()
+        .extension(),
+    Field::new("monitor_uses_own_locations", Kind::Flag, "It has locations of its own").read_only(),
+    Field::new("sla_id", ID, "Its service level agreement").read_only(),
+];
+
+/// Where a name is resolved, or which address stands for it (interface.md 2.2).
+pub static IPV4_ADDRESS: &[Field] = &[
+    Field::formatted("ipv4", 15, Format::Ipv4, "Address that is asked when `resolve_dns` is false"),
+    Field::flag("resolve_dns", true, "Resolve the name afresh for each attempt"),
+];
+
+/// The port of the service.
+pub static PORT: &[Field] =
+    &[Field::int("port", 1, 65535, "Port of the service; without it that of the protocol")];
+
+/// How far a TLS certificate is trusted.
+pub static TRUST: &[Field] = &[
+    Field::flag("verify_certificate", true, "Whether chain, name and dates of the certificate must hold")
+        .extension(),
+    Field::new("ca_cert_id", ID, "A private authority that is trusted beside the system's").extension(),
+];
+
+/// TLS versions that can be pinned; 2 and 3 are SSL, 10 to 12 TLS 1.0 to 1.2 (interface.md 2.2).
+pub const SSL_VERSIONS: &[&str] = &["", "2", "3", "10", "11", "12"];
+
+/// Client certificate (interface.md 2.2, FTPS and browserscript).
+pub static CLIENT_CERTIFICATE: &[Field] = &[
+    Field::new("ssl_cert_id", ID, "Client certificate that is shown"),
+    Field::text("ssl_cert_format", 32, "Format of that certificate").read_only(),
+    Field::text("ssl_cert_name", 255, "Name of that certificate").read_only(),
+    Field::flag("use_client_ssl_cert", false, "Whether the client certificate is shown"),
+];
+
+/// Version of TLS (interface.md 2.2, FTPS).
+pub static SSL_VERSION: &[Field] = &[Field::choice(
+    "use_ssl_version",
+    SSL_VERSIONS,
+    "The one version to speak; empty is the best of 1.2 and 1.3",
+)];
+
+/// The keyword (behaviour.md 4; interface.md 2.2, browserscript).
+pub static KEYWORD: &[Field] = &[
+    Field::text("keyword_string", 255, "What has to be in the page; empty is nothing").or(Preset::Text("")),
+    Field::choice("keyword_match_type", &["Plain Text", "Regular Expression"], "How the keyword is read")
+        .legacy(Legacy::Alias(&[("PlainText", "Plain Text"), ("RegularExpression", "Regular Expression")])),
+    Field::flag("keyword_match_invert", false, "Finding the keyword is the error").legacy(Legacy::Enabled),
+    Field::flag("keyword_match_case", true, "Upper and lower case differ"),
+    Field::flag("keyword_match_whole_word", true, "Only whole words are found"),
+    Field::flag("keyword_allow_line_wrap", true, "A space in the keyword also fits a line break"),
+    Field::flag("keyword_normalize_spaces", true, "A run of white space counts as one space"),
+];
+
+/// The full page: objects of the page, and their change (fields.md 3).
+pub static FULL_PAGE: &[Field] = &[
+    Field::new(
+        "interval_fullpage",
+        Kind::IntOf(FULLPAGE_INTERVALS),
+        "Minutes between full pages; -1 is never",
+    )
+    .or(Preset::Int(-1)),
+    Field::new(
+        "fullpage_object_timeout",
+        Kind::IntOf(TIMEOUTS),
+        "Seconds that one object of the page may take",
+    )
+    .or(Preset::Int(10)),
+    Field::flag("check_fullpage_missing_objects", false, "A change of the set of objects is judged"),
+    Field::flag("check_fullpage_object_sizes", false, "A change of the sizes of objects is judged"),
+    Field::flag("notify_on_fullpage_errors", false, "Problems of the full page are errors, not warnings"),
+    Field::flag("notify_on_content_change", false, "A change of the page is told; the outcome stays"),
+];
+
+/// Which family of addresses (fields.md 3).
+pub static IPV6: &[Field] = &[Field::choice(
+    "ipv6_enabled",
+    &["Disabled", "Preferred", "Enforced"],
+    "Disabled is IPv4 only, Preferred IPv6 and then IPv4, Enforced IPv6 only",
+)];
+
+/// A forward proxy of the settings.
+pub static PROXY: &[Field] = &[Field::new("proxy_id", ID, "Proxy that the check goes through").extension()];
+
+/// A host agent's, security scan's and the like: a number that only Vigie sets.
+pub(super) const fn reported(name: &'static str, kind: Kind, about: &'static str) -> Field {
+    Field::new(name, kind, about).access(Access::ReadOnly)
+}

@@ -1,0 +1,71 @@
+//! `website` and `website-ssl` (fields.md 2).
+
+use super::super::field::{Field, Kind, Legacy, Preset};
+use super::Table;
+use super::parts::HEADER;
+use super::shared::{
+    CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY, IPV6, KEYWORD, PORT, PROXY, REPORTED, RUNNING, SSL_VERSION,
+    TRUST,
+};
+use crate::syntax::format::Format;
+
+/// Characters of a URL (interface.md 8).
+pub const MAX_URL: usize = 65535;
+
+/// Characters of a body (fields.md 2).
+pub const MAX_BODY: usize = 65535;
+
+/// Codes of the methods in the legacy API (behaviour.md 2).
+pub const METHOD_CODES: &[(&str, &str)] = &[("g", "GET"), ("p", "POST"), ("h", "HEAD")];
+
+pub(super) static HEADERS: Kind = Kind::Object(&HEADER);
+
+static REQUEST: &[Field] = &[
+    Field::formatted("url", MAX_URL, Format::HttpUrl, "What is asked for").required(),
+    Field::choice("http_method", &["GET", "POST", "HEAD"], "Method of the request")
+        .legacy(Legacy::Coded(METHOD_CODES)),
+    Field::text("post_body", MAX_BODY, "Body of a POST").extension(),
+    Field::formatted("post_content_type", 255, Format::HeaderValue, "Type of that body")
+        .or(Preset::Text("application/x-www-form-urlencoded"))
+        .extension(),
+    Field::list("http_headers", &HEADERS, 100, "Further headers of the request").extension(),
+    Field::choice(
+        "http_version",
+        &["1.1", "1.0", "2", "3"],
+        "Version of HTTP; 3 goes over QUIC, for `https` and without a proxy",
+    ),
+    Field::flag("resolve_dns", true, "Resolve the name afresh for each attempt"),
+    Field::formatted("ip_address", 45, Format::Ip, "Address that is asked when `resolve_dns` is false"),
+    Field::flag("http_follow_redirects", true, "Follow redirects, at most 10"),
+    Field::flag("http_302_is_error", false, "A 302 anywhere in the chain is an error"),
+    Field::flag("http_401_is_error", true, "A 401 is an error"),
+    Field::choice("http_caching", &["Disabled", "Enabled"], "Disabled asks caches on the way to ask again"),
+    Field::choice(
+        "check_ssl_expiration_dates",
+        &["Disabled", "Expired", "Expiring"],
+        "Whether the end of the certificate's life is told, and a while before",
+    ),
+    Field::text("realm_userid", 255, "User name for HTTP authentication").secret(),
+    Field::text("realm_password", 255, "Password for HTTP authentication").secret(),
+];
+
+static GROUPS: &[&[Field]] = &[
+    IDENTITY,
+    REQUEST,
+    PORT,
+    RUNNING,
+    KEYWORD,
+    FULL_PAGE,
+    CLIENT_CERTIFICATE,
+    SSL_VERSION,
+    TRUST,
+    IPV6,
+    PROXY,
+    REPORTED,
+];
+
+/// `website`.
+pub static WEBSITE: Table = Table::new("website", "One HTTP request", GROUPS);
+
+/// `website-ssl`.
+pub static WEBSITE_SSL: Table = Table::new("website-ssl", "One HTTPS request", GROUPS);

@@ -1,0 +1,66 @@
+//! Accounts (customers) of an installation: made and listed by the host alone.
+
+use serde_json::{Map, json};
+
+use super::Accounts;
+use crate::domain::{CustomerId, Record, RecordKind, UserId};
+use crate::service::caller::{Caller, Refusal};
+use crate::store::{AuditObject, NewRecord, Page, RecordFilter, StoreError, Write};
+use crate::syntax::source::Place;
+use crate::syntax::{FieldFault, Rule};
+
+impl Accounts {
+    /// Makes an account without users; answers its number. For the host alone.
+    pub async fn add_customer(&self, caller: &Caller, name: &str) -> Result<CustomerId, Refusal> {
+        only_host(caller)?;
+        let name = name.trim();
+        if !(1..=255).contains(&name.chars().count()) || name.contains(char::is_control) {
+            let message = "a name has 1 to 255 characters, without control characters";
+            return Err(vec![FieldFault::new(Rule::Length, "name", Place::default(), message)].into());
+        }
+        // The first account came with the database and has no unique text.
+        let is_this = |other: &Record| other.text("name").to_lowercase() == name.to_lowercase();
+        if self.customers(caller).await?.iter().any(is_this) {
+            return Err(taken(name));
+        }
+        let (now, fields) = (self.clock.now(), Map::from_iter([("name".to_owned(), json!(name))]));
+        let record = NewRecord {
+            kind: RecordKind::Customer,
+            customer: None,
+            assoc: None,
+            unique: Some(name.to_lowercase()),
+            created_at: now,
+            created_by: caller.login.to_string(),
+            fields: fields.clone(),
+            private: None,
+        };
+        let mut entry = caller.entry(now, "create", "customer", AuditObject::Created(0), name);
+        entry.after = fields;
+        let made = self.ledger.write(vec![Write::CreateRecord(record)], vec![entry]).await;
+        match made {
+            Ok(ids) => ids.first().map(|id| CustomerId(*id)).ok_or(Refusal::NotFound),
+            Err(StoreError::Taken(_)) => Err(taken(name)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// All accounts, by number. For the host alone.
+    pub async fn customers(&self, caller: &Caller) -> Result<Vec<Record>, Refusal> {
+        only_host(caller)?;
+        let all = Page { limit: u32::MAX, offset: 0 };
+        Ok(self.ledger.records(RecordFilter::of(RecordKind::Customer), all).await?.rows)
+    }
+}
+
+fn taken(name: &str) -> Refusal {
+    Refusal::Conflict(format!("There is an account with the name `{name}` already"))
+}
+
+fn only_host(caller: &Caller) -> Result<(), Refusal> {
+    if caller.user == UserId(0) {
+        return Ok(());
+    }
+    Err(Refusal::Forbidden(
+        "Accounts are looked after on the host of the server, by `vigie customer`".to_owned(),
+    ))
+}

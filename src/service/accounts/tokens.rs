@@ -1,0 +1,169 @@
+//! Access tokens, sessions and the token of the host: opaque, random, kept as hashes.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use aws_lc_rs::{constant_time, digest, rand};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use zeroize::Zeroizing;
+
+use super::users::{as_caller, is_open, login_key};
+use super::{Accounts, TokenHash, at};
+use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
+use crate::service::caller::{Caller, Refusal, Via};
+use crate::store::{StoreError, Token, TokenKind};
+
+/// Life of an access token (behaviour.md 1 "Token").
+pub(super) const ACCESS_SECONDS: u64 = 3_600;
+/// Life of a session after its last use (behaviour.md 2).
+pub(super) const SESSION_SECONDS: u64 = 900;
+/// How far the written end of a session may lie behind.
+const WRITE_AFTER: Duration = Duration::from_mins(1);
+/// Ends of sessions that wait to be written, at most; beyond, they are written at once.
+const UNWRITTEN: usize = 10_000;
+/// Characters of the longest token that was ever given.
+const LONGEST: usize = 128;
+/// Between the token of the host and the account that it is meant for.
+const FOR_ACCOUNT: char = '~';
+
+impl Accounts {
+    /// Who holds this access token.
+    ///
+    /// The token of the host opens account 1; with `~` and a number behind it, the account of that number.
+    pub async fn bearer(&self, token: &str, address: IpAddr) -> Result<Caller, Refusal> {
+        if let Some(caller) = self.as_host(token).await? {
+            return Ok(at(address, caller));
+        }
+        let held = self
+            .held(TokenKind::Access, token)
+            .await?
+            .filter(|(token, user)| self.clock.now() < token.expires_at && is_open(user));
+        let (_, user) = held.ok_or_else(over)?;
+        Ok(at(address, as_caller(&user, Via::V3)?))
+    }
+
+    /// Who holds `session` of `login`; moves its end.
+    pub async fn session(&self, login: &str, session: &str, address: IpAddr) -> Result<Caller, Refusal> {
+        let (token, user) = self.held(TokenKind::Session, session).await?.ok_or_else(over)?;
+        let now = self.clock.now();
+        let moved = self.moved.lock().get(&token.hash).copied();
+        let ends = moved.map_or(token.expires_at, |moved| moved.max(token.expires_at));
+        if now >= ends || login_key(login) != login_key(user.text("login")) {
+            return Err(over());
+        }
+        if !is_open(&user) {
+            return Err(Refusal::Locked);
+        }
+        self.move_end(&token, now + Duration::from_secs(SESSION_SECONDS)).await?;
+        Ok(at(address, as_caller(&user, Via::Legacy)?))
+    }
+
+    /// Ends the access token that `caller` sent; that of the host goes on.
+    pub async fn log_out(&self, caller: &Caller, token: &str) -> Result<(), Refusal> {
+        if caller.user == UserId(0) {
+            return Ok(());
+        }
+        self.tokens.end(hash(token)).await?;
+        self.note(caller, "logout").await
+    }
+
+    /// The token of the host itself: opens everything of account 1 for as long as this process lives. Written
+    /// by the server to a file that only its user reads. A new one each time; the one before ends.
+    #[must_use]
+    pub fn host_token(&self) -> String {
+        let token = new_token();
+        *self.host.write() = Some(hash(&token));
+        token.to_string()
+    }
+
+    /// Removes what expired.
+    pub async fn purge(&self) -> Result<u64, StoreError> {
+        let moved = std::mem::take(&mut *self.moved.lock());
+        let now = self.clock.now();
+        for (hash, ends) in moved.into_iter().filter(|(_, ends)| *ends > now) {
+            self.tokens.extend(hash, ends).await?;
+        }
+        self.tokens.purge(now).await
+    }
+
+    /// Gives `user`, whose password was right, a token that lives for `seconds`.
+    pub(super) async fn issue(
+        &self,
+        kind: TokenKind,
+        user: &Record,
+        seconds: u64,
+    ) -> Result<String, Refusal> {
+        let (token, issued_at) = (new_token(), self.clock.now());
+        let (hash, expires_at) = (hash(&token), issued_at + Duration::from_secs(seconds));
+        self.tokens.issue(Token { hash, kind, user: UserId(user.id), issued_at, expires_at }).await?;
+        // A new password ends all tokens: one that was given for the old password in the meantime too.
+        let now = self.ledger.record(RecordKind::User, user.id).await?;
+        if now.is_none_or(|now| now.private != user.private) {
+            self.tokens.end(hash).await?;
+            return Err(Refusal::WrongLogin);
+        }
+        Ok(token.to_string())
+    }
+
+    /// The token and the user that it belongs to, whether both may still in or not.
+    async fn held(&self, kind: TokenKind, token: &str) -> Result<Option<(Token, Record)>, Refusal> {
+        if token.len() > LONGEST {
+            return Ok(None);
+        }
+        let Some(token) = self.tokens.token(hash(token)).await?.filter(|token| token.kind == kind) else {
+            return Ok(None);
+        };
+        let user = self.ledger.record(RecordKind::User, token.user.0).await?;
+        Ok(user.map(|user| (token, user)))
+    }
+
+    async fn as_host(&self, token: &str) -> Result<Option<Caller>, Refusal> {
+        let (secret, customer) = match token.split_once(FOR_ACCOUNT) {
+            Some((secret, number)) => (secret, number.parse().ok().map(CustomerId)),
+            None => (token, Some(CustomerId(1))),
+        };
+        let expected = *self.host.read();
+        let fits =
+            |expected: TokenHash| constant_time::verify_slices_are_equal(&expected, &hash(secret)).is_ok();
+        let Some(customer) = customer.filter(|_| token.len() <= LONGEST && expected.is_some_and(fits)) else {
+            return Ok(None);
+        };
+        if self.ledger.record(RecordKind::Customer, customer.0).await?.is_none() {
+            return Err(Refusal::NotFound);
+        }
+        Ok(Some(Self::host(customer, Via::Cli)))
+    }
+
+    /// Moves the end of a session; on disk at most once a minute, in between in memory.
+    async fn move_end(&self, token: &Token, ends: Timestamp) -> Result<(), Refusal> {
+        {
+            let mut moved = self.moved.lock();
+            let room = moved.len() < UNWRITTEN || moved.contains_key(&token.hash);
+            if ends.since(token.expires_at) < WRITE_AFTER && room {
+                moved.insert(token.hash, ends);
+                return Ok(());
+            }
+            moved.remove(&token.hash);
+        }
+        Ok(self.tokens.extend(token.hash, ends).await?)
+    }
+}
+
+/// 256 random bits as text.
+fn new_token() -> Zeroizing<String> {
+    let mut bytes = Zeroizing::new([0; 32]);
+    // When the system has no random bytes, aws-lc ends the process itself.
+    while rand::fill(bytes.as_mut_slice()).is_err() {}
+    Zeroizing::new(URL_SAFE_NO_PAD.encode(bytes.as_slice()))
+}
+
+fn hash(token: &str) -> TokenHash {
+    let mut hash = TokenHash::default();
+    hash.copy_from_slice(digest::digest(&digest::SHA256, token.as_bytes()).as_ref());
+    hash
+}
+
+fn over() -> Refusal {
+    Refusal::Unauthenticated("The login is unknown or over; log in again".to_owned())
+}

@@ -1,0 +1,216 @@
+//! Users: records of kind user, whose private part is the hash of the password.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use tokio::sync::{Mutex, MutexGuard};
+
+use super::{Accounts, hash_password, login_fault, password_fault, readable_password};
+use crate::domain::{CustomerId, Record, RecordKind, Revision, Right, Role, UserId};
+use crate::service::caller::{Caller, Refusal, Via};
+use crate::store::{AuditObject, Ledger, NewRecord, Page, RecordFilter, StoreError, Write};
+use crate::syntax::MASK;
+
+const ALL: Page = Page { limit: u32::MAX, offset: 0 };
+
+/// One change of users at a time: of two admins who demote each other at once, one is refused.
+static CHANGES: Mutex<()> = Mutex::const_new(());
+
+/// The form of a login that it is found by; unique over all accounts.
+#[must_use]
+pub fn login_key(login: &str) -> String {
+    login.trim().to_lowercase()
+}
+
+/// A change of a user is in order as long as this is held: keep it until the change is written.
+#[must_use = "keep it until the change is written"]
+#[derive(Debug)]
+pub struct UserPermit {
+    _held: MutexGuard<'static, ()>,
+}
+
+/// Whether `caller` may turn the user `before` (`None` for a new one) into one with the fields `after` (`None`
+/// to remove it). Everybody may change the own user as long as its fields stay: that is a new password. Refuses
+/// with 403 what needs an ADMIN (behaviour.md 1 "Roles"), and with 409 what would leave
+/// the account without an ADMIN who can log in.
+pub async fn permit_user_change(
+    ledger: &dyn Ledger,
+    caller: &Caller,
+    before: Option<&Record>,
+    after: Option<&Map<String, Value>>,
+) -> Result<UserPermit, Refusal> {
+    let held = CHANGES.lock().await;
+    let own = before.is_some_and(|user| UserId(user.id) == caller.user && after == Some(&user.fields));
+    if own {
+        return Ok(UserPermit { _held: held });
+    }
+    caller.require(Right::Administer)?;
+    let admin = Role::Admin.name();
+    let was_admin = before.is_some_and(|user| user.text("role") == admin);
+    let becomes_admin = after.is_some_and(|fields| fields.get("role") == Some(&json!(admin)));
+    if (was_admin || becomes_admin) && !caller.role.may(Right::Own) {
+        return Err(Refusal::Forbidden(format!("Only an {admin} may make, change or remove an {admin}")));
+    }
+    let locked = |fields: &Map<String, Value>| fields.get("locked") == Some(&json!(true));
+    let locks = after.is_some_and(|after| locked(after) != before.is_some_and(|user| locked(&user.fields)));
+    if locks && !caller.role.may(Right::Own) {
+        return Err(Refusal::Forbidden(format!("Only an {admin} may lock and unlock users")));
+    }
+    if let Some(user) = before.filter(|user| is_admin(&user.fields))
+        && !after.is_some_and(is_admin)
+        && !other_admin(ledger, user).await?
+    {
+        let login = user.text("login");
+        return Err(Refusal::Conflict(format!(
+            "`{login}` is the last {admin} of the account who can log in"
+        )));
+    }
+    Ok(UserPermit { _held: held })
+}
+
+/// Whether these are the fields of an ADMIN who can log in.
+fn is_admin(fields: &Map<String, Value>) -> bool {
+    let flag = |name| fields.get(name) == Some(&Value::Bool(true));
+    fields.get("role") == Some(&json!(Role::Admin.name())) && flag("enabled") && !flag("locked")
+}
+
+async fn other_admin(ledger: &dyn Ledger, user: &Record) -> Result<bool, StoreError> {
+    let users = ledger.records(RecordFilter::of(RecordKind::User).within(user.customer), ALL).await?.rows;
+    Ok(users.iter().any(|other| other.id != user.id && is_admin(&other.fields)))
+}
+
+/// Whether `user` may log in.
+pub(super) fn is_open(user: &Record) -> bool {
+    user.flag("enabled") && !user.flag("locked")
+}
+
+/// `user` as who asks.
+pub(super) fn as_caller(user: &Record, via: Via) -> Result<Caller, Refusal> {
+    let role = Role::from_name(user.text("role")).ok_or_else(|| {
+        tracing::error!(user = user.id, "a user has a role that this version does not know");
+        Refusal::Locked
+    })?;
+    let (user_id, login) = (UserId(user.id), Arc::from(user.text("login")));
+    Ok(Caller { customer: user.customer, user: user_id, login, role, address: None, via })
+}
+
+impl Accounts {
+    /// Makes the user `admin` of account 1 when there is no user yet; answers the password when one was made.
+    pub async fn first_admin(&self, password: Option<String>) -> Result<Option<String>, Refusal> {
+        let one = Page { limit: 1, offset: 0 };
+        if self.ledger.records(RecordFilter::of(RecordKind::User), one).await?.count > 0 {
+            return Ok(None);
+        }
+        let made = password.is_none().then(readable_password);
+        let password = password.or_else(|| made.clone()).unwrap_or_default();
+        let (customer, server) = (CustomerId(1), Self::host(CustomerId(1), Via::Server));
+        self.add_user(&server, customer, "admin", Role::Admin, &password).await?;
+        Ok(made)
+    }
+
+    /// Makes a user.
+    pub async fn add_user(
+        &self,
+        caller: &Caller,
+        customer: CustomerId,
+        login: &str,
+        role: Role,
+        password: &str,
+    ) -> Result<UserId, Refusal> {
+        self.require_account(caller, customer).await?;
+        let faults: Vec<_> = login_fault(login).into_iter().chain(password_fault(password)).collect();
+        if !faults.is_empty() {
+            return Err(faults.into());
+        }
+        let Value::Object(fields) = json!({
+            "login": login, "name": "", "role": role.name(), "enabled": true, "locked": false,
+        }) else {
+            return Err(Refusal::NotFound);
+        };
+        let private = Some(hash_password(password).await?);
+        let _permit = permit_user_change(&*self.ledger, caller, None, Some(&fields)).await?;
+        let now = self.clock.now();
+        let mut entry = caller.entry(now, "create", "user", AuditObject::Created(0), login);
+        (entry.customer, entry.after) = (customer, fields.clone());
+        let record = NewRecord {
+            kind: RecordKind::User,
+            customer: Some(customer),
+            assoc: None,
+            unique: Some(login_key(login)),
+            created_at: now,
+            created_by: caller.login.to_string(),
+            fields,
+            private,
+        };
+        match self.ledger.write(vec![Write::CreateRecord(record)], vec![entry]).await {
+            Ok(ids) => ids.first().map(|id| UserId(*id)).ok_or(Refusal::NotFound),
+            Err(StoreError::Taken(_)) => Err(Refusal::Conflict(format!("The login `{login}` is taken"))),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Users of `customer`, by number.
+    pub async fn users(&self, caller: &Caller, customer: CustomerId) -> Result<Vec<Record>, Refusal> {
+        caller.require(Right::Administer)?;
+        self.require_account(caller, customer).await?;
+        Ok(self.ledger.records(RecordFilter::of(RecordKind::User).within(customer), ALL).await?.rows)
+    }
+
+    /// Gives a user another password, and ends its tokens.
+    pub async fn set_password(&self, caller: &Caller, login: &str, password: &str) -> Result<(), Refusal> {
+        if let Some(fault) = password_fault(password) {
+            return Err(vec![fault].into());
+        }
+        let private = hash_password(password).await?;
+        let user = self.user(caller, login).await?;
+        let fields = user.fields.clone();
+        let _permit = permit_user_change(&*self.ledger, caller, Some(&user), Some(&fields)).await?;
+        let after = Record { private: Some(private), ..user.clone() };
+        let shown = (Map::new(), Map::from_iter([("password".to_owned(), json!(MASK))]));
+        self.put_user(caller, user.revision, after, shown).await
+    }
+
+    /// Lets a user log in or not; ends its tokens either way.
+    pub async fn set_enabled(&self, caller: &Caller, login: &str, enabled: bool) -> Result<(), Refusal> {
+        let user = self.user(caller, login).await?;
+        let mut after = user.clone();
+        after.fields.insert("enabled".to_owned(), json!(enabled));
+        let _permit = permit_user_change(&*self.ledger, caller, Some(&user), Some(&after.fields)).await?;
+        if after.fields == user.fields {
+            return Ok(());
+        }
+        let shown = |value: bool| Map::from_iter([("enabled".to_owned(), json!(value))]);
+        self.put_user(caller, user.revision, after, (shown(!enabled), shown(enabled))).await
+    }
+
+    async fn put_user(
+        &self,
+        caller: &Caller,
+        expected: Revision,
+        mut after: Record,
+        shown: (Map<String, Value>, Map<String, Value>),
+    ) -> Result<(), Refusal> {
+        let now = self.clock.now();
+        (after.revision, after.modified_at) = (Revision(expected.0 + 1), now);
+        let mut entry = caller.entry(now, "change", "user", AuditObject::Id(after.id), after.text("login"));
+        (entry.customer, entry.before, entry.after) = (after.customer, shown.0, shown.1);
+        let ends = Write::EndTokens(UserId(after.id));
+        let put = Write::PutRecord { record: Box::new(after), expected };
+        self.ledger.write(vec![put, ends], vec![entry]).await?;
+        Ok(())
+    }
+
+    /// The user with this login, of the caller's account; the host sees all accounts.
+    async fn user(&self, caller: &Caller, login: &str) -> Result<Record, Refusal> {
+        let user = self.ledger.record_by(RecordKind::User, login_key(login)).await?;
+        user.filter(|user| caller.user == UserId(0) || user.customer == caller.customer)
+            .ok_or(Refusal::NotFound)
+    }
+
+    /// Refuses what is about another account, unless the host asks, and an account that does not exist.
+    async fn require_account(&self, caller: &Caller, customer: CustomerId) -> Result<(), Refusal> {
+        let mine = caller.customer == customer || caller.user == UserId(0);
+        let there = mine && self.ledger.record(RecordKind::Customer, customer.0).await?.is_some();
+        if there { Ok(()) } else { Err(Refusal::NotFound) }
+    }
+}

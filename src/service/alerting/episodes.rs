@@ -1,0 +1,115 @@
+//! Outages: what is shown of them, and acknowledging.
+
+use serde_json::{Map, Value, json};
+
+use super::Alerting;
+use crate::alerting::{EpisodeChange, Heard};
+use crate::catalog::moment::utc;
+use crate::catalog::object::object_of;
+use crate::domain::{EpisodeId, Right, Verification};
+use crate::service::caller::{Caller, Refusal};
+use crate::store::{EpisodeFilter, KeptEpisode, Listed, NotificationFilter, Page, StoreError};
+
+/// Messages that are shown with an outage.
+const SHOWN: u32 = 1000;
+
+impl Alerting {
+    /// Outages of the caller's account, the newest first.
+    pub async fn episodes(
+        &self,
+        caller: &Caller,
+        filter: EpisodeFilter,
+        page: Page,
+    ) -> Result<Listed<Map<String, Value>>, Refusal> {
+        caller.require(Right::View)?;
+        let filter = EpisodeFilter { customer: Some(caller.customer), ..filter };
+        let found = self.parts.alarms.episodes(filter, page).await?;
+        let shown = |kept| match object(kept) {
+            Ok(shown) => Some(shown),
+            Err(error) => {
+                tracing::error!(error_kind = error.kind(), "an outage is left out: {error}");
+                None
+            }
+        };
+        Ok(Listed { count: found.count, rows: found.rows.iter().filter_map(shown).collect() })
+    }
+
+    /// One of them, with the messages about it.
+    pub async fn episode(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, Refusal> {
+        caller.require(Right::View)?;
+        let found = self.parts.alarms.episode(caller.customer, id).await?;
+        let mut shown = object(&found.ok_or(Refusal::NotFound)?)?;
+        let filter = NotificationFilter { episode: Some(id), ..NotificationFilter::default() };
+        let messages = self.notifications(caller, filter, Page { limit: SHOWN, offset: 0 }).await?;
+        shown.insert("notifications".to_owned(), messages.rows.into_iter().map(Value::Object).collect());
+        Ok(shown)
+    }
+
+    /// Acknowledges an open outage: its errors are told no more, but its end is.
+    pub async fn acknowledge(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, Refusal> {
+        caller.require(Right::Edit)?;
+        let found = self.parts.alarms.episode(caller.customer, id).await?.ok_or(Refusal::NotFound)?;
+        if found.ended_at.is_some() {
+            return Err(Refusal::Conflict("This outage has ended".to_owned()));
+        }
+        let login = caller.login.to_string();
+        let noted = self.parts.alarms.acknowledge(caller.customer, id, login, self.parts.clock.now()).await?;
+        let now = self.parts.alarms.episode(caller.customer, id).await?.ok_or(Refusal::NotFound)?;
+        if !noted && now.acknowledged_by.is_empty() {
+            return Err(Refusal::Conflict("This outage has ended".to_owned()));
+        }
+        // Also when it was acknowledged before: whoever decides may not have heard of it.
+        self.parts.watchman.acknowledged(found.monitor_id, id).await?;
+        if noted {
+            self.audit(caller, "acknowledge", "episode", id.0, &found.monitor_name).await?;
+        }
+        Ok(object(&now)?)
+    }
+}
+
+/// An outage as version 3 answers it.
+fn object(kept: &KeptEpisode) -> Result<Map<String, Value>, StoreError> {
+    let body: EpisodeChange = serde_json::from_value(Value::Object(kept.body.clone())).map_err(|error| {
+        let (row, why) = (format!("id {}", kept.id), error.to_string());
+        StoreError::Undecodable { table: "episodes", row, column: "body", why }
+    })?;
+    Ok(object_of(json!({
+        "id": kept.id.0,
+        "monitor_id": kept.monitor_id.0,
+        "monitor_name": kept.monitor_name,
+        "started_at": utc(kept.since),
+        "ended_at": kept.ended_at.map(utc),
+        "recovered": body.end.map(|end| end.recovered),
+        "status": body.last_status.0,
+        "status_text": body.last_status.text(),
+        "runs": body.runs,
+        "last_run": utc(body.last_run),
+        "cause": cause(&body.cause),
+        "locations": body.locations.iter().map(|id| id.0).collect::<Vec<_>>(),
+        "verification": body.verification.as_ref().map(verification),
+        "flapping": body.flapping,
+        "acknowledged_by": Some(&kept.acknowledged_by).filter(|login| !login.is_empty()),
+        "acknowledged_at": kept.acknowledged_at.map(utc),
+    })))
+}
+
+fn cause(heard: &Heard) -> Value {
+    json!({
+        "check_id": heard.check_id,
+        "planned_at": utc(heard.planned_at),
+        "location_id": heard.location.0,
+        "status": heard.status.0,
+        "status_text": heard.status.text(),
+        "step": heard.step,
+    })
+}
+
+fn verification(answer: &Verification) -> Value {
+    json!({
+        "status": answer.status.0,
+        "status_text": answer.status.text(),
+        "location_id": answer.location_id.map(|id| id.0),
+        "found": answer.found.map(|status| status.0),
+        "at": utc(answer.at),
+    })
+}

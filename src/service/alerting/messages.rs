@@ -1,0 +1,86 @@
+//! Messages: what was sent, to whom, what was given up, and sending that again.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value, json};
+
+use super::Alerting;
+use crate::catalog::AccountFacts;
+use crate::catalog::moment::utc;
+use crate::catalog::object::object_of;
+use crate::domain::{Notification, NotificationState, Recipient, RecipientId, Right};
+use crate::service::caller::{Caller, Refusal};
+use crate::store::{Listed, NotificationFilter, Page};
+
+impl Alerting {
+    /// Messages of the caller's account, the newest first.
+    pub async fn notifications(
+        &self,
+        caller: &Caller,
+        filter: NotificationFilter,
+        page: Page,
+    ) -> Result<Listed<Map<String, Value>>, Refusal> {
+        caller.require(Right::View)?;
+        let facts = self.parts.directory.facts(caller.customer).await?;
+        let filter = NotificationFilter { customer: Some(caller.customer), ..filter };
+        let found = self.parts.outbox.notifications(filter, page).await?;
+        let known = by_id(&facts);
+        Ok(Listed { count: found.count, rows: found.rows.iter().map(|row| object(row, &known)).collect() })
+    }
+
+    /// One of them.
+    pub async fn notification(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, Refusal> {
+        let filter = NotificationFilter { id: Some(id), ..NotificationFilter::default() };
+        let found = self.notifications(caller, filter, Page { limit: 1, offset: 0 }).await?;
+        found.rows.into_iter().next().ok_or(Refusal::NotFound)
+    }
+
+    /// Sends one that was given up once more.
+    pub async fn retry(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, Refusal> {
+        caller.require(Right::Edit)?;
+        // Known to the account, before anything is said of its state.
+        self.notification(caller, id).await?;
+        let now = self.parts.clock.now();
+        if !self.parts.outbox.retry(caller.customer, id, now).await? {
+            let message = "Only a message that was given up (state `dead`) can be sent again";
+            return Err(Refusal::Conflict(message.to_owned()));
+        }
+        self.parts.watchman.ring();
+        self.audit(caller, "retry", "notification", id, "").await?;
+        self.notification(caller, id).await
+    }
+}
+
+fn by_id(facts: &AccountFacts) -> HashMap<RecipientId, &Recipient> {
+    facts.contacts.recipients.iter().map(|recipient| (recipient.id, recipient)).collect()
+}
+
+/// A message as version 3 answers it. The address stays with the recipient.
+fn object(message: &Notification, known: &HashMap<RecipientId, &Recipient>) -> Map<String, Value> {
+    let (new, notice) = (&message.new, &message.new.notice);
+    let recipient = known.get(&new.recipient);
+    let waits = message.state == NotificationState::Pending;
+    let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    object_of(json!({
+        "id": message.id,
+        "kind": notice.kind.word(),
+        "state": message.state.word(),
+        "recipient_id": new.recipient.0,
+        "recipient_name": recipient.map(|recipient| &recipient.name),
+        "method_id": recipient.map(|recipient| recipient.method.id()),
+        "group_id": new.group,
+        "monitor_id": notice.monitor_id.map(|id| id.0),
+        "monitor_name": text(&notice.monitor_name),
+        "episode_id": notice.episode.map(|id| id.0),
+        "check_id": notice.check_id,
+        "status": notice.status.0,
+        "status_text": notice.status_text,
+        "errcount": notice.errcount,
+        "created_at": utc(new.created_at),
+        "attempts": message.attempts,
+        "next_at": waits.then(|| utc(message.next_at)),
+        "sent_at": message.sent_at.map(utc),
+        "error": text(&message.error),
+        "digest_id": message.digest,
+    }))
+}

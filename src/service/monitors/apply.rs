@@ -1,0 +1,226 @@
+//! `vigie apply`: monitors of a folder on another machine, brought in line.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::Fleet;
+use super::differences::{after_create, before_delete, between};
+use super::many::Blame;
+use super::save::{Scene, Step};
+use crate::domain::{CustomerId, MonitorId, MonitorType};
+use crate::schema::accept::{Plan, Surroundings, create_with};
+use crate::schema::intake::{Form, SecretAt};
+use crate::schema::{Document, Monitor, Origin};
+use crate::service::caller::{Caller, Refusal};
+use crate::syntax::source::{Node, NodeValue};
+use crate::syntax::{Rule, shown};
+
+/// Fields at the top of an entry that are not the monitor's.
+const OUTER: &[&str] = &["key", "customer", "type"];
+
+/// What the key of a monitor that an API made begins with, in what `vigie export` writes.
+const MADE_BY_API: &str = "api-";
+
+/// A monitor as a file of `vigie apply` wants it.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// Unique over the files.
+    pub key: String,
+    /// Its type.
+    pub kind: MonitorType,
+    /// Its fields.
+    pub body: Node,
+}
+
+/// How `vigie apply` goes about it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ApplyOptions {
+    /// Say what would be done, and do nothing.
+    pub dry_run: bool,
+    /// Remove what an earlier apply made and `wanted` does not have.
+    pub prune: bool,
+}
+
+/// What an apply did, or would do, to one monitor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AppliedChange {
+    /// Its key.
+    pub key: String,
+    /// Its number; `None` when it was not made.
+    pub id: Option<MonitorId>,
+    /// `create`, `change`, `remove` or `none`.
+    pub action: &'static str,
+    /// The fields that differ, as they were; secrets masked.
+    pub before: Map<String, Value>,
+    /// The same as they are to be.
+    pub after: Map<String, Value>,
+    /// What its author should know.
+    pub warnings: Vec<String>,
+}
+
+impl Fleet {
+    /// `vigie apply`: brings the applied monitors of the caller's account in line with `wanted`, or only says
+    /// what it would do. All or nothing.
+    ///
+    /// Each of `wanted` is the whole monitor: what it does not set has its default. A key that an earlier apply
+    /// made stays with its monitor; the key `api-7` takes over monitor 7, when an API made that. `prune` removes
+    /// what an earlier apply made or took over and `wanted` does not have. The answer has the changes in the
+    /// order of `wanted`, and the removed ones behind them.
+    ///
+    /// # Errors
+    /// [`Refusal::Forbidden`] for a role that may not edit; [`Refusal::Faults`] with every fault of every
+    /// monitor, masked secrets among them; and as the store's.
+    pub async fn apply(
+        &self,
+        caller: &Caller,
+        wanted: Vec<Applied>,
+        options: ApplyOptions,
+    ) -> Result<Vec<AppliedChange>, Refusal> {
+        let _turn = self.alone().await;
+        let scene = self.scene(caller).await?;
+        let customer = caller.customer;
+        let all = self.parts.roster.from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
+        let judged =
+            tokio::task::spawn_blocking(move || judged(customer, &scene, &wanted, all, options.prune));
+        let stopped = |_| Refusal::Unavailable("the server is shutting down".to_owned());
+        let verdicts = judged.await.map_err(stopped)??;
+        let (steps, mut changes): (Vec<_>, Vec<_>) =
+            verdicts.into_iter().map(|verdict| (verdict.step, verdict.change)).unzip();
+        if options.dry_run {
+            return Ok(changes);
+        }
+        let (places, steps): (Vec<usize>, Vec<Step>) =
+            steps.into_iter().enumerate().filter_map(|(place, step)| Some((place, step?))).unzip();
+        let saved = self.save_all(caller, steps).await?;
+        for (place, monitor) in places.into_iter().zip(saved) {
+            changes[place].id = Some(monitor.id);
+        }
+        Ok(changes)
+    }
+}
+
+/// What is to become of one monitor.
+struct Verdict {
+    /// `None` when it is as wanted.
+    step: Option<Step>,
+    change: AppliedChange,
+}
+
+/// The monitors of an account as an apply meets them.
+struct Present {
+    /// What an earlier apply made or took over, by key.
+    applied: HashMap<Arc<str>, Monitor>,
+    /// What an API made.
+    api: HashMap<MonitorId, Monitor>,
+}
+
+impl Present {
+    fn of(all: Vec<Monitor>) -> Self {
+        let mut present = Self { applied: HashMap::new(), api: HashMap::new() };
+        for monitor in all {
+            match monitor.origin.clone() {
+                Origin::Applied { key } => drop(present.applied.insert(key, monitor)),
+                Origin::Api => drop(present.api.insert(monitor.id, monitor)),
+                Origin::File { .. } => {}
+            }
+        }
+        present
+    }
+
+    fn get(&self, key: &str) -> Option<&Monitor> {
+        let made = || self.api.get(&MonitorId(key.strip_prefix(MADE_BY_API)?.parse().ok()?));
+        self.applied.get(key).or_else(made)
+    }
+}
+
+fn judged(
+    customer: CustomerId,
+    scene: &Scene,
+    wanted: &[Applied],
+    all: Vec<Monitor>,
+    prune: bool,
+) -> Result<Vec<Verdict>, Refusal> {
+    let around = scene.around();
+    // How full a plan is depends on all that is made and removed here: it is judged when they are saved.
+    let plans: Option<Vec<Plan>> = around
+        .plans
+        .map(|plans| plans.iter().map(|plan| Plan { most_monitors: None, ..plan.clone() }).collect());
+    let around = Surroundings { plans: plans.as_deref(), ..around };
+    let present = Present::of(all);
+    let (mut verdicts, mut blame, mut keys) = (Vec::new(), Blame::default(), HashSet::new());
+    for applied in wanted {
+        let who = format!("monitor with key `{}`", applied.key);
+        if !keys.insert(applied.key.as_str()) {
+            blame.one(&who, Rule::Duplicate, "key", "`key` stands here a second time");
+        }
+        let old = present.get(&applied.key);
+        own_account(customer, applied, &who, &mut blame);
+        if let Some(old) = old.filter(|old| old.kind() != applied.kind) {
+            let message = format!("`type` must stay `{}`; give the new monitor another key", old.kind());
+            blame.one(&who, Rule::Conflict, "type", message);
+            continue;
+        }
+        match create_with(applied.kind, Form::File, &applied.body, &around, &no_files, OUTER) {
+            Ok(accepted) => verdicts.push(verdict(applied, old, accepted.document, accepted.warnings)),
+            Err(faults) => blame.add(&who, faults),
+        }
+    }
+    blame.settle()?;
+    if prune {
+        let mut gone: Vec<_> =
+            present.applied.into_iter().filter(|(key, _)| !keys.contains(key.as_ref())).collect();
+        gone.sort_by_key(|(_, monitor)| monitor.id);
+        verdicts.extend(gone.into_iter().map(|(key, old)| removal(&key, old)));
+    }
+    Ok(verdicts)
+}
+
+fn verdict(applied: &Applied, old: Option<&Monitor>, document: Document, warnings: Vec<String>) -> Verdict {
+    let key = applied.key.clone();
+    let origin = Origin::Applied { key: Arc::from(key.as_str()) };
+    let Some(old) = old else {
+        let (before, after) = (Map::new(), after_create(&document));
+        let step = Step::New { action: "create", origin, document: Arc::new(document) };
+        let change = AppliedChange { key, id: None, action: "create", before, after, warnings };
+        return Verdict { step: Some(step), change };
+    };
+    let same = *old.document == document;
+    let (before, after) = if same { <_>::default() } else { between(&old.document, &document) };
+    let action = if same { "none" } else { "change" };
+    let (taken_over, trail) = (old.origin != origin, (*old.trail).clone());
+    let step = (taken_over || action == "change").then(|| Step::Next {
+        action: if taken_over { "adopt" } else { "change" },
+        old: Box::new(old.clone()),
+        document: Arc::new(document),
+        trail,
+        origin: taken_over.then_some(origin),
+    });
+    Verdict { step, change: AppliedChange { key, id: Some(old.id), action, before, after, warnings } }
+}
+
+fn removal(key: &str, old: Monitor) -> Verdict {
+    let change = AppliedChange {
+        key: key.to_owned(),
+        id: Some(old.id),
+        action: "remove",
+        before: before_delete(&old.document),
+        after: Map::new(),
+        warnings: Vec::new(),
+    };
+    Verdict { step: Some(Step::Gone { old: Box::new(old) }), change }
+}
+
+/// An entry may name its account, but no other one.
+fn own_account(customer: CustomerId, applied: &Applied, who: &str, blame: &mut Blame) {
+    if let Some(node) = applied.body.get("customer").filter(|node| node.value != NodeValue::Int(customer.0)) {
+        let message = format!("`customer` must be `{customer}`, your account, not `{}`", shown(node));
+        blame.one(who, Rule::Conflict, "customer", message);
+    }
+}
+
+/// Whoever applies reads files and variables of its own host before it sends what is in them.
+fn no_files(_: SecretAt<'_>) -> Result<String, String> {
+    Err("the server reads no files and variables for its callers; send the value".to_owned())
+}

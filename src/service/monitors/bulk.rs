@@ -1,0 +1,68 @@
+//! Shared fields of several monitors at once (interface.md 2.5, Monitor bulk edit).
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::Fleet;
+use super::many::{called, fields};
+use crate::catalog::AccountFacts;
+use crate::schema::intake::Form;
+use crate::schema::table::account::MONITOR_BULK_EDIT;
+use crate::schema::{Monitor, accept};
+use crate::service::caller::{Caller, Refusal};
+use crate::syntax::source::{Node, NodeValue};
+
+/// Fields of the body that are not the monitors'.
+const OUTER: [&str; 2] = ["monitors", "update_locations_action"];
+
+impl Fleet {
+    /// Monitor bulk edit (interface.md 2.5): all or nothing. The required fields are set in every monitor, the
+    /// others where the body has them. `locations` replaces the monitor's own, or with `append` goes behind
+    /// those that it uses now, its own or else the account's. A number that stands twice counts once. Answers
+    /// the warnings.
+    ///
+    /// # Errors
+    /// [`Refusal::Forbidden`] for a role that may not edit, an id that is not the account's, or a file's
+    /// monitor; [`Refusal::Faults`] for what is wrong with the body, or naming the monitors that may not have
+    /// one of the values; and as the store's.
+    pub async fn bulk_edit(&self, caller: &Caller, body: &Node) -> Result<Vec<String>, Refusal> {
+        let fields = fields(&MONITOR_BULK_EDIT, body)?;
+        let append = fields.get("update_locations_action") == Some(&json!("append"));
+        let kept = |name: &str| !(OUTER.contains(&name) || append && name == "locations");
+        let entries = body.entries().iter().filter(|(key, _)| kept(&key.name)).cloned().collect();
+        let shared = Node { value: NodeValue::Map(entries), place: body.place };
+        let change =
+            move |old: &Monitor, fields: &Map<String, Value>, scene: &super::save::Scene, blame: &mut _| {
+                let patched = match fields.get("locations").and_then(Value::as_array) {
+                    Some(more) if append && !more.is_empty() => {
+                        &with_locations(&shared, appended(old, scene.facts(), more))
+                    }
+                    _ => &shared,
+                };
+                match accept::patch(&old.document, Form::V3, patched, &scene.around()) {
+                    Ok(accepted) => Some(accepted),
+                    Err(faults) => {
+                        super::many::Blame::add(blame, &called(old.id), faults);
+                        None
+                    }
+                }
+            };
+        self.change_many(caller, "bulk-edit", fields, change).await
+    }
+}
+
+/// The locations that `monitor` uses now, and those of `more` that are not among them.
+fn appended(monitor: &Monitor, facts: &AccountFacts, more: &[Value]) -> Value {
+    let mut seen = HashSet::new();
+    let more = more.iter().filter_map(|location| location.get("id").and_then(Value::as_i64));
+    let pool = facts.pool(monitor).into_iter().chain(more);
+    pool.filter(|id| seen.insert(*id)).map(|id| json!({"id": id})).collect()
+}
+
+fn with_locations(body: &Node, locations: Value) -> Node {
+    let mut entries = body.entries().to_vec();
+    let key = crate::syntax::source::Key { name: "locations".to_owned(), place: body.place };
+    entries.push((key, Node::from(locations)));
+    Node { value: NodeValue::Map(entries), place: body.place }
+}

@@ -1,0 +1,97 @@
+//! What the audit trail says of a change: the fields that differ, without secrets, long texts as their length
+//! and hash.
+
+use serde_json::{Map, Value};
+
+use crate::domain::hexadecimal;
+use crate::schema::{Document, Monitor, Secrets};
+
+/// Characters from which on a text stands in the audit trail as its length and SHA-256.
+const LONG: usize = 2000;
+
+/// The fields of a new monitor.
+pub(in crate::service) fn after_create(document: &Document) -> Map<String, Value> {
+    document.stored(Secrets::Masked).into_iter().map(|(name, value)| (name, brief(value))).collect()
+}
+
+/// The fields of a monitor that is removed.
+pub(in crate::service) fn before_delete(document: &Document) -> Map<String, Value> {
+    after_create(document)
+}
+
+/// The fields that differ between two versions, as they were and as they are; until when it rests among them.
+pub(super) fn differences(old: &Monitor, new: &Monitor) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut before, mut after) = between(&old.document, &new.document);
+    if old.trail.paused_until != new.trail.paused_until {
+        let until =
+            |monitor: &Monitor| monitor.trail.paused_until.map_or(Value::Null, |at| at.to_string().into());
+        before.insert("paused_until".to_owned(), until(old));
+        after.insert("paused_until".to_owned(), until(new));
+    }
+    (before, after)
+}
+
+/// The fields that differ between two documents. A field without a value is null.
+pub(in crate::service) fn between(
+    old: &Document,
+    new: &Document,
+) -> (Map<String, Value>, Map<String, Value>) {
+    let (revealed_old, revealed_new) = (old.stored(Secrets::Revealed), new.stored(Secrets::Revealed));
+    let (masked_old, masked_new) = (old.to_json(Secrets::Masked), new.to_json(Secrets::Masked));
+    let (mut before, mut after) = (Map::new(), Map::new());
+    let names =
+        revealed_old.keys().chain(revealed_new.keys().filter(|name| !revealed_old.contains_key(*name)));
+    for name in names.filter(|name| revealed_old.get(*name) != revealed_new.get(*name)) {
+        let shown = |masked: &Map<String, Value>| masked.get(name).cloned().map_or(Value::Null, brief);
+        before.insert(name.clone(), shown(&masked_old));
+        after.insert(name.clone(), shown(&masked_new));
+    }
+    (before, after)
+}
+
+/// `value`, or what stands for it when it is long.
+pub(in crate::service) fn brief(value: Value) -> Value {
+    let text = match &value {
+        Value::String(text) => text.clone(),
+        Value::Array(_) | Value::Object(_) => value.to_string(),
+        _ => return value,
+    };
+    let characters = text.chars().count();
+    if characters <= LONG {
+        return value;
+    }
+    let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
+    Value::from(format!("{characters} characters, SHA-256 {}", hexadecimal(hash.as_ref())))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::domain::MonitorType;
+
+    fn website(values: Value) -> Document {
+        let Value::Object(values) = values else { unreachable!() };
+        Document::trusted(MonitorType::Website, values)
+    }
+
+    #[test]
+    fn only_what_differs_is_told_and_no_secret() {
+        let old = website(json!({"name": "a", "url": "http://a/", "realm_password": "one", "note": "x"}));
+        let new = website(json!({"name": "a", "url": "http://b/", "realm_password": "two", "timeout": 5}));
+        let (before, after) = between(&old, &new);
+        let want = json!({"url": "http://a/", "realm_password": "********", "note": "x", "timeout": 30});
+        assert_eq!(Value::Object(before), want);
+        let want = json!({"url": "http://b/", "realm_password": "********", "note": null, "timeout": 5});
+        assert_eq!(Value::Object(after), want);
+    }
+
+    #[test]
+    fn a_long_text_is_told_by_length_and_hash() {
+        let (short, long) = ("é".repeat(LONG), "é".repeat(LONG + 1));
+        assert_eq!(brief(Value::from(short.clone())), Value::from(short));
+        let told = brief(Value::from(long));
+        assert!(told.as_str().unwrap().starts_with("2001 characters, SHA-256 "), "{told}");
+    }
+}

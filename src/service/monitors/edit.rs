@@ -1,0 +1,85 @@
+//! Changes and removes one monitor.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::create::saved;
+use super::save::Step;
+use super::{Fleet, IfMatch};
+use crate::catalog::AccountFacts;
+use crate::domain::{MonitorId, MonitorType, Right};
+use crate::schema::intake::Form;
+use crate::schema::{Document, Monitor, Secrets, accept};
+use crate::service::caller::{Caller, Refusal, Saved};
+use crate::syntax::source::Node;
+
+impl Fleet {
+    /// Changes one; `kind`, when given, has to be its type (else 404). Without a change of a value its version
+    /// stays.
+    ///
+    /// # Errors
+    /// [`Refusal::NotFound`], [`Refusal::Forbidden`] for a file's monitor, [`Refusal::Stale`] when it is not
+    /// the version of `if_match`, [`Refusal::Faults`] with every fault of `body`, and as the store's.
+    pub async fn patch(
+        &self,
+        caller: &Caller,
+        id: MonitorId,
+        kind: Option<MonitorType>,
+        form: Form,
+        body: &Node,
+        if_match: IfMatch,
+    ) -> Result<Saved, Refusal> {
+        let _turn = self.alone().await;
+        let scene = self.scene(caller).await?;
+        if kind.is_some_and(|kind| self.own(caller, id).is_ok_and(|there| there.kind() != kind)) {
+            return Err(Refusal::NotFound);
+        }
+        let old = self.changeable(caller, id, if_match)?;
+        let accepted = accept::patch(&old.document, form, body, &scene.around())?;
+        let document = Arc::new(without_echo(&old, accepted.document, body, scene.facts()));
+        let trail = (*old.trail).clone();
+        let step = Step::Next { action: "change", old: Box::new(old), document, trail, origin: None };
+        let made = self.save_all(caller, vec![step]).await?;
+        saved(&made, accepted.warnings)
+    }
+
+    /// Removes one; its results follow retention.
+    ///
+    /// # Errors
+    /// As [`Fleet::patch`].
+    pub async fn delete(&self, caller: &Caller, id: MonitorId, if_match: IfMatch) -> Result<(), Refusal> {
+        caller.require(Right::Edit)?;
+        let _turn = self.alone().await;
+        let old = self.changeable(caller, id, if_match)?;
+        self.save_all(caller, vec![Step::Gone { old: Box::new(old) }]).await?;
+        Ok(())
+    }
+}
+
+/// `document` without what only came back as it was shown: a monitor without its own locations is shown with
+/// those of its account, which it goes on to follow. `monitor_uses_own_locations` in the body tells an object
+/// that was read before from a wish.
+fn without_echo(old: &Monitor, document: Document, body: &Node, facts: &AccountFacts) -> Document {
+    if body.get("monitor_uses_own_locations").is_none() {
+        return document;
+    }
+    let ids = |document: &Document| -> Vec<i64> {
+        let id = |location: &Value| location.get("id").and_then(Value::as_i64);
+        document.list("locations").iter().filter_map(id).collect()
+    };
+    let home = facts.pool(old).first().copied();
+    let same_home = !old.document.is_set("home_location")
+        && document.value("home_location").and_then(Value::as_i64) == home;
+    let same_pool = !old.document.is_set("locations") && ids(&document) == facts.default_locations;
+    if !same_home && !same_pool {
+        return document;
+    }
+    let mut values = document.stored(Secrets::Revealed);
+    for (name, same) in [("home_location", same_home), ("locations", same_pool)] {
+        if same {
+            values.shift_remove(name);
+        }
+    }
+    Document::trusted(document.kind(), values)
+}

@@ -1,0 +1,104 @@
+//! A password wherever several monitors have it (interface.md 2.5, Password bulk edit).
+
+use serde_json::{Map, Value};
+
+use super::Fleet;
+use super::many::{Blame, called, fields};
+use super::save::Scene;
+use crate::domain::same_secret;
+use crate::schema::accept::Accepted;
+use crate::schema::field::{Field, Kind};
+use crate::schema::table::Table;
+use crate::schema::table::account::PASSWORD_BULK_EDIT;
+use crate::schema::{Document, Monitor, Secrets, table};
+use crate::service::caller::{Caller, Refusal};
+use crate::syntax::source::{Node, Place};
+use crate::syntax::{FieldFault, MASK, Rule};
+
+impl Fleet {
+    /// Password bulk edit: all or nothing. Every secret field that is `current_value` becomes `new_value`,
+    /// those in API steps too. Protected variables of scripts are none of them: they are opened by their
+    /// `transaction_password` alone.
+    ///
+    /// # Errors
+    /// As [`Fleet::bulk_edit`]; [`Refusal::Faults`] also names monitors that have no such secret.
+    pub async fn bulk_edit_passwords(&self, caller: &Caller, body: &Node) -> Result<Vec<String>, Refusal> {
+        let fields = fields(&PASSWORD_BULK_EDIT, body)?;
+        let masked: Vec<FieldFault> = ["current_value", "new_value"]
+            .into_iter()
+            .filter(|name| fields.get(*name).and_then(Value::as_str) == Some(MASK))
+            .map(|name| {
+                let message = format!("`{name}` is masked: `{MASK}` is no password");
+                FieldFault::new(Rule::Secret, name, body.place_of(name), message)
+                    .hint("give the value itself")
+            })
+            .collect();
+        if !masked.is_empty() {
+            return Err(Refusal::Faults(masked));
+        }
+        self.change_many(caller, "bulk-edit-passwords", fields, changed).await
+    }
+}
+
+fn changed(old: &Monitor, fields: &Map<String, Value>, _: &Scene, blame: &mut Blame) -> Option<Accepted> {
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    let mut exchange =
+        Exchange { current: text("current_value"), new: text("new_value"), found: 0, faults: Vec::new() };
+    let mut values = old.document.stored(Secrets::Revealed);
+    exchange.object(table::of(old.kind()), "", &mut values);
+    if exchange.found == 0 {
+        let message = "no secret of it is the `current_value`";
+        blame.one(&called(old.id), Rule::Conflict, "current_value", message);
+    }
+    let sound = exchange.found > 0 && exchange.faults.is_empty();
+    blame.add(&called(old.id), exchange.faults);
+    // Another password changes nothing that saving warns of.
+    sound.then(|| Accepted { document: Document::trusted(old.kind(), values), warnings: Vec::new() })
+}
+
+/// Puts one secret in the place of another.
+struct Exchange<'a> {
+    current: &'a str,
+    new: &'a str,
+    found: usize,
+    faults: Vec<FieldFault>,
+}
+
+impl Exchange<'_> {
+    fn object(&mut self, table: &'static Table, path: &str, values: &mut Map<String, Value>) {
+        for (name, value) in values {
+            if let Some(field) = table.field(name) {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                self.field(field, &path, value);
+            }
+        }
+    }
+
+    fn field(&mut self, field: &Field, path: &str, value: &mut Value) {
+        match (&field.kind, value) {
+            (Kind::Object(inner), Value::Object(values)) => self.object(inner, path, values),
+            (Kind::List { of: Kind::Object(inner), .. }, Value::Array(items)) => {
+                for (index, item) in items.iter_mut().enumerate() {
+                    if let Value::Object(values) = item {
+                        self.object(inner, &format!("{path}[{index}]"), values);
+                    }
+                }
+            }
+            (kind, Value::String(text)) if field.secret && same_secret(text, self.current) => {
+                self.found += 1;
+                match kind {
+                    Kind::Text { max, .. } if self.new.chars().count() > *max => {
+                        let message = format!("`{path}` must have at most {max} characters");
+                        self.faults.push(FieldFault::new(Rule::Length, path, Place::default(), message));
+                    }
+                    Kind::Text { format, .. } if !format.fits(self.new) => {
+                        let message = format!("`{path}` must be {}", format.wanted());
+                        self.faults.push(FieldFault::new(Rule::Format, path, Place::default(), message));
+                    }
+                    _ => self.new.clone_into(text),
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! A text wherever it stands in the scripts of several monitors (interface.md 2.5, Script bulk edit).
+
+use serde_json::{Map, Value, json};
+
+use super::Fleet;
+use super::many::{Blame, called, fields};
+use super::save::Scene;
+use crate::domain::MonitorType;
+use crate::schema::accept::Accepted;
+use crate::schema::field::Kind;
+use crate::schema::intake::Form;
+use crate::schema::table::account::SCRIPT_BULK_EDIT;
+use crate::schema::{Monitor, accept, table};
+use crate::script::dialect::Script;
+use crate::script::{ScriptFacts, ScriptFault, masked, well_formed};
+use crate::service::caller::{Caller, Refusal};
+use crate::syntax::Rule;
+use crate::syntax::source::Node;
+
+/// Bytes that the scripts of one call may grow by together.
+const MOST_GROWTH: usize = 256 * 1024 * 1024;
+
+impl Fleet {
+    /// Script bulk edit: all or nothing. Every literal occurrence of `current_value` in `script` becomes
+    /// `new_value`; what comes out has to parse. The values of protected variables are not looked into.
+    ///
+    /// # Errors
+    /// As [`Fleet::bulk_edit`]; [`Refusal::Faults`] also names monitors whose script has no such text, or
+    /// would be none any more.
+    pub async fn bulk_edit_scripts(&self, caller: &Caller, body: &Node) -> Result<Vec<String>, Refusal> {
+        let fields = fields(&SCRIPT_BULK_EDIT, body)?;
+        let mut grown = 0;
+        let change = move |old: &Monitor, fields: &Map<String, Value>, scene: &Scene, blame: &mut Blame| {
+            changed(old, fields, scene, &mut grown, blame)
+        };
+        self.change_many(caller, "bulk-edit-scripts", fields, change).await
+    }
+}
+
+fn changed(
+    old: &Monitor,
+    fields: &Map<String, Value>,
+    scene: &Scene,
+    grown: &mut usize,
+    blame: &mut Blame,
+) -> Option<Accepted> {
+    let who = called(old.id);
+    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (current, new) = (text("current_value"), text("new_value"));
+    let script = old.document.text("script").unwrap_or_default();
+    let script = if old.kind() == MonitorType::BrowserScript { masked(script) } else { script.into() };
+    let count = script.matches(current).count();
+    if count == 0 {
+        blame.one(&who, Rule::Conflict, "current_value", "`script` has no such text as `current_value`");
+        return None;
+    }
+    // Judged before it is built: a letter that becomes a page makes a library.
+    let growth = count.saturating_mul(new.len().saturating_sub(current.len()));
+    *grown = grown.saturating_add(growth);
+    let most = match table::of(old.kind()).field("script").map(|field| field.kind) {
+        Some(Kind::Text { max, .. }) => max,
+        _ => 0,
+    };
+    if script.len().saturating_add(growth) > most.saturating_mul(4) {
+        blame.one(&who, Rule::Length, "script", format!("`script` must have at most {most} characters"));
+        return None;
+    }
+    if *grown > MOST_GROWTH {
+        let message =
+            "the scripts would grow by more than 256 MiB together; change fewer monitors in one call";
+        blame.one(&who, Rule::Length, "new_value", message);
+        return None;
+    }
+    let before = script;
+    let script = before.replace(current, new);
+    if let Some(problem) = unread(old.kind(), &before, &script) {
+        blame.one(&who, Rule::Format, "script", format!("`script` could not be parsed any more, {problem}"));
+        return None;
+    }
+    let body = Node::from(json!({"script": script}));
+    match accept::patch(&old.document, Form::V3, &body, &scene.around()) {
+        Ok(accepted) => Some(accepted),
+        Err(faults) => {
+            blame.add(&who, faults);
+            None
+        }
+    }
+}
+
+/// Why the script cannot be read, or not be played any more, where saving it would only warn.
+fn unread(kind: MonitorType, before: &str, script: &str) -> Option<String> {
+    let fault = match kind {
+        MonitorType::BrowserScript => ScriptFacts::read(script).err().or_else(|| unplayable(before, script)),
+        MonitorType::Api => well_formed(script).err(),
+        _ => None,
+    };
+    fault.map(|fault| fault.to_string())
+}
+
+/// The first fault of a script that could be played before.
+fn unplayable(before: &str, script: &str) -> Option<ScriptFault> {
+    let fault = Script::read(script).err()?.into_iter().next();
+    fault.filter(|_| Script::read(before).is_ok())
+}

@@ -1,0 +1,258 @@
+//! Monitors as version 3 shows them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::Fleet;
+use crate::catalog::AccountFacts;
+use crate::catalog::moment::{local, read_window, utc};
+use crate::domain::{MonitorId, MonitorType, Outcome, Record, RecordKind, Revision, Right, Timestamp};
+use crate::schema::{Monitor, Origin, Secrets, table};
+use crate::script::ScriptFacts;
+use crate::service::caller::{Caller, Refusal};
+use crate::store::{MonitorState, Page, RecordFilter};
+
+/// Knows how the last runs of monitors ended.
+pub trait LastRuns: Send + Sync + 'static {
+    /// Where `monitor` stands, at the location of its last run; `None` before the first.
+    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState>;
+}
+
+impl Fleet {
+    /// The version 3 object of each of `monitors` as `caller` sees it: every field of interface.md 2.1 and of
+    /// its type, in the order of the table; computed ones too (fields.md 3), secrets masked. What has no value is
+    /// null. Reads the store once, however many there are.
+    ///
+    /// # Errors
+    /// As the store's.
+    pub async fn show(
+        &self,
+        caller: &Caller,
+        monitors: &[Monitor],
+    ) -> Result<Vec<Map<String, Value>>, Refusal> {
+        if monitors.is_empty() {
+            return Ok(Vec::new());
+        }
+        let facts = self.parts.directory.facts(caller.customer).await?;
+        let now = self.parts.clock.now();
+        let blackouts = self.attached(caller, RecordKind::Blackout, monitors).await?;
+        let blackouts = ahead(&blackouts, &facts, now);
+        let agreements = by_monitor(&self.attached(caller, RecordKind::Sla, monitors).await?);
+        let alerts = by_monitor(&self.attached(caller, RecordKind::PerformanceAlert, monitors).await?);
+        let shown = |monitor: &Monitor| {
+            let script = ScriptFacts::of(&monitor.document);
+            let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
+            let scene = Shown {
+                monitor,
+                facts: &facts,
+                caller,
+                last: self.last_run(monitor),
+                script,
+                now,
+                blackouts: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
+                agreement: agreements.get(&monitor.id).and_then(|ids| ids.first().copied()),
+                has_alerts: !alerts.is_empty(),
+                is_raised: alerts.iter().any(|alert| self.parts.directory.raised().has(*alert)),
+            };
+            scene.object()
+        };
+        Ok(monitors.iter().map(shown).collect())
+    }
+
+    /// What `id` stands for to `caller`, as [`Self::show`] shows it: the monitor of that id, or the one with a
+    /// content view of that id, which then has the view's id and is `is_content_view` (fields.md 3, Content View).
+    /// Ids of views are those that their owner gave; one that any monitor has or had stands for that alone. `None`
+    /// when it stands for nothing.
+    ///
+    /// # Errors
+    /// As the store's.
+    pub async fn show_one(
+        &self,
+        caller: &Caller,
+        id: i64,
+    ) -> Result<Option<(Revision, Map<String, Value>)>, Refusal> {
+        let roster = &self.parts.roster;
+        let mut is_view = false;
+        let mut found = roster.of(caller.customer, MonitorId(id));
+        if found.is_none() && self.parts.ledger.owner_of(MonitorId(id)).await?.is_none() {
+            let has_view =
+                |monitor: &Monitor| monitor.customer == caller.customer && monitor.content_view(id).is_some();
+            found = roster.count(0, has_view).1.and_then(|first| roster.of(caller.customer, first));
+            is_view = found.is_some();
+        }
+        let Some(monitor) = found else { return Ok(None) };
+        let shown = self.show(caller, std::slice::from_ref(&monitor)).await?;
+        let object = shown.into_iter().next().map(|mut object| {
+            if is_view {
+                object.insert("id".to_owned(), json!(id));
+                object.insert("is_content_view".to_owned(), json!(true));
+            }
+            (monitor.revision, object)
+        });
+        Ok(object)
+    }
+
+    /// The records of `kind` that are attached to `monitors`.
+    async fn attached(
+        &self,
+        caller: &Caller,
+        kind: RecordKind,
+        monitors: &[Monitor],
+    ) -> Result<Vec<Record>, Refusal> {
+        let filter = RecordFilter {
+            assoc: monitors.iter().map(|monitor| monitor.id.0).collect(),
+            ..RecordFilter::of(kind).within(caller.customer)
+        };
+        Ok(self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows)
+    }
+
+    /// Where the last run of a monitor with a script stands; others show none.
+    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
+        let runs: &Arc<dyn LastRuns> = self.runs.as_ref()?;
+        (monitor.kind() == MonitorType::BrowserScript).then(|| runs.last_run(monitor)).flatten()
+    }
+}
+
+/// The blackouts that are not past, by monitor.
+fn ahead(records: &[Record], facts: &AccountFacts, now: Timestamp) -> HashMap<MonitorId, Vec<i64>> {
+    let now = local(now, &facts.time_zone);
+    let mut ahead: HashMap<MonitorId, Vec<i64>> = HashMap::new();
+    for record in records {
+        // A recipient may have the number of a monitor.
+        let Some(monitor) = record.assoc.filter(|_| record.text("type") != "Notifier") else { continue };
+        let thru = read_window(record.text("thru_date"));
+        if record.flag("persistent") || thru.is_some_and(|thru| thru > now) {
+            ahead.entry(MonitorId(monitor)).or_default().push(record.id);
+        }
+    }
+    ahead
+}
+
+/// Their numbers, by monitor.
+fn by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
+    let mut found: HashMap<MonitorId, Vec<i64>> = HashMap::new();
+    for record in records {
+        if let Some(monitor) = record.assoc {
+            found.entry(MonitorId(monitor)).or_default().push(record.id);
+        }
+    }
+    found
+}
+
+/// One monitor with what it is shown by.
+struct Shown<'a> {
+    monitor: &'a Monitor,
+    facts: &'a AccountFacts,
+    caller: &'a Caller,
+    last: Option<MonitorState>,
+    /// `None` for types without a script, and for one that cannot be read.
+    script: Option<ScriptFacts>,
+    now: Timestamp,
+    /// Its blackouts that are not past.
+    blackouts: Vec<i64>,
+    /// Its service level agreement.
+    agreement: Option<i64>,
+    /// Whether it has performance alerts, and whether one is raised.
+    has_alerts: bool,
+    is_raised: bool,
+}
+
+impl Shown<'_> {
+    fn object(&self) -> Map<String, Value> {
+        let mut set = self.monitor.document.to_json(Secrets::Masked);
+        let mut object = Map::new();
+        object.insert("id".to_owned(), json!(self.monitor.id.0));
+        object.insert("type".to_owned(), json!(self.monitor.kind().name()));
+        for field in table::of(self.monitor.kind()).fields() {
+            if field.name == "id" {
+                continue;
+            }
+            let own = set.get_mut(field.name).map(Value::take);
+            let value = self.computed(field.name, own.as_ref()).or(own);
+            object.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
+        }
+        object
+    }
+
+    /// The value of a field that Vigie works out; `None` where the document's own counts.
+    fn computed(&self, name: &str, own: Option<&Value>) -> Option<Value> {
+        let monitor = self.monitor;
+        let trail = &monitor.trail;
+        Some(match name {
+            "customer_id" => json!(monitor.customer.0),
+            "access_type" => json!(if self.may_edit() { "Edit" } else { "View" }),
+            "paused_until" => json!(utc(monitor.rests_until(self.now)?)),
+            "home_location" if own.is_none() => json!(self.facts.pool(monitor).first()?),
+            "locations" => self.locations(own),
+            "custom_properties" => self.properties(own),
+            "ssl_cert_name" => json!(self.certificate()?.name),
+            "ssl_cert_format" => json!(self.certificate()?.format),
+            "blackout_ids" => json!(self.blackouts),
+            "has_sla" => json!(self.agreement.is_some()),
+            "sla_id" => json!(self.agreement),
+            "has_performance_alerts" => json!(self.has_alerts),
+            "has_active_performance_alerts" => json!(self.is_raised),
+            // What is shown by the id of a view says otherwise.
+            "is_content_view" => json!(false),
+            "has_mobile_locations" => json!(self.facts.mobile_locations(monitor) > 0),
+            "mobile_location_count" => json!(self.facts.mobile_locations(monitor)),
+            "mobile_type" => json!(self.facts.mobile_profile(monitor)),
+            "last_modified" => json!(utc(monitor.modified_at)),
+            "script_created" => json!(utc(trail.script_created?)),
+            "script_modified" => json!(utc(trail.script_modified?)),
+            "script_modified_by_user" => json!(trail.script_modified_by),
+            "transaction_steps" => json!(self.script.as_ref()?.steps),
+            "transaction_events" => json!(self.script.as_ref().map_or(0, |script| script.events)),
+            "is_transaction" => json!(self.script.as_ref().is_some_and(ScriptFacts::is_transaction)),
+            "script_status" => json!(self.script_status()),
+            "script_replayed_successfully" => json!(
+                self.last.as_ref().is_some_and(|last| matches!(last.outcome, Outcome::Ok | Outcome::Warning))
+            ),
+            _ => return None,
+        })
+    }
+
+    /// Whether the caller may change it now (fields.md 3, `access_type`).
+    fn may_edit(&self) -> bool {
+        self.caller.role.may(Right::Edit) && !matches!(self.monitor.origin, Origin::File { .. })
+    }
+
+    /// Its locations, or else those of the account, with name and region. Devices are the provider's.
+    fn locations(&self, own: Option<&Value>) -> Value {
+        if matches!(self.monitor.kind(), MonitorType::MobileCloud | MonitorType::MobileLab) {
+            return own.cloned().unwrap_or_else(|| json!([]));
+        }
+        let shown = |id: i64| match self.facts.locations.get(&id) {
+            Some(known) => json!({"id": id, "name": known.name, "region": known.region}),
+            // One that was removed since.
+            None => json!({"id": id, "name": "", "region": 0}),
+        };
+        self.facts.pool(self.monitor).into_iter().map(shown).collect()
+    }
+
+    fn properties(&self, own: Option<&Value>) -> Value {
+        let shown = |entry: &Value| {
+            let (id, value_id) = (entry.get("id")?.as_i64()?, entry.get("value_id")?.as_i64()?);
+            let known = self.facts.properties.get(&id);
+            let value = known.and_then(|property| property.values.get(&value_id));
+            let name = known.map(|property| property.name.as_str()).unwrap_or_default();
+            let value = value.map(String::as_str).unwrap_or_default();
+            Some(json!({"id": id, "value_id": value_id, "name": name, "value": value}))
+        };
+        own.and_then(Value::as_array).into_iter().flatten().filter_map(shown).collect()
+    }
+
+    fn certificate(&self) -> Option<&crate::catalog::KnownCertificate> {
+        self.facts.certificates.get(&self.monitor.document.value("ssl_cert_id")?.as_i64()?)
+    }
+
+    fn script_status(&self) -> String {
+        match &self.last {
+            None => "Never played".to_owned(),
+            Some(last) if last.status.0 == 0 => last.outcome.to_string(),
+            Some(last) => format!("{}: {} {}", last.outcome, last.status.0, last.status.text()),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Monitor files against what is stored: what is new, what changed, what went.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::provisioned::Told;
+use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
+use crate::schema::{Document, Monitor, Origin, Secrets, Trail};
+use crate::store::{Monitors, StoreError};
+
+/// A monitor as its file says.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Unique over all files (behaviour.md 9, monitor files).
+    pub key: Arc<str>,
+    /// Name of the file, without its folders.
+    pub file: Arc<str>,
+    /// Whose it is.
+    pub customer: CustomerId,
+    /// Its fields, secrets included.
+    pub document: Arc<Document>,
+}
+
+/// What a set of files makes of the monitors.
+#[derive(Debug, Default)]
+pub struct Provision {
+    /// All monitors of the files, in the files' order, secrets included: what is to run.
+    pub monitors: Vec<Monitor>,
+    /// Those of them that are new or differ from what ran or was stored before.
+    pub changed: Vec<MonitorId>,
+    /// Those that are in no file any more.
+    pub removed: Vec<MonitorId>,
+}
+
+/// Compares `wanted`, each with its id and the newest revision that this id ever had, with what is stored.
+///
+/// The store has no secrets, so that `running`, the outcome of the previous call in this process, tells
+/// when nothing but a secret changed; such a change is a new version as well.
+#[must_use]
+pub fn compare(
+    wanted: Vec<(MonitorId, Revision, Wanted)>,
+    stored: &[Monitor],
+    running: &[Monitor],
+    now: Timestamp,
+) -> Provision {
+    let stored: HashMap<_, _> = stored.iter().map(|monitor| (monitor.id, monitor)).collect();
+    let running: HashMap<_, _> = running.iter().map(|monitor| (monitor.id, monitor)).collect();
+    let ids: HashSet<MonitorId> = wanted.iter().map(|(id, ..)| *id).collect();
+    let mut provision = Provision::default();
+    for (id, last, wanted) in wanted {
+        let same = stored.get(&id).filter(|old| {
+            is_same(old, &wanted) && running.get(&id).is_none_or(|ran| ran.document == wanted.document)
+        });
+        let (revision, modified_at) =
+            same.map_or((Revision(last.0 + 1), now), |old| (old.revision, old.modified_at));
+        if same.is_none() {
+            provision.changed.push(id);
+        }
+        let trail = trail(stored.get(&id).copied(), &wanted.document, now, same.is_some());
+        provision.monitors.push(Monitor {
+            id,
+            customer: wanted.customer,
+            origin: Origin::File { key: wanted.key },
+            revision,
+            modified_at,
+            document: wanted.document,
+            trail,
+        });
+    }
+    let from_files = stored.values().filter(|monitor| matches!(monitor.origin, Origin::File { .. }));
+    provision.removed = from_files.map(|monitor| monitor.id).filter(|id| !ids.contains(id)).collect();
+    provision.removed.sort_unstable();
+    provision
+}
+
+/// The trail of a file's monitor goes on from version to version: it may rest, and its script has a history.
+fn trail(old: Option<&Monitor>, document: &Document, now: Timestamp, same: bool) -> Arc<Trail> {
+    if let Some(old) = old.filter(|_| same) {
+        return Arc::clone(&old.trail);
+    }
+    let mut trail = match old {
+        Some(old) => Trail { modified_by: String::new(), ..(*old.trail).clone() },
+        None => Trail { created_at: Some(now), ..Trail::default() },
+    };
+    let script = document.value("script");
+    if script.is_some() && old.and_then(|old| old.document.value("script")) != script {
+        trail.script_created.get_or_insert(now);
+        trail.script_modified = Some(now);
+        trail.script_modified_by = String::new();
+    }
+    Arc::new(trail)
+}
+
+/// Whether `old`, out of the store, is what `wanted` would be there.
+fn is_same(old: &Monitor, wanted: &Wanted) -> bool {
+    let comparable =
+        |document: &Document| -> (MonitorType, _) { (document.kind(), document.stored(Secrets::Omitted)) };
+    old.customer == wanted.customer
+        && (old.document == wanted.document || comparable(&old.document) == comparable(&wanted.document))
+}
+
+/// Brings the store in line with the files; answers what is to run. `running` as in [`compare`].
+///
+/// # Errors
+/// As the store's; then nothing was changed but ids that were given away.
+pub async fn provision(
+    store: &dyn Monitors,
+    wanted: Vec<Wanted>,
+    running: &[Monitor],
+    now: Timestamp,
+) -> Result<Provision, StoreError> {
+    let stored = store.monitors().await?;
+    provision_over(store, &stored, wanted, running, now).await
+}
+
+/// As [`provision`], where what is `stored` was read already.
+///
+/// # Errors
+/// As [`provision`].
+pub async fn provision_over(
+    store: &dyn Monitors,
+    stored: &[Monitor],
+    wanted: Vec<Wanted>,
+    running: &[Monitor],
+    now: Timestamp,
+) -> Result<Provision, StoreError> {
+    let wanted = with_ids(store, wanted).await?;
+    let files = wanted.iter().map(|(id, wanted)| (*id, Arc::clone(&wanted.file))).collect();
+    let last = store.last_revisions(wanted.iter().map(|(id, _)| *id).collect()).await?;
+    let wanted = wanted.into_iter().zip(last).map(|((id, wanted), last)| (id, last, wanted)).collect();
+    let provision = compare(wanted, stored, running, now);
+    let changed: HashSet<_> = provision.changed.iter().collect();
+    let puts: Vec<_> = provision.monitors.iter().filter(|m| changed.contains(&m.id)).cloned().collect();
+    if !puts.is_empty() || !provision.removed.is_empty() {
+        let told = Told { files, stored, running };
+        let entries = told.entries(&puts, &provision.removed, now);
+        store.change(puts, provision.removed.clone(), entries).await?;
+    }
+    Ok(provision)
+}
+
+/// Keeps the order of the files, so that new monitors get ids in that order.
+async fn with_ids(store: &dyn Monitors, wanted: Vec<Wanted>) -> Result<Vec<(MonitorId, Wanted)>, StoreError> {
+    let mut keys: Vec<(CustomerId, Vec<String>)> = Vec::new();
+    for each in &wanted {
+        match keys.iter_mut().find(|(customer, _)| *customer == each.customer) {
+            Some((_, keys)) => keys.push(each.key.to_string()),
+            None => keys.push((each.customer, vec![each.key.to_string()])),
+        }
+    }
+    let mut ids = HashMap::new();
+    for (customer, keys) in keys {
+        let given = store.ids_for(customer, keys).await?;
+        ids.insert(customer, given.into_iter());
+    }
+    Ok(wanted
+        .into_iter()
+        .filter_map(|wanted| Some((ids.get_mut(&wanted.customer)?.next()?, wanted)))
+        .collect())
+}

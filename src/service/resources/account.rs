@@ -1,0 +1,80 @@
+//! The account of the caller: its time zone, defaults and thresholds.
+
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+
+use super::Resources;
+use super::draft::{Draft, conflict, overlaid};
+use super::rules::Bench;
+use crate::domain::{Record, RecordKind, Revision};
+use crate::schema::table::records::ACCOUNT;
+use crate::service::caller::{Caller, Refusal, Saved};
+use crate::syntax::source::Node;
+use crate::syntax::{FieldFault, Rule};
+
+impl Resources {
+    /// `GET /account`.
+    pub async fn account(&self, caller: &Caller) -> Result<(Map<String, Value>, Revision), Refusal> {
+        self.one(caller, RecordKind::Customer, caller.customer.0).await
+    }
+
+    /// `PATCH /account`.
+    pub async fn change_account(
+        &self,
+        caller: &Caller,
+        body: &Node,
+        if_match: Option<Revision>,
+    ) -> Result<Saved, Refusal> {
+        self.patch(caller, RecordKind::Customer, caller.customer.0, body, if_match).await
+    }
+
+    /// Zone of the window times of the caller's account.
+    pub async fn time_zone(&self, caller: &Caller) -> Result<TimeZone, Refusal> {
+        Ok(self.parts.directory.facts(caller.customer).await?.time_zone.clone())
+    }
+}
+
+pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+    let mut whole = ACCOUNT.defaults();
+    whole.extend(old.fields.clone());
+    let fields = overlaid(&ACCOUNT, &whole, body)?;
+    let mut faults: Vec<FieldFault> = Vec::new();
+    if let Some(zone) = body.get("time_zone").and_then(Node::as_text)
+        && !is_zone(zone)
+    {
+        let message =
+            format!("`time_zone` must be the IANA name of a zone, such as `Europe/Paris`, not `{zone}`");
+        let fault = FieldFault::new(Rule::Format, "time_zone", body.place_of("time_zone"), message);
+        faults.push(fault.given(zone));
+    }
+    if body.get("default_locations").is_some() {
+        check_locations(bench, &fields, body, &mut faults);
+    }
+    if faults.is_empty() { Ok(Draft::of(old, fields)) } else { Err(Refusal::Faults(faults)) }
+}
+
+/// Whether this host knows the zone by its IANA name.
+fn is_zone(name: &str) -> bool {
+    TimeZone::get(name).is_ok_and(|zone| zone.iana_name().is_some())
+}
+
+fn check_locations(
+    bench: &Bench<'_>,
+    fields: &Map<String, Value>,
+    body: &Node,
+    faults: &mut Vec<FieldFault>,
+) {
+    let list = fields.get("default_locations").and_then(Value::as_array);
+    let ids: Vec<i64> =
+        list.into_iter().flatten().filter_map(|entry| entry.get("id").and_then(Value::as_i64)).collect();
+    for (index, id) in ids.iter().enumerate() {
+        let path = format!("default_locations[{index}].id");
+        if !bench.facts.locations.contains_key(id) {
+            faults.push(
+                conflict(body, &path, format!("`{path}`: there is no location `{id}`")).given(id.to_string()),
+            );
+        } else if ids[..index].contains(id) {
+            faults.push(conflict(body, &path, format!("`{path}`: location `{id}` is in the list already")));
+        }
+    }
+}

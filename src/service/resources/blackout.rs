@@ -1,0 +1,77 @@
+//! Blackouts (interface.md 2.4, behaviour.md 1): of a monitor or recipient of the account, once or each week.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, conflict, refused};
+use super::rules::Bench;
+use crate::catalog::moment::{local, read_window};
+use crate::domain::{MonitorId, Record};
+use crate::schema::blackout;
+use crate::service::caller::Refusal;
+use crate::syntax::source::Node;
+
+pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
+    let read = blackout::create(body, local(bench.now, &bench.facts.time_zone));
+    let (mut fields, mut faults) = match read {
+        Ok(fields) => (fields, Vec::new()),
+        Err(faults) => (Map::new(), faults),
+    };
+    let assoc = body.get("assoc_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
+    let kind = body.get("type").and_then(Node::as_text).unwrap_or_default();
+    if let Some(assoc) = assoc
+        && let Some(message) = unknown(bench, kind, assoc)
+    {
+        faults.push(conflict(body, "assoc_id", message).given(assoc.to_string()));
+    }
+    if !faults.is_empty() {
+        return Err(Refusal::Faults(faults));
+    }
+    fields.remove("assoc_id");
+    settle(&mut fields);
+    Ok(Draft { assoc, ..Draft::new(fields) })
+}
+
+/// Why `assoc` is nothing that a blackout of this type can be attached to.
+fn unknown(bench: &Bench<'_>, kind: &str, assoc: i64) -> Option<String> {
+    if kind == "Notifier" {
+        let known = bench.facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == assoc);
+        return (!known).then(|| format!("`assoc_id`: there is no recipient `{assoc}`"));
+    }
+    let known = bench.parts.roster.of(bench.caller.customer, MonitorId(assoc)).is_some();
+    (!known).then(|| format!("`assoc_id`: there is no monitor `{assoc}`"))
+}
+
+/// `persistent` always stands there: lists are narrowed by it.
+pub(super) fn settle(fields: &mut Map<String, Value>) {
+    fields.entry("persistent").or_insert(json!(false));
+}
+
+/// Of recurring ones alone; monitor and type stay.
+pub(super) fn patch(old: &Record, body: &Node) -> Result<Draft, Refusal> {
+    if !old.flag("persistent") {
+        let message = "A blackout that comes once cannot be changed; remove it and make another";
+        return Err(Refusal::Conflict(message.to_owned()));
+    }
+    let mut before = old.fields.clone();
+    before.insert("assoc_id".to_owned(), json!(old.assoc));
+    let mut fields = blackout::patch(&before, body)?;
+    if fields.remove("assoc_id") != Some(json!(old.assoc)) {
+        let message = "`assoc_id` of a blackout cannot be changed; remove it and make another";
+        return Err(refused(conflict(body, "assoc_id", message)));
+    }
+    Ok(Draft::of(old, fields))
+}
+
+/// A past one is history, and stays.
+pub(super) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
+    if is_past(bench, old) {
+        return Err(Refusal::Conflict("A past blackout cannot be removed".to_owned()));
+    }
+    Ok(())
+}
+
+/// Whether it comes once and is over.
+pub(super) fn is_past(bench: &Bench<'_>, blackout: &Record) -> bool {
+    let thru = read_window(blackout.text("thru_date"));
+    !blackout.flag("persistent") && thru.is_some_and(|thru| thru <= local(bench.now, &bench.facts.time_zone))
+}

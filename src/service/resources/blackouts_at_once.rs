@@ -1,0 +1,155 @@
+//! Blackout bulk edit (interface.md 2.4): blackouts of several monitors, all or nothing.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use super::blackout::{is_past, settle};
+use super::draft::{conflict, refused};
+use super::kinds::kind_of;
+use super::rules::Bench;
+use super::{Resources, audit};
+use crate::catalog::moment::local;
+use crate::domain::{MonitorId, Record, RecordKind};
+use crate::schema::blackout;
+use crate::schema::table::account::BLACKOUT;
+use crate::service::caller::{Caller, Refusal};
+use crate::store::{AuditEntry, AuditObject, NewRecord, Page, RecordFilter, Write};
+use crate::syntax::source::Node;
+
+/// Blackouts that one call makes or removes at most.
+const MOST: usize = 100_000;
+
+/// Monitors up to which the store is asked for theirs alone.
+const FEW: usize = 500;
+
+impl Resources {
+    /// Blackout bulk edit (interface.md 2.4): all or nothing. An id that is no monitor of the account: 403.
+    pub async fn bulk_edit_blackouts(&self, caller: &Caller, body: &Node) -> Result<(), Refusal> {
+        let kind = kind_of(RecordKind::Blackout);
+        caller.require(kind.change)?;
+        let _turn = self.turn.lock().await;
+        // The monitors stay until their blackouts are kept.
+        let _monitors = self.parts.roster.beside().await;
+        let bench = self.bench(caller, kind).await?;
+        let wanted = blackout::bulk_edit(body, local(bench.now, &bench.facts.time_zone))?;
+        let monitors = monitors(&bench, &wanted)?;
+        let new = [
+            ("update_one_time", "one_time_blackouts", false),
+            ("update_persistent", "persistent_blackouts", true),
+        ]
+        .into_iter()
+        .filter(|(switch, ..)| wanted.get(*switch) == Some(&Value::Bool(true)))
+        .flat_map(|(_, list, weekly)| entries(&wanted, list).map(move |entry| made(entry, weekly)))
+        .collect::<Vec<_>>();
+        let gone = self.replaced(&bench, &wanted, &monitors).await?;
+        let most = monitors.len().saturating_mul(new.len()).saturating_add(gone.len());
+        if most > MOST {
+            let message =
+                format!("`monitors`: this makes and removes {most} blackouts; {MOST} are possible at once");
+            return Err(refused(conflict(body, "monitors", message)));
+        }
+        let (changes, entries) = written(&bench, &monitors, &new, &gone);
+        if !changes.is_empty() {
+            self.parts.ledger.write(changes, entries).await?;
+            self.parts.directory.forget();
+        }
+        Ok(())
+    }
+
+    /// Those that go because their half of the edit says `replace`; past ones are history, and stay.
+    async fn replaced(
+        &self,
+        bench: &Bench<'_>,
+        wanted: &Map<String, Value>,
+        monitors: &BTreeSet<i64>,
+    ) -> Result<Vec<Record>, Refusal> {
+        let replaces = |switch: &str, action: &str| {
+            wanted.get(switch) == Some(&Value::Bool(true)) && wanted.get(action) == Some(&json!("replace"))
+        };
+        let once = replaces("update_one_time", "update_one_time_action");
+        let weekly = replaces("update_persistent", "update_persistent_action");
+        if !once && !weekly {
+            return Ok(Vec::new());
+        }
+        let mut filter = RecordFilter::of(RecordKind::Blackout).within(bench.caller.customer);
+        if monitors.len() <= FEW {
+            filter.assoc = monitors.iter().copied().collect();
+        }
+        let found = self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
+        let goes = |record: &Record| {
+            let half = if record.flag("persistent") { weekly } else { once };
+            let theirs = record.assoc.is_some_and(|monitor| monitors.contains(&monitor));
+            half && theirs && record.text("type") != "Notifier" && !is_past(bench, record)
+        };
+        Ok(found.rows.into_iter().filter(goes).collect())
+    }
+}
+
+/// The monitors that a bulk edit names; 403 when one of them is not the account's.
+pub(super) fn monitors(bench: &Bench<'_>, wanted: &Map<String, Value>) -> Result<BTreeSet<i64>, Refusal> {
+    let ids: BTreeSet<i64> = entries(wanted, "monitors").filter_map(Value::as_i64).collect();
+    let roster = &bench.parts.roster;
+    let strangers: Vec<i64> = ids
+        .iter()
+        .copied()
+        .filter(|id| roster.of(bench.caller.customer, MonitorId(*id)).is_none())
+        .take(10)
+        .collect();
+    if strangers.is_empty() {
+        return Ok(ids);
+    }
+    let named: Vec<_> = strangers.iter().map(|id| format!("`{id}`")).collect();
+    Err(Refusal::Forbidden(format!(
+        "`monitors`: there is no monitor {}; nothing was changed",
+        named.join(", ")
+    )))
+}
+
+fn entries<'a>(wanted: &'a Map<String, Value>, list: &str) -> impl Iterator<Item = &'a Value> {
+    wanted.get(list).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn made(entry: &Value, weekly: bool) -> Map<String, Value> {
+    let mut fields = entry.as_object().cloned().unwrap_or_default();
+    fields.retain(|_, value| !value.is_null());
+    fields.insert("persistent".to_owned(), json!(weekly));
+    settle(&mut fields);
+    fields
+}
+
+/// New ones first: their place is then their number, by which their audit entries name them.
+fn written(
+    bench: &Bench<'_>,
+    monitors: &BTreeSet<i64>,
+    new: &[Map<String, Value>],
+    gone: &[Record],
+) -> (Vec<Write>, Vec<AuditEntry>) {
+    let (mut changes, mut entries) = (Vec::new(), Vec::new());
+    for (monitor, fields) in monitors.iter().flat_map(|id| new.iter().map(move |fields| (*id, fields))) {
+        let mut entry =
+            bench.entry("create", AuditObject::Created(changes.len()), bench.kind.name_of(fields));
+        (entry.before, entry.after) = audit::changes(&BLACKOUT, &Map::new(), fields);
+        entry.after.insert("assoc_id".to_owned(), json!(monitor));
+        entries.push(entry);
+        changes.push(Write::CreateRecord(NewRecord {
+            kind: RecordKind::Blackout,
+            customer: Some(bench.caller.customer),
+            assoc: Some(monitor),
+            unique: None,
+            created_at: bench.now,
+            created_by: bench.caller.login.to_string(),
+            fields: fields.clone(),
+            private: None,
+        }));
+    }
+    for record in gone {
+        let mut entry = bench.entry("delete", AuditObject::Id(record.id), bench.kind.name_of(&record.fields));
+        (entry.before, entry.after) = audit::changes(&BLACKOUT, &record.fields, &Map::new());
+        entry.before.insert("assoc_id".to_owned(), json!(record.assoc));
+        entries.push(entry);
+        let (kind, id) = (RecordKind::Blackout, record.id);
+        changes.push(Write::RemoveRecord { kind, id, expected: record.revision });
+    }
+    (changes, entries)
+}

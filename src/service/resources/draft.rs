@@ -1,0 +1,97 @@
+//! What a change comes to before it is kept, and how bodies are read.
+
+use serde_json::{Map, Value};
+
+use crate::domain::Record;
+use crate::schema::intake::{Form, Intake, no_secrets};
+use crate::schema::table::Table;
+use crate::service::accounts::UserPermit;
+use crate::service::caller::Refusal;
+use crate::store::Write;
+use crate::syntax::source::Node;
+use crate::syntax::{FieldFault, Rule};
+
+/// A record as it is to be kept.
+#[derive(Default)]
+pub(super) struct Draft {
+    pub(super) fields: Map<String, Value>,
+    pub(super) assoc: Option<i64>,
+    pub(super) unique: Option<String>,
+    pub(super) private: Option<Vec<u8>>,
+    /// What else is changed in the same transaction.
+    pub(super) more: Vec<Write>,
+    /// Held until it is written, for users.
+    pub(super) permit: Option<UserPermit>,
+    /// What its author should know.
+    pub(super) warnings: Vec<String>,
+    /// What only this answer shows.
+    pub(super) once: Map<String, Value>,
+}
+
+impl Draft {
+    /// Of a new record.
+    pub(super) fn new(fields: Map<String, Value>) -> Self {
+        Self { fields, ..Self::default() }
+    }
+
+    /// Of `old` with other fields.
+    pub(super) fn of(old: &Record, fields: Map<String, Value>) -> Self {
+        Self {
+            fields,
+            assoc: old.assoc,
+            unique: old.unique.clone(),
+            private: old.private.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The fields of a new record: what the body says, and defaults for the rest.
+pub(in crate::service) fn whole(
+    table: &'static Table,
+    body: &Node,
+) -> Result<Map<String, Value>, Vec<FieldFault>> {
+    let mut read = read(table, body, true)?;
+    read.retain(|_, value| !value.is_null());
+    let mut fields = table.defaults();
+    fields.extend(read);
+    Ok(fields)
+}
+
+/// `old` with what the body says; null gives a field its default again.
+pub(super) fn overlaid(
+    table: &'static Table,
+    old: &Map<String, Value>,
+    body: &Node,
+) -> Result<Map<String, Value>, Vec<FieldFault>> {
+    let mut fields = old.clone();
+    for (name, value) in read(table, body, false)? {
+        let default = || table.field(&name).and_then(crate::schema::field::Field::default_value);
+        match if value.is_null() { default() } else { Some(value) } {
+            Some(value) => drop(fields.insert(name, value)),
+            None => drop(fields.shift_remove(&name)),
+        }
+    }
+    Ok(fields)
+}
+
+/// The fields that stand in the body.
+pub(super) fn read(
+    table: &'static Table,
+    body: &Node,
+    complete: bool,
+) -> Result<Map<String, Value>, Vec<FieldFault>> {
+    let mut intake = Intake::new(Form::V3, &no_secrets);
+    let read = intake.fields(table, body, &[], complete);
+    if intake.faults.is_empty() { Ok(read) } else { Err(intake.faults) }
+}
+
+/// A fault of one field that is not in its kind and bounds alone.
+pub(in crate::service) fn conflict(body: &Node, path: &str, message: impl Into<String>) -> FieldFault {
+    FieldFault::new(Rule::Conflict, path, body.place_of(path), message)
+}
+
+/// One fault as a refusal.
+pub(super) fn refused(fault: FieldFault) -> Refusal {
+    Refusal::Faults(vec![fault])
+}

@@ -1,0 +1,27 @@
+//! Events (interface.md 2.6): reported once, never changed.
+
+use super::draft::{Draft, whole};
+use crate::schema::table::account::EVENT;
+use crate::service::caller::Refusal;
+use crate::syntax::source::Node;
+
+pub(super) fn create(body: &Node) -> Result<Draft, Refusal> {
+    Ok(Draft::new(whole(&EVENT, body)?))
+}
+
+/// The label of an event type: `deploy_done` is `Deploy done`.
+pub(super) fn label(kind: &str) -> String {
+    let words = kind.replace(['_', '-'], " ");
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_type_has_a_label_for_people() {
+        assert_eq!(super::label("deploy_done"), "Deploy done");
+        assert_eq!(super::label("émission"), "Émission");
+        assert_eq!(super::label(""), "");
+    }
+}

@@ -1,0 +1,150 @@
+//! Locations: those of the settings, shared ones of account 1, and an account's own (behaviour.md 1).
+
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine as _;
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, overlaid, whole};
+use super::rules::{Bench, users_of};
+use super::show;
+use crate::catalog::object::object_of;
+use crate::domain::{CustomerId, Location, Record, RecordKind};
+use crate::pipeline::Agent;
+use crate::schema::Document;
+use crate::schema::table::records::LOCATION_RECORD;
+use crate::service::caller::Refusal;
+use crate::store::{Listed, Page, RecordFilter};
+use crate::syntax::source::Node;
+
+/// The account whose locations all others share.
+const HOST: CustomerId = CustomerId(1);
+
+/// Whether every account sees it.
+pub(super) fn is_shared(record: &Record) -> bool {
+    record.kind == RecordKind::Location && record.customer == HOST && !record.flag("private")
+}
+
+/// Those of the settings first, then by id.
+pub(super) async fn list(bench: &Bench<'_>, page: Page) -> Result<Listed<Map<String, Value>>, Refusal> {
+    let all = Page { limit: u32::MAX, offset: 0 };
+    let kept = bench.parts.ledger.records(RecordFilter::of(RecordKind::Location), all).await?;
+    let agents = bench.parts.planner.agents();
+    let of_settings = bench.facts.common.locations.iter().map(|location| managed(location, &agents));
+    let records = kept.rows.iter().filter(|record| bench.sees(record));
+    let rows: Vec<_> = of_settings.chain(records.map(|record| show::object(bench, record))).collect();
+    let count = rows.len() as u64;
+    let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
+    let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
+    Ok(Listed { count, rows: rows.into_iter().skip(offset).take(limit).collect() })
+}
+
+/// The location of the settings with this id.
+pub(super) fn of_settings(bench: &Bench<'_>, id: i64) -> Option<Map<String, Value>> {
+    if bench.kind.record != RecordKind::Location {
+        return None;
+    }
+    bench
+        .facts
+        .common
+        .locations
+        .iter()
+        .find(|location| location.id.0 == id)
+        .map(|location| managed(location, &bench.parts.planner.agents()))
+}
+
+/// Locations of the settings are changed there.
+pub(super) fn refuse_of_settings(bench: &Bench<'_>, id: i64) -> Result<(), Refusal> {
+    if of_settings(bench, id).is_none() {
+        return Ok(());
+    }
+    let message = "This location stands in the settings of the server; change it there";
+    Err(Refusal::Forbidden(message.to_owned()))
+}
+
+fn managed(location: &Location, agents: &[Agent]) -> Map<String, Value> {
+    object_of(json!({
+        "id": location.id.0,
+        "name": location.name,
+        "region": location.region,
+        "private": false,
+        "health": health(1, usize::from(works_at(location, agents))),
+        "managed": true,
+    }))
+}
+
+/// Whether something runs checks at `location` now, and is not cut off itself.
+fn works_at(location: &Location, agents: &[Agent]) -> bool {
+    agents.iter().any(|agent| agent.location.id == location.id && agent.alive && !agent.cut_off)
+}
+
+/// This process is the one agent of each of its own locations; nothing else runs agents yet.
+pub(super) fn health(agents: usize, alive: usize) -> Value {
+    let state = if alive > 0 { "alive" } else { "away" };
+    json!({"agents": agents, "alive": alive, "state": state})
+}
+
+/// With an enrolment secret, which is shown once and kept as its hash.
+pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
+    let mut draft = Draft::new(whole(&LOCATION_RECORD, body)?);
+    settle(bench, &mut draft);
+    let secret = enrolment_secret()?;
+    draft.private = Some(digest(&SHA256, secret.as_bytes()).as_ref().to_vec());
+    draft.once.insert("enrolment_secret".to_owned(), json!(secret));
+    Ok(draft)
+}
+
+pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+    let mut draft = Draft::of(old, overlaid(&LOCATION_RECORD, &old.fields, body)?);
+    settle(bench, &mut draft);
+    let becomes_private = draft.fields.get("private") == Some(&json!(true)) && !old.flag("private");
+    if becomes_private {
+        let others = |document: &Document| uses(document, old.id);
+        let total = users_of(bench.parts, None, others);
+        if total.is_some() && total != users_of(bench.parts, Some(old.customer), others) {
+            let message = "Monitors of other accounts use this location; it cannot become private";
+            return Err(Refusal::Conflict(message.to_owned()));
+        }
+    }
+    Ok(draft)
+}
+
+fn settle(bench: &Bench<'_>, draft: &mut Draft) {
+    if bench.caller.customer != HOST {
+        draft.fields.insert("private".to_owned(), json!(true));
+    }
+    let name = bench.kind.name_of(&draft.fields);
+    draft.unique = Some(format!("{}:{name}", bench.caller.customer));
+}
+
+/// 32 bytes from the system's source of random numbers, as URL-safe Base64.
+fn enrolment_secret() -> Result<String, Refusal> {
+    let mut secret = [0_u8; 32];
+    aws_lc_rs::rand::fill(&mut secret)
+        .map_err(|_| Refusal::Unavailable("There are no random numbers now; try again".to_owned()))?;
+    Ok(base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(secret))
+}
+
+/// One that monitors or defaults of accounts name stays.
+pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
+    if let Some(users) = users_of(bench.parts, None, |document| uses(document, old.id)) {
+        return Err(Refusal::Conflict(format!("{users} this location; give them another one first")));
+    }
+    let all = Page { limit: u32::MAX, offset: 0 };
+    let accounts = bench.parts.ledger.records(RecordFilter::of(RecordKind::Customer), all).await?;
+    let names = |account: &&Record| {
+        let defaults = account.fields.get("default_locations").and_then(Value::as_array);
+        defaults.into_iter().flatten().any(|entry| entry.get("id") == Some(&json!(old.id)))
+    };
+    match accounts.rows.iter().filter(names).count() {
+        0 => Ok(()),
+        count => {
+            let message = format!("This location is among the default locations of {count} account(s)");
+            Err(Refusal::Conflict(message))
+        }
+    }
+}
+
+fn uses(document: &Document, id: i64) -> bool {
+    document.number("home_location") == id
+        || document.list("locations").iter().any(|entry| entry.get("id") == Some(&json!(id)))
+}

@@ -1,0 +1,90 @@
+//! Performance alerts of a monitor (behaviour.md 1 `/monitors/{id}/performance-alerts`).
+
+use serde_json::{Map, Value, json};
+
+use super::Resources;
+use super::draft::{Draft, overlaid, whole};
+use super::kinds::kind_of;
+use super::rules::Bench;
+use crate::domain::{MonitorId, Record, RecordKind};
+use crate::schema::table::alerting::PERFORMANCE_ALERT;
+use crate::service::caller::{Caller, Refusal};
+use crate::store::{Listed, Page, RecordFilter};
+use crate::syntax::source::Node;
+
+/// Performance alerts of one monitor at most.
+const MOST: u64 = 50;
+
+impl Resources {
+    /// The performance alerts of a monitor.
+    pub async fn performance_alerts(
+        &self,
+        caller: &Caller,
+        monitor: MonitorId,
+        page: Page,
+    ) -> Result<Listed<Map<String, Value>>, Refusal> {
+        caller.require(kind_of(RecordKind::PerformanceAlert).see)?;
+        self.own_monitor(caller, monitor)?;
+        let filter =
+            RecordFilter { assoc: vec![monitor.0], ..RecordFilter::of(RecordKind::PerformanceAlert) };
+        self.list(caller, filter, page).await
+    }
+
+    /// Refuses a monitor that is not the caller's.
+    pub(super) fn own_monitor(&self, caller: &Caller, monitor: MonitorId) -> Result<(), Refusal> {
+        let known = self.parts.roster.of(caller.customer, monitor).is_some();
+        if known { Ok(()) } else { Err(Refusal::NotFound) }
+    }
+}
+
+/// Of the monitor in the path.
+pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
+    let monitor = bench.under.ok_or(Refusal::NotFound)?;
+    if bench.parts.roster.of(bench.caller.customer, MonitorId(monitor)).is_none() {
+        return Err(Refusal::NotFound);
+    }
+    let fields = whole(&PERFORMANCE_ALERT, body)?;
+    let filter = RecordFilter {
+        assoc: vec![monitor],
+        ..RecordFilter::of(RecordKind::PerformanceAlert).within(bench.caller.customer)
+    };
+    let there = bench.parts.ledger.records(filter, Page { limit: 1, offset: 0 }).await?;
+    if there.count >= MOST {
+        return Err(Refusal::Conflict(format!("The monitor has {MOST} performance alerts already")));
+    }
+    let warnings = warnings(bench, monitor, &fields);
+    Ok(Draft { assoc: Some(monitor), warnings, ..Draft::new(fields) })
+}
+
+pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+    let fields = overlaid(&PERFORMANCE_ALERT, &old.fields, body)?;
+    let warnings = warnings(bench, old.assoc.unwrap_or_default(), &fields);
+    Ok(Draft { warnings, ..Draft::of(old, fields) })
+}
+
+/// A window that may hold no check at all.
+fn warnings(bench: &Bench<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec<String> {
+    let Some(monitor) = bench.parts.roster.of(bench.caller.customer, MonitorId(monitor)) else {
+        return Vec::new();
+    };
+    let (window, interval) = (
+        fields.get("window").and_then(Value::as_i64).unwrap_or_default(),
+        monitor.document.number("interval"),
+    );
+    if window >= interval {
+        return Vec::new();
+    }
+    vec![format!(
+        "`window` of {window} min is shorter than the interval of the monitor, {interval} min: \
+         the mean will often be of no check"
+    )]
+}
+
+/// What is kept beside the fields.
+pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
+    Some(match name {
+        "monitor_id" => json!(record.assoc),
+        "active" => json!(bench.parts.directory.raised().has(record.id)),
+        _ => return None,
+    })
+}

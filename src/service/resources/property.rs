@@ -1,0 +1,119 @@
+//! Custom properties and their values. The numbers of values are stable: a value keeps its number for as long
+//! as it is there, and no number is given twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, conflict, overlaid, whole};
+use super::rules::{Bench, users_of};
+use crate::domain::Record;
+use crate::schema::table::records::PROPERTY;
+use crate::service::caller::Refusal;
+use crate::syntax::FieldFault;
+use crate::syntax::source::Node;
+
+/// The number that the next new value gets; kept beside the fields and never shown.
+const NEXT: &str = "next_value";
+
+pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
+    let mut fields = whole(&PROPERTY, body)?;
+    number(&mut fields, &Map::new(), body)?;
+    let mut draft = Draft::new(fields);
+    draft.unique = Some(unique(bench, &draft.fields));
+    Ok(draft)
+}
+
+pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+    let mut fields = overlaid(&PROPERTY, &old.fields, body)?;
+    if body.get("values").is_some() {
+        number(&mut fields, &old.fields, body)?;
+        let (before, after) = (values(&old.fields), values(&fields));
+        for (id, text) in before.iter().filter(|(id, _)| !after.contains_key(id)) {
+            let used = users_of(bench.parts, Some(old.customer), |document| has(document, old.id, Some(*id)));
+            if let Some(users) = used {
+                return Err(Refusal::Conflict(format!(
+                    "{users} the value `{text}` ({id}); it cannot be removed"
+                )));
+            }
+        }
+    }
+    let mut draft = Draft::of(old, fields);
+    draft.unique = Some(unique(bench, &draft.fields));
+    Ok(draft)
+}
+
+pub(super) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
+    match users_of(bench.parts, Some(old.customer), |document| has(document, old.id, None)) {
+        Some(users) => Err(Refusal::Conflict(format!("{users} this property; take it from them first"))),
+        None => Ok(()),
+    }
+}
+
+fn unique(bench: &Bench<'_>, fields: &Map<String, Value>) -> String {
+    format!("{}:{}", bench.caller.customer, bench.kind.name_of(fields))
+}
+
+/// Numbers and texts of the values.
+fn values(fields: &Map<String, Value>) -> BTreeMap<i64, String> {
+    let list = fields.get("values").and_then(Value::as_array);
+    let pair = |value: &Value| Some((value.get("id")?.as_i64()?, value.get("value")?.as_str()?.to_owned()));
+    list.into_iter().flatten().filter_map(pair).collect()
+}
+
+/// Whether a monitor has the property, with that value when one is named.
+fn has(document: &crate::schema::Document, property: i64, value: Option<i64>) -> bool {
+    document.list("custom_properties").iter().any(|entry| {
+        entry.get("id") == Some(&json!(property))
+            && value.is_none_or(|value| entry.get("value_id") == Some(&json!(value)))
+    })
+}
+
+/// Gives every value its number: the one that it names, that of the same text before, or a new one.
+fn number(fields: &mut Map<String, Value>, old: &Map<String, Value>, body: &Node) -> Result<(), Refusal> {
+    let known = values(old);
+    let mut next = old.get(NEXT).and_then(Value::as_i64).unwrap_or(1);
+    let mut faults: Vec<FieldFault> = Vec::new();
+    let (mut ids, mut texts) = (BTreeSet::new(), BTreeSet::new());
+    let list = fields.get_mut("values").and_then(Value::as_array_mut);
+    let list = list.map(std::mem::take).unwrap_or_default();
+    let named: BTreeSet<i64> = list.iter().filter_map(|value| value.get("id")?.as_i64()).collect();
+    let mut numbered = Vec::with_capacity(list.len());
+    for (index, value) in list.iter().enumerate() {
+        let text = value.get("value").and_then(Value::as_str).unwrap_or_default();
+        let path = |name: &str| format!("values[{index}].{name}");
+        let id = match value.get("id").and_then(Value::as_i64) {
+            Some(id) if !known.contains_key(&id) => {
+                let path = path("id");
+                let message =
+                    format!("`{path}`: the property has no value `{id}`; leave `id` out for a new one");
+                faults.push(conflict(body, &path, message).given(id.to_string()));
+                continue;
+            }
+            Some(id) => id,
+            None => {
+                let same = known.iter().find(|(id, known)| *known == text && !named.contains(id));
+                same.map_or_else(
+                    || {
+                        next += 1;
+                        next - 1
+                    },
+                    |(id, _)| *id,
+                )
+            }
+        };
+        for (name, fresh) in [("id", ids.insert(id)), ("value", texts.insert(text))] {
+            if !fresh {
+                let path = path(name);
+                faults.push(conflict(body, &path, format!("`{path}` stands in the list already")));
+            }
+        }
+        numbered.push(json!({"id": id, "value": text}));
+    }
+    if !faults.is_empty() {
+        return Err(Refusal::Faults(faults));
+    }
+    fields.insert("values".to_owned(), Value::Array(numbered));
+    fields.insert(NEXT.to_owned(), json!(next));
+    Ok(())
+}

@@ -1,0 +1,259 @@
+//! Recipients (behaviour.md 1 `/recipients`): an address as the method has it; the password is sealed as the
+//! record's private part, shown masked, and kept by a mask.
+
+use serde_json::{Map, Value, json};
+use zeroize::Zeroizing;
+
+use super::draft::{Draft, conflict, overlaid, refused, whole};
+use super::rules::Bench;
+use crate::catalog::contacts::recipient_context;
+use crate::domain::{Method, Record, RecordKind, Right};
+use crate::schedule::{Rests, When};
+use crate::schema::table::alerting::RECIPIENT;
+use crate::service::caller::Refusal;
+use crate::store::{Page, RecordFilter, StoreError, Write};
+use crate::syntax::format::{Format, service};
+use crate::syntax::source::Node;
+use crate::syntax::{FieldFault, MASK, Rule};
+
+pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
+    let mut fields = whole(&RECIPIENT, body)?;
+    let password = password_of(&mut fields);
+    if password.as_deref().is_some_and(|password| password == MASK) {
+        let message = "`password` is masked, and there is no value that it could stand for";
+        return Err(refused(conflict(body, "password", message)));
+    }
+    check(&fields, body, password.is_some())?;
+    let private = password.map(|password| seal(bench, &password));
+    Ok(Draft { private, ..Draft::new(fields) })
+}
+
+pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+    let mut fields = overlaid(&RECIPIENT, &old.fields, body)?;
+    // What somebody read masked stands for what is there, when it is sent back.
+    let shown = masked(old.text("recipient"));
+    if shown.is_some() && fields.get("recipient").and_then(Value::as_str) == shown.as_deref() {
+        fields.insert("recipient".to_owned(), json!(old.text("recipient")));
+    }
+    let password = password_of(&mut fields);
+    // Null and the empty text take it away.
+    let unset = body.get("password").is_some();
+    let private = match password {
+        Some(password) if *password == MASK => kept(old, &fields, body)?,
+        Some(password) => Some(seal(bench, &password)),
+        None if unset => None,
+        None => kept(old, &fields, body)?,
+    };
+    check(&fields, body, private.is_some())?;
+    Ok(Draft { private, ..Draft::of(old, fields) })
+}
+
+/// An address as those see it who may not change it: the URL of a hook is a secret beyond its host. `None` when
+/// there is nothing to hide.
+pub(super) fn masked(address: &str) -> Option<String> {
+    let url = url::Url::parse(address).ok().filter(url::Url::has_host)?;
+    let whole = url.path() != "/" || url.query().is_some() || url.fragment().is_some();
+    whole.then(|| format!("{}/{MASK}", url.origin().ascii_serialization()))
+}
+
+/// The password of before, which goes to nobody else: a new host or method asks for it anew.
+fn kept(old: &Record, fields: &Map<String, Value>, body: &Node) -> Result<Option<Vec<u8>>, Refusal> {
+    let same = origin(&old.fields) == origin(fields);
+    if same || old.private.is_none() {
+        return Ok(old.private.clone());
+    }
+    let message = "`password` has to be given anew, or null, when `recipient` or `method_id` leads elsewhere";
+    Err(refused(conflict(body, "recipient", message)))
+}
+
+/// Where a password goes: by which method to which scheme, host and port. What is no URL counts as a whole.
+fn origin(fields: &Map<String, Value>) -> (Option<i64>, String) {
+    let text = fields.get("recipient").and_then(Value::as_str).unwrap_or_default();
+    let place = match url::Url::parse(text) {
+        Ok(url) if url.has_host() => url.origin().ascii_serialization(),
+        _ => text.to_owned(),
+    };
+    (fields.get("method_id").and_then(Value::as_i64), place)
+}
+
+fn seal(bench: &Bench<'_>, password: &str) -> Vec<u8> {
+    bench.parts.vault.seal(&recipient_context(bench.caller.customer), password.as_bytes())
+}
+
+fn password_of(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
+    match fields.shift_remove("password") {
+        Some(Value::String(password)) => Some(Zeroizing::new(password)),
+        _ => None,
+    }
+}
+
+/// The address fits the method, and what the method cannot do without is there.
+fn check(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result<(), Refusal> {
+    let address = fields.get("recipient").and_then(Value::as_str).unwrap_or_default();
+    let method = fields.get("method_id").and_then(Value::as_i64).and_then(Method::of_id);
+    let mut faults: Vec<FieldFault> = Vec::new();
+    if masked(address).as_deref() == Some(address) {
+        let message = "`recipient` is masked, and there is no value that it could stand for";
+        faults.push(FieldFault::new(Rule::Secret, "recipient", body.place_of("recipient"), message));
+    }
+    if let Some(method) = method
+        && let Some(wanted) = address_fault(method, address)
+    {
+        let message = format!("`recipient` must be {wanted} for `method_id` {}", method.id());
+        faults.push(FieldFault::new(Rule::Format, "recipient", body.place_of("recipient"), message));
+    }
+    if let Some(Method::PagerDuty | Method::SplunkHec) = method
+        && !has_password
+    {
+        let message = "`password` is required for `method_id` 14 (the routing key) and 15 (the token)";
+        faults.push(FieldFault::new(Rule::Missing, "password", body.place, message));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Refusal::Faults(faults)) }
+}
+
+/// What `address` should be for `method`, when it is not that.
+fn address_fault(method: Method, address: &str) -> Option<&'static str> {
+    match method {
+        Method::MailText | Method::MailHtml => (!Format::Email.fits(address)).then_some("a mail address"),
+        Method::Sms => (!is_telephone(address)).then_some("a telephone number of 3 to 20 digits"),
+        Method::SnmpV1 | Method::SnmpV2c => {
+            service(address, &[]).is_none().then_some("a host, with or without a port")
+        }
+        Method::FormPost
+        | Method::PagerDuty
+        | Method::SplunkHec
+        | Method::JsonPost
+        | Method::ServiceNow
+        | Method::Slack
+        | Method::Alertmanager => (!is_plain_url(address))
+            .then_some("an http or https URL without a login, which has its own fields,"),
+    }
+}
+
+/// Whether it is a URL in which no login stands: that would be shown.
+fn is_plain_url(text: &str) -> bool {
+    Format::HttpUrl.fits(text)
+        && url::Url::parse(text).is_ok_and(|url| url.username().is_empty() && url.password().is_none())
+}
+
+/// Digits, which may be grouped, with or without a plus in front.
+fn is_telephone(text: &str) -> bool {
+    let rest = text.strip_prefix('+').unwrap_or(text);
+    let digits = rest.bytes().filter(u8::is_ascii_digit).count();
+    (3..=20).contains(&digits)
+        && rest.len() <= 40
+        && rest.chars().all(|c| c.is_ascii_digit() || matches!(c, ' ' | '-' | '(' | ')' | '.'))
+}
+
+/// What goes with it: its blackouts, and its place in groups.
+pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Refusal> {
+    let mut more = Vec::new();
+    let filter = RecordFilter {
+        assoc: vec![old.id],
+        fields: vec![("type", json!("Notifier"))],
+        ..RecordFilter::of(RecordKind::Blackout).within(old.customer)
+    };
+    for blackout in all(bench, filter).await? {
+        let (kind, id) = (RecordKind::Blackout, blackout.id);
+        more.push(Write::RemoveRecord { kind, id, expected: blackout.revision });
+    }
+    for mut group in all(bench, RecordFilter::of(RecordKind::NotifierGroup).within(old.customer)).await? {
+        let Some(Value::Array(members)) = group.fields.get_mut("recipients") else { continue };
+        let before = members.len();
+        members.retain(|member| member.get("id") != Some(&json!(old.id)));
+        if members.len() == before {
+            continue;
+        }
+        let expected = group.revision;
+        group.revision.0 += 1;
+        group.modified_at = bench.now;
+        more.push(Write::PutRecord { record: Box::new(group), expected });
+    }
+    Ok(Draft { more, ..Draft::default() })
+}
+
+async fn all(bench: &Bench<'_>, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
+    Ok(bench.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows)
+}
+
+/// What is worked out of the account: masked password, the method in words, blackouts and groups.
+pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
+    Some(match name {
+        "recipient" if !bench.caller.role.may(Right::Edit) => json!(masked(record.text("recipient"))?),
+        "password" => json!(record.private.as_ref().map(|_| MASK)),
+        "method_description" => {
+            let id = record.fields.get("method_id").and_then(Value::as_i64);
+            json!(id.and_then(Method::of_id).map(Method::name))
+        }
+        "blackout_ids" => blackouts(bench, record),
+        "notifier_groups" => {
+            let names = |group: &&crate::domain::NotifierGroup| {
+                group.recipients.iter().any(|recipient| recipient.0 == record.id)
+            };
+            bench.facts.contacts.groups.iter().filter(names).map(|group| group.id).collect()
+        }
+        _ => return None,
+    })
+}
+
+/// Those that are not past.
+fn blackouts(bench: &Bench<'_>, record: &Record) -> Value {
+    let now = crate::catalog::moment::local(bench.now, &bench.facts.time_zone);
+    let subject = Rests::Notifier(crate::domain::RecipientId(record.id));
+    let ahead = bench.facts.calendar.of(subject).iter().filter(|window| match window.when {
+        When::Once { thru, .. } => thru > now,
+        When::Weekly { .. } => true,
+    });
+    ahead.map(|window| window.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_method_has_its_form_of_address() {
+        let cases: &[(Method, &[&str], &[&str])] = &[
+            (Method::MailHtml, &["a@b.example"], &["b.example", "a@b.example,c@d.example", "a\n@b.example"]),
+            (Method::Sms, &["+49 (30) 123-456", "110"], &["", "+", "12", "12a4", "++123", "1\n23"]),
+            (Method::SnmpV1, &["127.0.0.1", "[::1]:162", "traps.example:1162"], &["a b", "a:0", "http://a"]),
+            (
+                Method::Slack,
+                &["https://hooks.example/services/T/B", "http://127.0.0.1:8080/"],
+                &["hooks.example", "ftp://a/", "https://user:secret@a.example/", "https://user@a.example/"],
+            ),
+        ];
+        for (method, good, bad) in cases {
+            for address in *good {
+                assert_eq!(address_fault(*method, address), None, "{address}");
+            }
+            for address in *bad {
+                assert!(address_fault(*method, address).is_some(), "{address}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_address_is_hidden_beyond_its_host_when_it_is_a_url() {
+        let hidden = |address: &str| masked(address).unwrap_or_default();
+        assert_eq!(hidden("https://hooks.example/services/T/B"), "https://hooks.example/********");
+        assert_eq!(hidden("https://hooks.example:8443/?key=s3cret"), "https://hooks.example:8443/********");
+        for open in
+            ["https://hooks.example/", "https://hooks.example", "a@b.example", "+49 30 1", "a.example:162"]
+        {
+            assert_eq!(masked(open), None, "{open}");
+        }
+    }
+
+    #[test]
+    fn a_password_belongs_to_method_scheme_host_and_port() {
+        let of = |method: i64, recipient: &str| {
+            let fields = json!({"method_id": method, "recipient": recipient});
+            origin(fields.as_object().unwrap())
+        };
+        assert_eq!(of(16, "https://a.example/x"), of(16, "https://a.example:443/y"));
+        assert_ne!(of(16, "https://a.example/x"), of(16, "http://a.example/x"));
+        assert_ne!(of(16, "https://a.example/x"), of(17, "https://a.example/x"));
+        assert_ne!(of(8, "a.example:162"), of(8, "b.example:162"));
+    }
+}

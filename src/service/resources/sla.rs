@@ -1,0 +1,105 @@
+//! Service level agreements (behaviour.md 1 `/slas`): one for a monitor at most.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, conflict, overlaid, refused, whole};
+use super::rules::Bench;
+use crate::domain::{MonitorId, Record};
+use crate::schema::table::alerting::SLA;
+use crate::service::caller::Refusal;
+use crate::syntax::FieldFault;
+use crate::syntax::source::Node;
+
+pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
+    let read = whole(&SLA, body);
+    let (mut fields, mut faults) = match read {
+        Ok(fields) => (fields, Vec::new()),
+        Err(faults) => (Map::new(), faults),
+    };
+    check(bench, &fields, body, &mut faults);
+    let monitor = body.get("monitor_id").and_then(|id| id.to_json().as_i64()).filter(|id| *id > 0);
+    if let Some(monitor) = monitor
+        && bench.parts.roster.of(bench.caller.customer, MonitorId(monitor)).is_none()
+    {
+        let message = format!("`monitor_id`: there is no monitor `{monitor}`");
+        faults.push(conflict(body, "monitor_id", message).given(monitor.to_string()));
+    }
+    if !faults.is_empty() {
+        return Err(Refusal::Faults(faults));
+    }
+    fields.shift_remove("monitor_id");
+    Ok(Draft { assoc: monitor, unique: monitor.map(|id| id.to_string()), ..Draft::new(fields) })
+}
+
+pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+    let mut before = old.fields.clone();
+    before.insert("monitor_id".to_owned(), json!(old.assoc));
+    let mut fields = overlaid(&SLA, &before, body)?;
+    if fields.shift_remove("monitor_id") != Some(json!(old.assoc)) {
+        let message = "`monitor_id` of an agreement cannot be changed; remove it and make another";
+        return Err(refused(conflict(body, "monitor_id", message)));
+    }
+    let mut faults = Vec::new();
+    check(bench, &fields, body, &mut faults);
+    if faults.is_empty() { Ok(Draft::of(old, fields)) } else { Err(Refusal::Faults(faults)) }
+}
+
+/// Goals have three decimals, exclusions an end after their start and a location of the account. Locations that
+/// stand there already may be gone.
+pub(super) fn check(
+    bench: &Bench<'_>,
+    fields: &Map<String, Value>,
+    body: &Node,
+    faults: &mut Vec<FieldFault>,
+) {
+    for goal in ["availability", "uptime", "response_time"] {
+        let number = fields.get(goal).and_then(Value::as_f64);
+        if number.is_some_and(|number| !has_three_decimals(number)) {
+            faults.push(conflict(body, goal, format!("`{goal}` must have at most three decimals")));
+        }
+    }
+    if body.get("exclusions").is_none() {
+        return;
+    }
+    let exclusions = fields.get("exclusions").and_then(Value::as_array);
+    for (index, exclusion) in exclusions.into_iter().flatten().enumerate() {
+        let text = |field: &str| exclusion.get(field).and_then(Value::as_str).unwrap_or_default();
+        // Of one form, so that they compare as texts.
+        if text("from_date") >= text("thru_date") {
+            let path = format!("exclusions[{index}].thru_date");
+            faults.push(conflict(body, &path, format!("`{path}` must be after `from_date`")));
+        }
+        let location = exclusion.get("location_id").and_then(Value::as_i64);
+        if let Some(location) = location.filter(|id| !bench.facts.locations.contains_key(id)) {
+            let path = format!("exclusions[{index}].location_id");
+            let message = format!("`{path}`: there is no location `{location}`");
+            faults.push(conflict(body, &path, message).given(location.to_string()));
+        }
+    }
+}
+
+/// Whether nothing is left behind the third decimal, as far as a binary fraction can say so.
+fn has_three_decimals(number: f64) -> bool {
+    let thousandths = number * 1000.0;
+    (thousandths - thousandths.round()).abs() < 1e-6
+}
+
+/// What is kept beside the fields.
+pub(super) fn computed(record: &Record, name: &str) -> Option<Value> {
+    (name == "monitor_id").then(|| json!(record.assoc))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_three_decimals;
+
+    #[test]
+    fn goals_have_three_decimals() {
+        for good in [99.0, 99.9, 99.95, 99.999, 0.001, 100.0] {
+            assert!(has_three_decimals(good), "{good}");
+        }
+        for bad in [99.9999, 0.0005, 99.999_01] {
+            assert!(!has_three_decimals(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Bulk edit of agreements (behaviour.md 1 `/slas/bulk-edit`): all or nothing; a monitor without one gets one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::blackouts_at_once::monitors;
+use super::draft::{conflict, read};
+use super::kinds::kind_of;
+use super::rules::Bench;
+use super::{Resources, audit, sla};
+use crate::domain::{Record, RecordKind};
+use crate::schema::table::alerting::{SLA, SLA_BULK_EDIT};
+use crate::service::caller::{Caller, Refusal};
+use crate::store::{AuditEntry, AuditObject, NewRecord, Page, RecordFilter, Write};
+use crate::syntax::source::Node;
+
+/// Monitors up to which the store is asked for theirs alone.
+const FEW: usize = 500;
+
+impl Resources {
+    /// Brings the agreements of several monitors in line. An id that is no monitor of the account: 403.
+    pub async fn bulk_edit_slas(&self, caller: &Caller, body: &Node) -> Result<(), Refusal> {
+        let kind = kind_of(RecordKind::Sla);
+        caller.require(kind.change)?;
+        let _turn = self.turn.lock().await;
+        let _monitors = self.parts.roster.beside().await;
+        let bench = self.bench(caller, kind).await?;
+        let mut wanted = read(&SLA_BULK_EDIT, body, true)?;
+        let ids = monitors(&bench, &wanted)?;
+        wanted.shift_remove("monitors");
+        let mut faults = Vec::new();
+        sla::check(&bench, &wanted, body, &mut faults);
+        let theirs = self.agreements(&bench, &ids).await?;
+        if wanted.get("name").is_some_and(Value::is_null) {
+            faults.push(conflict(body, "name", "`name` must not be empty"));
+        } else if !wanted.contains_key("name") && theirs.len() < ids.len() {
+            let message = "`name` is required: some of the monitors have no agreement yet";
+            faults.push(conflict(body, "name", message));
+        }
+        if !faults.is_empty() {
+            return Err(Refusal::Faults(faults));
+        }
+        let (changes, entries) = written(&bench, &ids, theirs, &wanted);
+        if !changes.is_empty() {
+            self.parts.ledger.write(changes, entries).await?;
+        }
+        Ok(())
+    }
+
+    /// The agreements of these monitors, by monitor.
+    async fn agreements(
+        &self,
+        bench: &Bench<'_>,
+        ids: &BTreeSet<i64>,
+    ) -> Result<BTreeMap<i64, Record>, Refusal> {
+        let mut filter = RecordFilter::of(RecordKind::Sla).within(bench.caller.customer);
+        if ids.len() <= FEW {
+            filter.assoc = ids.iter().copied().collect();
+        }
+        let found = self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
+        let theirs = found.rows.into_iter().filter_map(|record| Some((record.assoc?, record)));
+        Ok(theirs.filter(|(monitor, _)| ids.contains(monitor)).collect())
+    }
+}
+
+/// New ones in their order, so that audit entries name them by their place.
+fn written(
+    bench: &Bench<'_>,
+    ids: &BTreeSet<i64>,
+    mut theirs: BTreeMap<i64, Record>,
+    wanted: &Map<String, Value>,
+) -> (Vec<Write>, Vec<AuditEntry>) {
+    let (mut changes, mut entries, mut made) = (Vec::new(), Vec::new(), 0);
+    for monitor in ids {
+        let old = theirs.remove(monitor);
+        let before = old.as_ref().map(|record| record.fields.clone()).unwrap_or_default();
+        let mut fields = if old.is_some() { before.clone() } else { SLA.defaults() };
+        for (name, value) in wanted {
+            let value = if value.is_null() { default_of(name) } else { Some(value.clone()) };
+            match value {
+                Some(value) => drop(fields.insert(name.clone(), value)),
+                None => drop(fields.shift_remove(name)),
+            }
+        }
+        if old.is_some() && fields == before {
+            continue;
+        }
+        let object = old.as_ref().map_or(AuditObject::Created(made), |record| AuditObject::Id(record.id));
+        let action = if old.is_some() { "change" } else { "create" };
+        let mut entry = bench.entry(action, object, bench.kind.name_of(&fields));
+        (entry.before, entry.after) = audit::changes(&SLA, &before, &fields);
+        entries.push(entry);
+        changes.push(if let Some(record) = old {
+            changed(bench, record, fields)
+        } else {
+            made += 1;
+            new(bench, *monitor, fields)
+        });
+    }
+    (changes, entries)
+}
+
+fn default_of(name: &str) -> Option<Value> {
+    SLA.field(name).and_then(crate::schema::field::Field::default_value)
+}
+
+fn changed(bench: &Bench<'_>, mut record: Record, fields: Map<String, Value>) -> Write {
+    let expected = record.revision;
+    record.revision.0 += 1;
+    record.modified_at = bench.now;
+    record.fields = fields;
+    Write::PutRecord { record: Box::new(record), expected }
+}
+
+fn new(bench: &Bench<'_>, monitor: i64, fields: Map<String, Value>) -> Write {
+    Write::CreateRecord(NewRecord {
+        kind: RecordKind::Sla,
+        customer: Some(bench.caller.customer),
+        assoc: Some(monitor),
+        unique: Some(monitor.to_string()),
+        created_at: bench.now,
+        created_by: bench.caller.login.to_string(),
+        fields,
+        private: None,
+    })
+}

@@ -1,0 +1,79 @@
+//! Templates of messages (behaviour.md 1 `/templates`): tried on an example before they are kept, so that one
+//! that cannot be used never waits for an outage to say so.
+
+use serde_json::{Map, Value, json};
+
+use super::draft::{Draft, overlaid, whole};
+use super::rules::Bench;
+use crate::domain::{Method, NoticeKind, Record};
+use crate::notify::{Composer, Template};
+use crate::schema::table::alerting::TEMPLATE;
+use crate::service::caller::Refusal;
+use crate::syntax::source::Node;
+use crate::syntax::{FieldFault, Rule};
+
+pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
+    let fields = whole(&TEMPLATE, body)?;
+    check(&fields, body)?;
+    Ok(named(bench, Draft::new(fields)))
+}
+
+pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
+    let fields = overlaid(&TEMPLATE, &old.fields, body)?;
+    check(&fields, body)?;
+    Ok(named(bench, Draft::of(old, fields)))
+}
+
+fn named(bench: &Bench<'_>, mut draft: Draft) -> Draft {
+    let name = bench.kind.name_of(&draft.fields);
+    draft.unique = Some(format!("{}:{name}", bench.caller.customer));
+    draft
+}
+
+/// The template that these fields are.
+pub(crate) fn template(fields: &Map<String, Value>) -> Template {
+    let text = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default();
+    Template {
+        kind: NoticeKind::of_word(text("kind")),
+        method: fields.get("method_id").and_then(Value::as_i64).and_then(Method::of_id),
+        subject: text("subject").to_owned(),
+        text: text("text").to_owned(),
+        html: text("html").to_owned(),
+    }
+}
+
+/// It makes words of the examples of everything that it is for.
+fn check(fields: &Map<String, Value>, body: &Node) -> Result<(), Refusal> {
+    let faults = Composer::default().faults(&template(fields));
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(Refusal::Faults(faults.iter().map(|fault| unusable(body, fault.part, &fault.reason)).collect()))
+}
+
+/// What is wrong with a part of a template.
+pub(in crate::service) fn unusable(body: &Node, part: &'static str, reason: &str) -> FieldFault {
+    let message = format!("`{part}` cannot be used: {reason}");
+    FieldFault::new(Rule::Format, part, body.place_of(part), message)
+}
+
+/// One that a group names stays.
+pub(super) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
+    let groups = &bench.facts.contacts.groups;
+    let users: Vec<String> = groups
+        .iter()
+        .filter(|group| group.templates.contains(&old.id))
+        .take(10)
+        .map(|group| format!("`{}`", group.name))
+        .collect();
+    if users.is_empty() {
+        return Ok(());
+    }
+    let message = format!("Groups use this template; take it from them first: {}", users.join(", "));
+    Err(Refusal::Conflict(message))
+}
+
+/// Empty parts are shown as such.
+pub(super) fn computed(record: &Record, name: &str) -> Option<Value> {
+    matches!(name, "subject" | "text" | "html").then(|| json!(record.text(name)))
+}

@@ -1,0 +1,138 @@
+//! The pieces of time that a report is made by: hours, days and months of the account's time zone.
+
+use jiff::tz::TimeZone;
+use jiff::{ToSpan as _, Unit, Zoned, ZonedRound};
+
+use crate::domain::Timestamp;
+
+/// How a report is cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// By hour.
+    Hour,
+    /// By day.
+    #[default]
+    Day,
+    /// By month.
+    Month,
+}
+
+/// Pieces of a report at most.
+pub(super) const MOST: usize = 1000;
+
+impl By {
+    /// Every way with its word.
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::Hour, "hour"), (Self::Day, "day"), (Self::Month, "month")];
+
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(by, _)| *by == self).map_or("", |(_, word)| word)
+    }
+
+    /// The way with this word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == word).map(|(by, _)| *by)
+    }
+
+    /// When a report begins that does not say: with the day, month or year.
+    pub(super) fn begin(self, zone: &TimeZone, now: Timestamp) -> Timestamp {
+        let now = zoned(zone, now);
+        let start = match self {
+            Self::Hour => now.start_of_day(),
+            Self::Day => now.first_of_month().and_then(|first| first.start_of_day()),
+            Self::Month => now.first_of_year().and_then(|first| first.start_of_day()),
+        };
+        timestamp(&start.unwrap_or(now))
+    }
+
+    /// Starts of the pieces of `from..thru`, the first at `from` itself; one more than [`MOST`] when there are
+    /// too many.
+    pub(super) fn starts(self, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<Timestamp> {
+        let mut starts = vec![from];
+        let mut piece = zoned(zone, from);
+        while let Some(next) = self.next(&piece) {
+            let at = timestamp(&next);
+            if at >= thru || starts.len() > MOST {
+                break;
+            }
+            starts.push(at);
+            piece = next;
+        }
+        starts
+    }
+
+    /// The first start of a piece after `at`.
+    fn next(self, at: &Zoned) -> Option<Zoned> {
+        let whole = |to: Zoned| to.start_of_day().ok();
+        let next = match self {
+            Self::Hour => {
+                let floor = ZonedRound::new().smallest(Unit::Hour).mode(jiff::RoundMode::Trunc);
+                at.round(floor).ok()?.checked_add(1.hour()).ok()
+            }
+            Self::Day => whole(at.tomorrow().ok()?),
+            Self::Month => whole(at.first_of_month().ok()?.checked_add(1.month()).ok()?),
+        };
+        next.filter(|next| next.timestamp() > at.timestamp())
+    }
+
+    /// What people call the piece that begins at `at`.
+    pub(super) fn name(self, zone: &TimeZone, at: Timestamp) -> String {
+        let format = match self {
+            Self::Hour => "%Y-%m-%d %H:%M",
+            Self::Day => "%Y-%m-%d",
+            Self::Month => "%Y-%m",
+        };
+        zoned(zone, at).strftime(format).to_string()
+    }
+}
+
+fn zoned(zone: &TimeZone, at: Timestamp) -> Zoned {
+    jiff::Timestamp::from_microsecond(at.as_micros()).unwrap_or_default().to_zoned(zone.clone())
+}
+
+fn timestamp(at: &Zoned) -> Timestamp {
+    Timestamp::from_micros(at.timestamp().as_microsecond())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn starts(by: By, zone: &str, from: &str, thru: &str) -> Vec<String> {
+        let at = |text| Timestamp::parse(text).unwrap();
+        let zone = TimeZone::get(zone).unwrap();
+        by.starts(&zone, at(from), at(thru)).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn days_are_those_of_the_account_and_may_have_23_or_25_hours() {
+        assert_eq!(
+            starts(By::Day, "Europe/Berlin", "2026-03-27T23:00:00Z", "2026-03-30T12:00:00Z"),
+            ["2026-03-27T23:00:00Z", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"]
+        );
+        let hours = |from, thru| starts(By::Hour, "Europe/Berlin", from, thru).len();
+        assert_eq!(hours("2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"), 23);
+        assert_eq!(hours("2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"), 25);
+    }
+
+    #[test]
+    fn the_first_piece_begins_where_the_report_does() {
+        assert_eq!(
+            starts(By::Month, "UTC", "2026-01-15T00:00:00Z", "2026-03-01T00:00:00Z"),
+            ["2026-01-15T00:00:00Z", "2026-02-01T00:00:00Z"]
+        );
+        assert_eq!(
+            starts(By::Hour, "Asia/Kathmandu", "2026-01-15T00:00:00Z", "2026-01-15T01:20:00Z"),
+            ["2026-01-15T00:00:00Z", "2026-01-15T00:15:00Z", "2026-01-15T01:15:00Z"]
+        );
+        assert_eq!(starts(By::Day, "UTC", "2026-01-15T00:00:00Z", "2026-01-15T00:00:01Z").len(), 1);
+    }
+
+    #[test]
+    fn there_is_an_end_to_pieces() {
+        assert_eq!(starts(By::Hour, "UTC", "2000-01-01T00:00:00Z", "2026-01-01T00:00:00Z").len(), MOST + 1);
+    }
+}

@@ -1,0 +1,293 @@
+//! The reading side: what pages and API show of monitors and results.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::situation::{HealthOf, Situation, Situations};
+use crate::catalog::Roster;
+use crate::domain::{
+    Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, MonitorType, Outcome, Timestamp,
+};
+use crate::schema::Monitor;
+use crate::store::{MonitorState, Page, ResultFilter, ResultPage, Results, StoreError};
+
+/// For how long a board is shown again before it is read afresh.
+const BOARD_AGE: Duration = Duration::from_secs(1);
+
+/// Where a monitor stands, for people: an outcome, or why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// What its last run came to.
+    Ran(Outcome),
+    /// Planned, but no run was recorded yet.
+    Waiting,
+    /// It rests until a time (`POST /monitors/{id}/pause`).
+    Paused,
+    /// `enabled` is false.
+    Disabled,
+}
+
+impl Standing {
+    /// Every standing, the one that needs a look first.
+    pub const ALL: [Self; 9] = [
+        Self::Ran(Outcome::Error),
+        Self::Ran(Outcome::Unknown),
+        Self::Ran(Outcome::Missed),
+        Self::Ran(Outcome::Warning),
+        Self::Waiting,
+        Self::Ran(Outcome::Ok),
+        Self::Ran(Outcome::Blackout),
+        Self::Paused,
+        Self::Disabled,
+    ];
+
+    /// The word that is shown.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ran(outcome) => outcome.name(),
+            Self::Waiting => "waiting",
+            Self::Paused => "paused",
+            Self::Disabled => "disabled",
+        }
+    }
+
+    /// The standing with this word.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|standing| standing.name() == name)
+    }
+
+    /// Its place in [`Self::ALL`].
+    fn rank(self) -> usize {
+        Self::ALL.iter().position(|&standing| standing == self).unwrap_or(usize::MAX)
+    }
+}
+
+/// One monitor with where it stands.
+#[derive(Clone, Debug)]
+pub struct BoardRow {
+    /// The monitor.
+    pub monitor: Monitor,
+    /// Of several locations, the state that needs a look most; `None` before the first run.
+    pub state: Option<MonitorState>,
+    /// Where it stands.
+    pub standing: Standing,
+    /// The last result behind `state`; filled for rows that are shown.
+    pub last: Option<CheckResult>,
+}
+
+/// Every monitor, those that need a look first, then by name.
+#[derive(Clone, Debug, Default)]
+pub struct Board {
+    rows: Vec<BoardRow>,
+}
+
+impl Board {
+    /// How many monitors stand where, in the order of [`Standing::ALL`].
+    #[must_use]
+    pub fn counts(&self) -> [(Standing, usize); 9] {
+        let mut counts = Standing::ALL.map(|standing| (standing, 0));
+        for row in &self.rows {
+            if let Some(count) = counts.get_mut(row.standing.rank()) {
+                count.1 += 1;
+            }
+        }
+        counts
+    }
+
+    /// The monitors of `customer` alone.
+    #[must_use]
+    pub fn of(&self, customer: CustomerId) -> Self {
+        let own = self.rows.iter().filter(|row| row.monitor.customer == customer);
+        Self { rows: own.cloned().collect() }
+    }
+
+    /// How many monitors there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is no monitor at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+/// Which rows are wanted; every part that is set narrows.
+#[derive(Clone, Debug, Default)]
+pub struct RowQuery {
+    /// Where they stand.
+    pub standing: Option<Standing>,
+    /// Their type.
+    pub kind: Option<MonitorType>,
+    /// Part of their name, in any case.
+    pub text: String,
+    /// At most so many.
+    pub limit: usize,
+    /// After so many.
+    pub offset: usize,
+}
+
+/// A window of the rows that match.
+#[derive(Clone, Debug)]
+pub struct RowPage {
+    /// How many match in all.
+    pub count: usize,
+    /// Those in the window, with their last results.
+    pub rows: Vec<BoardRow>,
+}
+
+/// Reads the monitors in memory and what was kept of their runs.
+pub struct View {
+    results: Arc<dyn Results>,
+    roster: Arc<Roster>,
+    locations: Vec<Location>,
+    board: Mutex<Option<(Instant, Arc<Board>)>>,
+    situations: Situations,
+}
+
+impl View {
+    /// A view of the monitors of `roster`, at `locations`.
+    #[must_use]
+    pub fn new(results: Arc<dyn Results>, roster: Arc<Roster>, locations: Vec<Location>) -> Self {
+        Self { results, roster, locations, board: Mutex::new(None), situations: Situations::default() }
+    }
+
+    /// Where this process checks from.
+    #[must_use]
+    pub fn locations(&self) -> &[Location] {
+        &self.locations
+    }
+
+    /// What figures are made of.
+    pub(super) fn samples(&self) -> &dyn crate::store::Samples {
+        &*self.results
+    }
+
+    /// One monitor of whichever account.
+    #[must_use]
+    pub fn monitor(&self, id: MonitorId) -> Option<Monitor> {
+        self.roster.get(id)
+    }
+
+    /// Shows from now on how monitors are by what `of` says.
+    pub fn show_health(&self, of: HealthOf) {
+        self.situations.ask(of);
+    }
+
+    /// How `monitor` is over all its locations.
+    #[must_use]
+    pub fn situation(&self, monitor: &Monitor, now: Timestamp) -> Situation {
+        self.situations.of(monitor, now)
+    }
+
+    /// Where every monitor stands at `now`, at most a second old.
+    pub async fn board(&self, now: Timestamp) -> Result<Arc<Board>, StoreError> {
+        let mut kept = self.board.lock().await;
+        if let Some((read_at, board)) = kept.as_ref()
+            && read_at.elapsed() < BOARD_AGE
+        {
+            return Ok(Arc::clone(board));
+        }
+        let (monitors, states) = (self.roster.all(), self.results.states().await?);
+        // Sorting 100,000 monitors takes long enough to hold up the checks that share this thread.
+        let board = tokio::task::spawn_blocking(move || board(&monitors, states, now)).await;
+        // Fails only when the runtime goes down.
+        let board = Arc::new(board.map_err(|_| StoreError::Closed)?);
+        *kept = Some((Instant::now(), Arc::clone(&board)));
+        Ok(board)
+    }
+
+    /// The rows of `board` that match, with their last results.
+    pub async fn rows(&self, board: &Board, query: &RowQuery) -> Result<RowPage, StoreError> {
+        let text = query.text.to_lowercase();
+        let matching = board.rows.iter().filter(|row| {
+            query.standing.is_none_or(|standing| row.standing == standing)
+                && query.kind.is_none_or(|kind| row.monitor.kind() == kind)
+                && (text.is_empty() || row.monitor.name().to_lowercase().contains(&text))
+        });
+        let count = matching.clone().count();
+        let mut rows: Vec<_> = matching.skip(query.offset).take(query.limit).cloned().collect();
+        let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
+        let mut last = self.results.results_behind(states).await?.into_iter();
+        for row in rows.iter_mut().filter(|row| row.state.is_some()) {
+            row.last = last.next().flatten();
+        }
+        Ok(RowPage { count, rows })
+    }
+
+    /// Results, newest first.
+    pub async fn results(&self, filter: ResultFilter, page: Page) -> Result<ResultPage, StoreError> {
+        self.results.results(filter, page).await
+    }
+
+    /// A file that a result holds, with its content.
+    pub async fn capture(&self, id: CheckId, name: String) -> Result<Option<Capture>, StoreError> {
+        self.results.capture(id, name).await
+    }
+
+    /// Where these monitors stand, by monitor and location.
+    pub async fn states_of(&self, monitors: Vec<MonitorId>) -> Result<Vec<MonitorState>, StoreError> {
+        self.results.states_of(monitors).await
+    }
+
+    /// One result of a monitor of `customer`, removed ones too; another account's is as if there were none.
+    pub async fn result_of(
+        &self,
+        customer: CustomerId,
+        id: CheckId,
+    ) -> Result<Option<CheckResult>, StoreError> {
+        let Some(result) = self.results.result(id).await? else { return Ok(None) };
+        let own = ResultFilter {
+            monitors: vec![result.monitor_id],
+            location: Some(result.location_id),
+            from: Some(result.planned_at),
+            thru: Some(result.planned_at + Duration::from_micros(1)),
+            outcomes: Vec::new(),
+            customer: Some(customer),
+        };
+        let found = self.results.results(own, Page { limit: 0, offset: 0 }).await?;
+        Ok((found.count > 0).then_some(result))
+    }
+
+    /// One result with its details.
+    pub async fn result(&self, id: CheckId) -> Result<Option<CheckResult>, StoreError> {
+        self.results.result(id).await
+    }
+}
+
+fn board(monitors: &[Monitor], states: Vec<MonitorState>, now: Timestamp) -> Board {
+    let mut worst: HashMap<MonitorId, MonitorState> = HashMap::with_capacity(states.len());
+    for state in states {
+        let rank = |state: &MonitorState| (Standing::Ran(state.outcome).rank(), Reverse(state.planned_at));
+        match worst.get(&state.monitor_id) {
+            Some(kept) if rank(kept) <= rank(&state) => {}
+            _ => drop(worst.insert(state.monitor_id, state)),
+        }
+    }
+    let row = |monitor: &Monitor| {
+        let state = worst.remove(&monitor.id);
+        let standing = match &state {
+            _ if !monitor.enabled() => Standing::Disabled,
+            _ if monitor.rests_until(now).is_some() => Standing::Paused,
+            Some(state) => Standing::Ran(state.outcome),
+            None => Standing::Waiting,
+        };
+        BoardRow { monitor: monitor.clone(), state, standing, last: None }
+    };
+    let mut rows: Vec<_> = monitors.iter().map(row).collect();
+    rows.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+    Board { rows }
+}
+
+fn sort_key(row: &BoardRow) -> (usize, &str, MonitorId) {
+    (row.standing.rank(), row.monitor.name(), row.monitor.id)
+}

@@ -1,0 +1,54 @@
+//! The devices that browser scripts pretend to be.
+
+use std::collections::BTreeMap;
+
+use super::build::Reader;
+use crate::browser::{Device, Guise};
+use crate::catalog::Mobile;
+use crate::forward_proxy::BlockedHosts;
+use crate::syntax::source::Node;
+
+impl Reader<'_> {
+    /// The entries of `mobile.profiles`, by `subtype`.
+    pub(super) fn devices(&mut self) -> BTreeMap<i64, Device> {
+        let entries = self.entries("mobile.profiles");
+        let device =
+            |(_, entry): &(usize, Node)| Some((entry.get("subtype")?.to_json().as_i64()?, device(entry)?));
+        entries.iter().filter_map(device).collect()
+    }
+
+    /// What accounts know of them, and where the mobile networks are.
+    pub(super) fn mobile(&self, devices: &BTreeMap<i64, Device>) -> Mobile {
+        let profiles = devices.iter().map(|(subtype, device)| (*subtype, device.name.clone())).collect();
+        Mobile { region: self.node("mobile.region").to_json().as_i64(), profiles }
+    }
+}
+
+fn device(entry: &Node) -> Option<Device> {
+    let standard = Guise::default();
+    let text = |node: &Node, name: &str| node.get(name).and_then(Node::as_text).map(str::to_owned);
+    let side = |name: &str| entry.get(name).and_then(|node| u32::try_from(node.to_json().as_u64()?).ok());
+    let flag = |name: &str| entry.get(name).is_some_and(|node| node.to_json() == true);
+    let headers = entry.get("headers").map(Node::items).unwrap_or_default();
+    let blocked = entry.get("blocked_hosts").map(Node::items).unwrap_or_default();
+    let blocked: Vec<&str> = blocked.iter().filter_map(Node::as_text).collect();
+    Some(Device {
+        name: text(entry, "name")?,
+        guise: Guise {
+            viewport: (
+                side("width").unwrap_or(standard.viewport.0),
+                side("height").unwrap_or(standard.viewport.1),
+            ),
+            scale: entry.get("scale").and_then(|node| node.to_json().as_f64()).unwrap_or(standard.scale),
+            mobile: flag("mobile"),
+            touch: flag("touch"),
+            user_agent: text(entry, "user_agent"),
+            headers: headers
+                .iter()
+                .filter_map(|field| Some((text(field, "name")?, text(field, "value")?)))
+                .collect(),
+        },
+        // Texts that are no patterns are faults already.
+        blocked: BlockedHosts::parse(&blocked).unwrap_or_default(),
+    })
+}

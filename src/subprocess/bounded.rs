@@ -1,0 +1,116 @@
+//! Connections to drivers, over which no answer has more bytes than a host can spare: a page decides how much its
+//! scripts, logs and pictures give.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures::future::BoxFuture;
+use http::Uri;
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tower::{BoxError, Service};
+
+/// Bytes of one answer: a log of a busy step and a picture of a large screen have room several times.
+const LONGEST_ANSWER: usize = 64 * 1024 * 1024;
+
+/// Connects to a driver.
+#[derive(Clone, Debug)]
+pub(crate) struct Bounded(HttpConnector);
+
+impl Bounded {
+    pub(crate) fn new() -> Self {
+        Self(HttpConnector::new())
+    }
+}
+
+impl Service<Uri> for Bounded {
+    type Response = TokioIo<Counted<TcpStream>>;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Self::Response, BoxError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.0.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, to: Uri) -> Self::Future {
+        let connecting = self.0.call(to);
+        Box::pin(async move { Ok(TokioIo::new(Counted::new(connecting.await?.into_inner()))) })
+    }
+}
+
+/// Counts the bytes that are read since something was written: those of one answer.
+#[derive(Debug)]
+pub(crate) struct Counted<S> {
+    stream: S,
+    read: usize,
+    most: usize,
+}
+
+impl<S> Counted<S> {
+    const fn new(stream: S) -> Self {
+        Self { stream, read: 0, most: LONGEST_ANSWER }
+    }
+}
+
+impl Connection for Counted<TcpStream> {
+    fn connected(&self) -> Connected {
+        self.stream.connected()
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;
+        self.read += into.filled().len() - before;
+        if self.read > self.most {
+            let why = format!("the driver's answer has more than {} bytes", self.most);
+            return Poll::Ready(Err(io::Error::other(why)));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.read = 0;
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn each_answer_is_bounded_by_itself() {
+        let (here, mut there) = duplex(64);
+        let mut counted = Counted { stream: here, read: 0, most: 10 };
+        let mut answer = [0; 10];
+        for _ in 0..3 {
+            counted.write_all(b"ask").await.unwrap();
+            there.write_all(&[7; 10]).await.unwrap();
+            counted.read_exact(&mut answer).await.unwrap();
+        }
+        there.write_all(b"x").await.unwrap();
+        let error = counted.read_exact(&mut answer[..1]).await.unwrap_err();
+        assert!(error.to_string().contains("more than 10 bytes"), "{error}");
+    }
+}

@@ -1,0 +1,114 @@
+//! The processes of this host, scanned once for all browsers and never on a thread of the runtime.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::processes::{self, Process};
+use crate::sync::Mutex;
+
+/// How old a scan may be that serves another browser.
+pub(crate) const FRESH: Duration = Duration::from_millis(400);
+
+/// How the processes of one browser are.
+#[derive(Debug)]
+pub(crate) struct Health {
+    /// Bytes of memory that they take.
+    pub(crate) memory_bytes: u64,
+    /// How many there are beside the driver.
+    pub(crate) others: usize,
+    /// Whether somebody stopped the driver by a signal, or any of the others: nothing is answered then.
+    pub(crate) driver_is_stopped: bool,
+    pub(crate) browser_is_stopped: bool,
+}
+
+/// The last scan of `/proc`.
+#[derive(Debug, Default)]
+pub(crate) struct ProcessTable {
+    last: Mutex<Option<Scan>>,
+}
+
+#[derive(Clone, Debug)]
+struct Scan {
+    began: Instant,
+    processes: Arc<[Process]>,
+}
+
+impl ProcessTable {
+    /// How the process group of the driver `leader` is, by a scan that is at most [`FRESH`] old and did not begin
+    /// before `not_before`; `None` when the runtime goes down.
+    pub(crate) async fn health(self: &Arc<Self>, leader: i32, not_before: Instant) -> Option<Health> {
+        let table = Arc::clone(self);
+        tokio::task::spawn_blocking(move || health(&table.recent(not_before), leader)).await.ok()
+    }
+
+    /// Blocks: others that ask meanwhile wait for the scan that is under way, and share it.
+    fn recent(&self, not_before: Instant) -> Arc<[Process]> {
+        let mut last = self.last.lock();
+        if let Some(scan) = &*last
+            && scan.began >= not_before
+            && scan.began.elapsed() < FRESH
+        {
+            return Arc::clone(&scan.processes);
+        }
+        let began = Instant::now();
+        let processes: Arc<[Process]> = processes::all().into();
+        *last = Some(Scan { began, processes: Arc::clone(&processes) });
+        processes
+    }
+}
+
+fn health(all: &[Process], leader: i32) -> Health {
+    let members = processes::of(all, Some(leader), None);
+    let others = || members.iter().filter(|one| one.id != leader && !one.is_zombie);
+    Health {
+        memory_bytes: processes::memory_of(&members),
+        others: others().count(),
+        driver_is_stopped: members.iter().any(|one| one.id == leader && one.is_stopped),
+        browser_is_stopped: others().any(|one| one.is_stopped),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers_share_a_scan_until_it_is_too_old_or_too_early() {
+        let (table, start) = (ProcessTable::default(), Instant::now());
+        let first = table.recent(start);
+        assert!(!first.is_empty());
+        let shared = (0..20).filter(|_| Arc::ptr_eq(&first, &table.recent(start))).count();
+        assert!(shared == 20 || start.elapsed() >= FRESH, "{shared} of 20 calls shared the scan");
+        let later = Instant::now();
+        assert!(!Arc::ptr_eq(&first, &table.recent(later)), "a scan from before `not_before` was used");
+        table.last.lock().as_mut().unwrap().began -= FRESH;
+        let old = table.last.lock().as_ref().map(|scan| Arc::clone(&scan.processes)).unwrap();
+        assert!(!Arc::ptr_eq(&old, &table.recent(start)), "a scan that is too old was used");
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn scans_leave_the_thread_of_the_runtime_free() {
+        let table = Arc::new(ProcessTable::default());
+        // Held as by a scan that takes long: the runtime's only thread goes on meanwhile.
+        let (ready, is_held) = std::sync::mpsc::channel();
+        let (release, released) = std::sync::mpsc::channel::<()>();
+        let held = Arc::clone(&table);
+        let scan = std::thread::spawn(move || {
+            let _guard = held.last.lock();
+            ready.send(()).unwrap();
+            let _ = released.recv();
+        });
+        is_held.recv().unwrap();
+        let waiting = tokio::spawn({
+            let table = Arc::clone(&table);
+            async move { table.health(1, Instant::now()).await }
+        });
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert!(!waiting.is_finished());
+        drop(release);
+        scan.join().unwrap();
+        assert!(waiting.await.unwrap().is_some());
+    }
+}

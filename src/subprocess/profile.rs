@@ -1,0 +1,136 @@
+//! The folder of one browser: its profile, home and temporary files. While the browser lives, the process that
+//! started it holds a lock beside it, so that a later one can tell whose folders nobody minds any more.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, chown};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+
+use super::user::Account;
+
+/// The variable that all processes of a browser have in their environment, with the name of its profile.
+pub(crate) const MARKER: &str = "VIGIE_BROWSER";
+/// What names of profiles begin with; anything else in the folder is left alone.
+const PREFIX: &str = "v-";
+/// Ending of the lock of a profile.
+const LOCK: &str = ".lock";
+/// Folders that a browser and its driver find there.
+const PARTS: [&str; 3] = ["h", "t", "p"];
+
+/// The folder of one browser.
+#[derive(Debug)]
+pub(crate) struct Profile {
+    folder: PathBuf,
+    token: String,
+    lock: Option<Flock<File>>,
+}
+
+impl Profile {
+    /// Makes one in `house`, owned by `account`.
+    pub(crate) fn make(house: &Path, account: &Account) -> io::Result<Self> {
+        let token = format!("{PREFIX}{}", random()?);
+        let _turn = turn(house)?;
+        let lock = locked(&lock_of(house, &token), FlockArg::LockExclusiveNonblock)?;
+        let profile = Self { folder: house.join(&token), token, lock: Some(lock) };
+        let own = |path: &Path| chown(path, Some(account.user), Some(account.group));
+        DirBuilder::new().mode(0o700).create(&profile.folder)?;
+        own(&profile.folder)?;
+        for part in PARTS {
+            DirBuilder::new().mode(0o700).create(profile.folder.join(part))?;
+            own(&profile.folder.join(part))?;
+        }
+        Ok(profile)
+    }
+
+    /// Those in `house` that no living process minds.
+    pub(crate) fn forsaken(house: &Path) -> io::Result<Vec<Self>> {
+        let _turn = turn(house)?;
+        let mut found = Vec::new();
+        for entry in fs::read_dir(house)?.flatten() {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let token = name.strip_suffix(LOCK).unwrap_or(&name).to_owned();
+            if !token.starts_with(PREFIX) || found.iter().any(|found: &Self| found.token == token) {
+                continue;
+            }
+            // A lock that somebody holds is the usual case, and not worth a word.
+            if let Ok(lock) = locked(&lock_of(house, &token), FlockArg::LockExclusiveNonblock) {
+                found.push(Self { folder: house.join(&token), token, lock: Some(lock) });
+            }
+        }
+        Ok(found)
+    }
+
+    /// What its processes have in their environment.
+    pub(crate) fn marker(&self) -> String {
+        format!("{}={}", MARKER, self.token)
+    }
+
+    /// Its name, which nobody else has.
+    pub(crate) fn token(&self) -> &str {
+        &self.token
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.join("h")
+    }
+
+    pub(crate) fn temporary(&self) -> PathBuf {
+        self.folder.join("t")
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.join("p")
+    }
+
+    /// Removes it with all that is in it. Its processes are gone by now.
+    pub(crate) fn remove(mut self) -> io::Result<()> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let lock = self.folder.with_file_name(format!("{}{LOCK}", self.token));
+        fs::remove_file(lock)?;
+        self.lock = None;
+        Ok(())
+    }
+}
+
+/// Makes the folder of the profiles, when it is missing, so that nobody else writes there.
+pub(crate) fn house(folder: &Path, account: &Account) -> io::Result<()> {
+    // Another user has to get through to the own profile.
+    let mode = if account.is_own { 0o700 } else { 0o711 };
+    match DirBuilder::new().mode(mode).recursive(false).create(folder) {
+        Ok(()) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    let found = fs::symlink_metadata(folder)?;
+    if !found.is_dir() || found.uid() != nix::unistd::geteuid().as_raw() || found.mode() & 0o022 != 0 {
+        return Err(io::Error::other("it is not a folder that this user alone writes to"));
+    }
+    Ok(())
+}
+
+fn lock_of(house: &Path, token: &str) -> PathBuf {
+    house.join(format!("{token}{LOCK}"))
+}
+
+/// Held while a profile is made or forsaken ones are looked for: between a folder and its lock is a moment.
+fn turn(house: &Path) -> io::Result<Flock<File>> {
+    locked(&house.join("turn"), FlockArg::LockExclusive)
+}
+
+fn locked(path: &Path, how: FlockArg) -> io::Result<Flock<File>> {
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    Flock::lock(file, how).map_err(|(_, errno): (File, Errno)| errno.into())
+}
+
+fn random() -> io::Result<String> {
+    // Short: the path of a socket below it has to fit into 107 bytes.
+    let mut bytes = [0_u8; 8];
+    aws_lc_rs::rand::fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
+    Ok(format!("{:010x}", u64::from_ne_bytes(bytes) >> 24))
+}

@@ -1,0 +1,111 @@
+//! What a driver prints: read as it comes, the last lines kept for people.
+
+use std::collections::VecDeque;
+use std::io::{self, PipeReader};
+use std::os::fd::OwnedFd;
+
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::net::unix::pipe::Receiver;
+
+use crate::domain::printable;
+
+/// Lines that are kept.
+const LINES: usize = 6;
+/// Bytes of a line that are kept.
+const LINE_BYTES: usize = 300;
+
+/// The end of a driver's output.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    pipe: Option<BufReader<Receiver>>,
+    line: Vec<u8>,
+    lines: VecDeque<String>,
+}
+
+impl Tail {
+    /// Reads from `pipe`, whose other end the driver writes to.
+    pub(crate) fn of(pipe: PipeReader) -> io::Result<Self> {
+        let pipe = Receiver::from_owned_fd(OwnedFd::from(pipe))?;
+        Ok(Self { pipe: Some(BufReader::new(pipe)), line: Vec::new(), lines: VecDeque::new() })
+    }
+
+    /// The next line; `None` when there will be no more. Nothing is lost when it is dropped before its end: what was read
+    /// is in the buffer, or already in `line`.
+    pub(crate) async fn next(&mut self) -> Option<String> {
+        loop {
+            let pipe = self.pipe.as_mut()?;
+            let read = pipe.fill_buf().await.unwrap_or_default();
+            if read.is_empty() {
+                self.pipe = None;
+                return (!self.line.is_empty()).then(|| self.end_line());
+            }
+            let end = read.iter().position(|byte| *byte == b'\n');
+            let part = &read[..end.unwrap_or(read.len())];
+            let room = LINE_BYTES.saturating_sub(self.line.len());
+            self.line.extend_from_slice(&part[..part.len().min(room)]);
+            let used = part.len() + usize::from(end.is_some());
+            pipe.consume(used);
+            if end.is_some() {
+                return Some(self.end_line());
+            }
+        }
+    }
+
+    fn end_line(&mut self) -> String {
+        let line = printable(String::from_utf8_lossy(&std::mem::take(&mut self.line)).trim());
+        // Lines of the console of a page are the page's, and may have anything in them; that there is no desktop
+        // is no news.
+        if !line.is_empty() && !line.contains("CONSOLE") && !line.contains("dbus") {
+            if self.lines.len() == LINES {
+                self.lines.pop_front();
+            }
+            self.lines.push_back(line.clone());
+        }
+        line
+    }
+
+    /// Reads what comes, and forgets it but for the last lines. Stays pending at the end of the output.
+    pub(crate) async fn drain(&mut self) {
+        while self.next().await.is_some() {}
+        std::future::pending::<()>().await;
+    }
+
+    /// The last lines in one.
+    pub(crate) fn told(&self) -> String {
+        self.lines.iter().map(String::as_str).collect::<Vec<_>>().join("; ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use futures::FutureExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn lines_come_whole_however_they_are_read() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut tail = Tail::of(reader).unwrap();
+        for part in ["on", "e", "\ntwo\nth"] {
+            // Given up before the end of the line.
+            assert_eq!(tail.next().now_or_never(), None, "{part}");
+            writer.write_all(part.as_bytes()).unwrap();
+        }
+        assert_eq!(tail.next().await.as_deref(), Some("one"));
+        assert_eq!(tail.next().await.as_deref(), Some("two"));
+        writer.write_all("x".repeat(20_000).as_bytes()).unwrap();
+        writer.write_all(b"\n\nend").unwrap();
+        drop(writer);
+        assert_eq!(tail.next().await.map(|line| line.len()), Some(LINE_BYTES));
+        assert_eq!(tail.next().await.as_deref(), Some(""));
+        assert_eq!(tail.next().await.as_deref(), Some("end"));
+        assert_eq!(tail.next().await, None);
+        assert!(
+            tail.told().starts_with("one; two; thxx") && tail.told().ends_with("; end"),
+            "{}",
+            tail.told()
+        );
+    }
+}

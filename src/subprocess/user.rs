@@ -1,0 +1,45 @@
+//! The user that browsers run as.
+
+use nix::unistd::{User, getegid, geteuid};
+
+use crate::domain::{Failure, FailureKind, Phase};
+
+/// A user, by numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Account {
+    pub(crate) user: u32,
+    pub(crate) group: u32,
+    /// Whether it is the one that this process runs as.
+    pub(crate) is_own: bool,
+}
+
+impl Account {
+    /// The user that this process runs as.
+    pub(crate) fn own() -> Self {
+        Self { user: geteuid().as_raw(), group: getegid().as_raw(), is_own: true }
+    }
+
+    /// The user called `name`, with its first group; the own one without a name.
+    ///
+    /// # Errors
+    /// [`FailureKind::NotConfigured`] for a name that nobody has, and where this process may not become that user.
+    pub(crate) fn named(name: Option<&str>) -> Result<Self, Failure> {
+        let Some(name) = name else { return Ok(Self::own()) };
+        let failed = |why: &str| {
+            let detail = format!("`browser.user`: {why}");
+            Failure::new(Phase::Launch, FailureKind::NotConfigured, detail)
+        };
+        let found = User::from_name(name).map_err(|errno| failed(errno.desc()))?;
+        let found = found.ok_or_else(|| failed(&format!("there is no user `{name}`")))?;
+        let is_own = found.uid == geteuid();
+        if !is_own && !geteuid().is_root() {
+            return Err(failed(&format!("only root can start browsers as `{name}`")));
+        }
+        Ok(Self { user: found.uid.as_raw(), group: found.gid.as_raw(), is_own })
+    }
+
+    /// Whether it may do everything: Chromium's sandbox does not work then.
+    pub(crate) fn is_root(self) -> bool {
+        self.user == 0
+    }
+}

@@ -1,0 +1,153 @@
+//! What each element of an HTML document names.
+
+use super::html::{DEEPEST, Media, Picture, Scanner, document};
+use super::media_type::{is_media_type, is_picture_type, is_script_type, kind_of};
+use super::{media, srcset};
+use crate::domain::ObjectKind;
+
+impl Scanner<'_> {
+    /// Adds what the element `tag` names, whose attributes were read.
+    pub(super) fn element(&mut self, tag: &[u8]) {
+        match tag {
+            b"base" => self.set_base(),
+            b"img" => self.image(),
+            b"image" | b"use" | b"feimage" => {
+                self.add("href", ObjectKind::Image);
+                self.add("xlink:href", ObjectKind::Image);
+                self.add("src", ObjectKind::Image);
+            }
+            b"input" if self.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
+                self.add("src", ObjectKind::Image);
+            }
+            b"picture" => self.picture = Picture::Inside(None),
+            b"source" => self.source(),
+            b"script" => self.script(),
+            b"link" => self.link(),
+            b"iframe" => match self.attribute("srcdoc").map(str::to_owned) {
+                Some(document) => self.inline_document(&document),
+                None => self.add("src", ObjectKind::Frame),
+            },
+            b"frame" => self.add("src", ObjectKind::Frame),
+            b"audio" | b"video" => self.media_element(),
+            b"track" if self.attribute("default").is_some() => self.add("src", ObjectKind::Media),
+            b"object" => self.add("data", kind_of(self.attribute("type"))),
+            b"embed" => self.add("src", kind_of(self.attribute("type"))),
+            b"body" | b"table" | b"thead" | b"tbody" | b"tfoot" | b"tr" | b"td" | b"th" => {
+                self.add("background", ObjectKind::Image);
+            }
+            _ => {}
+        }
+    }
+
+    /// The first `base` with an `href` counts, from where it stands on.
+    fn set_base(&mut self) {
+        if self.has_base {
+            return;
+        }
+        let Some(href) = self.attribute("href").map(str::trim) else { return };
+        let base = self.within.by.join(href).ok().filter(|base| matches!(base.scheme(), "http" | "https"));
+        self.has_base = true;
+        if let Some(base) = base {
+            self.base = base;
+        }
+    }
+
+    fn image(&mut self) {
+        let given = match &mut self.picture {
+            Picture::Inside(given) => given.take(),
+            Picture::Outside => None,
+        };
+        let chosen = given.or_else(|| {
+            let src = self.attribute("src");
+            let set = self.attribute("srcset").unwrap_or_default();
+            srcset::choose(set, self.attribute("sizes").unwrap_or_default(), src).map(str::to_owned)
+        });
+        if let Some(url) = chosen {
+            self.finds.add(&self.base, &url, ObjectKind::Image, &self.within);
+        }
+    }
+
+    fn source(&mut self) {
+        let fits = media::matches(self.attribute("media").unwrap_or_default());
+        if let Picture::Inside(None) = self.picture {
+            if fits && self.attribute("type").is_none_or(is_picture_type) {
+                let set = self.attribute("srcset").unwrap_or_default();
+                let chosen = srcset::choose(set, self.attribute("sizes").unwrap_or_default(), None);
+                self.picture = Picture::Inside(chosen.map(str::to_owned));
+            }
+        } else if self.media == Media::Wanting && fits && self.attribute("type").is_none_or(is_media_type) {
+            self.media = Media::Served;
+            self.add("src", ObjectKind::Media);
+        }
+    }
+
+    fn media_element(&mut self) {
+        self.add("poster", ObjectKind::Image);
+        let rests = self.attribute("preload").is_some_and(|value| value.eq_ignore_ascii_case("none"))
+            && self.attribute("autoplay").is_none();
+        self.media = if rests || self.attribute("src").is_some() { Media::Served } else { Media::Wanting };
+        if !rests {
+            self.add("src", ObjectKind::Media);
+        }
+    }
+
+    fn script(&mut self) {
+        let kind = self.attribute("type").or(self.attribute("language")).unwrap_or_default();
+        if self.attribute("nomodule").is_none() && is_script_type(kind) {
+            self.add("src", ObjectKind::Script);
+        }
+    }
+
+    fn link(&mut self) {
+        let rel = self.attribute("rel").unwrap_or_default().to_ascii_lowercase();
+        let has = |word: &str| rel.split_ascii_whitespace().any(|held| held == word);
+        let fits = media::matches(self.attribute("media").unwrap_or_default());
+        if has("stylesheet") && !has("alternate") && self.attribute("disabled").is_none() {
+            if let Some(href) = self.attribute("href").map(str::to_owned) {
+                self.finds.add_sheet(&self.base, &href, ObjectKind::Style, &self.within, fits);
+            }
+        } else if has("icon") && fits {
+            self.icon = self.attribute("href").and_then(|href| self.base.join(href).ok()).map(String::from);
+        } else if has("preload") && fits {
+            self.preload();
+        } else if has("modulepreload") {
+            self.add("href", ObjectKind::Script);
+        } else if has("manifest") {
+            self.add("href", ObjectKind::Other);
+        }
+    }
+
+    fn preload(&mut self) {
+        let kind = match self.attribute("as").unwrap_or_default().to_ascii_lowercase().as_str() {
+            "script" | "worker" => ObjectKind::Script,
+            "style" => ObjectKind::Style,
+            "font" => ObjectKind::Font,
+            "image" => {
+                let set = self.attribute("imagesrcset").unwrap_or_default();
+                let sizes = self.attribute("imagesizes").unwrap_or_default();
+                let chosen = srcset::choose(set, sizes, self.attribute("href")).map(str::to_owned);
+                if let Some(url) = chosen {
+                    self.finds.add(&self.base, &url, ObjectKind::Image, &self.within);
+                }
+                return;
+            }
+            "fetch" | "track" | "json" => ObjectKind::Other,
+            // Browsers pass over what they do not know.
+            _ => return,
+        };
+        self.add("href", kind);
+    }
+
+    fn inline_document(&mut self, html: &str) {
+        if self.depth < DEEPEST {
+            document(html, &self.base, self.within.frames.saturating_add(1), self.depth + 1, self.finds);
+        }
+    }
+
+    /// Browsers take one icon: the last of equal ones.
+    pub(super) fn finish(mut self) {
+        if let Some(icon) = self.icon.take().filter(|_| self.within.frames == 0) {
+            self.finds.add(&self.base, &icon, ObjectKind::Other, &self.within);
+        }
+    }
+}

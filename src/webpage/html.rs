@@ -1,0 +1,197 @@
+//! What an HTML document names, told by its tags alone: no tree is built.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
+use html5gum::{Span, Tokenizer};
+use url::Url;
+
+use super::finds::{Finds, Within};
+use super::quiet::Quiet;
+use super::{css, media};
+use crate::domain::{ObjectKind, lossy};
+
+/// Documents within `srcdoc` within each other that are looked into.
+pub(super) const DEEPEST: u8 = 2;
+
+/// Adds what the document `html` names, which came from `url` and lies in so many `frames`.
+pub fn scan(html: &str, url: &Url, frames: u8, finds: &mut Finds) {
+    document(html, url, frames, 0, finds);
+}
+
+/// The same for one in so many `srcdoc`s.
+pub(super) fn document(html: &str, url: &Url, frames: u8, depth: u8, finds: &mut Finds) {
+    let mut scanner = Scanner::new(url, frames, depth, finds);
+    let mut emitter = CallbackEmitter::new(&mut scanner);
+    emitter.naively_switch_states(true);
+    // Everything happens in the events: nothing is ever handed out.
+    let _ = Tokenizer::new_with_emitter(html, Quiet(emitter)).next();
+    scanner.finish();
+}
+
+/// The attributes that matter; the rest is passed over.
+const ATTRIBUTES: [&str; 22] = [
+    "as",
+    "autoplay",
+    "background",
+    "data",
+    "default",
+    "disabled",
+    "href",
+    "imagesizes",
+    "imagesrcset",
+    "media",
+    "nomodule",
+    "poster",
+    "preload",
+    "rel",
+    "sizes",
+    "src",
+    "srcdoc",
+    "srcset",
+    "style",
+    "type",
+    "xlink:href",
+    "language",
+];
+
+/// Reads a document.
+pub(super) struct Scanner<'a> {
+    pub(super) finds: &'a mut Finds,
+    pub(super) base: Url,
+    pub(super) has_base: bool,
+    pub(super) within: Within,
+    pub(super) depth: u8,
+    /// The tag that is being read, and its attributes: the first of each name counts.
+    tag: Vec<u8>,
+    attributes: Vec<(&'static str, String)>,
+    attribute: Option<usize>,
+    /// Open `template`s.
+    templates: u32,
+    /// In a `noscript` or `noframes`.
+    unseen: bool,
+    /// In a `style`, whether it is for the screen.
+    style: Option<bool>,
+    pub(super) picture: Picture,
+    pub(super) media: Media,
+    pub(super) icon: Option<String>,
+}
+
+/// Where we are in a `picture`.
+pub(super) enum Picture {
+    Outside,
+    /// With what a `source` gave so far.
+    Inside(Option<String>),
+}
+
+/// Where we are in an `audio` or `video`.
+#[derive(PartialEq)]
+pub(super) enum Media {
+    Outside,
+    /// No source was found yet.
+    Wanting,
+    Served,
+}
+
+impl Callback<Infallible, ()> for &mut Scanner<'_> {
+    fn handle_event(&mut self, event: CallbackEvent<'_>, _: Span<()>) -> Option<Infallible> {
+        match event {
+            CallbackEvent::OpenStartTag { name } => {
+                self.tag.clear();
+                self.tag.extend_from_slice(name);
+                self.attributes.clear();
+                self.attribute = None;
+            }
+            CallbackEvent::AttributeName { name } => self.attribute = self.begin_attribute(name),
+            CallbackEvent::AttributeValue { value } => {
+                if let Some((_, held)) = self.attribute.and_then(|at| self.attributes.get_mut(at)) {
+                    held.push_str(&lossy(value));
+                }
+            }
+            CallbackEvent::CloseStartTag { .. } => self.start(),
+            CallbackEvent::EndTag { name } => self.end(name),
+            CallbackEvent::String { value } if self.style == Some(true) && !self.is_passed_over() => {
+                let text = lossy(value);
+                css::scan_within(&text, &self.base, &self.within, self.finds);
+            }
+            _ => {}
+        }
+        None
+    }
+}
+
+impl<'a> Scanner<'a> {
+    fn new(url: &Url, frames: u8, depth: u8, finds: &'a mut Finds) -> Self {
+        let within = Within { by: Arc::new(url.clone()), frames, imports: 0 };
+        Self {
+            finds,
+            base: url.clone(),
+            has_base: false,
+            within,
+            depth,
+            tag: Vec::new(),
+            attributes: Vec::new(),
+            attribute: None,
+            templates: 0,
+            unseen: false,
+            style: None,
+            picture: Picture::Outside,
+            media: Media::Outside,
+            icon: None,
+        }
+    }
+
+    fn begin_attribute(&mut self, name: &[u8]) -> Option<usize> {
+        let name = ATTRIBUTES.into_iter().find(|known| known.as_bytes() == name)?;
+        if self.attributes.iter().any(|(held, _)| *held == name) {
+            return None;
+        }
+        self.attributes.push((name, String::new()));
+        Some(self.attributes.len() - 1)
+    }
+
+    fn is_passed_over(&self) -> bool {
+        self.templates > 0 || self.unseen
+    }
+
+    pub(super) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(held, _)| *held == name).map(|(_, value)| value.as_str())
+    }
+
+    pub(super) fn add(&mut self, attribute: &str, kind: ObjectKind) {
+        if let Some((_, reference)) = self.attributes.iter().find(|(held, _)| *held == attribute) {
+            self.finds.add(&self.base, reference, kind, &self.within);
+        }
+    }
+
+    fn start(&mut self) {
+        let tag = std::mem::take(&mut self.tag);
+        match tag.as_slice() {
+            b"template" => self.templates += 1,
+            b"noscript" | b"noframes" => self.unseen = true,
+            b"style" => self.style = Some(media::matches(self.attribute("media").unwrap_or_default())),
+            _ => {}
+        }
+        if !self.is_passed_over() {
+            self.element(&tag);
+            if let Some((_, style)) = self.attributes.iter().find(|(held, _)| *held == "style")
+                && style.contains('(')
+            {
+                css::scan_within(style, &self.base, &self.within, self.finds);
+            }
+        }
+        self.tag = tag;
+    }
+
+    fn end(&mut self, name: &[u8]) {
+        match name {
+            b"template" => self.templates = self.templates.saturating_sub(1),
+            b"noscript" | b"noframes" => self.unseen = false,
+            b"style" => self.style = None,
+            b"picture" => self.picture = Picture::Outside,
+            b"audio" | b"video" => self.media = Media::Outside,
+            _ => {}
+        }
+    }
+}

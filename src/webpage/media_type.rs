@@ -1,0 +1,45 @@
+//! Media types that browsers take.
+
+use crate::domain::ObjectKind;
+
+/// The media type without its parameters.
+fn essence(kind: &str) -> String {
+    kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// Whether browsers take an image of this type.
+pub(super) fn is_picture_type(kind: &str) -> bool {
+    let known = ["avif", "webp", "jpeg", "jpg", "png", "apng", "gif", "svg+xml", "bmp", "x-icon"];
+    let kind = essence(kind);
+    kind.is_empty() || kind.strip_prefix("image/").is_some_and(|kind| known.contains(&kind))
+}
+
+/// Whether browsers play it.
+pub(super) fn is_media_type(kind: &str) -> bool {
+    let known = [
+        "mp4", "webm", "ogg", "mpeg", "mp3", "aac", "wav", "x-wav", "wave", "flac", "x-flac", "x-m4a", "opus",
+    ];
+    let kind = essence(kind);
+    let bare = kind.strip_prefix("video/").or(kind.strip_prefix("audio/"));
+    kind.is_empty() || kind == "application/ogg" || bare.is_some_and(|kind| known.contains(&kind))
+}
+
+/// Types that are run (WHATWG HTML 4.12.1.1); others are data.
+pub(super) fn is_script_type(kind: &str) -> bool {
+    let kind = essence(kind);
+    let bare = kind.strip_prefix("text/").or(kind.strip_prefix("application/")).unwrap_or(&kind);
+    kind.is_empty()
+        || kind == "module"
+        || bare.starts_with("javascript")
+        || matches!(bare, "ecmascript" | "x-javascript" | "x-ecmascript" | "jscript" | "livescript")
+}
+
+/// What an object is that its element says this type of.
+pub(super) fn kind_of(kind: Option<&str>) -> ObjectKind {
+    match essence(kind.unwrap_or_default()).split_once('/') {
+        Some(("image", _)) => ObjectKind::Image,
+        Some(("audio" | "video", _)) => ObjectKind::Media,
+        Some(("text", "html")) => ObjectKind::Frame,
+        _ => ObjectKind::Other,
+    }
+}

@@ -1,0 +1,79 @@
+//! An object while it is loaded, and what is told of it afterwards.
+
+use http::header::CONTENT_TYPE;
+use tokio::time::Instant;
+use url::Url;
+
+use super::finds::Found;
+use crate::domain::{Failure, PageObject, Phases, micros};
+use crate::protocol::http::client::{short, version_name};
+use crate::protocol::http::{Content, Head};
+
+/// An object while it is loaded.
+pub(super) struct Object {
+    /// As it was found.
+    pub(super) found: Found,
+    /// Where it is asked for now: redirects lead elsewhere.
+    pub(super) url: Url,
+    /// The number of the server there.
+    pub(super) origin: usize,
+    /// Redirects so far.
+    pub(super) hops: usize,
+    /// When it was begun.
+    pub(super) began: Option<Instant>,
+    /// How often it was sent again since a connection had ended.
+    pub(super) repeats: u32,
+    /// Whether nothing more comes.
+    pub(super) is_done: bool,
+    /// What is told of it.
+    pub(super) told: PageObject,
+}
+
+impl Object {
+    /// Nothing was done for it yet.
+    pub(super) fn new(found: Found, origin: usize, third_party: bool) -> Self {
+        let told = PageObject {
+            url: found.url.as_str().to_owned(),
+            kind: found.kind,
+            third_party,
+            blocked: false,
+            started_us: 0,
+            total_us: 0,
+            phases: Phases::default(),
+            http_status: 0,
+            http_version: String::new(),
+            mimetype: String::new(),
+            body_wire_bytes: 0,
+            body_bytes: 0,
+            failure: None,
+        };
+        let url = found.url.clone();
+        Self { found, url, origin, hops: 0, began: None, repeats: 0, is_done: false, told }
+    }
+
+    /// It is begun now, if it was not before; `page` is when that of the page was.
+    pub(super) fn begin(&mut self, page: Instant) -> Instant {
+        let told = &mut self.told;
+        *self.began.get_or_insert_with(|| {
+            let now = Instant::now();
+            told.started_us = micros(now.duration_since(page));
+            now
+        })
+    }
+
+    pub(super) fn note(&mut self, head: &Head, content: &Content) {
+        let told = &mut self.told;
+        told.http_status = head.status.as_u16();
+        version_name(head.version).clone_into(&mut told.http_version);
+        let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        told.mimetype = short(kind.unwrap_or_default());
+        told.body_wire_bytes = content.wire_bytes;
+        told.body_bytes = content.body_bytes;
+    }
+
+    pub(super) fn finish(&mut self, failure: Option<Failure>) {
+        self.is_done = true;
+        self.told.failure = failure;
+        self.told.total_us = self.began.map_or(0, |began| micros(began.elapsed()));
+    }
+}
