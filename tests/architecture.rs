@@ -315,7 +315,7 @@ fn the_import_reader_sees_every_form() {
         ("src/net/dial.rs", "use super::super::store::open;", Some("store::open")),
         ("src/net/dial.rs", "use super::timed::Timed;", None),
         ("src/net/mod.rs", "use super::api;\n#[cfg(test)]\nmod tests { use super::protocol; }", Some("api")),
-        ("src/net/tls/mod.rs", "use super::super::{web, protocol::http};", Some("web")),
+        ("src/net/tls/mod.rs", "use super::super::{web, protocol::http};", Some("protocol::http")),
     ] {
         let found = Source::of(path, code).imports().first().cloned();
         assert_eq!(found.as_deref(), import, "{path}: {code}");

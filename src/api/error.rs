@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use crate::service::Refusal;
-use crate::store::StoreError;
+use crate::service::StoreError;
 
 /// Why a call was not answered; every offence has a message of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::ApiError;
 use super::query::Window;
 use crate::domain::{Right, Role};
 use crate::service::Refusal;
-use crate::store::{Listed, Page, StoreError};
+use crate::service::{Listed, Page, StoreError};
 
 /// `__permissions.acl`: what `role` may do in the account, as a sum of 1 see results and reports, 2 see
 /// everything else, 4 edit, 8 administer, 16 own. The number is left open by behaviour.md.

@@ -12,6 +12,7 @@ mod files;
 mod host_token;
 mod keys;
 mod outposts;
+mod parts;
 mod planner;
 mod quiet;
 mod reload;

@@ -13,7 +13,7 @@ use super::status::reason;
 use super::{Site, not_found, store_unavailable};
 use crate::domain::{CheckResult, Location, LocationId, Mode, MonitorId, Timestamp, peer};
 use crate::schema::{Monitor, Origin};
-use crate::store::{Page, ResultFilter, ResultPage, StoreError};
+use crate::service::{Page, ResultFilter, ResultPage, StoreError};
 
 /// Results on the page.
 const SHOWN: u32 = 50;

@@ -13,7 +13,7 @@ use super::html::{document, escape, time};
 use super::status::reason;
 use super::{Site, not_found, store_unavailable};
 use crate::domain::CheckResult;
-use crate::store::StoreError;
+use crate::service::StoreError;
 
 /// `GET /results/{id}`
 pub(super) async fn page(

@@ -14,8 +14,8 @@ use super::html::{ago, document, duration, escape, span, time};
 use super::{Site, store_unavailable};
 use crate::domain::{CheckResult, CustomerId, MonitorType, Timestamp};
 use crate::schema::Monitor;
+use crate::service::StoreError;
 use crate::service::{Board, BoardRow, RowPage, RowQuery, Situation, Standing};
-use crate::store::StoreError;
 
 /// Monitors on one page.
 const PAGE: usize = 50;

@@ -8,7 +8,7 @@ use futures::stream::{self, Stream, StreamExt};
 use serde_json::{Value, json};
 
 use crate::service::Refusal;
-use crate::store::StoreError;
+use crate::service::StoreError;
 use crate::syntax::Rule;
 
 /// Status and message of a call that went well.

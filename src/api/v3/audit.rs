@@ -11,8 +11,8 @@ use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, list};
 use crate::schema::table::records::AUDIT_ENTRY;
+use crate::service::AuditFilter;
 use crate::service::Caller;
-use crate::store::AuditFilter;
 
 const PARAMS: &[Param] = &[
     Param::new("login", ParamKind::Text, "Done by this login"),

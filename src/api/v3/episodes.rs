@@ -15,7 +15,7 @@ use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, 
 use crate::domain::{EpisodeId, MonitorId, Right};
 use crate::schema::table::alerting::{EPISODE, EPISODE_DETAIL};
 use crate::service::Caller;
-use crate::store::EpisodeFilter;
+use crate::service::EpisodeFilter;
 
 const FLAGS: &[&str] = &["true", "false"];
 

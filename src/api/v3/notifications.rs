@@ -15,7 +15,7 @@ use crate::api::{Answer, ApiError, ApiState, Body, Operation, Param, ParamKind, 
 use crate::domain::{EpisodeId, MonitorId, NotificationState, RecipientId, Right};
 use crate::schema::table::alerting::{NOTIFICATION, PREVIEW, STATES, TEMPLATE_PREVIEW, TEST_NOTIFIER};
 use crate::service::Caller;
-use crate::store::NotificationFilter;
+use crate::service::NotificationFilter;
 
 const PARAMS: &[Param] = &[
     Param::new("state", ParamKind::Choice(STATES), "In this state; `dead` are those that were given up"),

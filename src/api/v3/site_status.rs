@@ -21,7 +21,7 @@ use crate::catalog::AccountFacts;
 use crate::domain::{CheckId, LocationId, MonitorId, MonitorType, Outcome, Right, Status, Timestamp};
 use crate::schema::Monitor;
 use crate::service::{Caller, Situation};
-use crate::store::{MonitorState, StoreError};
+use crate::service::{MonitorState, StoreError};
 
 /// How many monitors are read and sent at a time.
 const STEP: usize = 500;

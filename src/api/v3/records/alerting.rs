@@ -23,7 +23,7 @@ use crate::schema::table::alerting::{
 };
 use crate::schema::table::orders::EDITED;
 use crate::service::Caller;
-use crate::store::StoreError;
+use crate::service::StoreError;
 
 const PERFORMANCE: RecordKind = RecordKind::PerformanceAlert;
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::api::query::{Query, time_in, words};
 use crate::api::{Param, ParamKind};
 use crate::domain::RecordKind;
-use crate::store::RecordFilter;
+use crate::service::RecordFilter;
 
 const TYPES: &[&str] = &["Monitor", "Alert", "Notifier"];
 const FLAGS: &[&str] = &["true", "false"];

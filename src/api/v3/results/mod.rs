@@ -21,7 +21,7 @@ use crate::api::routes::Routes;
 use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, list};
 use crate::domain::{CheckId, CheckResult, LocationId, MonitorId, Outcome, Right};
 use crate::service::{Caller, View};
-use crate::store::{Page, ResultFilter, ResultPage, StoreError};
+use crate::service::{Page, ResultFilter, ResultPage, StoreError};
 
 /// How many results are read and sent at a time.
 const STEP: u32 = 500;

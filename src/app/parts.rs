@@ -1,0 +1,242 @@
+//! The parts of the process, wired: store, agents, pipeline, pages and APIs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::desk::{Around, Desk};
+use super::door::Door;
+use super::quiet::Quiet;
+use super::reload::{Doors, RunningSet};
+use super::vitals::{Heart, WatchedIngest};
+use super::{certificates, delivery, outposts};
+use crate::agent::RunnerHandle;
+use crate::api;
+use crate::catalog::Roster;
+use crate::clock::{Clock, SystemClock};
+use crate::pipeline::{
+    Bell, Delivery, Household, Housekeeper, IngestSettings, Ingestor, LookoutParts, Performance,
+    PerformanceParts, TimeOfDay,
+};
+use crate::service::View;
+use crate::settings::{ServerSettings, Settings};
+use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
+use crate::sync::Mutex;
+use crate::telemetry::Metrics;
+use crate::web::{self, Bounds, Gate, Site};
+
+/// Name of the database in the data folder.
+const DATABASE: &str = "vigie.db";
+/// Time that the results of the last checks get to find a place in the queue to the store.
+pub(super) const LAST_RESULTS: Duration = Duration::from_secs(10);
+/// Time that the store gets to take the last results.
+pub(super) const LAST_COMMITS: Duration = Duration::from_secs(30);
+/// Time that messages on their way get to arrive; the others go out after the next start.
+pub(super) const LAST_MESSAGES: Duration = Duration::from_secs(5);
+
+/// The parts of the process, wired.
+pub(super) struct Parts {
+    pub(super) store: Arc<SqliteStore>,
+    ingestor: Arc<Ingestor>,
+    pub(super) runners: Vec<RunnerHandle>,
+    housekeeper: Mutex<Option<Housekeeper>>,
+    view: Arc<View>,
+    pub(super) desk: Arc<Desk>,
+    pub(super) heart: Arc<Heart>,
+    delivery: Mutex<Option<Delivery>>,
+    /// Ends the watch over performance alerts.
+    _performance: DropGuard,
+    metrics: Arc<Metrics>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+impl Parts {
+    pub(super) async fn start(settings: &Settings) -> anyhow::Result<Self> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let metrics = Arc::new(Metrics::new());
+        let store = Arc::new(open(settings).await?);
+        let commits = Arc::new(WatchedIngest::new(store.clone()));
+        let states = store.states().await?;
+        let ingestor = Arc::new(Ingestor::start(
+            commits.clone(),
+            Arc::clone(&metrics),
+            states,
+            IngestSettings::default(),
+        ));
+        let quiet = Arc::new(Quiet::default());
+        let outposts = outposts::start(settings, &ingestor, &quiet, &clock, &metrics)?;
+        let runners = outposts.iter().map(|outpost| outpost.runner.clone()).collect();
+        let nets = outposts.iter().map(|outpost| Arc::clone(&outpost.net)).collect();
+        let locations: Vec<_> = outposts.iter().map(|outpost| outpost.location.clone()).collect();
+        let roster = Arc::new(Roster::default());
+        let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), locations.clone()));
+        let watching = Arc::clone(&ingestor);
+        view.show_health(Arc::new(move |monitor| watching.health(monitor)));
+        let bell = Bell::default();
+        let around = Around {
+            ledger: store.clone(),
+            tokens: store.clone(),
+            alarms: store.clone(),
+            outbox: store.clone(),
+            watchman: Arc::new(Door { bell: bell.clone(), ingestor: Arc::clone(&ingestor) }),
+            roster: Arc::clone(&roster),
+            view: Arc::clone(&view),
+            outposts,
+            quiet,
+            ingestor: Arc::clone(&ingestor),
+            clock: Arc::clone(&clock),
+        };
+        let desk = Arc::new(Desk::start(settings, around).await?);
+        certificates::follow(&desk.state.resources, nets).await?;
+        let lookout = LookoutParts {
+            alarms: store.clone(),
+            outbox: store.clone(),
+            results: store.clone(),
+            ledger: store.clone(),
+            directory: Arc::clone(&desk.directory),
+            planner: desk.planner.clone(),
+            clock: Arc::clone(&clock),
+            bell: bell.clone(),
+        };
+        ingestor.watch(lookout, settings.alerts.alarms).await?;
+        let around = delivery::Around {
+            store: Arc::clone(&store),
+            addresses: desk.addresses(),
+            clock: Arc::clone(&clock),
+            metrics: Arc::clone(&metrics),
+        };
+        let delivery = Mutex::new(Some(delivery::start(settings, around, bell.clone())?));
+        let performance = PerformanceParts {
+            ledger: store.clone(),
+            results: store.clone(),
+            states: store.clone(),
+            roster,
+            directory: Arc::clone(&desk.state.directory),
+            clock: Arc::clone(&clock),
+            bell,
+        };
+        let end = CancellationToken::new();
+        // Ends by itself after the token.
+        drop(Performance::new(performance).await?.start(end.clone()));
+        let household = Household {
+            store: store.clone(),
+            metrics: Arc::clone(&metrics),
+            clock: Arc::clone(&clock),
+            retention: settings.store.retention.clone(),
+            accounts: Some(Arc::clone(&desk.state.accounts)),
+        };
+        let (hour, minute) = settings.store.retention_at;
+        let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;
+        let housekeeper = housekeeper.context("the calendar jobs cannot start")?;
+        let heart = Arc::new(Heart::new(Arc::clone(&ingestor), commits, &locations));
+        let housekeeper = Mutex::new(Some(housekeeper));
+        Ok(Self {
+            store,
+            ingestor,
+            runners,
+            housekeeper,
+            view,
+            desk,
+            heart,
+            delivery,
+            _performance: end.drop_guard(),
+            metrics,
+            clock,
+        })
+    }
+
+    pub(super) fn router(&self, server: &ServerSettings) -> axum::Router {
+        let site = Site {
+            view: Arc::clone(&self.view),
+            vitals: self.heart.clone(),
+            metrics: Arc::clone(&self.metrics),
+            clock: Arc::clone(&self.clock),
+        };
+        let state = self.api_state();
+        let gate = Gate { public: server.public_pages, accounts: Some(Arc::clone(&state.accounts)) };
+        let pages = web::router(site, gate);
+        let apis = pages
+            // A nested router knows no path that is only a slash.
+            .route(
+                "/api/v3/",
+                axum::routing::get(async || axum::response::Redirect::permanent("/api/v3/docs")),
+            )
+            .nest("/api/v3", once_loaded(api::v3::router(state.clone()), Arc::clone(&self.heart)))
+            .nest("/legacy-api", once_loaded(api::legacy::router(state), Arc::clone(&self.heart)));
+        let bounds = Bounds {
+            body_bytes: server.body_bytes,
+            request_time: server.request_time,
+            tls: server.tls.is_some(),
+        };
+        web::guarded(apis, bounds)
+    }
+
+    fn api_state(&self) -> api::ApiState {
+        self.desk.state.clone()
+    }
+
+    pub(super) async fn running_set(&self, settings: Settings) -> anyhow::Result<RunningSet> {
+        let doors = Doors {
+            monitors: self.store.clone(),
+            ledger: self.store.clone(),
+            results: self.store.clone(),
+            desk: Arc::clone(&self.desk),
+            metrics: Arc::clone(&self.metrics),
+            clock: Arc::clone(&self.clock),
+        };
+        RunningSet::start(doors, settings).await
+    }
+
+    /// Lets running checks end within `drain` and keeps every result; answers how many were lost.
+    pub(super) async fn end(&self, drain: Duration) -> usize {
+        self.heart.drain();
+        self.ingestor.ending();
+        let housekeeper = self.housekeeper.lock().take();
+        if let Some(housekeeper) = housekeeper
+            && let Err(error) = housekeeper.stop().await
+        {
+            tracing::warn!(error = %error, "the calendar jobs did not stop");
+        }
+        // Without an end when the store takes nothing: then what waits is lost, and `drain` says how much.
+        let ends = futures::future::join_all(self.runners.iter().map(|runner| runner.shutdown(drain)));
+        if tokio::time::timeout(drain + LAST_RESULTS, ends).await.is_err() {
+            tracing::warn!("the store takes no results; those that wait get a last chance");
+        }
+        let lost = self.ingestor.drain(LAST_COMMITS).await;
+        // After the last results: what follows from them goes out while it is fresh.
+        let delivery = self.delivery.lock().take();
+        if let Some(delivery) = delivery {
+            delivery.drain(LAST_MESSAGES).await;
+        }
+        lost
+    }
+}
+
+/// `router`, which says that it is not ready until monitors are loaded: an empty list before would be believed.
+fn once_loaded(router: axum::Router, heart: Arc<Heart>) -> axum::Router {
+    router.layer(middleware::from_fn_with_state(heart, loaded))
+}
+
+async fn loaded(State(heart): State<Arc<Heart>>, request: Request, next: Next) -> Response {
+    if heart.is_loaded() {
+        return next.run(request).await;
+    }
+    let message = "The server is starting; its monitors are not loaded yet";
+    api::ApiError::new(StatusCode::SERVICE_UNAVAILABLE, message).into_response()
+}
+
+async fn open(settings: &Settings) -> anyhow::Result<SqliteStore> {
+    let path = settings.data.join(DATABASE);
+    let synchronous = if settings.store.full_sync { Synchronous::Full } else { Synchronous::Normal };
+    let cache_bytes = settings.store.cache_bytes;
+    let sqlite = SqliteSettings { synchronous, cache_bytes, ..SqliteSettings::default() };
+    let shown = path.display().to_string();
+    let opened = tokio::task::spawn_blocking(move || SqliteStore::open(&path, &sqlite)).await?;
+    opened.with_context(|| format!("cannot open the database `{shown}`"))
+}
