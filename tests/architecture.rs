@@ -152,11 +152,7 @@ const ANYTHING: &[&str] = &[
 /// modules were moved; each goes when its input is typed.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("evaluate", "schema::Document", "rules are built from documents"),
-    ("evaluate", "schema::table", "the comparisons that an assertion knows"),
     ("script", "schema::Document", "a script is read from the document of its monitor"),
-    ("redaction", "evaluate::template", "values are escaped as templates escape them"),
-    ("redaction", "schema::table", "which names are credentials"),
-    ("protocol", "schema::table", "which names are credentials"),
     ("schedule", "schema::Monitor", "a plan is made of a monitor"),
     ("pipeline", "service::Accounts", "housekeeping removes what expired of accounts"),
     ("pipeline", "service::resources", "a delivery reads its template"),

@@ -6,9 +6,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::evaluate::template::Escape;
-use crate::schema::table::parts::is_telling;
 use crate::syntax::MASK;
+use crate::syntax::escape::Escape;
 use crate::syntax::words::Words;
 
 /// Bytes of a text that is masked where it is found; a shorter one stands anywhere by chance.
@@ -53,12 +52,6 @@ fn is_clue(two: &[u8]) -> bool {
     const FIRST: [u8; 256] = letters_of_clues(0);
     const SECOND: [u8; 256] = letters_of_clues(1);
     FIRST[usize::from(two[0])] & SECOND[usize::from(two[1])] != 0
-}
-
-/// Whether a variable of this name lets somebody in.
-pub(crate) fn is_secret(name: &str) -> bool {
-    static WORDS: Words<4> = Words::of(["passw", "api_key", "jwt", "bearer"]);
-    is_telling(name) || WORDS.are_in(name.as_bytes())
 }
 
 /// Texts that are taken out, in every way in which a URL, a form, JSON or XML writes them.

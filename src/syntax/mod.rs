@@ -1,5 +1,7 @@
 //! Texts with positions: YAML and JSON with line and column, faults, templates, paths, `XPath`.
 
+pub mod comparison;
+pub mod escape;
 mod fault;
 pub mod format;
 mod json;

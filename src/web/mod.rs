@@ -21,9 +21,9 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Router, middleware};
 
-use super::store::StoreError;
 use crate::clock::Clock;
 use crate::pipeline::Vitals;
+use crate::service::StoreError;
 use crate::service::View;
 use crate::telemetry::Metrics;
 

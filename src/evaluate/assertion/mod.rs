@@ -25,7 +25,7 @@ pub use draft::Draft;
 pub(in crate::evaluate) use lookup::Lookup;
 
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::schema::table::parts::comparisons_of;
+use crate::syntax::comparison::comparisons_of;
 
 /// Bytes that a compiled expression may take: the bound by which it is judged when its monitor is saved.
 const COMPILED_BYTES: usize = 10 * 1024 * 1024;

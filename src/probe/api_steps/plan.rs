@@ -17,7 +17,7 @@ use crate::evaluate::template::{Place, Template, Variables};
 use crate::evaluate::variable::Variable;
 use crate::protocol::http as wire;
 use crate::protocol::http::client::{Login, Request};
-use crate::schema::table::parts::is_telling;
+use crate::redaction::names::is_telling;
 
 /// Bytes of a URL that can be put into a request.
 const LONGEST_URL: usize = 65_000;

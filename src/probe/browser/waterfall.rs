@@ -13,8 +13,8 @@ use crate::domain::{
     ConsoleEntry, Failure, FailureKind, HeaderList, HttpExchange, ObjectKind, PageObject, Phase, micros,
 };
 use crate::protocol::http::client::evidence;
+use crate::redaction::names::is_telling;
 use crate::redaction::telling::Masks;
-use crate::schema::table::parts::is_telling;
 use crate::syntax::MASK;
 use crate::webpage::same_site;
 

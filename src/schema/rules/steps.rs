@@ -1,6 +1,6 @@
 //! API steps: their forms, variables and assertions (interface.md 2.3, fields.md 2 and 4).
 
-use crate::schema::table::parts::{COMPARISONS, comparisons_of};
+use crate::syntax::comparison::{COMPARISONS, comparisons_of};
 use std::collections::HashSet;
 
 use serde_json::Value;

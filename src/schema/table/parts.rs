@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 use super::super::field::{Access, Field, Kind, Preset};
 use super::Table;
 use super::shared::ID;
+use crate::redaction::names::is_telling;
+use crate::syntax::comparison::{COMPARISONS, SOURCES};
 use crate::syntax::format::Format;
-use crate::syntax::words::Words;
 
 /// Location: by its id; name and region are the location's own.
 pub static LOCATION: Table = Table::new(
@@ -80,66 +81,10 @@ pub static HEADER: Table = Table::new(
     ]],
 );
 
-/// Parts of names of headers whose values let somebody in.
-static TELLING: Words<7> = Words::of(["cookie", "auth", "token", "secret", "session", "api-key", "apikey"]);
-
-/// Whether the value of a header of this name lets somebody in.
-#[must_use]
-pub fn is_telling(name: &str) -> bool {
-    TELLING.are_in(name.as_bytes())
-}
-
 /// Whether `entries` of `table` are a header whose value is a secret, such as `Authorization`.
 pub(in crate::schema) fn lets_in(table: &Table, entries: &Map<String, Value>) -> bool {
     std::ptr::eq(table, &raw const HEADER)
         && entries.get("name").and_then(Value::as_str).is_some_and(is_telling)
-}
-
-/// What an assertion looks at (interface.md 2.3).
-pub const SOURCES: &[&str] =
-    &["Response", "JSON Response", "XML Response", "Timeout", "Status Code", "Header"];
-
-/// How an assertion compares (interface.md 2.3).
-pub const COMPARISONS: &[&str] = &[
-    "equals",
-    "does not equal",
-    "less than or equal",
-    "contains",
-    "does not contain",
-    "count",
-    "exists",
-    "does not exist",
-    "regular expression includes",
-    "regular expression excludes",
-];
-
-/// The comparisons that go with `source` (fields.md 4); `None` when it is no source.
-#[must_use]
-pub fn comparisons_of(source: &str) -> Option<&'static [&'static str]> {
-    Some(match source {
-        "Response" => &[
-            "equals",
-            "does not equal",
-            "contains",
-            "does not contain",
-            "regular expression includes",
-            "regular expression excludes",
-        ],
-        "JSON Response" | "XML Response" => COMPARISONS,
-        "Timeout" => &["less than or equal"],
-        "Status Code" => &["equals", "does not equal"],
-        "Header" => &[
-            "equals",
-            "does not equal",
-            "contains",
-            "does not contain",
-            "exists",
-            "does not exist",
-            "regular expression includes",
-            "regular expression excludes",
-        ],
-        _ => return None,
-    })
 }
 
 /// Assertion.

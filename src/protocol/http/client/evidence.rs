@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::version_name;
 use crate::domain::Capture;
 use crate::protocol::http::exchange::Head;
-use crate::schema::table::parts::is_telling;
+use crate::redaction::names::is_telling;
 use crate::syntax::MASK;
 
 /// Bytes of a body that are kept, decoded.

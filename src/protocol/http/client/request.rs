@@ -15,7 +15,7 @@ use crate::syntax::words::Words;
 
 /// Whether a field of this name carries something that lets its sender in. There is no list of such names:
 /// `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token` and their like are told by the words in them, among them
-/// all of [`is_telling`](crate::schema::table::parts::is_telling).
+/// all of [`is_telling`](crate::redaction::names::is_telling).
 #[must_use]
 pub fn is_secret(name: &HeaderName) -> bool {
     static WORDS: Words<9> = Words::of([

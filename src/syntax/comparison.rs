@@ -1,0 +1,48 @@
+//! What an assertion looks at, and how it compares.
+
+/// What an assertion looks at (interface.md 2.3).
+pub const SOURCES: &[&str] =
+    &["Response", "JSON Response", "XML Response", "Timeout", "Status Code", "Header"];
+
+/// How an assertion compares (interface.md 2.3).
+pub const COMPARISONS: &[&str] = &[
+    "equals",
+    "does not equal",
+    "less than or equal",
+    "contains",
+    "does not contain",
+    "count",
+    "exists",
+    "does not exist",
+    "regular expression includes",
+    "regular expression excludes",
+];
+
+/// The comparisons that go with `source` (fields.md 4); `None` when it is no source.
+#[must_use]
+pub fn comparisons_of(source: &str) -> Option<&'static [&'static str]> {
+    Some(match source {
+        "Response" => &[
+            "equals",
+            "does not equal",
+            "contains",
+            "does not contain",
+            "regular expression includes",
+            "regular expression excludes",
+        ],
+        "JSON Response" | "XML Response" => COMPARISONS,
+        "Timeout" => &["less than or equal"],
+        "Status Code" => &["equals", "does not equal"],
+        "Header" => &[
+            "equals",
+            "does not equal",
+            "contains",
+            "does not contain",
+            "exists",
+            "does not exist",
+            "regular expression includes",
+            "regular expression excludes",
+        ],
+        _ => return None,
+    })
+}

@@ -1,0 +1,71 @@
+//! How a value is written where a text has a place for it.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// What stays as it is in a part of a path or query (RFC 3986 2.3).
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// How a value is put in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Escape {
+    Raw,
+    Host,
+    Segment,
+    Component,
+    JsonString,
+    Form,
+    Xml,
+    Header,
+    Regex,
+}
+
+impl Escape {
+    /// `value` so written.
+    pub(crate) fn applied(self, value: &str) -> Result<Cow<'_, str>, &'static str> {
+        Ok(match self {
+            Self::Host => {
+                let host = value.split(['/', '?', '#']).next().unwrap_or_default();
+                let fits = |c: char| c.is_alphanumeric() || "-._:[]".contains(c);
+                if !host.chars().all(fits) || value.contains(char::is_control) {
+                    return Err("its value is no host");
+                }
+                Cow::Borrowed(value)
+            }
+            // URLs take these as steps of the path however they are written (WHATWG URL 4.4).
+            Self::Segment if matches!(value, "." | "..") => {
+                return Err("its value is a step to another path");
+            }
+            Self::Segment | Self::Component => utf8_percent_encode(value, COMPONENT).into(),
+            Self::JsonString => Cow::Owned(json_string(value)),
+            Self::Form => url::form_urlencoded::byte_serialize(value.as_bytes()).collect::<String>().into(),
+            Self::Xml => crate::domain::escape_html(value),
+            Self::Header if value.contains(|c: char| c.is_control() && c != '\t') => {
+                return Err("its value has a control character, which would end the header");
+            }
+            Self::Raw | Self::Header => Cow::Borrowed(value),
+            Self::Regex => Cow::Owned(regex::escape(value)),
+        })
+    }
+}
+
+/// `value` inside of a JSON string (RFC 8259 7).
+fn json_string(value: &str) -> String {
+    let mut out = String::with_capacity(value.len() + 8);
+    for c in value.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
