@@ -151,9 +151,6 @@ const ANYTHING: &[&str] = &[
 /// Single imports beyond the table: (module, path that it may name, why). Those below stood on one floor until the
 /// modules were moved; each goes when its input is typed.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("evaluate", "schema::Document", "rules are built from documents"),
-    ("script", "schema::Document", "a script is read from the document of its monitor"),
-    ("schedule", "schema::Monitor", "a plan is made of a monitor"),
     ("pipeline", "service::Accounts", "housekeeping removes what expired of accounts"),
     ("pipeline", "service::resources", "a delivery reads its template"),
 ];

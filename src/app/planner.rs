@@ -17,7 +17,7 @@ use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, Moni
 use crate::net::{Deadline, Endpoint, Net, Proxy};
 use crate::pipeline::{Agent, Ingestor, PlanError, Planned, Planner};
 use crate::probe::{self, ProbeSettings};
-use crate::schedule::{Part, RunPlan};
+use crate::schedule::Part;
 use crate::schema::Monitor;
 use crate::service::{Fleet, LastRuns};
 use crate::store::MonitorState;
@@ -117,7 +117,7 @@ impl LocalPlanner {
                 Entry::Vacant(unknown) => unknown.insert(self.facts(monitor.customer).await),
             };
             let facts = facts.as_deref();
-            let plan = monitor.is_planned(now).then(|| RunPlan::of(monitor, &self.pool(monitor, facts)));
+            let plan = monitor.is_planned(now).then(|| monitor.run_plan(&self.pool(monitor, facts)));
             // Built once, and not at all for one that runs elsewhere.
             let mut common: Option<Assignment> = None;
             for (outpost, changes) in self.outposts.iter().zip(&mut changes) {

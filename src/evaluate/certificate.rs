@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use crate::domain::{Certificate, Failure, FailureKind, Phase, Timestamp, TlsFacts};
-use crate::schema::Document;
 
 /// Which dates are looked at (fields.md 2 `check_ssl_expiration_dates`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,16 +34,6 @@ pub enum Expiry {
 }
 
 impl ExpiryRule {
-    /// The rule of a document; `days` is the installation's setting.
-    #[must_use]
-    pub fn of(document: &Document, days: u32) -> Self {
-        match document.text("check_ssl_expiration_dates") {
-            Some("Expired") => Self::Expired,
-            Some("Expiring") => Self::Expiring { days },
-            _ => Self::Disabled,
-        }
-    }
-
     /// Judges the chain of `tls` at `now`; `None` when there is nothing to say.
     ///
     /// Only the peer's own certificate can fail: servers send expired extras (old cross-signed issuers)

@@ -11,7 +11,6 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Lo
 use super::Patience;
 use super::spaces::{self, Token};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::schema::Document;
 
 /// Bytes that a compiled expression may take; a pattern of 255 characters can ask for gigabytes. The
 /// default of the `regex` crate, by which a pattern is judged when its monitor is saved.
@@ -47,24 +46,6 @@ pub struct KeywordRule {
 }
 
 impl KeywordRule {
-    /// The rule of the seven `keyword_*` fields; `None` when `keyword_string` is empty.
-    #[must_use]
-    pub fn of(document: &Document) -> Option<Self> {
-        let pattern = document.text("keyword_string").filter(|text| !text.is_empty())?;
-        Some(Self {
-            pattern: pattern.to_owned(),
-            matching: match document.text("keyword_match_type") {
-                Some("Regular Expression") => Matching::RegularExpression,
-                _ => Matching::PlainText,
-            },
-            invert: document.flag("keyword_match_invert"),
-            match_case: document.flag("keyword_match_case"),
-            whole_word: document.flag("keyword_match_whole_word"),
-            line_wrap: document.flag("keyword_allow_line_wrap"),
-            normalize_spaces: document.flag("keyword_normalize_spaces"),
-        })
-    }
-
     /// Compiles the rule.
     ///
     /// # Errors

@@ -11,7 +11,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::{Failure, FailureKind, FullPage, ObjectChange, ObjectKind, Phase, Status};
-use crate::schema::Document;
 
 /// Changes that a result lists.
 const MOST_LISTED: usize = 100;
@@ -31,17 +30,6 @@ pub struct PageRule {
     pub tolerance_percent: u32,
     /// Whether a change is an error; else it is a warning.
     pub is_error: bool,
-}
-
-impl PageRule {
-    /// That of a monitor; `None` when it compares nothing.
-    #[must_use]
-    pub fn of(document: &Document, tolerance_percent: u32) -> Option<Self> {
-        let objects = document.flag("check_fullpage_missing_objects");
-        let sizes = document.flag("check_fullpage_object_sizes");
-        let is_error = document.flag("notify_on_fullpage_errors");
-        (objects || sizes).then_some(Self { objects, sizes, tolerance_percent, is_error })
-    }
 }
 
 /// The objects of an earlier run: decoded bytes by URL, none of one that failed.

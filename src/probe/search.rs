@@ -15,7 +15,7 @@ use crate::schema::Document;
 /// # Errors
 /// Why it does not compile.
 pub(super) fn rule(document: &Document) -> Result<Option<Box<KeywordRule>>, String> {
-    let Some(rule) = KeywordRule::of(document) else { return Ok(None) };
+    let Some(rule) = document.keyword_rule() else { return Ok(None) };
     match rule.clone().compile() {
         Ok(_) => Ok(Some(Box::new(rule))),
         Err(error) => Err(error.to_string()),

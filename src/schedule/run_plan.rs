@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use super::grid::{first_of_run, run_number, stagger};
 use super::{Part, Slots};
-use crate::domain::{LocationId, Mode, MonitorType, Timestamp};
-use crate::schema::Monitor;
+use crate::domain::{LocationId, Timestamp};
 
 /// A monitor's runs over its locations.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,33 +28,6 @@ pub struct RunPlan {
 const GRACE: Duration = Duration::from_mins(1);
 
 impl RunPlan {
-    /// The plan of this version of `monitor` over `pool`, its own locations or those of its account, in their
-    /// order. A mode that is none of the five, as of handsets, is taken as Global Verify.
-    #[must_use]
-    pub fn of(monitor: &Monitor, pool: &[LocationId]) -> Self {
-        let document = &monitor.document;
-        let mode = document.text("mode").and_then(Mode::of_name).unwrap_or(Mode::GlobalVerify);
-        let rotates = document.flag("rotate_locations") && mode != Mode::Primary;
-        let home = LocationId(document.number("home_location"));
-        let mut pool = pool.to_vec();
-        pool.sort_by_key(|location| *location != home);
-        let per_run = match usize::try_from(document.number("monitor_location_count")) {
-            // Each location would send a message of its own through the same mailbox (behaviour.md 4).
-            _ if monitor.kind() == MonitorType::EmailRoundTrip => 1,
-            Ok(count @ 1..) => count.min(pool.len()),
-            _ => mode.own_count(pool.len(), rotates),
-        };
-        let attempts = if document.flag("retry_on_failure") { 2 } else { 1 };
-        Self {
-            slots: Slots::new(monitor.id, monitor.interval(), monitor.offset()),
-            pool,
-            per_run: per_run.max(1),
-            rotates,
-            staggered: mode == Mode::RoundRobin,
-            longest: monitor.longest_attempt() * attempts,
-        }
-    }
-
     /// The part that `location` has in the runs; `None` when it never checks one.
     #[must_use]
     pub fn part(&self, location: LocationId) -> Option<Part> {

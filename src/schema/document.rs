@@ -145,7 +145,7 @@ impl Document {
     #[must_use]
     pub fn to_json(&self, secrets: Secrets) -> Map<String, Value> {
         let table = table::of(self.kind);
-        let script = LazyCell::new(|| ScriptFacts::of(self));
+        let script = LazyCell::new(|| self.script_facts());
         table
             .fields()
             .iter()

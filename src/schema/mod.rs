@@ -11,6 +11,7 @@ mod monitor;
 pub mod monitor_file;
 mod rules;
 pub mod table;
+mod typed;
 mod url_login;
 
 pub use document::{Document, Secrets};

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use super::Document;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
-use crate::script;
 
 /// Where a monitor was written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,7 +144,8 @@ impl Monitor {
             return self.timeout();
         }
         // One that cannot be played fails at once.
-        script::longest(&self.document, self.timeout())
+        self.document
+            .longest_playback(self.timeout())
             .map_or(self.timeout(), |playing| playing + Self::AROUND)
     }
 }

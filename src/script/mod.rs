@@ -14,10 +14,6 @@ mod mask;
 mod read;
 pub mod side;
 
-use std::time::Duration;
-
-use crate::domain::MonitorType;
-use crate::schema::Document;
 use crate::syntax::source::Place;
 
 pub use mask::{hides, masked, same_protected, unmasked};
@@ -25,17 +21,6 @@ pub use read::well_formed;
 
 /// Steps that a script may have where its monitor says nothing (fields.md 3, `transaction_steps_allowed`).
 pub const STEPS_ALLOWED: i64 = 50;
-
-/// The longest that a playback may take where a page load may take `page`, after fields.md 3 (`step_timeout`): as
-/// [`dialect::Script::longest`]. `None` without a script that can be played.
-#[must_use]
-pub fn longest(document: &Document, page: Duration) -> Option<Duration> {
-    let step = u64::try_from(document.number("step_timeout")).ok().filter(|&seconds| seconds > 0);
-    let text = document.text("script").filter(|text| !text.is_empty());
-    let read = |text| dialect::Script::read(text).ok();
-    let script = text.map_or_else(|| Some(dialect::Script::opening("")), read)?;
-    Some(script.longest(page, step.map(Duration::from_secs)))
-}
 
 /// What the APIs show of a script (fields.md 3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,19 +46,6 @@ impl ScriptFacts {
             events: script.events,
             protected: protected.map(|variable| variable.name).collect(),
         })
-    }
-
-    /// Of a browser monitor: of its script, or of the one step that opens its `url`. `None` for other types,
-    /// and for scripts that cannot be read.
-    #[must_use]
-    pub fn of(document: &Document) -> Option<Self> {
-        if document.kind() != MonitorType::BrowserScript {
-            return None;
-        }
-        match document.text("script") {
-            Some(text) => Self::read(text).ok(),
-            None => Some(Self { steps: 1, events: 1, protected: Vec::new() }),
-        }
     }
 
     /// `is_transaction`: it has several steps.

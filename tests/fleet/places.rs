@@ -69,7 +69,7 @@ fn by_run(results: &[CheckResult]) -> BTreeMap<Timestamp, Vec<LocationId>> {
 /// The plan by which `monitor` runs at locations 1 to `pool`.
 fn plan(process: &Process, monitor: MonitorId, pool: i64) -> RunPlan {
     let pool: Vec<_> = (1..=pool).map(LocationId).collect();
-    RunPlan::of(&process.fleet.roster().get(monitor).unwrap(), &pool)
+    process.fleet.roster().get(monitor).unwrap().run_plan(&pool)
 }
 
 fn locations(number: i64) -> serde_json::Value {

@@ -350,11 +350,11 @@ fn a_script_that_cannot_be_played_is_stored_with_a_warning() {
         Vec::<String>::new()
     );
     assert_eq!(
-        ScriptFacts::of(&document(T::BrowserScript, json!({}))).unwrap().steps,
+        document(T::BrowserScript, json!({})).script_facts().unwrap().steps,
         1,
         "one step opens its url"
     );
-    assert_eq!(ScriptFacts::of(&document(T::Ping, json!({}))), None);
+    assert_eq!(document(T::Ping, json!({})).script_facts(), None);
 }
 
 #[test]

@@ -183,14 +183,14 @@ fn the_plan_of_a_monitor_is_what_its_mode_rotation_and_count_say() {
         let fields = json!({
             "mode": mode, "rotate_locations": rotate, "monitor_location_count": count, "home_location": home,
         });
-        let plan = RunPlan::of(&monitor(fields), &[1, 2, 3].map(LocationId));
+        let plan = monitor(fields).run_plan(&[1, 2, 3].map(LocationId));
         let said = (plan.per_run, plan.rotates, plan.staggered);
         assert_eq!(said, (*per_run, *rotates, *staggered), "{mode}, {rotate}, {count}");
         assert_eq!(plan.pool, pool.map(LocationId), "{mode}: home first, the others in their order");
         assert_eq!((plan.slots.interval(), plan.longest), (Duration::from_mins(5), Duration::from_secs(30)));
     }
     let twice = monitor(json!({"mode": "Primary", "retry_on_failure": true}));
-    assert_eq!(RunPlan::of(&twice, &[LocationId(1)]).longest, Duration::from_mins(1));
+    assert_eq!(twice.run_plan(&[LocationId(1)]).longest, Duration::from_mins(1));
 }
 
 /// `timeout` of a script is that of one page load (fields.md 3).
@@ -210,7 +210,7 @@ fn a_playback_may_take_as_long_as_its_steps() {
         (json!({"script": two, "step_timeout": 45}), 90),
         (json!({"script": own, "step_timeout": 45, "retry_on_failure": true}), 2 * 52 + 360),
     ] {
-        let plan = RunPlan::of(&monitor_of(MonitorType::BrowserScript, fields.clone()), &[LocationId(1)]);
+        let plan = monitor_of(MonitorType::BrowserScript, fields.clone()).run_plan(&[LocationId(1)]);
         assert_eq!(plan.longest, Duration::from_secs(longest) + around, "{fields}");
     }
 }
@@ -225,7 +225,7 @@ fn a_round_trip_runs_at_one_location_at_a_time() {
                 "home_location": 2,
             });
             let trip = monitor_of(MonitorType::EmailRoundTrip, fields);
-            let plan = RunPlan::of(&trip, &[1, 2, 3].map(LocationId));
+            let plan = trip.run_plan(&[1, 2, 3].map(LocationId));
             let first = plan.slots.next_after(NOON);
             let runs = std::iter::successors(Some(first), |run| Some(plan.slots.next_after(*run))).take(3);
             let places: Vec<Vec<LocationId>> = runs.map(|run| plan.expected(run)).collect();
@@ -243,7 +243,7 @@ fn a_location_alone_runs_on_the_plain_grid_of_its_monitor() {
     for mode in ["Global Verify", "Primary", "Global Notify", "Round Robin", "SLA (MultiPOP)"] {
         for rotate_locations in [false, true] {
             let alone = monitor(json!({"mode": mode, "rotate_locations": rotate_locations}));
-            let plan = RunPlan::of(&alone, &[LocationId(4)]);
+            let plan = alone.run_plan(&[LocationId(4)]);
             assert_eq!(grid(&plan, LocationId(4)), Some(Grid::from(plan.slots)), "{mode}");
             assert_eq!(plan.part(LocationId(5)), None);
         }

@@ -4,8 +4,6 @@ use crate::alerting::Policy;
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, Mode};
 use crate::evaluate::certificate::ExpiryRule;
-use crate::evaluate::page::PageRule;
-use crate::schedule::RunPlan;
 use crate::schema::Monitor;
 
 use super::AlarmSettings;
@@ -15,8 +13,8 @@ use super::watched::Rules;
 pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSettings) -> Rules {
     let document = &monitor.document;
     let pool: Vec<LocationId> = facts.pool(monitor).into_iter().map(LocationId).collect();
-    let plan = RunPlan::of(monitor, &pool);
-    let expiry = ExpiryRule::of(document, facts.certificate_days);
+    let plan = monitor.run_plan(&pool);
+    let expiry = document.expiry_rule(facts.certificate_days);
     let policy = Policy {
         monitor_id: monitor.id,
         mode: document.text("mode").and_then(Mode::of_name).unwrap_or(Mode::GlobalVerify),
@@ -29,6 +27,6 @@ pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSett
         traceroute: document.flag("traceroute_on_error"),
         no_data_runs: settings.no_data_runs,
     };
-    let page = PageRule::of(document, settings.size_tolerance_percent);
+    let page = document.page_rule(settings.size_tolerance_percent);
     Rules { policy, expiry, page }
 }

@@ -42,7 +42,7 @@ impl Fleet {
         let agreements = by_monitor(&self.attached(caller, RecordKind::Sla, monitors).await?);
         let alerts = by_monitor(&self.attached(caller, RecordKind::PerformanceAlert, monitors).await?);
         let shown = |monitor: &Monitor| {
-            let script = ScriptFacts::of(&monitor.document);
+            let script = monitor.document.script_facts();
             let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
             let scene = Shown {
                 monitor,
