@@ -12,9 +12,9 @@ use std::path::Path;
 use sources::{Source, root, sources};
 use vigie::domain::MonitorType;
 use vigie::probe::REGISTRY;
-use vigie::schema::accept::Surroundings;
 use vigie::schema::intake::SecretAt;
 use vigie::schema::monitor_file::{Keys, load};
+use vigie::schema::validation_context::Surroundings;
 
 /// Floor 0, which everybody may import.
 const BASE: &[&str] = &["domain", "clock", "sync"];

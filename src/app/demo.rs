@@ -46,7 +46,7 @@ impl Demo {
         let label = "the authority of the demo".to_owned();
         settings.net.trust.authorities.push(Pem { label, text });
         if !settings.plans.is_empty() {
-            settings.plans.push(crate::schema::accept::Plan {
+            settings.plans.push(crate::schema::validation_context::Plan {
                 code: "demo".to_owned(),
                 types: Vec::new(),
                 least_interval: 1,

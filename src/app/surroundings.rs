@@ -4,7 +4,7 @@ use crate::catalog::{Common, KnownCertificate};
 use crate::domain::MonitorType;
 use crate::net::TlsVersions;
 use crate::probe;
-use crate::schema::accept::{Plan, Surroundings};
+use crate::schema::validation_context::{Plan, Surroundings};
 use crate::settings::Settings;
 
 /// Owns what [`Surroundings`] points to.

@@ -13,8 +13,8 @@ use crate::domain::{CustomerId, Location, LocationId, MonitorType, Record, Recor
 use crate::evaluate::settle::Quorum;
 use crate::schedule::Calendar;
 use crate::schema::Monitor;
-pub use crate::schema::accept::KnownProperty;
-use crate::schema::accept::{Plan, Surroundings};
+pub use crate::schema::validation_context::KnownProperty;
+use crate::schema::validation_context::{Plan, Surroundings};
 use crate::store::{Ledger, Page, RecordFilter, StoreError};
 
 /// Name at the start of alerts of accounts that have not chosen one.

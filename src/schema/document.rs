@@ -4,8 +4,8 @@ use std::cell::LazyCell;
 
 use serde_json::{Map, Value};
 
-use super::field::{Access, Field, Kind};
-use super::table::{self, Table, parts};
+use super::field::{Access, Field, Kind, Table};
+use super::table::{self, parts};
 use super::url_login;
 use crate::domain::MonitorType;
 use crate::script::ScriptFacts;
@@ -339,4 +339,5 @@ impl std::fmt::Debug for Document {
 }
 
 #[cfg(test)]
+#[path = "document_tests.rs"]
 mod tests;

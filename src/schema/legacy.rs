@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::document::{Document, Secrets};
-use super::field::{Field, Kind, Legacy};
-use super::table::{self, Table, mobile};
+use super::field::{Field, Kind, Legacy, Table};
+use super::table::{self, mobile};
 use crate::domain::MonitorType;
 use crate::syntax::source::Node;
 

@@ -13,6 +13,7 @@ mod rules;
 pub mod table;
 mod typed;
 mod url_login;
+pub mod validation_context;
 
 pub use document::{Document, Secrets};
 pub use monitor::{Monitor, Origin, Trail};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Document;
+use super::document::Document;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
 
 /// Where a monitor was written down.

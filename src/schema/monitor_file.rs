@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::accept::{Surroundings, create_with};
+use super::accept::create_with;
 use super::document::{Document, Secrets};
 use super::intake::{Form, SecretReader};
+use super::validation_context::Surroundings;
 use crate::domain::{CustomerId, MonitorType};
 use crate::syntax::source::{Node, NodeValue, Place};
 use crate::syntax::{FieldFault, Rule, nearest, shown};

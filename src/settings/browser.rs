@@ -4,85 +4,82 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::build::Reader;
+use super::reader::Reader;
 use crate::browser::{BrowserKind, HouseConfig, Remote};
 use crate::net::Network;
 use crate::syntax::Rule;
 use crate::syntax::source::Node;
 
-impl Reader<'_> {
-    /// The settings of `browser`.
-    pub(super) fn browser(&mut self) -> HouseConfig {
-        let path = |name: &str| self.optional(&format!("browser.{name}")).map(PathBuf::from);
-        let bytes =
-            |name: &str| self.node(&format!("browser.{name}")).to_json().as_u64().map(|mib| mib << 20);
-        let standard = HouseConfig::default();
-        HouseConfig {
-            folder: path("folder"),
-            user: self.optional("browser.user"),
-            sandbox: self.node("browser.sandbox").to_json() == true,
-            chromium: path("chromium"),
-            chromedriver: path("chromedriver"),
-            firefox: path("firefox"),
-            geckodriver: path("geckodriver"),
-            memory_bytes: bytes("memory_mb").unwrap_or(standard.memory_bytes),
-            total_memory_bytes: bytes("total_memory_mb"),
-            nice: u8::try_from(self.number("browser.nice")).unwrap_or(standard.nice),
-            start: Duration::from_secs(self.number("browser.start_seconds").unsigned_abs()),
-            remotes: self.remotes(),
-        }
+/// The settings of `browser`.
+pub(super) fn browser(reader: &mut Reader<'_>) -> HouseConfig {
+    let path = |name: &str| reader.optional(&format!("browser.{name}")).map(PathBuf::from);
+    let bytes = |name: &str| reader.node(&format!("browser.{name}")).to_json().as_u64().map(|mib| mib << 20);
+    let standard = HouseConfig::default();
+    HouseConfig {
+        folder: path("folder"),
+        user: reader.optional("browser.user"),
+        sandbox: reader.node("browser.sandbox").to_json() == true,
+        chromium: path("chromium"),
+        chromedriver: path("chromedriver"),
+        firefox: path("firefox"),
+        geckodriver: path("geckodriver"),
+        memory_bytes: bytes("memory_mb").unwrap_or(standard.memory_bytes),
+        total_memory_bytes: bytes("total_memory_mb"),
+        nice: u8::try_from(reader.number("browser.nice")).unwrap_or(standard.nice),
+        start: Duration::from_secs(reader.number("browser.start_seconds").unsigned_abs()),
+        remotes: remotes(reader),
     }
+}
 
-    fn remotes(&mut self) -> Vec<Remote> {
-        let entries = self.entries("browser.remote");
-        let mut remotes: Vec<Remote> = Vec::new();
-        for (at, entry) in &entries {
-            let path = format!("browser.remote[{at}]");
-            let Some(remote) = self.remote(&path, entry) else { continue };
-            remotes.push(remote);
-        }
-        remotes
+fn remotes(reader: &mut Reader<'_>) -> Vec<Remote> {
+    let entries = reader.entries("browser.remote");
+    let mut remotes: Vec<Remote> = Vec::new();
+    for (at, entry) in &entries {
+        let path = format!("browser.remote[{at}]");
+        let Some(remote) = remote(reader, &path, entry) else { continue };
+        remotes.push(remote);
     }
+    remotes
+}
 
-    fn remote(&mut self, path: &str, entry: &Node) -> Option<Remote> {
-        let text = |name: &str| entry.get(name).and_then(Node::as_text);
-        let place = |name: &str| entry.get(name).map_or(entry.place, |node| node.place);
-        let kind = BrowserKind::of_name(text("browser")?)?;
-        let plain = |url: &url::Url| {
-            url.scheme() == "http" && url.has_host() && url.username().is_empty() && url.password().is_none()
-        };
-        let Some(url) = url::Url::parse(text("url")?).ok().filter(plain) else {
-            let path = format!("{path}.url");
-            let message = format!("`{path}` must be an address that begins with `http://`, without a login");
-            self.fault(Rule::Format, &path, place("url"), message);
+fn remote(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Remote> {
+    let text = |name: &str| entry.get(name).and_then(Node::as_text);
+    let place = |name: &str| entry.get(name).map_or(entry.place, |node| node.place);
+    let kind = BrowserKind::of_name(text("browser")?)?;
+    let plain = |url: &url::Url| {
+        url.scheme() == "http" && url.has_host() && url.username().is_empty() && url.password().is_none()
+    };
+    let Some(url) = url::Url::parse(text("url")?).ok().filter(plain) else {
+        let path = format!("{path}.url");
+        let message = format!("`{path}` must be an address that begins with `http://`, without a login");
+        reader.fault(Rule::Format, &path, place("url"), message);
+        return None;
+    };
+    let forward_host: Option<IpAddr> = match text("forward_host").map(str::parse) {
+        Some(Err(_)) => {
+            let path = format!("{path}.forward_host");
+            let message = format!("`{path}` must be an address of this host, such as `192.0.2.7`");
+            reader.fault(Rule::Format, &path, place("forward_host"), message);
             return None;
-        };
-        let forward_host: Option<IpAddr> = match text("forward_host").map(str::parse) {
-            Some(Err(_)) => {
-                let path = format!("{path}.forward_host");
-                let message = format!("`{path}` must be an address of this host, such as `192.0.2.7`");
-                self.fault(Rule::Format, &path, place("forward_host"), message);
-                return None;
-            }
-            Some(Ok(address)) => Some(address),
-            None => None,
-        };
-        let listed = entry.get("from").map(Node::items).unwrap_or_default();
-        let mut from: Vec<Network> =
-            listed.iter().filter_map(Node::as_text).filter_map(|text| text.parse().ok()).collect();
-        let own = match url.host() {
-            Some(url::Host::Ipv4(address)) => Some(IpAddr::V4(address)),
-            Some(url::Host::Ipv6(address)) => Some(IpAddr::V6(address)),
-            _ => None,
-        };
-        if from.is_empty() {
-            from.extend(own.map(Network::host));
         }
-        if from.is_empty() {
-            let inner = format!("{path}.from");
-            let message = format!("`{inner}` is needed where the host of `{path}.url` is a name");
-            self.fault(Rule::Missing, &inner, entry.place, message);
-        }
-        Some(Remote { kind, url, forward_host, from })
+        Some(Ok(address)) => Some(address),
+        None => None,
+    };
+    let listed = entry.get("from").map(Node::items).unwrap_or_default();
+    let mut from: Vec<Network> =
+        listed.iter().filter_map(Node::as_text).filter_map(|text| text.parse().ok()).collect();
+    let own = match url.host() {
+        Some(url::Host::Ipv4(address)) => Some(IpAddr::V4(address)),
+        Some(url::Host::Ipv6(address)) => Some(IpAddr::V6(address)),
+        _ => None,
+    };
+    if from.is_empty() {
+        from.extend(own.map(Network::host));
     }
+    if from.is_empty() {
+        let inner = format!("{path}.from");
+        let message = format!("`{inner}` is needed where the host of `{path}.url` is a name");
+        reader.fault(Rule::Missing, &inner, entry.place, message);
+    }
+    Some(Remote { kind, url, forward_host, from })
 }

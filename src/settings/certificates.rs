@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::build::{PemCheck, Reader};
+use super::reader::{PemCheck, Reader};
 use crate::net::{Pem, Trust};
 use crate::schema::intake::SecretAt;
 use crate::service::open_pkcs12;
@@ -13,82 +13,80 @@ use crate::syntax::source::Node;
 /// Bytes of a PKCS#12; those of the API have no more either.
 const PACKED: u64 = 500_000;
 
-impl Reader<'_> {
-    /// Reads the files of `certificates` into `trust`.
-    pub(super) fn named_certificates(&mut self, trust: &mut Trust) {
-        for (at, entry) in self.entries("certificates") {
-            let path = format!("certificates[{at}]");
-            let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
-            let has = |name: &str| entry.get(name).is_some();
-            match ["ca_file", "cert_file", "key_file", "pkcs12_file", "password_file"].map(has) {
-                [true, false, false, false, false] => {
-                    let ca = self.part(&path, &entry, "ca_file", Pem::check_certificates);
-                    trust.named_authorities.extend(ca.map(|ca| (id, ca)));
-                }
-                [false, true, true, false, false] => {
-                    let pair = self.pair(&path, &entry);
-                    trust.client_certificates.extend(pair.map(|pair| (id, pair)));
-                }
-                [false, false, false, true, _] => {
-                    let opened = self.pkcs12(&path, &entry);
-                    trust.client_certificates.extend(opened.map(|opened| (id, opened)));
-                }
-                _ => {
-                    let message = format!(
-                        "`{path}` needs either `ca_file`, or `cert_file` and `key_file`, or `pkcs12_file`"
-                    );
-                    self.fault(Rule::Conflict, &path, entry.place, message);
-                }
+/// Reads the files of `certificates` into `trust`.
+pub(super) fn named_certificates(reader: &mut Reader<'_>, trust: &mut Trust) {
+    for (at, entry) in reader.entries("certificates") {
+        let path = format!("certificates[{at}]");
+        let id = entry.get("id").map_or(0, |id| id.to_json().as_i64().unwrap_or_default());
+        let has = |name: &str| entry.get(name).is_some();
+        match ["ca_file", "cert_file", "key_file", "pkcs12_file", "password_file"].map(has) {
+            [true, false, false, false, false] => {
+                let ca = part(reader, &path, &entry, "ca_file", Pem::check_certificates);
+                trust.named_authorities.extend(ca.map(|ca| (id, ca)));
+            }
+            [false, true, true, false, false] => {
+                let pair = pair(reader, &path, &entry);
+                trust.client_certificates.extend(pair.map(|pair| (id, pair)));
+            }
+            [false, false, false, true, _] => {
+                let opened = pkcs12(reader, &path, &entry);
+                trust.client_certificates.extend(opened.map(|opened| (id, opened)));
+            }
+            _ => {
+                let message = format!(
+                    "`{path}` needs either `ca_file`, or `cert_file` and `key_file`, or `pkcs12_file`"
+                );
+                reader.fault(Rule::Conflict, &path, entry.place, message);
             }
         }
     }
+}
 
-    /// Names and formats of the client certificates, by id.
-    pub(super) fn certificate_names(&self) -> BTreeMap<i64, (String, &'static str)> {
-        let name = |entry: &Node| {
-            let format = match (entry.get("cert_file"), entry.get("pkcs12_file")) {
-                (Some(_), _) => "PEM",
-                (None, Some(_)) => "PKCS#12",
-                (None, None) => return None,
-            };
-            Some((entry.get("id")?.to_json().as_i64()?, (entry.get("name")?.as_text()?.to_owned(), format)))
+/// Names and formats of the client certificates, by id.
+pub(super) fn certificate_names(reader: &Reader<'_>) -> BTreeMap<i64, (String, &'static str)> {
+    let name = |entry: &Node| {
+        let format = match (entry.get("cert_file"), entry.get("pkcs12_file")) {
+            (Some(_), _) => "PEM",
+            (None, Some(_)) => "PKCS#12",
+            (None, None) => return None,
         };
-        self.node("certificates").items().iter().filter_map(name).collect()
-    }
+        Some((entry.get("id")?.to_json().as_i64()?, (entry.get("name")?.as_text()?.to_owned(), format)))
+    };
+    reader.node("certificates").items().iter().filter_map(name).collect()
+}
 
-    fn part(&mut self, path: &str, entry: &Node, name: &str, check: PemCheck) -> Option<Pem> {
-        let node = entry.get(name)?;
-        self.pem(&format!("{path}.{name}"), node, check)
-    }
+fn part(reader: &mut Reader<'_>, path: &str, entry: &Node, name: &str, check: PemCheck) -> Option<Pem> {
+    let node = entry.get(name)?;
+    reader.pem(&format!("{path}.{name}"), node, check)
+}
 
-    fn pair(&mut self, path: &str, entry: &Node) -> Option<Pem> {
-        let certificate = self.part(path, entry, "cert_file", Pem::check_certificates);
-        let key = self.part(path, entry, "key_file", |_| Ok(()));
-        let both = certificate?.with_key(&key?);
-        self.usable(path, entry.place, both.check_client()).then_some(both)
-    }
+fn pair(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
+    let certificate = part(reader, path, entry, "cert_file", Pem::check_certificates);
+    let key = part(reader, path, entry, "key_file", |_| Ok(()));
+    let both = certificate?.with_key(&key?);
+    reader.usable(path, entry.place, both.check_client()).then_some(both)
+}
 
-    fn pkcs12(&mut self, path: &str, entry: &Node) -> Option<Pem> {
-        let node = entry.get("pkcs12_file")?;
-        let label = node.as_text()?.to_owned();
-        let password = match entry.get("password_file") {
-            None => String::new(),
-            Some(node) => {
-                let read = crate::app::read_secret(Path::new(""), SecretAt::File(node.as_text()?));
-                let inner = format!("{path}.password_file");
-                let fault =
-                    |reason| self.fault(Rule::Conflict, &inner, node.place, format!("`{inner}`: {reason}"));
-                read.map_err(fault).ok()?
-            }
-        };
-        let opened = read_bounded(Path::new(&label)).and_then(|packed| open_pkcs12(&packed, &password));
-        match opened {
-            Ok(text) => Some(Pem { label, text: text.to_vec() }),
-            Err(reason) => {
-                let inner = format!("{path}.pkcs12_file");
-                self.fault(Rule::Conflict, &inner, node.place, format!("`{inner}`: `{label}`: {reason}"));
-                None
-            }
+fn pkcs12(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
+    let node = entry.get("pkcs12_file")?;
+    let label = node.as_text()?.to_owned();
+    let password = match entry.get("password_file") {
+        None => String::new(),
+        Some(node) => {
+            let read = crate::app::read_secret(Path::new(""), SecretAt::File(node.as_text()?));
+            let inner = format!("{path}.password_file");
+            let fault =
+                |reason| reader.fault(Rule::Conflict, &inner, node.place, format!("`{inner}`: {reason}"));
+            read.map_err(fault).ok()?
+        }
+    };
+    let opened = read_bounded(Path::new(&label)).and_then(|packed| open_pkcs12(&packed, &password));
+    match opened {
+        Ok(text) => Some(Pem { label, text: text.to_vec() }),
+        Err(reason) => {
+            let inner = format!("{path}.pkcs12_file");
+            reader.fault(Rule::Conflict, &inner, node.place, format!("`{inner}`: `{label}`: {reason}"));
+            None
         }
     }
 }

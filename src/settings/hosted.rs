@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::build::{EngineSettings, Reader, Settings, null};
+use super::engine::{EngineSettings, engine};
 use super::kind::{server, target};
+use super::reader::{Reader, null};
 use crate::domain::{Location, LocationId};
 use crate::net::{EgressPolicy, Endpoint, NameServers, NetConfig, Proxy, Source};
 use crate::syntax::Rule;
@@ -28,103 +29,71 @@ pub struct Hosted {
     pub connectivity: Vec<Endpoint>,
 }
 
-impl Settings {
-    /// Every location that this process hosts, the default of accounts first.
-    #[must_use]
-    pub fn hosted(&self) -> Vec<Hosted> {
-        let first = Hosted {
-            location: self.location.clone(),
-            net: self.net.clone(),
-            proxy: self.proxy.clone(),
-            proxies: self.proxies.clone(),
-            engine: self.engine,
-            verifies: self.verifies,
-            connectivity: self.connectivity.clone(),
-        };
-        let mut all = vec![first];
-        all.extend(self.others.iter().cloned());
-        for other in all.iter_mut().skip(1) {
-            other.net.trust = self.net.trust.clone();
-            other.proxies = self.proxies.clone();
+/// The entries of `locations`.
+pub(super) fn others(reader: &mut Reader<'_>) -> Vec<Hosted> {
+    let first = reader.number("location.id");
+    let mut others = Vec::new();
+    for (at, entry) in reader.entries("locations") {
+        let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
+        let id = number("id").unwrap_or_default();
+        if id == first {
+            let place = entry.get("id").map_or(entry.place, |node| node.place);
+            let path = format!("locations[{at}].id");
+            let message = format!("`{path}` is the number of the location of `location` already");
+            reader.fault(Rule::Duplicate, &path, place, message);
         }
-        all
+        let proxy = proxy(reader, &format!("locations[{at}]"), |name| entry.get(name).cloned());
+        others.push(Hosted { proxy, ..other(reader, &entry, LocationId(id)) });
     }
-
-    /// Their numbers, in the same order.
-    #[must_use]
-    pub fn location_ids(&self) -> Vec<i64> {
-        let others = self.others.iter().map(|other| other.location.id.0);
-        std::iter::once(self.location.id.0).chain(others).collect()
-    }
+    others
 }
 
-impl Reader<'_> {
-    /// The entries of `locations`.
-    pub(super) fn others(&mut self) -> Vec<Hosted> {
-        let first = self.number("location.id");
-        let mut others = Vec::new();
-        for (at, entry) in self.entries("locations") {
-            let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
-            let id = number("id").unwrap_or_default();
-            if id == first {
-                let place = entry.get("id").map_or(entry.place, |node| node.place);
-                let path = format!("locations[{at}].id");
-                let message = format!("`{path}` is the number of the location of `location` already");
-                self.fault(Rule::Duplicate, &path, place, message);
-            }
-            let proxy = self.proxy(&format!("locations[{at}]"), |name| entry.get(name).cloned());
-            others.push(Hosted { proxy, ..self.other(&entry, LocationId(id)) });
+/// The proxy of the location at `path` with its login, out of the values that `of` knows by name.
+pub(super) fn proxy(reader: &mut Reader<'_>, path: &str, of: impl Fn(&str) -> Option<Node>) -> Option<Proxy> {
+    let text = |name: &str| of(name).as_ref().and_then(Node::as_text).map(str::to_owned);
+    let place = |name: &str| of(name).map(|node| node.place).unwrap_or_default();
+    let (username, password) = ("proxy_username", "proxy_password_file");
+    for (there, missing) in [(username, "proxy"), (password, username)] {
+        if text(there).is_some() && text(missing).is_none() {
+            let message = format!("`{path}.{there}` needs `{path}.{missing}` as well");
+            reader.fault(Rule::Missing, &format!("{path}.{there}"), place(there), message);
         }
-        others
     }
-
-    /// The proxy of the location at `path` with its login, out of the values that `of` knows by name.
-    pub(super) fn proxy(&mut self, path: &str, of: impl Fn(&str) -> Option<Node>) -> Option<Proxy> {
-        let text = |name: &str| of(name).as_ref().and_then(Node::as_text).map(str::to_owned);
-        let place = |name: &str| of(name).map(|node| node.place).unwrap_or_default();
-        let (username, password) = ("proxy_username", "proxy_password_file");
-        for (there, missing) in [(username, "proxy"), (password, username)] {
-            if text(there).is_some() && text(missing).is_none() {
-                let message = format!("`{path}.{there}` needs `{path}.{missing}` as well");
-                self.fault(Rule::Missing, &format!("{path}.{there}"), place(there), message);
-            }
-        }
-        let name = text(username);
-        if name.as_ref().is_some_and(|name| name.contains(':')) {
-            // Where it ends would not be known (RFC 7617, section 2).
-            let message = format!("`{path}.{username}` must be a text without a colon");
-            self.fault(Rule::Format, &format!("{path}.{username}"), place(username), message);
-        }
-        let secret = of(password).map(|node| self.secret(&format!("{path}.{password}"), &node));
-        let proxy = Proxy::from(target(&text("proxy")?)?);
-        Some(match name {
-            Some(name) => proxy.for_user(&name, &secret.unwrap_or_default().0),
-            None => proxy,
-        })
+    let name = text(username);
+    if name.as_ref().is_some_and(|name| name.contains(':')) {
+        // Where it ends would not be known (RFC 7617, section 2).
+        let message = format!("`{path}.{username}` must be a text without a colon");
+        reader.fault(Rule::Format, &format!("{path}.{username}"), place(username), message);
     }
+    let secret = of(password).map(|node| reader.secret(&format!("{path}.{password}"), &node));
+    let proxy = Proxy::from(target(&text("proxy")?)?);
+    Some(match name {
+        Some(name) => proxy.for_user(&name, &secret.unwrap_or_default().0),
+        None => proxy,
+    })
+}
 
-    fn other(&self, entry: &Node, id: LocationId) -> Hosted {
-        let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
-        let most =
-            |name: &str, own: usize| number(name).and_then(|most| usize::try_from(most).ok()).unwrap_or(own);
-        let engine = self.engine();
-        let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
-        Hosted {
-            location: Location { id, name, region: number("region").unwrap_or_default() },
-            net: way_out(|name| entry.get(name).unwrap_or_else(|| null())),
-            proxy: None,
-            proxies: BTreeMap::new(),
-            engine: EngineSettings {
-                total: most("total", engine.total),
-                light: most("light", engine.light),
-                heavy: most("heavy", engine.heavy),
-                per_target: most("per_target", engine.per_target),
-                queue: most("queue", engine.queue),
-                drain: engine.drain,
-            },
-            verifies: entry.get("verifies").is_some_and(|node| node.to_json() == true),
-            connectivity: entry.get("connectivity_targets").map(targets).unwrap_or_default(),
-        }
+fn other(reader: &Reader<'_>, entry: &Node, id: LocationId) -> Hosted {
+    let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
+    let most =
+        |name: &str, own: usize| number(name).and_then(|most| usize::try_from(most).ok()).unwrap_or(own);
+    let engine = engine(reader);
+    let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
+    Hosted {
+        location: Location { id, name, region: number("region").unwrap_or_default() },
+        net: way_out(|name| entry.get(name).unwrap_or_else(|| null())),
+        proxy: None,
+        proxies: BTreeMap::new(),
+        engine: EngineSettings {
+            total: most("total", engine.total),
+            light: most("light", engine.light),
+            heavy: most("heavy", engine.heavy),
+            per_target: most("per_target", engine.per_target),
+            queue: most("queue", engine.queue),
+            drain: engine.drain,
+        },
+        verifies: entry.get("verifies").is_some_and(|node| node.to_json() == true),
+        connectivity: entry.get("connectivity_targets").map(targets).unwrap_or_default(),
     }
 }
 

@@ -2,26 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use super::build::Reader;
+use super::reader::Reader;
 use crate::browser::{Device, Guise};
 use crate::catalog::Mobile;
 use crate::forward_proxy::BlockedHosts;
 use crate::syntax::source::Node;
 
-impl Reader<'_> {
-    /// The entries of `mobile.profiles`, by `subtype`.
-    pub(super) fn devices(&mut self) -> BTreeMap<i64, Device> {
-        let entries = self.entries("mobile.profiles");
-        let device =
-            |(_, entry): &(usize, Node)| Some((entry.get("subtype")?.to_json().as_i64()?, device(entry)?));
-        entries.iter().filter_map(device).collect()
-    }
+/// The entries of `mobile.profiles`, by `subtype`.
+pub(super) fn devices(reader: &mut Reader<'_>) -> BTreeMap<i64, Device> {
+    let entries = reader.entries("mobile.profiles");
+    let device =
+        |(_, entry): &(usize, Node)| Some((entry.get("subtype")?.to_json().as_i64()?, device(entry)?));
+    entries.iter().filter_map(device).collect()
+}
 
-    /// What accounts know of them, and where the mobile networks are.
-    pub(super) fn mobile(&self, devices: &BTreeMap<i64, Device>) -> Mobile {
-        let profiles = devices.iter().map(|(subtype, device)| (*subtype, device.name.clone())).collect();
-        Mobile { region: self.node("mobile.region").to_json().as_i64(), profiles }
-    }
+/// What accounts know of them, and where the mobile networks are.
+pub(super) fn mobile(reader: &Reader<'_>, devices: &BTreeMap<i64, Device>) -> Mobile {
+    let profiles = devices.iter().map(|(subtype, device)| (*subtype, device.name.clone())).collect();
+    Mobile { region: reader.node("mobile.region").to_json().as_i64(), profiles }
 }
 
 fn device(entry: &Node) -> Option<Device> {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::build::Reader;
 use super::kind::target;
+use super::reader::Reader;
 use crate::net::{Proxy, ProxyKind};
 use crate::syntax::Rule;
 use crate::syntax::source::Node;
@@ -11,47 +11,45 @@ use crate::syntax::source::Node;
 /// Bytes of a user name or password of SOCKS 5 (RFC 1929 2).
 const SOCKS_LOGIN: std::ops::RangeInclusive<usize> = 1..=255;
 
-impl Reader<'_> {
-    /// The entries of `proxies`, by id.
-    pub(super) fn proxies(&mut self) -> BTreeMap<i64, Proxy> {
-        let entries = self.entries("proxies");
-        entries.iter().filter_map(|(at, entry)| self.named_proxy(&format!("proxies[{at}]"), entry)).collect()
-    }
+/// The entries of `proxies`, by id.
+pub(super) fn proxies(reader: &mut Reader<'_>) -> BTreeMap<i64, Proxy> {
+    let entries = reader.entries("proxies");
+    entries.iter().filter_map(|(at, entry)| named_proxy(reader, &format!("proxies[{at}]"), entry)).collect()
+}
 
-    fn named_proxy(&mut self, path: &str, entry: &Node) -> Option<(i64, Proxy)> {
-        let text = |name: &str| entry.get(name).and_then(Node::as_text).map(str::to_owned);
-        let kind = ProxyKind::of_name(&text("kind")?)?;
-        let proxy = Proxy::new(kind, target(&text("server")?)?);
-        let id = entry.get("id")?.to_json().as_i64()?;
-        let (name, file) = (text("username"), entry.get("password_file"));
-        let password = file.map(|node| self.secret(&format!("{path}.password_file"), node));
-        let Some(name) = name else {
-            if let Some(file) = file {
-                let message = format!("`{path}.password_file` needs `{path}.username` as well");
-                self.fault(Rule::Missing, &format!("{path}.password_file"), file.place, message);
-            }
-            return Some((id, proxy));
-        };
-        let password = password.unwrap_or_default();
-        let place = entry.get("username").map(|node| node.place).unwrap_or_default();
-        let wrong = match kind {
-            // Where the name ends would not be known (RFC 7617 2).
-            ProxyKind::Http if name.contains(':') => Some(("username", "must be a text without a colon")),
-            ProxyKind::Socks5 if !SOCKS_LOGIN.contains(&name.len()) => {
-                Some(("username", "must have 1 to 255 bytes"))
-            }
-            ProxyKind::Socks5 if file.is_none() => {
-                Some(("username", "needs `password_file` as well: SOCKS 5 has no login without a password"))
-            }
-            ProxyKind::Socks5 if !SOCKS_LOGIN.contains(&password.0.len()) => {
-                Some(("password_file", "must hold a password of 1 to 255 bytes"))
-            }
-            _ => None,
-        };
-        if let Some((part, words)) = wrong {
-            let path = format!("{path}.{part}");
-            self.fault(Rule::Format, &path, place, format!("`{path}` {words}"));
+fn named_proxy(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<(i64, Proxy)> {
+    let text = |name: &str| entry.get(name).and_then(Node::as_text).map(str::to_owned);
+    let kind = ProxyKind::of_name(&text("kind")?)?;
+    let proxy = Proxy::new(kind, target(&text("server")?)?);
+    let id = entry.get("id")?.to_json().as_i64()?;
+    let (name, file) = (text("username"), entry.get("password_file"));
+    let password = file.map(|node| reader.secret(&format!("{path}.password_file"), node));
+    let Some(name) = name else {
+        if let Some(file) = file {
+            let message = format!("`{path}.password_file` needs `{path}.username` as well");
+            reader.fault(Rule::Missing, &format!("{path}.password_file"), file.place, message);
         }
-        Some((id, proxy.for_user(&name, &password.0)))
+        return Some((id, proxy));
+    };
+    let password = password.unwrap_or_default();
+    let place = entry.get("username").map(|node| node.place).unwrap_or_default();
+    let wrong = match kind {
+        // Where the name ends would not be known (RFC 7617 2).
+        ProxyKind::Http if name.contains(':') => Some(("username", "must be a text without a colon")),
+        ProxyKind::Socks5 if !SOCKS_LOGIN.contains(&name.len()) => {
+            Some(("username", "must have 1 to 255 bytes"))
+        }
+        ProxyKind::Socks5 if file.is_none() => {
+            Some(("username", "needs `password_file` as well: SOCKS 5 has no login without a password"))
+        }
+        ProxyKind::Socks5 if !SOCKS_LOGIN.contains(&password.0.len()) => {
+            Some(("password_file", "must hold a password of 1 to 255 bytes"))
+        }
+        _ => None,
+    };
+    if let Some((part, words)) = wrong {
+        let path = format!("{path}.{part}");
+        reader.fault(Rule::Format, &path, place, format!("`{path}` {words}"));
     }
+    Some((id, proxy.for_user(&name, &password.0)))
 }

@@ -16,8 +16,8 @@ use vigie::domain::{
 };
 use vigie::pipeline::{Agent, PlanError, Planned, Planner};
 use vigie::schema::Monitor;
-use vigie::schema::accept::Plan;
 use vigie::schema::intake::Form;
+use vigie::schema::validation_context::Plan;
 use vigie::service::{Caller, Fleet, FleetParts, Refusal, Saved, Via};
 use vigie::store::{
     Answer, AuditEntry, AuditFilter, AuditRow, KeptMonitor, Ledger, Listed, Page, RecordFilter, Reseal,

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use vigie::domain::{CustomerId, MonitorType};
 use vigie::schema::Secrets;
-use vigie::schema::accept::Surroundings;
 use vigie::schema::forms::reference_page;
 use vigie::schema::intake::{SecretAt, no_secrets};
 use vigie::schema::monitor_file::{Keys, MonitorFiles, check_files, entry, load};
+use vigie::schema::validation_context::Surroundings;
 
 fn read(text: &str) -> MonitorFiles {
     load(&[("a.yaml".to_owned(), text.to_owned())], Keys::Required, &Surroundings::default(), &no_secrets)

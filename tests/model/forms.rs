@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType;
-use vigie::schema::accept::Surroundings;
 use vigie::schema::field::{Access, Field, Kind};
 use vigie::schema::intake::Form;
 use vigie::schema::table::Table;
+use vigie::schema::validation_context::Surroundings;
 use vigie::schema::{Document, Secrets, legacy, table};
 use vigie::syntax::FieldFault;
 use vigie::syntax::source::Node;

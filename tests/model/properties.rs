@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
-use vigie::schema::accept::{KnownProperty, Surroundings};
 use vigie::schema::intake::Form;
+use vigie::schema::validation_context::{KnownProperty, Surroundings};
 
 use crate::model::support::{made, minimal, with};
 

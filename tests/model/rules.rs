@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::schema::accept::{Plan, Surroundings};
 use vigie::schema::intake::Form;
+use vigie::schema::validation_context::{Plan, Surroundings};
 
 use crate::model::support::{changed, document, made, minimal, with};
 

@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType;
-use vigie::schema::accept::{Surroundings, create, patch};
+use vigie::schema::accept::{create, patch};
 use vigie::schema::field::{Field, Kind};
 use vigie::schema::forms::{Role, components, create_example, name, patch_example};
 use vigie::schema::intake::{Form, Intake, no_secrets};
 use vigie::schema::table::{Table, account};
+use vigie::schema::validation_context::Surroundings;
 use vigie::schema::{Secrets, table};
 use vigie::syntax::format::Format;
 use vigie::syntax::source::Node;

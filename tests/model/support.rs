@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 use vigie::domain::MonitorType;
 use vigie::schema::Document;
-use vigie::schema::accept::{Accepted, Surroundings, create, patch};
+use vigie::schema::accept::{Accepted, create, patch};
 use vigie::schema::field::{Field, Kind};
 use vigie::schema::intake::Form;
+use vigie::schema::validation_context::Surroundings;
 use vigie::syntax::FieldFault;
 use vigie::syntax::format::Format;
 use vigie::syntax::source::Node;

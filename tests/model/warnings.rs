@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::schema::accept::Surroundings;
 use vigie::schema::intake::Form;
+use vigie::schema::validation_context::Surroundings;
 
 use crate::model::rules::around;
 use crate::model::support::{made, minimal, with};

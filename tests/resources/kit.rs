@@ -12,8 +12,9 @@ use vigie::domain::{
     Revision, Role, Timestamp, UserId,
 };
 use vigie::pipeline::{Agent, PlanError, Planned, Planner};
-use vigie::schema::accept::{Surroundings, create};
+use vigie::schema::accept::create;
 use vigie::schema::intake::Form;
+use vigie::schema::validation_context::Surroundings;
 use vigie::schema::{Monitor, Origin, Trail};
 use vigie::service::{Caller, Refusal, ResourceParts, Resources, Saved, Via};
 use vigie::store::{

@@ -2,9 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::field::{Access, Field, Kind};
-use super::super::table::Table;
 use crate::domain::MonitorType;
+use crate::schema::field::{Access, Field, Kind, Table};
 use crate::syntax::format::Format;
 
 /// A body that makes one: the required fields, and what its rules ask for beside them.

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::super::field::Kind;
-use super::super::table::{self, Table};
-use super::parts;
+use super::parts::parts;
 use crate::domain::MonitorType;
+use crate::schema::field::{Kind, Table};
+use crate::schema::table;
 use crate::syntax::format::Format;
 
 /// The reference page of all types, in Markdown.

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::field::{Access, Field, Kind};
 use super::pattern::{format_name, pattern};
-use super::{Role, reference_to, whole};
+use super::role::{Role, reference_to, whole};
+use crate::schema::field::{Access, Field, Kind};
 use crate::syntax::MASK;
 use crate::syntax::format::Format;
 

@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
-use super::super::field::{Field, Kind, Legacy};
-use super::super::url_login;
-use super::{Form, Intake, is_empty};
+use super::fields::Intake;
+use super::form::Form;
+use super::wording::{is_empty, quoted, spelled};
+use crate::schema::field::{Field, Kind, Legacy};
+use crate::schema::url_login;
 use crate::script;
 use crate::syntax::format::Format;
 use crate::syntax::source::{Node, NodeValue};
@@ -277,20 +279,5 @@ fn given(field: &Field, node: &Node) -> String {
         }
         Some(text) if field.is_script() && script::hides(text) => format!("a text of {} bytes", text.len()),
         _ => shown(node),
-    }
-}
-
-pub(super) fn quoted(node: &Node) -> String {
-    spelled(&shown(node), node)
-}
-
-fn spelled(given: &str, node: &Node) -> String {
-    match &node.value {
-        NodeValue::List(_) | NodeValue::Map(_) => given.to_owned(),
-        NodeValue::Text(text) if !text.is_empty() && text.parse::<f64>().is_ok() => {
-            format!("the text `{given}`")
-        }
-        NodeValue::Text(text) if text.is_empty() => "empty".to_owned(),
-        _ => format!("`{given}`"),
     }
 }

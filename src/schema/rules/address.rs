@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::super::table::{ftp, mail};
-use super::Bench;
+use super::judged::Bench;
 use crate::domain::MonitorType;
 use crate::syntax::format::{Service, service};
 

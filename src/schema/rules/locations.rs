@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::intake::Form;
 use super::super::table::mobile;
-use super::Bench;
+use super::judged::Bench;
 
 pub(super) fn check(bench: &mut Bench<'_>) {
     if !bench.sound(&["locations"]) {

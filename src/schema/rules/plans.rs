@@ -1,6 +1,6 @@
 //! Limits of billing plans, when the settings have any (fields.md 3).
 
-use super::Bench;
+use super::judged::Bench;
 
 pub(super) fn check(bench: &mut Bench<'_>) {
     let Some(plans) = bench.around().plans else { return };

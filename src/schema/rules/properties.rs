@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::Bench;
+use super::judged::Bench;
 use crate::syntax::Rule;
 
 pub(super) fn check(bench: &mut Bench<'_>) {

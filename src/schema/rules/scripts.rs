@@ -3,7 +3,7 @@
 use base64::Engine as _;
 
 use super::super::document::Document;
-use super::{Bench, Judged};
+use super::judged::{Bench, Judged};
 use crate::domain::{MonitorType, same_secret};
 use crate::script::dialect::Script;
 use crate::script::{ScriptFault, hides, same_protected, well_formed};
@@ -86,7 +86,7 @@ fn archive(bench: &mut Bench<'_>) {
 const MOST_TOLD: usize = 20;
 
 /// Of a script that cannot be played, which is stored nevertheless.
-pub(super) fn warnings(judged: &Judged<'_>) -> Vec<String> {
+pub(in crate::schema) fn warnings(judged: &Judged<'_>) -> Vec<String> {
     let document = judged.document;
     let Some(text) = document.text("script") else { return Vec::new() };
     match document.kind() {

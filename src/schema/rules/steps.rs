@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{Bench, regex_problem};
+use super::judged::{Bench, regex_problem};
 use crate::syntax::template::has_names;
 use crate::syntax::{Rule, path as paths};
 

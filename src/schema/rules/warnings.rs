@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::super::Document;
-use super::{Judged, scripts};
+use super::super::document::Document;
+use super::judged::Judged;
+use super::scripts;
 use crate::domain::MonitorType;
 use crate::script::dialect::Script;
 

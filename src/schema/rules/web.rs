@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Bench, regex_problem};
+use super::judged::{Bench, regex_problem};
 use crate::domain::MonitorType;
 use crate::syntax::Rule;
 

@@ -1,9 +1,10 @@
 //! Bodies of the APIs beside monitors: blackouts, bulk edits, clone, event, login (interface.md 2.4–2.7).
 
-use super::super::field::{Field, Kind, Preset};
+use super::super::field::{Field, Kind, Preset, Table};
+use super::ids::ID;
 use super::parts::{CUSTOM_PROPERTY, LOCATION};
-use super::shared::{ID, INTERVALS, MODES, RUNNING, TIMEOUTS, reported};
-use super::{Table, alerting, records};
+use super::shared::{INTERVALS, MODES, RUNNING, TIMEOUTS, reported};
+use super::{alerting, records};
 use crate::syntax::format::Format;
 
 static PROPERTIES: Kind = Kind::Object(&CUSTOM_PROPERTY);

@@ -1,9 +1,9 @@
 //! What accounts have for alerting (behaviour.md 1, 6, 7): recipients, groups, templates, agreements,
 //! performance alerts; and what is answered about it: outages, messages.
 
-use super::super::field::{Field, Kind, Preset};
-use super::Table;
-use super::shared::{ID, reported};
+use super::super::field::{Field, Kind, Preset, Table};
+use super::ids::ID;
+use super::shared::reported;
 use crate::syntax::format::Format;
 
 const WORD: Kind = Kind::Text { min: 0, max: 255, format: Format::Any };

@@ -1,7 +1,6 @@
 //! `browserscript` (interface.md 2.2).
 
-use super::super::field::{Access, Field, Kind, Legacy, Preset};
-use super::Table;
+use super::super::field::{Access, Field, Kind, Legacy, Preset, Table};
 use super::parts::{CAPTURE, CONTENT_VIEW};
 use super::shared::{
     CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY, IPV6, KEYWORD, PROXY, REPORTED, RUNNING, TRUST, reported,

@@ -1,7 +1,6 @@
 //! `ftp` and `ftp-ssl` (interface.md 2.2).
 
-use super::super::field::{Field, Preset};
-use super::Table;
+use super::super::field::{Field, Preset, Table};
 use super::shared::{
     CLIENT_CERTIFICATE, IDENTITY, IPV4_ADDRESS, PORT, REPORTED, RUNNING, SSL_VERSION, TRUST,
 };

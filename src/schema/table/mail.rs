@@ -1,7 +1,6 @@
 //! `email-imap`, `email-pop`, `email-smtp` and `email-round-trip` (interface.md 2.2, fields.md 2).
 
-use super::super::field::Field;
-use super::Table;
+use super::super::field::{Field, Table};
 use super::shared::{IDENTITY, IPV4_ADDRESS, PORT, REPORTED, RUNNING, TRUST};
 use crate::syntax::format::Format;
 

@@ -1,9 +1,9 @@
 //! `mobilecloud` and `mobilelab` (interface.md 2.2).
 
-use super::super::field::{Field, Kind, Preset};
-use super::Table;
+use super::super::field::{Field, Kind, Preset, Table};
+use super::ids::ID;
 use super::parts::LOCATION;
-use super::shared::{ID, IDENTITY, INTERVALS, REPORTED, RUNNING, reported};
+use super::shared::{IDENTITY, INTERVALS, REPORTED, RUNNING, reported};
 use crate::syntax::format::Format;
 
 /// Modes of handsets; the default first.

@@ -1,20 +1,15 @@
 //! The field table: every field of every monitor type and sub-object, declared once (architecture.md 4).
 //! Parsing, printing, messages, schema and reference page derive from it.
 
-use std::sync::OnceLock;
-
-use serde_json::{Map, Value};
-
-use super::field::{Access, Field, Kind};
-use crate::domain::MonitorType;
-
 pub mod account;
 pub mod alerting;
 pub mod browser;
 pub mod ftp;
+pub mod ids;
 pub mod mail;
 pub mod mobile;
 pub mod network;
+mod of_type;
 pub mod orders;
 pub mod parts;
 pub mod projects;
@@ -23,143 +18,6 @@ pub mod shared;
 pub mod steps;
 pub mod web;
 
-/// The fields of one object: of a monitor type, a sub-object, an input of the APIs, the settings.
-pub struct Table {
-    /// What it describes, as messages and the schema name it.
-    pub name: &'static str,
-    /// One line for people, without a full stop.
-    pub about: &'static str,
-    groups: &'static [&'static [Field]],
-    index: OnceLock<Index>,
-}
+pub use of_type::of;
 
-/// What is looked up often, made once.
-struct Index {
-    fields: Vec<&'static Field>,
-    /// Positions in `fields`, sorted by name.
-    sorted: Vec<u16>,
-    defaults: Vec<Option<Value>>,
-    /// Every value of a field of few values, so that documents can share them.
-    known: Vec<Vec<Value>>,
-}
-
-impl Table {
-    /// A table of groups of fields; a later field replaces an earlier one of the same name in its place.
-    #[must_use]
-    pub const fn new(name: &'static str, about: &'static str, groups: &'static [&'static [Field]]) -> Self {
-        Self { name, about, groups, index: OnceLock::new() }
-    }
-
-    /// The fields in order.
-    #[must_use]
-    pub fn fields(&self) -> &[&'static Field] {
-        &self.index().fields
-    }
-
-    /// The field called `name` in version 3.
-    #[must_use]
-    pub fn field(&self, name: &str) -> Option<&'static Field> {
-        self.position(name).map(|position| self.index().fields[position])
-    }
-
-    /// The field called `name` in the legacy API.
-    #[must_use]
-    pub fn legacy_field(&self, name: &str) -> Option<&'static Field> {
-        self.fields().iter().copied().find(|field| field.legacy_name() == name)
-    }
-
-    /// The place of `name` in [`Table::fields`].
-    #[must_use]
-    pub fn position(&self, name: &str) -> Option<usize> {
-        let index = self.index();
-        let found = index.sorted.binary_search_by(|at| index.fields[usize::from(*at)].name.cmp(name));
-        found.ok().map(|at| usize::from(index.sorted[at]))
-    }
-
-    /// The default of the field at `position`.
-    #[must_use]
-    pub fn default_at(&self, position: usize) -> Option<&Value> {
-        self.index().defaults.get(position)?.as_ref()
-    }
-
-    /// The shared copy of `value`, when the field at `position` is one of few values.
-    #[must_use]
-    pub fn known_at(&self, position: usize, value: &Value) -> Option<&Value> {
-        self.index().known.get(position)?.iter().find(|known| *known == value)
-    }
-
-    /// The defaults of all fields that have one.
-    #[must_use]
-    pub fn defaults(&self) -> Map<String, Value> {
-        let with_default = |field: &&'static Field| Some((field.name.to_owned(), field.default_value()?));
-        self.fields()
-            .iter()
-            .filter(|field| matches!(field.access, Access::Open | Access::ReadOnlyInV3))
-            .filter_map(with_default)
-            .collect()
-    }
-
-    fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::of(self.groups))
-    }
-}
-
-impl Index {
-    fn of(groups: &'static [&'static [Field]]) -> Self {
-        let mut fields: Vec<&'static Field> = Vec::new();
-        for field in groups.iter().copied().flatten() {
-            match fields.iter_mut().find(|earlier| earlier.name == field.name) {
-                Some(earlier) => *earlier = field,
-                None => fields.push(field),
-            }
-        }
-        let mut sorted: Vec<u16> = (0..).take(fields.len()).collect();
-        sorted.sort_by_key(|at| fields[usize::from(*at)].name);
-        let defaults = fields.iter().map(|field| field.default_value()).collect();
-        let known = fields.iter().map(|field| few_values(&field.kind)).collect();
-        Self { fields, sorted, defaults, known }
-    }
-}
-
-fn few_values(kind: &Kind) -> Vec<Value> {
-    match kind {
-        Kind::Flag => vec![Value::Bool(false), Value::Bool(true)],
-        Kind::IntOf(choices) => choices.iter().copied().map(Value::from).collect(),
-        Kind::TextOf(choices) => choices.iter().copied().map(Value::from).collect(),
-        _ => Vec::new(),
-    }
-}
-
-impl std::fmt::Debug for Table {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Table").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// The table of a monitor type.
-#[must_use]
-pub fn of(kind: MonitorType) -> &'static Table {
-    match kind {
-        MonitorType::Website => &web::WEBSITE,
-        MonitorType::WebsiteSsl => &web::WEBSITE_SSL,
-        MonitorType::WebsiteApi => &steps::WEBSITE_API,
-        MonitorType::WebsiteSslApi => &steps::WEBSITE_SSL_API,
-        MonitorType::Tcp => &network::TCP,
-        MonitorType::Ping => &network::PING,
-        MonitorType::NameServer => &network::NAME_SERVER,
-        MonitorType::EmailImap => &mail::IMAP,
-        MonitorType::EmailPop => &mail::POP,
-        MonitorType::EmailSmtp => &mail::SMTP,
-        MonitorType::EmailRoundTrip => &mail::ROUND_TRIP,
-        MonitorType::Ftp => &ftp::FTP,
-        MonitorType::FtpSsl => &ftp::FTP_SSL,
-        MonitorType::MobileCloud => &mobile::CLOUD,
-        MonitorType::MobileLab => &mobile::LAB,
-        MonitorType::BrowserScript => &browser::SCRIPT,
-        MonitorType::Selenium => &projects::SELENIUM,
-        MonitorType::Api => &projects::API,
-        MonitorType::CollectionApi => &projects::COLLECTION,
-        MonitorType::SecurityScan => &projects::SECURITY_SCAN,
-        MonitorType::HostAgent => &projects::HOST_AGENT,
-    }
-}
+pub use super::field::Table;

@@ -1,7 +1,6 @@
 //! `tcp`, `ping` and `name-server` (interface.md 2.2, fields.md 2).
 
-use super::super::field::{Field, Kind, Preset};
-use super::Table;
+use super::super::field::{Field, Kind, Preset, Table};
 use super::parts::DIALOGUE_LINE;
 use super::shared::{IDENTITY, IPV4_ADDRESS, PORT, REPORTED, RUNNING, TRUST};
 use crate::syntax::format::Format;

@@ -1,8 +1,8 @@
 //! Bodies of calls that order something of monitors: a rest, and what `vigie apply` sends.
 
-use super::super::field::{Field, Kind};
-use super::Table;
-use super::shared::{ID, reported};
+use super::super::field::{Field, Kind, Table};
+use super::ids::ID;
+use super::shared::reported;
 use crate::syntax::format::Format;
 
 /// The pause of a monitor (behaviour.md 1).

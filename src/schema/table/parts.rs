@@ -2,9 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::super::field::{Access, Field, Kind, Preset};
-use super::Table;
-use super::shared::ID;
+use super::super::field::{Access, Field, Kind, Preset, Table};
+use super::ids::ID;
 use crate::redaction::names::is_telling;
 use crate::syntax::comparison::{COMPARISONS, SOURCES};
 use crate::syntax::format::Format;

@@ -1,7 +1,6 @@
 //! `api`, `collection-api`, `selenium`, `security-scan` and `hostagent` (fields.md 2).
 
-use super::super::field::{Field, Kind};
-use super::Table;
+use super::super::field::{Field, Kind, Table};
 use super::browser::{CAPTURING, MAX_SCRIPT};
 use super::parts::THRESHOLD;
 use super::shared::{IDENTITY, REPORTED, RUNNING};

@@ -1,10 +1,10 @@
 //! What an account has beside monitors (behaviour.md 1): users, locations, properties, certificates, the
 //! account itself; and what is answered about it: audit entries, tests on demand, tokens.
 
-use super::super::field::{Field, Kind, Preset};
-use super::Table;
+use super::super::field::{Field, Kind, Preset, Table};
+use super::ids::ID;
 use super::parts::LOCATION;
-use super::shared::{ID, reported};
+use super::shared::reported;
 use crate::domain::Role;
 use crate::syntax::format::Format;
 

@@ -1,6 +1,7 @@
 //! Fields of every monitor type (interface.md 2.1), and groups that several types share.
 
 use super::super::field::{Access, Field, Kind, Legacy, Preset};
+use super::ids::ID;
 use super::parts::{CUSTOM_PROPERTY, LOCATION};
 use crate::syntax::format::Format;
 
@@ -25,9 +26,6 @@ pub const MODE_CODES: &[(&str, &str)] = &[
     ("R", "Round Robin"),
     ("S", "SLA (MultiPOP)"),
 ];
-
-/// Ids start at 1.
-pub const ID: Kind = Kind::Int { min: 1, max: i64::MAX };
 
 static LOCATIONS: Kind = Kind::Object(&LOCATION);
 static PROPERTIES: Kind = Kind::Object(&CUSTOM_PROPERTY);

@@ -1,7 +1,6 @@
 //! `website-api` and `website-ssl-api`: requests one after another (interface.md 2.3, fields.md 2).
 
-use super::super::field::{Field, Kind, Legacy, Preset};
-use super::Table;
+use super::super::field::{Field, Kind, Legacy, Preset, Table};
 use super::parts::ASSERTION;
 use super::shared::{CLIENT_CERTIFICATE, IDENTITY, IPV6, PROXY, REPORTED, RUNNING, SSL_VERSION, TRUST};
 use super::web::{HEADERS, MAX_BODY, MAX_URL};

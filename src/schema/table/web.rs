@@ -1,7 +1,6 @@
 //! `website` and `website-ssl` (fields.md 2).
 
-use super::super::field::{Field, Kind, Legacy, Preset};
-use super::Table;
+use super::super::field::{Field, Kind, Legacy, Preset, Table};
 use super::parts::HEADER;
 use super::shared::{
     CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY, IPV6, KEYWORD, PORT, PROXY, REPORTED, RUNNING, SSL_VERSION,

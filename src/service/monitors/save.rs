@@ -10,7 +10,7 @@ use super::{Fleet, FleetParts};
 use crate::catalog::AccountFacts;
 use crate::domain::{CustomerId, MonitorId, Revision, Right, Role, Timestamp};
 use crate::pipeline::PlanError;
-use crate::schema::accept::{Plan, Surroundings};
+use crate::schema::validation_context::{Plan, Surroundings};
 use crate::schema::{Document, Monitor, Origin, Trail};
 use crate::service::caller::{Caller, Refusal, Via};
 use crate::store::{AuditEntry, AuditObject, KeptMonitor, NewMonitor, Write};

@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 use vigie::schema::Secrets;
-use vigie::schema::accept::{Surroundings, create};
+use vigie::schema::accept::create;
+use vigie::schema::validation_context::Surroundings;
 use vigie::schema::intake::{Form, no_secrets};
 use vigie::schema::monitor_file::{Keys, load};
 use vigie::syntax::source::Node;

@@ -2,7 +2,8 @@
 //! form that it came in, which is accepted too and means the same.
 
 use serde_json::Value;
-use vigie::schema::accept::{Surroundings, create, patch};
+use vigie::schema::accept::{create, patch};
+use vigie::schema::validation_context::Surroundings;
 use vigie::schema::intake::Form;
 use vigie::syntax::source::Node;
 use vigie::domain::MonitorType;

@@ -1,0 +1,10 @@
+//! What one field is: its name, kind and bounds, default, and how each form writes it. Knows nothing of
+//! monitors; the settings file is described with the same words.
+
+mod builders;
+mod definition;
+mod lookup;
+mod queries;
+mod wanted;
+
+pub use definition::{Access, Field, Kind, Legacy, Preset, Table};

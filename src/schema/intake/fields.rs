@@ -1,0 +1,300 @@
+//! Reads the fields of one table, and collects every fault on the way.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::form::{Form, SecretAt, SecretReader};
+use super::wording::{is_empty, quoted};
+use crate::schema::field::{Access, Field, Kind, Legacy, Table};
+use crate::syntax::source::{Node, NodeValue, Place};
+use crate::syntax::{FieldFault, Rule, nearest, shortened, shown};
+
+/// Faults of one reading that are named; beyond, reading on would only cost time.
+const MOST_FAULTS: usize = 100;
+
+/// One reading of one text.
+pub struct Intake<'a> {
+    pub(super) form: Form,
+    secrets: SecretReader<'a>,
+    /// The faults found so far.
+    pub faults: Vec<FieldFault>,
+}
+
+impl<'a> Intake<'a> {
+    /// A reading in `form`; `secrets` is asked for what `<field>_file` and `<field>_env` name.
+    #[must_use]
+    pub fn new(form: Form, secrets: SecretReader<'a>) -> Self {
+        Self { form, secrets, faults: Vec::new() }
+    }
+
+    /// The fields of `table` that stand in `node`, those at the top of `skipped` aside; what is not set
+    /// any more is null. `complete` asks for all required fields.
+    pub fn fields(
+        &mut self,
+        table: &'static Table,
+        node: &Node,
+        skipped: &[&str],
+        complete: bool,
+    ) -> Map<String, Value> {
+        self.object(table, node, "", skipped, complete)
+    }
+
+    /// Whether so much is wrong that the rest is not read; says so once.
+    pub(super) fn gives_up(&mut self, place: Place) -> bool {
+        if self.faults.len() == MOST_FAULTS {
+            let message = format!("more than {MOST_FAULTS} things are wrong; what follows was not read");
+            self.faults.push(FieldFault::new(Rule::Conflict, "", place, message));
+        }
+        self.faults.len() > MOST_FAULTS
+    }
+
+    pub(super) fn object(
+        &mut self,
+        table: &'static Table,
+        node: &Node,
+        path: &str,
+        skipped: &[&str],
+        complete: bool,
+    ) -> Map<String, Value> {
+        let NodeValue::Map(entries) = &node.value else {
+            let message = format!("{} must be a map of fields, not {}", called(path), quoted(node));
+            self.faults.push(FieldFault::new(Rule::Type, path, node.place, message).given(shown(node)));
+            return Map::new();
+        };
+        let mut found = Map::new();
+        let mut seen: HashSet<&str> = HashSet::new();
+        for (key, value) in entries {
+            if self.gives_up(key.place) {
+                return Map::new();
+            }
+            let inner = joined(path, &key.name);
+            if !seen.insert(&key.name) {
+                let message = format!("`{inner}` stands here a second time");
+                self.faults.push(FieldFault::new(Rule::Duplicate, inner, key.place, message));
+                continue;
+            }
+            if !skipped.contains(&key.name.as_str()) {
+                self.entry(table, &key.name, key.place, value, &inner, complete, &mut found);
+            }
+        }
+        if complete {
+            self.require(table, node, path, &mut found);
+            complete_parts(table, &mut found);
+        }
+        ordered(table, found, path.is_empty())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one entry of one map, with all that is known of it")]
+    fn entry(
+        &mut self,
+        table: &'static Table,
+        name: &str,
+        place: Place,
+        node: &Node,
+        path: &str,
+        complete: bool,
+        found: &mut Map<String, Value>,
+    ) {
+        let field = match self.form {
+            Form::Legacy => table.legacy_field(name),
+            Form::V3 | Form::File => table.field(name),
+        };
+        let Some(field) = field else { return self.other_entry(table, name, place, node, path, found) };
+        let ignored = match field.access {
+            Access::Open => field.legacy == Legacy::Hidden && self.form == Form::Legacy,
+            Access::ReadOnlyInV3 => self.form == Form::V3,
+            Access::ReadOnly if self.form == Form::File => {
+                let message = format!("`{path}` is set by Vigie");
+                let fault = FieldFault::new(Rule::ReadOnly, path, place, message).given(shown(node));
+                return self.faults.push(fault.hint("remove it"));
+            }
+            Access::ReadOnly | Access::Echo => true,
+        };
+        if ignored {
+            return;
+        }
+        if field.secret && found.contains_key(field.name) {
+            let message = format!("`{path}` is given a second time");
+            return self.faults.push(FieldFault::new(Rule::Duplicate, path, place, message));
+        }
+        if let Some(value) = self.value(field, &field.kind, node, path, complete) {
+            if value.is_null() && field.required {
+                let fault = FieldFault::new(Rule::Missing, path, node.place, format!("`{path}` is required"));
+                // It is not missing as well.
+                found.entry(field.name).or_insert(Value::Null);
+                return self.faults.push(fault.given("null"));
+            }
+            merge(found, field.name, value);
+        } else if field.required {
+            // Its own fault is there already: it is not missing as well.
+            found.entry(field.name).or_insert(Value::Null);
+        }
+    }
+
+    /// Names that are no fields: those of secrets elsewhere, and the legacy ones for parts of an object.
+    fn other_entry(
+        &mut self,
+        table: &'static Table,
+        name: &str,
+        place: Place,
+        node: &Node,
+        path: &str,
+        found: &mut Map<String, Value>,
+    ) {
+        match self.form {
+            Form::Legacy => self.indexed(table, name, node, path, found),
+            Form::File if secret_field(table, name).is_some() => self.secret(table, name, node, path, found),
+            Form::V3 | Form::File => {
+                let message = format!("`{}` is no field of `{}`", shortened(path), table.name);
+                let fault = FieldFault::new(Rule::Unknown, path, place, message);
+                let known = table.fields().iter().map(|field| field.name);
+                self.faults.push(match nearest(name, known) {
+                    Some(near) => fault.hint(format!("did you mean `{near}`?")),
+                    None => fault.hint("remove it"),
+                });
+            }
+        }
+    }
+
+    /// `capture_level` and the like; names that are nothing are ignored in the legacy API.
+    fn indexed(
+        &mut self,
+        table: &'static Table,
+        name: &str,
+        node: &Node,
+        path: &str,
+        found: &mut Map<String, Value>,
+    ) {
+        for field in table.fields() {
+            let (Legacy::Indexed { name: own, field: inner }, Kind::Object(part)) =
+                (field.legacy, field.kind)
+            else {
+                continue;
+            };
+            let Some(Kind::TextOf(choices)) = part.field(inner).map(|inner| inner.kind) else { continue };
+            if own != name || is_empty(node) {
+                continue;
+            }
+            let kind = Kind::Int { min: 0, max: i64::try_from(choices.len()).unwrap_or(i64::MAX) - 1 };
+            let index = self.value(field, &kind, node, path, true).and_then(|value| value.as_u64());
+            let choice = index.and_then(|index| choices.get(usize::try_from(index).ok()?));
+            if let Some(choice) = choice {
+                let slot = found.entry(field.name).or_insert_with(|| Value::Object(Map::new()));
+                if let Value::Object(object) = slot {
+                    object.insert(inner.to_owned(), Value::from(*choice));
+                }
+            }
+        }
+    }
+
+    fn secret(
+        &mut self,
+        table: &'static Table,
+        name: &str,
+        node: &Node,
+        path: &str,
+        found: &mut Map<String, Value>,
+    ) {
+        let Some((field, from_file)) = secret_field(table, name) else { return };
+        let Some(source) = node.as_text().filter(|text| !text.is_empty()) else {
+            let wanted = if from_file { "the path of a file" } else { "the name of a variable" };
+            let message = format!("`{path}` must be {wanted}, not {}", quoted(node));
+            return self.faults.push(FieldFault::new(Rule::Type, path, node.place, message));
+        };
+        if found.contains_key(field.name) {
+            let message = format!("`{path}` gives `{}` a second time", field.name);
+            return self.faults.push(FieldFault::new(Rule::Duplicate, path, node.place, message));
+        }
+        let at = if from_file { SecretAt::File(source) } else { SecretAt::Env(source) };
+        match (self.secrets)(at) {
+            Ok(text) => {
+                let read = Node { value: NodeValue::Text(text), place: node.place };
+                let value = self.value(field, &field.kind, &read, path, true);
+                found.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
+            }
+            Err(reason) => {
+                let message = format!("`{path}`: cannot read `{}`: {reason}", shortened(source));
+                self.faults.push(FieldFault::new(Rule::Secret, path, node.place, message).given(source));
+                found.insert(field.name.to_owned(), Value::Null);
+            }
+        }
+    }
+
+    /// Names what is missing; in sub-objects also fills in the defaults, so that they are whole.
+    fn require(&mut self, table: &'static Table, node: &Node, path: &str, found: &mut Map<String, Value>) {
+        for field in table.fields().iter().filter(|field| field.is_settable()) {
+            if found.contains_key(field.name) {
+                continue;
+            }
+            match field.default_value() {
+                _ if field.required => {
+                    let name = if self.form == Form::Legacy { field.legacy_name() } else { field.name };
+                    let inner = joined(path, name);
+                    let message = format!("`{inner}` is required");
+                    self.faults.push(FieldFault::new(Rule::Missing, inner, node.place, message));
+                }
+                Some(default) if !path.is_empty() => {
+                    found.insert(field.name.to_owned(), default);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The secret field that `<field>_file` (true) or `<field>_env` (false) stands for.
+fn secret_field(table: &'static Table, name: &str) -> Option<(&'static Field, bool)> {
+    let (base, from_file) = match (name.strip_suffix("_file"), name.strip_suffix("_env")) {
+        (Some(base), _) => (base, true),
+        (None, Some(base)) => (base, false),
+        (None, None) => return None,
+    };
+    table.field(base).filter(|field| field.secret).map(|field| (field, from_file))
+}
+
+/// Sets `name`, where an object that is there already keeps what the new one does not say.
+fn merge(found: &mut Map<String, Value>, name: &str, value: Value) {
+    match (found.get_mut(name), value) {
+        (Some(Value::Object(old)), Value::Object(new)) => {
+            for (name, value) in new {
+                old.entry(name).or_insert(value);
+            }
+        }
+        (_, value) => {
+            found.insert(name.to_owned(), value);
+        }
+    }
+}
+
+/// Fills in what the parts of an object leave open.
+fn complete_parts(table: &Table, found: &mut Map<String, Value>) {
+    for field in table.fields() {
+        if let (Kind::Object(part), Some(Value::Object(object))) = (field.kind, found.get_mut(field.name)) {
+            for (name, default) in part.defaults() {
+                object.entry(name).or_insert(default);
+            }
+        }
+    }
+}
+
+/// In the order of the table. Nulls stay at the top, where they unset; further in they are defaults.
+fn ordered(table: &Table, mut found: Map<String, Value>, top: bool) -> Map<String, Value> {
+    let settle = |field: &'static Field, value: Value| match value {
+        Value::Null if !top => field.default_value(),
+        value => Some(value),
+    };
+    table
+        .fields()
+        .iter()
+        .filter_map(|field| Some((field.name.to_owned(), settle(field, found.remove(field.name)?)?)))
+        .collect()
+}
+
+fn joined(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+fn called(path: &str) -> String {
+    if path.is_empty() { "this".to_owned() } else { format!("`{path}`") }
+}

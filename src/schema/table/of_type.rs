@@ -1,0 +1,33 @@
+//! Which table is that of a monitor type.
+
+use super::{browser, ftp, mail, mobile, network, projects, steps, web};
+use crate::domain::MonitorType;
+use crate::schema::field::Table;
+
+/// The table of a monitor type.
+#[must_use]
+pub fn of(kind: MonitorType) -> &'static Table {
+    match kind {
+        MonitorType::Website => &web::WEBSITE,
+        MonitorType::WebsiteSsl => &web::WEBSITE_SSL,
+        MonitorType::WebsiteApi => &steps::WEBSITE_API,
+        MonitorType::WebsiteSslApi => &steps::WEBSITE_SSL_API,
+        MonitorType::Tcp => &network::TCP,
+        MonitorType::Ping => &network::PING,
+        MonitorType::NameServer => &network::NAME_SERVER,
+        MonitorType::EmailImap => &mail::IMAP,
+        MonitorType::EmailPop => &mail::POP,
+        MonitorType::EmailSmtp => &mail::SMTP,
+        MonitorType::EmailRoundTrip => &mail::ROUND_TRIP,
+        MonitorType::Ftp => &ftp::FTP,
+        MonitorType::FtpSsl => &ftp::FTP_SSL,
+        MonitorType::MobileCloud => &mobile::CLOUD,
+        MonitorType::MobileLab => &mobile::LAB,
+        MonitorType::BrowserScript => &browser::SCRIPT,
+        MonitorType::Selenium => &projects::SELENIUM,
+        MonitorType::Api => &projects::API,
+        MonitorType::CollectionApi => &projects::COLLECTION,
+        MonitorType::SecurityScan => &projects::SECURITY_SCAN,
+        MonitorType::HostAgent => &projects::HOST_AGENT,
+    }
+}

@@ -1,0 +1,53 @@
+//! Loads the settings: a flag beats an environment variable, which beats the file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::model::Settings;
+use super::sources::Sources;
+use super::table::SETTINGS;
+use super::{build, read};
+use crate::syntax::source::Place;
+use crate::syntax::{FieldFault, Rule};
+
+impl Settings {
+    /// Reads all of `sources`. Answers with every fault when there is any.
+    pub fn load(sources: &Sources) -> Result<Self, Vec<FieldFault>> {
+        let (mut values, mut faults) = (read::Values::new(), Vec::new());
+        let mut label: Option<Arc<str>> = None;
+        if let Some(path) = &sources.file {
+            let name: Arc<str> = path.display().to_string().into();
+            match crate::app::read_text(path) {
+                Ok(text) => read::file(&name, &text, &mut values, &mut faults),
+                Err(message) => {
+                    faults.push(FieldFault::new(Rule::Syntax, "", Place::default(), message).in_file(&name));
+                }
+            }
+            label = Some(name);
+        }
+        for setting in SETTINGS {
+            let variable = setting.variable();
+            let set = |(name, _): &&(String, String)| Some(name) == variable.as_ref();
+            if let Some((name, text)) = sources.environment.iter().find(set) {
+                read::text(setting, name, text, &mut values, &mut faults);
+            }
+            if let Some((path, text)) = sources.flags.iter().find(|(path, _)| *path == setting.path) {
+                let flag = format!("--{}", path.replace(['.', '_'], "-"));
+                read::text(setting, &flag, text, &mut values, &mut faults);
+            }
+        }
+        let built = build::build(values, label.as_ref(), &mut faults);
+        if faults.is_empty() {
+            return Ok(built);
+        }
+        faults.sort_by_key(|fault| (fault.file.is_none(), fault.place));
+        Err(faults)
+    }
+
+    /// The faults of a settings file alone, as `vigie config check` shows them.
+    #[must_use]
+    pub fn check(path: &Path) -> Vec<FieldFault> {
+        let sources = Sources { file: Some(path.to_owned()), ..Sources::default() };
+        Self::load(&sources).err().unwrap_or_default()
+    }
+}

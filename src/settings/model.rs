@@ -1,0 +1,124 @@
+//! The settings of the process, checked.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::alerts::AlertSettings;
+use super::engine::EngineSettings;
+use super::hosted::Hosted;
+use super::server::ServerSettings;
+use super::store::StoreSettings;
+use super::table::{SETTINGS, Setting};
+use crate::browser::HouseConfig;
+use crate::catalog::Mobile;
+use crate::domain::Location;
+use crate::net::{Endpoint, NetConfig, Proxy};
+use crate::probe::ProbeSettings;
+use crate::schema::validation_context::Plan;
+use crate::telemetry::LogOptions;
+
+/// Settings of the process, checked.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where pages, API and metrics are served.
+    pub listen: Vec<SocketAddr>,
+    /// How they are served.
+    pub server: ServerSettings,
+    /// Folder of the database.
+    pub data: PathBuf,
+    /// Whether somebody named another than the default.
+    pub data_named: bool,
+    /// Folders and files of monitors.
+    pub monitors: Vec<PathBuf>,
+    /// Whether somebody named others than the default, so that a missing one is a fault.
+    pub monitors_named: bool,
+    /// Billing plans; none means that any code goes.
+    pub plans: Vec<Plan>,
+    /// Logs.
+    pub log: LogOptions,
+    /// Checks at once: total, light, heavy, per target, waiting.
+    pub engine: EngineSettings,
+    /// The database.
+    pub store: StoreSettings,
+    /// The location of `location.*`.
+    pub location: Location,
+    /// Its network; whom checks trust, at every location.
+    pub net: NetConfig,
+    /// Whether it looks at failures of monitors of other locations.
+    pub(super) verifies: bool,
+    /// The proxy of its checks.
+    pub(super) proxy: Option<Proxy>,
+    /// What it should always reach.
+    pub(super) connectivity: Vec<Endpoint>,
+    /// The locations of `locations`, without whom they trust.
+    pub(super) others: Vec<Hosted>,
+    /// The proxies that monitors name, by id.
+    pub proxies: BTreeMap<i64, Proxy>,
+    /// Names and formats of the client certificates, by id.
+    pub certificate_names: BTreeMap<i64, (String, &'static str)>,
+    /// What checks have in common.
+    pub probe: ProbeSettings,
+    /// The browsers of this process.
+    pub browser: HouseConfig,
+    /// What browsers pretend to be.
+    pub mobile: Mobile,
+    /// How alerts leave the process.
+    pub alerts: AlertSettings,
+    /// Every value, for comparison.
+    pub(super) raw: BTreeMap<&'static str, Value>,
+}
+
+impl Settings {
+    /// Every location that this process hosts, the default of accounts first.
+    #[must_use]
+    pub fn hosted(&self) -> Vec<Hosted> {
+        let first = Hosted {
+            location: self.location.clone(),
+            net: self.net.clone(),
+            proxy: self.proxy.clone(),
+            proxies: self.proxies.clone(),
+            engine: self.engine,
+            verifies: self.verifies,
+            connectivity: self.connectivity.clone(),
+        };
+        let mut all = vec![first];
+        all.extend(self.others.iter().cloned());
+        for other in all.iter_mut().skip(1) {
+            other.net.trust = self.net.trust.clone();
+            other.proxies = self.proxies.clone();
+        }
+        all
+    }
+
+    /// Their numbers, in the same order.
+    #[must_use]
+    pub fn location_ids(&self) -> Vec<i64> {
+        let others = self.others.iter().map(|other| other.location.id.0);
+        std::iter::once(self.location.id.0).chain(others).collect()
+    }
+
+    /// Takes everything that a running process cannot change from `old`.
+    pub fn keep_fixed(&mut self, old: &Self) {
+        let new = std::mem::replace(self, old.clone());
+        self.monitors = new.monitors;
+        self.monitors_named = new.monitors_named;
+        self.plans = new.plans;
+        self.probe = new.probe;
+        self.proxies = new.proxies;
+        self.mobile = new.mobile;
+        for setting in SETTINGS.iter().filter(|setting| setting.live) {
+            if let Some(value) = new.raw.get(setting.path) {
+                self.raw.insert(setting.path, value.clone());
+            }
+        }
+    }
+
+    /// Paths of the settings that differ between `self` and `other`.
+    #[must_use]
+    pub fn differences(&self, other: &Self) -> Vec<&'static Setting> {
+        SETTINGS.iter().filter(|setting| self.raw.get(setting.path) != other.raw.get(setting.path)).collect()
+    }
+}

@@ -1,0 +1,36 @@
+//! The billing plans that monitors are counted under.
+
+use super::reader::Reader;
+use crate::domain::MonitorType;
+use crate::schema::validation_context::Plan;
+use crate::syntax::source::Node;
+use crate::syntax::{Rule, nearest};
+
+pub(super) fn plans(reader: &mut Reader<'_>) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for (at, entry) in reader.entries("plans") {
+        let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
+        let mut types = Vec::new();
+        for item in entry.get("types").map(Node::items).unwrap_or_default() {
+            let Some(word) = item.as_text() else { continue };
+            if let Some(kind) = MonitorType::from_name(word) {
+                types.push(kind);
+                continue;
+            }
+            let near = nearest(word, MonitorType::ALL.iter().map(|kind| kind.name()));
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            let path = format!("plans[{at}].types");
+            reader.fault(Rule::Choice, &path, item.place, format!("`{word}` is no monitor type{near}"));
+        }
+        let most = |name: &str| number(name).and_then(|most| usize::try_from(most).ok());
+        plans.push(Plan {
+            code: entry.get("code").and_then(Node::as_text).unwrap_or_default().to_owned(),
+            types,
+            least_interval: number("least_interval").unwrap_or(1),
+            most_monitors: most("monitors"),
+            monitors: 0,
+            most_locations: most("locations"),
+        });
+    }
+    plans
+}

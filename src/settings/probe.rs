@@ -1,0 +1,40 @@
+//! What checks have in common.
+
+use std::sync::Arc;
+
+use super::mobile::devices;
+use super::reader::Reader;
+use crate::probe::ProbeSettings;
+use crate::syntax::Rule;
+use crate::syntax::source::Node;
+
+pub(super) fn probe(reader: &mut Reader<'_>) -> ProbeSettings {
+    let mut names = vec![reader.text("dns.default_name")];
+    for (at, entry) in reader.entries("dns.names") {
+        let Some(id) = entry.get("id").and_then(|id| id.to_json().as_i64()) else { continue };
+        let name = entry.get("name").and_then(Node::as_text).unwrap_or_default().to_owned();
+        if let Ok(id @ 1..=1000) = usize::try_from(id) {
+            names.resize(names.len().max(id + 1), String::new());
+            names[id] = name;
+            continue;
+        }
+        let path = format!("dns.names[{at}].id");
+        let message = format!("`{path}` must be a whole number from 1 to 1000, not `{id}`");
+        reader.fault(Rule::Range, &path, entry.place, message);
+    }
+    let standard = ProbeSettings::default();
+    ProbeSettings {
+        dns_names: names,
+        certificate_days: u32::try_from(reader.number("checks.certificate_days"))
+            .unwrap_or(standard.certificate_days),
+        body_bytes: reader.number("checks.body_bytes").unsigned_abs(),
+        user_agent: reader.optional("checks.user_agent").map_or(standard.user_agent, Into::into),
+        monitor: standard.monitor,
+        variables: standard.variables,
+        browser: standard.browser,
+        authoring: standard.authoring,
+        devices: Arc::new(devices(reader)),
+        keyring: None,
+        hello: reader.optional("mail.hello").map(Into::into),
+    }
+}

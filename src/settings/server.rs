@@ -1,0 +1,64 @@
+//! The HTTP server: where it listens, its certificate and its limits.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::reader::Reader;
+use crate::net::Pem;
+use crate::syntax::Rule;
+
+/// The HTTP server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerSettings {
+    /// Files of certificate and key; plain HTTP without.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Bytes of a request body.
+    pub body_bytes: usize,
+    /// Time until an answer has to begin.
+    pub request_time: Duration,
+    /// Whether everybody may see the pages and the metrics.
+    pub public_pages: bool,
+}
+
+pub(super) fn listen(reader: &Reader<'_>) -> Vec<SocketAddr> {
+    let mut texts = reader.texts("listen");
+    texts.extend(reader.optional("listen"));
+    texts.iter().flat_map(|text| text.split(',')).filter_map(|part| part.trim().parse().ok()).collect()
+}
+
+pub(super) fn server(reader: &mut Reader<'_>) -> ServerSettings {
+    let (certificate, key) = ("server.tls_cert_file", "server.tls_key_file");
+    let tls = match (reader.optional(certificate), reader.optional(key)) {
+        (Some(certificate), Some(key)) => {
+            server_pair(reader);
+            Some((certificate.into(), key.into()))
+        }
+        (None, None) => None,
+        (one, _) => {
+            let (there, missing) = if one.is_some() { (certificate, key) } else { (key, certificate) };
+            let place = reader.node(there).place;
+            reader.fault(Rule::Missing, there, place, format!("`{there}` needs `{missing}` as well"));
+            None
+        }
+    };
+    ServerSettings {
+        tls,
+        body_bytes: reader.count("server.body_bytes"),
+        request_time: Duration::from_secs(reader.number("server.request_seconds").unsigned_abs()),
+        public_pages: reader.node("server.public_pages").to_json() == Value::Bool(true),
+    }
+}
+
+/// Finds what is wrong with certificate and key of the server.
+fn server_pair(reader: &mut Reader<'_>) {
+    let (certificate, key) =
+        (reader.node("server.tls_cert_file").clone(), reader.node("server.tls_key_file").clone());
+    let pem = reader.pem("server.tls_cert_file", &certificate, Pem::check_certificates);
+    let key_pem = reader.pem("server.tls_key_file", &key, |_| Ok(()));
+    if let (Some(pem), Some(key_pem)) = (pem, key_pem) {
+        reader.usable("server.tls_key_file", key.place, pem.with_key(&key_pem).check_client());
+    }
+}

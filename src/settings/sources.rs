@@ -1,0 +1,48 @@
+//! Where settings come from.
+
+use std::path::PathBuf;
+
+use super::table::{SETTINGS, Setting};
+use crate::syntax::nearest;
+
+/// Where settings come from.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The settings file.
+    pub file: Option<PathBuf>,
+    /// Environment variables that begin with `VIGIE_`.
+    pub environment: Vec<(String, String)>,
+    /// Flags: the path of the setting, and its text.
+    pub flags: Vec<(&'static str, String)>,
+}
+
+/// Variables of other commands and of what runs before settings are read.
+const OTHER_VARIABLES: [&str; 3] = ["VIGIE_CONFIG", "VIGIE_TOKEN", "VIGIE_SERVER"];
+
+impl Sources {
+    /// The variables of this process.
+    #[must_use]
+    pub fn with_environment(mut self) -> Self {
+        self.environment = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| name.starts_with("VIGIE_"))
+            .collect();
+        self
+    }
+
+    /// Names of variables that look like settings and are none, each with what may be meant.
+    #[must_use]
+    pub fn strangers(&self) -> Vec<(String, Option<String>)> {
+        let known: Vec<String> = SETTINGS.iter().filter_map(Setting::variable).collect();
+        let strange = |name: &&String| !known.contains(name) && !OTHER_VARIABLES.contains(&name.as_str());
+        // Nearness is told in lower case.
+        let lower: Vec<String> = known.iter().map(|name| name.to_lowercase()).collect();
+        let hint = |name: &String| nearest(name, lower.iter().map(String::as_str)).map(str::to_uppercase);
+        self.environment
+            .iter()
+            .map(|(name, _)| name)
+            .filter(strange)
+            .map(|name| (name.clone(), hint(name)))
+            .collect()
+    }
+}

@@ -1,0 +1,42 @@
+//! How the database is kept.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::kind::clock_time;
+use super::reader::Reader;
+use crate::store::Retention;
+
+/// How the database is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreSettings {
+    /// Whether every commit waits for the disk itself.
+    pub full_sync: bool,
+    /// Bytes of its pages in memory.
+    pub cache_bytes: u64,
+    /// The keys that seal secrets, when somebody says where they are.
+    pub key_file: Option<PathBuf>,
+    /// How long data are kept.
+    pub retention: Retention,
+    /// When old data are removed: hour and minute of the day, UTC.
+    pub retention_at: (u8, u8),
+}
+
+/// The settings of `store`.
+pub(super) fn store(reader: &Reader<'_>) -> StoreSettings {
+    let days = |path| Duration::from_secs(86_400 * reader.number(path).unsigned_abs());
+    StoreSettings {
+        full_sync: reader.text("store.synchronous") == "full",
+        cache_bytes: reader.number("store.cache_mib").unsigned_abs() * 1024 * 1024,
+        key_file: reader.optional("store.key_file").map(PathBuf::from),
+        retention: Retention {
+            results: days("store.keep_results_days"),
+            details_ok: days("store.keep_details_ok_days"),
+            details_failed: days("store.keep_details_failed_days"),
+            hourly: days("store.keep_hourly_days"),
+            daily: days("store.keep_daily_days"),
+            audit: days("store.keep_audit_days"),
+        },
+        retention_at: clock_time(&reader.text("store.retention_at")).unwrap_or((3, 17)),
+    }
+}
