@@ -4,7 +4,7 @@ use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 
-use super::ApiError;
+use super::error::ApiError;
 use crate::syntax::source::{Node, NodeValue, Place};
 
 /// Bytes of a body that calls of version 3 take.

@@ -5,8 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::service::Refusal;
-use crate::service::StoreError;
+use crate::service::{Refusal, StoreError};
 
 /// Why a call was not answered; every offence has a message of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

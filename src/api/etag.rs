@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
-use super::ApiError;
+use super::error::ApiError;
 use crate::domain::Revision;
 use crate::service::Saved;
 

@@ -7,11 +7,10 @@ use futures::stream::{self, Stream, StreamExt};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::ApiError;
+use super::error::ApiError;
 use super::query::Window;
 use crate::domain::{Right, Role};
-use crate::service::Refusal;
-use crate::service::{Listed, Page, StoreError};
+use crate::service::{Listed, Page, Refusal, StoreError};
 
 /// `__permissions.acl`: what `role` may do in the account, as a sum of 1 see results and reports, 2 see
 /// everything else, 4 edit, 8 administer, 16 own. The number is left open by behaviour.md.

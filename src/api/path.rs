@@ -3,7 +3,7 @@
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 
-use super::ApiError;
+use super::error::ApiError;
 
 /// `{id}` of the path.
 #[derive(Clone, Copy, Debug)]

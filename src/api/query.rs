@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::ApiError;
+use super::error::ApiError;
 use crate::domain::Timestamp;
 
 /// Offences in one query that are named.

@@ -9,9 +9,11 @@ use axum::{Extension, Router};
 
 use super::body::{BODY_BYTES, LARGE_BODY_BYTES};
 use super::caller::{address, token};
+use super::error::ApiError;
+use super::operation::Operation;
 use super::query::QueryNames;
 use super::select::{SELECT, narrow};
-use super::{ApiError, ApiState, Operation};
+use super::state::ApiState;
 use crate::domain::Right;
 
 /// Operations and the router that serves them.

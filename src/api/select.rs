@@ -7,8 +7,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value};
 
+use super::error::ApiError;
+use super::operation::{Param, ParamKind};
 use super::query::Query;
-use super::{ApiError, Param, ParamKind};
 
 /// The parameter.
 pub(super) const SELECT: Param = Param::new(

@@ -66,7 +66,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let monitors = read_to_apply(&args.folder).map_err(Faults)?;
     let sent: Vec<Value> = monitors.iter().map(sent).collect();
     let body = json!({"monitors": sent, "dry_run": args.dry_run, "prune": args.prune});
-    let answer: Answer = super::runtime(false)?.block_on(async {
+    let answer: Answer = super::process::runtime(false)?.block_on(async {
         let mut server = args.server.open().await?;
         server.post("apply", &body).await
     })?;

@@ -44,7 +44,7 @@ enum Action {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let words = super::runtime(false)?.block_on(act(args.action))?;
+    let words = super::process::runtime(false)?.block_on(act(args.action))?;
     output::say(&words)?;
     Ok(ExitCode::SUCCESS)
 }

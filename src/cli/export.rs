@@ -53,8 +53,8 @@ struct Exported {
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let query: Vec<_> = args.kind.iter().map(|kind| ("type", kind.name().to_owned())).collect();
-    let answer: Answer =
-        super::runtime(false)?.block_on(async { args.server.open().await?.read("export", &query).await })?;
+    let answer: Answer = super::process::runtime(false)?
+        .block_on(async { args.server.open().await?.read("export", &query).await })?;
     let count = answer.monitors.len();
     let of_files = answer.monitors.iter().filter(|monitor| monitor.origin == "file").count();
     if of_files > 0 {

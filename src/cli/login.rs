@@ -46,7 +46,7 @@ struct Issued {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::runtime(false)?.block_on(async {
+    super::process::runtime(false)?.block_on(async {
         let url = args.server.url()?;
         let mut server = args.server.open_bare().await?;
         let user = match args.user {
@@ -74,7 +74,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 pub(super) fn run_logout(args: LogoutArgs) -> anyhow::Result<ExitCode> {
-    super::runtime(false)?.block_on(async {
+    super::process::runtime(false)?.block_on(async {
         let url = args.server.url()?;
         let Some(mut server) = args.server.open_logged_in().await? else {
             token::forget(&url)?;

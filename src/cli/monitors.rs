@@ -63,7 +63,7 @@ impl From<CheckResult> for Last {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::runtime(false)?.block_on(async {
+    super::process::runtime(false)?.block_on(async {
         let mut source = args.source.open().await?;
         let mut monitors = source.monitors().await?;
         monitors.retain(|row| args.kind.is_none_or(|kind| row.kind == kind));

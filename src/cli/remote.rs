@@ -90,7 +90,7 @@ pub(super) struct ServerArgs {
 impl ServerArgs {
     /// Where the server is.
     pub(super) fn url(&self) -> anyhow::Result<Url> {
-        if let Some(named) = self.server.clone().or_else(|| super::variable("VIGIE_SERVER")) {
+        if let Some(named) = self.server.clone().or_else(|| super::process::variable("VIGIE_SERVER")) {
             return parse_url(&named);
         }
         let mut url = parse_url(LOCAL_SERVER)?;
@@ -103,7 +103,7 @@ impl ServerArgs {
 
     /// Whether somebody named a server.
     pub(super) fn named(&self) -> bool {
-        self.server.is_some() || super::variable("VIGIE_SERVER").is_some()
+        self.server.is_some() || super::process::variable("VIGIE_SERVER").is_some()
     }
 
     /// Connects with the token that `vigie login` keeps for this server, and no other.

@@ -28,8 +28,8 @@ pub(super) struct Greeting {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::raise_descriptor_limit();
-    super::runtime(true)?.block_on(async {
+    super::process::raise_descriptor_limit();
+    super::process::runtime(true)?.block_on(async {
         let config = ResponderConfig { spread: args.spread, ..ResponderConfig::default() };
         let responder = Responder::start(config).await.context("the built-in targets cannot start")?;
         let greeting = Greeting { addresses: responder.addresses(), ca_pem: responder.ca_pem().to_owned() };

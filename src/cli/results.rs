@@ -50,7 +50,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::runtime(false)?.block_on(async {
+    super::process::runtime(false)?.block_on(async {
         let mut source = args.source.open().await?;
         let monitors = match &args.monitor {
             Some(word) => vec![source.monitor(word).await?.id],

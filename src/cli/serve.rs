@@ -41,7 +41,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
-    super::raise_descriptor_limit();
+    super::process::raise_descriptor_limit();
     let Args { demo, config, data, monitors, listen, admin_password_file } = args;
     let config = super::settings::config_file(config);
     app::serve(ServeOptions { config, data, monitors, listen, demo, admin_password_file })?;

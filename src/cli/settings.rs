@@ -27,7 +27,7 @@ pub(super) struct PlaceArgs {
 
 /// The settings file that `flag` names, or else the environment.
 pub(super) fn config_file(flag: Option<PathBuf>) -> Option<PathBuf> {
-    flag.or_else(|| super::variable("VIGIE_CONFIG").map(PathBuf::from))
+    flag.or_else(|| super::process::variable("VIGIE_CONFIG").map(PathBuf::from))
 }
 
 impl PlaceArgs {

@@ -34,7 +34,7 @@ pub(super) fn find(server: &Url, file: Option<&Path>) -> anyhow::Result<Option<S
     if let Some(file) = file {
         return super::remote::token_from(file).map(Some);
     }
-    if let Some(token) = super::variable("VIGIE_TOKEN") {
+    if let Some(token) = super::process::variable("VIGIE_TOKEN") {
         return Ok(Some(token));
     }
     Ok(kept(server)?.map(|login| login.token).or_else(|| Some(of_this_host(server)?.token)))
@@ -66,8 +66,9 @@ fn key(server: &Url) -> String {
 
 /// `logins.json` in `$XDG_CONFIG_HOME/vigie` or `~/.config/vigie`; `None` without a home.
 fn login_file() -> Option<PathBuf> {
-    let config = super::variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let config = config.or_else(|| Some(Path::new(&super::variable("HOME")?).join(".config")))?;
+    let config =
+        super::process::variable("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let config = config.or_else(|| Some(Path::new(&super::process::variable("HOME")?).join(".config")))?;
     Some(config.join("vigie/logins.json"))
 }
 

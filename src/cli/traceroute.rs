@@ -76,7 +76,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     // Requests leave ten at a time; more rounds than this there are none.
     let rounds = u32::from(options.most_hops) * u32::from(options.queries) / 10 + 2;
-    let traced = super::runtime(false)?.block_on(async {
+    let traced = super::process::runtime(false)?.block_on(async {
         let net = Net::new(&location.net).context("the network of this location cannot be set up")?;
         let deadline = Deadline::within(RESOLVING + options.wait * rounds);
         net.traceroute(&to, options, deadline).await.map_err(|failure| anyhow::anyhow!("{failure}"))

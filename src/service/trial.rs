@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::{Caller, Refusal};
+use super::caller::{Caller, Refusal};
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;
 use crate::catalog::{Directory, Roster};

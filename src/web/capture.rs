@@ -10,7 +10,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::gate::Audience;
 use super::html::escape;
-use super::{Site, not_found, result, store_unavailable};
+use super::responses::{not_found, store_unavailable};
+use super::result;
+use super::site::Site;
 use crate::domain::{Capture, CheckResult};
 
 /// Pictures first, then the names of all else; nothing where there are none. Writing into a string cannot fail.

@@ -10,8 +10,9 @@ use super::capture::captures;
 use super::course::course;
 use super::gate::Audience;
 use super::html::{document, escape, time};
+use super::responses::{not_found, store_unavailable};
+use super::site::Site;
 use super::status::reason;
-use super::{Site, not_found, store_unavailable};
 use crate::domain::CheckResult;
 use crate::service::StoreError;
 

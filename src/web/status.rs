@@ -11,11 +11,11 @@ use axum::response::{Html, IntoResponse, Response};
 use super::bar::{legend, phase_bar};
 use super::gate::Audience;
 use super::html::{ago, document, duration, escape, span, time};
-use super::{Site, store_unavailable};
+use super::responses::store_unavailable;
+use super::site::Site;
 use crate::domain::{CheckResult, CustomerId, MonitorType, Timestamp};
 use crate::schema::Monitor;
-use crate::service::StoreError;
-use crate::service::{Board, BoardRow, RowPage, RowQuery, Situation, Standing};
+use crate::service::{Board, BoardRow, RowPage, RowQuery, Situation, Standing, StoreError};
 
 /// Monitors on one page.
 const PAGE: usize = 50;

@@ -9,8 +9,8 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
 use super::answer::{Done, Fault, Metadata};
-use crate::api::ApiState;
 use crate::api::caller::address;
+use crate::api::state::ApiState;
 use crate::domain::Right;
 use crate::service::Caller;
 use crate::syntax::source::{Node, NodeValue};

@@ -5,8 +5,8 @@ use axum::response::Response;
 
 use super::answer::{Fault, Metadata};
 use super::call::body;
-use crate::api::ApiState;
 use crate::api::caller::address;
+use crate::api::state::ApiState;
 use crate::syntax::source::{Node, NodeValue};
 
 /// Answers with the session in `metadata`; with the login as it was given when it failed.

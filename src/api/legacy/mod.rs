@@ -22,56 +22,6 @@ mod edits;
 mod filter;
 mod locations;
 mod login;
+mod router;
 
-use axum::Router;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::{get, patch, post};
-use tower_http::catch_panic::CatchPanicLayer;
-
-use super::ApiState;
-use crate::domain::Right;
-use answer::{Fault, Metadata};
-use call::run;
-
-type Id = Result<Path<String>, PathRejection>;
-
-/// The paths below `/legacy-api`.
-pub fn router(state: ApiState) -> Router {
-    let list = async |State(state): State<ApiState>, request: Request| {
-        run(state, Right::View, request, devices::list).await
-    };
-    let create = async |State(state): State<ApiState>, request: Request| {
-        run(state, Right::Edit, request, edits::create).await
-    };
-    let change = async |State(state): State<ApiState>, id: Id, request: Request| {
-        run(state, Right::Edit, request, |call| edits::change(call, text(id))).await
-    };
-    let remove = async |State(state): State<ApiState>, id: Id, request: Request| {
-        run(state, Right::Edit, request, |call| edits::remove(call, text(id))).await
-    };
-    let locations = async |State(state): State<ApiState>, request: Request| {
-        run(state, Right::View, request, locations::list).await
-    };
-    Router::new()
-        .route("/login", post(login::log_in))
-        .route("/devices", get(list).post(create))
-        .route("/devices/{id}", patch(change).delete(remove))
-        .route("/locations", get(locations))
-        .with_state(state)
-        .fallback(async || refused("path"))
-        .method_not_allowed_fallback(async || refused("method"))
-        .layer(CatchPanicLayer::custom(|_| {
-            Metadata::default().refuse(&Fault::trouble("The server could not answer this; see its log."))
-        }))
-}
-
-/// The number in the path, as it stands there; nothing when it is no text.
-fn text(id: Id) -> String {
-    id.map(|Path(text)| text).unwrap_or_default()
-}
-
-fn refused(what: &str) -> Response {
-    Metadata::default().refuse(&Fault::invalid(what))
-}
+pub use router::router;

@@ -6,8 +6,11 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 
 use crate::api::body::JsonBody;
+use crate::api::error::ApiError;
+use crate::api::etag;
+use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb, etag};
+use crate::api::state::ApiState;
 use crate::domain::Right;
 use crate::schema::table::records::ACCOUNT;
 use crate::service::Caller;

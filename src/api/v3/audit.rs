@@ -7,12 +7,14 @@ use axum::extract::State;
 use axum::response::Response;
 
 use super::records::window;
+use crate::api::error::ApiError;
+use crate::api::list;
+use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
 use crate::api::query::Query;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, list};
+use crate::api::state::ApiState;
 use crate::schema::table::records::AUDIT_ENTRY;
-use crate::service::AuditFilter;
-use crate::service::Caller;
+use crate::service::{AuditFilter, Caller};
 
 const PARAMS: &[Param] = &[
     Param::new("login", ParamKind::Text, "Done by this login"),

@@ -7,8 +7,10 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 
 use crate::api::body::JsonBody;
+use crate::api::error::ApiError;
+use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb};
+use crate::api::state::ApiState;
 use crate::domain::{MonitorType, Right};
 use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table::Table;

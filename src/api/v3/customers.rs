@@ -10,9 +10,12 @@ use serde_json::{Value, json};
 
 use super::tokens::whole;
 use crate::api::body::JsonBody;
+use crate::api::error::ApiError;
+use crate::api::list;
+use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::query::{Query, Window};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb, list};
+use crate::api::state::ApiState;
 use crate::domain::Right;
 use crate::schema::table::records::CUSTOMER;
 use crate::service::Caller;

@@ -9,10 +9,13 @@ use axum::response::{IntoResponse, Response};
 use jiff::tz::TimeZone;
 
 use crate::api::body::{JsonBody, OptionalBody};
+use crate::api::error::ApiError;
+use crate::api::etag;
+use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::path::Id;
 use crate::api::query::time_in;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb, etag};
+use crate::api::state::ApiState;
 use crate::domain::{MonitorId, MonitorType, Right, Timestamp};
 use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table;

@@ -8,14 +8,16 @@ use axum::{Extension, Json};
 use serde_json::{Map, Value};
 
 use super::records::window;
+use crate::api::error::ApiError;
+use crate::api::list;
+use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
 use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, list};
+use crate::api::state::ApiState;
 use crate::domain::{EpisodeId, MonitorId, Right};
 use crate::schema::table::alerting::{EPISODE, EPISODE_DETAIL};
-use crate::service::Caller;
-use crate::service::EpisodeFilter;
+use crate::service::{Caller, EpisodeFilter};
 
 const FLAGS: &[&str] = &["true", "false"];
 

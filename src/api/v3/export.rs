@@ -12,10 +12,12 @@ use futures::{StreamExt as _, stream};
 use serde_json::{Map, Value, json};
 
 use super::monitors::type_names;
+use crate::api::error::ApiError;
 use crate::api::list::piece;
+use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
+use crate::api::state::ApiState;
 use crate::catalog::Roster;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Right};
 use crate::schema::monitor_file::entry;

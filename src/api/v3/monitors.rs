@@ -9,11 +9,14 @@ use axum::response::Response;
 use futures::stream;
 use serde_json::{Map, Value};
 
+use crate::api::error::ApiError;
+use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
 use crate::api::path::{Id, number};
 use crate::api::query::{Query, Select, Window, words};
 use crate::api::routes::Routes;
 use crate::api::select::SELECT;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, etag, list};
+use crate::api::state::ApiState;
+use crate::api::{etag, list};
 use crate::domain::{MonitorId, MonitorType, Right};
 use crate::schema::{Monitor, table};
 use crate::service::{Caller, Fleet, Refusal};

@@ -8,14 +8,16 @@ use axum::{Extension, Json};
 use serde_json::{Map, Value};
 
 use crate::api::body::JsonBody;
+use crate::api::error::ApiError;
+use crate::api::operation::{Answer, Body, Operation, Param, ParamKind, Verb};
 use crate::api::path::{Id, number};
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, Param, ParamKind, Verb, etag, list};
+use crate::api::state::ApiState;
+use crate::api::{etag, list};
 use crate::domain::{EpisodeId, MonitorId, NotificationState, RecipientId, Right};
 use crate::schema::table::alerting::{NOTIFICATION, PREVIEW, STATES, TEMPLATE_PREVIEW, TEST_NOTIFIER};
-use crate::service::Caller;
-use crate::service::NotificationFilter;
+use crate::service::{Caller, NotificationFilter};
 
 const PARAMS: &[Param] = &[
     Param::new("state", ParamKind::Choice(STATES), "In this state; `dead` are those that were given up"),

@@ -13,15 +13,17 @@ use serde_json::{Value, json};
 
 use super::monitors::type_names;
 use super::results::schema;
+use crate::api::error::ApiError;
+use crate::api::list;
+use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
 use crate::api::path::number;
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb, list};
+use crate::api::state::ApiState;
 use crate::catalog::AccountFacts;
 use crate::domain::{CheckId, LocationId, MonitorId, MonitorType, Outcome, Right, Status, Timestamp};
 use crate::schema::Monitor;
-use crate::service::{Caller, Situation};
-use crate::service::{MonitorState, StoreError};
+use crate::service::{Caller, MonitorState, Situation, StoreError};
 
 /// How many monitors are read and sent at a time.
 const STEP: usize = 500;

@@ -7,10 +7,12 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 
 use super::results::schema;
+use crate::api::error::ApiError;
+use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
 use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
+use crate::api::state::ApiState;
 use crate::domain::Right;
 use crate::service::{By, Caller, SlaQuery, SlaReport};
 

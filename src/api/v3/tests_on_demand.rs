@@ -6,10 +6,12 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
+use crate::api::error::ApiError;
+use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
 use crate::api::path::{Id, number};
 use crate::api::query::Query;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Operation, Param, ParamKind, Verb};
+use crate::api::state::ApiState;
 use crate::domain::{LocationId, MonitorId, Right};
 use crate::schema::table::records::TEST;
 use crate::service::{Caller, result_url};

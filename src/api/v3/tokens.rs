@@ -8,8 +8,10 @@ use serde_json::{Map, Value, json};
 
 use crate::api::body::JsonBody;
 use crate::api::caller::{address, token};
+use crate::api::error::ApiError;
+use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, Verb};
+use crate::api::state::ApiState;
 use crate::domain::Right;
 use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table::Table;

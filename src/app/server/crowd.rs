@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
 /// Connections of one address at once (of IPv6 its /64): half of all.
-const MOST: usize = super::CONNECTIONS / 2;
+const MOST: usize = super::limits::CONNECTIONS / 2;
 
 /// Who is connected.
 #[derive(Clone, Default)]

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Style, duration};
+use super::units::duration;
+use crate::cli::style::Style;
 use crate::domain::Phases;
 
 /// Cells of the longest bar.

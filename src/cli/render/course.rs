@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::units::{grouped, plain};
-use super::{Style, bars, duration, played};
+use super::units::{duration, grouped, plain};
+use super::{bars, played};
+use crate::cli::style::Style;
 use crate::domain::{Course, FullPage, ObjectChange, Outcome, PageObject, Status, StepResult, cut};
 
 /// Objects that are shown; the rest is in the JSON.

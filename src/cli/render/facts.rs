@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::units::{grouped, plain};
-use super::{Style, days_between, duration};
+use super::units::{days_between, duration, grouped, plain};
+use crate::cli::style::Style;
 use crate::domain::{
     Certificate, CheckResult, DnsFacts, FtpFacts, HttpFacts, MailFacts, PingFacts, Timestamp, TlsFacts,
     TripFacts, peer,

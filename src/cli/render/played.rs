@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::course::{object, shown};
-use super::units::{grouped, plain};
-use super::{Style, duration};
+use super::units::{duration, grouped, plain};
+use crate::cli::style::Style;
 use crate::domain::{BrowserFacts, ConsoleEntry, Outcome, Phase, PlayedStep, Status, ViewResult};
 
 /// Objects of a step that are shown; the rest is in the JSON.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::super::output;
-use super::counted;
+use super::counted::counted;
 use crate::app::read_text;
 use crate::script::STEPS_ALLOWED;
 use crate::script::dialect::Script;

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 
 use super::super::output::{self, WrongUse};
-use super::counted;
+use super::counted::counted;
 use crate::app::read_text;
 use crate::script::dialect::Script;
 use crate::script::side::{Imported, Project};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, json};
 
-use super::Accounts;
+use super::accounts_service::Accounts;
 use crate::domain::{CustomerId, Record, RecordKind, UserId};
 use crate::service::caller::{Caller, Refusal};
 use crate::store::{AuditObject, NewRecord, Page, RecordFilter, StoreError, Write};

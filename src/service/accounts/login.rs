@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::accounts_service::{Accounts, at};
 use super::password::is_right;
+use super::sessions::Issued;
 use super::tokens::{ACCESS_SECONDS, SESSION_SECONDS};
 use super::users::{as_caller, is_open, login_key};
-use super::{Accounts, Issued, at};
 use crate::domain::{CustomerId, Record, RecordKind, Role, Timestamp, UserId};
 use crate::service::caller::{Caller, Refusal, Via};
 use crate::store::{AuditEntry, AuditObject, TokenKind};

@@ -8,8 +8,9 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::Zeroizing;
 
+use super::accounts_service::{Accounts, at};
+use super::sessions::TokenHash;
 use super::users::{as_caller, is_open, login_key};
-use super::{Accounts, TokenHash, at};
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
 use crate::service::caller::{Caller, Refusal, Via};
 use crate::store::{StoreError, Token, TokenKind};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Mutex, MutexGuard};
 
-use super::{Accounts, hash_password, login_fault, password_fault, readable_password};
+use super::accounts_service::Accounts;
+use super::password::{hash_password, login_fault, password_fault, readable_password};
 use crate::domain::{CustomerId, Record, RecordKind, Revision, Right, Role, UserId};
 use crate::service::caller::{Caller, Refusal, Via};
 use crate::store::{AuditObject, Ledger, NewRecord, Page, RecordFilter, StoreError, Write};

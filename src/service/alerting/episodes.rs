@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Alerting;
+use super::alerts_service::Alerting;
 use crate::alerting::{EpisodeChange, Heard};
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::Alerting;
+use super::alerts_service::Alerting;
 use crate::catalog::AccountFacts;
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;

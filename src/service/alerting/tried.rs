@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Alerting;
+use super::alerts_service::Alerting;
 use crate::catalog::AccountFacts;
 use crate::catalog::example::example;
 use crate::catalog::object::object_of;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::Fleet;
 use super::differences::{after_create, before_delete, between};
+use super::fleet::Fleet;
 use super::many::Blame;
 use super::save::{Scene, Step};
 use crate::domain::{CustomerId, MonitorId, MonitorType};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::Fleet;
+use super::fleet::Fleet;
 use super::many::{called, fields};
 use crate::catalog::AccountFacts;
 use crate::schema::intake::Form;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::create::saved;
+use super::fleet::{Fleet, IfMatch};
 use super::save::Step;
-use super::{Fleet, IfMatch};
 use crate::domain::{MonitorId, MonitorType};
 use crate::schema::accept;
 use crate::schema::intake::Form;

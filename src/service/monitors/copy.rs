@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::Fleet;
 use super::create::saved;
+use super::fleet::Fleet;
 use super::many::fields;
 use super::save::Step;
 use crate::domain::{MonitorId, Record, RecordKind};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Fleet;
+use super::fleet::Fleet;
 use super::save::Step;
 use crate::domain::MonitorType;
 use crate::schema::intake::Form;

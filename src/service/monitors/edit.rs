@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::create::saved;
+use super::fleet::{Fleet, IfMatch};
 use super::save::Step;
-use super::{Fleet, IfMatch};
 use crate::catalog::AccountFacts;
 use crate::domain::{MonitorId, MonitorType, Right};
 use crate::schema::intake::Form;

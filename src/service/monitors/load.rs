@@ -1,6 +1,6 @@
 //! Monitors of the store come into memory at the start.
 
-use super::Fleet;
+use super::fleet::Fleet;
 use super::seal::open;
 use crate::schema::{Monitor, Origin};
 use crate::store::{KeptMonitor, StoreError};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::fleet::{Fleet, open_to_change};
 use super::save::{Scene, Step};
-use super::{Fleet, open_to_change};
 use crate::domain::{MonitorId, Right};
 use crate::schema::Monitor;
 use crate::schema::accept::Accepted;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Fleet;
+use super::fleet::Fleet;
 use super::many::{Blame, called, fields};
 use super::save::Scene;
 use crate::domain::same_secret;

@@ -4,8 +4,8 @@ use crate::sync::Mutex;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Fleet;
 use super::create::saved;
+use super::fleet::Fleet;
 use super::save::Step;
 use crate::domain::{MonitorId, Right, Timestamp};
 use crate::schema::{Monitor, Trail};

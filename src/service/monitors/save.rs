@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::differences::{after_create, before_delete, differences};
+use super::fleet::{Fleet, FleetParts};
 use super::seal::seal;
-use super::{Fleet, FleetParts};
 use crate::catalog::AccountFacts;
 use crate::domain::{CustomerId, MonitorId, Revision, Right, Role, Timestamp};
 use crate::pipeline::PlanError;

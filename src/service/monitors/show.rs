@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::Fleet;
+use super::fleet::Fleet;
 use crate::catalog::AccountFacts;
 use crate::catalog::moment::{local, read_window, utc};
 use crate::domain::{MonitorId, MonitorType, Outcome, Record, RecordKind, Revision, Right, Timestamp};

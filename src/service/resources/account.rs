@@ -3,8 +3,8 @@
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::Resources;
 use super::draft::{Draft, conflict, overlaid};
+use super::records::Resources;
 use super::rules::Bench;
 use crate::domain::{Record, RecordKind, Revision};
 use crate::schema::table::records::ACCOUNT;

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Resources, recipient};
+use super::recipient;
+use super::records::Resources;
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;
 use crate::domain::Right;

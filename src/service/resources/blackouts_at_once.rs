@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use super::audit;
 use super::blackout::{is_past, settle};
 use super::draft::{conflict, refused};
 use super::kinds::kind_of;
+use super::records::Resources;
 use super::rules::Bench;
-use super::{Resources, audit};
 use crate::catalog::moment::local;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::blackout;

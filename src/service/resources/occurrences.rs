@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Resources;
 use super::kinds::kind_of;
+use super::records::Resources;
 use crate::catalog::contacts;
 use crate::catalog::moment::{utc, window};
 use crate::domain::{RecordKind, Timestamp};

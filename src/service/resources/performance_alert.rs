@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Resources;
 use super::draft::{Draft, overlaid, whole};
 use super::kinds::kind_of;
+use super::records::Resources;
 use super::rules::Bench;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::table::alerting::PERFORMANCE_ALERT;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::draft::Draft;
 use super::kinds::Kind;
+use super::parts::ResourceParts;
 use super::{
-    ResourceParts, account, blackout, certificate, event, group, location, performance_alert, property,
-    recipient, sla, template, user,
+    account, blackout, certificate, event, group, location, performance_alert, property, recipient, sla,
+    template, user,
 };
 use crate::catalog::AccountFacts;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp};

@@ -1,6 +1,6 @@
 //! `GET /slas/{id}/report`: the figures of an agreement.
 
-use super::Resources;
+use super::records::Resources;
 use crate::domain::{RecordKind, Right};
 use crate::service::caller::{Caller, Refusal};
 use crate::service::sla::report::SlaReport;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::api::{Answer, Body, Operation};
+use crate::api::operation::{Answer, Body, Operation};
 use crate::schema::forms::{Role, reference_to, reference_to_some};
 use crate::schema::table::Table;
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{answers, params};
-use crate::api::{Answer, Body, Operation};
+use crate::api::operation::{Answer, Body, Operation};
 use crate::domain;
 use crate::domain::Right;
 use crate::schema::forms;

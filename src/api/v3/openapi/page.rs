@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::html::{escape, path, prose, table};
 use super::{answers, document, params};
-use crate::api::{Answer, Body, Operation};
+use crate::api::operation::{Answer, Body, Operation};
 use crate::domain::MonitorType;
 use crate::schema::field::{Access, Field, Kind};
 use crate::schema::forms::{bounds, create_example, parts, patch_example};

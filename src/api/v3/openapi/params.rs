@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{Operation, Param, ParamKind};
+use crate::api::operation::{Operation, Param, ParamKind};
 
 /// A time with zone (RFC 3339) or without one.
 const TIME: &str =

@@ -9,21 +9,23 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 
-use super::EDIT;
 use super::calls::Calls;
+use super::rights::EDIT;
 use crate::api::body::JsonBody;
+use crate::api::error::ApiError;
+use crate::api::operation::{Answer, Body, Operation, Param, ParamKind, Verb};
 use crate::api::path::{Id, Under};
 use crate::api::query::{Query, time_in};
 use crate::api::routes::Routes;
+use crate::api::state::ApiState;
 use crate::api::v3::bulk::edited;
-use crate::api::{Answer, ApiError, ApiState, Body, Operation, Param, ParamKind, Verb, etag, list as lists};
+use crate::api::{etag, list as lists};
 use crate::domain::{MonitorId, RecordKind, Right};
 use crate::schema::table::alerting::{
     NOTIFIER_GROUP, OCCURRENCE, PERFORMANCE_ALERT, RECIPIENT, SLA, SLA_BULK_EDIT, TEMPLATE,
 };
 use crate::schema::table::orders::EDITED;
-use crate::service::Caller;
-use crate::service::StoreError;
+use crate::service::{Caller, StoreError};
 
 const PERFORMANCE: RecordKind = RecordKind::PerformanceAlert;
 

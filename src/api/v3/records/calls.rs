@@ -5,10 +5,11 @@ use axum::{Extension, extract::State};
 
 use super::{filters, handlers};
 use crate::api::body::JsonBody;
+use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
-use crate::api::{Answer, ApiState, Body, Operation, Verb};
+use crate::api::state::ApiState;
 use crate::domain::{RecordKind, Right};
 use crate::schema::table::Table;
 use crate::service::Caller;

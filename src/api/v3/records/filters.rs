@@ -3,8 +3,8 @@
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use crate::api::operation::{Param, ParamKind};
 use crate::api::query::{Query, time_in, words};
-use crate::api::{Param, ParamKind};
 use crate::domain::RecordKind;
 use crate::service::RecordFilter;
 

@@ -9,9 +9,11 @@ use axum::response::{IntoResponse, Response};
 
 use super::filters;
 use crate::api::body::JsonBody;
+use crate::api::error::ApiError;
 use crate::api::query::Query;
+use crate::api::state::ApiState;
 use crate::api::v3::bulk::edited;
-use crate::api::{ApiError, ApiState, etag, list as lists};
+use crate::api::{etag, list as lists};
 use crate::domain::RecordKind;
 use crate::service::Caller;
 

@@ -300,3 +300,7 @@ pub(in crate::api::v3) fn time(about: &str) -> Value {
 pub(in crate::api::v3) fn id(about: &str) -> Value {
     json!({"type": "string", "pattern": "^[0-9a-f]{16}$", "description": about})
 }
+
+#[cfg(test)]
+#[path = "schema_tests.rs"]
+mod tests;

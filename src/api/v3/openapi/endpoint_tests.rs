@@ -7,8 +7,9 @@ use axum::http::{Request, header};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use super::{document, page, routes};
-use crate::api::{Answer, Body, Operation, Param, ParamKind, Verb};
+use super::{document, routes};
+use crate::api::operation::{Answer, Body, Operation, Param, ParamKind, Verb};
+use crate::api::v3::openapi::page;
 use crate::domain::{MonitorType, Right};
 use crate::schema::table;
 use crate::schema::table::account;

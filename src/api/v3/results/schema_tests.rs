@@ -2,16 +2,17 @@
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
-use super::*;
+use super::result;
 use crate::domain::{
-    ActResult, Attempt, BrowserFacts, Capture, Certificate, ConsoleEntry, Course, DnsFacts, Excerpt, Facts,
-    Failure, FailureKind, Fault, FtpFacts, FullPage, Hop, HttpExchange, HttpFacts, MailFacts, MissedReason,
-    MissedRuns, MonitorType, ObjectChange, ObjectKind, PageObject, PageTiming, Phase, Phases, PingFacts,
-    PlayedStep, Revision, RunId, Status, StepResult, Timestamp, TlsFacts, TripFacts, Verification,
-    ViewResult, Warning, WarningKind,
+    ActResult, Attempt, BrowserFacts, Capture, Certificate, CheckId, CheckResult, ConsoleEntry, Course,
+    DnsFacts, Excerpt, Facts, Failure, FailureKind, Fault, FtpFacts, FullPage, Hop, HttpExchange, HttpFacts,
+    LocationId, MailFacts, MissedReason, MissedRuns, MonitorId, MonitorType, ObjectChange, ObjectKind,
+    Outcome, PageObject, PageTiming, Phase, Phases, PingFacts, PlayedStep, Revision, RunId, Status,
+    StepResult, Timestamp, TlsFacts, TripFacts, Verification, ViewResult, Warning, WarningKind,
 };
 
 fn every_phase() -> Phases {
@@ -297,9 +298,9 @@ fn differences(path: &str, schema: &Value, value: &Value) -> Vec<String> {
 #[test]
 fn every_key_of_a_result_is_in_the_schema_and_the_other_way_round() {
     let printed = serde_json::to_value(full()).unwrap();
-    assert_eq!(differences("", &schema::result(), &printed), Vec::<String>::new());
+    assert_eq!(differences("", &result(), &printed), Vec::<String>::new());
     let words = |value: Value| serde_json::from_value::<Vec<String>>(value).unwrap();
-    let attempt = &schema::result()["properties"]["attempts"]["items"]["properties"];
+    let attempt = &result()["properties"]["attempts"]["items"]["properties"];
     for kind in [
         WarningKind::RedirectNotFollowed,
         WarningKind::CertificateExpiring,
@@ -318,27 +319,5 @@ fn every_key_of_a_result_is_in_the_schema_and_the_other_way_round() {
             words(attempt["failure"]["properties"]["fault"]["enum"].clone())
                 .contains(&word.as_str().unwrap().to_owned())
         );
-    }
-    assert_eq!(OUTCOMES, Outcome::ALL.map(Outcome::name));
-}
-
-#[test]
-fn parameters_are_read_in_the_zone_of_the_account_and_every_fault_is_named() {
-    let zone = TimeZone::get("Europe/Berlin").unwrap();
-    let read = |query: &str| {
-        let names = ["monitor_id", "location_id", "from", "thru", "outcome", "limit", "offset"];
-        read(Query::of(&format!("/results?{query}").parse().unwrap(), &names), &zone)
-    };
-    let (filter, window) =
-        read("monitor_id=7,8&from=2026-11-20%2013:00:00&outcome=error,missed&limit=5").unwrap();
-    assert_eq!(filter.monitors, [MonitorId(7), MonitorId(8)]);
-    assert_eq!(filter.from, Timestamp::parse("2026-11-20T12:00:00Z"));
-    assert_eq!(filter.outcomes, [Outcome::Error, Outcome::Missed]);
-    assert_eq!(window.limit, Some(5));
-    let fault =
-        read("monitor_id=x&outcome=bad&from=2026-11-20T12:00:00Z&thru=2026-11-20T12:00:00Z&a=b").unwrap_err();
-    let told = format!("{fault:?}");
-    for word in ["`monitor_id` must", "`outcome` must", "`from` must lie before", "`a` is no parameter"] {
-        assert!(told.contains(word), "{word}: {told}");
     }
 }

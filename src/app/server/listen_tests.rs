@@ -1,14 +1,18 @@
 //! The server on loopback: addresses, TLS and its reload, slow clients, bodies, compression, request ids.
 
 use std::path::Path;
+use std::time::Duration;
 
+use axum::Router;
 use axum::body::Bytes;
 use axum::http::HeaderMap;
 use axum::routing::{get, post};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use rustls_pki_types::ServerName;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::*;
+use crate::app::server::tls::ServerTls;
 use crate::web::{Bounds, guarded};
 
 /// Pages of the kinds that matter here, guarded as those of the daemon.

@@ -1,0 +1,54 @@
+//! The routes of the legacy API.
+
+use axum::Router;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::{get, patch, post};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use super::answer::{Fault, Metadata};
+use super::call::run;
+use crate::api::state::ApiState;
+use crate::domain::Right;
+
+type Id = Result<Path<String>, PathRejection>;
+
+/// The paths below `/legacy-api`.
+pub fn router(state: ApiState) -> Router {
+    let list = async |State(state): State<ApiState>, request: Request| {
+        run(state, Right::View, request, super::devices::list).await
+    };
+    let create = async |State(state): State<ApiState>, request: Request| {
+        run(state, Right::Edit, request, super::edits::create).await
+    };
+    let change = async |State(state): State<ApiState>, id: Id, request: Request| {
+        run(state, Right::Edit, request, |call| super::edits::change(call, text(id))).await
+    };
+    let remove = async |State(state): State<ApiState>, id: Id, request: Request| {
+        run(state, Right::Edit, request, |call| super::edits::remove(call, text(id))).await
+    };
+    let locations = async |State(state): State<ApiState>, request: Request| {
+        run(state, Right::View, request, super::locations::list).await
+    };
+    Router::new()
+        .route("/login", post(super::login::log_in))
+        .route("/devices", get(list).post(create))
+        .route("/devices/{id}", patch(change).delete(remove))
+        .route("/locations", get(locations))
+        .with_state(state)
+        .fallback(async || refused("path"))
+        .method_not_allowed_fallback(async || refused("method"))
+        .layer(CatchPanicLayer::custom(|_| {
+            Metadata::default().refuse(&Fault::trouble("The server could not answer this; see its log."))
+        }))
+}
+
+/// The number in the path, as it stands there; nothing when it is no text.
+fn text(id: Id) -> String {
+    id.map(|Path(text)| text).unwrap_or_default()
+}
+
+fn refused(what: &str) -> Response {
+    Metadata::default().refuse(&Fault::invalid(what))
+}

@@ -1,0 +1,73 @@
+//! Reads which results a call asks for.
+
+use jiff::tz::TimeZone;
+
+use crate::api::error::ApiError;
+use crate::api::path::number;
+use crate::api::query::{Query, Window, time_in, words};
+use crate::domain::{CheckId, LocationId, MonitorId, Outcome};
+use crate::service::ResultFilter;
+
+/// Words of [`Outcome`].
+pub(super) const OUTCOMES: [&str; 6] = ["ok", "warning", "error", "unknown", "missed", "blackout"];
+
+/// Anything but 16 hexadecimal digits, as we write them, is no result.
+pub(super) fn check_id(text: &str) -> Result<CheckId, ApiError> {
+    let id: CheckId = text.parse().map_err(|_| ApiError::not_found())?;
+    if id.to_string() == text { Ok(id) } else { Err(ApiError::not_found()) }
+}
+
+pub(super) fn read(mut query: Query, zone: &TimeZone) -> Result<(ResultFilter, Window), ApiError> {
+    let outcomes = format!("one or several of {}", words(&OUTCOMES));
+    let times = "a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the account's time zone";
+    let time = |text: &str| time_in(zone, text);
+    let filter = ResultFilter {
+        monitors: query
+            .many("monitor_id", "an id or a comma list of ids", |text| number(text).map(MonitorId)),
+        location: query.one("location_id", "an id", |text| number(text).map(LocationId)),
+        from: query.one("from", times, time),
+        thru: query.one("thru", times, time),
+        outcomes: query.many("outcome", outcomes, Outcome::from_name),
+        customer: None,
+    };
+    if let (Some(from), Some(thru)) = (filter.from, filter.thru)
+        && from >= thru
+    {
+        query.fault("`from` must lie before `thru`");
+    }
+    let window = query.window();
+    query.finish()?;
+    Ok((filter, window))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Timestamp;
+
+    #[test]
+    fn the_outcomes_of_the_filter_are_those_of_results() {
+        assert_eq!(OUTCOMES, Outcome::ALL.map(Outcome::name));
+    }
+
+    #[test]
+    fn parameters_are_read_in_the_zone_of_the_account_and_every_fault_is_named() {
+        let zone = TimeZone::get("Europe/Berlin").unwrap();
+        let read = |query: &str| {
+            let names = ["monitor_id", "location_id", "from", "thru", "outcome", "limit", "offset"];
+            read(Query::of(&format!("/results?{query}").parse().unwrap(), &names), &zone)
+        };
+        let (filter, window) =
+            read("monitor_id=7,8&from=2026-11-20%2013:00:00&outcome=error,missed&limit=5").unwrap();
+        assert_eq!(filter.monitors, [MonitorId(7), MonitorId(8)]);
+        assert_eq!(filter.from, Timestamp::parse("2026-11-20T12:00:00Z"));
+        assert_eq!(filter.outcomes, [Outcome::Error, Outcome::Missed]);
+        assert_eq!(window.limit, Some(5));
+        let fault = read("monitor_id=x&outcome=bad&from=2026-11-20T12:00:00Z&thru=2026-11-20T12:00:00Z&a=b")
+            .unwrap_err();
+        let told = format!("{fault:?}");
+        for word in ["`monitor_id` must", "`outcome` must", "`from` must lie before", "`a` is no parameter"] {
+            assert!(told.contains(word), "{word}: {told}");
+        }
+    }
+}

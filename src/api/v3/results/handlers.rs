@@ -1,0 +1,69 @@
+//! The handlers of results and of the files that they hold.
+
+use std::collections::HashSet;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use futures::stream;
+
+use super::filter::{check_id, read};
+use super::pages::{Walk, page};
+use crate::api::error::ApiError;
+use crate::api::list;
+use crate::api::query::Query;
+use crate::api::state::ApiState;
+use crate::service::Caller;
+
+/// Newest first. `from` is in the window, `thru` is not.
+pub(super) async fn list(
+    State(state): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    query: Query,
+) -> Result<Response, ApiError> {
+    let facts = state.directory.facts(caller.customer).await?;
+    let (mut filter, window) = read(query, &facts.time_zone)?;
+    filter.customer = Some(caller.customer);
+    let view = state.view;
+    let offset = window.offset.unwrap_or(0);
+    let left = window.limit.unwrap_or(u64::MAX);
+    let first = view.results(filter.clone(), page(left, offset)).await?;
+    let count = first.count;
+    let walk = Walk { view, filter, offset, left, fetched: Some(first), seen: HashSet::new() };
+    Ok(list::respond(caller.role, count, window, stream::try_unfold(walk, Walk::next)))
+}
+
+/// The bare object.
+pub(super) async fn one(
+    State(ApiState { view, .. }): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let result = view.result_of(caller.customer, check_id(&id)?).await?.ok_or_else(ApiError::not_found)?;
+    Ok(Json(result).into_response())
+}
+
+/// The content of a file. It comes from a target, which may be hostile: a browser saves it and shows nothing.
+pub(super) async fn file(
+    State(ApiState { view, .. }): State<ApiState>,
+    Extension(caller): Extension<Caller>,
+    Path((id, name)): Path<(String, String)>,
+) -> Result<Response, ApiError> {
+    let id = check_id(&id)?;
+    view.result_of(caller.customer, id).await?.ok_or_else(ApiError::not_found)?;
+    let capture = view.capture(id, name).await?.ok_or_else(ApiError::not_found)?;
+    let content = capture.content.ok_or_else(ApiError::not_found)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let name: String = capture.name.chars().map(|c| if plain(c) { c } else { '_' }).collect();
+    let value = |text: &str| {
+        HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("application/octet-stream"))
+    };
+    let fields: [(HeaderName, HeaderValue); 4] = [
+        (header::CONTENT_TYPE, value(&capture.mimetype)),
+        (header::CONTENT_DISPOSITION, value(&format!("attachment; filename=\"{name}\""))),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox")),
+    ];
+    Ok((fields, content.to_vec()).into_response())
+}

@@ -1,0 +1,67 @@
+//! Reads results page by page and sends them as one list.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::api::list;
+use crate::domain::{CheckId, CheckResult};
+use crate::service::{Page, ResultFilter, ResultPage, StoreError, View};
+
+/// How many results are read and sent at a time.
+const STEP: u32 = 500;
+
+pub(super) fn page(left: u64, offset: u64) -> Page {
+    Page { limit: u32::try_from(left).unwrap_or(STEP).min(STEP), offset }
+}
+
+/// Reads on, page by page. New results push older ones into the next page; those are not sent twice.
+pub(super) struct Walk {
+    pub(super) view: Arc<View>,
+    pub(super) filter: ResultFilter,
+    pub(super) offset: u64,
+    pub(super) left: u64,
+    pub(super) fetched: Option<ResultPage>,
+    pub(super) seen: HashSet<CheckId>,
+}
+
+/// A list has thousands of results, and headers and bodies make up most of some.
+fn without_exchanges(mut result: CheckResult) -> CheckResult {
+    result.course.exchanges.clear();
+    for step in &mut result.course.steps {
+        step.exchanges.clear();
+        if let Some(played) = &mut step.played {
+            played.objects.clear();
+            played.console.clear();
+        }
+    }
+    result
+}
+
+impl Walk {
+    pub(super) async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
+        let fetched = match self.fetched.take() {
+            Some(first) => first,
+            None if self.left == 0 => return Ok(None),
+            None => self.view.results(self.filter.clone(), page(self.left, self.offset)).await?,
+        };
+        let rows = fetched.results.len() as u64;
+        let times = fetched.results.first().zip(fetched.results.last());
+        let times = times.map(|(first, last)| (first.planned_at, last.planned_at));
+        let at_last = fetched.results.iter().filter(|result| times.is_some_and(|t| result.planned_at == t.1));
+        let at_last = at_last.count() as u64;
+        let fresh = fetched.results.into_iter().filter(|result| !self.seen.contains(&result.check_id));
+        let fresh: Vec<CheckResult> = fresh.map(without_exchanges).collect();
+        match times {
+            // On by time: an offset would read all that was sent before anew for each page.
+            Some((first, last)) if first != last => {
+                self.filter.thru = Some(last + Duration::from_micros(1));
+                self.offset = at_last;
+            }
+            _ => self.offset += rows,
+        }
+        self.left = if rows < u64::from(STEP) { 0 } else { self.left.saturating_sub(fresh.len() as u64) };
+        self.seen = fresh.iter().map(|result| result.check_id).collect();
+        Ok(Some((list::piece(&fresh), self)))
+    }
+}

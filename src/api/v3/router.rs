@@ -1,0 +1,104 @@
+//! The routes of version 3.
+
+use std::any::Any;
+
+use axum::Router;
+use axum::http::{Method, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use tower_http::catch_panic::CatchPanicLayer;
+
+use crate::api::error::ApiError;
+use crate::api::path;
+use crate::api::routes::Routes;
+use crate::api::state::ApiState;
+
+/// The paths below `/api/v3`.
+pub fn router(state: ApiState) -> Router {
+    let routes = all(state);
+    let document = super::openapi::routes(routes.operations());
+    framed(routes.into_router().merge(document))
+}
+
+/// `router` with the error body for what it does not know and for what breaks inside of it.
+fn framed(router: Router) -> Router {
+    router
+        .fallback(async || ApiError::not_found())
+        .method_not_allowed_fallback(other_method)
+        .layer(CatchPanicLayer::custom(panicked))
+}
+
+/// Every operation, for what is derived from them.
+#[must_use]
+pub fn operations(state: ApiState) -> Vec<crate::api::operation::Operation> {
+    all(state).operations().to_vec()
+}
+
+fn all(state: ApiState) -> Routes {
+    let groups = [
+        super::tokens::routes,
+        super::monitors::routes,
+        super::edits::routes,
+        super::bulk::routes,
+        super::export::routes,
+        super::tests_on_demand::routes,
+        super::results::routes,
+        super::site_status::routes,
+        super::sla_report::routes,
+        super::records::routes,
+        super::episodes::routes,
+        super::notifications::routes,
+        super::account::routes,
+        super::customers::routes,
+        super::audit::routes,
+    ];
+    groups.into_iter().fold(Routes::new(state), |routes, add| add(routes))
+}
+
+/// A path that is there, asked in another way. `Allow` is set by the router.
+async fn other_method(method: Method, uri: Uri) -> Response {
+    if method == Method::OPTIONS {
+        return StatusCode::NO_CONTENT.into_response();
+    }
+    let word = uri.path().strip_prefix("/monitors/").filter(|word| !word.contains('/'));
+    match word {
+        // A type that there is not, rather than a monitor.
+        Some(word) if method == Method::POST && path::number(word).is_none() => {
+            ApiError::not_found().into_response()
+        }
+        _ => {
+            let message = format!("`{method}` is not possible here");
+            ApiError::new(StatusCode::METHOD_NOT_ALLOWED, message).into_response()
+        }
+    }
+}
+
+/// The log has the panic already: every one is told where it happens.
+fn panicked(_: Box<dyn Any + Send>) -> Response {
+    let message = "The server could not answer this; see its log";
+    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, message).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::Request;
+    use axum::routing::get;
+    use http_body_util::BodyExt;
+    use tower::ServiceExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_answered_with_the_error_body_and_the_next_call_as_ever() {
+        let broken = async || -> StatusCode { panic!("a fault of the test") };
+        let router = framed(Router::new().route("/broken", get(broken)).route("/fine", get(async || "ok")));
+        let ask = |path: &str| router.clone().oneshot(Request::get(path).body(Body::empty()).unwrap());
+        let answer = ask("/broken").await.unwrap();
+        assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["errors"][0]["code"], 500);
+        assert!(!body.to_string().contains("a fault of the test"));
+        assert_eq!(ask("/fine").await.unwrap().status(), StatusCode::OK);
+    }
+}

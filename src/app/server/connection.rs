@@ -1,0 +1,91 @@
+//! Serves one connection: TLS handshake, then HTTP.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::{ConnectInfo, Request};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use super::limits::{HEAD, HEAD_BYTES, STREAMS};
+use super::stall::Stall;
+use super::tls::ServerTls;
+
+/// What is served how.
+#[derive(Clone)]
+pub(in crate::app) struct Service {
+    /// Answers.
+    pub(in crate::app) router: Router,
+    /// Certificate and key; plain HTTP without.
+    pub(in crate::app) tls: Option<Arc<ServerTls>>,
+    /// Time until an answer begins.
+    pub(in crate::app) request_time: Duration,
+}
+
+/// The handshake where there is TLS, then the conversation.
+pub(super) async fn greet(stream: TcpStream, peer: SocketAddr, service: Service, stop: CancellationToken) {
+    let patience = HEAD.min(service.request_time);
+    let stream = Stall::new(stream, service.request_time + patience);
+    let Some(tls) = &service.tls else {
+        return converse(stream, peer, false, service, stop).await;
+    };
+    let handshake = tokio::time::timeout(patience, tls.acceptor().accept(stream));
+    let shaken = tokio::select! {
+        () = stop.cancelled() => return,
+        shaken = handshake => shaken,
+    };
+    match shaken {
+        Ok(Ok(stream)) => {
+            let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            converse(stream, peer, http2, service, stop).await;
+        }
+        Ok(Err(error)) => tracing::debug!(error = %error, address = %peer, "a TLS handshake failed"),
+        Err(_) => tracing::debug!(address = %peer, "a TLS handshake took too long"),
+    }
+}
+
+async fn converse<S>(stream: S, peer: SocketAddr, http2: bool, service: Service, stop: CancellationToken)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let patience = HEAD.min(service.request_time);
+    let answer = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
+        let mut request: Request = request.map(axum::body::Body::new);
+        request.extensions_mut().insert(ConnectInfo(peer));
+        service.router.clone().oneshot(request)
+    });
+    let http = protocol(http2, patience);
+    let connection = http.serve_connection(TokioIo::new(stream), answer);
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(error = %error, address = %peer, "a connection ended early");
+    }
+}
+
+/// The version is known from ALPN; without TLS it is 1.1. To guess it from the first bytes would wait for them
+/// without end.
+fn protocol(http2: bool, patience: Duration) -> auto::Builder<TokioExecutor> {
+    let mut http = auto::Builder::new(TokioExecutor::new());
+    http.http1().timer(TokioTimer::new()).header_read_timeout(patience);
+    http.http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS)
+        .max_header_list_size(HEAD_BYTES)
+        .keep_alive_interval(patience)
+        .keep_alive_timeout(patience);
+    if http2 { http.http2_only() } else { http.http1_only() }
+}

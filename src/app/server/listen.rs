@@ -1,0 +1,97 @@
+//! Binds addresses and accepts connections on them.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::Context;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::connection::{Service, greet};
+use super::crowd::{Crowd, Guest};
+use super::limits::{CONNECTIONS, END, PAUSE};
+
+/// Takes every address, so that a port in use is told before anything else starts.
+pub(in crate::app) async fn bind(addresses: &[SocketAddr]) -> anyhow::Result<Vec<TcpListener>> {
+    let mut listeners = Vec::new();
+    for address in addresses {
+        listeners.push(bind_one(*address).await?);
+    }
+    Ok(listeners)
+}
+
+async fn bind_one(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.with_context(|| match address.port() {
+        0 => format!("cannot listen on `{address}`"),
+        port => format!(
+            "cannot listen on `{address}`; is another vigie running?\nhint: choose another port with `--listen {}`, or port 0 for a free one",
+            SocketAddr::new(address.ip(), port.saturating_add(1))
+        ),
+    })
+}
+
+/// Serves on all `listeners` until `stop`, then lets open requests end.
+pub(in crate::app) async fn serve(listeners: Vec<TcpListener>, service: Service, stop: CancellationToken) {
+    let places = Places { all: Arc::new(Semaphore::new(CONNECTIONS)), crowd: Crowd::default() };
+    let (doors, connections) = (TaskTracker::new(), TaskTracker::new());
+    for listener in listeners {
+        let (service, stop) = (service.clone(), stop.clone());
+        let (places, connections) = (places.clone(), connections.clone());
+        doors.spawn(async move {
+            while let Some((stream, peer, place)) = next(&listener, &places, &stop).await {
+                let (service, stop) = (service.clone(), stop.clone());
+                connections.spawn(async move {
+                    greet(stream, peer, service, stop).await;
+                    drop(place);
+                });
+            }
+        });
+    }
+    doors.close();
+    doors.wait().await;
+    connections.close();
+    if tokio::time::timeout(END, connections.wait()).await.is_err() {
+        tracing::debug!("connections were still open at the end");
+    }
+}
+
+/// Places for connections.
+#[derive(Clone)]
+struct Places {
+    all: Arc<Semaphore>,
+    crowd: Crowd,
+}
+
+type Taken = (TcpStream, SocketAddr, (OwnedSemaphorePermit, Guest));
+
+async fn next(listener: &TcpListener, places: &Places, stop: &CancellationToken) -> Option<Taken> {
+    loop {
+        let taken = async {
+            let place = Arc::clone(&places.all).acquire_owned().await.map_err(io::Error::other)?;
+            loop {
+                let (stream, peer) = listener.accept().await?;
+                if let Some(guest) = places.crowd.enter(peer.ip()) {
+                    return io::Result::Ok((stream, peer, (place, guest)));
+                }
+                tracing::debug!(address = %peer, "it has all the connections that one address gets");
+            }
+        };
+        tokio::select! {
+            () = stop.cancelled() => return None,
+            taken = taken => match taken {
+                Ok(taken) => return Some(taken),
+                Err(error) => {
+                    tracing::warn!(error = %error, "cannot take a connection");
+                    tokio::time::sleep(PAUSE).await;
+                }
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "listen_tests.rs"]
+mod tests;

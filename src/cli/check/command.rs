@@ -1,0 +1,194 @@
+//! The command `vigie check`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use super::folder::Folder;
+use super::subject::Subject;
+use crate::cli::check::har::HarFile;
+use crate::cli::output::WrongUse;
+use crate::cli::settings::PlaceArgs;
+use crate::cli::style::Style;
+use crate::cli::{kinds, output, render};
+use crate::domain::{CheckResult, MonitorType, Outcome};
+use crate::probe::Authoring;
+
+/// Check something now and show what was seen
+///
+/// TYPE is a monitor type (`vigie fields` lists them) and TARGET what it checks: a URL for website types, a
+/// host or `host:port` for the others. Every field of the type can be set; what is not set has its default.
+/// No server is needed and nothing is stored.
+#[derive(Debug, clap::Args)]
+#[command(
+    override_usage = "vigie check TYPE TARGET [--set FIELD=VALUE]… [--json] [--har FILE]\n       vigie check --file FILE [NAME] [--json] [--har FILE]",
+    after_help = "\
+Examples:
+  vigie check website-ssl https://example.com/
+  vigie check website http://example.com/ --set keyword_string=Welcome --set timeout=5
+  vigie check website http://example.com/ --set 'http_headers=[{\"name\":\"X-A\",\"value\":\"b\"}]'
+  vigie check tcp db.example.com:5432
+  vigie check ping 192.0.2.1 --set ping_count=3
+  vigie check name-server 192.0.2.53 --set name_to_resolve=example.com
+  vigie check website-api https://example.com/api --set 'assertions=[{\"source\":\"Status Code\",\"comparison\":\"equals\",\"value\":\"200\"}]'
+  vigie check --file steps.yaml --set '{{user}}=anna'
+  vigie check --file config/monitors/website.yaml
+  vigie check --file monitors.yaml shop --json
+  vigie check --file script.xml --set browser_type='Google Chrome' --screenshots pictures
+  vigie check website http://example.com/ --har example.har
+
+Exit codes: 0 ok, 1 warning, 2 error, 3 unknown or wrong use. Of several monitors, the worst counts."
+)]
+pub(in crate::cli) struct Args {
+    /// Type and target; with --file, the name or key of one monitor in it
+    #[arg(value_name = "TYPE TARGET", num_args = 0..=2)]
+    words: Vec<String>,
+    /// Set a field, JSON where its value is not plain text; or a variable before the first step, as
+    /// '{{name}}=value'
+    #[arg(long, value_name = "FIELD=VALUE")]
+    set: Vec<String>,
+    /// Check the monitors in FILE, YAML or JSON: one, or a list; or play the browser script in FILE.xml
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Print the result as JSON; an array when a file holds several
+    #[arg(long)]
+    json: bool,
+    /// Write the HTTP exchanges to FILE as HAR 1.2, those of checks that pass too; secrets are masked
+    #[arg(long, value_name = "FILE")]
+    har: Option<PathBuf>,
+    /// Let the browser of a script show its windows
+    #[arg(long)]
+    headful: bool,
+    /// Write a screenshot of each act of a browser script to DIR, and what else the check captures
+    #[arg(long, value_name = "DIR")]
+    screenshots: Option<PathBuf>,
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let (mut settings, location) = args.place.load()?;
+    let (sets, variables) = super::variable::split(args.set)?;
+    let script = args.file.as_deref().filter(|file| super::subject::is_script(file));
+    if !sets.is_empty() && args.file.is_some() && script.is_none() {
+        let hint = "change the file; variables of steps can be set: `--set '{{name}}=value'`";
+        return Err(WrongUse::error("`--set` of a field does not go with `--file`", Some(hint.to_owned())));
+    }
+    settings.probe.variables = Arc::new(variables);
+    settings.probe.authoring = Authoring { headful: args.headful, pictures: args.screenshots.is_some() };
+    let subjects = match (&args.file, args.words.as_slice()) {
+        (Some(file), []) if script.is_some() => vec![super::subject::from_script(file, &sets, &settings)?],
+        (Some(file), []) => super::subject::from_file(file, None, &settings)?,
+        (Some(file), [name]) => super::subject::from_file(file, Some(name), &settings)?,
+        (Some(_), _) => return Err(too_many_words()),
+        (None, [kind, target]) => {
+            let kind = kinds::parse(kind).map_err(WrongUse)?;
+            vec![super::subject::from_words(kind, target, &sets, &settings)?]
+        }
+        (None, [kind]) => {
+            let kind = kinds::parse(kind).map_err(WrongUse)?;
+            return Err(WrongUse::error(
+                format!("what is to be checked as `{kind}`?"),
+                Some(format!("name a target: {}", super::subject::example(kind))),
+            ));
+        }
+        (None, _) => return Err(nothing_to_check()),
+    };
+    if args.headful || args.screenshots.is_some() {
+        plays(&subjects)?;
+    }
+    for subject in &subjects {
+        remark(subject);
+    }
+    let folder = args.screenshots.map(Folder::make).transpose()?;
+    let har = args.har.as_deref().map(HarFile::open).transpose()?;
+    let all = super::run::all(&subjects, &settings, &location, har.is_some());
+    let results = crate::cli::process::runtime(false)?.block_on(all)?;
+    show(&results, args.json)?;
+    if let Some(har) = har {
+        har.write(&results)?;
+    }
+    if let Some(folder) = folder {
+        folder.write(&results)?;
+    }
+    Ok(ExitCode::from(exit_code(results.iter().map(|result| result.outcome))))
+}
+
+/// Refuses options of scripts where nothing plays one.
+fn plays(subjects: &[Subject]) -> anyhow::Result<()> {
+    if subjects.iter().any(|subject| subject.document.kind() == MonitorType::BrowserScript) {
+        return Ok(());
+    }
+    let hint = "`vigie check --file script.xml`, or `vigie check browserscript https://example.com/`";
+    let message = "`--headful` and `--screenshots` are for browser scripts";
+    Err(WrongUse::error(message, Some(hint.to_owned())))
+}
+
+/// Says what a check of `subject` cannot do, and what saving it would warn of.
+fn remark(subject: &Subject) {
+    for warning in &subject.warnings {
+        output::note(&format!("warning: {warning}"));
+    }
+    let compares =
+        ["notify_on_content_change", "check_fullpage_missing_objects", "check_fullpage_object_sizes"];
+    if compares.iter().any(|field| subject.document.flag(field)) {
+        output::note("note: this check has no earlier one to compare the page with");
+    }
+}
+
+fn show(results: &[CheckResult], json: bool) -> anyhow::Result<()> {
+    let text = match results {
+        [one] if json => serde_json::to_string_pretty(one)? + "\n",
+        several if json => serde_json::to_string_pretty(several)? + "\n",
+        several => {
+            let style = Style::of_stdout();
+            several.iter().map(|result| render::check(result, style)).collect::<Vec<_>>().join("\n")
+        }
+    };
+    Ok(output::say(&text)?)
+}
+
+/// The exit code of the worst of `outcomes`: error, unknown, warning, ok.
+fn exit_code(outcomes: impl Iterator<Item = Outcome>) -> u8 {
+    let worst = outcomes.max_by_key(|outcome| match outcome {
+        Outcome::Ok => 0,
+        Outcome::Warning => 1,
+        Outcome::Unknown | Outcome::Missed | Outcome::Blackout => 2,
+        Outcome::Error => 3,
+    });
+    match worst {
+        Some(Outcome::Ok) => 0,
+        Some(Outcome::Warning) => 1,
+        Some(Outcome::Error) => 2,
+        _ => 3,
+    }
+}
+
+fn too_many_words() -> anyhow::Error {
+    let hint = "after `--file FILE` comes the name of one monitor at most; quote a name with spaces";
+    WrongUse::error("a type and a target cannot be named together with `--file`", Some(hint.to_owned()))
+}
+
+fn nothing_to_check() -> anyhow::Error {
+    let hint = "`vigie check website-ssl https://example.com/`, or `vigie check --file FILE`";
+    WrongUse::error("nothing to check was named", Some(hint.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_outcome_decides_the_exit_code() {
+        use Outcome::{Error, Ok, Unknown, Warning};
+        for (outcomes, code) in [
+            (vec![Ok], 0),
+            (vec![Ok, Warning], 1),
+            (vec![Error, Unknown, Ok], 2),
+            (vec![Unknown, Warning], 3),
+            (vec![], 3),
+        ] {
+            assert_eq!(exit_code(outcomes.iter().copied()), code, "{outcomes:?}");
+        }
+    }
+}

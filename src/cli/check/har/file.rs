@@ -1,0 +1,159 @@
+//! Writes checks to a HAR 1.2 file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cli::output::{self, WrongUse};
+use crate::domain::{CheckResult, Phase, StepResult, Timestamp};
+
+/// The file to write to. It is opened before anything is checked, and keeps what is in it until then.
+pub(in crate::cli::check) struct HarFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl HarFile {
+    /// Opens the file at `path`, or makes it.
+    ///
+    /// # Errors
+    /// When it cannot be written to.
+    pub(in crate::cli::check) fn open(path: &Path) -> anyhow::Result<Self> {
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).open(path);
+        let file = opened.map_err(|error| unwritable(path, &error))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    /// Writes the exchanges of `results`, and says of which there are none.
+    ///
+    /// # Errors
+    /// When it can no longer be written to.
+    pub(in crate::cli::check) fn write(mut self, results: &[CheckResult]) -> anyhow::Result<()> {
+        let log = log(results);
+        for (page, result) in (1..).zip(results) {
+            if entries(page, result).is_empty() {
+                output::note(&format!(
+                    "note: `{}`: this check of type `{}` made no HTTP exchange, the HAR file has none of it",
+                    result.monitor_name, result.kind
+                ));
+            }
+        }
+        let mut text = serde_json::to_vec_pretty(&log)?;
+        text.push(b'\n');
+        self.put(&text).map_err(|error| unwritable(&self.path, &error))
+    }
+
+    fn put(&mut self, text: &[u8]) -> io::Result<()> {
+        // Pipes and terminals have no length.
+        if self.file.metadata()?.is_file() {
+            self.file.set_len(0)?;
+        }
+        self.file.write_all(text)?;
+        self.file.flush()
+    }
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
+    WrongUse::error(format!("the HAR file `{}` cannot be written: {error}", path.display()), None)
+}
+
+fn page_id(number: usize) -> String {
+    format!("page_{number}")
+}
+
+fn step_id(number: usize, step: &StepResult) -> String {
+    format!("{}_{}", page_id(number), step.number)
+}
+
+/// The whole file.
+fn log(results: &[CheckResult]) -> Value {
+    let pages: Vec<Value> = (1..).zip(results).flat_map(|(number, result)| pages(number, result)).collect();
+    let entries: Vec<Value> =
+        (1..).zip(results).flat_map(|(number, result)| entries(number, result)).collect();
+    json!({"log": {
+        "version": "1.2",
+        "creator": {"name": "vigie", "version": env!("CARGO_PKG_VERSION")},
+        "pages": pages,
+        "entries": entries,
+    }})
+}
+
+/// The pages of a check: each step that a browser played is one, any other check as a whole.
+fn pages(number: usize, result: &CheckResult) -> Vec<Value> {
+    let steps = result.course.steps.iter().filter_map(|step| Some((step, step.played.as_ref()?)));
+    let mut pages: Vec<Value> = steps
+        .map(|(step, played)| {
+            let mark = |phase| {
+                let timing = played.timing.as_ref()?;
+                timing.phases.micros(phase).map(|micros| super::entry::millis(micros.into()))
+            };
+            let why = step.failures.first().map(|failure| format!(": {failure}")).unwrap_or_default();
+            json!({
+                "startedDateTime": began(result) + Duration::from_micros(step.started_us),
+                "id": step_id(number, step),
+                "title": format!("{}: {}", result.monitor_name, step.name),
+                "pageTimings": {
+                    "onContentLoad": mark(Phase::DomLoad).unwrap_or(-1.0),
+                    "onLoad": mark(Phase::PageLoad).unwrap_or(-1.0),
+                },
+                "comment": format!("step {}, status {}{why}", step.number, step.status.0),
+            })
+        })
+        .collect();
+    if pages.is_empty() {
+        pages.push(page(number, result));
+    }
+    pages
+}
+
+fn page(number: usize, result: &CheckResult) -> Value {
+    let reason = result.reasons.first().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let loaded = result.course.page.as_ref().map_or(-1.0, |page| super::entry::millis(page.total_us));
+    json!({
+        "startedDateTime": began(result),
+        "id": page_id(number),
+        "title": &*result.monitor_name,
+        "pageTimings": {"onContentLoad": -1, "onLoad": loaded},
+        "comment": format!("{} ({}){reason}", result.status_text, result.status.0),
+    })
+}
+
+/// When the attempt began that the exchanges are of.
+fn began(result: &CheckResult) -> Timestamp {
+    result.attempts.last().map_or(result.started_at, |attempt| attempt.started_at)
+}
+
+/// The exchanges of a check in the order in which they began.
+fn entries(number: usize, result: &CheckResult) -> Vec<Value> {
+    let (began, course) = (began(result), &result.course);
+    let alone = course.exchanges.iter().map(|exchange| (exchange, None, page_id(number)));
+    let in_steps = course.steps.iter().flat_map(|step| {
+        let comment = format!("step {}: {}", step.number, step.name);
+        let id = if step.played.is_some() { step_id(number, step) } else { page_id(number) };
+        step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone()), id.clone()))
+    });
+    let exchanges = alone.chain(in_steps).map(|(exchange, comment, id)| {
+        (exchange.started_us, super::entry::of_exchange(began, exchange, comment), id)
+    });
+    // What a browser loaded stands in its steps already.
+    let is_played = course.steps.iter().any(|step| step.played.is_some());
+    let objects = course.page.iter().filter(|_| !is_played).flat_map(|page| &page.objects);
+    let objects =
+        objects.map(|object| (object.started_us, super::entry::of_object(began, object), page_id(number)));
+    let mut entries: Vec<(u64, Value, String)> = exchanges.chain(objects).collect();
+    entries.sort_by_key(|(started_us, ..)| *started_us);
+    entries
+        .into_iter()
+        .map(|(_, mut entry, id)| {
+            entry["pageref"] = id.into();
+            entry
+        })
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "file_tests.rs"]
+mod tests;

@@ -1,0 +1,97 @@
+//! The command line: its parser, and which command runs.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+/// Wrong use of any command but `check`.
+const WRONG_USE: u8 = 2;
+
+/// Wrong use of `check`, whose 2 means that the target failed.
+const WRONG_CHECK: u8 = 3;
+
+/// Self-hosted synthetic monitoring: scheduled checks, verified failures, kept evidence
+#[derive(Debug, Parser)]
+#[command(name = "vigie", version, arg_required_else_help = true, max_term_width = 110, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  vigie serve --demo                              look around, no network needed
+  vigie check website-ssl https://example.com/    check something now, and see why it fails
+  vigie fields website                            every field of a type, with rule and default
+  vigie config check                              find the faults of settings and monitors
+
+`vigie help COMMAND` shows the options and examples of a command.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(super::serve::Args),
+    Check(super::check::Args),
+    Traceroute(super::traceroute::Args),
+    Config(super::config::Args),
+    Results(super::results::Args),
+    Monitors(super::monitors::Args),
+    Apply(super::apply::Args),
+    Export(super::export::Args),
+    Fields(super::fields::Args),
+    Script(super::script::Args),
+    Load(super::load::Args),
+    User(super::user::Args),
+    Customer(super::customer::Args),
+    Key(super::key::Args),
+    Login(super::login::Args),
+    Logout(super::login::LogoutArgs),
+    #[command(hide = true)]
+    Responder(super::responder::Args),
+}
+
+/// Runs the command line `args`, program name first, and answers its exit code.
+#[must_use]
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let wrong_use = if args.get(1).is_some_and(|word| word == "check") { WRONG_CHECK } else { WRONG_USE };
+    let outcome = match Cli::try_parse_from(&args) {
+        Ok(cli) => dispatch(cli.command),
+        Err(refusal) => {
+            // Nothing is left to do when even this cannot be written.
+            let _ = refusal.print();
+            let asked = matches!(refusal.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return if asked { ExitCode::SUCCESS } else { ExitCode::from(wrong_use) };
+        }
+    };
+    outcome.unwrap_or_else(|error| {
+        super::output::complain(&error);
+        let wrong = error.is::<super::output::WrongUse>()
+            || error.is::<super::output::Faults>()
+            || wrong_use == WRONG_CHECK;
+        ExitCode::from(if wrong { wrong_use } else { 1 })
+    })
+}
+
+fn dispatch(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Serve(args) => super::serve::run(args),
+        Command::Check(args) => super::check::run(args),
+        Command::Traceroute(args) => super::traceroute::run(args),
+        Command::Config(args) => super::config::run(args),
+        Command::Results(args) => super::results::run(args),
+        Command::Monitors(args) => super::monitors::run(args),
+        Command::Apply(args) => super::apply::run(args),
+        Command::Export(args) => super::export::run(args),
+        Command::Fields(args) => super::fields::run(args),
+        Command::Script(args) => super::script::run(args),
+        Command::Load(args) => super::load::run(args),
+        Command::User(args) => super::user::run(args),
+        Command::Customer(args) => super::customer::run(args),
+        Command::Key(args) => super::key::run(args),
+        Command::Login(args) => super::login::run(args),
+        Command::Logout(args) => super::login::run_logout(args),
+        Command::Responder(args) => super::responder::run(args),
+    }
+}

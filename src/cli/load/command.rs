@@ -1,0 +1,132 @@
+//! The command `vigie load`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use super::figures::{Figures, Measured};
+use super::pipeline::{Pipeline, Store};
+use super::targets::Targets;
+use crate::cli::output::WrongUse;
+use crate::cli::process::raise_descriptor_limit;
+use crate::cli::settings::SettingsArgs;
+use crate::cli::{kinds, output};
+use crate::clock::{Clock, SystemClock};
+use crate::domain::MonitorType;
+
+/// How long running checks get to end when the time is over.
+const DRAIN: Duration = Duration::from_mins(1);
+
+/// Time between two looks at the memory.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// The longest warm-up when none is asked for.
+const WARM_UP: u64 = 10;
+
+/// Measure how many monitors this host can run
+///
+/// Starts targets on loopback in a process of their own, plans N monitors of one type that check them, and
+/// takes every check through the whole pipeline: schedule, probe, verdict, store. Prints the figures of the
+/// runs that were planned in the measured time. CPU and memory are those of this process, without the
+/// targets.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  vigie load --monitors 100000 --interval 60 --type tcp --duration 120
+  vigie load --monitors 1000000 --interval 3600 --type website --duration 0   memory at idle
+  vigie load --monitors 5000 --interval 5 --type website --duration 30 --json
+
+The targets take processor time too: on two cores, they and the pipeline share them.")]
+pub(in crate::cli) struct Args {
+    /// How many monitors
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    monitors: u32,
+    /// Seconds between two runs of one monitor
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    interval: u32,
+    /// Monitor type: website, website-ssl, tcp, name-server or ping
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: String,
+    /// How long to measure; 0 only plans the monitors and measures the memory
+    #[arg(long, value_name = "SECONDS")]
+    duration: u32,
+    /// How long to run before measuring [default: the interval, at most 10]
+    #[arg(long, value_name = "SECONDS")]
+    warm_up: Option<u32>,
+    /// Keep the database in DIR; without it, it is removed at the end
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+impl Args {
+    fn warm_up(&self) -> Duration {
+        let unless_said = u64::from(self.interval).min(WARM_UP);
+        Duration::from_secs(self.warm_up.map_or(unless_said, u64::from))
+    }
+}
+
+pub(in crate::cli) fn run(args: Args) -> anyhow::Result<ExitCode> {
+    raise_descriptor_limit();
+    let kind = kinds::parse(&args.kind).map_err(WrongUse)?;
+    let figures = crate::cli::process::runtime(true)?.block_on(measure(&args, kind))?;
+    let text = if args.json { serde_json::to_string_pretty(&figures)? + "\n" } else { figures.table() };
+    output::say(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn measure(args: &Args, kind: MonitorType) -> anyhow::Result<Figures> {
+    let targets = Targets::start().await?;
+    if targets.fields(kind, 0).is_none() {
+        let hint =
+            "there are targets for `website`, `website-ssl`, `tcp`, `name-server` and `ping`".to_owned();
+        return Err(WrongUse::error(format!("type `{kind}` has no built-in target"), Some(hint)));
+    }
+    let mut settings = args.settings.load()?;
+    targets.trust(&mut settings);
+    let store = Store::open(args.data.as_deref(), settings.store.cache_bytes)?;
+    let length = Duration::from_secs(u64::from(args.duration));
+    let pipeline = Pipeline::start(&settings, &store)?;
+    let planned = super::pipeline::monitors(&targets, kind, args.monitors, args.interval, &settings)?;
+    let monitors = planned.documents.len();
+    let begin = SystemClock.now() + args.warm_up();
+    pipeline.tally.measure(begin..begin + length);
+    pipeline.plan(planned.assignments).await?;
+    let rss_idle_bytes = super::usage::resident_bytes();
+
+    let mut rss_peak_bytes = rss_idle_bytes;
+    let (mut cpu, mut stored) = (Duration::ZERO, 0);
+    if args.duration > 0 {
+        rss_peak_bytes = rss_peak_bytes.max(watch_until(begin).await);
+        let before = (super::usage::cpu(), pipeline.stored());
+        rss_peak_bytes = rss_peak_bytes.max(watch_until(begin + length).await);
+        cpu = super::usage::cpu().saturating_sub(before.0);
+        stored = pipeline.stored() - before.1;
+    }
+    let counts = pipeline.stop(DRAIN).await?;
+    rss_peak_bytes = rss_peak_bytes.max(super::usage::resident_bytes());
+    // A server holds the documents as long as it runs.
+    drop(planned.documents);
+    if let Some(reason) = &counts.first_reason {
+        output::note(&format!("warning: {} checks were not ok, such as: {reason}", counts.not_ok));
+    }
+    let took = length;
+    Ok(Figures::of(&counts, &Measured { monitors, cpu, took, stored, rss_idle_bytes, rss_peak_bytes }))
+}
+
+/// Waits until `end`; answers the most memory that was seen.
+async fn watch_until(end: crate::domain::Timestamp) -> u64 {
+    let mut peak = 0;
+    loop {
+        peak = peak.max(super::usage::resident_bytes());
+        let left = end.since(SystemClock.now());
+        if left.is_zero() {
+            return peak;
+        }
+        SystemClock.sleep(left.min(LOOK)).await;
+    }
+}

@@ -1,0 +1,26 @@
+//! What the use cases on records work with.
+
+use std::sync::Arc;
+
+use crate::catalog::{Directory, Roster};
+use crate::clock::Clock;
+use crate::pipeline::Planner;
+use crate::store::Ledger;
+use crate::vault::Keyring;
+
+/// What the use cases work with.
+#[derive(Clone)]
+pub struct ResourceParts {
+    /// Keeps the records.
+    pub ledger: Arc<dyn Ledger>,
+    /// The monitors that records are attached to.
+    pub roster: Arc<Roster>,
+    /// What is known of accounts; told when something of it changes.
+    pub directory: Arc<Directory>,
+    /// Seals private keys.
+    pub vault: Arc<Keyring>,
+    /// Knows which locations are alive.
+    pub planner: Arc<dyn Planner>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}

@@ -1,0 +1,21 @@
+//! What the pages are made of.
+
+use std::sync::Arc;
+
+use crate::clock::Clock;
+use crate::pipeline::Vitals;
+use crate::service::View;
+use crate::telemetry::Metrics;
+
+/// What the pages are made of.
+#[derive(Clone)]
+pub struct Site {
+    /// Monitors and results.
+    pub view: Arc<View>,
+    /// State of the process.
+    pub vitals: Arc<dyn Vitals>,
+    /// Metrics of the process.
+    pub metrics: Arc<Metrics>,
+    /// For "12 s ago".
+    pub clock: Arc<dyn Clock>,
+}
