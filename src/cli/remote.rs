@@ -1,6 +1,6 @@
 //! Talks to a running server over its version 3 API.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -221,14 +221,6 @@ impl Server {
         let body = if body.is_empty() { Bytes::from_static(b"null") } else { body };
         serde_json::from_slice(&body).with_context(|| format!("the answer to `{url}` cannot be read"))
     }
-}
-
-/// The token in `file`, without the line break at its end.
-pub(super) fn token_from(file: &Path) -> anyhow::Result<String> {
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("the token file `{}` cannot be read", file.display()))?;
-    // The file of the host token goes on with addresses.
-    Ok(text.trim().lines().next().unwrap_or_default().trim().to_owned())
 }
 
 fn parse_url(text: &str) -> anyhow::Result<Url> {

@@ -32,12 +32,20 @@ type Logins = BTreeMap<String, Login>;
 /// on this host; the first that there is.
 pub(super) fn find(server: &Url, file: Option<&Path>) -> anyhow::Result<Option<String>> {
     if let Some(file) = file {
-        return super::remote::token_from(file).map(Some);
+        return token_from(file).map(Some);
     }
     if let Some(token) = super::process::variable("VIGIE_TOKEN") {
         return Ok(Some(token));
     }
     Ok(kept(server)?.map(|login| login.token).or_else(|| Some(of_this_host(server)?.token)))
+}
+
+/// The token in `file`, without the line break at its end.
+fn token_from(file: &Path) -> anyhow::Result<String> {
+    let text = fs::read_to_string(file)
+        .with_context(|| format!("the token file `{}` cannot be read", file.display()))?;
+    // The file of the host token goes on with addresses.
+    Ok(text.trim().lines().next().unwrap_or_default().trim().to_owned())
 }
 
 /// The login that is kept for `server`, unless it is over.

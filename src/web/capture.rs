@@ -8,10 +8,10 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::found::found;
 use super::gate::Audience;
 use super::html::escape;
 use super::responses::{not_found, store_unavailable};
-use super::result;
 use super::site::Site;
 use crate::domain::{Capture, CheckResult};
 
@@ -58,7 +58,7 @@ pub(super) async fn file(
     if !audience.sees_captures {
         return gone();
     }
-    let found = match result::found(&site, audience, &id).await {
+    let found = match found(&site, audience, &id).await {
         Ok(Some(result)) => site.view.capture(result.check_id, name).await,
         Ok(None) => return gone(),
         Err(error) => Err(error),

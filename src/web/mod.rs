@@ -4,6 +4,7 @@
 mod bar;
 mod capture;
 mod course;
+mod found;
 mod gate;
 mod guard;
 mod health;

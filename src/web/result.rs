@@ -8,13 +8,13 @@ use axum::response::{Html, IntoResponse, Response};
 
 use super::capture::captures;
 use super::course::course;
+use super::found::found;
 use super::gate::Audience;
 use super::html::{document, escape, time};
 use super::responses::{not_found, store_unavailable};
 use super::site::Site;
 use super::status::reason;
 use crate::domain::CheckResult;
-use crate::service::StoreError;
 
 /// `GET /results/{id}`
 pub(super) async fn page(
@@ -26,19 +26,6 @@ pub(super) async fn page(
         Ok(Some(result)) => render(&result, audience).into_response(),
         Ok(None) => not_found("There is no result with this id"),
         Err(error) => store_unavailable(&error),
-    }
-}
-
-/// The result, when there is one that `audience` may see.
-pub(super) async fn found(
-    site: &Site,
-    audience: Audience,
-    id: &str,
-) -> Result<Option<CheckResult>, StoreError> {
-    let Ok(id) = id.parse() else { return Ok(None) };
-    match audience.account {
-        Some(account) => site.view.result_of(account, id).await,
-        None => site.view.result(id).await,
     }
 }
 

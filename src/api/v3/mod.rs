@@ -8,6 +8,7 @@ mod customers;
 mod edits;
 mod episodes;
 mod export;
+mod json_schema;
 mod monitors;
 mod notifications;
 pub mod openapi;

@@ -11,8 +11,8 @@ use futures::stream;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::json_schema as schema;
 use super::monitors::type_names;
-use super::results::schema;
 use crate::api::error::ApiError;
 use crate::api::list;
 use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Value, json};
 
-use super::results::schema;
+use super::json_schema as schema;
 use crate::api::error::ApiError;
 use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
 use crate::api::path::Id;

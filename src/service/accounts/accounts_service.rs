@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::login::FailedLogins;
+use super::failed_logins::FailedLogins;
 use super::sessions::TokenHash;
 use super::throttle::Throttle;
 use crate::clock::Clock;

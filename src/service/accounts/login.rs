@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -11,36 +10,9 @@ use super::password::is_right;
 use super::sessions::Issued;
 use super::tokens::{ACCESS_SECONDS, SESSION_SECONDS};
 use super::users::{as_caller, is_open, login_key};
-use crate::domain::{CustomerId, Record, RecordKind, Role, Timestamp, UserId};
+use crate::domain::{CustomerId, Record, RecordKind, Role, UserId};
 use crate::service::caller::{Caller, Refusal, Via};
 use crate::store::{AuditEntry, AuditObject, TokenKind};
-
-/// Failed logins that the audit trail takes within [`FAILED_SPAN`]; a flood of them must not fill the disk.
-const FAILED_MOST: u32 = 200;
-const FAILED_SPAN: Duration = Duration::from_hours(1);
-
-/// Failed logins since `since`.
-#[derive(Debug, Default)]
-pub(super) struct FailedLogins {
-    since: Timestamp,
-    kept: u32,
-    left_out: u64,
-}
-
-impl FailedLogins {
-    /// Whether one more is kept; with the number of those that were left out before it.
-    fn take(&mut self, now: Timestamp) -> Option<u64> {
-        if now.since(self.since) >= FAILED_SPAN || now < self.since {
-            (self.since, self.kept) = (now, 0);
-        }
-        if self.kept >= FAILED_MOST {
-            self.left_out += 1;
-            return None;
-        }
-        self.kept += 1;
-        Some(std::mem::take(&mut self.left_out))
-    }
-}
 
 impl Accounts {
     /// Version 3 login. Throttled per login and per address, without locking the owner out.
@@ -136,22 +108,5 @@ impl Accounts {
         if let Err(error) = self.ledger.write(Vec::new(), vec![entry]).await {
             tracing::warn!(error_kind = error.kind(), "a failed login could not be noted: {error}");
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn failed_logins_are_kept_in_bounded_number_and_the_rest_is_counted() {
-        let mut failed = FailedLogins::default();
-        let start = Timestamp::from_seconds(1_800_000_000);
-        let kept = (0..1_000).filter(|_| failed.take(start).is_some()).count();
-        assert_eq!(kept, FAILED_MOST as usize);
-        assert_eq!(failed.take(start + FAILED_SPAN - Duration::from_micros(1)), None);
-        assert_eq!(failed.take(start + FAILED_SPAN), Some(801));
-        assert_eq!(failed.take(start + FAILED_SPAN), Some(0));
-        assert_eq!(failed.take(start), Some(0), "the clock was set back");
     }
 }

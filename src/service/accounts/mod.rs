@@ -2,6 +2,7 @@
 
 mod accounts_service;
 mod customers;
+mod failed_logins;
 mod login;
 mod password;
 mod sessions;

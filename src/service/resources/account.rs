@@ -3,36 +3,13 @@
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
+use super::context::Bench;
 use super::draft::{Draft, conflict, overlaid};
-use super::records::Resources;
-use super::rules::Bench;
-use crate::domain::{Record, RecordKind, Revision};
+use crate::domain::Record;
 use crate::schema::table::records::ACCOUNT;
-use crate::service::caller::{Caller, Refusal, Saved};
+use crate::service::caller::Refusal;
 use crate::syntax::source::Node;
 use crate::syntax::{FieldFault, Rule};
-
-impl Resources {
-    /// `GET /account`.
-    pub async fn account(&self, caller: &Caller) -> Result<(Map<String, Value>, Revision), Refusal> {
-        self.one(caller, RecordKind::Customer, caller.customer.0).await
-    }
-
-    /// `PATCH /account`.
-    pub async fn change_account(
-        &self,
-        caller: &Caller,
-        body: &Node,
-        if_match: Option<Revision>,
-    ) -> Result<Saved, Refusal> {
-        self.patch(caller, RecordKind::Customer, caller.customer.0, body, if_match).await
-    }
-
-    /// Zone of the window times of the caller's account.
-    pub async fn time_zone(&self, caller: &Caller) -> Result<TimeZone, Refusal> {
-        Ok(self.parts.directory.facts(caller.customer).await?.time_zone.clone())
-    }
-}
 
 pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
     let mut whole = ACCOUNT.defaults();

@@ -1,17 +1,11 @@
-//! The audit trail: what a change of a record says there, and how the trail is read.
+//! What the audit trail says of a change of a record.
 
 use serde_json::{Map, Value, json};
 
 use super::recipient;
-use super::records::Resources;
-use crate::catalog::moment::utc;
-use crate::catalog::object::object_of;
-use crate::domain::Right;
 use crate::schema::table::Table;
 use crate::schema::table::alerting::RECIPIENT;
-use crate::service::caller::{Caller, Refusal};
 use crate::service::monitors::brief;
-use crate::store::{AuditFilter, AuditRow, Listed, Page};
 use crate::syntax::MASK;
 
 /// The fields that differ, as they were and as they are; only those of the table, secrets masked, long texts
@@ -44,35 +38,4 @@ pub(super) fn changes(
         }
     }
     (before, after)
-}
-
-impl Resources {
-    /// The audit trail of the caller's account, newest first.
-    pub async fn audit(
-        &self,
-        caller: &Caller,
-        filter: AuditFilter,
-        page: Page,
-    ) -> Result<Listed<Map<String, Value>>, Refusal> {
-        caller.require(Right::View)?;
-        let filter = AuditFilter { customer: Some(caller.customer), ..filter };
-        let found = self.parts.ledger.audit(filter, page).await?;
-        Ok(Listed { count: found.count, rows: found.rows.into_iter().map(object).collect() })
-    }
-}
-
-fn object(row: AuditRow) -> Map<String, Value> {
-    object_of(json!({
-        "id": row.id,
-        "at": utc(row.at),
-        "login": row.login,
-        "address": row.address,
-        "via": row.via,
-        "action": row.action,
-        "object": row.object,
-        "object_id": row.object_id,
-        "object_name": row.object_name,
-        "before": row.before,
-        "after": row.after,
-    }))
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::context::Bench;
 use super::draft::{Draft, conflict, refused};
-use super::rules::Bench;
 use crate::catalog::moment::{local, read_window};
 use crate::domain::{MonitorId, Record};
 use crate::schema::blackout;

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::audit;
 use super::blackout::{is_past, settle};
+use super::context::Bench;
 use super::draft::{conflict, refused};
 use super::kinds::kind_of;
 use super::records::Resources;
-use super::rules::Bench;
 use crate::catalog::moment::local;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::blackout;

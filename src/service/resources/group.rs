@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
+use super::context::Bench;
 use super::draft::{Draft, conflict, overlaid, whole};
-use super::rules::Bench;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::table::alerting::NOTIFIER_GROUP;
 use crate::service::caller::Refusal;

@@ -3,15 +3,20 @@
 
 mod account;
 mod audit;
+mod audit_trail;
 mod blackout;
 mod blackouts_at_once;
 mod certificate;
+mod context;
 mod draft;
 mod event;
 mod group;
 mod kinds;
 mod location;
+mod location_list;
+mod monitor_performance_alerts;
 mod occurrences;
+mod own_account;
 mod parts;
 mod performance_alert;
 mod property;
@@ -23,6 +28,7 @@ mod sla;
 mod sla_report;
 mod slas_at_once;
 pub(crate) mod template;
+mod usage;
 mod user;
 
 pub use certificate::{OpenCertificate, Watcher, open_pkcs12};

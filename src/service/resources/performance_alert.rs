@@ -2,40 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
+use super::context::Bench;
 use super::draft::{Draft, overlaid, whole};
-use super::kinds::kind_of;
-use super::records::Resources;
-use super::rules::Bench;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::table::alerting::PERFORMANCE_ALERT;
-use crate::service::caller::{Caller, Refusal};
-use crate::store::{Listed, Page, RecordFilter};
+use crate::service::caller::Refusal;
+use crate::store::{Page, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Performance alerts of one monitor at most.
 const MOST: u64 = 50;
-
-impl Resources {
-    /// The performance alerts of a monitor.
-    pub async fn performance_alerts(
-        &self,
-        caller: &Caller,
-        monitor: MonitorId,
-        page: Page,
-    ) -> Result<Listed<Map<String, Value>>, Refusal> {
-        caller.require(kind_of(RecordKind::PerformanceAlert).see)?;
-        self.own_monitor(caller, monitor)?;
-        let filter =
-            RecordFilter { assoc: vec![monitor.0], ..RecordFilter::of(RecordKind::PerformanceAlert) };
-        self.list(caller, filter, page).await
-    }
-
-    /// Refuses a monitor that is not the caller's.
-    pub(super) fn own_monitor(&self, caller: &Caller, monitor: MonitorId) -> Result<(), Refusal> {
-        let known = self.parts.roster.of(caller.customer, monitor).is_some();
-        if known { Ok(()) } else { Err(Refusal::NotFound) }
-    }
-}
 
 /// Of the monitor in the path.
 pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {

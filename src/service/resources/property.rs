@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use super::context::Bench;
 use super::draft::{Draft, conflict, overlaid, whole};
-use super::rules::{Bench, users_of};
+use super::usage::users_of;
 use crate::domain::Record;
 use crate::schema::table::records::PROPERTY;
 use crate::service::caller::Refusal;

@@ -4,8 +4,8 @@
 use serde_json::{Map, Value, json};
 use zeroize::Zeroizing;
 
+use super::context::Bench;
 use super::draft::{Draft, conflict, overlaid, refused, whole};
-use super::rules::Bench;
 use crate::catalog::contacts::recipient_context;
 use crate::domain::{Method, Record, RecordKind, Right};
 use crate::schedule::{Rests, When};

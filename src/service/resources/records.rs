@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
+use super::context::Bench;
 use super::draft::Draft;
 use super::kinds::{Kind, kind_of};
 use super::parts::ResourceParts;
-use super::rules::Bench;
 use crate::domain::{Record, RecordKind, Revision};
 use crate::service::caller::{Caller, Refusal, Saved};
 use crate::service::resources::certificate::Watcher;
@@ -40,7 +40,7 @@ impl Resources {
         caller.require(kind.see)?;
         let bench = self.bench(caller, kind).await?;
         if kind.record == RecordKind::Location {
-            return super::location::list(&bench, page).await;
+            return super::location_list::list(&bench, page).await;
         }
         let found = self.parts.ledger.records(filter.within(caller.customer), page).await?;
         let rows = found.rows.iter().map(|record| super::show::object(&bench, record)).collect();
@@ -57,7 +57,7 @@ impl Resources {
         let kind = kind_of(kind);
         caller.require(kind.see)?;
         let bench = self.bench(caller, kind).await?;
-        if let Some(object) = super::location::of_settings(&bench, id) {
+        if let Some(object) = super::location_list::of_settings(&bench, id) {
             return Ok((object, Revision(1)));
         }
         let record = self.found(&bench, id).await?;
@@ -211,7 +211,7 @@ impl Resources {
         id: i64,
         if_match: Option<Revision>,
     ) -> Result<Record, Refusal> {
-        super::location::refuse_of_settings(bench, id)?;
+        super::location_list::refuse_of_settings(bench, id)?;
         let record = self.found(bench, id).await?;
         if record.customer != bench.caller.customer {
             let message = "This location is shared by all accounts; only account 1 can change it";

@@ -1,52 +1,14 @@
-//! The door to the own rules of each kind, and what they look at.
+//! Dispatches to the rules of each kind of record.
 
-use std::sync::Arc;
-
+use super::context::Bench;
 use super::draft::Draft;
-use super::kinds::Kind;
-use super::parts::ResourceParts;
 use super::{
     account, blackout, certificate, event, group, location, performance_alert, property, recipient, sla,
     template, user,
 };
-use crate::catalog::AccountFacts;
-use crate::domain::{CustomerId, Record, RecordKind, Timestamp};
-use crate::service::caller::{Caller, Refusal};
-use crate::store::{AuditEntry, AuditObject};
+use crate::domain::{Record, RecordKind};
+use crate::service::caller::Refusal;
 use crate::syntax::source::Node;
-
-/// What one call works with.
-pub(super) struct Bench<'a> {
-    pub(super) parts: &'a ResourceParts,
-    pub(super) caller: &'a Caller,
-    pub(super) kind: &'static Kind,
-    pub(super) now: Timestamp,
-    /// What is known of the account.
-    pub(super) facts: Arc<AccountFacts>,
-    /// What the path of a create names.
-    pub(super) under: Option<i64>,
-}
-
-impl<'a> Bench<'a> {
-    pub(super) async fn new(
-        parts: &'a ResourceParts,
-        caller: &'a Caller,
-        kind: &'static Kind,
-    ) -> Result<Self, Refusal> {
-        let facts = parts.directory.facts(caller.customer).await?;
-        Ok(Self { parts, caller, kind, now: parts.clock.now(), facts, under: None })
-    }
-
-    /// Whether the caller may see `record`: those of the account, and shared locations.
-    pub(super) fn sees(&self, record: &Record) -> bool {
-        record.customer == self.caller.customer || location::is_shared(record)
-    }
-
-    /// An audit entry about a record of this kind.
-    pub(super) fn entry(&self, action: &'static str, object: AuditObject, name: &str) -> AuditEntry {
-        self.caller.entry(self.now, action, self.kind.record.name(), object, name)
-    }
-}
 
 /// A new record of a kind that takes long to read and looks at no other record: nobody waits for it.
 pub(super) async fn ahead(bench: &Bench<'_>, body: &Node) -> Result<Option<Draft>, Refusal> {
@@ -104,20 +66,4 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Ref
         RecordKind::Customer | RecordKind::Event | RecordKind::Test => return Err(Refusal::NotFound),
     }
     Ok(Draft::default())
-}
-
-/// How many monitors fit, over all accounts, as `… that 3 monitors use`; `None` when there is none.
-pub(super) fn users_of(
-    parts: &ResourceParts,
-    customer: Option<CustomerId>,
-    uses: impl Fn(&crate::schema::Document) -> bool,
-) -> Option<String> {
-    let fits = |monitor: &crate::schema::Monitor| {
-        customer.is_none_or(|customer| monitor.customer == customer) && uses(&monitor.document)
-    };
-    match parts.roster.count(0, fits).0 {
-        0 => None,
-        1 => Some("1 monitor uses".to_owned()),
-        count => Some(format!("{count} monitors use")),
-    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::rules::Bench;
+use super::context::Bench;
 use super::{event, group, location, performance_alert, recipient, sla, template};
 use crate::catalog::moment::{utc, window};
 use crate::domain::{Record, RecordKind};

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::context::Bench;
 use super::draft::{Draft, conflict, overlaid, refused, whole};
-use super::rules::Bench;
 use crate::domain::{MonitorId, Record};
 use crate::schema::table::alerting::SLA;
 use crate::service::caller::Refusal;

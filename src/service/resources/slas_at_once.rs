@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::blackouts_at_once::monitors;
+use super::context::Bench;
 use super::draft::{conflict, read};
 use super::kinds::kind_of;
 use super::records::Resources;
-use super::rules::Bench;
 use super::{audit, sla};
 use crate::domain::{Record, RecordKind};
 use crate::schema::table::alerting::{SLA, SLA_BULK_EDIT};

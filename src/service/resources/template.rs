@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::context::Bench;
 use super::draft::{Draft, overlaid, whole};
-use super::rules::Bench;
 use crate::domain::{Method, NoticeKind, Record};
 use crate::notify::{Composer, Template};
 use crate::schema::table::alerting::TEMPLATE;

@@ -4,8 +4,8 @@
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
+use super::context::Bench;
 use super::draft::{Draft, overlaid, whole};
-use super::rules::Bench;
 use crate::domain::{Record, Right, UserId};
 use crate::schema::table::records::USER;
 use crate::service::accounts::{hash_password, login_fault, login_key, password_fault, permit_user_change};

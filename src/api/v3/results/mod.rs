@@ -3,9 +3,11 @@
 mod course;
 mod filter;
 mod handlers;
+mod page_object;
 mod pages;
 mod played;
 mod routes;
-pub(super) mod schema;
+mod schema;
+mod schema_parts;
 
 pub(super) use routes::routes;

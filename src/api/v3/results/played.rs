@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::course::page_object;
-use super::schema::{failure, flag, integer, micros, named, phases, text};
+use super::page_object::page_object;
+use super::schema_parts::{failure, phases};
+use crate::api::v3::json_schema::{flag, integer, micros, named, text};
 
 /// A step as the browser saw it.
 pub(super) fn played() -> Value {

@@ -1,33 +1,16 @@
 //! What a result is made of, for the OpenAPI document. Every key that can come out stands here; a test
 //! compares with what results print.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::schema_parts::{failure, phases};
 use super::{course, played};
-use crate::domain::{FailureKind, MissedReason, MonitorType, Outcome, Phase};
+use crate::api::v3::json_schema::{flag, id, integer, listed, micros, named, object, outcome, text, time};
+use crate::domain::{MissedReason, MonitorType};
 
 /// The list of results.
 pub(super) fn list() -> Value {
     listed("ResultList", result())
-}
-
-/// A list (behaviour.md 1 "Lists") of objects that `item` describes, named `name`.
-pub(in crate::api::v3) fn listed(name: &str, item: Value) -> Value {
-    let window = |about: &str| json!({"type": ["integer", "null"], "minimum": 0, "description": about});
-    let count = json!({"type": "integer", "minimum": 0, "description": "How many match before paging"});
-    named(
-        name,
-        &["metadata", "results"],
-        json!({
-            "metadata": object(&["__permissions", "resultset"], json!({
-                "__permissions": object(&["acl"], json!({"acl": {"type": "integer"}})),
-                "resultset": object(&["count", "limit", "offset"], json!({
-                    "count": count, "limit": window("As it was asked for"), "offset": window("As it was asked for"),
-                })),
-            })),
-            "results": {"type": "array", "items": item},
-        }),
-    )
 }
 
 /// One result (behaviour.md 9).
@@ -88,11 +71,6 @@ pub(super) fn result() -> Value {
     )
 }
 
-/// A word of [`Outcome`].
-pub(in crate::api::v3) fn outcome() -> Value {
-    json!({"type": "string", "enum": Outcome::ALL.map(Outcome::name)})
-}
-
 fn attempt() -> Value {
     named(
         "ResultAttempt",
@@ -111,27 +89,6 @@ fn attempt() -> Value {
             }))},
         }),
     )
-}
-
-/// What went wrong.
-pub(super) fn failure() -> Value {
-    named(
-        "ResultFailure",
-        &["phase", "kind", "fault", "detail"],
-        json!({
-            "phase": {"type": "string", "enum": Phase::ALL.map(Phase::name)},
-            "kind": {"type": "string", "enum": FailureKind::ALL.iter().map(|kind| kind.label()).collect::<Vec<_>>()},
-            "fault": {"type": "string", "enum": ["target", "network", "ours"]},
-            "detail": {"type": "string"},
-            "part": integer("Status code of the part that failed, such as an object of a page"),
-        }),
-    )
-}
-
-pub(super) fn phases() -> Value {
-    let phases: Map<String, Value> =
-        Phase::ALL.iter().map(|phase| (phase.key().to_owned(), micros("How long the phase took"))).collect();
-    named("ResultPhases", &[], Value::Object(phases))
 }
 
 /// Those of every protocol side by side: a result has those of its type.
@@ -254,51 +211,6 @@ fn missed() -> Value {
             "last_planned_at": time("When the last of them was due"),
         }),
     )
-}
-
-/// An object with these properties and no others.
-pub(in crate::api::v3) fn object(required: &[&str], properties: Value) -> Value {
-    let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
-    if !required.is_empty() {
-        schema["required"] = json!(required);
-    }
-    schema
-}
-
-/// Such an object as a component named `name`.
-pub(in crate::api::v3) fn named(name: &str, required: &[&str], properties: Value) -> Value {
-    let mut schema = object(required, properties);
-    schema["title"] = Value::from(name);
-    schema
-}
-
-pub(super) fn flag(about: &str) -> Value {
-    json!({"type": "boolean", "description": about})
-}
-
-/// A whole number.
-pub(in crate::api::v3) fn integer(about: &str) -> Value {
-    json!({"type": "integer", "description": about})
-}
-
-/// A duration.
-pub(in crate::api::v3) fn micros(about: &str) -> Value {
-    json!({"type": "integer", "minimum": 0, "description": format!("{about}, in microseconds")})
-}
-
-/// A text.
-pub(in crate::api::v3) fn text(about: &str) -> Value {
-    json!({"type": "string", "description": about})
-}
-
-/// An instant.
-pub(in crate::api::v3) fn time(about: &str) -> Value {
-    json!({"type": "string", "format": "date-time", "description": format!("{about}; RFC 3339, UTC")})
-}
-
-/// A number of a run or result.
-pub(in crate::api::v3) fn id(about: &str) -> Value {
-    json!({"type": "string", "pattern": "^[0-9a-f]{16}$", "description": about})
 }
 
 #[cfg(test)]

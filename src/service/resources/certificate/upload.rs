@@ -14,8 +14,9 @@ use crate::catalog::moment::utc;
 use crate::domain::Record;
 use crate::schema::table::records::CERTIFICATE;
 use crate::service::caller::Refusal;
+use crate::service::resources::context::Bench;
 use crate::service::resources::draft::{Draft, conflict, refused, whole};
-use crate::service::resources::rules::{Bench, users_of};
+use crate::service::resources::usage::users_of;
 use crate::syntax::source::Node;
 use crate::syntax::{FieldFault, Rule};
 

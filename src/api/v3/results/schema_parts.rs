@@ -1,0 +1,27 @@
+//! The schemas of what several parts of a result have: phases, failures.
+
+use serde_json::{Map, Value, json};
+
+use crate::api::v3::json_schema::{integer, micros, named};
+use crate::domain::{FailureKind, Phase};
+
+/// What went wrong.
+pub(super) fn failure() -> Value {
+    named(
+        "ResultFailure",
+        &["phase", "kind", "fault", "detail"],
+        json!({
+            "phase": {"type": "string", "enum": Phase::ALL.map(Phase::name)},
+            "kind": {"type": "string", "enum": FailureKind::ALL.iter().map(|kind| kind.label()).collect::<Vec<_>>()},
+            "fault": {"type": "string", "enum": ["target", "network", "ours"]},
+            "detail": {"type": "string"},
+            "part": integer("Status code of the part that failed, such as an object of a page"),
+        }),
+    )
+}
+
+pub(super) fn phases() -> Value {
+    let phases: Map<String, Value> =
+        Phase::ALL.iter().map(|phase| (phase.key().to_owned(), micros("How long the phase took"))).collect();
+    named("ResultPhases", &[], Value::Object(phases))
+}

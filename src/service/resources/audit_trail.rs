@@ -1,0 +1,41 @@
+//! Reads the audit trail of an account.
+
+use serde_json::{Map, Value, json};
+
+use super::records::Resources;
+use crate::catalog::moment::utc;
+use crate::catalog::object::object_of;
+use crate::domain::Right;
+use crate::service::caller::{Caller, Refusal};
+use crate::store::{AuditFilter, AuditRow, Listed, Page};
+
+impl Resources {
+    /// The audit trail of the caller's account, newest first.
+    pub async fn audit(
+        &self,
+        caller: &Caller,
+        filter: AuditFilter,
+        page: Page,
+    ) -> Result<Listed<Map<String, Value>>, Refusal> {
+        caller.require(Right::View)?;
+        let filter = AuditFilter { customer: Some(caller.customer), ..filter };
+        let found = self.parts.ledger.audit(filter, page).await?;
+        Ok(Listed { count: found.count, rows: found.rows.into_iter().map(object).collect() })
+    }
+}
+
+fn object(row: AuditRow) -> Map<String, Value> {
+    object_of(json!({
+        "id": row.id,
+        "at": utc(row.at),
+        "login": row.login,
+        "address": row.address,
+        "via": row.via,
+        "action": row.action,
+        "object": row.object,
+        "object_id": row.object_id,
+        "object_name": row.object_name,
+        "before": row.before,
+        "after": row.after,
+    }))
+}

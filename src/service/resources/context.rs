@@ -1,0 +1,51 @@
+//! What one call on records works with: the caller, the kind of record, what is known of the account.
+
+use std::sync::Arc;
+
+use super::kinds::Kind;
+use super::parts::ResourceParts;
+use crate::catalog::AccountFacts;
+use crate::domain::{CustomerId, Record, RecordKind, Timestamp};
+use crate::service::caller::{Caller, Refusal};
+use crate::store::{AuditEntry, AuditObject};
+
+/// The account whose locations all others share.
+pub(super) const HOST: CustomerId = CustomerId(1);
+
+/// What one call works with.
+pub(super) struct Bench<'a> {
+    pub(super) parts: &'a ResourceParts,
+    pub(super) caller: &'a Caller,
+    pub(super) kind: &'static Kind,
+    pub(super) now: Timestamp,
+    /// What is known of the account.
+    pub(super) facts: Arc<AccountFacts>,
+    /// What the path of a create names.
+    pub(super) under: Option<i64>,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) async fn new(
+        parts: &'a ResourceParts,
+        caller: &'a Caller,
+        kind: &'static Kind,
+    ) -> Result<Self, Refusal> {
+        let facts = parts.directory.facts(caller.customer).await?;
+        Ok(Self { parts, caller, kind, now: parts.clock.now(), facts, under: None })
+    }
+
+    /// Whether the caller may see `record`: those of the account, and shared locations.
+    pub(super) fn sees(&self, record: &Record) -> bool {
+        record.customer == self.caller.customer || is_shared(record)
+    }
+
+    /// An audit entry about a record of this kind.
+    pub(super) fn entry(&self, action: &'static str, object: AuditObject, name: &str) -> AuditEntry {
+        self.caller.entry(self.now, action, self.kind.record.name(), object, name)
+    }
+}
+
+/// Whether every account sees it.
+fn is_shared(record: &Record) -> bool {
+    record.kind == RecordKind::Location && record.customer == HOST && !record.flag("private")
+}

@@ -1,0 +1,21 @@
+//! How many monitors use a record.
+
+use super::parts::ResourceParts;
+use crate::domain::CustomerId;
+use crate::schema::{Document, Monitor};
+
+/// How many monitors fit, over all accounts, as `… that 3 monitors use`; `None` when there is none.
+pub(super) fn users_of(
+    parts: &ResourceParts,
+    customer: Option<CustomerId>,
+    uses: impl Fn(&Document) -> bool,
+) -> Option<String> {
+    let fits = |monitor: &Monitor| {
+        customer.is_none_or(|customer| monitor.customer == customer) && uses(&monitor.document)
+    };
+    match parts.roster.count(0, fits).0 {
+        0 => None,
+        1 => Some("1 monitor uses".to_owned()),
+        count => Some(format!("{count} monitors use")),
+    }
+}
