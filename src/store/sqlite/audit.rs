@@ -4,11 +4,11 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, Row, params};
 
 use crate::domain::Timestamp;
-use crate::store::{AuditEntry, AuditFilter, AuditObject, AuditRow, Entries, Listed, Page};
+use crate::store::contract::{AuditEntry, AuditFilter, AuditObject, AuditRow, Entries, Listed, Page};
 
 use super::decode::Place;
-use super::ledger::List;
-use super::records::map;
+use super::decode::map;
+use super::list::List;
 
 /// Entries that one transaction removes at most.
 const CHUNK: i64 = 1000;

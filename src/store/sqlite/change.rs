@@ -1,38 +1,15 @@
 //! What people change, one call after the other inside of a shared transaction: each all or nothing, so
 //! that one that is refused leaves the others alone.
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 
 use crate::domain::{MonitorId, RecordKind, Revision};
-use crate::store::{AuditEntry, AuditObject, StoreError, Write};
+use crate::store::contract::{AuditEntry, AuditObject, StoreError, Write};
 
+use super::fault::Fault;
 use super::monitors::{self, Put};
 use super::records::{self, NewRow, PutRow};
 use super::{audit, tokens};
-
-/// Why one call of a shared transaction ends.
-pub(super) enum Fault {
-    /// SQLite failed: the transaction ends.
-    Sql(rusqlite::Error),
-    /// The call is refused, and only that.
-    Told(StoreError),
-}
-
-impl From<rusqlite::Error> for Fault {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sql(error)
-    }
-}
-
-/// [`StoreError::Taken`] when `error` is about a text that has to be unique.
-pub(super) fn taken(error: rusqlite::Error, text: Option<&str>) -> Fault {
-    match text {
-        Some(text) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-            Fault::Told(StoreError::Taken(text.to_owned()))
-        }
-        _ => Fault::Sql(error),
-    }
-}
 
 /// Writes of one call, ready to be done: the JSON is written by the caller, not by the writing thread.
 pub(super) struct Changes {

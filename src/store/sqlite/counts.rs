@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
-use crate::store::ResultFilter;
+use crate::store::contract::ResultFilter;
 
-use super::results::conditions;
+use super::conditions::conditions;
 
 /// Microseconds.
 const MINUTE: i64 = 60_000_000;

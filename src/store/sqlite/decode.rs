@@ -6,8 +6,9 @@ use std::fmt::{self, Display, Write as _};
 use rusqlite::Row;
 use rusqlite::types::{Type, ValueRef};
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
-use crate::store::StoreError;
+use crate::store::contract::StoreError;
 
 /// A row, as errors name it: its table and the columns of its key.
 #[derive(Clone, Copy, Debug)]
@@ -107,4 +108,14 @@ pub(super) fn leave_out<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Option
             None => Err(error),
         },
     }
+}
+
+/// The JSON object in column number `at`.
+pub(super) fn map(
+    row: &Row<'_>,
+    place: Place<'_>,
+    at: usize,
+    column: &'static str,
+) -> rusqlite::Result<Map<String, Value>> {
+    place.json(row, at, column)?.ok_or_else(|| place.undecodable(column, "it is empty"))
 }

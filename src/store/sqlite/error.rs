@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use crate::store::StoreError;
+use crate::store::contract::StoreError;
 
 use super::decode::undecodable;
 

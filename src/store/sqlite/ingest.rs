@@ -3,14 +3,17 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::Outcome;
-use crate::store::MonitorState;
+use crate::store::contract::MonitorState;
 
+use super::alarms::rows::Rows;
+use super::captures;
 use super::counts::Changes;
 use super::rollup::late;
 use super::row::{Missed, Row, signed};
 use super::shared::Shared;
+use super::store::SqliteStore;
 use super::writer::Writing;
-use super::{alarms, captures};
+use crate::store::contract::{Answer, Commit, Ingest, StoreError};
 
 const INSERT: &str = "
     INSERT INTO results (planned_at, monitor_id, location_id, outcome, status, warning_status, started_after,
@@ -29,17 +32,17 @@ pub(super) struct Batch {
     /// In the order of the clustered key, so that neighbours are written together.
     rows: Vec<Row>,
     states: Vec<MonitorState>,
-    alarm: alarms::Rows,
+    alarm: Rows,
 }
 
 impl Batch {
-    pub(super) fn of(commit: crate::store::Commit) -> Self {
+    pub(super) fn of(commit: crate::store::contract::Commit) -> Self {
         let mut rows: Vec<Row> = commit.results.into_iter().map(Row::of).collect();
         // Stable: of two with one id the real one, else the first one, comes out either way.
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
         let mut states = commit.states;
         states.sort_by_key(|state| (state.monitor_id, state.location_id));
-        Self { rows, states, alarm: alarms::Rows::of(commit.alarm) }
+        Self { rows, states, alarm: Rows::of(commit.alarm) }
     }
 
     pub(super) fn write(&self, writing: &mut Writing<'_>) -> rusqlite::Result<()> {
@@ -240,4 +243,23 @@ fn keep_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {
         state.full_page_at.map(crate::domain::Timestamp::as_micros)
     ])?;
     Ok(())
+}
+
+impl Ingest for SqliteStore {
+    fn commit(&self, commit: Commit) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let batch = ready(commit).await?;
+            self.writer.call(move |writing| batch.write(writing)).await
+        })
+    }
+}
+
+/// `commit`, ready to be written. Files are compressed apart from the threads that wait for targets.
+async fn ready(commit: Commit) -> Result<Batch, StoreError> {
+    let files = commit.results.iter().any(|result| !result.captures.is_empty());
+    if !files && commit.alarm.evidence.is_empty() {
+        return Ok(Batch::of(commit));
+    }
+    // Fails only when the runtime goes down.
+    tokio::task::spawn_blocking(move || Batch::of(commit)).await.map_err(|_| StoreError::Closed)
 }

@@ -1,17 +1,16 @@
 //! SQLite behind the traits of what people change.
 
-use rusqlite::types::Value as Sql;
-use rusqlite::{Connection, Row, params, params_from_iter};
+use rusqlite::{Connection, params};
 
 use crate::domain::{CustomerId, MonitorId, Record, RecordKind, Timestamp};
-use crate::store::{
+use crate::store::contract::{
     Answer, AuditEntry, AuditFilter, AuditRow, KeptMonitor, Ledger, Listed, Page, RecordFilter, Reseal,
     StoreError, Token, Tokens, Write, seal_context,
 };
 
 use super::change::Changes;
-use super::decode::leave_out;
-use super::{SqliteStore, audit, monitors, records, tokens};
+use super::store::SqliteStore;
+use super::{audit, monitors, records, shared, tokens};
 
 /// Rows that one transaction seals anew.
 const CHUNK: i64 = 500;
@@ -45,7 +44,7 @@ impl Ledger for SqliteStore {
     }
 
     fn owner_of(&self, monitor: MonitorId) -> Answer<'_, Option<CustomerId>> {
-        Box::pin(self.readers.call(move |conn| monitors::owner(conn, monitor)))
+        Box::pin(self.readers.call(move |conn| shared::owner(conn, monitor)))
     }
 
     fn reseal(&self, reseal: Reseal) -> Answer<'_, u64> {
@@ -141,42 +140,5 @@ impl Tokens for SqliteStore {
 
     fn purge(&self, now: Timestamp) -> Answer<'_, u64> {
         Box::pin(self.writer.call(move |writing| tokens::purge(writing.conn, now)))
-    }
-}
-
-/// A list out of one table.
-pub(super) struct List {
-    pub(super) table: &'static str,
-    pub(super) columns: &'static str,
-    pub(super) order: &'static str,
-    /// What SQL asks of a row, and the values that it binds.
-    pub(super) conditions: String,
-    pub(super) values: Vec<Sql>,
-}
-
-impl List {
-    /// The rows in `page`, and how many match in all. One that cannot be decoded counts and is left out.
-    pub(super) fn read<T>(
-        self,
-        conn: &Connection,
-        page: Page,
-        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Listed<T>> {
-        let Self { table, columns, order, conditions, mut values } = self;
-        // Count and page have to be of one state of the database.
-        let tx = conn.unchecked_transaction()?;
-        let count: u64 = tx
-            .prepare_cached(&format!("SELECT count(*) FROM {table} WHERE {conditions}"))?
-            .query_row(params_from_iter(&values), |row| row.get(0))?;
-        values.push(Sql::from(page.limit));
-        values.push(Sql::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
-        let rows = tx
-            .prepare_cached(&format!(
-                "SELECT {columns} FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ? OFFSET ?"
-            ))?
-            .query_map(params_from_iter(&values), row)?
-            .filter_map(|row| leave_out(row).transpose())
-            .collect::<Result<_, _>>()?;
-        Ok(Listed { count, rows })
     }
 }

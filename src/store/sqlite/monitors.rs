@@ -8,10 +8,16 @@ use serde_json::{Map, Value};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::schema::{Document, Monitor, Origin, Secrets, Trail};
-use crate::store::{KeptMonitor, NewMonitor, StoreError};
+use crate::store::contract::{KeptMonitor, NewMonitor, StoreError};
 
-use super::change::{Fault, taken};
 use super::decode::Place;
+use super::fault::{Fault, taken};
+use crate::store::contract::Answer;
+use crate::store::contract::Entries;
+use crate::store::contract::Monitors;
+use crate::store::sqlite::audit;
+use crate::store::sqlite::store::SqliteStore;
+use crate::store::sqlite::writer::Writing;
 
 /// A monitor, ready to be written.
 pub(super) struct Put {
@@ -213,14 +219,6 @@ pub(super) fn last_revisions(conn: &Connection, ids: &[MonitorId]) -> rusqlite::
         .collect()
 }
 
-/// The account of a monitor, removed or not.
-pub(super) fn owner(conn: &Connection, id: MonitorId) -> rusqlite::Result<Option<CustomerId>> {
-    conn.prepare_cached("SELECT customer FROM monitors WHERE id = ?1")?
-        .query_map([id.0], |row| row.get(0).map(CustomerId))?
-        .next()
-        .transpose()
-}
-
 /// Stores new versions and removes monitors. The states of removed ones go, their results stay. A version
 /// that says nothing of who changed it when leaves what is known of that.
 pub(super) fn change(conn: &Connection, puts: &[Put], removed: &[MonitorId]) -> rusqlite::Result<()> {
@@ -271,4 +269,29 @@ pub(super) fn remove(conn: &Connection, id: MonitorId, expected: Option<Revision
         .execute([id.0])?;
     }
     Ok(removed > 0)
+}
+
+impl Monitors for SqliteStore {
+    fn monitors(&self) -> Answer<'_, Vec<Monitor>> {
+        Box::pin(self.readers.call(all))
+    }
+
+    fn ids_for(&self, customer: CustomerId, keys: Vec<String>) -> Answer<'_, Vec<MonitorId>> {
+        Box::pin(self.writer.call(move |writing| ids(writing.conn, customer.0, &keys)))
+    }
+
+    fn last_revisions(&self, ids: Vec<MonitorId>) -> Answer<'_, Vec<Revision>> {
+        Box::pin(self.readers.call(move |conn| last_revisions(conn, &ids)))
+    }
+
+    fn change(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>, entries: Entries) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let puts: Vec<_> = puts.iter().map(Put::of).collect();
+            let change = move |writing: &mut Writing<'_>| {
+                change(writing.conn, &puts, &removed)?;
+                audit::keep_all(writing.conn, &entries)
+            };
+            self.writer.call(change).await
+        })
+    }
 }

@@ -8,10 +8,11 @@ use std::path::Path;
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, OpenFlags};
 
-use crate::store::StoreError;
+use crate::store::contract::StoreError;
 
 use super::error::Told;
-use super::{SqliteSettings, Synchronous, schema};
+use super::schema;
+use super::settings::{SqliteSettings, Synchronous};
 
 /// Rights of new files and folders: they hold hashes of passwords, scripts, and what targets answered.
 const PRIVATE: u32 = 0o600;

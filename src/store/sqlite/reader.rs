@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use crate::schema::Monitor;
-use crate::store::{Page, ResultFilter, ResultPage, StoreError};
+use crate::store::contract::{Page, ResultFilter, ResultPage, StoreError};
 
 use super::error::Told;
 use super::readers::Readers;
-use super::{SqliteSettings, join, monitors, open, results, schema};
+use super::settings::SqliteSettings;
+use super::store::join;
+use super::{monitors, open, results, schema};
 
 /// A database that is only read. Takes no lock, so that a running server is not in the way.
 pub struct SqliteReader {

@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::store::StoreError;
+use crate::store::contract::StoreError;
 
 use super::error::Told;
-use super::{SqliteSettings, open};
+use super::open;
+use super::settings::SqliteSettings;
 
 type Query = Box<dyn FnOnce(&Connection, &Told, Duration) + Send>;
 type Queries = Arc<Mutex<mpsc::Receiver<Query>>>;

@@ -2,15 +2,16 @@
 
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::domain::{CustomerId, Record, RecordKind, Revision, Timestamp};
-use crate::store::{Listed, NewRecord, Page, RecordFilter, StoreError};
+use crate::store::contract::{Listed, NewRecord, Page, RecordFilter, StoreError};
 
-use super::change::{Fault, taken};
 use super::decode::Place;
-use super::ledger::List;
+use super::fault::{Fault, taken};
+use super::list::List;
 use super::tokens;
+use crate::store::sqlite::decode::map;
 
 const COLUMNS: &str =
     "id, kind, customer, assoc, unique_text, revision, created_at, created_by, modified_at, fields, private";
@@ -182,14 +183,4 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         fields: map(row, place, 9, "fields")?,
         private: row.get(10)?,
     })
-}
-
-/// The JSON object in column number `at`.
-pub(super) fn map(
-    row: &Row<'_>,
-    place: Place<'_>,
-    at: usize,
-    column: &'static str,
-) -> rusqlite::Result<Map<String, Value>> {
-    place.json(row, at, column)?.ok_or_else(|| place.undecodable(column, "it is empty"))
 }

@@ -8,14 +8,21 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params, params_from_iter};
 
 use crate::domain::{
-    Attempt, Capture, CheckId, CheckResult, CustomerId, Facts, LocationId, MissedReason, MissedRuns,
-    MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
+    Attempt, Capture, CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
+    MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
-use crate::store::{MonitorState, Page, ResultFilter, ResultPage};
+use crate::store::contract::{MonitorState, Page, ResultFilter, ResultPage};
 
 use super::decode::{Place, leave_out};
 use super::row::{Details, unpack};
 use super::{captures, counts};
+use crate::store::contract::Answer;
+use crate::store::contract::Results;
+use crate::store::contract::Rollup;
+use crate::store::contract::Span;
+use crate::store::sqlite::conditions::conditions;
+use crate::store::sqlite::rollup::roll_up;
+use crate::store::sqlite::store::SqliteStore;
 
 /// The wide row of a key; columns as [`result`] reads them.
 const WIDE: &str = "
@@ -52,63 +59,6 @@ pub(super) fn page(conn: &Connection, filter: &ResultFilter, page: Page) -> rusq
         .collect::<Result<_, _>>()?;
     let results = keys.into_iter().filter_map(|key| shown(&tx, key).transpose()).collect::<Result<_, _>>()?;
     Ok(ResultPage { count, results })
-}
-
-/// What SQL asks of a row of `results`, and the values that it binds.
-pub(super) fn conditions(conn: &Connection, filter: &ResultFilter) -> rusqlite::Result<(String, Vec<Value>)> {
-    let mut conditions = vec!["1".to_owned()];
-    let mut values = Vec::new();
-    match filter.monitors.as_slice() {
-        [] => {}
-        [only] => {
-            conditions.push("monitor_id = ?".to_owned());
-            values.push(Value::from(only.0));
-        }
-        several => {
-            conditions.push("monitor_id IN (SELECT value FROM json_each(?))".to_owned());
-            let ids: Vec<i64> = several.iter().map(|id| id.0).collect();
-            values.push(Value::from(serde_json::Value::from(ids).to_string()));
-        }
-    }
-    if let Some(customer) = filter.customer {
-        conditions.push(if owns_few(conn, customer)? { OF_FEW.to_owned() } else { OF_MANY.to_owned() });
-        values.push(Value::from(customer.0));
-    }
-    let bounds = [
-        ("location_id = ?", filter.location.map(|id| id.0)),
-        ("planned_at >= ?", filter.from.map(Timestamp::as_micros)),
-        ("planned_at < ?", filter.thru.map(Timestamp::as_micros)),
-    ];
-    for (condition, value) in bounds {
-        if let Some(value) = value {
-            conditions.push(condition.to_owned());
-            values.push(Value::from(value));
-        }
-    }
-    if !filter.outcomes.is_empty() {
-        // Codes are ours, not a user's text.
-        let codes: Vec<String> = filter.outcomes.iter().map(|outcome| outcome.code().to_string()).collect();
-        conditions.push(format!("outcome IN ({})", codes.join(", ")));
-        if !filter.outcomes.contains(&Outcome::Ok) {
-            // Lets the index of results that are not ok be used.
-            conditions.push("outcome <> 0".to_owned());
-        }
-    }
-    Ok((conditions.join(" AND "), values))
-}
-
-/// Monitors that an account may have for its results to be looked up monitor by monitor.
-const FEW: i64 = 100;
-const OF_FEW: &str = "monitor_id IN (SELECT id FROM monitors WHERE customer = ?)";
-/// Keeps SQLite to the order of time: it ends with the page, while a sort would read every row first.
-const OF_MANY: &str =
-    "EXISTS (SELECT 1 FROM monitors AS m WHERE m.id = results.monitor_id AND m.customer = ?)";
-
-fn owns_few(conn: &Connection, customer: CustomerId) -> rusqlite::Result<bool> {
-    let owned: i64 = conn
-        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM monitors WHERE customer = ?1 LIMIT ?2)")?
-        .query_row([customer.0, FEW + 1], |row| row.get(0))?;
-    Ok(owned <= FEW)
 }
 
 /// The result with this id. The id is a hash over time, monitor and location that can be undone: with a
@@ -339,6 +289,42 @@ fn state(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
         streak: row.get(8)?,
         full_page_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
     })
+}
+
+impl Results for SqliteStore {
+    fn results(&self, filter: ResultFilter, page: Page) -> Answer<'_, ResultPage> {
+        Box::pin(self.readers.call(move |conn| self::page(conn, &filter, page)))
+    }
+
+    fn result(&self, id: CheckId) -> Answer<'_, Option<CheckResult>> {
+        Box::pin(self.readers.call(move |conn| by_id(&conn.unchecked_transaction()?, id)))
+    }
+
+    fn capture(&self, id: CheckId, name: String) -> Answer<'_, Option<Capture>> {
+        Box::pin(self.readers.call(move |conn| capture(conn, id, &name)))
+    }
+
+    fn states_of(&self, monitors: Vec<MonitorId>) -> Answer<'_, Vec<MonitorState>> {
+        Box::pin(self.readers.call(move |conn| states_of(conn, &monitors)))
+    }
+
+    fn results_behind(&self, states: Vec<MonitorState>) -> Answer<'_, Vec<Option<CheckResult>>> {
+        Box::pin(self.readers.call(move |conn| behind(conn, &states)))
+    }
+
+    fn states(&self) -> Answer<'_, Vec<MonitorState>> {
+        Box::pin(self.readers.call(states))
+    }
+
+    fn rollups(
+        &self,
+        monitor: MonitorId,
+        span: Span,
+        from: Timestamp,
+        thru: Timestamp,
+    ) -> Answer<'_, Vec<Rollup>> {
+        Box::pin(self.readers.call(move |conn| roll_up::read(conn, monitor, span, from, thru)))
+    }
 }
 
 #[cfg(test)]

@@ -5,14 +5,15 @@ use std::time::Duration;
 use rusqlite::{Connection, params};
 
 use crate::domain::Timestamp;
-use crate::store::{Alarms, Retention, Span, StoreError};
+use crate::store::contract::{Alarms, Retention, Span, StoreError};
 
+use super::audit;
 use super::counts::Changes;
 use super::rollup::late::{reach, start};
-use super::rollup::{code, width};
+use super::rollup::span::{code, width};
 use super::row::signed;
+use super::store::SqliteStore;
 use super::writer::Writing;
-use super::{SqliteStore, audit};
 
 /// Rows that one transaction removes.
 const CHUNK: i64 = 1000;

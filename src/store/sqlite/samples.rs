@@ -3,10 +3,10 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{LocationId, Mean, MonitorId, Outcome, Sample, Timestamp};
-use crate::store::{Answer, Samples};
+use crate::store::contract::{Answer, Samples};
 
-use super::SqliteStore;
 use super::decode::Place;
+use super::store::SqliteStore;
 
 impl Samples for SqliteStore {
     fn samples(

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::store::StoreError;
+use crate::store::contract::StoreError;
 
 use super::error::Told;
 use super::shared::keep_place;

@@ -5,9 +5,7 @@ use std::collections::{HashMap, HashSet};
 use aws_lc_rs::digest;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::MonitorId;
-
-use super::monitors;
+use crate::domain::{CustomerId, MonitorId};
 
 /// Texts whose ids are remembered; beyond, the memory starts over.
 const REMEMBERED: usize = 200_000;
@@ -74,7 +72,7 @@ impl Shared {
         if let Some(&customer) = self.owners.get(&monitor) {
             return Ok(customer);
         }
-        let Some(customer) = monitors::owner(conn, MonitorId(monitor))? else { return Ok(0) };
+        let Some(customer) = owner(conn, MonitorId(monitor))? else { return Ok(0) };
         if self.owners.len() >= PLACES {
             self.owners.clear();
         }
@@ -108,4 +106,12 @@ fn store(conn: &Connection, text: &Text, at: i64) -> rusqlite::Result<i64> {
     conn.prepare_cached("INSERT INTO shared (hash, last_used, text) VALUES (?1, ?2, ?3)")?
         .execute(params![text.hash, at, text.text])?;
     Ok(conn.last_insert_rowid())
+}
+
+/// The account of a monitor, removed or not.
+pub(super) fn owner(conn: &Connection, id: MonitorId) -> rusqlite::Result<Option<CustomerId>> {
+    conn.prepare_cached("SELECT customer FROM monitors WHERE id = ?1")?
+        .query_map([id.0], |row| row.get(0).map(CustomerId))?
+        .next()
+        .transpose()
 }

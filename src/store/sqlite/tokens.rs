@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{Timestamp, UserId};
-use crate::store::{Token, TokenKind};
+use crate::store::contract::{Token, TokenKind};
 
 use super::decode::Place;
 

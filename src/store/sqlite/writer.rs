@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::store::StoreError;
+use crate::store::contract::StoreError;
 
 use super::error::Told;
+use super::open::Lock;
+use super::settings::SqliteSettings;
 use super::shared::Shared;
-use super::{Lock, SqliteSettings};
 
 /// What a job may use inside of the transaction.
 pub(super) struct Writing<'a> {

@@ -4,11 +4,11 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
-use crate::store::{EpisodeFilter, KeptEpisode, Listed, Page};
+use crate::store::contract::{EpisodeFilter, KeptEpisode, Listed, Page};
 
-use super::super::decode::Place;
-use super::super::ledger::List;
-use super::super::records::map;
+use crate::store::sqlite::decode::Place;
+use crate::store::sqlite::decode::map;
+use crate::store::sqlite::list::List;
 
 const COLUMNS: &str =
     "id, customer, monitor_id, monitor_name, since, ended_at, acknowledged_by, acknowledged_at, body";

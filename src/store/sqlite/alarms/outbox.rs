@@ -6,11 +6,11 @@ use rusqlite::{Connection, params};
 use crate::domain::{
     CheckId, CustomerId, NewNotification, Notice, Notification, NotificationState, RecipientId, Timestamp,
 };
-use crate::store::{Answer, Delivery, Listed, NotificationFilter, Outbox, Page};
+use crate::store::contract::{Answer, Delivery, Listed, NotificationFilter, Outbox, Page};
 
-use super::super::SqliteStore;
-use super::super::decode::{Place, leave_out};
-use super::super::ledger::List;
+use crate::store::sqlite::decode::{Place, leave_out};
+use crate::store::sqlite::list::List;
+use crate::store::sqlite::store::SqliteStore;
 
 const COLUMNS: &str =
     "id, key, recipient, group_id, created_at, not_before, state, attempts, next_at, sent_at,

@@ -3,10 +3,10 @@
 use rusqlite::{Connection, params};
 
 use crate::domain::{LocationId, NewNotification};
-use crate::store::{Answer, KeptRaised, PerformanceStates};
+use crate::store::contract::{Answer, KeptRaised, PerformanceStates};
 
-use super::super::SqliteStore;
 use super::outbox;
+use crate::store::sqlite::store::SqliteStore;
 
 impl PerformanceStates for SqliteStore {
     fn raised(&self) -> Answer<'_, Vec<KeptRaised>> {

@@ -3,14 +3,14 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{Capture, Outcome, Status};
-use crate::store::{Evidence, ResultKey, VerifiedCheck};
+use crate::store::contract::{Evidence, ResultKey, VerifiedCheck};
 
-use super::super::captures::{self, Piece};
-use super::super::counts::Changes;
-use super::super::decode::{Place, leave_out};
-use super::super::rollup::late::RolledUntil;
-use super::super::row::{Details, json};
-use super::super::writer::Writing;
+use crate::store::sqlite::captures::{self, Piece};
+use crate::store::sqlite::counts::Changes;
+use crate::store::sqlite::decode::{Place, leave_out};
+use crate::store::sqlite::rollup::late::RolledUntil;
+use crate::store::sqlite::row::{Details, json};
+use crate::store::sqlite::writer::Writing;
 
 /// A file that came after its result, compressed.
 pub(super) struct Packed {

@@ -4,9 +4,9 @@ use rusqlite::Row;
 use sketches_ddsketch::{Config, DDSketch};
 
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
-use crate::store::Rollup;
+use crate::store::contract::Rollup;
 
-use super::super::decode::Place;
+use crate::store::sqlite::decode::Place;
 
 /// Largest relative error of a percentile: 1 %. Merging sketches adds nothing to it.
 pub const SKETCH_ERROR: f64 = 0.01;

@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, params};
 
-use crate::store::Span;
+use crate::store::contract::Span;
 
-use super::super::row::Row;
-use super::{code, width};
+use super::span::{code, width};
+use crate::store::sqlite::row::Row;
 
 /// Stands for all monitors in the table `late`.
 pub(super) const WHOLE: i64 = i64::MIN;

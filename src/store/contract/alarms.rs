@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{Answer, Listed, Page};
+use super::error::Answer;
+use super::window::{Listed, Page};
 use crate::domain::{
     Capture, CheckId, CustomerId, EpisodeId, LocationId, MonitorId, NewNotification, Notification,
     NotificationState, RecipientId, Timestamp, Verification,

@@ -1,6 +1,6 @@
 //! What is kept of performance alerts that are raised.
 
-use super::Answer;
+use super::error::Answer;
 use crate::domain::{LocationId, NewNotification};
 
 /// A performance alert that is raised at a location.

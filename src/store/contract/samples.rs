@@ -1,6 +1,6 @@
 //! Reads results for figures.
 
-use super::Answer;
+use super::error::Answer;
 use crate::domain::{Mean, MonitorId, Sample, Timestamp};
 
 /// Reads results for figures.

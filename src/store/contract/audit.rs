@@ -1,0 +1,92 @@
+//! The audit trail.
+
+use serde_json::{Map, Value};
+
+use crate::domain::{CustomerId, Timestamp};
+
+/// What an audit entry is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuditObject {
+    /// Its number.
+    Id(i64),
+    /// What the creating write of this number, from 0, of the same call made: the id at this place of what
+    /// [`Ledger::write`] answers. Writes that create nothing do not count.
+    Created(usize),
+    /// None, as for a login.
+    None,
+}
+
+/// One entry of the audit trail, to be kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditEntry {
+    /// Whose trail.
+    pub customer: CustomerId,
+    /// When.
+    pub at: Timestamp,
+    /// Login of who did it.
+    pub login: String,
+    /// From where; empty when it was done on the host itself.
+    pub address: String,
+    /// The door: `v3`, `legacy`, `apply`, `cli`, `file`, `server`.
+    pub via: &'static str,
+    /// A word: `create`, `change`, `delete`, `login`, …
+    pub action: &'static str,
+    /// What it was done to: `monitor` or the name of a [`RecordKind`].
+    pub object: &'static str,
+    /// Which one.
+    pub object_id: AuditObject,
+    /// Its name, for people.
+    pub object_name: String,
+    /// The fields that changed, as they were; without secrets.
+    pub before: Map<String, Value>,
+    /// The same as they are now.
+    pub after: Map<String, Value>,
+}
+
+/// The entries of one call by number, from 0; `None` ends. They are made one by one as they are written, so that
+/// those of 100,000 monitors are never in memory together.
+pub type Entries = Box<dyn Fn(usize) -> Option<AuditEntry> + Send>;
+
+/// One entry of the audit trail, as it was kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditRow {
+    /// Its number; later entries have higher ones.
+    pub id: i64,
+    /// When.
+    pub at: Timestamp,
+    /// Login of who did it.
+    pub login: String,
+    /// From where.
+    pub address: String,
+    /// The door.
+    pub via: String,
+    /// What was done.
+    pub action: String,
+    /// What it was done to.
+    pub object: String,
+    /// Which one.
+    pub object_id: Option<i64>,
+    /// Its name then.
+    pub object_name: String,
+    /// The fields that changed, as they were.
+    pub before: Map<String, Value>,
+    /// The same as they became.
+    pub after: Map<String, Value>,
+}
+
+/// Which entries of the audit trail are wanted; newest first.
+#[derive(Clone, Debug, Default)]
+pub struct AuditFilter {
+    /// Of this account.
+    pub customer: Option<CustomerId>,
+    /// By this login.
+    pub login: Option<String>,
+    /// About this kind of object.
+    pub object: Option<String>,
+    /// About this one.
+    pub object_id: Option<i64>,
+    /// At or after.
+    pub from: Option<Timestamp>,
+    /// Before.
+    pub thru: Option<Timestamp>,
+}

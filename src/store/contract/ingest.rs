@@ -1,0 +1,24 @@
+//! What one transaction takes.
+
+use crate::domain::CheckResult;
+
+use super::alarms::Alarm;
+use super::error::Answer;
+use super::results::MonitorState;
+
+/// What one transaction takes.
+#[derive(Debug, Default, Clone)]
+pub struct Commit {
+    /// Results; their ids are those that [`CheckId::of`] gives. A real result replaces a missed one of the same check id; any other repeat is dropped.
+    pub results: Vec<CheckResult>,
+    /// States that follow from them.
+    pub states: Vec<MonitorState>,
+    /// What alerting makes of them.
+    pub alarm: Alarm,
+}
+
+/// Takes results and what follows from them.
+pub trait Ingest: Send + Sync + 'static {
+    /// Keeps all of `commit` or nothing of it; once answered, a killed process loses none of it.
+    fn commit(&self, commit: Commit) -> Answer<'_, ()>;
+}

@@ -1,0 +1,49 @@
+//! Monitors as they are kept.
+
+use crate::domain::{CustomerId, MonitorId, Revision, Timestamp};
+use crate::schema::{Document, Monitor, Origin, Trail};
+
+use super::audit::Entries;
+use super::error::Answer;
+
+/// A monitor as it is kept: its document without secrets, and those sealed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptMonitor {
+    /// Its document holds no secrets.
+    pub monitor: Monitor,
+    /// Its secrets, sealed; `None` when it has none, or they stay with its file.
+    pub sealed: Option<Vec<u8>>,
+}
+
+/// A monitor that has no id yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewMonitor {
+    /// Whose it is.
+    pub customer: CustomerId,
+    /// [`Origin::Api`] or [`Origin::Applied`].
+    pub origin: Origin,
+    /// When it was accepted.
+    pub modified_at: Timestamp,
+    /// Who made it.
+    pub trail: Trail,
+    /// Its fields; secrets in it are left out by the store.
+    pub document: std::sync::Arc<Document>,
+    /// Its secrets, sealed.
+    pub sealed: Option<Vec<u8>>,
+}
+
+/// Keeps monitors.
+pub trait Monitors: Send + Sync + 'static {
+    /// All that were not removed. Documents hold no secrets: those stay with their source.
+    fn monitors(&self) -> Answer<'_, Vec<Monitor>>;
+
+    /// The ids that belong to the keys of `customer`'s monitor files, given to new ones in order; a key
+    /// that comes back gets its old id.
+    fn ids_for(&self, customer: CustomerId, keys: Vec<String>) -> Answer<'_, Vec<MonitorId>>;
+
+    /// The newest revision of each of `ids`, of removed monitors as well; 0 for one that had none.
+    fn last_revisions(&self, ids: Vec<MonitorId>) -> Answer<'_, Vec<Revision>>;
+
+    /// Stores new versions and removes monitors, with the entries of the audit trail about them: all or nothing.
+    fn change(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>, entries: Entries) -> Answer<'_, ()>;
+}

@@ -1,0 +1,29 @@
+//! Figures over hours and days.
+
+use crate::domain::{LocationId, MonitorId, Timestamp};
+
+/// How wide a rollup is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// An hour from its full hour, UTC.
+    Hour,
+    /// A day from 00:00 UTC.
+    Day,
+}
+
+/// Figures of one monitor at one location over an hour or a day.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rollup {
+    /// The monitor.
+    pub monitor_id: MonitorId,
+    /// The location.
+    pub location_id: LocationId,
+    /// Start of the hour or day.
+    pub start: Timestamp,
+    /// Runs by outcome, in the order of [`Outcome::ALL`].
+    pub runs: [u64; 6],
+    /// Mean duration of ok and warning runs in microseconds; `None` without one.
+    pub mean_us: Option<u64>,
+    /// Percentiles 50, 75, 90, 95, 99 of the same, in microseconds.
+    pub percentiles_us: Option<[u64; 5]>,
+}

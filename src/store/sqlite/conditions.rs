@@ -1,0 +1,64 @@
+//! A filter of results as SQL.
+
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+use crate::domain::{CustomerId, Outcome, Timestamp};
+use crate::store::contract::ResultFilter;
+
+/// What SQL asks of a row of `results`, and the values that it binds.
+pub(super) fn conditions(conn: &Connection, filter: &ResultFilter) -> rusqlite::Result<(String, Vec<Value>)> {
+    let mut conditions = vec!["1".to_owned()];
+    let mut values = Vec::new();
+    match filter.monitors.as_slice() {
+        [] => {}
+        [only] => {
+            conditions.push("monitor_id = ?".to_owned());
+            values.push(Value::from(only.0));
+        }
+        several => {
+            conditions.push("monitor_id IN (SELECT value FROM json_each(?))".to_owned());
+            let ids: Vec<i64> = several.iter().map(|id| id.0).collect();
+            values.push(Value::from(serde_json::Value::from(ids).to_string()));
+        }
+    }
+    if let Some(customer) = filter.customer {
+        conditions.push(if owns_few(conn, customer)? { OF_FEW.to_owned() } else { OF_MANY.to_owned() });
+        values.push(Value::from(customer.0));
+    }
+    let bounds = [
+        ("location_id = ?", filter.location.map(|id| id.0)),
+        ("planned_at >= ?", filter.from.map(Timestamp::as_micros)),
+        ("planned_at < ?", filter.thru.map(Timestamp::as_micros)),
+    ];
+    for (condition, value) in bounds {
+        if let Some(value) = value {
+            conditions.push(condition.to_owned());
+            values.push(Value::from(value));
+        }
+    }
+    if !filter.outcomes.is_empty() {
+        // Codes are ours, not a user's text.
+        let codes: Vec<String> = filter.outcomes.iter().map(|outcome| outcome.code().to_string()).collect();
+        conditions.push(format!("outcome IN ({})", codes.join(", ")));
+        if !filter.outcomes.contains(&Outcome::Ok) {
+            // Lets the index of results that are not ok be used.
+            conditions.push("outcome <> 0".to_owned());
+        }
+    }
+    Ok((conditions.join(" AND "), values))
+}
+
+/// Monitors that an account may have for its results to be looked up monitor by monitor.
+const FEW: i64 = 100;
+const OF_FEW: &str = "monitor_id IN (SELECT id FROM monitors WHERE customer = ?)";
+/// Keeps SQLite to the order of time: it ends with the page, while a sort would read every row first.
+const OF_MANY: &str =
+    "EXISTS (SELECT 1 FROM monitors AS m WHERE m.id = results.monitor_id AND m.customer = ?)";
+
+fn owns_few(conn: &Connection, customer: CustomerId) -> rusqlite::Result<bool> {
+    let owned: i64 = conn
+        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM monitors WHERE customer = ?1 LIMIT ?2)")?
+        .query_row([customer.0, FEW + 1], |row| row.get(0))?;
+    Ok(owned <= FEW)
+}
