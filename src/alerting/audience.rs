@@ -2,18 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Heard, Terms};
+use super::heard::Heard;
+use super::terms::{Contacts, Terms};
 use crate::domain::{MonitorId, NoticeKind, NotifierGroup, Recipient, RecipientId, Timestamp};
 use crate::schedule::Rests;
-
-/// The people of an account.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contacts {
-    /// Who may be told.
-    pub recipients: Vec<Recipient>,
-    /// Who is told of what; none means everybody of all.
-    pub groups: Vec<NotifierGroup>,
-}
 
 /// Everybody whom the groups name for what `cause` found, who wants `kind` and is not muted, each with the group
 /// that names them; each once, by id. Thresholds are not looked at here.
@@ -81,14 +73,6 @@ fn named(
         group.recipients.clone().into_iter().map(move |recipient| (recipient, Some(id)))
     };
     groups.iter().flat_map(members).collect()
-}
-
-impl Contacts {
-    /// The recipient with this number.
-    #[must_use]
-    pub fn recipient(&self, id: RecipientId) -> Option<&Recipient> {
-        self.recipients.iter().find(|recipient| recipient.id == id)
-    }
 }
 
 impl Recipient {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Heard;
+use super::heard::Heard;
 use crate::domain::{
     CheckId, EpisodeId, LocationId, NoticeKind, RecipientId, Status, Timestamp, Verification,
 };

@@ -11,13 +11,15 @@ mod performance;
 mod policy;
 mod run;
 mod settling;
+mod terms;
 mod watch;
 
-pub use audience::{Contacts, audience, performance_audience};
+pub use audience::{audience, performance_audience};
 pub use effect::{Effect, EpisodeChange, EpisodeEnd, News};
 pub use heard::{CertificateNews, Heard, PageNews};
 pub use performance::{
     LEAST_CHECKS, PerformanceChange, PerformanceLevel, PerformanceRule, RaisedAlert, Threshold,
 };
 pub use policy::{Policy, Quorum};
-pub use watch::{Health, Terms, Watch};
+pub use terms::{Contacts, Terms};
+pub use watch::{Health, Watch};

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::audience::{audience, is_muted, is_silenced};
-use super::{Effect, EpisodeChange, EpisodeEnd, Heard, News, Terms};
+use super::effect::{Effect, EpisodeChange, EpisodeEnd, News};
+use super::heard::Heard;
+use super::terms::Terms;
 use crate::domain::{EpisodeId, LocationId, NoticeKind, RecipientId, Status, Timestamp, Verification};
 
 /// An open outage.

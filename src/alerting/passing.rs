@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use super::heard::Heard;
 use super::run::{Over, Run, one_of};
+use super::terms::Terms;
+use super::watch::Watch;
 use super::watch::{Next, no_answer};
-use super::{Heard, Terms, Watch};
 use crate::domain::Timestamp;
 
 /// A clock that is set back by up to this much is waited for, as the agents do; no run comes twice then.

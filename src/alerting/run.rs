@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Heard, Terms};
+use super::heard::Heard;
+use super::terms::Terms;
 use crate::domain::{CheckId, LocationId, RunId, Timestamp, Verification};
 use crate::evaluate::settle::Part;
 

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use super::audience::{audience, is_silenced};
+use super::effect::{Effect, News};
+use super::heard::Heard;
 use super::outage::{Failing, Outage, is_worth_a_trace, witnessed};
 use super::run::{Ask, Over, Run};
+use super::terms::Terms;
 use super::watch::Drought;
-use super::{Effect, Health, Heard, News, Terms, Watch};
+use super::watch::{Health, Watch};
 use crate::domain::{LocationId, NoticeKind, Outcome, RecipientId, Timestamp, Verification};
 use crate::evaluate::settle::{Part, Rule, Ruling, settle};
 

@@ -5,26 +5,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::effect::Effect;
+use super::heard::Heard;
 use super::outage::{Outage, Owed};
 use super::run::{Ask, Run};
-use super::{Contacts, Effect, Heard, Policy};
-use crate::domain::{EpisodeId, LocationId, Outcome, RecipientId, Status, Timestamp, Verification};
-use crate::schedule::Calendar;
-
-/// What decisions are made by. Everything here is of the moment of the call.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms<'a> {
-    /// What the monitor says.
-    pub policy: &'a Policy,
-    /// Who there is.
-    pub contacts: &'a Contacts,
-    /// What is silenced.
-    pub calendar: &'a Calendar,
-    /// Locations without a live agent now.
-    pub away: &'a [LocationId],
-    /// Now.
-    pub now: Timestamp,
-}
+use super::terms::Terms;
+use crate::domain::{EpisodeId, Outcome, RecipientId, Status, Timestamp, Verification};
 
 /// What is remembered of one monitor. Its JSON is kept in the transaction of what follows from it; one that
 /// [`Watch::is_idle`] need not be kept.

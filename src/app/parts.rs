@@ -129,7 +129,7 @@ impl Parts {
             metrics: Arc::clone(&metrics),
             clock: Arc::clone(&clock),
             retention: settings.store.retention.clone(),
-            accounts: Some(Arc::clone(&desk.state.accounts)),
+            accounts: Some(desk.state.accounts.clone()),
         };
         let (hour, minute) = settings.store.retention_at;
         let housekeeper = Housekeeper::start(household, TimeOfDay { hour, minute }).await;

@@ -7,8 +7,7 @@ use std::time::Instant;
 use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 
 use crate::clock::Clock;
-use crate::service::Accounts;
-use crate::store::{Housekeeping, Retention, StoreError};
+use crate::store::{Answer, Housekeeping, Retention, StoreError};
 use crate::telemetry::Metrics;
 
 /// Minutes after the full hour at which it is rolled up: by then its last results are in. Later ones
@@ -26,6 +25,12 @@ pub struct TimeOfDay {
     pub minute: u8,
 }
 
+/// Removes the tokens and sessions that have expired.
+pub trait ExpiredTokens: Send + Sync + 'static {
+    /// Removes them; returns how many there were.
+    fn purge_tokens(&self) -> Answer<'_, u64>;
+}
+
 /// What the jobs need.
 #[derive(Clone)]
 pub struct Household {
@@ -38,7 +43,7 @@ pub struct Household {
     /// How long data is kept.
     pub retention: Retention,
     /// Whose tokens end; without it there is no [`Chore::Purge`].
-    pub accounts: Option<Arc<Accounts>>,
+    pub accounts: Option<Arc<dyn ExpiredTokens>>,
 }
 
 /// The calendar jobs that are running.
@@ -81,7 +86,7 @@ impl Household {
             Chore::RollUp => self.store.roll_up(now).await,
             Chore::Retain => self.store.retain(self.retention.clone(), now).await,
             Chore::Purge => match &self.accounts {
-                Some(accounts) => accounts.purge().await,
+                Some(accounts) => accounts.purge_tokens().await,
                 None => Ok(0),
             },
         };

@@ -8,12 +8,15 @@ mod ingest;
 mod performance;
 mod planner;
 mod state;
+mod wakeup;
 
 pub use alerts::{AlarmSettings, Lookout, LookoutParts};
-pub use delivery::{AddressBook, Addressee, Addresses, Bell, Delivery, DeliveryParts, DeliverySettings};
+pub(crate) use delivery::template::template;
+pub use delivery::{AddressBook, Addressee, Addresses, Delivery, DeliveryParts, DeliverySettings};
 pub use health::{Condition, Vitals};
-pub use housekeeping::{Chore, Household, Housekeeper, TimeOfDay};
+pub use housekeeping::{Chore, ExpiredTokens, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
 pub use performance::{Performance, PerformanceParts};
 pub use planner::{Agent, PlanError, Planned, Planner};
 pub use state::next_state;
+pub use wakeup::Bell;

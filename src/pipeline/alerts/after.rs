@@ -1,6 +1,6 @@
 //! What begins once a turn is kept.
 
-use super::Lookout;
+use super::engine::Lookout;
 use super::turn::After;
 use crate::store::Write;
 

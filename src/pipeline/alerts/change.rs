@@ -1,8 +1,9 @@
 //! Monitors come, change, rest and go.
 
+use super::engine::Lookout;
+use super::records;
 use super::turn::Turn;
 use super::watched::{Happening, Watched};
-use super::{Lookout, records};
 use crate::alerting::Effect;
 use crate::domain::MonitorId;
 use crate::schema::Monitor;

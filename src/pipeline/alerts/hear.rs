@@ -5,7 +5,8 @@ use crate::domain::{CheckResult, Outcome, Status, Warning};
 use crate::evaluate::page;
 use crate::evaluate::page::{KnownObjects, PageRule};
 
-use super::watched::{Rules, Seen, Watched};
+use super::policy::Rules;
+use super::watched::{Seen, Watched};
 
 impl Watched {
     /// What `result` says; notes its page. `objects` is what became of those of its page.

@@ -6,8 +6,18 @@ use crate::domain::{LocationId, Mode};
 use crate::evaluate::certificate::ExpiryRule;
 use crate::schema::Monitor;
 
-use super::AlarmSettings;
-use super::watched::Rules;
+use super::settings::AlarmSettings;
+use crate::evaluate::page::PageRule;
+
+/// What a version of a monitor says, ready for use.
+pub(super) struct Rules {
+    /// Of alerting.
+    pub(super) policy: Policy,
+    /// Of certificates.
+    pub(super) expiry: ExpiryRule,
+    /// Of the objects of its page, where they are compared.
+    pub(super) page: Option<PageRule>,
+}
 
 /// The rules of this version of `monitor`.
 pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSettings) -> Rules {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::LookoutParts;
+use super::settings::LookoutParts;
 use super::watched::Watched;
 use crate::alerting::{Heard, Watch};
 use crate::domain::MonitorId;

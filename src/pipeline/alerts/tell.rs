@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::Lookout;
+use super::engine::Lookout;
 use super::notice::{Sources, find, key, notice, wanted};
 use super::records::by_check;
 use super::turn::{Telling, Turn};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::WeakSender;
 
-use super::{LookoutParts, Word};
+use super::input::Word;
+use super::settings::LookoutParts;
 use crate::domain::{Capture, LocationId, NewNotification, Timestamp};
 use crate::schema::Monitor;
 use crate::store::ResultKey;

@@ -3,10 +3,12 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
+use super::engine::Lookout;
+use super::input::{Word, key_of};
 use super::trace::Trace;
 use super::verify::{Ask, unasked};
 use super::watched::{Happening, Moment, Watched};
-use super::{Lookout, Word, baseline, key_of, records};
+use super::{baseline, records};
 use crate::alerting::{Effect, News};
 use crate::domain::{
     CheckId, CheckResult, LocationId, MonitorId, NoticeKind, RecipientId, Status, Timestamp, Verification,

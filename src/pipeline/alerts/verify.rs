@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::WeakSender;
 
-use super::{LookoutParts, Word};
+use super::input::Word;
+use super::settings::LookoutParts;
 use crate::domain::{CheckResult, LocationId, Outcome, Status, Timestamp, Verification};
 use crate::pipeline::planner::PlanError;
 use crate::schema::Monitor;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{AlarmSettings, policy};
-use crate::alerting::{Effect, Health, Heard, Policy, Terms, Watch};
+use super::policy::{self, Rules};
+use super::settings::AlarmSettings;
+use crate::alerting::{Effect, Health, Heard, Terms, Watch};
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, Timestamp, Verification};
-use crate::evaluate::certificate::ExpiryRule;
-use crate::evaluate::page::{KnownObjects, PageRule};
+use crate::evaluate::page::KnownObjects;
 use crate::schema::Monitor;
 
 /// A monitor that is watched.
@@ -39,16 +39,6 @@ pub(super) struct Seen {
     pub(super) bytes: u64,
     /// The fingerprint of its text.
     pub(super) text: Option<String>,
-}
-
-/// What a version of a monitor says, ready for use.
-pub(super) struct Rules {
-    /// Of alerting.
-    pub(super) policy: Policy,
-    /// Of certificates.
-    pub(super) expiry: ExpiryRule,
-    /// Of the objects of its page, where they are compared.
-    pub(super) page: Option<PageRule>,
 }
 
 /// What a decision is made by, beside the monitor.

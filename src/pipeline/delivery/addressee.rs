@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crate::catalog::{Directory, recipient_password};
 use crate::domain::{CustomerId, Notification, Recipient, Record, RecordKind};
 use crate::notify::{Secret, Template};
-use crate::service::resources::template::template;
 use crate::store::{Answer, Ledger, StoreError};
 use crate::vault::Keyring;
+
+use super::template::template;
 
 /// A recipient with all that sending to it takes.
 #[derive(Clone, Debug)]

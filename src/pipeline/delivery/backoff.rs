@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::Duration;
 
-use super::DeliverySettings;
+use super::settings::DeliverySettings;
 
 /// The pause after `failures` tries in a row failed: doubled with each, up to the longest, and then up to a
 /// quarter shorter or longer, so that those who failed together do not come back together. The share hangs on

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::{DeliverySettings, backoff};
+use super::backoff;
+use super::settings::DeliverySettings;
 use crate::domain::Timestamp;
 
 /// What the limit counts in.

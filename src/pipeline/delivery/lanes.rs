@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::DeliverySettings;
 use super::lane::Lane;
+use super::settings::DeliverySettings;
 use crate::domain::{Method, Recipient, RecipientId, Timestamp};
 
 /// Lanes from which on idle ones are let go.

@@ -10,11 +10,14 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::addressee::Addressee;
 use super::lane::Next;
 use super::lanes::{Lanes, host};
-use super::{Addressee, Bell, DeliveryParts, DeliverySettings, digest, evidence, report};
+use super::settings::{DeliveryParts, DeliverySettings};
+use super::{digest, evidence, report};
 use crate::domain::{NoticeKind, Notification, Recipient, RecipientId, Timestamp};
 use crate::notify::{Message, SendError};
+use crate::pipeline::wakeup::Bell;
 use crate::store::{Delivery, StoreError};
 
 /// Messages that are looked at in one round, beside one of each lane that waits.

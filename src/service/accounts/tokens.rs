@@ -12,8 +12,9 @@ use super::accounts_service::{Accounts, at};
 use super::sessions::TokenHash;
 use super::users::{as_caller, is_open, login_key};
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
+use crate::pipeline::ExpiredTokens;
 use crate::service::caller::{Caller, Refusal, Via};
-use crate::store::{StoreError, Token, TokenKind};
+use crate::store::{Answer, StoreError, Token, TokenKind};
 
 /// Life of an access token (behaviour.md 1 "Token").
 pub(super) const ACCESS_SECONDS: u64 = 3_600;
@@ -27,6 +28,12 @@ const UNWRITTEN: usize = 10_000;
 const LONGEST: usize = 128;
 /// Between the token of the host and the account that it is meant for.
 const FOR_ACCOUNT: char = '~';
+
+impl ExpiredTokens for Accounts {
+    fn purge_tokens(&self) -> Answer<'_, u64> {
+        Box::pin(self.purge())
+    }
+}
 
 impl Accounts {
     /// Who holds this access token.

@@ -50,7 +50,7 @@ impl Alerting {
             return Err(Refusal::Faults(faults));
         }
         let facts = self.parts.directory.facts(caller.customer).await?;
-        let given = template::template(&fields);
+        let given = crate::pipeline::template(&fields);
         let kind = given.kind.unwrap_or(NoticeKind::SiteError);
         let method = given.method.unwrap_or(Method::MailHtml);
         let notice = example(&facts, kind, monitor.as_ref(), self.parts.clock.now());

@@ -5,8 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::context::Bench;
 use super::draft::{Draft, overlaid, whole};
-use crate::domain::{Method, NoticeKind, Record};
-use crate::notify::{Composer, Template};
+use crate::domain::Record;
+use crate::notify::Composer;
+use crate::pipeline::template;
 use crate::schema::table::alerting::TEMPLATE;
 use crate::service::caller::Refusal;
 use crate::syntax::source::Node;
@@ -28,18 +29,6 @@ fn named(bench: &Bench<'_>, mut draft: Draft) -> Draft {
     let name = bench.kind.name_of(&draft.fields);
     draft.unique = Some(format!("{}:{name}", bench.caller.customer));
     draft
-}
-
-/// The template that these fields are.
-pub(crate) fn template(fields: &Map<String, Value>) -> Template {
-    let text = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default();
-    Template {
-        kind: NoticeKind::of_word(text("kind")),
-        method: fields.get("method_id").and_then(Value::as_i64).and_then(Method::of_id),
-        subject: text("subject").to_owned(),
-        text: text("text").to_owned(),
-        html: text("html").to_owned(),
-    }
 }
 
 /// It makes words of the examples of everything that it is for.

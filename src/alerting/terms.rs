@@ -1,0 +1,37 @@
+//! What decisions on alerts are made by: the monitor's policy, its account's recipients, blackouts and the time.
+
+use super::policy::Policy;
+use crate::domain::{LocationId, NotifierGroup, Recipient, RecipientId, Timestamp};
+use crate::schedule::Calendar;
+
+/// The people of an account.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contacts {
+    /// Who may be told.
+    pub recipients: Vec<Recipient>,
+    /// Who is told of what; none means everybody of all.
+    pub groups: Vec<NotifierGroup>,
+}
+
+impl Contacts {
+    /// The recipient with this number.
+    #[must_use]
+    pub fn recipient(&self, id: RecipientId) -> Option<&Recipient> {
+        self.recipients.iter().find(|recipient| recipient.id == id)
+    }
+}
+
+/// What decisions are made by. Everything here is of the moment of the call.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// What the monitor says.
+    pub policy: &'a Policy,
+    /// Who there is.
+    pub contacts: &'a Contacts,
+    /// What is silenced.
+    pub calendar: &'a Calendar,
+    /// Locations without a live agent now.
+    pub away: &'a [LocationId],
+    /// Now.
+    pub now: Timestamp,
+}

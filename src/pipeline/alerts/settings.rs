@@ -1,0 +1,48 @@
+//! How monitors are watched, and what watching works with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::catalog::Directory;
+use crate::clock::Clock;
+use crate::pipeline::planner::Planner;
+use crate::pipeline::wakeup::Bell;
+use crate::store::{Alarms, Ledger, Outbox, Results};
+
+/// What watching works with.
+#[derive(Clone)]
+pub struct LookoutParts {
+    /// Keeps watches and outages.
+    pub alarms: Arc<dyn Alarms>,
+    /// Keeps messages.
+    pub outbox: Arc<dyn Outbox>,
+    /// Finds results that messages tell of.
+    pub results: Arc<dyn Results>,
+    /// Takes events.
+    pub ledger: Arc<dyn Ledger>,
+    /// Knows the accounts.
+    pub directory: Arc<Directory>,
+    /// Checks from another location, and traces.
+    pub planner: Arc<dyn Planner>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Rung when there are new messages.
+    pub bell: Bell,
+}
+
+/// How watching is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlarmSettings {
+    /// Runs without data after which that is told; 0 never.
+    pub no_data_runs: u32,
+    /// How long a message waits for a traceroute (behaviour.md 6).
+    pub trace_wait: Duration,
+    /// Percent of its size within which an object of a page may grow and shrink.
+    pub size_tolerance_percent: u32,
+}
+
+impl Default for AlarmSettings {
+    fn default() -> Self {
+        Self { no_data_runs: 5, trace_wait: Duration::from_secs(5), size_tolerance_percent: 10 }
+    }
+}
