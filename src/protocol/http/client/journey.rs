@@ -198,7 +198,7 @@ impl<'a> Journey<'a> {
     /// The request of the exchange under way.
     pub(super) fn message(&self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
         let body = self.request.body.as_ref().filter(|_| self.has_body);
-        super::request::message(self, body, self.cookies.clone())
+        super::message::message(self, body, self.cookies.clone())
     }
 
     /// Goes on after an answer: answers a challenge, or follows a redirect. Whether another [`Self::ask`] is due;

@@ -10,7 +10,7 @@ mod login;
 mod pass;
 mod record;
 mod redirect;
-mod request;
+mod message;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub use login::Login;
 pub use pass::Pass;
 pub use record::{Kept, of_media_type, short, version_name};
 pub use redirect::{MOST as MOST_REDIRECTS, is_redirect, shown, target as redirect_target};
-pub use request::{is_same_origin, is_secret};
+pub use message::{is_same_origin, is_secret};
 
 /// How the connections of a check are made.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Version};
 
-use super::request::is_secret;
+use super::message::is_secret;
 use super::{Journey, Request};
 use crate::domain::{Excerpt, Failure, HeaderList, HttpExchange, lossy, printable};
 use crate::protocol::http::exchange::Head;
