@@ -11,7 +11,10 @@ use futures::FutureExt;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Assignment, Connectivity, Pulse, Silence};
+use super::assignment::Assignment;
+use super::connectivity::Connectivity;
+use super::contract::Silence;
+use super::pulse::Pulse;
 use crate::clock::Clock;
 use crate::domain::{Failure, FailureKind, Fault, MonitorId, Observation, Phase, Timestamp};
 use crate::net::{Deadline, Net};

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use super::Assignment;
+use super::assignment::Assignment;
 use crate::domain::{CheckResult, MissedReason, MissedRuns, MonitorId, Timestamp};
 use crate::schedule::{Grid, MissedSlots};
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::attempt::excuse;
-use super::{Assignment, Place, attempt};
+use super::assignment::Assignment;
+use super::attempt;
+use super::attempt::{Place, excuse};
 use crate::domain::{
     Attempt, Capture, CheckResult, FailureKind, Observation, Outcome, Status, Timestamp, Verdict,
 };

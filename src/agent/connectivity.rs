@@ -11,7 +11,8 @@ use futures::stream::FuturesUnordered;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{Assignment, Place};
+use super::assignment::Assignment;
+use super::attempt::Place;
 use crate::clock::Clock;
 use crate::domain::{FailureKind, Observation, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, Trace, end_by_reset};

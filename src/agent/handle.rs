@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::Assignment;
 use super::agenda::Reply;
+use super::assignment::Assignment;
 use crate::domain::{CheckResult, MonitorId};
 
 /// A change of what is planned.

@@ -12,9 +12,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::agenda::{Agenda, Start};
+use super::attempt::Place;
 use super::backlog::MissedSeries;
-use super::handle::Command;
-use super::{Change, Limits, Place, Pulse, ResultSink, RunnerHandle, Snapshot, check, silenced};
+use super::check;
+use super::check::silenced;
+use super::contract::ResultSink;
+use super::gate::Limits;
+use super::handle::{Change, Command, RunnerHandle, Snapshot};
+use super::pulse::Pulse;
 use crate::domain::{CheckResult, Timestamp};
 use crate::probe::Weight;
 use crate::telemetry::{Load, Metrics};

@@ -3,7 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::{BrowserKind, HouseConfig};
+use super::config::HouseConfig;
+use super::wish::BrowserKind;
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// A browser with its driver.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::binaries::Binaries;
 use super::commands::Cdp;
-use super::{Guise, Wish};
+use super::wish::{Guise, Wish};
 use crate::subprocess::group::Program;
 use crate::subprocess::profile::Profile;
 

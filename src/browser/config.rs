@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::BrowserKind;
+use super::wish::BrowserKind;
 use crate::net::Network;
 
 /// The browsers of this process.

@@ -10,9 +10,11 @@ use serde_json::Value;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 use super::binaries::{self, Binaries};
+use super::config::{HouseConfig, Remote};
 use super::fault::{self, launch};
 use super::keeper::{Held, Keeper};
-use super::{BrowserKind, HouseConfig, Remote, Wish, addon, chrome, firefox, remote};
+use super::wish::{BrowserKind, Wish};
+use super::{addon, chrome, firefox, remote};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Phase};
 use crate::forward_proxy::{BlockedHosts, Forward, ForwardRules, Peers};
 use crate::net::{Deadline, Net, TlsOptions};

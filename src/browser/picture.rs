@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::bidi::{Bidi, bidi_address};
-use super::{Session, Trouble};
+use super::session::Session;
+use super::trouble::Trouble;
 
 /// Bytes of a message with a picture in base64.
 const LONGEST_MESSAGE: usize = 24 * 1024 * 1024;

@@ -5,8 +5,10 @@ use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder};
 use serde_json::json;
 
+use super::config::Remote;
 use super::fault::{self, launch};
-use super::{BrowserKind, Remote, Wish, chrome, firefox};
+use super::wish::{BrowserKind, Wish};
+use super::{chrome, firefox};
 use crate::domain::{Failure, FailureKind};
 use crate::forward_proxy::Forward;
 use crate::net::{Deadline, Endpoint, Net, Trace};

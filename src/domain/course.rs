@@ -5,7 +5,10 @@ use std::net::SocketAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, HeaderList, Phases, Status};
+use super::failure::Failure;
+use super::header_list::HeaderList;
+use super::phase::Phases;
+use super::status::Status;
 
 mod browser;
 

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Phase, Status};
+use super::phase::Phase;
+use super::status::Status;
 
 /// Who has to act on a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::Timestamp;
+use super::time::Timestamp;
 
 macro_rules! number_id {
     ($(#[$doc:meta])* $name:ident) => {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::LocationId;
+use super::id::LocationId;
 
 /// A monitoring location (interface.md 2.3). Serializes as version 3 shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

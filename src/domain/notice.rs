@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{
-    CheckId, CustomerId, EpisodeId, LocationId, MonitorId, MonitorType, RecipientId, Status, Timestamp,
-    Verification,
-};
+use super::id::{CheckId, CustomerId, EpisodeId, LocationId, MonitorId, RecipientId};
+use super::kind::MonitorType;
+use super::status::Status;
+use super::time::Timestamp;
+use super::verification::Verification;
 
 /// What a message is about (behaviour.md 6 "Kinds").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

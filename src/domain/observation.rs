@@ -5,7 +5,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Capture, Course, Failure, FtpFacts, MailFacts, Phase, Phases, Status, Timestamp, TripFacts};
+use super::capture::Capture;
+use super::course::Course;
+use super::failure::Failure;
+use super::phase::{Phase, Phases};
+use super::session::{FtpFacts, MailFacts, TripFacts};
+use super::status::Status;
+use super::time::Timestamp;
 
 /// What one attempt saw.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -298,7 +304,7 @@ impl Failure {
     pub fn timed_out(phase: Phase, after: Duration) -> Self {
         Self::new(
             phase,
-            super::FailureKind::TimedOut,
+            super::failure::FailureKind::TimedOut,
             format!("nothing more came within {} s, in phase {}", after.as_secs_f64(), phase.name()),
         )
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::RecipientId;
+use super::id::RecipientId;
 
 /// How a recipient is reached (behaviour.md 6 `method_id`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::{CustomerId, Revision, Timestamp};
+use super::id::{CustomerId, Revision};
+use super::time::Timestamp;
 
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -6,10 +6,16 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Capture, CheckId, Course, Facts, Failure, LocationId, MonitorId, MonitorType, Observation, Outcome,
-    Phases, Revision, RunId, Status, StepResult, Timestamp, Verification, Warning,
-};
+use super::capture::Capture;
+use super::course::{Course, StepResult};
+use super::failure::Failure;
+use super::id::{CheckId, LocationId, MonitorId, Revision, RunId};
+use super::kind::MonitorType;
+use super::observation::{Facts, Observation, Warning};
+use super::phase::Phases;
+use super::status::{Outcome, Status};
+use super::time::Timestamp;
+use super::verification::Verification;
 
 /// What the attempts of a check mean.
 #[derive(Clone, Debug, PartialEq, Eq)]

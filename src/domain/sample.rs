@@ -1,6 +1,8 @@
 //! What figures are made of: single results without their details.
 
-use super::{LocationId, Outcome, Timestamp};
+use super::id::LocationId;
+use super::status::Outcome;
+use super::time::Timestamp;
 
 /// What one check came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

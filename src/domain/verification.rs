@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LocationId, Status, Timestamp};
+use super::id::LocationId;
+use super::status::Status;
+use super::time::Timestamp;
 
 /// The answer to a failure that another location looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, HirKind, Look, Repetition};
 
-use super::Patience;
+use super::patience::Patience;
 use super::spaces::{self, Token};
 use crate::domain::{Failure, FailureKind, Phase};
 

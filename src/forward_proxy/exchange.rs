@@ -56,7 +56,7 @@ pub(super) async fn pass(
     let switched = response.status() == StatusCode::SWITCHING_PROTOCOLS;
     let agreed = protocols(response.headers()).filter(|_| switched);
     drop_of_connection(response.headers_mut());
-    response.headers_mut().remove(super::REFUSED);
+    response.headers_mut().remove(super::rules::REFUSED);
     if switched {
         let Some((browser, agreed)) = browser.zip(agreed) else {
             return Err(Refusal {

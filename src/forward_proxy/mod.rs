@@ -1,7 +1,8 @@
 //! The forward proxy of one browser: everything that it fetches leaves through the network of its location.
 //!
-//! `CONNECT` (RFC 9110 9.3.6) and requests in absolute form (RFC 9112 3.2.2), each over [`Net::connect`], so that
-//! resolver, egress policy, source address, families and proxies hold for a browser as for any other check.
+//! `CONNECT` (RFC 9110 9.3.6) and requests in absolute form (RFC 9112 3.2.2), each over
+//! [`Net::connect`](crate::net::Net::connect), so that resolver, egress policy, source address, families and proxies
+//! hold for a browser as for any other check.
 //! Nothing is spawned: all of it is polled by [`Forward::serve`] and ends with that future.
 
 mod blocked;
@@ -11,166 +12,16 @@ mod http1;
 mod ledger;
 mod peer;
 mod prefixed;
+mod proxy;
 mod relay;
+mod rules;
 mod tracing;
 mod upstream;
 mod visit;
 
-use std::convert::Infallible;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
-use std::time::Duration;
-
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
-use tokio::net::{TcpListener, TcpStream};
-
 pub use blocked::{BlockedHosts, HostPatternError};
 pub use ledger::Way;
 pub use peer::Peers;
+pub use proxy::Forward;
+pub use rules::{ForwardRules, REFUSED};
 pub use tracing::TraceId;
-
-use super::net::Net;
-use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::{Family, TlsOptions};
-use bridge::Bridge;
-use ledger::Ledger;
-use tracing::Tracing;
-
-/// The field of answers to requests in absolute form that are the proxy's own, and say why there is no other. Answers
-/// of targets come without it.
-pub const REFUSED: &str = "vigie-refused";
-/// Connections of a browser that are served at once; further ones wait in the backlog.
-const CONNECTIONS: usize = 256;
-/// Pause after an error of `accept`, such as too many open files.
-const PAUSE: Duration = Duration::from_millis(50);
-
-/// What a forward proxy lets through.
-#[derive(Clone, Debug)]
-pub struct ForwardRules {
-    /// The address that it listens on; loopback unless the browser runs on another host.
-    pub listen: IpAddr,
-    /// Who may use it.
-    pub peers: Peers,
-    /// Families of addresses to reach.
-    pub family: Family,
-    /// Id of the proxy of the settings to go through.
-    pub proxy: Option<i64>,
-    /// Hosts that are refused (403).
-    pub blocked: BlockedHosts,
-    /// How TLS to targets is spoken here instead of by the browser: for what a browser cannot be given for one
-    /// session, a private authority and a client certificate. `None` leaves TLS between browser and target.
-    pub tls: Option<TlsOptions>,
-    /// The trace that requests to the site of [`Forward::trace`] carry. Requests over TLS carry it only where that is
-    /// spoken here.
-    pub trace: Option<TraceId>,
-}
-
-impl Default for ForwardRules {
-    /// For processes of this user on this host, without further rules.
-    fn default() -> Self {
-        Self {
-            listen: Ipv4Addr::LOCALHOST.into(),
-            peers: Peers::own(),
-            family: Family::Any,
-            proxy: None,
-            blocked: BlockedHosts::default(),
-            tls: None,
-            trace: None,
-        }
-    }
-}
-
-/// A forward proxy of one check.
-#[derive(Debug)]
-pub struct Forward {
-    listener: TcpListener,
-    address: SocketAddr,
-    rules: ForwardRules,
-    ledger: Ledger,
-    bridge: Option<Bridge>,
-    tracing: Option<Arc<Tracing>>,
-}
-
-impl Forward {
-    /// Listens on a free port. Connections wait until [`Self::serve`] is polled.
-    ///
-    /// # Errors
-    /// [`FailureKind::NoSocket`] when there is none, [`FailureKind::NotConfigured`] when the address is not of
-    /// this host.
-    pub async fn bind(rules: ForwardRules) -> Result<Self, Failure> {
-        let failed = |kind, why: &dyn std::fmt::Display| {
-            let detail = format!("the forward proxy of the browser cannot listen on {}: {why}", rules.listen);
-            Failure::new(Phase::Prepare, kind, detail)
-        };
-        let listener = TcpListener::bind((rules.listen, 0)).await.map_err(|error| match error.kind() {
-            std::io::ErrorKind::AddrNotAvailable => failed(FailureKind::NotConfigured, &error),
-            _ => failed(FailureKind::NoSocket, &error),
-        })?;
-        let address = listener.local_addr().map_err(|error| failed(FailureKind::NoSocket, &error))?;
-        let bridge = rules.tls.clone().map(Bridge::new).transpose()?;
-        let tracing = rules.trace.map(|id| Arc::new(Tracing::new(id)));
-        Ok(Self { listener, address, rules, ledger: Ledger::default(), bridge, tracing })
-    }
-
-    /// Names the site whose requests carry the trace of the rules: a registrable domain, which stands for all hosts
-    /// below it, or a host. The first one stays.
-    pub fn trace(&self, site: &str) {
-        if let Some(tracing) = &self.tracing {
-            tracing.name(site);
-        }
-    }
-
-    /// The trace, where requests to `host` carry it.
-    fn tracing_of(&self, host: &str) -> Option<&Arc<Tracing>> {
-        self.tracing.as_ref().filter(|tracing| tracing.is_own(host))
-    }
-
-    /// Where it listens.
-    #[must_use]
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Serves the browser's connections over `net` until it is dropped, and them with it.
-    pub async fn serve(&self, net: &Net) -> Infallible {
-        let mut visits = FuturesUnordered::new();
-        loop {
-            tokio::select! {
-                accepted = self.listener.accept(), if visits.len() < CONNECTIONS => match accepted {
-                    Ok((stream, from)) => visits.push(self.receive(net, stream, from)),
-                    Err(_) => tokio::time::sleep(PAUSE).await,
-                },
-                Some(()) = visits.next(), if !visits.is_empty() => {}
-            }
-        }
-    }
-
-    async fn receive(&self, net: &Net, stream: TcpStream, from: SocketAddr) {
-        // Somebody else's connection is closed without a word.
-        if self.rules.peers.admits(from, self.address).await {
-            // On failure small writes wait a little.
-            let _ = stream.set_nodelay(true);
-            visit::serve(self, net, stream).await;
-        }
-    }
-
-    /// Why `host` on `port` could not be reached when it was last tried; `None` when it was, or never tried.
-    #[must_use]
-    pub fn failure_of(&self, host: &str, port: u16) -> Option<Failure> {
-        self.ledger.failure_of(host, port)
-    }
-
-    /// Whether the rules or the egress policy keep `host` on `port` from whoever asks for it.
-    #[must_use]
-    pub fn refuses(&self, host: &str, port: u16) -> bool {
-        let is_denied = |failure: Failure| failure.kind == FailureKind::EgressDenied;
-        self.rules.blocked.rule_for(host).is_some() || self.failure_of(host, port).is_some_and(is_denied)
-    }
-
-    /// How `host` on `port` was reached the first time.
-    #[must_use]
-    pub fn way_of(&self, host: &str, port: u16) -> Option<Way> {
-        self.ledger.way_of(host, port)
-    }
-}

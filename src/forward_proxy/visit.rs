@@ -14,9 +14,10 @@ use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 use tokio::net::TcpStream;
 
+use super::exchange;
 use super::http1::{PATIENCE, with_browser};
+use super::proxy::Forward;
 use super::upstream::Upstream;
-use super::{Forward, exchange};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, Endpoint, Net, Trace};
 
@@ -155,7 +156,7 @@ impl Refusal {
         let plain = HeaderValue::from_static("text/plain; charset=utf-8");
         response.headers_mut().insert(header::CONTENT_TYPE, plain);
         let why = HeaderValue::from_str(&self.text).unwrap_or(HeaderValue::from_static("refused"));
-        response.headers_mut().insert(super::REFUSED, why);
+        response.headers_mut().insert(super::rules::REFUSED, why);
         response
     }
 }

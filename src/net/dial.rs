@@ -10,7 +10,10 @@ use socket2::SockRef;
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::Instant;
 
-use super::{Deadline, Endpoint, Net, Proxy, Trace, socket};
+use super::deadline::Deadline;
+use super::endpoint::{Endpoint, Trace};
+use super::stack::Net;
+use super::{Proxy, socket};
 use crate::domain::{Failure, FailureKind, Fault, Phase};
 
 /// Time that an address has for itself before the next one is tried beside it (RFC 8305 8).

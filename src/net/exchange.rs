@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use super::Deadline;
+use super::deadline::Deadline;
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// Reads once and appends to `buffer`, which never grows over `limit` bytes. Returns how many bytes came;

@@ -15,7 +15,12 @@ use hickory_resolver::proto::op::{Query, ResponseCode};
 use hickory_resolver::proto::rr::{Name, RecordType};
 use hickory_resolver::{Hosts, Resolver, TokioResolver, system_conf};
 
-use super::{Deadline, Endpoint, Family, Net, NetError, Source, Trace, socket};
+use super::deadline::Deadline;
+use super::endpoint::{Endpoint, Family, Trace};
+use super::error::NetError;
+use super::socket;
+use super::socket::Source;
+use super::stack::Net;
 use crate::domain::{Failure, FailureKind, Fault, Phase};
 
 /// Longest wait for the answer about a name; of a short deadline, two thirds are taken at most, so that

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::contract::Message;
 use super::http::Call;
 use super::json_post::let_in;
 use super::pager_duty::{performance, severity_of};
-use super::{Message, SendError};
+use super::send_error::SendError;
 use crate::domain::NoticeKind;
 
 /// Where alerts go when the address names no path.

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::http::Call;
+use super::contract::{Courier, Message, Sending};
+use super::http::{Call, Http};
 use super::mail::{Mail, MailSettings};
+use super::send_error::SendError;
 use super::sms::SmsSettings;
 use super::snmp::Traps;
-use super::{
-    Courier, Http, Message, SendError, Sending, alertmanager, form_post, json_post, pager_duty, service_now,
-    slack, sms, splunk,
-};
+use super::{alertmanager, form_post, json_post, pager_duty, service_now, slack, sms, splunk};
 use crate::clock::Clock;
 use crate::domain::Method;
 use crate::net::Net;

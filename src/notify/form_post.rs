@@ -3,9 +3,11 @@
 use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
+use super::contract::Message;
+use super::fields;
 use super::http::Call;
 use super::json_post::let_in;
-use super::{Message, SendError, fields};
+use super::send_error::SendError;
 
 /// The request for `message`.
 pub(super) fn call(message: &Message) -> Result<Call, SendError> {

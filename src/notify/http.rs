@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
 use url::{Host, Position, Url};
 
-use super::SendError;
+use super::send_error::SendError;
 use crate::clock::Clock;
 use crate::domain::{Phases, Timestamp, printable};
 use crate::net::{Deadline, Endpoint, Net, TlsOptions, Trace};

@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
+use super::contract::Message;
+use super::fields;
 use super::http::Call;
-use super::{Message, SendError, fields};
+use super::send_error::SendError;
 use crate::domain::Recipient;
 
 /// The request for `message`.

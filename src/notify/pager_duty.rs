@@ -3,8 +3,10 @@
 
 use serde_json::{Value, json};
 
+use super::contract::Message;
+use super::fields;
 use super::http::Call;
-use super::{Message, SendError, fields};
+use super::send_error::SendError;
 use crate::domain::{LocationId, Notice, NoticeKind};
 
 /// Where events go when the address names no path.

@@ -3,10 +3,12 @@
 
 use serde_json::{Value, json};
 
+use super::contract::Message;
+use super::fields;
 use super::http::Call;
 use super::json_post::let_in;
 use super::pager_duty::incident;
-use super::{Message, SendError, fields};
+use super::send_error::SendError;
 use crate::domain::NoticeKind;
 
 /// Characters of a short description.

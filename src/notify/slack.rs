@@ -2,9 +2,10 @@
 
 use serde_json::json;
 
+use super::contract::Message;
 use super::http::Call;
 use super::json_post::let_in;
-use super::{Message, SendError};
+use super::send_error::SendError;
 
 /// Characters of a message that are sent; Slack cuts longer ones.
 const LONGEST: usize = 3_000;

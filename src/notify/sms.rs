@@ -1,8 +1,9 @@
 //! Short messages through a gateway that is called over HTTP, as the settings describe it.
 
+use super::contract::{Message, Secret};
 use super::http::Call;
+use super::send_error::SendError;
 use super::words::{Place, filled};
-use super::{Message, Secret, SendError};
 
 /// Characters of a short message: three parts of 153 (GSM 03.38).
 const LONGEST: usize = 459;

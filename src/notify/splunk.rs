@@ -2,8 +2,10 @@
 
 use serde_json::json;
 
+use super::contract::Message;
+use super::fields;
 use super::http::Call;
-use super::{Message, SendError, fields};
+use super::send_error::SendError;
 
 /// Where events go when the address names no path.
 const PATH: &str = "/services/collector/event";

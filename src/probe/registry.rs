@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{
-    Attempting, Build, Context, Kinds, Probe, ProbeSettings, Weight, api_steps, browser, dns, ftp, http,
-    mail, ping, tcp,
-};
+use super::contract::{Attempting, Build, Context, Kinds, Probe, Weight};
+use super::settings::ProbeSettings;
+use super::{api_steps, browser, dns, ftp, http, mail, ping, tcp};
 use crate::domain::{Failure, FailureKind, MonitorType, Observation, Phase};
 use crate::schema::Document;
 

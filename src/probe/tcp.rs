@@ -8,8 +8,9 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
+use super::contract::{Attempting, Context, Probe};
+use super::settings::ProbeSettings;
 use super::target::{endpoint, is_on, observed};
-use super::{Attempting, Context, Probe, ProbeSettings};
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::net::{Endpoint, TlsOptions, Trace, end_by_reset, read_more, write_all};
 use crate::protocol::starttls;

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use md5::{Digest as _, Md5};
 
-use super::Line;
+use super::session::Line;
 use crate::domain::{Failure, FailureKind, Phase, hexadecimal};
 
 /// A way to prove who one is.

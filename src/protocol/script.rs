@@ -1,6 +1,6 @@
 //! Plays transcripts against a [`Core`], for unit tests: a fake session of lines, no sockets.
 
-use super::{Act, Core};
+use super::session::{Act, Core};
 use crate::domain::Failure;
 
 /// Plays `script` against `core`: `< line` is what the server says, `> line` what the client has to say to

@@ -2,7 +2,7 @@
 
 use roxmltree::TextPos;
 
-use super::ScriptFault;
+use super::fault::ScriptFault;
 
 /// Attributes of one element: the parser compares each with all before it.
 const MOST_ATTRIBUTES: usize = 1000;

@@ -10,69 +10,13 @@
 
 mod bounds;
 pub mod dialect;
+mod facts;
+mod fault;
 mod mask;
 mod read;
 pub mod side;
 
-use crate::syntax::source::Place;
-
+pub use facts::{STEPS_ALLOWED, ScriptFacts};
+pub use fault::ScriptFault;
 pub use mask::{hides, masked, same_protected, unmasked};
 pub use read::well_formed;
-
-/// Steps that a script may have where its monitor says nothing (fields.md 3, `transaction_steps_allowed`).
-pub const STEPS_ALLOWED: i64 = 50;
-
-/// What the APIs show of a script (fields.md 3).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScriptFacts {
-    /// `transaction_steps`: its `step` elements.
-    pub steps: usize,
-    /// `transaction_events`: the acts in them.
-    pub events: usize,
-    /// Names of its protected variables, in their order.
-    pub protected: Vec<String>,
-}
-
-impl ScriptFacts {
-    /// Of the script `text`.
-    ///
-    /// # Errors
-    /// Where and why it cannot be read: a check of it ends with status 96.
-    pub fn read(text: &str) -> Result<Self, ScriptFault> {
-        let script = read::read(text)?;
-        let protected = script.variables.into_iter().filter(|variable| variable.protected);
-        Ok(Self {
-            steps: script.steps,
-            events: script.events,
-            protected: protected.map(|variable| variable.name).collect(),
-        })
-    }
-
-    /// `is_transaction`: it has several steps.
-    #[must_use]
-    pub fn is_transaction(&self) -> bool {
-        self.steps > 1
-    }
-}
-
-/// Something that is wrong with a script.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {}, column {}: {message}", place.line, place.column)]
-pub struct ScriptFault {
-    /// Where in its text.
-    pub place: Place,
-    /// What is wrong there, without a full stop.
-    pub message: String,
-    /// What to do about it.
-    pub hint: Option<String>,
-}
-
-impl ScriptFault {
-    fn new(position: roxmltree::TextPos, message: impl Into<String>) -> Self {
-        Self {
-            place: Place { line: position.row, column: position.col },
-            message: message.into(),
-            hint: None,
-        }
-    }
-}

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use roxmltree::{Attribute, Document, Error, Node, ParsingOptions};
 
-use super::{ScriptFault, bounds};
+use super::bounds;
+use super::fault::ScriptFault;
 
 /// Nodes of a script that are read at most.
 pub(super) const MOST_NODES: u32 = 200_000;

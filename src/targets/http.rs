@@ -16,7 +16,8 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
-use super::{Flaky, sockets};
+use super::flaky::Flaky;
+use super::sockets;
 
 /// What `/` shows; monitors look for its words.
 const WELL: &str = "<!doctype html>\n<title>Vigie responder</title>\n<p>All is well on this watch.</p>\n";

@@ -8,8 +8,7 @@ use aws_lc_rs::rand;
 use chacha20poly1305::{AeadInOut, KeyInit, XChaCha20Poly1305};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::KeyPlace;
-use super::key_file::{Key, Keys};
+use super::key_file::{Key, KeyPlace, Keys};
 use super::signature::{self, SIGNATURE, Signature};
 
 /// Number of a key in its file, from 1.

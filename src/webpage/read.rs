@@ -3,8 +3,9 @@
 use encoding_rs::{Encoding, UTF_8};
 use url::Url;
 
+use super::css::scan as scan_css;
 use super::finds::{Finds, Found};
-use super::{scan_css, scan_html};
+use super::html::scan as scan_html;
 use crate::domain::ObjectKind;
 
 /// Bytes that are read in passing.

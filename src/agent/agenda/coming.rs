@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Agenda;
 use super::entry::reason_of;
+use super::queue::Agenda;
 use crate::agent::backlog::MissedSeries;
 use crate::domain::{MissedReason, Timestamp};
 use crate::schedule::{CatchUp, MissedSlots, ORDINARY_LATENESS};
@@ -99,7 +99,7 @@ impl Agenda {
         }
     }
 
-    /// Plans every monitor anew after the clock was set back by more than [`super::STEP_BACK`].
+    /// Plans every monitor anew after the clock was set back by more than [`super::queue::STEP_BACK`].
     pub(super) fn replan(&mut self, now: Timestamp) {
         tracing::warn!(back_s = self.latest.since(now).as_secs(), "the clock was set back, planning anew");
         for index in 0..self.entries.len() {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::agent::Assignment;
+use crate::agent::assignment::Assignment;
 use crate::agent::gate::TargetKey;
 use crate::domain::{MissedReason, Timestamp};
 use crate::schedule::Grid;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::entry::Turn;
-use super::{Agenda, ORDERS, Reply, Start, refuse};
+use super::queue::{Agenda, ORDERS, Reply, Start, refuse};
 use crate::agent::gate::Full;
 use crate::agent::handle::OrderError;
 use crate::domain::{MissedReason, Timestamp};

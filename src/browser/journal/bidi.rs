@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::super::bidi::{Bidi, LONGEST_EVENT};
-use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, disowned, version};
-use crate::domain::{Failure, FailureKind, ObjectKind, Phase, Phases};
+use super::log::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, disowned, version};
+use crate::domain::{Failure, FailureKind, ObjectKind, Phase, Phases, cut};
 
 /// What is listened to.
 const EVENTS: &[&str] = &[

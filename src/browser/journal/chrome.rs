@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, cut, disowned, version};
-use crate::domain::{ObjectKind, Phase, Phases};
+use super::log::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, disowned, version};
+use crate::domain::{ObjectKind, Phase, Phases, cut};
 
 impl Journal {
     /// Takes in entries of the log `performance`.

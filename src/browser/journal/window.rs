@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::chrome::{answered, over, whole};
-use super::{Exchange, Journal, LONGEST_VALUE, MOST_REQUESTS, counted, cut};
-use crate::domain::ObjectKind;
+use super::log::{Exchange, Journal, LONGEST_VALUE, MOST_REQUESTS, counted};
+use crate::domain::{ObjectKind, cut};
 
 /// The body of the function that tells them.
 pub const WINDOW: &str = include_str!("window.js");

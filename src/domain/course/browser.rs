@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{Failure, Phases, Status};
 use super::PageObject;
+use crate::domain::failure::Failure;
+use crate::domain::phase::Phases;
+use crate::domain::status::Status;
 
 /// The browser, as it was used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

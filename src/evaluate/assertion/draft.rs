@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::{Assertion, AssertionError};
+use super::error::AssertionError;
+use super::rule::Assertion;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{Place, Template, Variables};
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::AssertionError;
 use super::answer::{Answer, Node};
+use super::error::AssertionError;
 use super::path::{self, Path};
 use crate::evaluate::xpath::Found;
 use crate::syntax::path::XPath;

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::Value;
 use serde_json_path::JsonPath;
 
-use super::AssertionError;
+use super::error::AssertionError;
 use super::pick::Trail;
 use crate::syntax::path;
 use crate::syntax::path::PathError;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Figures, Spans};
+use super::figures::Figures;
+use super::spans::Spans;
 use crate::domain::{LocationId, Sample, Timestamp};
 
 /// What counts.
@@ -107,3 +108,7 @@ impl Tally {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "tally_tests.rs"]
+mod tests;

@@ -9,7 +9,8 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg};
 use socket2::Type;
 use surge_ping::{Icmpv4Packet, Icmpv6Packet};
 
-use super::{IcmpError, LOOKED_AT};
+use super::error::IcmpError;
+use super::sockets::LOOKED_AT;
 use crate::net::icmp::address_of;
 
 /// What somebody said of a request.

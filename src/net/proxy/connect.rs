@@ -9,7 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use zeroize::Zeroizing;
 
-use super::{Login, Proxy, broken, told, unusable, words_of};
+use super::fault::{broken, told, unusable, words_of};
+use super::upstream::{Login, Proxy};
 use crate::domain::{Failure, FailureKind, printable};
 use crate::net::socket;
 

@@ -7,9 +7,11 @@ use tokio::net::TcpStream;
 use tokio_socks::Error;
 use tokio_socks::tcp::Socks5Stream;
 
-use super::{Proxy, broken, told, unusable, words_of};
+use super::fault::{broken, told, unusable, words_of};
+use super::upstream::Proxy;
 use crate::domain::{Failure, FailureKind};
-use crate::net::{Deadline, Timed};
+use crate::net::deadline::Deadline;
+use crate::net::timed::Timed;
 
 /// Bytes of the answer to the greeting, which a proxy gives before it looks at any target.
 const GREETING: u64 = 2;

@@ -21,12 +21,12 @@ use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_openssl::SslStream;
 
-use super::TlsStream;
 use super::session::Shaken;
+use super::stream::TlsStream;
 use super::trust::Pem;
 use super::verify::Recorder;
 use crate::domain::{Failure, FailureKind, Phase, printable};
-use crate::net::Deadline;
+use crate::net::deadline::Deadline;
 
 /// Every cipher that keeps something secret and names its server, however weak.
 const CIPHERS: &str = "ALL:!aNULL:!eNULL:@SECLEVEL=0";

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use rustls::{CipherSuite, ClientConfig};
 
+use super::handshake::named;
+use super::options::{TlsOptions, TlsVersions};
 use super::verify::Recorder;
-use super::{TlsOptions, TlsVersions, facts, fault, named};
+use super::{facts, fault};
 use crate::domain::{Failure, FailureKind, Phase, TlsFacts};
-use crate::net::Net;
+use crate::net::stack::Net;
 
 /// What a QUIC handshake with one server needs, and what it brought.
 pub(in crate::net) struct QuicSession {

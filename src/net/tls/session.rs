@@ -9,15 +9,17 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
+use super::stream::TlsStream;
 use super::verify::Recorder;
-use super::{TlsStream, facts, fault};
+use super::{facts, fault};
 #[cfg(feature = "legacy-tls")]
 use super::{legacy, trust::Shown};
 use crate::domain::{Failure, Phase, TlsFacts};
-use crate::net::{Deadline, Trace};
+use crate::net::deadline::Deadline;
+use crate::net::endpoint::Trace;
 
 /// What the handshakes with one server share: configuration, and when wanted the sessions to take up
-/// again. Cheap to clone; made by [`crate::net::Net::tls_session`].
+/// again. Cheap to clone; made by [`crate::net::stack::Net::tls_session`].
 #[derive(Clone, Debug)]
 pub struct TlsSession {
     pub(super) name: ServerName<'static>,

@@ -10,7 +10,7 @@ use tokio_rustls::client::TlsStream as Rustls;
 #[cfg(feature = "legacy-tls")]
 use super::legacy::OldStream;
 
-/// A connection under TLS, as [`Net::handshake`](crate::net::Net::handshake) makes it.
+/// A connection under TLS, as [`Net::handshake`](crate::net::stack::Net::handshake) makes it.
 #[derive(Debug)]
 #[cfg_attr(feature = "legacy-tls", allow(clippy::large_enum_variant, reason = "few are of the small one"))]
 pub enum TlsStream<S> {

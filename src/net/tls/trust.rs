@@ -13,8 +13,8 @@ use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::NetError;
 use crate::domain::{Failure, FailureKind, Phase};
+use crate::net::error::NetError;
 
 /// PEM text with the name under which messages speak of it, such as its path.
 #[derive(Clone, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
-use super::super::Source;
 use super::super::icmp::{self, address_of, is_of_the_way};
 use super::packet::{self, Fate};
 use super::route::RouteMethod;
+use crate::net::socket::Source;
 
 /// Port of the first datagram; each goes to the next one, by which its error is known.
 const FIRST_PORT: u16 = 33_434;

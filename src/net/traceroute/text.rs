@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Traced;
+use super::options::Traced;
 use super::route::{Answer, Hop, Route, RouteEnd};
 
 impl fmt::Display for Traced {
@@ -73,7 +73,7 @@ impl fmt::Display for Hop {
 mod tests {
     use std::net::IpAddr;
 
-    use super::super::RouteMethod;
+    use super::super::route::RouteMethod;
     use super::*;
 
     fn answer(last: u8, rtt_us: u64, refused: Option<&'static str>) -> Answer {

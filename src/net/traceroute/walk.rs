@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::RouteOptions;
+use super::options::RouteOptions;
 use super::packet::Fate;
 use super::prober::{Heard, Prober};
 use super::route::{Answer, Hop, Route, RouteEnd};
-use crate::net::Deadline;
+use crate::net::deadline::Deadline;
 
 /// Requests that wait for an answer at one time: five hops by two, so that silence behind the last router is known
 /// after one wait. More would have the target say more often that it was reached than hosts do (Linux:

@@ -7,7 +7,8 @@ use lettre::message::{Attachment, Mailbox, MultiPart, SinglePart};
 use lettre::{Address, Message as Letter};
 
 use crate::domain::Capture;
-use crate::notify::{Message, SendError};
+use crate::notify::contract::Message;
+use crate::notify::send_error::SendError;
 
 /// The mail that tells `message`, sent by `from`. The same message has the same `Message-ID` at each try;
 /// those of one outage stand in one thread.

@@ -9,7 +9,7 @@ use lettre::transport::smtp::client::AsyncTokioStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use crate::notify::SendError;
+use crate::notify::send_error::SendError;
 
 /// Bytes that a mail server may say in one conversation. lettre reads a reply anew from its first line with
 /// each further one: without this bound, one server could keep a thread busy for hours.

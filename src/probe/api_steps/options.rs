@@ -6,8 +6,8 @@ use std::sync::Arc;
 use http::HeaderValue;
 use serde_json::{Value, json};
 
-use super::ProbeSettings;
 use super::plan::Plan;
+use crate::probe::settings::ProbeSettings;
 use crate::probe::way;
 use crate::protocol::http::client::Way;
 use crate::schema::Document;

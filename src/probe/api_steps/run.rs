@@ -6,7 +6,6 @@ use std::sync::Arc;
 use http::StatusCode;
 use tokio::time::Instant;
 
-use super::Context;
 use super::judge::{Case, Ruling};
 use super::options::Options;
 use super::plan::Plan;
@@ -15,6 +14,7 @@ use crate::domain::{
     WarningKind, micros,
 };
 use crate::evaluate::template::Variables;
+use crate::probe::contract::Context;
 use crate::protocol::http::client::{
     Client, Jar, Journey, Kept, Request, Travelled, evidence, of_media_type, short, shown, version_name,
 };
@@ -53,7 +53,7 @@ struct Step {
 impl<'a> Run<'a> {
     pub(super) fn new(options: &'a Options, cx: Context<'a>, started: Instant) -> Self {
         let observation = Observation::default();
-        let mut variables = Variables::new(cx.clock.now(), crate::probe::random());
+        let mut variables = Variables::new(cx.clock.now(), crate::probe::random::random());
         for (name, value) in &*options.variables {
             variables.set(name, value.clone());
         }

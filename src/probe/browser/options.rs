@@ -18,7 +18,8 @@ use crate::evaluate::template::{Place, Template, Variables};
 use crate::forward_proxy::TraceId;
 use crate::net::Family;
 use crate::probe::full_page::FullPageRule;
-use crate::probe::{ProbeSettings, search, way};
+use crate::probe::settings::ProbeSettings;
+use crate::probe::{search, way};
 use crate::schema::Document;
 use crate::script::STEPS_ALLOWED;
 use crate::script::dialect::{Action, Script};
@@ -137,7 +138,7 @@ impl Options {
 
     /// What an attempt wants of its browser: each has a trace of its own (`transaction_trace`).
     pub(super) fn wish_of_attempt(&self) -> Wish {
-        let trace = self.traces.then(|| TraceId::of(crate::probe::random()));
+        let trace = self.traces.then(|| TraceId::of(crate::probe::random::random()));
         Wish { trace, ..self.wish.clone() }
     }
 

@@ -15,7 +15,7 @@ use super::{pages, views};
 use crate::browser::{House, Journal, Keeper, Listener, Opened, Session, Wish, bidi_address};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
 use crate::forward_proxy::Forward;
-use crate::probe::Context;
+use crate::probe::contract::Context;
 
 /// What closing a browser and its session may take.
 pub(super) const FAREWELL: Duration = Duration::from_secs(10);
@@ -160,7 +160,8 @@ fn player<'a>(
     started: Instant,
     cx: Context<'a>,
 ) -> Player<'a> {
-    let variables = variables(&options.script, &options.given, cx.clock.now(), crate::probe::random());
+    let variables =
+        variables(&options.script, &options.given, cx.clock.now(), crate::probe::random::random());
     Player {
         options,
         script: &options.script,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::net::UdpSocket;
 use tokio::time::Instant;
 
-use super::{Call, Seen, malformed};
+use super::call::{Call, Seen, malformed};
 use crate::domain::{Failure, Phase};
 use crate::protocol::dns::{Answer, Heard, Stray, UDP_PAYLOAD};
 

@@ -5,8 +5,8 @@ use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT};
 use http::{Request, StatusCode, Version};
 use http_body_util::Full;
 
+use super::call::{Call, Seen, malformed};
 use super::inquiry::Inquiry;
-use super::{Call, Seen, malformed};
 use crate::domain::{Failure, FailureKind, HttpFacts, Phase, printable};
 use crate::net::Endpoint;
 use crate::protocol::dns::Answer;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::TlsOptions;
-use crate::probe::ProbeSettings;
+use crate::probe::settings::ProbeSettings;
 use crate::probe::target::is_on;
 use crate::protocol::dns::Question;
 use crate::schema::Document;

@@ -4,7 +4,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
-use super::{Call, Seen, malformed};
+use super::call::{Call, Seen, malformed};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{TlsOptions, TlsStream, acknowledge_at_once, end_by_reset, read_to, write_all};
 use crate::protocol::dns::Answer;

@@ -6,10 +6,10 @@ use http::{HeaderMap, Version};
 use tokio::time::Instant;
 use url::Url;
 
-use super::Context;
 use super::options::Options;
 use crate::domain::{Observation, Warning};
 use crate::evaluate::charset;
+use crate::probe::contract::Context;
 use crate::protocol::http::client::{Jar, Pass, version_name};
 use crate::webpage;
 use crate::webpage::{Finds, Loaded, Terms};

@@ -9,7 +9,8 @@ use http::header::{
 use http::{HeaderMap, Method};
 
 use super::options::unusable;
-use super::{ProbeSettings, Unusable};
+use super::unusable::Unusable;
+use crate::probe::settings::ProbeSettings;
 use crate::protocol::http as wire;
 use crate::schema::Document;
 

@@ -8,10 +8,12 @@ use http::{Method, Version};
 use url::Url;
 
 use super::header::Headers;
-use super::{Context, ProbeSettings, Unusable};
+use super::unusable::Unusable;
 use crate::evaluate::certificate::ExpiryRule;
 use crate::evaluate::keyword::KeywordRule;
+use crate::probe::contract::Context;
 use crate::probe::full_page::FullPageRule;
+use crate::probe::settings::ProbeSettings;
 use crate::probe::{search, way};
 use crate::protocol::http::client::{Login, Request, Way};
 use crate::schema::Document;

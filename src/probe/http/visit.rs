@@ -5,11 +5,11 @@ use std::sync::Arc;
 use http::StatusCode;
 use tokio::time::Instant;
 
-use super::Context;
 use super::full_page::Page;
 use super::options::Options;
 use crate::domain::{Failure, FailureKind, HttpFacts, Observation, Phase, WarningKind};
 use crate::evaluate::certificate::Expiry;
+use crate::probe::contract::Context;
 use crate::probe::search;
 use crate::protocol::http::client::{
     Client, Jar, Journey, Kept, Request, evidence, of_media_type, short, shown, version_name,

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::{Account, Attempting, Context, Probe, ProbeSettings};
+use super::account::Account;
 use crate::domain::{Failure, MailFacts, Observation};
+use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::settings::ProbeSettings;
 use crate::protocol::Session;
 use crate::protocol::imap::{Login, Mailbox, Opening, Wish};
 use crate::schema::Document;

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::{Account, Attempting, Context, Probe, ProbeSettings};
+use super::account::Account;
 use crate::domain::{Failure, FailureKind, Observation};
+use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::settings::ProbeSettings;
 use crate::protocol::Session;
 use crate::protocol::pop3::{Goal, Login, Mailbox, Opening};
 use crate::schema::Document;

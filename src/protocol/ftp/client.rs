@@ -9,7 +9,10 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
 use super::desk::Desk;
-use super::{Entries, Watch, Wire, handover};
+use super::handover;
+use super::list::Entries;
+use super::watch::Watch;
+use super::wire::Wire;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, Net};
 use crate::protocol::session::Session;

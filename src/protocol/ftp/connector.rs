@@ -11,7 +11,7 @@ use suppaftp::{FtpError, FtpResult};
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 
-use super::Wire;
+use super::wire::Wire;
 
 /// Something that has to be done outside of suppaftp, whose callbacks may borrow nothing. `None` as an
 /// answer: it failed, and the watch knows why.

@@ -9,7 +9,8 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
 use super::connector::Errand;
-use super::{Watch, Wire};
+use super::watch::Watch;
+use super::wire::Wire;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, Net, Stream, TlsSession, Trace, exchange_failure, was_resumed};
 

@@ -10,8 +10,8 @@ use suppaftp::{FtpError, FtpResult, Mode};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
-use super::Wire;
 use super::connector::{Connector, Errand, dial};
+use super::wire::Wire;
 
 /// What suppaftp waits for before it takes a stream from its connector: a greeting, and leave to begin TLS.
 const SCRIPT: &[u8] = b"220 \r\n234 \r\n";

@@ -10,8 +10,10 @@ use suppaftp::{FtpError, FtpResult};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::passive;
+use super::passive::extended;
 use super::reply::{Replies, Reply};
-use super::{Watch, extended, passive};
+use super::watch::Watch;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Stream, closed, exchange_failure};
 

@@ -46,7 +46,7 @@ pub enum Again {
 pub enum Room {
     /// A hundred, as hyper has room for without asking for memory each time.
     Usual,
-    /// [`HEAD_FIELDS`](super::HEAD_FIELDS).
+    /// [`HEAD_FIELDS`](super::limits::HEAD_FIELDS).
     Full,
 }
 

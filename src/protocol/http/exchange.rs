@@ -15,8 +15,9 @@ use tokio::time::timeout_at;
 use super::body::Body;
 use super::connection::Room;
 use super::driver::{Driver, Wanted};
+use super::fault;
+use super::limits::{HEAD_BYTES, HEAD_FIELDS};
 use super::recorder::{Marks, Recorder};
-use super::{HEAD_BYTES, HEAD_FIELDS, fault};
 use crate::domain::{Failure, Phases};
 use crate::net::Deadline;
 

@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::io::ErrorKind as Io;
 
+use super::limits::{HEAD_BYTES, HEAD_FIELDS, PREAMBLE_BYTES};
 use super::recorder::{End, Marks};
-use super::{HEAD_BYTES, HEAD_FIELDS, PREAMBLE_BYTES};
 use crate::domain::{Failure, FailureKind};
 
 /// The failure behind `error`. A breach of the protocol is told before the end of the stream, since a

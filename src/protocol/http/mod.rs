@@ -10,6 +10,7 @@ mod connection;
 mod driver;
 mod exchange;
 mod fault;
+mod limits;
 mod quic;
 mod recorder;
 
@@ -18,14 +19,5 @@ pub use coding::ACCEPT_ENCODING;
 pub use connection::{Again, Room, Serial, Shared, Unanswered};
 pub use driver::Driver;
 pub use exchange::{Head, Protocol, open};
+pub use limits::{HEAD_BYTES, HEAD_FIELDS};
 pub use quic::open_quic;
-
-/// Bytes of a response head, status line included, that are read at most.
-pub const HEAD_BYTES: u32 = 64 * 1024;
-
-/// Header fields of a response that are read at most.
-pub const HEAD_FIELDS: usize = 256;
-
-/// Bytes that are read at most before the head of the answer is complete: informational answers, and in
-/// HTTP/2 the frames of the connection.
-const PREAMBLE_BYTES: u64 = 256 * 1024;

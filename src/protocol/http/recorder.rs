@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Instant;
 
-use super::PREAMBLE_BYTES;
+use super::limits::PREAMBLE_BYTES;
 use crate::domain::{Phase, Phases};
 
 /// How reading or writing came to an end.

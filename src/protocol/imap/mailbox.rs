@@ -7,8 +7,8 @@ use tokio::time::Instant;
 use super::super::auth::{Credentials, Mechanism, choose, response};
 use super::super::session::{FAREWELL, Session};
 use super::super::transcript::Transcript;
-use super::Opening;
 use super::guarded::{Guarded, Shared};
+use super::opening::Opening;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::{Deadline, closed, exchange_failure};
 
@@ -219,9 +219,9 @@ impl Authenticator for Turns<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::Core;
     use super::super::opening::Wish;
     use super::*;
+    use crate::protocol::session::Core;
 
     fn offering(words: &str) -> Opening {
         let mut opening = Opening::new(Wish { implicit_tls: false, require_tls: false, goes_on: true });

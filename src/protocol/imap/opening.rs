@@ -1,7 +1,7 @@
 //! The start of a session: greeting, CAPABILITY, STARTTLS.
 
-use super::super::{Act, Core, Line};
 use crate::domain::{Failure, FailureKind, Phase};
+use crate::protocol::session::{Act, Core, Line};
 
 /// What is wanted before the login.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! A message on its way out: the envelope, and the text as DATA carries it.
 
-use super::super::Line;
+use crate::protocol::session::Line;
 
 /// A message to be handed over.
 #[derive(Clone, Debug, PartialEq, Eq)]

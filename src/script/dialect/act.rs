@@ -51,7 +51,7 @@ pub enum Action {
     Check { field: Target, on: bool },
     /// `hover`.
     Hover { over: Target },
-    /// `press`: a key such as `Enter`, with modifiers `Control+a`, as [`super::Chord`] knows them; into the
+    /// `press`: a key such as `Enter`, with modifiers `Control+a`, as [`super::keys::Chord`] knows them; into the
     /// focused element without a target.
     Press { key: String, on: Option<Target> },
     /// `scroll`: to an element, or by CSS pixels.

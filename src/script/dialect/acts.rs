@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use super::act::{
+    Act, Action, Check, DialogAnswer, Expected, FrameChoice, Match, Pick, State, Target, Wanted, WindowChoice,
+};
 use super::element::{Element, is_blank};
+use super::keys::Chord;
 use super::target::target;
 use super::vocabulary::{COMMON, FRAMES, From, SOURCES, STATES, WINDOWS, WindowTo, Word};
-use super::{
-    Act, Action, Check, Chord, DialogAnswer, Expected, FrameChoice, Match, Pick, State, Target, Wanted,
-    WindowChoice,
-};
 
 /// Without `quiet`: so long has the network to be quiet.
 const QUIET: Duration = Duration::from_millis(500);

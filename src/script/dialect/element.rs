@@ -7,9 +7,9 @@ use std::time::Duration;
 use regex::{Regex, RegexBuilder};
 use roxmltree::{Attribute, Node};
 
-use super::super::ScriptFault;
-use super::Pattern;
+use super::act::Pattern;
 use super::places::Places;
+use crate::script::fault::ScriptFault;
 use crate::syntax::format::Format;
 use crate::syntax::template::{BUILT_IN, Piece, has_names, pieces};
 use crate::syntax::{nearest, shortened};

@@ -2,10 +2,13 @@
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::super::{ScriptFault, bounds, read as facts};
+use super::super::{bounds, read as facts};
+use super::act::Act;
+use super::acts;
 use super::element::{Element, Reader};
+use super::script::{MOST_SKIPPED, Script, Step, Variable};
 use super::vocabulary::{ACTS, Word};
-use super::{Act, MOST_SKIPPED, Script, Step, Variable, acts};
+use crate::script::fault::ScriptFault;
 use crate::syntax::format::Format;
 
 /// Acts of one script.

@@ -1,8 +1,9 @@
 //! How acts say which element they are about: one locator as an attribute, or several `by` in order.
 
+use super::act::{Locator, Target};
+use super::css;
 use super::element::{Element, LONGEST};
 use super::vocabulary::{Aim, LOCATORS, Word};
-use super::{Locator, Target, css};
 use crate::syntax::path;
 use crate::syntax::path::PathError;
 use crate::syntax::template::{Piece, has_names, pieces};

@@ -1,6 +1,6 @@
 //! The words of the dialect: its acts, what each may say, and the values that are chosen from.
 
-use super::{FrameChoice, State};
+use super::act::{FrameChoice, State};
 
 /// Ways to find an element, as attributes of an act or of `by`.
 pub const LOCATORS: [&str; 6] = ["id", "css", "xpath", "link", "name", "text"];

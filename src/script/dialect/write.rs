@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::vocabulary::{FRAMES, Word};
-use super::{
-    Act, Action, Check, DialogAnswer, Expected, FrameChoice, Locator, MOST_SKIPPED, Match, Pick, Script,
-    State, Step, Target, Wanted, WindowChoice,
+use super::act::{
+    Act, Action, Check, DialogAnswer, Expected, FrameChoice, Locator, Match, Pick, State, Target, Wanted,
+    WindowChoice,
 };
+use super::script::{MOST_SKIPPED, Script, Step};
+use super::vocabulary::{FRAMES, Word};
 
 /// The whole text.
 pub(super) fn script(script: &Script) -> String {

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::super::STEPS_ALLOWED;
 use super::super::dialect::{Act, Action, DialogAnswer, Script, Step, Target, Variable};
+use super::imported::{Imported, Loss};
 use super::project::{Command, Project, Test};
-use super::{Imported, Loss, commands, locate};
+use super::{commands, locate};
+use crate::script::facts::STEPS_ALLOWED;
 use crate::syntax::source::Place;
 use crate::syntax::template::{Piece, pieces};
 

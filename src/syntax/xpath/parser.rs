@@ -1,8 +1,8 @@
 //! Words of an XPath expression into an expression (XPath 1.0, 2 and 3). Calls itself at brackets only, of
 //! which the caller bounds the number.
 
+use super::expression::{Axis, Comparison, Expr, Function, NodeTest, Operation, Start, Step};
 use super::lexer::{Token, tokens};
-use super::{Axis, Comparison, Expr, Function, NodeTest, Operation, Start, Step};
 
 /// The operators of two sides, loosest first.
 const LEVELS: [&[&str]; 6] =

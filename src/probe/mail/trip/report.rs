@@ -5,11 +5,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::super::super::target::concluded;
-use super::super::{Account, told};
-use super::RoundTrip;
+use super::probe::RoundTrip;
 use super::send::Taken;
 use super::visit::Visit;
 use crate::domain::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, TripFacts};
+use crate::probe::mail::account::{Account, told};
 use crate::protocol::Session;
 
 /// What is known of a trip since the message was taken.

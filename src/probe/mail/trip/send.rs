@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout};
 
-use super::super::Account;
 use super::super::smtp::hello;
 use crate::clock::Clock;
 use crate::domain::{Failure, MailFacts, Phase, Timestamp};
+use crate::probe::mail::account::Account;
 use crate::protocol::smtp::{Message, Smtp, Wish};
 use crate::protocol::{Act, Core, Session};
 

@@ -5,9 +5,10 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
 use super::super::pop::{leave, open, opening};
-use super::super::{Account, Context};
 use super::search::{Looked, NEWEST, Search};
 use crate::domain::{Failure, FailureKind, MailFacts};
+use crate::probe::contract::Context;
+use crate::probe::mail::account::Account;
 use crate::protocol::Session;
 use crate::protocol::pop3::{Listed, Mailbox, Opening};
 

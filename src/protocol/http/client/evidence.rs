@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::version_name;
+use super::record::version_name;
 use crate::domain::Capture;
 use crate::protocol::http::exchange::Head;
 use crate::redaction::names::is_telling;

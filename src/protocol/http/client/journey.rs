@@ -8,10 +8,11 @@ use http_body_util::Full;
 use tokio::io::{AsyncRead, AsyncWrite};
 use url::Url;
 
+use super::jar::Jar;
 use super::login::Session;
 use super::record::told;
 use super::redirect::{self, shown};
-use super::{Client, Jar, Request};
+use super::request::{Client, Request};
 use crate::domain::{Failure, FailureKind, HeaderList, Hop, Phase, Phases};
 use crate::net::{Abrupt, TlsOptions, Trace, end_by_reset};
 use crate::protocol::http as wire;

@@ -8,7 +8,7 @@ use http::{Request, Uri, Version};
 use http_body_util::Full;
 use url::{Position, Url};
 
-use super::Journey;
+use super::journey::Journey;
 use super::redirect::shown;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::syntax::words::Words;

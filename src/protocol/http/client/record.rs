@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Version};
 
+use super::journey::Journey;
 use super::message::is_secret;
-use super::{Journey, Request};
+use super::request::Request;
 use crate::domain::{Excerpt, Failure, HeaderList, HttpExchange, lossy, printable};
 use crate::protocol::http::exchange::Head;
 use crate::syntax::MASK;

@@ -4,8 +4,8 @@ use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
 
+use super::stream::{Sender, Stream};
 use super::told::{Told, flooded};
-use super::{Sender, Stream};
 use crate::domain::{Failure, FailureKind, Phase};
 
 /// The body of an answer, not read yet.

@@ -5,7 +5,7 @@ use quinn::ConnectionError;
 
 use crate::domain::{Failure, FailureKind, Phase, printable};
 use crate::net::{Gauge, quic_closed};
-use crate::protocol::http::{HEAD_BYTES, HEAD_FIELDS};
+use crate::protocol::http::limits::{HEAD_BYTES, HEAD_FIELDS};
 
 /// More came than the gauge lets in.
 pub(super) fn flooded(phase: Phase) -> Failure {

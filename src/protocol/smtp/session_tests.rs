@@ -1,7 +1,7 @@
 //! Sessions of SMTP, line by line.
 
-use super::super::script::play;
 use super::*;
+use crate::protocol::script::play;
 
 fn wish() -> Wish {
     Wish {

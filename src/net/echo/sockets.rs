@@ -1,0 +1,328 @@
+//! ICMP echo sockets that many checks share.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
+
+use nix::sys::socket::{setsockopt, sockopt};
+use tokio::io::Interest;
+use tokio::net::UdpSocket;
+use tokio::sync::{OnceCell, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::error::IcmpError;
+use super::heard::Heard;
+use super::pace::Pace;
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::net::icmp;
+use crate::net::socket::Source;
+use crate::net::stack::Net;
+use crate::sync::Mutex;
+
+/// Room for the replies of several thousand requests that come while this task is not running; with the
+/// kernel's default of 208 KiB a burst of 128 loses replies, which would look like the target's loss.
+const RECEIVE_BUFFER: usize = 8 * 1024 * 1024;
+
+/// Bytes of a packet that are looked at: the longest IPv4 header, the ICMP header, and of an error the
+/// same of the packet that it is about.
+pub(super) const LOOKED_AT: usize = 256;
+
+/// Packets after which other tasks get a turn.
+const PACKETS_PER_TURN: u32 = 128;
+
+/// What was said of an earlier request comes back from a later `sendto` of the same socket, once each; so
+/// often one is taken. What is left then is of this request.
+const PENDING_ERRORS: u32 = 16;
+
+/// The sockets of a location, each opened when it is first needed.
+#[derive(Debug, Default)]
+pub(in crate::net) struct Echoes {
+    v4: OnceCell<EchoSocket>,
+    v6: OnceCell<EchoSocket>,
+}
+
+/// A socket for echo requests of one family.
+#[derive(Debug)]
+pub struct EchoSocket {
+    shared: Arc<Shared>,
+    receiver: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    socket: UdpSocket,
+    raw: bool,
+    v6: bool,
+    identifier: u16,
+    next: AtomicU16,
+    pace: Pace,
+    waiting: Mutex<HashMap<(IpAddr, u16), Waiter>>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    sent_at: Instant,
+    tell: oneshot::Sender<EchoReply>,
+}
+
+/// What came back for an echo request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EchoReply {
+    /// The reply, and the time from the request to it.
+    After(Duration),
+    /// What a router, the target, or this host said of the request instead.
+    Error(IcmpError),
+}
+
+impl Net {
+    /// The socket for echo requests to `address`: the unprivileged kind where the host permits it, else a
+    /// raw one. Neither is permitted: [`FailureKind::NoPermission`] (95).
+    pub async fn echo(&self, address: IpAddr) -> Result<&EchoSocket, Failure> {
+        let cell = if address.is_ipv4() { &self.echo.v4 } else { &self.echo.v6 };
+        cell.get_or_try_init(async || EchoSocket::open(&self.source, address))
+            .await
+            .map_err(|error| self.echo_refused(address, &error))
+    }
+
+    /// What a failed `sendto` of an echo request means.
+    #[must_use]
+    pub fn echo_failure(&self, address: IpAddr, error: &io::Error) -> Failure {
+        if error.kind() == io::ErrorKind::PermissionDenied {
+            let detail = format!(
+                "echo requests to {address}: {error}; a route or a firewall rule of this host forbids it"
+            );
+            return Failure::new(Phase::Connect, FailureKind::NoPermission, detail);
+        }
+        self.dial_failure(SocketAddr::new(address, 0), error)
+    }
+
+    /// What a failed `socket` for echo requests means.
+    pub(in crate::net) fn echo_refused(&self, address: IpAddr, error: &io::Error) -> Failure {
+        if error.kind() != io::ErrorKind::PermissionDenied {
+            return self.dial_failure(SocketAddr::new(address, 0), error);
+        }
+        let detail = format!(
+            "echo requests to {address}: {error}\nhint: put a group of this process into the range of the sysctl \
+             `net.ipv4.ping_group_range`, or give the process the capability `CAP_NET_RAW`"
+        );
+        Failure::new(Phase::Prepare, FailureKind::NoPermission, detail)
+    }
+}
+
+impl EchoSocket {
+    fn open(source: &Source, towards: IpAddr) -> io::Result<Self> {
+        let (socket, raw) = icmp::opened(towards)?;
+        if let Some(from) = source.towards(towards) {
+            socket.bind(&from.into())?;
+        }
+        if let Some(interface) = &source.interface {
+            socket.bind_device(Some(interface.as_bytes()))?;
+        }
+        if setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).is_err() {
+            // Without the privilege the kernel gives as much as it is allowed to give to anybody.
+            let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER);
+        }
+        socket.set_nonblocking(true)?;
+        let mut random = [0; 4];
+        aws_lc_rs::rand::fill(&mut random).map_err(|_| io::Error::other("no random numbers"))?;
+        let identifier = u16::from_be_bytes([random[0], random[1]]);
+        if raw {
+            // Without it nothing is lost but time: whatever is not about a request of ours is passed over.
+            let _ = socket.attach_filter(&super::filter::replies_and_errors(towards.is_ipv6(), identifier));
+        } else {
+            // A datagram socket hears errors through its error queue alone.
+            icmp::queue_errors(&socket, towards)?;
+        }
+        let shared = Arc::new(Shared {
+            socket: UdpSocket::from_std(socket.into())?,
+            raw,
+            v6: towards.is_ipv6(),
+            identifier,
+            next: AtomicU16::new(u16::from_be_bytes([random[2], random[3]])),
+            pace: Pace::default(),
+            waiting: Mutex::default(),
+        });
+        let receiver = tokio::spawn(receive(shared.clone()));
+        Ok(Self { shared, receiver })
+    }
+
+    /// `dgram` for the unprivileged socket, `raw` for the privileged one.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        if self.shared.raw { "raw" } else { "dgram" }
+    }
+
+    fn may_be_of_another(&self, error: &io::Error) -> bool {
+        !self.shared.raw && icmp::is_of_the_way(error)
+    }
+
+    /// Sends one echo request with `size` bytes of payload, when it is its turn among those of all checks.
+    /// The reply is waited for apart.
+    pub async fn send(&self, to: IpAddr, size: usize) -> io::Result<EchoWait> {
+        self.shared.pace.turn().await;
+        let (tell, reply) = oneshot::channel();
+        let sequence = self.shared.enlist(to, tell).ok_or(io::ErrorKind::ResourceBusy)?;
+        let wait = EchoWait { shared: self.shared.clone(), key: Some((to, sequence)), reply };
+        let packet = self.shared.request(sequence, size);
+        let mut pending = 0;
+        loop {
+            match self.shared.socket.send_to(&packet, SocketAddr::new(to, 0)).await {
+                Ok(_) => return Ok(wait),
+                Err(error) if pending < PENDING_ERRORS && self.may_be_of_another(&error) => pending += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for EchoSocket {
+    fn drop(&mut self) {
+        self.receiver.abort();
+    }
+}
+
+/// A request that is under way. Dropping it gives it up.
+#[derive(Debug)]
+pub struct EchoWait {
+    shared: Arc<Shared>,
+    /// Under which it is waited for; `None` once it was answered, when another may use the number.
+    key: Option<(IpAddr, u16)>,
+    reply: oneshot::Receiver<EchoReply>,
+}
+
+impl EchoWait {
+    /// What came back; `None` when the socket is gone. Waits without end.
+    pub async fn reply(mut self) -> Option<EchoReply> {
+        let reply = (&mut self.reply).await.ok();
+        self.key = None;
+        reply
+    }
+}
+
+impl Drop for EchoWait {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.shared.waiters().remove(&key);
+        }
+    }
+}
+
+impl Shared {
+    fn waiters(&self) -> crate::sync::MutexGuard<'_, HashMap<(IpAddr, u16), Waiter>> {
+        self.waiting.lock()
+    }
+
+    /// Takes a sequence number on which nobody waits for `to`.
+    fn enlist(&self, to: IpAddr, tell: oneshot::Sender<EchoReply>) -> Option<u16> {
+        let mut waiting = self.waiters();
+        for _ in 0..=u16::MAX {
+            let sequence = self.next.fetch_add(1, Ordering::Relaxed);
+            if let std::collections::hash_map::Entry::Vacant(free) = waiting.entry((to, sequence)) {
+                free.insert(Waiter { sent_at: Instant::now(), tell });
+                return Some(sequence);
+            }
+        }
+        None
+    }
+
+    /// An echo request. The kernel fills in the checksum but for IPv4 over a raw socket, and the
+    /// identifier of its own over a datagram socket.
+    fn request(&self, sequence: u16, size: usize) -> Vec<u8> {
+        let mut packet = vec![0; 8 + size];
+        packet[0] = if self.v6 { 128 } else { 8 };
+        packet[4..6].copy_from_slice(&self.identifier.to_be_bytes());
+        packet[6..8].copy_from_slice(&sequence.to_be_bytes());
+        for (byte, value) in packet[8..].iter_mut().zip((0..=u8::MAX).cycle()) {
+            *byte = value;
+        }
+        if self.raw && !self.v6 {
+            let sum = checksum(&packet);
+            packet[2..4].copy_from_slice(&sum.to_be_bytes());
+        }
+        packet
+    }
+
+    fn take(&self, heard: &Heard, at: Instant) {
+        if self.raw && heard.identifier != self.identifier {
+            return;
+        }
+        let Some(waiter) = self.waiters().remove(&(heard.about, heard.sequence)) else { return };
+        let reply = match heard.error {
+            None => EchoReply::After(at.saturating_duration_since(waiter.sent_at)),
+            Some(error) => EchoReply::Error(error),
+        };
+        // Whoever waited may have given up just now.
+        let _ = waiter.tell.send(reply);
+    }
+
+    /// Takes whatever came, until nothing more is there or others have to get a turn.
+    fn take_what_came(&self) {
+        let mut buffer = [0; LOOKED_AT];
+        for _ in 0..PACKETS_PER_TURN {
+            match self.socket.try_recv_from(&mut buffer) {
+                Ok((length, from)) => {
+                    let at = Instant::now();
+                    if let Some(heard) = super::heard::packet(&buffer[..length], from.ip(), self.raw) {
+                        self.take(&heard, at);
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // An error that waits on the socket is of one packet; reading takes it away.
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn take_errors(&self) {
+        for _ in 0..PACKETS_PER_TURN {
+            match self.socket.try_io(Interest::ERROR, || super::heard::queued(&self.socket, self.v6)) {
+                Ok(Some(heard)) => self.take(&heard, Instant::now()),
+                Ok(None) => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+async fn receive(shared: Arc<Shared>) {
+    let wanted = if shared.raw { Interest::READABLE } else { Interest::READABLE | Interest::ERROR };
+    loop {
+        // It fails when the runtime ends only.
+        let Ok(ready) = shared.socket.ready(wanted).await else { return };
+        if ready.is_error() {
+            shared.take_errors();
+        }
+        shared.take_what_came();
+        tokio::task::consume_budget().await;
+    }
+}
+
+/// The Internet checksum (RFC 1071).
+pub(in crate::net) fn checksum(bytes: &[u8]) -> u16 {
+    let word = |pair: &[u8]| u32::from(pair[0]) << 8 | u32::from(pair.get(1).copied().unwrap_or(0));
+    let mut sum: u32 = bytes.chunks(2).map(word).fold(0, u32::wrapping_add);
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !u16::try_from(sum).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_with_its_checksum_sums_up_to_all_ones() {
+        for size in [0, 1, 56, 57, 1400] {
+            let mut packet: Vec<u8> = (0..=u8::MAX).cycle().take(8 + size).collect();
+            packet[2..4].fill(0);
+            let sum = checksum(&packet);
+            packet[2..4].copy_from_slice(&sum.to_be_bytes());
+            assert_eq!(checksum(&packet), 0, "{size}");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! QUIC connections for HTTP/3.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use quinn::crypto::rustls::QuicClientConfig;
+use quinn::{ClientConfig, Connection, ConnectionError, EndpointConfig, TokioRuntime, TransportConfig};
+use tokio::time::Instant;
+
+use super::gauge::{Gauge, Gauged};
+use super::hello::{Suite, Watched};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::net::deadline::Deadline;
+use crate::net::dial::{Raced, decisive, race, told};
+use crate::net::endpoint::{Endpoint, Trace};
+use crate::net::socket;
+use crate::net::stack::Net;
+use crate::net::tls::{QuicSession, TlsOptions};
+
+/// TLS alerts are errors of QUIC from here on (RFC 9001 4.8).
+const ALERTS: std::ops::Range<u64> = 0x100..0x200;
+
+/// The alert of a server that does not speak the wanted protocol (RFC 7301 3.2).
+const NO_APPLICATION_PROTOCOL: u64 = 0x178;
+
+/// A connection that stands.
+#[derive(Debug)]
+pub struct Quic {
+    /// The connection. It is closed when its last handle is dropped.
+    pub connection: Connection,
+    /// What comes in over it.
+    pub gauge: Gauge,
+}
+
+/// A handshake with one address.
+struct Try {
+    at: SocketAddr,
+    gauge: Gauge,
+    session: QuicSession,
+    suite: Suite,
+}
+
+impl Net {
+    /// A QUIC connection to `to`: resolved, held to the egress policy, its addresses tried as those of TCP are, each
+    /// up to the end of its handshake. In `trace`, connect is the time until the first datagram of the server and
+    /// tls the rest of the handshake.
+    ///
+    /// # Errors
+    /// The failure of the way or of the handshake. Proxies carry no UDP: one that the way would take is ours (95).
+    pub async fn quic(
+        &self,
+        to: &Endpoint,
+        options: &TlsOptions,
+        deadline: Deadline,
+        trace: &mut Trace,
+    ) -> Result<Quic, Failure> {
+        self.named_proxy(to)?;
+        // What stands in the way of all addresses is told before any is tried.
+        self.quic_session(&to.host, options)?;
+        let addresses = self.resolve(to, deadline, trace).await?;
+        self.quic_resolved(to, &addresses, options, deadline, trace).await
+    }
+
+    /// The same for who resolved `to` before, to `addresses`.
+    ///
+    /// # Errors
+    /// As [`Self::quic`].
+    pub async fn quic_resolved(
+        &self,
+        to: &Endpoint,
+        addresses: &[IpAddr],
+        options: &TlsOptions,
+        deadline: Deadline,
+        trace: &mut Trace,
+    ) -> Result<Quic, Failure> {
+        let named = self.named_proxy(to)?;
+        let allowed = self.permitted(addresses, trace)?;
+        let targets: Vec<SocketAddr> = allowed.iter().map(|&ip| SocketAddr::new(ip, to.port)).collect();
+        if let Some(proxy) = targets.iter().find_map(|&at| self.proxy_towards(at, named.as_deref())) {
+            let detail = format!("HTTP/3 goes over UDP, which the proxy {proxy} does not carry");
+            return Err(Failure::new(Phase::Connect, FailureKind::NotConfigured, detail));
+        }
+        let (started, mut tries) = (Instant::now(), Vec::new());
+        let raced = race(&targets, deadline, |at| {
+            let session = self.quic_session(&to.host, options);
+            let one = session.map(|session| {
+                Arc::new(Try { at, gauge: Gauge::default(), session, suite: Suite::default() })
+            });
+            tries.extend(one.as_ref().ok().cloned());
+            async move {
+                let shaken = match one {
+                    Ok(one) => self.shake(&one, &to.host).await,
+                    Err(failure) => Err(failure),
+                };
+                (at, shaken)
+            }
+        });
+        let raced = raced.await;
+        let (won, outcome) = match raced {
+            Raced::Won(at, quic) => (Some(at), Ok(quic)),
+            Raced::Lost(failures) => (None, Err(decisive(failures))),
+            Raced::TooLate(failures) => (None, Err(too_late(&tries, &failures, deadline))),
+        };
+        note(&tries, won, started, trace);
+        outcome
+    }
+
+    async fn shake(&self, one: &Try, host: &str) -> Result<Quic, Failure> {
+        let Try { at, gauge, session, suite } = one;
+        let config = client_config(session, suite)?;
+        let failed = |error: &std::io::Error| self.dial_failure(*at, error);
+        let socket = socket::udp(self.source(), *at).map_err(|error| failed(&error))?;
+        let socket = Gauged::new(socket, gauge.clone()).map_err(|error| failed(&error))?;
+        let endpoint = quinn::Endpoint::new_with_abstract_socket(
+            EndpointConfig::default(),
+            None,
+            Arc::new(socket),
+            Arc::new(TokioRuntime),
+        );
+        let endpoint = endpoint.map_err(|error| failed(&error))?;
+        let bare = host.strip_suffix('.').unwrap_or(host);
+        let connecting = endpoint.connect_with(config, *at, bare).map_err(|error| {
+            let detail = format!("{at}: QUIC cannot begin: {error}");
+            Failure::new(Phase::Connect, FailureKind::Internal, detail)
+        })?;
+        let phase = || if gauge.first().is_some() { Phase::Tls } else { Phase::Connect };
+        tokio::select! {
+            done = connecting => match done {
+                Ok(connection) => Ok(Quic { connection, gauge: gauge.clone() }),
+                Err(error) => {
+                    let closed = || Failure { phase: phase(), ..closed(*at, &error) };
+                    Err(session.refusal().unwrap_or_else(closed))
+                }
+            },
+            () = gauge.failing() => Err(self.refused(*at, phase(), gauge)),
+        }
+    }
+
+    /// What the socket says of the way to `at`.
+    fn refused(&self, at: SocketAddr, phase: Phase, gauge: &Gauge) -> Failure {
+        let error = gauge.error().unwrap_or_else(|| std::io::ErrorKind::Other.into());
+        let failure = self.dial_failure(at, &error);
+        Failure { phase, detail: format!("{} (QUIC, over UDP)", failure.detail), ..failure }
+    }
+}
+
+/// Tells what was seen of the address that `won`; else of the one that came furthest.
+fn note(tries: &[Arc<Try>], won: Option<SocketAddr>, started: Instant, trace: &mut Trace) {
+    let answered = || tries.iter().rev().find(|one| one.gauge.first().is_some());
+    let one = match won {
+        Some(at) => tries.iter().find(|one| one.at == at),
+        None => answered().or(tries.last()),
+    };
+    let Some(one) = one else { return };
+    trace.address = Some(one.at);
+    let first = one.gauge.first();
+    trace.phases.add(Phase::Connect, first.unwrap_or_else(Instant::now).duration_since(started));
+    if let Some(first) = first {
+        trace.phases.add(Phase::Tls, first.elapsed());
+    }
+    let facts = one.session.facts(won.is_some(), one.suite.get().copied());
+    trace.tls = facts.map(Box::new).or(trace.tls.take());
+}
+
+fn client_config(session: &QuicSession, suite: &Suite) -> Result<ClientConfig, Failure> {
+    let inner = QuicClientConfig::try_from(session.config()).map_err(|error| {
+        Failure::new(Phase::Tls, FailureKind::Internal, format!("QUIC cannot be spoken: {error}"))
+    })?;
+    let mut transport = TransportConfig::default();
+    // The deadline of the attempt ends it.
+    transport.max_idle_timeout(None);
+    let mut config =
+        ClientConfig::new(Arc::new(Watched { inner: Arc::new(inner), suite: Arc::clone(suite) }));
+    config.transport_config(Arc::new(transport));
+    Ok(config)
+}
+
+fn too_late(tries: &[Arc<Try>], failures: &[Failure], deadline: Deadline) -> Failure {
+    let is_answered = tries.iter().any(|one| one.gauge.first().is_some());
+    let phase = if is_answered { Phase::Tls } else { Phase::Connect };
+    let mut failure = deadline.missed(phase);
+    if !is_answered {
+        let at = told(tries.iter().map(|one| one.at), ", ");
+        failure.detail =
+            format!("no answer from {at} over QUIC; it may not speak HTTP/3, or something drops UDP");
+    }
+    if !failures.is_empty() {
+        let others = told(failures.iter().map(|other| &other.detail), "; ");
+        failure.detail = format!("{}; {others}", failure.detail);
+    }
+    failure
+}
+
+/// What it means that a QUIC connection to `at` ended with `error`.
+#[must_use]
+pub fn closed(at: SocketAddr, error: &ConnectionError) -> Failure {
+    let (kind, words) = match error {
+        ConnectionError::VersionMismatch => {
+            (FailureKind::TlsHandshake, "it speaks no version of QUIC that is spoken here".to_owned())
+        }
+        ConnectionError::ConnectionClosed(close) => {
+            let code = u64::from(close.error_code);
+            match code {
+                NO_APPLICATION_PROTOCOL => {
+                    (FailureKind::TlsHandshake, "it speaks QUIC, but not HTTP/3".to_owned())
+                }
+                _ if ALERTS.contains(&code) => (FailureKind::TlsHandshake, close.to_string()),
+                _ => (FailureKind::ResponseReset, format!("it closed the connection: {close}")),
+            }
+        }
+        ConnectionError::ApplicationClosed(close) => {
+            (FailureKind::ResponseReset, format!("it closed the connection: {close}"))
+        }
+        ConnectionError::TransportError(error) if ALERTS.contains(&u64::from(error.code)) => {
+            (FailureKind::TlsHandshake, error.to_string())
+        }
+        ConnectionError::TransportError(error) => (FailureKind::ResponseInvalid, error.to_string()),
+        ConnectionError::Reset => {
+            (FailureKind::ResponseReset, "it knows nothing of the connection".to_owned())
+        }
+        ConnectionError::TimedOut => (FailureKind::TimedOut, "nothing more came".to_owned()),
+        ConnectionError::LocallyClosed | ConnectionError::CidsExhausted => {
+            (FailureKind::Internal, error.to_string())
+        }
+    };
+    let words = crate::domain::printable(&words);
+    Failure::new(Phase::Tls, kind, format!("{at}: {words}"))
+}

@@ -1,0 +1,85 @@
+//! What one handshake asks for.
+
+#[cfg(feature = "legacy-tls")]
+use super::legacy::OldVersion;
+
+/// Versions of TLS that a handshake offers (interface.md 2.2 `use_ssl_version`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TlsVersions {
+    /// TLS 1.3 and 1.2, the best that both sides speak.
+    #[default]
+    Best,
+    /// TLS 1.2 alone.
+    Only12,
+    /// One of before TLS 1.2, alone.
+    #[cfg(feature = "legacy-tls")]
+    Old(OldVersion),
+    /// A version of this name, which takes the cargo feature `legacy-tls` that this build is without. Every
+    /// handshake is [`TlsUnsupported`](crate::domain::FailureKind::TlsUnsupported).
+    NotBuilt(&'static str),
+    /// A version of this name, which no build speaks. Every handshake is
+    /// [`TlsUnsupported`](crate::domain::FailureKind::TlsUnsupported).
+    Unsupported(&'static str),
+}
+
+impl TlsVersions {
+    /// The versions that the field's value stands for: empty, `2`, `3`, `10`, `11` or `12`.
+    #[must_use]
+    #[cfg(feature = "legacy-tls")]
+    pub fn of_field(value: &str) -> Self {
+        match value {
+            "3" => Self::Old(OldVersion::Ssl3),
+            "10" => Self::Old(OldVersion::Tls10),
+            "11" => Self::Old(OldVersion::Tls11),
+            other => Self::of_any_build(other),
+        }
+    }
+
+    /// The versions that the field's value stands for: empty, `2`, `3`, `10`, `11` or `12`.
+    #[must_use]
+    #[cfg(not(feature = "legacy-tls"))]
+    pub fn of_field(value: &str) -> Self {
+        match value {
+            "3" => Self::NotBuilt("SSL 3.0"),
+            "10" => Self::NotBuilt("TLS 1.0"),
+            "11" => Self::NotBuilt("TLS 1.1"),
+            other => Self::of_any_build(other),
+        }
+    }
+
+    fn of_any_build(value: &str) -> Self {
+        match value {
+            "" => Self::Best,
+            "12" => Self::Only12,
+            "2" => Self::Unsupported("SSL 2.0"),
+            _ => Self::Unsupported("an unlisted version"),
+        }
+    }
+
+    /// Whether this build can speak them.
+    #[must_use]
+    pub const fn is_spoken(self) -> bool {
+        !matches!(self, Self::NotBuilt(_) | Self::Unsupported(_))
+    }
+}
+
+/// What one handshake asks for.
+#[derive(Clone, Debug)]
+pub struct TlsOptions {
+    /// Versions to offer.
+    pub versions: TlsVersions,
+    /// Application protocols to offer (RFC 7301), the preferred one first; none = no ALPN.
+    pub alpn: &'static [&'static [u8]],
+    /// Whether the certificate must be valid. Its facts are kept either way.
+    pub verify: bool,
+    /// Id of a CA that is trusted beside those of the location (fields.md 2 `ca_cert_id`).
+    pub ca: Option<i64>,
+    /// Id of the client certificate to show when the server asks for one (`ssl_cert_id`).
+    pub client_certificate: Option<i64>,
+}
+
+impl Default for TlsOptions {
+    fn default() -> Self {
+        Self { versions: TlsVersions::Best, alpn: &[], verify: true, ca: None, client_certificate: None }
+    }
+}

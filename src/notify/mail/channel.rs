@@ -1,0 +1,139 @@
+//! Mail as a channel.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use lettre::transport::smtp::Error as SmtpError;
+use lettre::transport::smtp::authentication::{Credentials, Mechanism};
+use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream};
+use lettre::transport::smtp::extension::ClientId;
+use tokio::net::TcpStream;
+
+use super::relay::Relay;
+use crate::domain::Failure;
+use crate::net::{Deadline, Endpoint, Net, TlsOptions, Trace};
+use crate::notify::contract::{Message, Secret};
+use crate::notify::send_error::SendError;
+use crate::protocol::starttls;
+use crate::protocol::starttls::{NoTls, Upgrade};
+
+/// Whether and how the way to the mail server is encrypted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MailTls {
+    /// From the first byte on port 465, else by STARTTLS when the server offers it.
+    #[default]
+    Auto,
+    /// By STARTTLS; a server that does not offer it gets nothing.
+    StartTls,
+    /// From the first byte.
+    Implicit,
+    /// Never.
+    None,
+}
+
+/// The mail server, and in whose name mail is sent.
+#[derive(Clone, Debug)]
+pub struct MailSettings {
+    /// Host of the server.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// How the way to it is encrypted.
+    pub tls: MailTls,
+    /// Whether its certificate must be valid.
+    pub verify: bool,
+    /// Who logs in; empty for nobody.
+    pub username: String,
+    /// With what.
+    pub password: Secret,
+    /// The sender.
+    pub from: String,
+    /// The name in EHLO.
+    pub hello: String,
+    /// How long one try may take; servers look long at what they take (RFC 5321 4.5.3.2).
+    pub try_time: Duration,
+}
+
+/// Sends mail.
+pub(in crate::notify) struct Mail {
+    net: Arc<Net>,
+    settings: MailSettings,
+}
+
+impl Mail {
+    pub(in crate::notify) fn new(net: Arc<Net>, settings: MailSettings) -> Self {
+        Self { net, settings }
+    }
+
+    pub(in crate::notify) const fn try_time(&self) -> Duration {
+        self.settings.try_time
+    }
+
+    pub(in crate::notify) async fn send(&self, message: &Message) -> Result<(), SendError> {
+        let letter = super::letter::write(message, &self.settings.from)?;
+        let deadline = Deadline::within(self.settings.try_time);
+        let stream = self.open(deadline).await?;
+        let late = |_| SendError::passing(format!("no end within {} s", self.settings.try_time.as_secs()));
+        tokio::time::timeout_at(deadline.at, self.hand_over(stream, &letter)).await.map_err(late)?
+    }
+
+    async fn hand_over(
+        &self,
+        stream: Box<dyn AsyncTokioStream>,
+        letter: &lettre::Message,
+    ) -> Result<(), SendError> {
+        let hello = ClientId::Domain(self.settings.hello.clone());
+        // What goes wrong before the message is about the server, not about this message.
+        let before = |error: SmtpError| SendError::passing(told(&error));
+        let mut server = AsyncSmtpConnection::connect_with_transport(stream, &hello).await.map_err(before)?;
+        if !self.settings.username.is_empty() {
+            let login = Credentials::new(self.settings.username.clone(), self.settings.password.0.clone());
+            server
+                .auth(&[Mechanism::Plain, Mechanism::Login], &login)
+                .await
+                .map_err(|error| SendError::passing(told(&error)).masked(&self.settings.password.0))?;
+        }
+        let sent = server.send(letter.envelope(), &letter.formatted()).await;
+        sent.map_err(|error| SendError { passing: !error.is_permanent(), ..before(error) })?;
+        // It was taken: a server that hangs up without a farewell changes nothing.
+        let _ = tokio::time::timeout(Duration::from_secs(1), server.quit()).await;
+        Ok(())
+    }
+
+    async fn open(&self, deadline: Deadline) -> Result<Box<dyn AsyncTokioStream>, SendError> {
+        let MailSettings { tls, port, .. } = self.settings;
+        let implicit = tls == MailTls::Implicit || tls == MailTls::Auto && port == 465;
+        let mut tcp = self.dial(deadline).await?;
+        if tls == MailTls::None {
+            return Ok(Box::new(Relay::plain(tcp)?));
+        }
+        if !implicit {
+            match starttls::request(&mut tcp, Upgrade::Smtp, deadline).await {
+                Ok(()) => {}
+                Err(NoTls::NotOffered) if tls == MailTls::Auto => {
+                    if !self.settings.username.is_empty() {
+                        let words = "the server offers no STARTTLS, and the password is not sent unencrypted";
+                        return Err(SendError::passing(words));
+                    }
+                    return Ok(Box::new(Relay::plain(self.dial(deadline).await?)?));
+                }
+                Err(reason) => return Err(Failure::from(reason).into()),
+            }
+        }
+        let address = tcp.peer_addr().map_err(|error| SendError::passing(error.to_string()))?;
+        let options = TlsOptions { verify: self.settings.verify, ..TlsOptions::default() };
+        let mut trace = Trace::default();
+        let stream = self.net.handshake(tcp, &self.settings.host, &options, deadline, &mut trace).await?;
+        // After STARTTLS the server does not greet again, but lettre waits for it.
+        Ok(Box::new(Relay::new(stream, address, !implicit)))
+    }
+
+    async fn dial(&self, deadline: Deadline) -> Result<TcpStream, SendError> {
+        let to = Endpoint::new(&self.settings.host, self.settings.port);
+        Ok(self.net.connect(&to, deadline, &mut Trace::default()).await?)
+    }
+}
+
+fn told(error: &SmtpError) -> String {
+    crate::domain::printable(&format!("the mail server: {error}"))
+}

@@ -1,0 +1,140 @@
+//! SNMP traps as a channel.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::ber::{context, integer, octets, oid, sequence, tagged};
+use crate::domain::{Method, MonitorId, NoticeKind, Phase, Timestamp};
+use crate::net::{Deadline, Endpoint, Net, Trace};
+use crate::notify::contract::Message;
+use crate::notify::send_error::SendError;
+
+/// The port of trap receivers.
+const PORT: u16 = 162;
+
+/// The community of who says none.
+const COMMUNITY: &str = "public";
+
+/// Bytes of one text: all of them fit into one packet.
+const TEXT: usize = 110;
+
+/// `enterpriseSpecific` (RFC 1157 4.1.6).
+const ENTERPRISE_SPECIFIC: i64 = 6;
+
+const SYS_UP_TIME: &[u32] = &[1, 3, 6, 1, 2, 1, 1, 3, 0];
+
+const TRAP_OID: &[u32] = &[1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0];
+
+/// Tags of SMI types (RFC 2578 7.1).
+const IP_ADDRESS: u8 = 0x40;
+
+const TIME_TICKS: u8 = 0x43;
+
+/// Sends traps.
+pub(in crate::notify) struct Traps {
+    pub(in crate::notify) net: Arc<Net>,
+    pub(in crate::notify) enterprise: Vec<u32>,
+    pub(in crate::notify) started_at: Timestamp,
+}
+
+impl Traps {
+    pub(in crate::notify) async fn send(
+        &self,
+        message: &Message,
+        now: Timestamp,
+        within: Duration,
+    ) -> Result<(), SendError> {
+        let deadline = Deadline::within(within);
+        let (host, port) = host_and_port(&message.recipient.address)
+            .ok_or_else(|| SendError::lasting("the address is no host with or without a port"))?;
+        let mut trace = Trace::default();
+        let found = self.net.resolve(&Endpoint::new(host, port), deadline, &mut trace).await?;
+        let allowed = self.net.permitted(&found, &mut trace)?;
+        let address = allowed.first().ok_or_else(|| SendError::passing("the name has no address"))?;
+        let to = SocketAddr::new(*address, port);
+        let socket = self.net.udp(to)?;
+        let source = socket.local_addr().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |own| own.ip());
+        let ticks =
+            i64::try_from(now.since(self.started_at).as_millis() / 10).unwrap_or(i64::MAX) & 0xffff_ffff;
+        let packet = packet(message, &self.enterprise, ticks, source);
+        let sent = deadline.hold(Phase::Send, socket.send(&packet)).await?;
+        sent.map(drop).map_err(|error| SendError::passing(format!("{to}: {error}")))
+    }
+}
+
+/// `host`, `host:port`, `[v6]:port` or an address alone.
+fn host_and_port(text: &str) -> Option<(&str, u16)> {
+    let found = crate::syntax::format::service(text.trim(), &[])?;
+    Some((found.host, found.port.unwrap_or(PORT)))
+}
+
+fn packet(message: &Message, enterprise: &[u32], ticks: i64, source: IpAddr) -> Vec<u8> {
+    let recipient = &message.recipient;
+    let community = [message.secret.0.as_str(), recipient.username.as_str(), COMMUNITY];
+    let community = community.into_iter().find(|text| !text.is_empty()).unwrap_or(COMMUNITY);
+    let kind = message.notice.kind;
+    let specific = NoticeKind::ALL.iter().position(|(known, ..)| *known == kind).map_or(0, |at| at + 1);
+    let specific = u32::try_from(specific).unwrap_or_default();
+    let ticks = tagged(TIME_TICKS, &super::ber::unsigned(ticks));
+    let (version, pdu) = if recipient.method == Method::SnmpV1 {
+        // The version knows no other address than this.
+        let own = if let IpAddr::V4(own) = source { own } else { Ipv4Addr::UNSPECIFIED };
+        let parts = [
+            oid(enterprise),
+            tagged(IP_ADDRESS, &own.octets()),
+            integer(ENTERPRISE_SPECIFIC),
+            integer(specific.into()),
+            ticks,
+            sequence(&objects(message, enterprise)),
+        ];
+        (0, context(4, &parts))
+    } else {
+        let trap: Vec<u32> = [enterprise, &[0, specific]].concat();
+        let mut bound = vec![bind(SYS_UP_TIME, ticks), bind(TRAP_OID, oid(&trap))];
+        bound.extend(objects(message, enterprise));
+        // The number of a request that nobody answers.
+        let request = i64::from(
+            message.key.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31) + u32::from(byte)) >> 1,
+        );
+        (1, context(7, &[integer(request), integer(0), integer(0), sequence(&bound)]))
+    };
+    sequence(&[integer(version), octets(community.as_bytes()), pdu])
+}
+
+fn bind(name: &[u32], value: Vec<u8>) -> Vec<u8> {
+    sequence(&[oid(name), value])
+}
+
+fn objects(message: &Message, enterprise: &[u32]) -> Vec<Vec<u8>> {
+    let notice = &message.notice;
+    let values = [
+        octets(cut(&message.subject)),
+        octets(notice.kind.word().as_bytes()),
+        integer(notice.monitor_id.map_or(0, |MonitorId(id)| id.clamp(0, i32::MAX.into()))),
+        octets(cut(&notice.monitor_name)),
+        integer(notice.status.0.into()),
+        octets(cut(&notice.status_text)),
+        octets(cut(&notice.location)),
+        octets(notice.at.to_string().as_bytes()),
+        integer(notice.errcount.into()),
+        octets(cut(&notice.target)),
+        octets(cut(&message.key)),
+    ];
+    let number = |at: usize| u32::try_from(at + 1).unwrap_or_default();
+    let object = |(at, value)| bind(&[enterprise, &[1, number(at)]].concat(), value);
+    values.into_iter().enumerate().map(object).collect()
+}
+
+/// The beginning of a text, whole characters only.
+fn cut(text: &str) -> &[u8] {
+    &text.as_bytes()[..text.floor_char_boundary(TEXT)]
+}
+
+/// Reads an object identifier such as `1.3.6.1.4.1.8072`; two arcs at least (X.660).
+#[must_use]
+pub fn object_identifier(text: &str) -> Option<Vec<u32>> {
+    let arcs: Vec<u32> = text.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
+    let fits = arcs.len() >= 2 && arcs.len() <= 100 && arcs[0] <= 2 && (arcs[0] == 2 || arcs[1] < 40);
+    fits.then_some(arcs)
+}

@@ -1,0 +1,166 @@
+//! The probe of name servers.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use hickory_proto::rr::RecordType;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::call::{Call, Seen, note};
+use super::inquiry::{Inquiry, Transport};
+use super::judge::{is_empty, judge};
+use crate::domain::{Failure, FailureKind, Observation, Phase, WarningKind};
+use crate::net::{Deadline, Endpoint, decisive};
+use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::settings::ProbeSettings;
+use crate::probe::target::{endpoint, observed};
+use crate::protocol::dns::Answer;
+use crate::schema::Document;
+
+#[derive(Debug)]
+struct DnsProbe {
+    server: Endpoint,
+    /// Or why this build cannot ask it.
+    inquiry: Result<Inquiry, Failure>,
+    /// Values that must be among those of the answer; further ones do not matter.
+    expected: Vec<String>,
+}
+
+/// The probe of a checked `name-server` monitor.
+pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
+    let expected = document.list("expected_answers").iter().filter_map(Value::as_str).map(str::to_owned);
+    Arc::new(DnsProbe {
+        server: endpoint(document, Transport::of(document).port()),
+        inquiry: Inquiry::of(document, settings),
+        expected: expected.collect(),
+    })
+}
+
+impl Probe for DnsProbe {
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+        Box::pin(self.run(cx))
+    }
+
+    fn target(&self) -> Option<&str> {
+        Some(&self.server.host)
+    }
+}
+
+impl DnsProbe {
+    async fn run(&self, cx: Context<'_>) -> Observation {
+        let started = Instant::now();
+        let mut seen = Seen::default();
+        let outcome = match &self.inquiry {
+            Ok(inquiry) => self.inquire(inquiry, cx, &mut seen).await,
+            Err(failure) => Err(failure.clone()),
+        };
+        let mut observation = observed(started, seen.trace, outcome);
+        if !seen.facts.question.is_empty() {
+            observation.facts.dns = Some(Box::new(seen.facts));
+        }
+        observation.facts.http = seen.http;
+        for note in seen.notes {
+            observation.warn(WarningKind::Note, note);
+        }
+        observation
+    }
+
+    async fn inquire(&self, inquiry: &Inquiry, cx: Context<'_>, seen: &mut Seen) -> Result<(), Failure> {
+        let addresses = cx.net.resolve(&self.server, cx.deadline, &mut seen.trace).await?;
+        let addresses = cx.net.permitted(&addresses, &mut seen.trace)?;
+        let servers = routed_first(cx, &addresses, self.server.port);
+        let mut kind = inquiry.kind;
+        let (server, mut answer) = self.ask_any(inquiry, &servers, cx, seen).await?;
+        if kind == RecordType::A && is_empty(&answer, kind) {
+            kind = RecordType::AAAA;
+            answer = self.ask(inquiry, kind, server, cx, seen).await?;
+        }
+        let asked =
+            if kind == inquiry.kind { kind.to_string() } else { format!("{}` or `{kind}", inquiry.kind) };
+        judge(&answer, kind, &asked, inquiry.dnssec, &self.expected)
+    }
+
+    /// Asks one address after the other until one answers, whatever it says. Each gets its share of the time
+    /// that is left.
+    async fn ask_any(
+        &self,
+        inquiry: &Inquiry,
+        servers: &[SocketAddr],
+        cx: Context<'_>,
+        seen: &mut Seen,
+    ) -> Result<(SocketAddr, Answer), Failure> {
+        let (mut failures, mut others) = (Vec::new(), Vec::new());
+        for (index, &server) in servers.iter().enumerate() {
+            seen.trace.address = Some(server);
+            let deadline = match u32::try_from(servers.len() - index) {
+                Ok(left) if left > 1 => Deadline::within(cx.deadline.left() / left),
+                _ => cx.deadline,
+            };
+            match self.ask(inquiry, inquiry.kind, server, Context { deadline, ..cx }, seen).await {
+                Ok(answer) => {
+                    seen.notes.append(&mut others);
+                    return Ok((server, answer));
+                }
+                Err(failure) if says_nothing(failure.kind) => {
+                    others.push(format!("`{server}` was asked before: {failure}"));
+                    failures.push(failure);
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Err(if failures.len() == 1 { failures.remove(0) } else { decisive(failures) })
+    }
+
+    async fn ask(
+        &self,
+        inquiry: &Inquiry,
+        kind: RecordType,
+        server: SocketAddr,
+        cx: Context<'_>,
+        seen: &mut Seen,
+    ) -> Result<Answer, Failure> {
+        let question = inquiry.question(kind);
+        seen.facts.question = inquiry.name.to_string();
+        seen.facts.record_type = kind.to_string();
+        seen.facts.truncated = false;
+        inquiry.transport.label().clone_into(&mut seen.facts.transport);
+        let call = Call { question: &question, server, host: &self.server.host, cx };
+        let answer = match inquiry.transport {
+            Transport::Udp => call.over_udp_then_tcp(seen).await,
+            Transport::Tcp => call.over_tcp(seen).await,
+            Transport::Tls => call.over_tls(&inquiry.tls, seen).await,
+            Transport::Https => call.over_https(inquiry, seen).await,
+        }?;
+        note(&mut seen.facts, &answer);
+        if answer.truncated {
+            let detail = format!("{} bytes came over {}", answer.bytes, seen.facts.transport);
+            return Err(Failure::new(Phase::Transfer, FailureKind::DnsTruncated, detail));
+        }
+        Ok(answer)
+    }
+}
+
+/// The addresses of the server: those that this host has a route to before the others, since a datagram has
+/// no handshake to race.
+fn routed_first(cx: Context<'_>, addresses: &[IpAddr], port: u16) -> Vec<SocketAddr> {
+    let mut servers: Vec<SocketAddr> = addresses.iter().map(|&ip| SocketAddr::new(ip, port)).collect();
+    if servers.len() > 1 {
+        servers.sort_by_cached_key(|&server| cx.net.udp(server).is_err());
+    }
+    servers
+}
+
+/// Whether another address of the server may do better.
+fn says_nothing(kind: FailureKind) -> bool {
+    use FailureKind as Kind;
+    matches!(
+        kind,
+        Kind::TimedOut
+            | Kind::ConnectRefused
+            | Kind::ConnectReset
+            | Kind::Unreachable
+            | Kind::NoRoute
+            | Kind::NoSourceAddress
+    )
+}

@@ -1,0 +1,81 @@
+//! The probe of web pages.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::options::Options;
+use super::visit::Visit;
+use crate::domain::{Failure, FailureKind, Observation, Phase};
+use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::settings::ProbeSettings;
+use crate::protocol::http::client::Jar;
+use crate::schema::Document;
+
+/// Builds the probe of a `website` or `website-ssl` monitor. A document that breaks a rule of the field
+/// table gives a probe whose checks say so.
+#[must_use]
+pub fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
+    match Options::of(document, settings) {
+        Ok(options) => Arc::new(Website { options }),
+        Err(unusable) => Arc::new(unusable),
+    }
+}
+
+struct Website {
+    options: Options,
+}
+
+impl Website {
+    async fn run(&self, cx: Context<'_>) -> Observation {
+        let started = Instant::now();
+        let (request, mut jar) = (self.options.request(), Jar::default());
+        let mut visit = Visit::new(&self.options, cx, started, &request, &mut jar);
+        let outcome = tokio::select! {
+            biased;
+            outcome = visit.run() => outcome,
+            () = cx.cancel.cancelled() => Err(cancelled()),
+        };
+        let page = visit.take_page();
+        let mut observation = visit.into_observation();
+        if let Err(failure) = outcome {
+            observation.fail(failure);
+        }
+        // The time of the page; that of its objects stands beside it, so that runs with and without compare.
+        observation.total = started.elapsed();
+        if let Some(page) = page.filter(|_| observation.failure.is_none()) {
+            let look = super::full_page::look(
+                &self.options,
+                cx,
+                page,
+                &request.headers,
+                &mut jar,
+                started,
+                &mut observation,
+            );
+            let ended = tokio::select! {
+                biased;
+                () = look => Ok(()),
+                () = cx.cancel.cancelled() => Err(cancelled()),
+            };
+            if let Err(failure) = ended {
+                observation.fail(failure);
+            }
+        }
+        observation
+    }
+}
+
+fn cancelled() -> Failure {
+    Failure::new(Phase::Prepare, FailureKind::Cancelled, "stopped before its end")
+}
+
+impl Probe for Website {
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+        Box::pin(self.run(cx))
+    }
+
+    fn target(&self) -> Option<&str> {
+        self.options.url.host_str()
+    }
+}

@@ -1,0 +1,139 @@
+//! The account of a mail check, and its session.
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase};
+use crate::net::TlsOptions;
+use crate::probe::target::{Service, concluded, is_on, service};
+use crate::protocol::auth::{Credentials, Mechanism};
+use crate::protocol::{Session, Transcript};
+use crate::schema::Document;
+
+/// Characters of a greeting that are kept.
+const BANNER: usize = 200;
+
+/// Offers that are kept.
+const OFFERS: usize = 50;
+
+/// A mail server and the login there, as fields say.
+#[derive(Debug)]
+pub(super) struct Account {
+    pub(super) service: Service,
+    pub(super) options: TlsOptions,
+    pub(super) require_tls: bool,
+    pub(super) credentials: Option<Credentials>,
+    pub(super) mechanism: Option<Mechanism>,
+    /// What a host begins with: without and with TLS from the start.
+    pub(super) schemes: &'static [&'static str],
+}
+
+impl Account {
+    /// The account of `document`: its `hostname`, which may begin with one of `schemes`, the last of which
+    /// is that of implicit TLS; `ports` are those without and with it; `login` are the fields of user name
+    /// and password.
+    pub(super) fn of(
+        document: &Document,
+        schemes: &'static [&'static str],
+        ports: (u16, u16),
+        login: (&str, &str),
+    ) -> Self {
+        let text = |field| document.text(field).unwrap_or_default().to_owned();
+        let credentials = Credentials { user: text(login.0), password: text(login.1) };
+        Self {
+            service: service(document, "hostname", schemes, ports),
+            options: TlsOptions {
+                verify: is_on(document, "verify_certificate"),
+                ca: document.value("ca_cert_id").and_then(Value::as_i64),
+                ..TlsOptions::default()
+            },
+            require_tls: document.value("require_tls") == Some(&Value::Bool(true)),
+            credentials: Some(credentials).filter(|login| !login.user.is_empty()),
+            mechanism: document.text("auth_method").and_then(Mechanism::of_field),
+            schemes,
+        }
+    }
+
+    pub(super) fn host(&self) -> &str {
+        &self.service.endpoint.host
+    }
+
+    /// Connects, and goes on under TLS where that comes first.
+    pub(super) async fn open(&self, session: &mut Session<'_>) -> Result<(), Failure> {
+        if let Some(login) = &self.credentials {
+            session.transcript.hide(&login.password);
+        }
+        session.connect(&self.service.endpoint).await?;
+        if self.service.implicit_tls {
+            session.secure(self.host(), &self.options).await?;
+        }
+        Ok(())
+    }
+
+    /// A server that waits for TLS says nothing, and one that does not know it says something else: both
+    /// are known by where the session fails.
+    pub(super) fn advised(&self, failure: Failure) -> Failure {
+        let [plain, secure] = self.schemes else { return failure };
+        let hint = match (failure.phase, failure.kind, self.service.implicit_tls) {
+            (Phase::Banner, FailureKind::TimedOut | FailureKind::NoResponse, false) => {
+                format!("; one that waits for TLS says nothing before it: its host is written `{secure}://…`")
+            }
+            (Phase::Tls, FailureKind::TlsHandshake, true)
+                if failure.detail.contains("InvalidContentType") =>
+            {
+                format!("; one that begins in plain text answers so: its host is written `{plain}://…`")
+            }
+            _ => return failure,
+        };
+        Failure { detail: failure.detail + &hint, ..failure }
+    }
+
+    /// The observation of `session`, with its `facts`.
+    pub(super) fn concluded(
+        &self,
+        started: Instant,
+        session: Session<'_>,
+        outcome: Result<(), Failure>,
+        facts: MailFacts,
+    ) -> Observation {
+        let facts = told(&session.transcript, facts);
+        let mut seen = concluded(started, session, outcome.map_err(|failure| self.advised(failure)));
+        // Without a greeting there was no mail server.
+        seen.facts.mail = facts.map(Box::new);
+        seen
+    }
+}
+
+/// `facts` as they may be kept: without secrets, and not longer than they are of use.
+pub(super) fn told(transcript: &Transcript, facts: MailFacts) -> Option<MailFacts> {
+    let clean = |text: &str| -> String {
+        crate::domain::printable(&transcript.masked(text)).chars().take(BANNER).collect()
+    };
+    if facts.mail_banner.is_empty() && facts.mail_offers.is_empty() {
+        return None;
+    }
+    let mail_offers = facts.mail_offers.iter().take(OFFERS).map(|offer| clean(offer)).collect();
+    Some(MailFacts { mail_banner: clean(&facts.mail_banner), mail_offers, ..facts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_hold_no_secret_and_no_more_than_is_of_use() {
+        let mut transcript = Transcript::default();
+        transcript.hide("s3cret");
+        let facts = MailFacts {
+            mail_banner: format!("hi s3cret \u{1b}[2J{}", "x".repeat(300)),
+            mail_offers: vec!["s3cret".to_owned(); 60],
+            ..MailFacts::default()
+        };
+        let told = told(&transcript, facts).unwrap();
+        assert!(told.mail_banner.starts_with("hi ******** "), "{}", told.mail_banner);
+        assert!(!told.mail_banner.contains('\u{1b}'));
+        assert_eq!(told.mail_banner.chars().count(), BANNER);
+        assert_eq!(told.mail_offers, vec!["********"; OFFERS]);
+        assert_eq!(super::told(&transcript, MailFacts::default()), None);
+    }
+}

@@ -1,0 +1,135 @@
+//! The probe of mail round trips.
+
+use std::sync::Arc;
+
+use tokio::time::{Instant, sleep_until};
+
+use super::patience::Patience;
+use super::report::{Known, micros, missing, while_fetching, while_sending};
+use super::search::Search;
+use super::send::Taken;
+use super::token::Tokens;
+use super::visit::{End, Visit};
+use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase, TripFacts};
+use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::mail::account::Account;
+use crate::probe::settings::ProbeSettings;
+use crate::probe::target::service;
+use crate::protocol::Session;
+use crate::protocol::auth::Credentials;
+use crate::schema::Document;
+use crate::schema::table::mail::{POP_SCHEMES, SMTP_SCHEMES};
+
+/// Ports of SMTP without and with implicit TLS (RFC 8314 7.3).
+const SMTP_PORTS: (u16, u16) = (25, 465);
+
+#[derive(Debug)]
+pub(super) struct RoundTrip {
+    smtp: Account,
+    pub(super) pop: Account,
+    email: String,
+    hello: Option<Arc<str>>,
+    tokens: Tokens,
+}
+
+/// The probe of a checked `email-round-trip` monitor.
+pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
+    let text = |field| document.text(field).unwrap_or_default().to_owned();
+    let email = text("email").trim().to_owned();
+    let (user, password) = (text("email_username"), text("email_password"));
+    let user = if user.is_empty() { email.clone() } else { user };
+    let login = ("email_username", "email_password");
+    let credentials = Credentials { user, password };
+    let pop = Account {
+        service: service(document, "pop3_hostname", POP_SCHEMES, crate::probe::mail::pop::PORTS),
+        credentials: Some(credentials.clone()),
+        ..Account::of(document, POP_SCHEMES, crate::probe::mail::pop::PORTS, login)
+    };
+    let smtp = Account {
+        service: service(document, "smtp_hostname", SMTP_SCHEMES, SMTP_PORTS),
+        credentials: Some(credentials).filter(|login| !login.password.is_empty()),
+        ..Account::of(document, SMTP_SCHEMES, SMTP_PORTS, login)
+    };
+    let tokens = Tokens::new(settings.keyring.as_ref(), settings.monitor);
+    Arc::new(RoundTrip { smtp, pop, email, hello: settings.hello.clone(), tokens })
+}
+
+impl Probe for RoundTrip {
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+        Box::pin(self.run(cx))
+    }
+
+    /// The server that the message goes to; one has to be named.
+    fn target(&self) -> Option<&str> {
+        Some(self.smtp.host())
+    }
+}
+
+impl RoundTrip {
+    async fn run(&self, cx: Context<'_>) -> Observation {
+        if !self.email.is_ascii() {
+            let detail = format!("`{}` is not ASCII; SMTPUTF8 (RFC 6531) is not spoken", self.email);
+            return Observation::failed(Failure::new(Phase::Prepare, FailureKind::Unsupported, detail));
+        }
+        let (started, now) = (Instant::now(), cx.clock.now());
+        let token = self.tokens.issue(now);
+        let (message, message_id) = super::message::compose(&self.email, &token, now);
+        let facts = TripFacts { message_id, ..TripFacts::default() };
+        let mut session = Session::new(cx.net, cx.deadline);
+        let mut mail = MailFacts::default();
+        let hello = self.hello.as_deref();
+        let sent = super::send::send(&self.smtp, hello, &mut session, message, cx.clock, &mut mail).await;
+        session.close().await;
+        match sent {
+            Err(failure) => {
+                let failure = while_sending(failure, &self.smtp);
+                let mut seen = self.smtp.concluded(started, session, Err(failure), mail);
+                seen.facts.trip = Some(Box::new(facts));
+                seen
+            }
+            Ok(taken) => {
+                let known = Known::of_the_way_out(started, facts, &taken, &session, &mail);
+                let search = Search::new(&self.tokens, &token, now);
+                self.wait(cx, known, search, &taken).await
+            }
+        }
+    }
+
+    /// Visits the mailbox until the message is there, something fails, or the time is over.
+    async fn wait(
+        &self,
+        cx: Context<'_>,
+        mut known: Known,
+        mut search: Search<'_>,
+        taken: &Taken,
+    ) -> Observation {
+        let mut patience = Patience::new(cx.deadline.at);
+        let mut last = Visit::new(cx);
+        while let Some(next) = patience.next(Instant::now()) {
+            sleep_until(next).await;
+            let began = Instant::now();
+            let mut visit = Visit::new(cx);
+            let end = visit.go(&self.pop, &mut search).await;
+            patience.took(began.elapsed(), visit.login_delay());
+            known.facts.swept += visit.swept;
+            known.facts.mailbox_polls += u32::from(visit.opened());
+            match end {
+                End::Absent { more: true } => patience.hurry(),
+                End::Absent { more: false } => {}
+                End::Locked => known.facts.mailbox_locked += 1,
+                End::Failed(failure) => {
+                    let failure = while_fetching(failure, &self.pop);
+                    return self.told(began - taken.at, known, visit, Err(failure));
+                }
+                End::Fetched { seen, fetched } => {
+                    known.facts.trip_transit_us = micros(seen - taken.at);
+                    known.facts.trip_fetch_us = micros(fetched - seen);
+                    return self.told(began - taken.at, known, visit, Ok(()));
+                }
+            }
+            last = visit;
+        }
+        let failure = missing(taken, &known.facts);
+        self.told(taken.at.elapsed(), known, last, Err(failure))
+    }
+}

@@ -1,0 +1,220 @@
+//! The probe of hosts by ICMP echo.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::figures::Figures;
+use crate::domain::{Failure, FailureKind, Observation, Phase, PingFacts};
+use crate::net::{EchoReply, EchoSocket, Endpoint, STAGGER, Trace};
+use crate::probe::contract::{Attempting, Context, Probe};
+use crate::probe::settings::ProbeSettings;
+use crate::probe::target::{endpoint, observed};
+use crate::schema::Document;
+
+/// Requests of a series that says nothing else.
+const COUNT: u32 = 5;
+
+/// Payload of a request that says nothing else, as `ping` sends it.
+const SIZE: usize = 56;
+
+/// Largest payload that an IPv4 packet holds.
+const MOST: usize = 65_507;
+
+/// Time between two requests, when the timeout leaves so much.
+const PACE: Duration = Duration::from_secs(1);
+
+/// Least wait for the reply to the last request, when others came; the deadline bounds it too.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Wait for the reply to the last request, when none came so far.
+const LONG_LINGER: Duration = Duration::from_secs(5);
+
+/// Longest wait for one of several addresses to reply before the series begins.
+const KNOCK: Duration = Duration::from_secs(2);
+
+#[derive(Debug)]
+struct PingProbe {
+    target: Endpoint,
+    count: u32,
+    size: usize,
+    /// Loss in percent from which on the check fails.
+    threshold: f64,
+}
+
+/// The probe of a checked `ping` monitor.
+pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
+    let number = |field: &str| document.value(field).and_then(Value::as_u64);
+    let count = number("ping_count").and_then(|count| u32::try_from(count).ok()).unwrap_or(COUNT);
+    let size = number("ping_size").and_then(|size| usize::try_from(size).ok()).unwrap_or(SIZE);
+    let threshold = document.value("loss_threshold").and_then(Value::as_f64).unwrap_or(100.0);
+    Arc::new(PingProbe {
+        target: endpoint(document, 0),
+        count: count.clamp(1, 20),
+        size: size.min(MOST),
+        // 0 would fail a series without loss; it stands for any loss at all.
+        threshold: threshold.clamp(f64::MIN_POSITIVE, 100.0),
+    })
+}
+
+impl Probe for PingProbe {
+    fn attempt<'a>(&'a self, cx: Context<'a>) -> Attempting<'a> {
+        Box::pin(self.run(cx))
+    }
+
+    fn target(&self) -> Option<&str> {
+        Some(&self.target.host)
+    }
+}
+
+impl PingProbe {
+    async fn run(&self, cx: Context<'_>) -> Observation {
+        let started = Instant::now();
+        let mut trace = Trace::default();
+        let mut facts = None;
+        let outcome = self.go(cx, &mut trace, &mut facts).await;
+        // A port says nothing here; 0 stands for none.
+        let mut observation = observed(started, trace, outcome);
+        observation.facts.ping = facts.map(Box::new);
+        observation
+    }
+
+    async fn go(
+        &self,
+        cx: Context<'_>,
+        trace: &mut Trace,
+        facts: &mut Option<PingFacts>,
+    ) -> Result<(), Failure> {
+        let addresses = cx.net.resolve(&self.target, cx.deadline, trace).await?;
+        let allowed = cx.net.permitted(&addresses, trace)?;
+        let to = match allowed.as_slice() {
+            [only] => *only,
+            several => self.first_to_reply(cx, several).await,
+        };
+        trace.address = Some((to, 0).into());
+        let socket = cx.net.echo(to).await?;
+        let mut figures = Figures::default();
+        let outcome = self.series(cx, socket, to, &mut figures).await;
+        if let Some(first) = figures.first() {
+            trace.phases.set(Phase::Connect, first);
+        }
+        *facts = (figures.sent() > 0).then(|| figures.facts(socket.kind()));
+        outcome?;
+        self.judge(to, &figures)
+    }
+
+    /// Of several addresses the one that the series goes to: the first that replies to a request, each asked
+    /// a little after the one before, as connections are (RFC 8305). When none does, the first one that this
+    /// host has a route to. These requests stand in no figure.
+    async fn first_to_reply(&self, cx: Context<'_>, addresses: &[IpAddr]) -> IpAddr {
+        let routed = |ip: &&IpAddr| cx.net.udp((**ip, 9).into()).is_ok();
+        let routed: Vec<IpAddr> = addresses.iter().filter(routed).copied().collect();
+        let [first, _, ..] = routed[..] else { return *routed.first().unwrap_or(&addresses[0]) };
+        let time = (cx.deadline.left() / 4).min(KNOCK);
+        let apart = STAGGER.min(time / u32::try_from(routed.len()).unwrap_or(u32::MAX));
+        let mut knocks: FuturesUnordered<_> = (0..)
+            .zip(&routed)
+            .map(|(turn, &to)| async move {
+                tokio::time::sleep(apart * turn).await;
+                let sent = cx.net.echo(to).await.ok()?.send(to, self.size).await.ok()?;
+                matches!(sent.reply().await, Some(EchoReply::After(_))).then_some(to)
+            })
+            .collect();
+        let replying = async {
+            while let Some(knock) = knocks.next().await {
+                if knock.is_some() {
+                    return knock;
+                }
+            }
+            None
+        };
+        tokio::time::timeout(time, replying).await.ok().flatten().unwrap_or(first)
+    }
+
+    /// Fails when the loss has reached the threshold (status 9).
+    fn judge(&self, to: IpAddr, figures: &Figures) -> Result<(), Failure> {
+        if figures.loss_percent() < self.threshold {
+            return Ok(());
+        }
+        let mut detail = format!("{to}: {} of {} requests had no reply", figures.lost(), figures.sent());
+        for error in figures.errors() {
+            detail = format!("{detail}; {error}");
+        }
+        Err(Failure::new(Phase::Connect, FailureKind::PingLost, detail))
+    }
+
+    /// Sends the requests at their pace and waits for the replies, until all came or time is over.
+    async fn series(
+        &self,
+        cx: Context<'_>,
+        socket: &EchoSocket,
+        to: IpAddr,
+        figures: &mut Figures,
+    ) -> Result<(), Failure> {
+        let pace = PACE.min(cx.deadline.left() / self.count);
+        let mut waiting = FuturesUnordered::new();
+        let mut next_at = Instant::now();
+        loop {
+            if figures.sent() < self.count && next_at <= Instant::now() {
+                let sent = cx.deadline.hold(Phase::Connect, socket.send(to, self.size)).await?;
+                waiting.push(sent.map_err(|error| cx.net.echo_failure(to, &error))?.reply());
+                figures.note_sent();
+                next_at += pace;
+            }
+            let all_sent = figures.sent() == self.count;
+            if all_sent && waiting.is_empty() {
+                return Ok(());
+            }
+            let until = if all_sent { next_at - pace + linger(figures) } else { next_at };
+            match tokio::time::timeout_at(until.min(cx.deadline.at), waiting.next()).await {
+                Ok(Some(Some(EchoReply::After(took)))) => figures.note_reply(took),
+                Ok(Some(Some(EchoReply::Error(error)))) => figures.note_error(error),
+                Ok(Some(None)) => return Err(socket_gone(to)),
+                Ok(None) => tokio::time::sleep_until(next_at.min(cx.deadline.at)).await,
+                Err(_) if all_sent || cx.deadline.passed() => return Ok(()),
+                Err(_) => {}
+            }
+        }
+    }
+}
+
+fn linger(figures: &Figures) -> Duration {
+    figures.longest().map_or(LONG_LINGER, |longest| LINGER.max(longest * 2))
+}
+
+fn socket_gone(to: IpAddr) -> Failure {
+    Failure::new(Phase::Connect, FailureKind::Internal, format!("{to}: the socket for echo requests is gone"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_threshold_decides_over_partial_loss() {
+        let mut figures = Figures::default();
+        for _ in 0..5 {
+            figures.note_sent();
+        }
+        for _ in 0..3 {
+            figures.note_reply(Duration::from_millis(1));
+        }
+        let from = IpAddr::from([192, 0, 2, 9]);
+        figures.note_error(crate::net::IcmpError { from, kind: 3, code: 1, mtu: None });
+        for (threshold, passes) in [(1.0, false), (40.0, false), (41.0, true), (100.0, true)] {
+            let probe = PingProbe { target: Endpoint::new("a.test", 0), count: 5, size: 56, threshold };
+            let judged = probe.judge(IpAddr::from([192, 0, 2, 1]), &figures);
+            assert_eq!(judged.is_ok(), passes, "{threshold}");
+            if let Err(failure) = judged {
+                assert_eq!(failure.kind, FailureKind::PingLost);
+                assert!(failure.detail.contains("2 of 5") && failure.detail.contains("type 3, code 1"));
+                assert!(failure.detail.contains("192.0.2.9 answered: host unreachable"), "{failure}");
+            }
+        }
+    }
+}

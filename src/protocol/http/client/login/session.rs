@@ -1,0 +1,161 @@
+//! A login and its state over the requests of a check.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use http::header::HeaderValue;
+use http::{HeaderMap, Method};
+use url::{Origin, Position, Url};
+
+use super::challenge::Challenge;
+use super::digest::{Asked, Digest};
+use crate::domain::{Failure, FailureKind, Phase};
+
+/// User name and password, for one origin alone.
+pub struct Login {
+    user: Vec<u8>,
+    password: Vec<u8>,
+    origin: Origin,
+}
+
+/// What the server's challenge was answered with; kept for the further requests of the journey.
+#[derive(Debug)]
+pub(in crate::protocol::http::client) enum Session {
+    Basic,
+    Digest(Digest),
+}
+
+impl std::fmt::Debug for Login {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Login").finish_non_exhaustive()
+    }
+}
+
+impl Login {
+    /// The login of `user` at the origin of `url`. Without a user name that of the URL; `None` when that has none
+    /// either.
+    #[must_use]
+    pub fn of(user: &str, password: &str, url: &Url) -> Option<Self> {
+        let (user, password) = match user {
+            "" => (unescaped(url.username()), unescaped(url.password().unwrap_or_default())),
+            user => (user.as_bytes().to_vec(), password.as_bytes().to_vec()),
+        };
+        (!user.is_empty()).then(|| Self { user, password, origin: url.origin() })
+    }
+
+    /// Whether `url` belongs to the server that the login is for.
+    pub(in crate::protocol::http::client) fn is_for(&self, url: &Url) -> bool {
+        self.origin == url.origin()
+    }
+
+    /// The value of `Authorization` for a request of `method` for `url` with `body`; `None` for a user name that no
+    /// header can hold.
+    pub(in crate::protocol::http::client) fn authorization(
+        &self,
+        session: &mut Session,
+        method: &Method,
+        url: &Url,
+        body: &[u8],
+    ) -> Option<HeaderValue> {
+        let target = &url[Position::BeforePath..Position::AfterQuery];
+        let value = match session {
+            Session::Basic => {
+                let pair = [self.user.as_slice(), b":", &self.password].concat();
+                format!("Basic {}", STANDARD.encode(pair)).into_bytes()
+            }
+            Session::Digest(digest) => {
+                digest.answer(&self.user, &self.password, Asked { method: method.as_str(), target, body })
+            }
+        };
+        let mut value = HeaderValue::from_bytes(&value).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+}
+
+impl Session {
+    /// How to answer the challenges of a 401: with the first Digest that can be spoken, else with Basic,
+    /// which hands out the password.
+    ///
+    /// # Errors
+    /// [`FailureKind::Unsupported`] when the server accepts no scheme that this build speaks.
+    pub(in crate::protocol::http::client) fn answering(headers: &HeaderMap) -> Result<Self, Failure> {
+        let offered = super::challenge::listed(headers);
+        if let Some(digest) = offered.iter().find_map(Digest::of) {
+            return Ok(Self::Digest(digest));
+        }
+        // A 401 without a challenge breaks RFC 9110 15.5.2, but what it means is plain.
+        if offered.is_empty() || offered.iter().any(|challenge| challenge.scheme == "basic") {
+            return Ok(Self::Basic);
+        }
+        let names: Vec<String> = offered.iter().map(Challenge::name).collect();
+        let detail = format!(
+            "the server asks for a `{}` login, this build answers `basic` and `digest` with MD5, SHA-256 or SHA-512-256",
+            names.join("` or `")
+        );
+        Err(Failure::new(Phase::Validate, FailureKind::Unsupported, detail))
+    }
+
+    /// Whether the 401 with these `headers` asks for another answer instead of refusing this one: the nonce
+    /// is too old, or another realm begins here (RFC 7616 3.3 `stale`, RFC 9110 11.5).
+    pub(in crate::protocol::http::client) fn is_outdated(&self, headers: &HeaderMap) -> bool {
+        let Self::Digest(own) = self else { return false };
+        let news = |challenge: &Challenge| Digest::of(challenge).is_some_and(|new| own.gives_way_to(&new));
+        super::challenge::listed(headers).iter().any(news)
+    }
+}
+
+fn unescaped(text: &str) -> Vec<u8> {
+    percent_encoding::percent_decode_str(text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::WWW_AUTHENTICATE;
+
+    use super::*;
+
+    #[test]
+    fn credentials_of_a_url_are_unescaped() {
+        for (escaped, plain) in [
+            ("a%40b", "a@b"),
+            ("a+b", "a+b"),
+            ("p%26q=", "p&q="),
+            ("100%", "100%"),
+            ("%C3%A9", "é"),
+            ("", ""),
+        ] {
+            assert_eq!(unescaped(escaped), plain.as_bytes(), "{escaped}");
+        }
+    }
+
+    #[test]
+    fn the_safest_scheme_that_can_be_spoken_is_taken() {
+        let url = Url::parse("http://me:secret@a.test/").unwrap();
+        let login = Login {
+            user: unescaped(url.username()),
+            password: unescaped(url.password().unwrap()),
+            origin: url.origin(),
+        };
+        for (values, expected) in [
+            (&[][..], "Basic "),
+            (&["Basic realm=\"a\""], "Basic "),
+            (&["Basic realm=\"a\"", "Digest realm=\"b\", nonce=\"c\""], "Digest "),
+            (&["Basic realm=\"a\", Digest realm=\"b\", nonce=\"c\", qop=\"auth-int\""], "Digest "),
+            (&["Digest realm=\"b\", nonce=\"c\", algorithm=SHA-512", "Basic"], "Basic "),
+            (&["Digest realm=\"b\"", "Basic"], "Basic "),
+            (&["Negotiate", "NTLM"], "`negotiate` or `ntlm`"),
+            (&["Digest realm=\"b\", nonce=\"c\", algorithm=SHA-512"], "`digest SHA-512`"),
+        ] {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
+            }
+            let answer = Session::answering(&headers).map(|mut session| {
+                let value = login.authorization(&mut session, &Method::GET, &url, b"").unwrap();
+                value.to_str().unwrap().to_owned()
+            });
+            let text = answer.unwrap_or_else(|failure| failure.detail);
+            assert!(text.contains(expected), "{values:?}: {text}");
+        }
+    }
+}

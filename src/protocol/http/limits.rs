@@ -1,0 +1,11 @@
+//! Limits of what a server may send.
+
+/// Bytes of a response head, status line included, that are read at most.
+pub const HEAD_BYTES: u32 = 64 * 1024;
+
+/// Header fields of a response that are read at most.
+pub const HEAD_FIELDS: usize = 256;
+
+/// Bytes that are read at most before the head of the answer is complete: informational answers, and in
+/// HTTP/2 the frames of the connection.
+pub(super) const PREAMBLE_BYTES: u64 = 256 * 1024;

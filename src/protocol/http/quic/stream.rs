@@ -1,0 +1,9 @@
+//! Streams of an HTTP/3 connection.
+
+use bytes::Bytes;
+use h3::client::{RequestStream, SendRequest};
+use h3_quinn::{BidiStream, OpenStreams};
+
+pub(super) type Stream = RequestStream<BidiStream<Bytes>, Bytes>;
+
+pub(super) type Sender = SendRequest<OpenStreams, Bytes>;

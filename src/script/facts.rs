@@ -1,0 +1,39 @@
+//! What the APIs show of a script.
+
+use super::fault::ScriptFault;
+
+/// Steps that a script may have where its monitor says nothing (fields.md 3, `transaction_steps_allowed`).
+pub const STEPS_ALLOWED: i64 = 50;
+
+/// What the APIs show of a script (fields.md 3).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScriptFacts {
+    /// `transaction_steps`: its `step` elements.
+    pub steps: usize,
+    /// `transaction_events`: the acts in them.
+    pub events: usize,
+    /// Names of its protected variables, in their order.
+    pub protected: Vec<String>,
+}
+
+impl ScriptFacts {
+    /// Of the script `text`.
+    ///
+    /// # Errors
+    /// Where and why it cannot be read: a check of it ends with status 96.
+    pub fn read(text: &str) -> Result<Self, ScriptFault> {
+        let script = super::read::read(text)?;
+        let protected = script.variables.into_iter().filter(|variable| variable.protected);
+        Ok(Self {
+            steps: script.steps,
+            events: script.events,
+            protected: protected.map(|variable| variable.name).collect(),
+        })
+    }
+
+    /// `is_transaction`: it has several steps.
+    #[must_use]
+    pub fn is_transaction(&self) -> bool {
+        self.steps > 1
+    }
+}

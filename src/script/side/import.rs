@@ -1,0 +1,12 @@
+//! The import of one test of a project.
+
+use super::imported::Imported;
+use super::project::Project;
+
+impl Project {
+    /// The script of the test at `index` of [`Project::tests`].
+    #[must_use]
+    pub fn import(&self, index: usize) -> Imported {
+        super::carry::carry(self, index)
+    }
+}

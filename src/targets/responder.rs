@@ -1,0 +1,104 @@
+//! The built-in targets while they run.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::authority::Authority;
+use super::flaky::Flaky;
+
+/// Where the targets listen and how one of them fails.
+#[derive(Clone, Debug)]
+pub struct ResponderConfig {
+    /// How many addresses from 127.0.0.1 on each server listens on, all with the same port: more of them
+    /// widen the space of local ports that connections can come from. At least 1.
+    pub spread: u8,
+    /// When `/flaky` fails.
+    pub flaky: Flaky,
+}
+
+impl Default for ResponderConfig {
+    fn default() -> Self {
+        Self { spread: 1, flaky: Flaky::default() }
+    }
+}
+
+/// Where each server listens: the first of its addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Addresses {
+    /// Plain HTTP/1 and, by prior knowledge, HTTP/2.
+    pub http: SocketAddr,
+    /// HTTPS, HTTP/1.1 and HTTP/2 by ALPN, for `localhost` and the addresses that it listens on.
+    pub https: SocketAddr,
+    /// Echoes what it is sent.
+    pub tcp: SocketAddr,
+    /// UDP and TCP.
+    pub dns: SocketAddr,
+}
+
+/// The running targets. They stop when this is dropped.
+#[derive(Debug)]
+pub struct Responder {
+    addresses: Addresses,
+    ca_pem: String,
+    _stop: DropGuard,
+}
+
+impl Responder {
+    /// Binds all servers to free ports and starts them on the current runtime.
+    ///
+    /// # Errors
+    /// When a socket cannot be bound or the certificates cannot be made.
+    pub async fn start(config: ResponderConfig) -> io::Result<Self> {
+        let ips = super::sockets::loopback(config.spread);
+        let authority = Authority::new(&ips)?;
+        let stop = CancellationToken::new();
+        let page = super::http::Page::new(config.flaky);
+        let addresses = Addresses {
+            http: super::http::serve(super::sockets::streams(&ips).await?, None, page, &stop),
+            https: super::http::serve(
+                super::sockets::streams(&ips).await?,
+                Some(authority.acceptor()),
+                page,
+                &stop,
+            ),
+            tcp: super::echo::serve(super::sockets::streams(&ips).await?, &stop),
+            dns: super::dns::serve(super::sockets::pairs(&ips).await?, &stop),
+        };
+        Ok(Self { addresses, ca_pem: authority.ca_pem().to_owned(), _stop: stop.drop_guard() })
+    }
+
+    /// Where the servers listen.
+    #[must_use]
+    pub fn addresses(&self) -> Addresses {
+        self.addresses
+    }
+
+    /// The certificate of the CA behind the HTTPS server, as PEM.
+    #[must_use]
+    pub fn ca_pem(&self) -> &str {
+        &self.ca_pem
+    }
+}
+
+/// The `index`th address of a server that is spread over `spread` addresses.
+#[must_use]
+pub fn spread_address(first: SocketAddr, index: usize, spread: u8) -> SocketAddr {
+    let last = 1 + index % usize::from(spread.max(1));
+    let octet = u8::try_from(last).unwrap_or(u8::MAX);
+    SocketAddr::new(Ipv4Addr::new(127, 0, 0, octet).into(), first.port())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_go_round_over_the_spread() {
+        let first = "127.0.0.1:80".parse().unwrap();
+        let texts: Vec<_> = (0..4).map(|i| spread_address(first, i, 3).to_string()).collect();
+        assert_eq!(texts, ["127.0.0.1:80", "127.0.0.2:80", "127.0.0.3:80", "127.0.0.1:80"]);
+    }
+}
