@@ -103,7 +103,7 @@ async fn checked(at: SocketAddr, house: &Arc<House>) -> Observation {
     let fields =
         json!({ "url": format!("http://{at}/"), "browser_type": BrowserKind::Chrome.name(), "timeout": 30 });
     let serde_json::Value::Object(fields) = fields else { unreachable!() };
-    let document = Document::trusted(MonitorType::BrowserScript, fields);
+    let document = Document::new(MonitorType::BrowserScript, fields).unwrap();
     let settings = ProbeSettings { browser: Arc::clone(house), ..ProbeSettings::default() };
     let (probe, _) = build(&document, &settings);
     let (net, cancel) = (cpu::net(), CancellationToken::new());

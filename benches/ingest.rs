@@ -168,7 +168,7 @@ async fn watch(ingestor: &Ingestor, store: &Arc<SqliteStore>) {
         let monitor = monitor(id);
         let mut values = monitor.document.stored(Secrets::Revealed);
         values.insert("interval".to_owned(), 1.into());
-        Monitor { document: Arc::new(Document::trusted(MonitorType::Website, values)), ..monitor }
+        Monitor { document: Arc::new(Document::new(MonitorType::Website, values).unwrap()), ..monitor }
     };
     ingestor.changed((1..=MONITORS).map(minutely).collect(), Vec::new()).await;
     // A monitor shows how it is as soon as it is watched.
@@ -282,7 +282,7 @@ fn monitor(id: i64) -> Monitor {
         origin: Origin::File { key: Arc::from(format!("shop-{id}")) },
         revision: Revision(1),
         modified_at: Timestamp::from_micros(START),
-        document: Arc::new(Document::trusted(MonitorType::Website, values)),
+        document: Arc::new(Document::new(MonitorType::Website, values).unwrap()),
         trail: Arc::default(),
     }
 }

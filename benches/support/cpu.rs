@@ -75,7 +75,7 @@ pub fn net() -> Net {
 /// The probe of a monitor with these fields.
 pub fn probe(kind: MonitorType, fields: Value) -> Arc<dyn Probe> {
     let Value::Object(fields) = fields else { unreachable!() };
-    build(&Document::trusted(kind, fields), &ProbeSettings::default()).0
+    build(&Document::new(kind, fields).unwrap(), &ProbeSettings::default()).0
 }
 
 /// One attempt of it.

@@ -58,7 +58,7 @@ mod tests {
             origin: Origin::Api,
             revision: Revision(2),
             modified_at,
-            document: Arc::new(Document::trusted(MonitorType::Tcp, values)),
+            document: Arc::new(Document::new(MonitorType::Tcp, values).unwrap()),
             trail: Arc::default(),
         }
     }

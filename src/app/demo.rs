@@ -118,7 +118,9 @@ mod tests {
             kinds.into_iter().collect::<Vec<_>>(),
             ["name-server", "ping", "tcp", "website", "website-ssl"]
         );
-        assert!(monitors.iter().all(|m| m.warnings.is_empty() && m.document.number("interval") == 1));
+        assert!(
+            monitors.iter().all(|m| m.warnings.is_empty() && m.document.settings().schedule.interval == 1)
+        );
         let folder = demo.folder.clone();
         assert!(settings.data.starts_with(&folder) && folder.exists());
         drop(demo);

@@ -154,7 +154,7 @@ fn beyond_plans(settings: &Settings, monitors: &[FileMonitor]) -> Vec<FieldFault
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let mut faults = Vec::new();
     for monitor in monitors {
-        let code = monitor.document.text("billing_plancode").unwrap_or_default();
+        let code = monitor.document.billing_plancode();
         let count = counts.entry(code).or_default();
         *count += 1;
         let most = settings.plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.most_monitors);

@@ -188,8 +188,7 @@ impl LocalPlanner {
         if let Some(facts) = facts {
             return facts.pool(monitor).into_iter().map(LocationId).collect();
         }
-        let id = |location: &serde_json::Value| location.get("id").and_then(serde_json::Value::as_i64);
-        let own: Vec<_> = monitor.document.list("locations").iter().filter_map(id).map(LocationId).collect();
+        let own = monitor.document.locations();
         let first = || self.outposts.first().map(|outpost| outpost.location.id).into_iter().collect();
         if own.is_empty() { first() } else { own }
     }
@@ -222,7 +221,7 @@ impl LocalPlanner {
             offset: monitor.offset(),
             part: Part::default(),
             timeout: probe.limit(monitor.timeout()),
-            retry: document.flag("retry_on_failure"),
+            retry: document.settings().schedule.retry_on_failure,
             location,
             probe,
             weight,

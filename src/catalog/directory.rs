@@ -284,9 +284,8 @@ impl AccountFacts {
     /// Where `monitor` runs: its own locations, or else those of the account.
     #[must_use]
     pub fn pool(&self, monitor: &Monitor) -> Vec<i64> {
-        let id = |location: &Value| location.get("id").and_then(Value::as_i64);
-        let own: Vec<i64> = monitor.document.list("locations").iter().filter_map(id).collect();
-        if own.is_empty() { self.default_locations.clone() } else { own }
+        let own = monitor.document.locations();
+        if own.is_empty() { self.default_locations.clone() } else { own.iter().map(|id| id.0).collect() }
     }
 
     /// How many locations of its pool are of the mobile region (fields.md 3).
@@ -300,7 +299,7 @@ impl AccountFacts {
     /// Name of the emulation profile of `monitor`; empty when it has none, or one that the settings do not know.
     #[must_use]
     pub fn mobile_profile(&self, monitor: &Monitor) -> &str {
-        let profile = self.common.mobile.profiles.get(&monitor.document.number("subtype"));
+        let profile = self.common.mobile.profiles.get(&monitor.document.subtype());
         profile.map(String::as_str).unwrap_or_default()
     }
 }

@@ -54,10 +54,7 @@ pub(crate) fn example(
         verification: None,
         target: monitor.map_or_else(|| "http://example.com/".to_owned(), target),
         step: None,
-        alert_note: monitor
-            .and_then(|monitor| monitor.document.text("alert_note"))
-            .unwrap_or_default()
-            .to_owned(),
+        alert_note: monitor.map(|monitor| monitor.document.alert_note().to_owned()).unwrap_or_default(),
         properties: monitor.map(|monitor| properties(monitor, facts)).unwrap_or_default(),
         phases: vec![("resolve".to_owned(), 1_200), ("connect".to_owned(), 18_000)],
         certificate: Value::Null,

@@ -52,7 +52,7 @@ impl Listed {
 }
 
 fn plan(monitor: &Monitor) -> &str {
-    monitor.document.text("billing_plancode").unwrap_or_default()
+    monitor.document.billing_plancode()
 }
 
 impl Roster {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::AccountFacts;
+use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, Secrets};
 
 /// URL, host or host and port of `monitor`.
@@ -29,12 +30,11 @@ fn first_step(shown: &serde_json::Map<String, Value>) -> Option<&str> {
 
 /// Names and values of the custom properties of `monitor`; one that the account does not have any more is left out.
 pub(crate) fn properties(monitor: &Monitor, facts: &AccountFacts) -> Vec<(String, String)> {
-    let pair = |entry: &Value| {
-        let (id, value) = (entry.get("id")?.as_i64()?, entry.get("value_id")?.as_i64()?);
-        let property = facts.properties.get(&id)?;
-        Some((property.name.clone(), property.values.get(&value)?.clone()))
+    let pair = |value: PropertyReference| {
+        let property = facts.properties.get(&value.id)?;
+        Some((property.name.clone(), property.values.get(&value.value_id)?.clone()))
     };
-    monitor.document.list("custom_properties").iter().filter_map(pair).collect()
+    monitor.document.custom_properties().filter_map(pair).collect()
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
                 origin: Origin::Api,
                 revision: Revision(1),
                 modified_at: Timestamp::from_seconds(0),
-                document: Arc::new(Document::trusted(kind, values)),
+                document: Arc::new(Document::new(kind, values).unwrap()),
                 trail: Arc::default(),
             };
             assert_eq!(target(&monitor), shown, "{fields}");

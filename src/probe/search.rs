@@ -8,6 +8,7 @@ use crate::evaluate::keyword::KeywordRule;
 use crate::evaluate::{Patience, charset};
 use crate::net::Deadline;
 use crate::schema::Document;
+use crate::schema::typed::keyword::KeywordSettings;
 
 /// The rule of `keyword_string`, known to compile. Compiled anew for each page: a compiled one takes tens of
 /// kilobytes, too much to keep for every monitor between two runs.
@@ -15,7 +16,8 @@ use crate::schema::Document;
 /// # Errors
 /// Why it does not compile.
 pub(super) fn rule(document: &Document) -> Result<Option<Box<KeywordRule>>, String> {
-    let Some(rule) = document.keyword_rule() else { return Ok(None) };
+    let settings: KeywordSettings<'_> = document.read().map_err(|error| error.reason)?;
+    let Some(rule) = settings.rule() else { return Ok(None) };
     match rule.clone().compile() {
         Ok(_) => Ok(Some(Box::new(rule))),
         Err(error) => Err(error.to_string()),

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::document::{Document, Secrets};
+use super::document::Document;
+use super::document_secrets::Secrets;
 use super::field::{Field, Table};
 use super::intake::{Form, Intake, SecretReader, no_secrets};
 use super::table;
@@ -78,7 +79,14 @@ impl Acceptance<'_> {
         if self.form == Form::Legacy {
             legacy::rotation(&mut read, &old, self.around.default_locations);
         }
-        let document = Document::trusted(self.kind, overlaid(old, read));
+        let document = match Document::new(self.kind, overlaid(old, read)) {
+            Ok(document) => document,
+            Err(error) => {
+                let place = self.body.place_of(&error.field);
+                faults.push(FieldFault { place, ..error.into() });
+                return Err(faults);
+            }
+        };
         let judged = rules::Judged {
             document: &document,
             old: self.old,

@@ -2,14 +2,16 @@
 
 use std::cell::LazyCell;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::field::{Access, Field, Kind, Table};
-use super::table::{self, parts};
-use super::url_login;
-use crate::domain::MonitorType;
+use super::document_secrets::{Secrets, covered, hidden, join};
+use super::field::{Access, Table};
+use super::table;
+use super::typed::monitor::MonitorSettings;
+use super::typed::{InvalidSettings, misfit, read};
+use crate::domain::{Mode, MonitorType};
 use crate::script::ScriptFacts;
-use crate::syntax::MASK;
 
 /// The fields of a monitor as its author set them, checked against the field table. Fields that were
 /// not set answer with the default of the table. Only what differs from the default takes memory.
@@ -18,6 +20,7 @@ pub struct Document {
     kind: MonitorType,
     /// Sorted by the position of the field in the table of `kind`.
     entries: Box<[Entry]>,
+    settings: MonitorSettings,
 }
 
 /// A value that differs from the default of its field.
@@ -28,34 +31,34 @@ enum Entry {
     Own(u16, Box<Value>),
 }
 
-/// What happens to secrets in what is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Secrets {
-    /// They show as `********`: for everything that leaves the process.
-    Masked,
-    /// They are left out: for the store, where they stay with their source.
-    Omitted,
-    /// They stand there: for sealing, and for the probe.
-    Revealed,
-}
-
 impl Document {
-    /// Takes `values` as they are, in their version 3 form. Only for values that were checked before, such
-    /// as those from the store; what the table does not know is left out.
-    #[must_use]
-    pub fn trusted(kind: MonitorType, values: Map<String, Value>) -> Self {
+    /// The document of `values` in their version 3 form, such as those from the store. What the table does not know
+    /// is left out.
+    ///
+    /// # Errors
+    /// A value that is not of the kind of its field, such as a choice that there is not.
+    pub fn new(kind: MonitorType, values: Map<String, Value>) -> Result<Self, InvalidSettings> {
         let table = table::of(kind);
-        let mut entries: Vec<Entry> = values
-            .into_iter()
-            .filter_map(|(name, value)| Entry::of(table, table.position(&name)?, value))
-            .collect();
+        let mut entries = Vec::with_capacity(values.len());
+        for (name, value) in values {
+            if let Some(position) = table.position(&name) {
+                entries.extend(Entry::new(table, position, value)?);
+            }
+        }
         entries.sort_by_key(Entry::position);
-        Self { kind, entries: entries.into_boxed_slice() }
+        let settings = MonitorSettings::read(kind, &|position, _| found(&entries, position))?;
+        Ok(Self { kind, entries: entries.into_boxed_slice(), settings })
     }
 
     /// Puts together what [`Document::stored`] without secrets and [`Document::secrets`] took apart.
-    #[must_use]
-    pub fn with_secrets(kind: MonitorType, mut stored: Map<String, Value>, secrets: Value) -> Self {
+    ///
+    /// # Errors
+    /// As [`Document::new`].
+    pub fn with_secrets(
+        kind: MonitorType,
+        mut stored: Map<String, Value>,
+        secrets: Value,
+    ) -> Result<Self, InvalidSettings> {
         let table = table::of(kind);
         if let Value::Object(secrets) = secrets {
             for (name, secret) in secrets {
@@ -66,7 +69,23 @@ impl Document {
                 stored.insert(name, value);
             }
         }
-        Self::trusted(kind, stored)
+        Self::new(kind, stored)
+    }
+
+    /// This document without secrets.
+    #[must_use]
+    pub fn without_secrets(&self) -> Self {
+        let table = table::of(self.kind);
+        let open = |entry: &Entry| {
+            let position = entry.position();
+            let value = covered(table.fields()[position], entry.value().clone(), Secrets::Omitted)?;
+            let differs = table.default_at(position) != Some(&value);
+            differs.then(|| match entry {
+                Entry::Known(..) => entry.clone(),
+                Entry::Own(at, _) => Entry::Own(*at, Box::new(value)),
+            })
+        };
+        Self { entries: self.entries.iter().filter_map(open).collect(), ..*self }
     }
 
     /// The type that the fields belong to.
@@ -89,32 +108,42 @@ impl Document {
         table::of(self.kind).position(field).is_some_and(|position| self.entry(position).is_some())
     }
 
-    /// A text; `None` when it is neither set nor has a default.
+    /// What the monitor is planned and alerts by.
     #[must_use]
+    pub fn settings(&self) -> &MonitorSettings {
+        &self.settings
+    }
+
+    /// Typed settings, such as those of a probe.
+    ///
+    /// # Errors
+    /// A field that is missing, or whose value cannot be used.
+    pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, InvalidSettings> {
+        read(table::of(self.kind), &|position, _| found(&self.entries, position))
+    }
+
+    /// A text; `None` when it is neither set nor has a default.
     pub fn text(&self, field: &str) -> Option<&str> {
         self.value(field).and_then(Value::as_str)
     }
 
     /// A whole number; 0 when it is neither set nor has a default.
-    #[must_use]
     pub fn number(&self, field: &str) -> i64 {
         self.value(field).and_then(Value::as_i64).unwrap_or_default()
     }
 
     /// A yes or no; no when it is neither set nor has a default.
-    #[must_use]
     pub fn flag(&self, field: &str) -> bool {
         self.value(field).and_then(Value::as_bool).unwrap_or_default()
     }
 
     /// The entries of an array; none when it is neither set nor has a default.
-    #[must_use]
     pub fn list(&self, field: &str) -> &[Value] {
         self.value(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
     /// The values that differ from their defaults, in the order of the table: what the store keeps and
-    /// [`Document::trusted`] takes.
+    /// [`Document::new`] takes.
     #[must_use]
     pub fn stored(&self, secrets: Secrets) -> Map<String, Value> {
         let fields = table::of(self.kind).fields();
@@ -177,31 +206,39 @@ impl Document {
             }
             "has_content_views" => Some(!self.list("content_views").is_empty()),
             "has_user_experience" => Some(self.flag("user_experience_enabled")),
-            "has_multipop" => Some(self.text("mode") == Some("SLA (MultiPOP)")),
+            "has_multipop" => Some(self.settings.mode == Mode::MultiPop),
             _ => None,
         };
         follows.map(Value::Bool)
     }
 
     fn entry(&self, position: usize) -> Option<&Value> {
-        let found = self.entries.binary_search_by_key(&position, Entry::position);
-        found.ok().map(|at| self.entries[at].value())
+        found(&self.entries, position)
     }
+}
+
+/// The value of the field at `position`, where it differs from its default.
+fn found(entries: &[Entry], position: usize) -> Option<&Value> {
+    let found = entries.binary_search_by_key(&position, Entry::position);
+    found.ok().map(|at| entries[at].value())
 }
 
 impl Entry {
     /// `None` for nulls, defaults and what is not an author's to set.
-    fn of(table: &'static Table, position: usize, value: Value) -> Option<Self> {
+    fn new(table: &'static Table, position: usize, value: Value) -> Result<Option<Self>, InvalidSettings> {
         let field = table.fields()[position];
         let settable = matches!(field.access, Access::Open | Access::ReadOnlyInV3);
         if !settable || value.is_null() || table.default_at(position) == Some(&value) {
-            return None;
+            return Ok(None);
         }
-        let at = u16::try_from(position).ok()?;
-        Some(match table.known_at(position, &value) {
-            Some(known) => Self::Known(at, known),
-            None => Self::Own(at, Box::new(value)),
-        })
+        let Ok(at) = u16::try_from(position) else { return Ok(None) };
+        if let Some(known) = table.known_at(position, &value) {
+            return Ok(Some(Self::Known(at, known)));
+        }
+        match misfit(field, &value) {
+            None => Ok(Some(Self::Own(at, Box::new(value)))),
+            Some(error) => Err(error),
+        }
     }
 
     fn position(&self) -> usize {
@@ -224,117 +261,12 @@ impl PartialEq for Entry {
     }
 }
 
-/// `value` with its secrets treated as `secrets` says; `None` when nothing of it is left.
-pub(super) fn covered(field: &Field, value: Value, secrets: Secrets) -> Option<Value> {
-    if secrets == Secrets::Revealed {
-        return Some(value);
-    }
-    if field.is_script() && secrets == Secrets::Masked {
-        let shown = value.as_str().map(crate::script::masked);
-        return Some(shown.map_or(Value::Null, |shown| Value::from(shown.as_ref())));
-    }
-    if let Some(shown) = without_login(field, &value) {
-        return Some(Value::from(shown));
-    }
-    if field.hides(&value) {
-        return masked(value, secrets);
-    }
-    Some(covered_inside(&field.kind, value, secrets))
-}
-
-/// What stands for a secret.
-fn masked(value: Value, secrets: Secrets) -> Option<Value> {
-    let set = value.as_str().is_none_or(|text| !text.is_empty());
-    match secrets {
-        Secrets::Masked if set => Some(Value::from(MASK)),
-        Secrets::Revealed | Secrets::Masked => Some(value),
-        Secrets::Omitted => None,
-    }
-}
-
-fn covered_inside(kind: &Kind, value: Value, secrets: Secrets) -> Value {
-    match (kind, value) {
-        (Kind::List { of, .. }, Value::Array(items)) if matches!(of, Kind::Object(_)) => {
-            items.into_iter().map(|item| covered_inside(of, item, secrets)).collect()
-        }
-        (Kind::Object(table), Value::Object(entries)) => {
-            let lets_in = parts::lets_in(table, &entries);
-            entries
-                .into_iter()
-                .filter_map(|(name, value)| match table.field(&name) {
-                    Some(_) if lets_in && name == "value" => {
-                        masked(value, secrets).map(|value| (name, value))
-                    }
-                    Some(field) => covered(field, value, secrets).map(|value| (name, value)),
-                    None => Some((name, value)),
-                })
-                .collect()
-        }
-        (_, value) => value,
-    }
-}
-
-/// What [`Secrets::Omitted`] leaves out of `value`.
-fn hidden(field: &Field, value: &Value) -> Option<Value> {
-    let whole = field.secret || without_login(field, value).is_some();
-    if whole { Some(value.clone()) } else { hidden_inside(&field.kind, value) }
-}
-
-/// A URL with a mask in the place of its login; `None` for what has none. The mask goes into the store as
-/// well, and the whole URL among the secrets.
-fn without_login(field: &Field, value: &Value) -> Option<String> {
-    value.as_str().filter(|_| field.is_url()).and_then(url_login::masked)
-}
-
-fn hidden_inside(kind: &Kind, value: &Value) -> Option<Value> {
-    match (kind, value) {
-        (Kind::List { of, .. }, Value::Array(items)) if matches!(of, Kind::Object(_)) => {
-            let items: Vec<_> = items.iter().map(|item| hidden_inside(of, item)).collect();
-            let any = items.iter().any(Option::is_some);
-            any.then(|| items.into_iter().map(Option::unwrap_or_default).collect())
-        }
-        (Kind::Object(table), Value::Object(entries)) => {
-            let lets_in = parts::lets_in(table, entries);
-            let secret = |name: &str, value: &Value| match table.field(name)? {
-                _ if lets_in && name == "value" => Some(value.clone()),
-                field => hidden(field, value),
-            };
-            let hidden: Map<String, Value> = entries
-                .iter()
-                .filter_map(|(name, value)| Some((name.clone(), secret(name, value)?)))
-                .collect();
-            (!hidden.is_empty()).then_some(Value::Object(hidden))
-        }
-        _ => None,
-    }
-}
-
-/// Puts `secrets` into their places in `value`.
-fn join(value: &mut Value, secrets: Value) {
-    match (value, secrets) {
-        (Value::Object(entries), Value::Object(secrets)) => {
-            for (name, secret) in secrets {
-                match entries.get_mut(&name) {
-                    Some(entry) => join(entry, secret),
-                    None => drop(entries.insert(name, secret)),
-                }
-            }
-        }
-        (Value::Array(items), Value::Array(secrets)) => {
-            for (item, secret) in items.iter_mut().zip(secrets).filter(|(_, secret)| !secret.is_null()) {
-                join(item, secret);
-            }
-        }
-        (value, secret) => *value = secret,
-    }
-}
-
 /// Shows no value: some are secrets, and all are long.
 impl std::fmt::Debug for Document {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let fields = table::of(self.kind).fields();
         let names: Vec<_> = self.entries.iter().map(|entry| fields[entry.position()].name).collect();
-        f.debug_struct("Document").field("kind", &self.kind).field("set", &names).finish()
+        f.debug_struct("Document").field("kind", &self.kind).field("set", &names).finish_non_exhaustive()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Secrets of documents, taken out and put back.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::cast_possible_truncation)]
 
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::super::field::Kind;
 use super::*;
 
 /// Numbers out of a seed, so that a document of any shape follows from one number.
@@ -18,8 +19,10 @@ impl Dice {
     fn value(&mut self, kind: &Kind) -> Value {
         match kind {
             Kind::Flag | Kind::Any => Value::from(self.roll(2) == 0),
-            Kind::Int { .. } | Kind::IntOf(_) | Kind::Number { .. } => Value::from(self.roll(3)),
-            Kind::Text { .. } | Kind::TextOf(_) => Value::from(match self.roll(3) {
+            Kind::Int { .. } | Kind::Number { .. } => Value::from(self.roll(3)),
+            Kind::IntOf(choices) => Value::from(choices[self.roll(choices.len() as u64) as usize]),
+            Kind::TextOf(choices) => Value::from(choices[self.roll(choices.len() as u64) as usize]),
+            Kind::Text { .. } => Value::from(match self.roll(3) {
                 0 => "",
                 1 => "word",
                 _ => "hunter2",
@@ -51,7 +54,7 @@ proptest! {
     #[test]
     fn secrets_taken_out_and_put_back_change_nothing(kind in 0..MonitorType::ALL.len(), seed: u64) {
         let kind = MonitorType::ALL[kind];
-        let document = Document::trusted(kind, Dice(seed).object(table::of(kind)));
+        let document = Document::new(kind, Dice(seed).object(table::of(kind))).unwrap();
         let whole = Kind::Object(table::of(kind));
         let open = document.stored(Secrets::Omitted);
         prop_assert!(!shows(&whole, &Value::Object(open.clone())));
@@ -60,9 +63,9 @@ proptest! {
             return Ok(());
         };
         // As it comes back from the store: as text, and what equals a default left out.
-        let open = Document::trusted(kind, open).stored(Secrets::Omitted);
+        let open = Document::new(kind, open).unwrap().stored(Secrets::Omitted);
         let secrets = serde_json::from_str(&secrets.to_string()).unwrap();
-        prop_assert_eq!(Document::with_secrets(kind, open, secrets), document);
+        prop_assert_eq!(Document::with_secrets(kind, open, secrets).unwrap(), document);
     }
 }
 
@@ -72,7 +75,10 @@ fn every_type_with_secrets_gives_them_out_alone() {
     for &kind in MonitorType::ALL {
         let whole = Kind::Object(table::of(kind));
         let found = (0..50).find_map(|seed| {
-            Document::trusted(kind, Dice(seed).object(table::of(kind))).secrets().filter(|s| shows(&whole, s))
+            Document::new(kind, Dice(seed).object(table::of(kind)))
+                .unwrap()
+                .secrets()
+                .filter(|s| shows(&whole, s))
         });
         if found.is_some() {
             with_secrets.push(kind.name());
@@ -96,7 +102,7 @@ fn secrets_of_steps_keep_their_places() {
     ]}) else {
         unreachable!()
     };
-    let document = Document::trusted(MonitorType::WebsiteApi, values);
+    let document = Document::new(MonitorType::WebsiteApi, values).unwrap();
     let secrets = document.secrets().unwrap();
     let expected = json!({"api_steps": [
         null, {"head": {"http_basic_auth_password": "hunter2"}}, {"head": {"bearer_token": "abc"}},
@@ -104,5 +110,5 @@ fn secrets_of_steps_keep_their_places() {
     assert_eq!(secrets, expected);
     let open = document.stored(Secrets::Omitted);
     assert!(!Value::Object(open.clone()).to_string().contains("hunter2"));
-    assert_eq!(Document::with_secrets(MonitorType::WebsiteApi, open, secrets), document);
+    assert_eq!(Document::with_secrets(MonitorType::WebsiteApi, open, secrets).unwrap(), document);
 }

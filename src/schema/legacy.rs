@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::document::{Document, Secrets};
+use super::document::Document;
+use super::document_secrets::Secrets;
 use super::field::{Field, Kind, Legacy, Table};
 use super::table::{self, mobile};
 use crate::domain::MonitorType;

@@ -3,6 +3,8 @@
 pub mod accept;
 pub mod blackout;
 mod document;
+mod document_fields;
+mod document_secrets;
 pub mod field;
 pub mod forms;
 pub mod intake;
@@ -10,10 +12,13 @@ pub mod legacy;
 mod monitor;
 pub mod monitor_file;
 mod rules;
+mod run_plan;
 pub mod table;
-mod typed;
+pub mod typed;
 mod url_login;
 pub mod validation_context;
 
-pub use document::{Document, Secrets};
+pub use document::Document;
+pub use document_secrets::Secrets;
 pub use monitor::{Monitor, Origin, Trail};
+pub use typed::InvalidSettings;

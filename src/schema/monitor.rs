@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::document::Document;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
+use crate::script::dialect::Script;
 
 /// Where a monitor was written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,22 +82,19 @@ impl Monitor {
     /// Its name (interface.md 2.1).
     #[must_use]
     pub fn name(&self) -> &str {
-        self.document.text("name").unwrap_or_default()
+        self.document.name()
     }
 
-    /// The content view of this id (fields.md 3).
+    /// Whether it has the content view of this id (fields.md 3).
     #[must_use]
-    pub fn content_view(&self, id: i64) -> Option<&Value> {
-        if self.kind() != MonitorType::BrowserScript {
-            return None;
-        }
-        self.document.list("content_views").iter().find(|view| view["id"] == id)
+    pub fn has_content_view(&self, id: i64) -> bool {
+        self.kind() == MonitorType::BrowserScript && self.document.content_views().contains(&id)
     }
 
     /// Whether it is planned at all.
     #[must_use]
     pub fn enabled(&self) -> bool {
-        self.document.flag("enabled")
+        self.document.settings().schedule.enabled
     }
 
     /// Whether its runs are planned at `now`: it is enabled and does not rest.
@@ -115,20 +112,19 @@ impl Monitor {
     /// Time between two planned runs; interface.md counts it in minutes.
     #[must_use]
     pub fn interval(&self) -> Duration {
-        Duration::from_secs(60 * self.document.number("interval").unsigned_abs().max(1))
+        Duration::from_secs(60 * u64::from(self.document.settings().schedule.interval).max(1))
     }
 
     /// Start of the grid of runs after 00:00 UTC, where it has one (fields.md 3 `monitor_offset`, in minutes).
     #[must_use]
     pub fn offset(&self) -> Option<Duration> {
-        let minutes = || Duration::from_secs(60 * self.document.number("monitor_offset").unsigned_abs());
-        self.document.is_set("monitor_offset").then(minutes)
+        self.document.settings().offset.map(|minutes| Duration::from_secs(60 * u64::from(minutes)))
     }
 
     /// Bound of one attempt as a whole; interface.md counts it in seconds.
     #[must_use]
     pub fn timeout(&self) -> Duration {
-        Duration::from_secs(self.document.number("timeout").unsigned_abs().max(1))
+        Duration::from_secs(u64::from(self.document.settings().schedule.timeout).max(1))
     }
 
     /// What is around a playback of a script: room for a browser, its start and end, and captures. The probe of
@@ -144,8 +140,16 @@ impl Monitor {
             return self.timeout();
         }
         // One that cannot be played fails at once.
-        self.document
-            .longest_playback(self.timeout())
-            .map_or(self.timeout(), |playing| playing + Self::AROUND)
+        self.longest_playback().map_or(self.timeout(), |playing| playing + Self::AROUND)
+    }
+
+    /// The longest that a playback may take, after fields.md 3 (`step_timeout`): as [`Script::longest`]. `None` without
+    /// a script that can be played.
+    fn longest_playback(&self) -> Option<Duration> {
+        let step = self.document.settings().step_timeout;
+        let text = self.document.script().filter(|text| !text.is_empty());
+        let read = |text| Script::read(text).ok();
+        let script = text.map_or_else(|| Some(Script::opening("")), read)?;
+        Some(script.longest(self.timeout(), step.map(|seconds| Duration::from_secs(seconds.into()))))
     }
 }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::accept::create_with;
-use super::document::{Document, Secrets};
+use super::document::Document;
+use super::document_secrets::Secrets;
 use super::intake::{Form, SecretReader};
 use super::validation_context::Surroundings;
 use crate::domain::{CustomerId, MonitorType};

@@ -82,8 +82,8 @@ fn trail(old: Option<&Monitor>, document: &Document, now: Timestamp, same: bool)
         Some(old) => Trail { modified_by: String::new(), ..(*old.trail).clone() },
         None => Trail { created_at: Some(now), ..Trail::default() },
     };
-    let script = document.value("script");
-    if script.is_some() && old.and_then(|old| old.document.value("script")) != script {
+    let script = document.script();
+    if script.is_some() && old.and_then(|old| old.document.script()) != script {
         trail.script_created.get_or_insert(now);
         trail.script_modified = Some(now);
         trail.script_modified_by = String::new();

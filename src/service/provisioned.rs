@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::domain::{MonitorId, Timestamp};
-use crate::schema::{Document, Monitor, Secrets};
+use crate::schema::Monitor;
 use crate::service::monitors::{after_create, before_delete, between};
 use crate::store::{AuditEntry, AuditObject, Entries};
 
@@ -54,7 +54,7 @@ impl Told<'_> {
 }
 
 fn without_secrets(monitor: &Monitor) -> Monitor {
-    let bare = Document::trusted(monitor.kind(), monitor.document.stored(Secrets::Omitted));
+    let bare = monitor.document.without_secrets();
     Monitor { document: Arc::new(bare), ..monitor.clone() }
 }
 

@@ -84,7 +84,7 @@ impl Trials {
         location: Option<LocationId>,
     ) -> Result<i64, Refusal> {
         let monitor = self.parts.roster.of(caller.customer, monitor).ok_or(Refusal::NotFound)?;
-        if !monitor.document.flag("allow_internal_testing") {
+        if !monitor.document.settings().schedule.allow_internal_testing {
             let message = "The monitor permits planned runs only: its `allow_internal_testing` is false";
             return Err(Refusal::Conflict(message.to_owned()));
         }
@@ -154,10 +154,9 @@ impl Trials {
             let fault = FieldFault::new(Rule::Conflict, "location_id", Place::default(), message);
             return Err(Refusal::Faults(vec![fault]));
         }
-        let home = monitor.document.number("home_location");
-        let fallback = || facts.default_locations.first().copied();
-        let id = (home != 0).then_some(home).or_else(fallback);
-        id.map(LocationId).ok_or_else(|| Refusal::Conflict("The account has no location".to_owned()))
+        let home = monitor.document.settings().schedule.home_location;
+        let fallback = || facts.default_locations.first().copied().map(LocationId);
+        home.or_else(fallback).ok_or_else(|| Refusal::Conflict("The account has no location".to_owned()))
     }
 
     async fn keep(

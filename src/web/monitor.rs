@@ -50,8 +50,11 @@ fn facts(monitor: &Monitor, site: &Site) -> String {
         Origin::File { key } | Origin::Applied { key } => key.to_string(),
         Origin::Api => "–".to_owned(),
     };
-    let retry =
-        if monitor.document.flag("retry_on_failure") { "a failure is tried again" } else { "no retry" };
+    let retry = if monitor.document.settings().schedule.retry_on_failure {
+        "a failure is tried again"
+    } else {
+        "no retry"
+    };
     let pairs = [
         ("Id", monitor.id.to_string()),
         ("Key", key),
@@ -63,7 +66,7 @@ fn facts(monitor: &Monitor, site: &Site) -> String {
         ("Enabled", if monitor.enabled() { "yes" } else { "no" }.to_owned()),
         ("Paused", monitor.rests_until(now).map(rest).unwrap_or_default()),
         ("Version", format!("{} of {} UTC", monitor.revision, time(monitor.modified_at))),
-        ("Note", monitor.document.text("note").unwrap_or_default().to_owned()),
+        ("Note", monitor.document.note().to_owned()),
     ];
     let mut out = String::from(r#"<dl class="facts">"#);
     for (name, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
@@ -79,17 +82,17 @@ fn rest(until: Timestamp) -> String {
 
 /// What is watched, without a login that stands in the URL.
 fn target(monitor: &Monitor) -> String {
-    if let Some(text) = monitor.document.text("url") {
+    if let Some(text) = monitor.document.url() {
         let Ok(mut url) = url::Url::parse(text) else { return String::new() };
         // Only a URL without a host refuses, and that one holds no login.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         return url.to_string();
     }
-    let host = monitor.document.text("hostname").unwrap_or_default();
-    match monitor.document.number("port") {
-        0 => host.to_owned(),
-        port => format!("{host}:{port}"),
+    let host = monitor.document.hostname().unwrap_or_default();
+    match monitor.document.port() {
+        None => host.to_owned(),
+        Some(port) => format!("{host}:{port}"),
     }
 }
 
@@ -116,7 +119,7 @@ impl<'a> Columns<'a> {
     fn of(page: &ResultPage, monitor: &Monitor, locations: &'a [Location]) -> Self {
         let first = page.results.first().map(|result| result.location_id);
         let several = page.results.iter().any(|result| Some(result.location_id) != first);
-        let turns = monitor.document.text("mode") == Some(Mode::RoundRobin.name());
+        let turns = monitor.document.settings().mode == Mode::RoundRobin;
         Self { locations: several.then_some(locations), late: !turns }
     }
 

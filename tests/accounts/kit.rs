@@ -92,7 +92,7 @@ pub fn sealed_monitor(ring: &Keyring, password: &str) -> Write {
         "name": "shop", "url": "http://127.0.0.1/", "interval": 5, "realm_userid": "anna", "realm_password": password,
     });
     let Value::Object(values) = values else { unreachable!() };
-    let document = Document::trusted(MonitorType::Website, values);
+    let document = Document::new(MonitorType::Website, values).unwrap();
     assert_eq!(document.stored(Secrets::Omitted).get("realm_password"), None);
     let secrets = document.secrets().unwrap().to_string();
     Write::CreateMonitor(NewMonitor {

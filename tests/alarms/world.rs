@@ -298,7 +298,7 @@ pub fn monitor(id: MonitorId, locations: &[i64], fields: Value) -> Monitor {
         origin: Origin::Api,
         revision: Revision(1),
         modified_at: run(0),
-        document: Arc::new(Document::trusted(kind, all.as_object().unwrap().clone())),
+        document: Arc::new(Document::new(kind, all.as_object().unwrap().clone()).unwrap()),
         trail: Arc::new(Trail::default()),
     }
 }

@@ -120,7 +120,7 @@ impl Check {
     }
 
     pub async fn run(&self) -> Observation {
-        let document = Document::trusted(MonitorType::BrowserScript, self.fields.clone());
+        let document = Document::new(MonitorType::BrowserScript, self.fields.clone()).unwrap();
         let settings = ProbeSettings {
             browser: Arc::clone(&self.house),
             devices: Arc::new(self.devices.clone()),

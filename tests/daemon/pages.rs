@@ -15,10 +15,13 @@ fn at(body: &str, part: &str) -> usize {
 async fn the_status_page_shows_counts_and_puts_what_needs_a_look_first() {
     let results = vec![result(1, 100, Outcome::Ok), result(2, 100, Outcome::Error)];
     let mut off = monitor(4, "d off");
-    off.document = std::sync::Arc::new(vigie::schema::Document::trusted(
-        vigie::domain::MonitorType::Tcp,
-        serde_json::from_value(json!({"name": "d off", "enabled": false})).unwrap(),
-    ));
+    off.document = std::sync::Arc::new(
+        vigie::schema::Document::new(
+            vigie::domain::MonitorType::Tcp,
+            serde_json::from_value(json!({"name": "d off", "enabled": false})).unwrap(),
+        )
+        .unwrap(),
+    );
     let monitors = vec![monitor(1, "a good"), monitor(2, "b bad"), monitor(3, "c new"), off];
     let served = served(Kept::of(results), monitors).await;
     let page = served.get("/").await;

@@ -136,7 +136,7 @@ pub fn placed(app: &App, id: i64, kind: MonitorType, origin: Origin, values: Val
         origin,
         revision: Revision(1),
         modified_at: Timestamp::from_seconds(1_767_225_600),
-        document: Arc::new(Document::trusted(kind, values.as_object().unwrap().clone())),
+        document: Arc::new(Document::new(kind, values.as_object().unwrap().clone()).unwrap()),
         trail: Arc::default(),
     };
     app.state.fleet.roster().change(vec![monitor], &[]);

@@ -36,7 +36,7 @@ fn weight(document: &Document) -> usize {
 
 /// Choices are shared: no document holds a copy of its own.
 fn stored_is_shared(document: &Document, value: &Value) -> bool {
-    let other = Document::trusted(document.kind(), document.stored(Secrets::Revealed));
+    let other = Document::new(document.kind(), document.stored(Secrets::Revealed)).unwrap();
     document
         .stored(Secrets::Revealed)
         .iter()
@@ -77,7 +77,7 @@ fn a_hundred_thousand_stored_documents_load_fast() {
     let text = text.unwrap();
     let started = Instant::now();
     let all: Vec<_> = (0..100_000)
-        .map(|_| Document::trusted(MonitorType::Tcp, serde_json::from_str(&text).unwrap()))
+        .map(|_| Document::new(MonitorType::Tcp, serde_json::from_str(&text).unwrap()).unwrap())
         .collect();
     let took = started.elapsed();
     assert_eq!(all.last().unwrap().number("interval"), 1);

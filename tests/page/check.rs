@@ -49,7 +49,7 @@ impl Check {
     pub async fn run(self) -> Observation {
         let https = self.fields["url"].as_str().unwrap().starts_with("https:");
         let kind = if https { MonitorType::WebsiteSsl } else { MonitorType::Website };
-        let document = Document::trusted(kind, self.fields.as_object().unwrap().clone());
+        let document = Document::new(kind, self.fields.as_object().unwrap().clone()).unwrap();
         let settings = ProbeSettings { body_bytes: 1024 * 1024, ..ProbeSettings::default() };
         let (probe, _) = vigie::probe::build(&document, &settings);
         let net = Net::new(&NetConfig { trust: self.trust, ..NetConfig::default() }).unwrap();

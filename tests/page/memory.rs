@@ -113,7 +113,7 @@ async fn by_xpath(url: &str) -> Observation {
         "assertions": [{"source": "XML Response", "property": "count(//a)", "comparison": "equals", "value": "7"}],
     });
     let fields = json!({"api_steps": [step]});
-    let document = Document::trusted(MonitorType::WebsiteApi, fields.as_object().unwrap().clone());
+    let document = Document::new(MonitorType::WebsiteApi, fields.as_object().unwrap().clone()).unwrap();
     let (probe, _) = vigie::probe::build(&document, &ProbeSettings::default());
     let trust = Trust { roots: Roots::None, ..Trust::default() };
     let net = Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap();

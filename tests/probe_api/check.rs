@@ -49,7 +49,7 @@ impl Check {
     }
 
     pub async fn run_until(&self, cancel: &CancellationToken) -> Observation {
-        let document = Document::trusted(MonitorType::WebsiteApi, self.fields.clone());
+        let document = Document::new(MonitorType::WebsiteApi, self.fields.clone()).unwrap();
         let (probe, _) = vigie::probe::build(&document, &self.settings);
         let net = Net::new(&self.config).unwrap();
         let started = Instant::now();

@@ -49,7 +49,7 @@ pub fn fields(at: SocketAddr, more: Value) -> Value {
 pub async fn attempt(config: &NetConfig, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
     let Value::Object(fields) = fields else { panic!("fields are an object") };
     let net = Net::new(config).unwrap();
-    let (probe, _) = build(&Document::trusted(kind, fields), &ProbeSettings::default());
+    let (probe, _) = build(&Document::new(kind, fields).unwrap(), &ProbeSettings::default());
     let cancel = CancellationToken::new();
     let cx = Context::new(&net, Deadline::within(timeout), &cancel, &SystemClock);
     let seen = probe.attempt(cx).await;

@@ -54,7 +54,7 @@ impl Check {
     pub async fn run_until(&self, cancel: &CancellationToken) -> Observation {
         let https = self.fields["url"].as_str().is_some_and(|url| url.starts_with("https:"));
         let kind = if https { MonitorType::WebsiteSsl } else { MonitorType::Website };
-        let document = Document::trusted(kind, self.fields.clone());
+        let document = Document::new(kind, self.fields.clone()).unwrap();
         let (probe, _) = vigie::probe::build(&document, &self.settings);
         let net = Net::new(&self.config).unwrap().with_proxies(self.proxies.clone());
         let started = Instant::now();

@@ -48,7 +48,7 @@ async fn search(url: &str, expression: &str, timeout: Duration, checks: usize) -
         json!({"url": url, "keyword_match_type": "Regular Expression", "keyword_string": expression});
     let Value::Object(fields) = fields else { unreachable!() };
     let (probe, _) =
-        vigie::probe::build(&Document::trusted(MonitorType::Website, fields), &ProbeSettings::default());
+        vigie::probe::build(&Document::new(MonitorType::Website, fields).unwrap(), &ProbeSettings::default());
     let trust = Trust { roots: Roots::None, ..Trust::default() };
     let net = Arc::new(Net::new(&NetConfig { trust, ..NetConfig::default() }).unwrap());
     let going = (0..checks).map(|_| {

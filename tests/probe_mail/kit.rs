@@ -32,7 +32,7 @@ pub fn net(authorities: &[String]) -> Net {
 /// One attempt of a monitor of `kind` with `fields`, within `timeout`.
 pub async fn attempt(net: &Net, kind: MonitorType, fields: Value, timeout: Duration) -> Observation {
     let Value::Object(fields) = fields else { panic!("{fields} is no object") };
-    let (probe, _) = build(&Document::trusted(kind, fields), &ProbeSettings::default());
+    let (probe, _) = build(&Document::new(kind, fields).unwrap(), &ProbeSettings::default());
     let cancel = CancellationToken::new();
     let cx = Context::new(net, Deadline::within(timeout), &cancel, &SystemClock);
     let observation = probe.attempt(cx).await;

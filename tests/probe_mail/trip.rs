@@ -55,7 +55,7 @@ impl Monitor {
             keyring: Some(Arc::clone(&self.keyring)),
             ..ProbeSettings::default()
         };
-        let (probe, _) = build(&Document::trusted(MonitorType::EmailRoundTrip, fields), &settings);
+        let (probe, _) = build(&Document::new(MonitorType::EmailRoundTrip, fields).unwrap(), &settings);
         let (net, cancel) = (net(trust), CancellationToken::new());
         let standing = self.now.map(Standing);
         let clock: &dyn Clock = match &standing {
@@ -436,7 +436,7 @@ fn a_round_trip_names_the_server_that_takes_the_message() {
     else {
         unreachable!()
     };
-    let document = Document::trusted(MonitorType::EmailRoundTrip, fields);
+    let document = Document::new(MonitorType::EmailRoundTrip, fields).unwrap();
     assert_eq!(build(&document, &ProbeSettings::default()).0.target(), Some("out.test"));
 }
 

@@ -28,7 +28,7 @@ pub fn new_monitor(origin: Origin, name: &str) -> NewMonitor {
         origin,
         modified_at: at(5),
         trail: Trail { created_at: Some(at(5)), created_by: "anna".to_owned(), ..Trail::default() },
-        document: Arc::new(Document::trusted(MonitorType::Website, values)),
+        document: Arc::new(Document::new(MonitorType::Website, values).unwrap()),
         sealed: Some(b"sealed".to_vec()),
     }
 }

@@ -22,7 +22,7 @@ pub fn monitor(id: MonitorId, key: Option<&str>, revision: i64, host: &str) -> M
         origin: key.map_or(Origin::Api, |key| Origin::File { key: key.into() }),
         revision: Revision(revision),
         modified_at: at(revision),
-        document: Arc::new(Document::trusted(MonitorType::Tcp, values)),
+        document: Arc::new(Document::new(MonitorType::Tcp, values).unwrap()),
         trail: Arc::default(),
     }
 }

@@ -25,7 +25,7 @@ fn with_password(key: &str, host: &str, password: Option<&str>) -> Wanted {
         key: key.into(),
         file: "shop.yaml".into(),
         customer: CustomerId(1),
-        document: Arc::new(Document::trusted(MonitorType::Website, values)),
+        document: Arc::new(Document::new(MonitorType::Website, values).unwrap()),
     }
 }
 

@@ -71,7 +71,7 @@ impl Walk {
 fn bearable(monitors: &[Monitor]) -> usize {
     let mut bytes = 0;
     let fitting = monitors.iter().take_while(|monitor| {
-        bytes += monitor.document.text("script").map_or(0, str::len);
+        bytes += monitor.document.script().map_or(0, str::len);
         bytes <= STEP_BYTES
     });
     fitting.count().max(1)

@@ -18,6 +18,7 @@ use crate::api::select::SELECT;
 use crate::api::state::ApiState;
 use crate::api::{etag, list};
 use crate::domain::{MonitorId, MonitorType, Right};
+use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, table};
 use crate::service::{Caller, Fleet, Refusal};
 
@@ -25,8 +26,6 @@ use crate::service::{Caller, Fleet, Refusal};
 const STEP: usize = 100;
 /// Bytes of scripts that one step holds, if it is not a single monitor.
 const STEP_BYTES: usize = 4 * 1024 * 1024;
-/// Fields whose text may be long.
-const LONG: [&str; 3] = ["script", "environment", "data"];
 
 pub(super) fn routes(routes: Routes) -> Routes {
     let tables: Vec<_> = MonitorType::ALL.iter().map(|kind| table::of(*kind)).collect();
@@ -123,23 +122,20 @@ struct Filter {
 impl Filter {
     fn fits(&self, monitor: &Monitor) -> bool {
         let document = &monitor.document;
-        let has_value = |property: &Value| {
-            property.get("value_id").and_then(Value::as_i64).is_some_and(|id| self.values.contains(&id))
-        };
-        let says = |name: &str, wanted: &Option<String>| {
-            wanted.as_deref().is_none_or(|wanted| {
-                monitor.kind() == MonitorType::BrowserScript && document.text(name) == Some(wanted)
-            })
+        let has_value = |property: PropertyReference| self.values.contains(&property.value_id);
+        let says = |text: Option<&str>, wanted: &Option<String>| {
+            wanted
+                .as_deref()
+                .is_none_or(|wanted| monitor.kind() == MonitorType::BrowserScript && text == Some(wanted))
         };
         monitor.customer == self.account.customer
-            && says("subtype_application", &self.application)
-            && says("subtype_name", &self.profile)
+            && says(document.subtype_application(), &self.application)
+            && says(document.subtype_name(), &self.profile)
             && (self.kinds.is_empty() || self.kinds.contains(&monitor.kind()))
             && self.subtype.is_none_or(|subtype| {
-                monitor.kind() == MonitorType::BrowserScript
-                    && document.number("subtype") == i64::from(subtype)
+                monitor.kind() == MonitorType::BrowserScript && document.subtype() == i64::from(subtype)
             })
-            && (self.values.is_empty() || document.list("custom_properties").iter().any(has_value))
+            && (self.values.is_empty() || document.custom_properties().any(has_value))
     }
 }
 
@@ -195,7 +191,7 @@ impl Walk {
 fn bearable(monitors: &[Monitor]) -> usize {
     let mut bytes = 0;
     let fitting = monitors.iter().take_while(|monitor| {
-        bytes += LONG.iter().filter_map(|field| monitor.document.text(field)).map(str::len).sum::<usize>();
+        bytes += monitor.document.long_bytes();
         bytes <= STEP_BYTES
     });
     fitting.count().max(1)

@@ -129,9 +129,12 @@ fn remark(subject: &Subject) {
     for warning in &subject.warnings {
         output::note(&format!("warning: {warning}"));
     }
-    let compares =
-        ["notify_on_content_change", "check_fullpage_missing_objects", "check_fullpage_object_sizes"];
-    if compares.iter().any(|field| subject.document.flag(field)) {
+    let compares = subject.document.settings().full_page.is_some_and(|page| {
+        page.notify_on_content_change
+            || page.check_fullpage_missing_objects
+            || page.check_fullpage_object_sizes
+    });
+    if compares {
         output::note("note: this check has no earlier one to compare the page with");
     }
 }

@@ -68,7 +68,7 @@ fn assignment(subject: &Subject, settings: &Settings, location: LocationId) -> A
         offset: None,
         part: Part::default(),
         timeout: probe.limit(monitor.timeout()),
-        retry: monitor.document.flag("retry_on_failure"),
+        retry: monitor.document.settings().schedule.retry_on_failure,
         location,
         probe,
         weight,

@@ -116,11 +116,8 @@ pub(super) fn from_file(
     if !found.faults.is_empty() {
         return Err(Faults(found.faults).into());
     }
-    let names: Vec<String> = found
-        .monitors
-        .iter()
-        .map(|monitor| monitor.document.text("name").unwrap_or_default().to_owned())
-        .collect();
+    let names: Vec<String> =
+        found.monitors.iter().map(|monitor| monitor.document.name().to_owned()).collect();
     let wanted = |key: &str, title: &str| name.is_none_or(|name| name == key || name == title);
     let subjects: Vec<Subject> = found
         .monitors

@@ -56,7 +56,7 @@ pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> Notice {
         verification: news.verification.clone(),
         target: target(monitor),
         step: result.and_then(CheckResult::failing_step).map(|step| (step.number, step.name.clone())),
-        alert_note: monitor.document.text("alert_note").unwrap_or_default().to_owned(),
+        alert_note: monitor.document.alert_note().to_owned(),
         properties: properties(monitor, facts),
         phases: result.map(phases).unwrap_or_default(),
         certificate: result.map(certificate).unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use crate::alerting::Policy;
 use crate::catalog::AccountFacts;
-use crate::domain::{LocationId, Mode};
+use crate::domain::LocationId;
 use crate::evaluate::certificate::ExpiryRule;
 use crate::schema::Monitor;
 
@@ -21,22 +21,22 @@ pub(super) struct Rules {
 
 /// The rules of this version of `monitor`.
 pub(super) fn rules(monitor: &Monitor, facts: &AccountFacts, settings: AlarmSettings) -> Rules {
-    let document = &monitor.document;
+    let wanted = monitor.document.settings();
     let pool: Vec<LocationId> = facts.pool(monitor).into_iter().map(LocationId).collect();
     let plan = monitor.run_plan(&pool);
-    let expiry = document.expiry_rule(facts.certificate_days);
+    let expiry = wanted.certificate_dates.rule(facts.certificate_days);
     let policy = Policy {
         monitor_id: monitor.id,
-        mode: document.text("mode").and_then(Mode::of_name).unwrap_or(Mode::GlobalVerify),
+        mode: wanted.mode,
         home: plan.pool.first().copied().unwrap_or(LocationId(0)),
         plan,
         quorum: facts.quorum,
-        notify_on_error: document.flag("notify_on_error"),
-        notify_on_content_change: document.flag("notify_on_content_change"),
+        notify_on_error: wanted.alerting.notify_on_error,
+        notify_on_content_change: wanted.full_page.is_some_and(|page| page.notify_on_content_change),
         notify_on_expiry: expiry != ExpiryRule::Disabled,
-        traceroute: document.flag("traceroute_on_error"),
+        traceroute: wanted.alerting.traceroute_on_error,
         no_data_runs: settings.no_data_runs,
     };
-    let page = document.page_rule(settings.size_tolerance_percent);
+    let page = wanted.full_page.and_then(|page| page.rule(settings.size_tolerance_percent));
     Rules { policy, expiry, page }
 }

@@ -61,7 +61,7 @@ pub(super) fn notice(told: &Told<'_>, kind: NoticeKind) -> Notice {
         verification: None,
         target: target(monitor),
         step: None,
-        alert_note: monitor.document.text("alert_note").unwrap_or_default().to_owned(),
+        alert_note: monitor.document.alert_note().to_owned(),
         properties: properties(monitor, facts),
         phases: Vec::new(),
         certificate: Value::Null,

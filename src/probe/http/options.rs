@@ -65,7 +65,7 @@ impl Options {
             follows: document.flag("http_follow_redirects"),
             error_302: document.flag("http_302_is_error"),
             error_401: document.flag("http_401_is_error"),
-            expiry: document.expiry_rule(settings.certificate_days),
+            expiry: document.settings().certificate_dates.rule(settings.certificate_days),
             keyword: search::rule(document).map_err(|why| unusable("keyword_string", why))?,
             body_bytes: settings.body_bytes,
             full_page: FullPageRule::of(document).filter(|_| method != Method::HEAD),

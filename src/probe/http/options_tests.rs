@@ -11,7 +11,8 @@ fn options(fields: Value) -> Result<Options, String> {
     let fields = fields.as_object().unwrap().clone();
     values.as_object_mut().unwrap().extend(fields);
     let Value::Object(values) = values else { unreachable!() };
-    let document = Document::trusted(MonitorType::Website, values);
+    let document = Document::new(MonitorType::Website, values)
+        .map_err(|error| format!("{}: {}", error.field, error.reason))?;
     Options::of(&document, &ProbeSettings::default()).map_err(|u| format!("{}: {}", u.field, u.reason))
 }
 

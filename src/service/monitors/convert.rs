@@ -35,16 +35,16 @@ impl Fleet {
         }
         let old = self.changeable(caller, id, if_match)?;
         let document = &old.document;
-        let Some(url) = document.text("url").filter(|_| document.list("api_steps").is_empty()) else {
+        let Some(url) = document.url().filter(|_| !document.has_api_steps()) else {
             return Err(Refusal::Conflict("This monitor has API steps already".to_owned()));
         };
         let step = json!({
             "url": url,
-            "http_method": document.text("http_method").unwrap_or("GET"),
+            "http_method": document.value("http_method").unwrap_or(&json!("GET")),
             "head": {},
             "step_name": "Step 1",
             "step_number": 1,
-            "assertions": document.list("assertions"),
+            "assertions": document.value("assertions").unwrap_or(&json!([])),
         });
         let body = json!({"api_steps": [step], "url": null, "http_method": null, "assertions": null});
         let accepted = accept::patch(document, Form::V3, &Node::from(body), &scene.around())?;

@@ -73,7 +73,7 @@ mod tests {
 
     fn website(values: Value) -> Document {
         let Value::Object(values) = values else { unreachable!() };
-        Document::trusted(MonitorType::Website, values)
+        Document::new(MonitorType::Website, values).unwrap()
     }
 
     #[test]

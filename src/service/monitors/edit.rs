@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::create::saved;
 use super::fleet::{Fleet, IfMatch};
 use super::save::Step;
 use crate::catalog::AccountFacts;
-use crate::domain::{MonitorId, MonitorType, Right};
+use crate::domain::{LocationId, MonitorId, MonitorType, Right};
 use crate::schema::intake::Form;
 use crate::schema::{Document, Monitor, Secrets, accept};
 use crate::service::caller::{Caller, Refusal, Saved};
@@ -37,7 +35,7 @@ impl Fleet {
         }
         let old = self.changeable(caller, id, if_match)?;
         let accepted = accept::patch(&old.document, form, body, &scene.around())?;
-        let document = Arc::new(without_echo(&old, accepted.document, body, scene.facts()));
+        let document = Arc::new(without_echo(&old, accepted.document, body, scene.facts())?);
         let trail = (*old.trail).clone();
         let step = Step::Next { action: "change", old: Box::new(old), document, trail, origin: None };
         let made = self.save_all(caller, vec![step]).await?;
@@ -60,20 +58,22 @@ impl Fleet {
 /// `document` without what only came back as it was shown: a monitor without its own locations is shown with
 /// those of its account, which it goes on to follow. `monitor_uses_own_locations` in the body tells an object
 /// that was read before from a wish.
-fn without_echo(old: &Monitor, document: Document, body: &Node, facts: &AccountFacts) -> Document {
+fn without_echo(
+    old: &Monitor,
+    document: Document,
+    body: &Node,
+    facts: &AccountFacts,
+) -> Result<Document, Refusal> {
     if body.get("monitor_uses_own_locations").is_none() {
-        return document;
+        return Ok(document);
     }
-    let ids = |document: &Document| -> Vec<i64> {
-        let id = |location: &Value| location.get("id").and_then(Value::as_i64);
-        document.list("locations").iter().filter_map(id).collect()
-    };
-    let home = facts.pool(old).first().copied();
-    let same_home = !old.document.is_set("home_location")
-        && document.value("home_location").and_then(Value::as_i64) == home;
-    let same_pool = !old.document.is_set("locations") && ids(&document) == facts.default_locations;
+    let home = facts.pool(old).first().copied().map(LocationId);
+    let defaults = facts.default_locations.iter().copied().map(LocationId);
+    let same_home =
+        !old.document.is_set("home_location") && document.settings().schedule.home_location == home;
+    let same_pool = !old.document.is_set("locations") && document.locations().into_iter().eq(defaults);
     if !same_home && !same_pool {
-        return document;
+        return Ok(document);
     }
     let mut values = document.stored(Secrets::Revealed);
     for (name, same) in [("home_location", same_home), ("locations", same_pool)] {
@@ -81,5 +81,5 @@ fn without_echo(old: &Monitor, document: Document, body: &Node, facts: &AccountF
             values.shift_remove(name);
         }
     }
-    Document::trusted(document.kind(), values)
+    Document::new(document.kind(), values).map_err(|error| Refusal::Faults(vec![error.into()]))
 }

@@ -52,8 +52,14 @@ fn changed(old: &Monitor, fields: &Map<String, Value>, _: &Scene, blame: &mut Bl
     }
     let sound = exchange.found > 0 && exchange.faults.is_empty();
     blame.add(&called(old.id), exchange.faults);
-    // Another password changes nothing that saving warns of.
-    sound.then(|| Accepted { document: Document::trusted(old.kind(), values), warnings: Vec::new() })
+    match Document::new(old.kind(), values) {
+        // Another password changes nothing that saving warns of.
+        Ok(document) => sound.then(|| Accepted { document, warnings: Vec::new() }),
+        Err(error) => {
+            blame.one(&called(old.id), Rule::Conflict, &error.field, error.to_string());
+            None
+        }
+    }
 }
 
 /// Puts one secret in the place of another.

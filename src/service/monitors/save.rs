@@ -129,7 +129,7 @@ impl Fleet {
         let mut reserved =
             Reserved { pending: Arc::clone(&self.pending), customer, places: BTreeMap::default() };
         let Some(plans) = &facts.common.plans else { return Ok(reserved) };
-        let code = |document: &Document| document.text("billing_plancode").unwrap_or_default().to_owned();
+        let code = |document: &Document| document.billing_plancode().to_owned();
         let mut wanted: BTreeMap<String, i64> = BTreeMap::new();
         for step in steps {
             match step {
@@ -390,7 +390,7 @@ fn next(
     now: Timestamp,
 ) -> Monitor {
     caller.login.as_ref().clone_into(&mut trail.modified_by);
-    if old.document.value("script") != document.value("script") {
+    if old.document.script() != document.script() {
         script_changed(&mut trail, caller, now);
     }
     Monitor {
@@ -423,7 +423,7 @@ fn undone(entry: AuditEntry) -> AuditEntry {
 }
 
 fn name(document: &Document) -> &str {
-    document.text("name").unwrap_or_default()
+    document.name()
 }
 
 fn stopped(error: PlanError) -> Refusal {

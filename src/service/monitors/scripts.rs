@@ -47,7 +47,7 @@ fn changed(
     let who = called(old.id);
     let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
     let (current, new) = (text("current_value"), text("new_value"));
-    let script = old.document.text("script").unwrap_or_default();
+    let script = old.document.script().unwrap_or_default();
     let script = if old.kind() == MonitorType::BrowserScript { masked(script) } else { script.into() };
     let count = script.matches(current).count();
     if count == 0 {

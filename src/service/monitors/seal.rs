@@ -23,6 +23,7 @@ pub(super) fn open(vault: &Keyring, kept: KeptMonitor) -> Result<Monitor, VaultE
     let plain = vault.open(&seal_context("monitor", monitor.customer), &sealed)?;
     let secrets: Value = serde_json::from_slice(&plain).map_err(|_| VaultError::Forged)?;
     let (kind, stored) = (monitor.kind(), monitor.document.stored(Secrets::Omitted));
-    monitor.document = Arc::new(Document::with_secrets(kind, stored, secrets));
+    monitor.document =
+        Arc::new(Document::with_secrets(kind, stored, secrets).map_err(|_| VaultError::Forged)?);
     Ok(monitor)
 }

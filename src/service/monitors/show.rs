@@ -78,7 +78,7 @@ impl Fleet {
         let mut found = roster.of(caller.customer, MonitorId(id));
         if found.is_none() && self.parts.ledger.owner_of(MonitorId(id)).await?.is_none() {
             let has_view =
-                |monitor: &Monitor| monitor.customer == caller.customer && monitor.content_view(id).is_some();
+                |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
             found = roster.count(0, has_view).1.and_then(|first| roster.of(caller.customer, first));
             is_view = found.is_some();
         }
@@ -245,7 +245,7 @@ impl Shown<'_> {
     }
 
     fn certificate(&self) -> Option<&crate::catalog::KnownCertificate> {
-        self.facts.certificates.get(&self.monitor.document.value("ssl_cert_id")?.as_i64()?)
+        self.facts.certificates.get(&self.monitor.document.client_certificate()?)
     }
 
     fn script_status(&self) -> String {

@@ -66,7 +66,7 @@ async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> R
         let Some((id, view)) = part("id").zip(part("content_view_id")) else { continue };
         let monitor = bench.parts.roster.of(customer, MonitorId(id));
         // One that is not there is told already.
-        if monitor.is_some_and(|monitor| monitor.content_view(view).is_none()) {
+        if monitor.is_some_and(|monitor| !monitor.has_content_view(view)) {
             let path = format!("monitors[{index}].content_view_id");
             let message = format!("`{path}`: monitor `{id}` has no content view `{view}`");
             views.push(conflict(body, &path, message).given(view.to_string()));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::context::{Bench, HOST};
 use super::draft::{Draft, overlaid, whole};
 use super::usage::users_of;
-use crate::domain::{Record, RecordKind};
+use crate::domain::{LocationId, Record, RecordKind};
 use crate::schema::Document;
 use crate::schema::table::records::LOCATION_RECORD;
 use crate::service::caller::Refusal;
@@ -82,6 +82,6 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusa
 }
 
 fn uses(document: &Document, id: i64) -> bool {
-    document.number("home_location") == id
-        || document.list("locations").iter().any(|entry| entry.get("id") == Some(&json!(id)))
+    let id = LocationId(id);
+    document.settings().schedule.home_location == Some(id) || document.locations().contains(&id)
 }

@@ -45,7 +45,7 @@ fn warnings(bench: &Bench<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec
     };
     let (window, interval) = (
         fields.get("window").and_then(Value::as_i64).unwrap_or_default(),
-        monitor.document.number("interval"),
+        i64::from(monitor.document.settings().schedule.interval),
     );
     if window >= interval {
         return Vec::new();

@@ -64,10 +64,9 @@ fn values(fields: &Map<String, Value>) -> BTreeMap<i64, String> {
 
 /// Whether a monitor has the property, with that value when one is named.
 fn has(document: &crate::schema::Document, property: i64, value: Option<i64>) -> bool {
-    document.list("custom_properties").iter().any(|entry| {
-        entry.get("id") == Some(&json!(property))
-            && value.is_none_or(|value| entry.get("value_id") == Some(&json!(value)))
-    })
+    document
+        .custom_properties()
+        .any(|own| own.id == property && value.is_none_or(|value| own.value_id == value))
 }
 
 /// Gives every value its number: the one that it names, that of the same text before, or a new one.

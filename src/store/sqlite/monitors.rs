@@ -182,13 +182,14 @@ fn monitor(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     let values: Map<String, Value> = place.json(row, 6, "document")?.unwrap_or_default();
     let origin: i64 = row.get(7)?;
     let trail: Option<Trail> = place.json(row, 8, "trail")?;
+    let document = Document::new(kind, values).map_err(|error| place.undecodable("document", error))?;
     Ok(Monitor {
         id: MonitorId(row.get(0)?),
         customer: CustomerId(row.get(1)?),
         origin: place.known("origin", origin, joined(origin, row.get(2)?))?,
         revision: Revision(row.get(4)?),
         modified_at: Timestamp::from_micros(row.get(5)?),
-        document: Arc::new(Document::trusted(kind, values)),
+        document: Arc::new(document),
         trail: trail.map(Arc::new).unwrap_or_default(),
     })
 }

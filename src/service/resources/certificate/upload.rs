@@ -109,7 +109,7 @@ async fn parsed(given: Given, client: bool) -> Result<Result<Parsed, String>, Re
 /// One that a monitor names stays.
 pub(in crate::service::resources) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
     let names = |document: &crate::schema::Document| {
-        ["ssl_cert_id", "ca_cert_id"].iter().any(|field| document.number(field) == old.id)
+        [document.client_certificate(), document.authority()].contains(&Some(old.id))
     };
     match users_of(bench.parts, Some(old.customer), names) {
         Some(users) => Err(Refusal::Conflict(format!("{users} this certificate; take it from them first"))),

@@ -1,0 +1,32 @@
+//! The runs of a monitor, from its settings.
+
+use super::monitor::Monitor;
+use crate::domain::{LocationId, Mode, MonitorType};
+use crate::schedule::{RunPlan, Slots};
+
+impl Monitor {
+    /// The runs of this version over `pool`, its own locations or those of its account, in their order.
+    #[must_use]
+    pub fn run_plan(&self, pool: &[LocationId]) -> RunPlan {
+        let settings = self.document.settings();
+        let (schedule, mode) = (settings.schedule, settings.mode);
+        let rotates = schedule.rotate_locations && mode != Mode::Primary;
+        let mut pool = pool.to_vec();
+        pool.sort_by_key(|location| Some(*location) != schedule.home_location);
+        let per_run = match usize::from(schedule.monitor_location_count) {
+            // Each location would send a message of its own through the same mailbox (behaviour.md 4).
+            _ if self.kind() == MonitorType::EmailRoundTrip => 1,
+            0 => mode.own_count(pool.len(), rotates),
+            count => count.min(pool.len()),
+        };
+        let attempts = if schedule.retry_on_failure { 2 } else { 1 };
+        RunPlan {
+            slots: Slots::new(self.id, self.interval(), self.offset()),
+            pool,
+            per_run: per_run.max(1),
+            rotates,
+            staggered: mode == Mode::RoundRobin,
+            longest: self.longest_attempt() * attempts,
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What a monitor alerts of.
+
+use serde::Deserialize;
+
+use crate::evaluate::certificate::ExpiryRule;
+use crate::evaluate::page::PageRule;
+
+/// What is sent when a check fails: of every type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct AlertingSettings {
+    /// Whether errors, their end, missing data and traceroutes alert.
+    pub notify_on_error: bool,
+    /// Whether a traceroute runs when the target cannot be reached.
+    pub traceroute_on_error: bool,
+}
+
+/// How full pages are loaded and compared: of types that load pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct FullPageSettings {
+    /// Minutes between two full pages; below 0 is never.
+    pub interval_fullpage: i16,
+    /// Seconds that one object of the page may take.
+    pub fullpage_object_timeout: u16,
+    /// Whether a change of the set of objects is judged.
+    pub check_fullpage_missing_objects: bool,
+    /// Whether a change of the sizes of objects is judged.
+    pub check_fullpage_object_sizes: bool,
+    /// Whether problems of the full page are errors and not warnings.
+    pub notify_on_fullpage_errors: bool,
+    /// Whether a change of the page alerts.
+    pub notify_on_content_change: bool,
+}
+
+impl FullPageSettings {
+    /// What is compared between full pages; `None` when nothing is.
+    #[must_use]
+    pub fn rule(&self, tolerance_percent: u32) -> Option<PageRule> {
+        let (objects, sizes) = (self.check_fullpage_missing_objects, self.check_fullpage_object_sizes);
+        let is_error = self.notify_on_fullpage_errors;
+        (objects || sizes).then_some(PageRule { objects, sizes, tolerance_percent, is_error })
+    }
+}
+
+/// Which dates of certificates are judged: of websites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct CertificateDateSettings {
+    /// Which dates are judged.
+    pub check_ssl_expiration_dates: CertificateDates,
+}
+
+/// Which dates of certificates are judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub enum CertificateDates {
+    /// None.
+    #[default]
+    Disabled,
+    /// Those that are past.
+    Expired,
+    /// Those that are past or near.
+    Expiring,
+}
+
+impl CertificateDates {
+    /// The rule; `days` before the end is near.
+    #[must_use]
+    pub const fn rule(self, days: u32) -> ExpiryRule {
+        match self {
+            Self::Disabled => ExpiryRule::Disabled,
+            Self::Expired => ExpiryRule::Expired,
+            Self::Expiring => ExpiryRule::Expiring { days },
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The settings of `browserscript`.
+
+use serde::Deserialize;
+
+/// A script played in a browser.
+#[derive(Clone, Debug, Deserialize)]
+pub struct BrowserSettings<'a> {
+    /// The page, or the base of the script's URLs.
+    pub url: Option<&'a str>,
+    /// The script.
+    pub script: Option<&'a str>,
+    /// The browser.
+    pub browser_type: BrowserType,
+    /// Parts with a status of their own.
+    #[serde(borrow)]
+    pub content_views: Vec<ContentViewSettings<'a>>,
+    /// Whether playback goes on after a step that timed out.
+    pub continue_playback_on_timeout: bool,
+    /// When the keyword is judged.
+    pub keyword_action: KeywordAction,
+    /// Profile of the settings; 0 is none.
+    pub subtype: Option<i64>,
+    /// Whether failed documents of other domains fail the step.
+    pub third_party_document_errors: bool,
+    /// Whether requests to the script's site carry a W3C traceparent.
+    pub transaction_trace: bool,
+    /// Whether paint, layout shift and load of each step are kept.
+    pub user_experience_enabled: bool,
+    /// Whether only those of the top document are.
+    pub user_experience_base_page_only: bool,
+    /// What is kept of the pages.
+    pub capture: CaptureSettings,
+    /// Most steps that the script may have.
+    pub transaction_steps_allowed: i64,
+}
+
+/// The limit of a step.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct StepTimeoutSettings {
+    /// Seconds that a step may take; 0 is no limit of its own.
+    pub step_timeout: Option<u16>,
+}
+
+/// A browser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum BrowserType {
+    /// Mozilla Firefox.
+    Firefox,
+    /// Google Chrome.
+    #[serde(rename = "Google Chrome")]
+    Chrome,
+    /// Internet Explorer.
+    #[serde(rename = "Internet Explorer")]
+    InternetExplorer,
+}
+
+/// When the keyword is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum KeywordAction {
+    /// Once.
+    #[serde(rename = "Generate an error")]
+    Once,
+    /// When it is there, or the time is over.
+    #[serde(rename = "Continue waiting")]
+    Wait,
+}
+
+/// What is kept of a page at which moments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct CaptureSettings {
+    /// At which moments something is kept.
+    pub level: CaptureLevel,
+    /// Format of screenshots.
+    pub mimetype: ScreenshotFormat,
+    /// Whether HTTP headers are kept.
+    pub headers: bool,
+    /// Whether a screenshot is kept.
+    pub images: bool,
+    /// Whether the source of the page is kept.
+    pub sources: bool,
+}
+
+/// At which moments something is kept of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum CaptureLevel {
+    /// Never.
+    Disabled,
+    /// When the script failed.
+    #[serde(rename = "Error Only")]
+    ErrorOnly,
+    /// After each action, when the script failed.
+    #[serde(rename = "All Actions on Error")]
+    ActionsOnError,
+    /// After each action.
+    #[serde(rename = "All Actions")]
+    Actions,
+    /// After each event, when the script failed.
+    #[serde(rename = "All Events on Error")]
+    EventsOnError,
+    /// After each event.
+    #[serde(rename = "All Events")]
+    Events,
+}
+
+/// Format of screenshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum ScreenshotFormat {
+    /// JPEG.
+    #[serde(rename = "image/jpeg")]
+    Jpeg,
+    /// PNG.
+    #[serde(rename = "image/png")]
+    Png,
+}
+
+/// A part of a script with a status and alerts of its own.
+#[derive(Clone, Debug, Deserialize)]
+pub struct ContentViewSettings<'a> {
+    /// Its id.
+    pub id: i64,
+    /// Whether its errors alert.
+    pub notify_on_error: bool,
+    /// Whether errors of the script count as its own.
+    pub inherit_global_errors: bool,
+    /// What people call it.
+    pub name: Option<&'a str>,
+    /// Objects whose URL fits one of these belong to it.
+    #[serde(borrow)]
+    pub url_patterns: Vec<&'a str>,
+    /// Steps of the script that belong to it.
+    pub steps: Vec<u64>,
+}

@@ -1,0 +1,125 @@
+//! How connections to a target are made.
+
+use std::num::NonZeroU16;
+
+use serde::Deserialize;
+
+/// The port of the service.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct PortSettings {
+    /// The port; without it that of the protocol.
+    pub port: Option<NonZeroU16>,
+}
+
+/// Which address stands for a host name.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct AddressSettings<'a> {
+    /// Address that is asked when `resolve_dns` is false.
+    pub ipv4: Option<&'a str>,
+    /// Whether the name is resolved afresh for each attempt.
+    pub resolve_dns: bool,
+}
+
+/// How far a TLS certificate is trusted.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct TrustSettings {
+    /// Whether chain, name and dates of the certificate must hold.
+    pub verify_certificate: bool,
+    /// A private authority that is trusted beside the system's.
+    pub ca_cert_id: Option<i64>,
+}
+
+/// The client certificate.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct ClientCertificateSettings {
+    /// The certificate.
+    pub ssl_cert_id: Option<i64>,
+    /// Whether it is shown.
+    pub use_client_ssl_cert: bool,
+}
+
+impl ClientCertificateSettings {
+    /// The certificate that is shown.
+    #[must_use]
+    pub fn shown(&self) -> Option<i64> {
+        self.ssl_cert_id.filter(|&id| self.use_client_ssl_cert && id != 0)
+    }
+}
+
+/// The version of TLS.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct TlsVersionSettings {
+    /// The one version to speak.
+    pub use_ssl_version: SslVersion,
+}
+
+/// A version of TLS or SSL that can be pinned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum SslVersion {
+    /// The best of TLS 1.2 and 1.3.
+    #[serde(rename = "")]
+    Best,
+    /// SSL 2.0.
+    #[serde(rename = "2")]
+    Ssl2,
+    /// SSL 3.0.
+    #[serde(rename = "3")]
+    Ssl3,
+    /// TLS 1.0.
+    #[serde(rename = "10")]
+    Tls10,
+    /// TLS 1.1.
+    #[serde(rename = "11")]
+    Tls11,
+    /// TLS 1.2.
+    #[serde(rename = "12")]
+    Tls12,
+}
+
+impl SslVersion {
+    /// Its word in the field table.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Best => "",
+            Self::Ssl2 => "2",
+            Self::Ssl3 => "3",
+            Self::Tls10 => "10",
+            Self::Tls11 => "11",
+            Self::Tls12 => "12",
+        }
+    }
+}
+
+/// Which family of addresses.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct AddressFamilySettings {
+    /// Which family of addresses.
+    pub ipv6_enabled: Ipv6,
+}
+
+/// Which family of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum Ipv6 {
+    /// IPv4 only.
+    Disabled,
+    /// IPv6, and then IPv4.
+    Preferred,
+    /// IPv6 only.
+    Enforced,
+}
+
+/// A forward proxy of the settings.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct ProxySettings {
+    /// The proxy that the check goes through.
+    pub proxy_id: Option<i64>,
+}
+
+impl ProxySettings {
+    /// The proxy that the check goes through.
+    #[must_use]
+    pub fn id(&self) -> Option<i64> {
+        self.proxy_id.filter(|&id| id != 0)
+    }
+}

@@ -1,0 +1,98 @@
+//! Why settings cannot be used: which field, its value, and what is wrong with it.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::schema::field::Field;
+use crate::syntax::source::Place;
+use crate::syntax::{FieldFault, MASK, Rule, shortened};
+
+/// A field whose value cannot be used.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InvalidSettings {
+    /// Path of the field, such as `mode` or `api_steps[0].url`.
+    pub field: String,
+    /// Its value as messages show it; `None` when it has none.
+    pub value: Option<String>,
+    /// What is wrong with it, and what is allowed.
+    pub reason: String,
+}
+
+impl InvalidSettings {
+    /// An error whose field is not known yet.
+    pub(in crate::schema) fn because(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), ..Self::default() }
+    }
+
+    /// The error of `field`, which is `value`.
+    #[must_use]
+    pub(in crate::schema) fn of_field(mut self, field: &Field, value: &Value) -> Self {
+        self = self.inside(field.name).of_value(value);
+        if field.secret || field.is_script() {
+            self.value = Some(MASK.to_owned());
+        }
+        self
+    }
+
+    /// The error of `value`, unless the value that it is of is known already.
+    #[must_use]
+    pub(in crate::schema) fn of_value(mut self, value: &Value) -> Self {
+        self.value = self.value.or_else(|| Some(shown(value)));
+        self
+    }
+
+    /// The error of what `outer` names: a field, or a place in a list such as `[2]`.
+    #[must_use]
+    pub(in crate::schema) fn inside(mut self, outer: &str) -> Self {
+        let dot = if self.field.is_empty() || self.field.starts_with('[') { "" } else { "." };
+        self.field = format!("{outer}{dot}{}", self.field);
+        self
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => shortened(text),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "a map".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+impl fmt::Display for InvalidSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.value {
+            Some(value) => write!(f, "`{}` is `{value}`: {}", self.field, self.reason),
+            None => write!(f, "`{}`: {}", self.field, self.reason),
+        }
+    }
+}
+
+impl std::error::Error for InvalidSettings {}
+
+impl From<InvalidSettings> for FieldFault {
+    fn from(error: InvalidSettings) -> Self {
+        let message = error.to_string();
+        let fault = Self::new(Rule::Type, error.field, Place::default(), message);
+        match error.value {
+            Some(value) => fault.given(value),
+            None => fault,
+        }
+    }
+}
+
+impl serde::de::Error for InvalidSettings {
+    fn custom<T: fmt::Display>(reason: T) -> Self {
+        Self::because(reason.to_string())
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::because("it is missing").inside(field)
+    }
+
+    fn unknown_variant(_: &str, expected: &'static [&'static str]) -> Self {
+        let allowed: Vec<_> = expected.iter().map(|choice| format!("`{choice}`")).collect();
+        Self::because(format!("it must be one of {}", allowed.join(", ")))
+    }
+}

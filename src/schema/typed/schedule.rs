@@ -1,0 +1,94 @@
+//! When and where a monitor runs.
+
+use serde::Deserialize;
+
+use crate::domain::{LocationId, Mode};
+
+/// How often, how long and at how many locations a monitor runs: of every type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct ScheduleSettings {
+    /// Whether runs are planned.
+    pub enabled: bool,
+    /// Minutes between two runs.
+    pub interval: u16,
+    /// Seconds of one attempt; of one page load in a browser.
+    pub timeout: u16,
+    /// Whether each run takes the next locations of the pool.
+    pub rotate_locations: bool,
+    /// Locations of a run; 0 is what the mode does by itself.
+    pub monitor_location_count: u16,
+    /// First location, and the one that alerts in mode Primary.
+    pub home_location: Option<LocationId>,
+    /// Whether a failure is tried again at once, at the same location.
+    pub retry_on_failure: bool,
+    /// Whether checks out of schedule are permitted.
+    pub allow_internal_testing: bool,
+}
+
+/// Which locations a run has: of every type but those of handsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct ModeSettings {
+    /// Which locations a run has, and which of them alert.
+    #[serde(with = "ModeName")]
+    pub mode: Mode,
+}
+
+/// The names of the modes in the field table.
+#[derive(Deserialize)]
+#[serde(remote = "Mode")]
+enum ModeName {
+    #[serde(rename = "Global Verify")]
+    GlobalVerify,
+    Primary,
+    #[serde(rename = "Global Notify")]
+    GlobalNotify,
+    #[serde(rename = "Round Robin")]
+    RoundRobin,
+    #[serde(rename = "SLA (MultiPOP)")]
+    MultiPop,
+}
+
+/// When tests on handsets run, and on which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct HandsetSettings {
+    /// Which handsets a run uses.
+    pub mode: HandsetMode,
+    /// Minutes after 00:00 UTC at which the grid of runs starts.
+    pub monitor_offset: Option<u16>,
+}
+
+/// Which handsets a run uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub enum HandsetMode {
+    /// One after another.
+    #[serde(rename = "One Handset (Rotated)")]
+    Rotated,
+    /// All at once.
+    #[serde(rename = "All Handsets Simultaneously")]
+    Simultaneous,
+}
+
+/// Which locations and custom properties a monitor names: of every type.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct PoolSettings {
+    /// Its own pool of locations; empty is that of the account.
+    pub locations: Vec<LocationReference>,
+    /// Values of the account's properties.
+    pub custom_properties: Vec<PropertyReference>,
+}
+
+/// A location of a monitor's pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct LocationReference {
+    /// Its id.
+    pub id: LocationId,
+}
+
+/// A value that a monitor has of a custom property of its account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct PropertyReference {
+    /// The property.
+    pub id: i64,
+    /// Its value.
+    pub value_id: i64,
+}
