@@ -1,0 +1,174 @@
+//! Small crates with circles and forbidden imports in every form that Rust knows: the reader has to find them.
+
+use super::imports::Edge;
+use super::modules::{Files, Modules};
+
+/// A crate with these files below `src/`; `lib.rs` declares what stands at the top.
+fn planted(files: &[(&str, &str)]) -> Modules {
+    let mut all = Files::new();
+    let mut lib = Vec::new();
+    for (path, text) in files {
+        all.insert(format!("src/{path}"), (*text).to_owned());
+        let top = path.trim_end_matches("/mod.rs").trim_end_matches(".rs");
+        if !top.contains('/') {
+            lib.push(format!("pub mod {top};"));
+        }
+    }
+    all.insert("src/lib.rs".to_owned(), lib.join("\n"));
+    let modules = Modules::read(&all);
+    assert!(modules.missing.is_empty(), "{:?}", modules.missing);
+    modules
+}
+
+/// `b` imports `a`; each of these texts of `a` closes the circle.
+#[test]
+fn a_circle_is_found_in_every_form() {
+    for text in [
+        "use crate::b::B;",
+        "use crate::{b::B};",
+        "use crate::b;",
+        "use crate::b::{self as other, B};",
+        "use crate::b::B as Renamed;",
+        "use crate::b::*;",
+        "use super::b::B;",
+        "use self::super::b::B;",
+        "pub use crate::b::B;",
+        "fn f() { let _ = crate::b::B; }",
+        "fn f() { use crate::b::B; }",
+        "fn f() -> super::b::B { todo!() }",
+        "type T = Vec<Option<crate::b::B>>;",
+        "impl crate::b::Trait for A {}",
+        "impl<T: crate::b::Trait> A {}",
+        "fn f() { <A as crate::b::Trait>::g() }",
+        "fn f() { println!(\"{:?}\", crate::b::B); }",
+        "fn f() { assert!(matches!(x, super::b::B { .. })); }",
+        "fn f() { tokio::select! { x = crate::b::f() => {} } }",
+        "macro_rules! m { () => { $crate::b::B } }",
+        "#[derive(Serialize)] struct S { #[serde(with = \"crate::b\")] x: u8 }",
+        "#[derive(Serialize)] struct S { #[serde(serialize_with = \"super::b::write\")] x: u8 }",
+        "#[crate::b::attribute] fn f() {}",
+        "mod inner { use super::super::b::B; }",
+        "mod inner { fn f() { crate::b::f() } }",
+        "#[path = \"elsewhere.rs\"] mod inner;",
+    ] {
+        let elsewhere = ("elsewhere.rs", "use crate::b::B;");
+        let files = [
+            ("a.rs", &*format!("pub struct A;\n{text}")),
+            ("b.rs", "use crate::a::A; pub struct B; pub trait Trait {}"),
+        ];
+        let [a, b] = files;
+        let with_file: Vec<_> =
+            [a, b].into_iter().chain(text.contains("#[path").then_some(elsewhere)).collect();
+        let circles = if text.contains("#[path") {
+            circles_of_moved(&with_file)
+        } else {
+            planted(&with_file).circles()
+        };
+        assert!(!circles.is_empty(), "not found: {text}");
+    }
+}
+
+/// As [`planted`], for a file that only a `#[path]` names: the circle goes over three files then.
+fn circles_of_moved(files: &[(&str, &str)]) -> Vec<Vec<(String, String)>> {
+    let mut all: Files =
+        files.iter().map(|(path, text)| (format!("src/{path}"), (*text).to_owned())).collect();
+    all.insert("src/b.rs".to_owned(), "use crate::a::inner::X; pub struct B;".to_owned());
+    all.insert("src/lib.rs".to_owned(), "mod a; mod b;".to_owned());
+    Modules::read(&all).circles()
+}
+
+#[test]
+fn a_circle_is_found_through_folders_and_re_exports() {
+    for files in [
+        // Between a child and the logic of its parent.
+        &[
+            ("net/mod.rs", "mod dial; fn f() { dial::dial() } pub struct Net;"),
+            ("net/dial.rs", "use super::Net; pub fn dial() {}"),
+        ] as &[(&str, &str)],
+        // Between siblings, through what their parent passes on.
+        &[
+            ("net/mod.rs", "mod one; mod two; pub use one::One; pub use two::Two;"),
+            ("net/one.rs", "use super::Two; pub struct One;"),
+            ("net/two.rs", "use super::One; pub struct Two;"),
+        ],
+        // Through a re-export that a third module renames.
+        &[
+            ("net/mod.rs", "mod one; pub use one::One as First;"),
+            ("net/one.rs", "use crate::user::User; pub struct One;"),
+            ("front.rs", "pub use crate::net::First as Face;"),
+            ("user.rs", "use crate::front::Face; pub struct User;"),
+        ],
+        // Through `*` of a parent that passes on.
+        &[
+            ("net/mod.rs", "mod one; mod two; pub use one::One; pub use two::Two;"),
+            ("net/one.rs", "use super::*; pub struct One;"),
+            ("net/two.rs", "use super::one::One; pub struct Two;"),
+        ],
+        // Three files.
+        &[
+            ("a.rs", "use crate::b::B; pub struct A;"),
+            ("b.rs", "use crate::c::C; pub struct B;"),
+            ("c.rs", "use crate::a::A; pub struct C;"),
+        ],
+        // Within a file of a folder that stands beside it.
+        &[("a.rs", "pub mod deep; use deep::D; pub struct A;"), ("a/deep.rs", "use super::A; pub struct D;")],
+    ] {
+        assert!(!planted(files).circles().is_empty(), "not found: {files:?}");
+    }
+}
+
+#[test]
+fn what_is_no_circle_is_not_taken_for_one() {
+    for files in [
+        // Tests may look back.
+        &[
+            ("a.rs", "pub struct A; #[cfg(test)] mod tests { use crate::b::B; }"),
+            ("b.rs", "use crate::a::A; pub struct B;"),
+        ] as &[(&str, &str)],
+        &[
+            ("a.rs", "pub struct A; #[cfg(test)] fn f() { crate::b::f() }"),
+            ("b.rs", "use crate::a::A; pub struct B;"),
+        ],
+        // A parent declares and passes on, children take from below.
+        &[
+            ("net/mod.rs", "mod one; mod two; pub use one::One; pub use two::Two;"),
+            ("net/one.rs", "pub struct One;"),
+            ("net/two.rs", "use super::One; pub struct Two;"),
+        ],
+        // Comments and documentation import nothing, nor does a visibility.
+        &[
+            ("a.rs", "//! As [`crate::b::B`].\n/// See [`crate::b::B`].\npub struct A; // crate::b::B"),
+            ("b.rs", "use crate::a::A; pub struct B;"),
+        ],
+        &[("net/mod.rs", "mod one; pub use one::One;"), ("net/one.rs", "pub(in crate::net) struct One;")],
+        // Other crates may be named like modules.
+        &[
+            ("a.rs", "use ::b::B; pub struct A; fn f() { ::b::f() }"),
+            ("b.rs", "use crate::a::A; pub struct B;"),
+        ],
+    ] {
+        let circles = planted(files).circles();
+        assert!(circles.is_empty(), "{files:?}: {circles:?}");
+    }
+}
+
+#[test]
+fn imports_are_resolved_to_the_module_that_defines() {
+    let modules = planted(&[
+        ("store/mod.rs", "mod page; pub use page::Page;"),
+        ("store/page.rs", "pub struct Page;"),
+        ("service/mod.rs", "pub mod views; pub use crate::store::Page as Shown;"),
+        ("service/views.rs", "pub use super::Shown;"),
+        (
+            "api.rs",
+            "use crate::service::views::Shown; fn f() { format!(\"{}\", crate::service::Shown::new()); }",
+        ),
+    ]);
+    let edges = modules.edges();
+    let of_api: Vec<&Edge> = edges.iter().filter(|edge| edge.from == ["api"]).collect();
+    assert_eq!(of_api.len(), 2, "{of_api:?}");
+    for edge in of_api {
+        assert_eq!(edge.target.module, ["store", "page"], "{edge:?}");
+        assert!(edge.target.through.is_some(), "{edge:?}");
+    }
+}
