@@ -1,10 +1,7 @@
 //! One attempt: bounded in time, cancellable, its panics contained.
 
-use crate::sync::{Mutex, MutexGuard};
 use std::any::Any;
-use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -12,61 +9,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::assignment::Assignment;
-use super::connectivity::Connectivity;
-use super::contract::Silence;
-use super::pulse::Pulse;
-use crate::clock::Clock;
-use crate::domain::{Failure, FailureKind, Fault, MonitorId, Observation, Phase, Timestamp};
-use crate::net::{Deadline, Net};
+use super::place::Place;
+use crate::domain::{Failure, FailureKind, Fault, Observation, Phase};
+use crate::net::Deadline;
 use crate::probe::Context;
-
-/// Where attempts are made.
-#[derive(Clone)]
-pub struct Place {
-    /// The network of this location.
-    pub net: Arc<Net>,
-    /// For wall time.
-    pub clock: Arc<dyn Clock>,
-    /// Tells whether this process stood still; `None` where nobody beats it, as on a terminal.
-    pub pulse: Option<Arc<Pulse>>,
-    /// Tells whether this location can reach anything; `None` where nobody named what it should reach.
-    pub connectivity: Option<Arc<Connectivity>>,
-    /// Tells when monitors rest; `None` where they never do.
-    pub silence: Option<Arc<dyn Silence>>,
-    /// Whether HTTP exchanges are kept of checks that pass too.
-    pub record: bool,
-    /// When the objects of pages were loaded last, by the checks that were made here.
-    pub full_pages: Arc<FullPages>,
-    /// Whether the check was asked for out of the schedule, as to verify a failure: then a full page is due.
-    pub on_order: bool,
-}
-
-/// When the objects of each page were loaded last. Remembers only what happened since the start of this process;
-/// what was before stands in the assignments.
-#[derive(Debug, Default)]
-pub struct FullPages(Mutex<HashMap<MonitorId, Timestamp>>);
-
-impl FullPages {
-    /// Start of the last check of `monitor` that loaded them.
-    #[must_use]
-    pub fn last(&self, monitor: MonitorId) -> Option<Timestamp> {
-        self.lock().get(&monitor).copied()
-    }
-
-    /// Notes that the check of `monitor` that began at `started_at` did.
-    pub fn note(&self, monitor: MonitorId, started_at: Timestamp) {
-        self.lock().insert(monitor, started_at);
-    }
-
-    /// Forgets a monitor that is gone.
-    pub fn forget(&self, monitor: MonitorId) {
-        self.lock().remove(&monitor);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<MonitorId, Timestamp>> {
-        self.0.lock()
-    }
-}
 
 /// Makes one attempt of `assignment`. It ends at its timeout even when the probe does not keep it, and at
 /// once when `cancel` is set; a panic of the probe becomes a failure of ours.
@@ -98,27 +44,6 @@ const GRACE: Duration = Duration::from_millis(100);
 
 /// An attempt that ended this much after its timeout was not watched: the process stood still.
 const OVERDUE: Duration = Duration::from_secs(2);
-
-impl Place {
-    /// A place on `net` that knows nothing of itself.
-    #[must_use]
-    pub fn new(net: Arc<Net>, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            net,
-            clock,
-            pulse: None,
-            connectivity: None,
-            silence: None,
-            record: false,
-            full_pages: Arc::default(),
-            on_order: false,
-        }
-    }
-
-    fn stood_still_since(&self, start: Timestamp) -> bool {
-        self.pulse.as_ref().is_some_and(|pulse| pulse.stood_still(start, self.clock.now()))
-    }
-}
 
 async fn bounded(
     assignment: &Assignment,

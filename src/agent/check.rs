@@ -6,7 +6,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::assignment::Assignment;
 use super::attempt;
-use super::attempt::{Place, excuse};
+use super::attempt::excuse;
+use super::place::Place;
 use crate::domain::{
     Attempt, Capture, CheckResult, FailureKind, Observation, Outcome, Status, Timestamp, Verdict,
 };

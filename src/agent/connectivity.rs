@@ -1,21 +1,17 @@
 //! Whether this location can reach anything at all: asked when a check failed (behaviour.md 5 "Own-connectivity
 //! targets").
 
-use crate::sync::{Mutex, MutexGuard};
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
-use super::assignment::Assignment;
-use super::attempt::Place;
 use crate::clock::Clock;
-use crate::domain::{FailureKind, Observation, Timestamp};
+use crate::domain::{FailureKind, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, Trace, end_by_reset};
+use crate::sync::{Mutex, MutexGuard};
 
 /// Asks a few targets that are thought never to fail together. However many checks fail, they are asked once at
 /// a time; an answer counts for every failure that came before the question.
@@ -50,7 +46,7 @@ impl Connectivity {
     }
 
     /// Whether none of the targets could be reached at some time between `start` and now.
-    async fn was_lost_since(&self, start: Timestamp) -> bool {
+    pub(super) async fn was_lost_since(&self, start: Timestamp) -> bool {
         let failed_at = Instant::now();
         let _turn = self.turn.lock().await;
         let seen = *self.seen();
@@ -103,33 +99,4 @@ fn tell(reached: bool) {
     } else {
         tracing::warn!("no own-connectivity target answers; failures count as unknown");
     }
-}
-
-impl Place {
-    /// Whether the failures that were seen since `start` are those of this location.
-    pub(super) async fn was_cut_off(
-        &self,
-        assignment: &Assignment,
-        seen: &[Observation],
-        start: Timestamp,
-        cancel: &CancellationToken,
-    ) -> bool {
-        let Some(connectivity) = self.connectivity.as_ref().filter(|_| !is_loopback(assignment, seen)) else {
-            return false;
-        };
-        tokio::select! {
-            lost = connectivity.was_lost_since(start) => lost,
-            () = cancel.cancelled() => false,
-        }
-    }
-}
-
-/// Whether the target is this host, which needs no network.
-fn is_loopback(assignment: &Assignment, seen: &[Observation]) -> bool {
-    if let Some(address) = seen.iter().rev().find_map(|observation| observation.address) {
-        return address.ip().to_canonical().is_loopback();
-    }
-    let target = assignment.probe.target().unwrap_or_default();
-    let named = target == "localhost" || target.ends_with(".localhost");
-    named || target.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }

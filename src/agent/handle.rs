@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::agenda::Reply;
 use super::assignment::Assignment;
+use super::order::{OrderError, Reply};
 use crate::domain::{CheckResult, MonitorId};
 
 /// A change of what is planned.
@@ -21,20 +21,6 @@ pub enum Change {
         /// Whether its running check is cancelled too; its result is delivered in any case.
         cancel: bool,
     },
-}
-
-/// Why an order was not carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OrderError {
-    /// The monitor is not planned here.
-    #[error("the monitor is not planned at this location")]
-    Unknown,
-    /// Too many checks wait already.
-    #[error("too many checks wait for a place; try again later")]
-    Busy,
-    /// The runner shuts down.
-    #[error("the runner is shutting down")]
-    Stopped,
 }
 
 /// The runner has shut down or is about to.

@@ -12,13 +12,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::agenda::{Agenda, Start};
-use super::attempt::Place;
 use super::backlog::MissedSeries;
 use super::check;
 use super::check::silenced;
 use super::contract::ResultSink;
 use super::gate::Limits;
 use super::handle::{Change, Command, RunnerHandle, Snapshot};
+use super::place::Place;
 use super::pulse::Pulse;
 use crate::domain::{CheckResult, Timestamp};
 use crate::probe::Weight;

@@ -91,7 +91,7 @@ pub(super) fn capabilities(
     }
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("chrome"));
-    all.insert("acceptInsecureCerts".into(), json!(super::house::takes_any_certificate(wish)));
+    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::takes_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     all.insert("goog:loggingPrefs".into(), json!({ "browser": "ALL", "performance": "ALL" }));

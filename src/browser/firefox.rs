@@ -119,7 +119,7 @@ pub(super) fn capabilities(wish: &Wish, proxy: SocketAddr, binaries: Option<&Bin
     }
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("firefox"));
-    all.insert("acceptInsecureCerts".into(), json!(super::house::takes_any_certificate(wish)));
+    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::takes_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     all.insert("webSocketUrl".into(), json!(true));

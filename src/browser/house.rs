@@ -9,12 +9,13 @@ use fantoccini::{Client, ClientBuilder};
 use serde_json::Value;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
-use super::binaries::{self, Binaries};
+use super::binaries::Binaries;
 use super::config::{HouseConfig, Remote};
-use super::fault::{self, launch};
+use super::fault::launch;
 use super::keeper::{Held, Keeper};
+use super::tls_rules::bridges;
 use super::wish::{BrowserKind, Wish};
-use super::{addon, chrome, firefox, remote};
+use super::{addon, binaries, chrome, fault, firefox, remote};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Phase};
 use crate::forward_proxy::{BlockedHosts, Forward, ForwardRules, Peers};
 use crate::net::{Deadline, Net, TlsOptions};
@@ -60,19 +61,6 @@ impl Default for House {
     fn default() -> Self {
         Self::new(HouseConfig::default())
     }
-}
-
-/// Whether the browser takes any certificate: where none is verified, and where the forward proxy does it
-/// ([`House::rules`]).
-pub(super) fn takes_any_certificate(wish: &Wish) -> bool {
-    !wish.verify || bridges(wish)
-}
-
-/// Whether TLS to targets is spoken by the forward proxy: for what a browser cannot be given for one session, and to
-/// put the trace into requests of the site alone. Browsers add header fields to all requests or to those of one
-/// window, and each in a way of its own.
-fn bridges(wish: &Wish) -> bool {
-    wish.ca.is_some() || wish.client_certificate.is_some() || wish.trace.is_some()
 }
 
 impl House {

@@ -16,6 +16,7 @@ mod picture;
 mod remote;
 mod session;
 mod sieve;
+mod tls_rules;
 mod trouble;
 mod wish;
 

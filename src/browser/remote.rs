@@ -6,9 +6,9 @@ use fantoccini::{Client, ClientBuilder};
 use serde_json::json;
 
 use super::config::Remote;
-use super::fault::{self, launch};
+use super::fault::launch;
 use super::wish::{BrowserKind, Wish};
-use super::{chrome, firefox};
+use super::{chrome, fault, firefox};
 use crate::domain::{Failure, FailureKind};
 use crate::forward_proxy::Forward;
 use crate::net::{Deadline, Endpoint, Net, Trace};
@@ -49,7 +49,7 @@ pub(super) async fn open(
 fn explorer(wish: &Wish, proxy: std::net::SocketAddr) -> Capabilities {
     let mut all = Capabilities::new();
     all.insert("browserName".into(), json!("internet explorer"));
-    all.insert("acceptInsecureCerts".into(), json!(super::house::takes_any_certificate(wish)));
+    all.insert("acceptInsecureCerts".into(), json!(super::tls_rules::takes_any_certificate(wish)));
     all.insert("pageLoadStrategy".into(), json!("normal"));
     all.insert("unhandledPromptBehavior".into(), json!("ignore"));
     let proxy = proxy.to_string();

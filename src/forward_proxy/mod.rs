@@ -15,6 +15,7 @@ mod prefixed;
 mod proxy;
 mod relay;
 mod rules;
+mod serve;
 mod tracing;
 mod upstream;
 mod visit;

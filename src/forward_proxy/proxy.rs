@@ -1,31 +1,20 @@
 //! The forward proxy of one check.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 
 use super::bridge::Bridge;
 use super::ledger::{Ledger, Way};
 use super::rules::ForwardRules;
 use super::tracing::Tracing;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::net::Net;
-
-/// Connections of a browser that are served at once; further ones wait in the backlog.
-const CONNECTIONS: usize = 256;
-
-/// Pause after an error of `accept`, such as too many open files.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// A forward proxy of one check.
 #[derive(Debug)]
 pub struct Forward {
-    listener: TcpListener,
+    pub(super) listener: TcpListener,
     pub(super) address: SocketAddr,
     pub(super) rules: ForwardRules,
     pub(super) ledger: Ledger,
@@ -71,29 +60,6 @@ impl Forward {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
-    }
-
-    /// Serves the browser's connections over `net` until it is dropped, and them with it.
-    pub async fn serve(&self, net: &Net) -> Infallible {
-        let mut visits = FuturesUnordered::new();
-        loop {
-            tokio::select! {
-                accepted = self.listener.accept(), if visits.len() < CONNECTIONS => match accepted {
-                    Ok((stream, from)) => visits.push(self.receive(net, stream, from)),
-                    Err(_) => tokio::time::sleep(PAUSE).await,
-                },
-                Some(()) = visits.next(), if !visits.is_empty() => {}
-            }
-        }
-    }
-
-    async fn receive(&self, net: &Net, stream: TcpStream, from: SocketAddr) {
-        // Somebody else's connection is closed without a word.
-        if self.rules.peers.admits(from, self.address).await {
-            // On failure small writes wait a little.
-            let _ = stream.set_nodelay(true);
-            super::visit::serve(self, net, stream).await;
-        }
     }
 
     /// Why `host` on `port` could not be reached when it was last tried; `None` when it was, or never tried.

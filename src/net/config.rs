@@ -1,7 +1,7 @@
 //! The network of one location, as settings describe it.
 
 use super::egress::EgressPolicy;
-use super::resolve::NameServers;
+use super::names::NameServers;
 use super::socket::Source;
 use crate::net::tls::Trust;
 

@@ -14,7 +14,7 @@ use crate::sync::RwLock;
 /// between ([`Net::bring_certificates`], [`Net::bring_proxies`]).
 #[derive(Debug)]
 pub struct Net {
-    pub(super) names: super::resolve::Names,
+    pub(super) names: super::names::Names,
     pub(super) egress: EgressPolicy,
     pub(super) source: Source,
     pub(super) proxy: Option<Proxy>,
@@ -27,7 +27,7 @@ impl Net {
     /// Reads the system's resolver configuration and certificates where `config` asks for them.
     pub fn new(config: &NetConfig) -> Result<Self, NetError> {
         Ok(Self {
-            names: super::resolve::Names::new(&config.name_servers, &config.control_name, &config.source)?,
+            names: super::names::Names::new(&config.name_servers, &config.control_name, &config.source)?,
             egress: config.egress.clone(),
             source: config.source.clone(),
             proxy: None,

@@ -11,8 +11,16 @@ use super::source::{Key, MAX_DEPTH, Node, NodeValue, Place, SyntaxError};
 /// small values would take in memory.
 const MAX_VALUES: usize = 2_000_000;
 
+impl Node {
+    /// Reads strict JSON (RFC 8259), at most [`MAX_DEPTH`] deep; places are not known, but that of a syntax
+    /// error is. A key that stands there twice is kept twice.
+    pub fn from_json(bytes: &[u8]) -> Result<Self, SyntaxError> {
+        read(bytes)
+    }
+}
+
 /// Reads one JSON text. A key that stands in an object twice is kept twice.
-pub(super) fn read(bytes: &[u8]) -> Result<Node, SyntaxError> {
+fn read(bytes: &[u8]) -> Result<Node, SyntaxError> {
     let left = Cell::new(MAX_VALUES);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let read = Reader { depth: 0, left: &left }.deserialize(&mut deserializer);

@@ -87,12 +87,6 @@ impl Node {
         serde_saphyr::from_str_with_options(text, options()).map_err(|error| syntax_error(&error))
     }
 
-    /// Reads strict JSON (RFC 8259), at most [`MAX_DEPTH`] deep; places are not known, but that of a syntax
-    /// error is. A key that stands there twice is kept twice.
-    pub fn from_json(bytes: &[u8]) -> Result<Self, SyntaxError> {
-        super::json::read(bytes)
-    }
-
     /// The value under `name`; the last one when it stands there twice.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Self> {

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use nix::fcntl::{Flock, FlockArg};
 use zeroize::Zeroizing;
 
-use super::keyring::{KeyId, VaultError};
+use super::error::{KeyId, VaultError};
 
 /// One key of XChaCha20-Poly1305.
 pub(super) type Key = Zeroizing<[u8; 32]>;

@@ -1,6 +1,5 @@
 //! The keys: the newest seals, all of them open.
 
-use crate::sync::RwLock;
 use std::fmt;
 use std::path::Path;
 
@@ -8,11 +7,11 @@ use aws_lc_rs::rand;
 use chacha20poly1305::{AeadInOut, KeyInit, XChaCha20Poly1305};
 use zeroize::{Zeroize, Zeroizing};
 
+use super::error::{KeyId, VaultError};
 use super::key_file::{Key, KeyPlace, Keys};
-use super::signature::{self, SIGNATURE, Signature};
-
-/// Number of a key in its file, from 1.
-pub type KeyId = u32;
+use super::signature;
+use super::signature::{SIGNATURE, Signature};
+use crate::sync::RwLock;
 
 /// The form of sealed bytes: this byte, the key's number (4 bytes, big-endian), the nonce, the ciphertext with
 /// its tag.
@@ -20,22 +19,6 @@ const VERSION: u8 = 1;
 const NONCE: usize = 24;
 const TAG: usize = 16;
 const HEAD: usize = 1 + 4;
-
-/// Why a secret cannot be sealed or opened, or a key file not be used. Never holds a secret.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum VaultError {
-    /// The key file cannot be read, written or understood.
-    #[error("{0}")]
-    KeyFile(String),
-    /// The secret was sealed with a key that the file does not have.
-    #[error(
-        "the secret was sealed with key {0}, which the key file does not have; put the old key file back"
-    )]
-    UnknownKey(KeyId),
-    /// The bytes are not what was sealed, or were sealed for something else.
-    #[error("a sealed secret was changed or belongs elsewhere")]
-    Forged,
-}
 
 /// All keys of a file.
 pub struct Keyring {

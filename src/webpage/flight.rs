@@ -11,8 +11,8 @@ use tokio::net::TcpStream;
 use tokio::time::Instant;
 use url::{Position, Url};
 
-use super::load::Terms;
 use super::origin::Speech;
+use super::terms::Terms;
 use crate::domain::{Failure, FailureKind, ObjectKind, Phase, Phases};
 use crate::net::{Abrupt, Deadline, Endpoint, TlsSession, Trace, end_by_reset};
 use crate::protocol::http::client::shown;

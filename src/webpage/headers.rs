@@ -2,29 +2,19 @@
 
 use std::sync::Arc;
 
-use http::header::{
-    ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderName, REFERER,
-};
+use http::header::{ACCEPT, AUTHORIZATION, COOKIE, HOST, REFERER};
 use http::{HeaderMap, HeaderValue, Method, Version};
 use url::{Position, Url};
 
 use super::flight::unaskable;
-use super::load::Loader;
+use super::loader::Loader;
 use super::object::Object;
+use super::prepared::{Prepared, only};
 use crate::domain::{Failure, ObjectKind};
 use crate::protocol::http::client::{is_same_origin, is_secret};
 
 /// Sets of header fields that are kept.
 const MOST_PREPARED: usize = 16;
-
-/// Header fields for all objects of one kind, that one document or style sheet names of one server.
-pub(super) struct Prepared {
-    kind: ObjectKind,
-    by: Arc<Url>,
-    origin: usize,
-    version: Version,
-    headers: HeaderMap,
-}
 
 impl Prepared {
     fn is_for(&self, object: &Object, version: Version) -> bool {
@@ -81,20 +71,6 @@ impl Loader<'_> {
         }
         Ok(headers)
     }
-}
-
-/// Those of the monitor's `fields` that a request for an object of its own server has too.
-pub(super) fn own(fields: &HeaderMap) -> HeaderMap {
-    only(fields, |name| ![HOST, CONNECTION, CONTENT_TYPE, CONTENT_LENGTH].contains(name)).collect()
-}
-
-/// Those of `fields` that are wanted, in their order.
-fn only(
-    fields: &HeaderMap,
-    is_wanted: impl Fn(&HeaderName) -> bool,
-) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
-    let wanted = fields.iter().filter(move |(name, _)| is_wanted(name));
-    wanted.map(|(name, value)| (name.clone(), value.clone()))
 }
 
 /// What browsers ask for, unless the monitor asks for something itself.

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::finds::{Finds, Found};
 use super::flight::{Answer, Landed, Opened, Over, until};
-use super::load::Loader;
+use super::loader::Loader;
 use super::read;
 use crate::domain::{Failure, FailureKind, ObjectKind, Phase};
 use crate::protocol::http::client::{MOST_REDIRECTS, is_redirect, redirect_target, shown};

@@ -1,24 +1,26 @@
 //! Loads the objects of a page as a browser does: six connections a server that are used again and again, one where
 //! it speaks HTTP/2, each object once. All of it is polled in the caller's task and ends with it.
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::task::Poll;
-use std::time::Duration;
 
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use http::{HeaderMap, Version};
-use tokio::time::{Instant, sleep_until};
+use http::Version;
+use tokio::time::sleep_until;
 use url::Url;
 
 use super::finds::Finds;
-use super::flight::{self, Flight, Landed, Over, until};
-use super::headers::{self, Prepared};
+use super::flight;
+use super::flight::{Landed, Over, until};
+use super::loader::Loader;
 use super::object::Object;
 use super::origin::{Next, Origin, Speech};
+use super::prepared::own;
+use super::terms::{Loaded, Terms};
 use crate::domain::{Failure, FailureKind, FullPage, Phase, micros};
-use crate::net::{Deadline, Net, TlsOptions};
-use crate::protocol::http::client::{Jar, Pass, Way, is_same_origin};
+use crate::net::{Deadline, TlsOptions};
+use crate::protocol::http::client::{Jar, Pass, is_same_origin};
 
 /// Objects that are under way at once, over all servers.
 const MOST_AT_ONCE: usize = 48;
@@ -27,40 +29,6 @@ const MOST_AT_ONCE: usize = 48;
 const BOTH: &[&[u8]] = &[b"h2", b"http/1.1"];
 const HTTP3: &[&[u8]] = &[b"h3"];
 const NOTHING: &[&[u8]] = &[];
-
-/// By which terms a page is loaded.
-#[derive(Debug)]
-pub struct Terms<'a> {
-    /// The network of this location.
-    pub net: &'a Net,
-    /// How connections are made. A client certificate is shown to the page's own host only.
-    pub way: &'a Way,
-    /// Where the page came from.
-    pub page: &'a Url,
-    /// What the page was asked for in. Over TLS, HTTP/2 is offered for the objects in any case but of 1.0; with 3,
-    /// the objects of the page's own server are asked for over HTTP/3. Others are not: a browser speaks it where a
-    /// server has said before that it does (RFC 9114 3.1.1), and each run begins without such knowledge.
-    pub version: Version,
-    /// Header fields of the monitor. Those that let somebody in go to the origin of the page only.
-    pub headers: &'a HeaderMap,
-    /// Bytes of a body that are read at most.
-    pub body_bytes: u64,
-    /// How long one object may take.
-    pub object_timeout: Duration,
-    /// When all has to be over.
-    pub deadline: Deadline,
-    /// When the page was asked for.
-    pub started: Instant,
-}
-
-/// What a page came to.
-#[derive(Debug)]
-pub struct Loaded {
-    /// Its objects. `bytes` are those of the objects alone.
-    pub page: FullPage,
-    /// Whether the deadline came before the last object.
-    pub timed_out: bool,
-}
 
 /// Loads what `finds` has, and what is found in that. Cookies of `jar` go with it, and a login.
 pub async fn load(terms: &Terms<'_>, jar: &mut Jar, pass: Option<&mut Pass>, finds: Finds) -> Loaded {
@@ -74,7 +42,7 @@ pub async fn load(terms: &Terms<'_>, jar: &mut Jar, pass: Option<&mut Pass>, fin
         flights: FuturesUnordered::new(),
         under_way: 0,
         shared: 0,
-        own: headers::own(terms.headers),
+        own: own(terms.headers),
         prepared: Vec::new(),
     };
     let is_late = |object: &Object| {
@@ -83,32 +51,6 @@ pub async fn load(terms: &Terms<'_>, jar: &mut Jar, pass: Option<&mut Pass>, fin
     let timed_out =
         loader.run().await.is_err() || terms.deadline.passed() && loader.objects.iter().any(is_late);
     loader.end(timed_out)
-}
-
-/// A page while it is loaded.
-pub(super) struct Loader<'a> {
-    /// By which terms.
-    pub(super) terms: &'a Terms<'a>,
-    /// Cookies.
-    pub(super) jar: &'a mut Jar,
-    /// The login.
-    pub(super) pass: Option<&'a mut Pass>,
-    /// What was found.
-    pub(super) finds: Finds,
-    /// In the order in which they were found.
-    pub(super) objects: Vec<Object>,
-    /// The servers that they are asked of.
-    pub(super) origins: Vec<Origin>,
-    /// What is under way.
-    pub(super) flights: FuturesUnordered<Flight<'a>>,
-    /// Objects that something is under way for.
-    pub(super) under_way: usize,
-    /// Shared connections so far.
-    pub(super) shared: usize,
-    /// Header fields of the monitor, as objects of the page's own server are asked with.
-    pub(super) own: HeaderMap,
-    /// Header fields that were put together for other objects.
-    pub(super) prepared: Vec<Prepared>,
 }
 
 /// The deadline has come.

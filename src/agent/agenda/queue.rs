@@ -4,19 +4,14 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::oneshot;
-
 use super::entry::{Entry, Turn};
 use crate::agent::assignment::Assignment;
 use crate::agent::backlog::{Backlog, MissedSeries};
 use crate::agent::gate::{Gate, Limits};
-use crate::agent::handle::OrderError;
-use crate::domain::{CheckResult, MissedReason, MonitorId, Timestamp};
+use crate::agent::order::{OrderError, Reply};
+use crate::domain::{MissedReason, MonitorId, Timestamp};
 use crate::probe::Weight;
 use crate::schedule::TimerQueue;
-
-/// Where the result of an order goes.
-pub type Reply = oneshot::Sender<Result<CheckResult, OrderError>>;
 
 /// One check to start now.
 pub struct Start {
@@ -36,14 +31,14 @@ pub struct Start {
 pub const ORDERS: usize = 256;
 
 /// Due timers that one [`Agenda::tick`] takes at most, so that commands and ends of checks are not held up.
-const TICK: usize = 4096;
+pub(super) const TICK: usize = 4096;
 
 /// Time between two ticks that is more than a busy runner explains: it looks up every second.
-const PAUSE: Duration = Duration::from_secs(2);
+pub(super) const PAUSE: Duration = Duration::from_secs(2);
 
 /// A clock that is set back by up to this much is waited for; no slot runs twice then. Beyond it the monitors
 /// would stay unwatched for too long, and are planned anew from what the clock says now.
-const STEP_BACK: Duration = Duration::from_hours(1);
+pub(super) const STEP_BACK: Duration = Duration::from_hours(1);
 
 /// The state of every monitor of an agent.
 pub struct Agenda {

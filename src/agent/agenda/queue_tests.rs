@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::domain::{CustomerId, LocationId, MissedReason, MonitorType, Observation, Revision};
+use crate::domain::{CheckResult, CustomerId, LocationId, MissedReason, MonitorType, Observation, Revision};
 use crate::probe::{Attempting, Context, Probe};
 use crate::schedule::{MissedSlots, Part, RunPlan, Slots};
 

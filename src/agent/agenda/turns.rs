@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::entry::Turn;
-use super::queue::{Agenda, ORDERS, Reply, Start, refuse};
+use super::queue::{Agenda, ORDERS, Start, refuse};
 use crate::agent::gate::Full;
-use crate::agent::handle::OrderError;
+use crate::agent::order::{OrderError, Reply};
 use crate::domain::{MissedReason, Timestamp};
 
 impl Agenda {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::PageObject;
+use super::page::PageObject;
 use crate::domain::failure::Failure;
 use crate::domain::phase::Phases;
 use crate::domain::status::Status;

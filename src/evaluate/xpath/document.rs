@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::eval::Scope;
 use super::nodes::XNode;
+use super::scope::Scope;
 use super::value::Value;
 use crate::syntax::path::XPath;
 

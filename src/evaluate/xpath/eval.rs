@@ -4,27 +4,15 @@ use std::cell::Cell;
 
 use roxmltree::{Document, NS_XML_URI};
 
+use super::fuel::spend;
 use super::functions;
 use super::nodes::XNode;
-use super::value::{Value, compare, spend};
+use super::scope::{At, Scope, in_order};
+use super::value::{Value, compare};
 use crate::syntax::xpath::{Axis, Expr, NodeTest, Operation, Start, Step};
 
 /// Nodes after which those found twice are thrown out in between.
 const CROWD: usize = 64 * 1024;
-
-/// The document, and how much of it may still be looked at.
-pub(super) struct Scope<'d, 'f> {
-    pub(super) document: &'d Document<'d>,
-    pub(super) fuel: &'f Cell<u64>,
-}
-
-/// What is looked at (1): the node, its place among those that are, and their number.
-#[derive(Clone, Copy)]
-pub(super) struct At<'d> {
-    pub(super) node: XNode<'d>,
-    pub(super) position: usize,
-    pub(super) size: usize,
-}
 
 impl<'d, 'f> Scope<'d, 'f> {
     pub(super) fn new(document: &'d Document<'d>, fuel: &'f Cell<u64>) -> Self {
@@ -181,21 +169,6 @@ impl<'d, 'f> Scope<'d, 'f> {
 
 fn unknown(prefix: &str) -> String {
     format!("the prefix `{prefix}` is not declared on the root")
-}
-
-/// `nodes` in the order of the document, each once.
-pub(super) fn in_order(mut nodes: Vec<XNode<'_>>) -> Vec<XNode<'_>> {
-    // What one walk gives is in order already, or backwards.
-    if nodes.windows(2).all(|pair| pair[0].order() < pair[1].order()) {
-        return nodes;
-    }
-    if nodes.windows(2).all(|pair| pair[0].order() > pair[1].order()) {
-        nodes.reverse();
-        return nodes;
-    }
-    nodes.sort_unstable_by_key(XNode::order);
-    nodes.dedup_by_key(|node| node.order());
-    nodes
 }
 
 fn computed(how: Operation, left: f64, right: f64) -> f64 {

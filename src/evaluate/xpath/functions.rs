@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use roxmltree::NS_XML_URI;
 
-use super::eval::{At, Scope, in_order};
+use super::fuel::spend;
 use super::nodes::XNode;
-use super::value::{Value, spend};
+use super::scope::{At, Scope, in_order};
+use super::value::Value;
 use crate::syntax::xpath::{Expr, Function};
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];

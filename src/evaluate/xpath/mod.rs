@@ -5,8 +5,10 @@
 
 mod document;
 mod eval;
+mod fuel;
 mod functions;
 mod nodes;
+mod scope;
 mod value;
 
 pub(super) use document::{Found, Tree};

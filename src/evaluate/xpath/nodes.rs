@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use roxmltree::{NS_XML_URI, Node};
 
-use super::value::spend;
+use super::fuel::spend;
 use crate::syntax::xpath::Axis;
 
 /// The namespace node of `xml`, which is bound without a declaration (Namespaces in XML 3).

@@ -16,13 +16,6 @@ pub(super) enum Value<'d> {
     Truth(bool),
 }
 
-/// Takes `amount` of `fuel`.
-pub(super) fn spend(fuel: &Cell<u64>, amount: u64) -> Result<(), String> {
-    let left = fuel.get().checked_sub(amount);
-    fuel.set(left.unwrap_or(0));
-    left.map(drop).ok_or_else(|| "the XPath looks at too many nodes of this body".to_owned())
-}
-
 impl Value<'_> {
     pub(super) fn text(&self, fuel: &Cell<u64>) -> Result<String, String> {
         Ok(match self {

@@ -1,6 +1,7 @@
 //! What came over a socket for echo requests: packets, and on a datagram socket its queue of errors.
 
-use std::io::{self, IoSliceMut};
+use std::io;
+use std::io::IoSliceMut;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsRawFd;
 
@@ -10,7 +11,6 @@ use socket2::Type;
 use surge_ping::{Icmpv4Packet, Icmpv6Packet};
 
 use super::error::IcmpError;
-use super::sockets::LOOKED_AT;
 use crate::net::icmp::address_of;
 
 /// What somebody said of a request.
@@ -109,6 +109,10 @@ fn numbers(bytes: &[u8], kind: u8) -> Option<(u16, u16)> {
     let [first, _, _, _, i, d, s, q, ..] = *bytes else { return None };
     (first == kind).then_some((u16::from_be_bytes([i, d]), u16::from_be_bytes([s, q])))
 }
+
+/// Bytes of a packet that are looked at: the longest IPv4 header, the ICMP header, and of an error the
+/// same of the packet that it is about.
+pub(super) const LOOKED_AT: usize = 256;
 
 #[cfg(test)]
 mod tests {

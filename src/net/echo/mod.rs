@@ -7,6 +7,7 @@
 mod error;
 mod filter;
 mod heard;
+mod open;
 mod pace;
 mod sockets;
 

@@ -15,21 +15,15 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::error::IcmpError;
-use super::heard::Heard;
+use super::heard::{Heard, LOOKED_AT};
 use super::pace::Pace;
-use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::icmp;
 use crate::net::socket::Source;
-use crate::net::stack::Net;
 use crate::sync::Mutex;
 
 /// Room for the replies of several thousand requests that come while this task is not running; with the
 /// kernel's default of 208 KiB a burst of 128 loses replies, which would look like the target's loss.
 const RECEIVE_BUFFER: usize = 8 * 1024 * 1024;
-
-/// Bytes of a packet that are looked at: the longest IPv4 header, the ICMP header, and of an error the
-/// same of the packet that it is about.
-pub(super) const LOOKED_AT: usize = 256;
 
 /// Packets after which other tasks get a turn.
 const PACKETS_PER_TURN: u32 = 128;
@@ -41,8 +35,8 @@ const PENDING_ERRORS: u32 = 16;
 /// The sockets of a location, each opened when it is first needed.
 #[derive(Debug, Default)]
 pub(in crate::net) struct Echoes {
-    v4: OnceCell<EchoSocket>,
-    v6: OnceCell<EchoSocket>,
+    pub(super) v4: OnceCell<EchoSocket>,
+    pub(super) v6: OnceCell<EchoSocket>,
 }
 
 /// A socket for echo requests of one family.
@@ -78,43 +72,8 @@ pub enum EchoReply {
     Error(IcmpError),
 }
 
-impl Net {
-    /// The socket for echo requests to `address`: the unprivileged kind where the host permits it, else a
-    /// raw one. Neither is permitted: [`FailureKind::NoPermission`] (95).
-    pub async fn echo(&self, address: IpAddr) -> Result<&EchoSocket, Failure> {
-        let cell = if address.is_ipv4() { &self.echo.v4 } else { &self.echo.v6 };
-        cell.get_or_try_init(async || EchoSocket::open(&self.source, address))
-            .await
-            .map_err(|error| self.echo_refused(address, &error))
-    }
-
-    /// What a failed `sendto` of an echo request means.
-    #[must_use]
-    pub fn echo_failure(&self, address: IpAddr, error: &io::Error) -> Failure {
-        if error.kind() == io::ErrorKind::PermissionDenied {
-            let detail = format!(
-                "echo requests to {address}: {error}; a route or a firewall rule of this host forbids it"
-            );
-            return Failure::new(Phase::Connect, FailureKind::NoPermission, detail);
-        }
-        self.dial_failure(SocketAddr::new(address, 0), error)
-    }
-
-    /// What a failed `socket` for echo requests means.
-    pub(in crate::net) fn echo_refused(&self, address: IpAddr, error: &io::Error) -> Failure {
-        if error.kind() != io::ErrorKind::PermissionDenied {
-            return self.dial_failure(SocketAddr::new(address, 0), error);
-        }
-        let detail = format!(
-            "echo requests to {address}: {error}\nhint: put a group of this process into the range of the sysctl \
-             `net.ipv4.ping_group_range`, or give the process the capability `CAP_NET_RAW`"
-        );
-        Failure::new(Phase::Prepare, FailureKind::NoPermission, detail)
-    }
-}
-
 impl EchoSocket {
-    fn open(source: &Source, towards: IpAddr) -> io::Result<Self> {
+    pub(super) fn open(source: &Source, towards: IpAddr) -> io::Result<Self> {
         let (socket, raw) = icmp::opened(towards)?;
         if let Some(from) = source.towards(towards) {
             socket.bind(&from.into())?;

@@ -6,26 +6,25 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::LazyLock;
-use std::task::{Context, Poll};
 
 use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
 use openssl::provider::Provider;
 use openssl::ssl::{
-    Error, ErrorCode, Ssl, SslCipherRef, SslContext, SslContextBuilder, SslMethod, SslOptions, SslRef,
-    SslVerifyMode, SslVersion,
+    Error, Ssl, SslCipherRef, SslContext, SslContextBuilder, SslMethod, SslOptions, SslRef, SslVerifyMode,
+    SslVersion,
 };
 use openssl::x509::X509;
 use rustls::client::danger::ServerCertVerifier;
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_openssl::SslStream;
 
-use super::session::Shaken;
-use super::stream::TlsStream;
+use super::legacy_stream::{OldStream, reason, told};
+use super::stream::{Shaken, TlsStream};
 use super::trust::Pem;
 use super::verify::Recorder;
-use crate::domain::{Failure, FailureKind, Phase, printable};
+use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 
 /// Every cipher that keeps something secret and names its server, however weak.
@@ -41,10 +40,6 @@ pub enum OldVersion {
     /// TLS 1.1 (RFC 4346).
     Tls11,
 }
-
-/// A connection under one of them.
-#[derive(Debug)]
-pub struct OldStream<S>(SslStream<S>);
 
 /// RC4 and single DES live there. The providers are never unloaded.
 static PROVIDERS: LazyLock<Result<[Provider; 2], ErrorStack>> =
@@ -148,65 +143,4 @@ fn judge(ssl: &SslRef, name: &ServerName<'_>, recorder: &Recorder) -> io::Result
 /// The library itself refuses.
 fn ours(error: &ErrorStack) -> Failure {
     Failure::new(Phase::Tls, FailureKind::Internal, format!("OpenSSL: {}", reason(error)))
-}
-
-/// In the words of I/O: what the connection said, an end without farewell, or the reason of the protocol.
-fn told(error: Error) -> io::Error {
-    match error.into_io_error() {
-        Ok(error) => error,
-        Err(error) if error.code() == ErrorCode::SYSCALL => io::ErrorKind::UnexpectedEof.into(),
-        Err(error) => match error.ssl_error() {
-            Some(stack) if cut_off(stack) => io::ErrorKind::UnexpectedEof.into(),
-            Some(stack) => io::Error::new(io::ErrorKind::InvalidData, reason(stack)),
-            None => io::ErrorKind::UnexpectedEof.into(),
-        },
-    }
-}
-
-fn cut_off(stack: &ErrorStack) -> bool {
-    stack.errors().iter().any(|error| error.reason() == Some("unexpected eof while reading"))
-}
-
-fn reason(stack: &ErrorStack) -> String {
-    let reason = stack.errors().iter().find_map(openssl::error::Error::reason);
-    printable(reason.unwrap_or("it does not say why"))
-}
-
-/// The same for what goes wrong later.
-fn later(error: io::Error) -> io::Error {
-    match error.downcast::<Error>() {
-        Ok(error) => told(error),
-        Err(error) => error,
-    }
-}
-
-impl<S> OldStream<S> {
-    /// The connection below.
-    pub(super) fn below(&self) -> &S {
-        self.0.get_ref()
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for OldStream<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, buffer).map_err(later)
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for OldStream<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes).map_err(later)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx).map_err(later)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx).map_err(later)
-    }
 }

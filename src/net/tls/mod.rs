@@ -6,6 +6,8 @@ mod fault;
 mod handshake;
 #[cfg(feature = "legacy-tls")]
 mod legacy;
+#[cfg(feature = "legacy-tls")]
+mod legacy_stream;
 mod options;
 mod quic;
 mod session;

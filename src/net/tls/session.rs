@@ -1,6 +1,5 @@
 //! One TLS configuration for all connections of one session.
 
-use std::io;
 use std::sync::Arc;
 
 use rustls::{ClientConfig, HandshakeKind};
@@ -9,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 
-use super::stream::TlsStream;
+use super::stream::{Shaken, TlsStream};
 use super::verify::Recorder;
 use super::{facts, fault};
 #[cfg(feature = "legacy-tls")]
@@ -34,13 +33,6 @@ pub(super) enum Way {
     Rustls(Arc<ClientConfig>),
     #[cfg(feature = "legacy-tls")]
     Old(legacy::OldVersion, Option<Arc<Shown>>),
-}
-
-/// What a handshake brought: an end by the deadline, an error, or a connection; and what was agreed on.
-pub(super) struct Shaken<S> {
-    pub(super) outcome: Result<io::Result<TlsStream<S>>, Failure>,
-    pub(super) version: Option<String>,
-    pub(super) cipher: Option<String>,
 }
 
 impl TlsSession {

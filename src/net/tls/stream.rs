@@ -8,7 +8,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::client::TlsStream as Rustls;
 
 #[cfg(feature = "legacy-tls")]
-use super::legacy::OldStream;
+use super::legacy_stream::OldStream;
+use crate::domain::Failure;
 
 /// A connection under TLS, as [`Net::handshake`](crate::net::stack::Net::handshake) makes it.
 #[derive(Debug)]
@@ -108,4 +109,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsStream<S> {
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         each!(self, stream => stream.poll_shutdown(cx))
     }
+}
+
+/// What a handshake brought: an end by the deadline, an error, or a connection; and what was agreed on.
+pub(super) struct Shaken<S> {
+    pub(super) outcome: Result<io::Result<TlsStream<S>>, Failure>,
+    pub(super) version: Option<String>,
+    pub(super) cipher: Option<String>,
 }

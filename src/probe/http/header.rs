@@ -8,8 +8,7 @@ use http::header::{
 };
 use http::{HeaderMap, Method};
 
-use super::options::unusable;
-use super::unusable::Unusable;
+use super::unusable::{Unusable, unusable};
 use crate::probe::settings::ProbeSettings;
 use crate::protocol::http as wire;
 use crate::schema::Document;

@@ -8,7 +8,7 @@ use http::{Method, Version};
 use url::Url;
 
 use super::header::Headers;
-use super::unusable::Unusable;
+use super::unusable::{Unusable, unusable};
 use crate::evaluate::certificate::ExpiryRule;
 use crate::evaluate::keyword::KeywordRule;
 use crate::probe::contract::Context;
@@ -99,10 +99,6 @@ impl Options {
             follows: self.follows,
         }
     }
-}
-
-pub(super) fn unusable(field: &'static str, reason: impl Into<String>) -> Unusable {
-    Unusable { field, reason: reason.into() }
 }
 
 fn first_url(document: &Document) -> Result<Url, Unusable> {

@@ -21,3 +21,7 @@ impl Probe for Unusable {
         None
     }
 }
+
+pub(super) fn unusable(field: &'static str, reason: impl Into<String>) -> Unusable {
+    Unusable { field, reason: reason.into() }
+}

@@ -12,12 +12,12 @@ use hyper::client::conn::http1::SendRequest;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, ReadBuf};
 use tokio::time::timeout_at;
 
-use super::coding::{self, Codings, TooMuch};
-use super::connection::{Room, Serial};
+use super::coding::{Codings, TooMuch};
 use super::driver::Driver;
-use super::fault;
+use super::limits::Room;
 use super::quic::QuicBody;
 use super::recorder::Marks;
+use super::{coding, fault};
 use crate::domain::{Failure, FailureKind, Phase, Phases};
 use crate::net::Deadline;
 
@@ -39,6 +39,14 @@ pub struct Body {
     /// Of a connection that can carry another exchange afterwards.
     sender: Option<(SendRequest<Full<Bytes>>, Room)>,
     codings: Result<Codings, Failure>,
+}
+
+/// What is left of a connection whose answer was read.
+pub(super) struct Remainder {
+    pub(super) sender: SendRequest<Full<Bytes>>,
+    pub(super) driver: Driver,
+    pub(super) marks: Marks,
+    pub(super) room: Room,
 }
 
 /// Where the pieces of a body come from.
@@ -122,14 +130,14 @@ impl Body {
         self.take(keep, limit, deadline, phases).await
     }
 
-    /// The same; gives the connection back when it can carry another exchange.
-    pub async fn read_on(
+    /// The same; gives what is left of the connection when its body was read to the end.
+    pub(super) async fn read_to_end(
         mut self,
         keep: Keep,
         limit: u64,
         deadline: Deadline,
         phases: &mut Phases,
-    ) -> (Content, Option<Serial>) {
+    ) -> (Content, Option<Remainder>) {
         let content = self.take(keep, limit, deadline, phases).await;
         let Some((sender, room)) = self.sender.take().filter(|_| content.failure.is_none()) else {
             return (content, None);
@@ -140,8 +148,7 @@ impl Body {
             _ => false,
         };
         let Source { driver, marks, .. } = self.source;
-        let connection = Serial { sender, driver, marks, room, used: true };
-        (content, if at_end { connection.settled().await } else { None })
+        (content, at_end.then_some(Remainder { sender, driver, marks, room }))
     }
 
     async fn take(&mut self, keep: Keep, limit: u64, deadline: Deadline, phases: &mut Phases) -> Content {

@@ -13,51 +13,25 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout_at;
 
-use super::body::Body;
+use super::body::{Body, Content, Keep, Remainder};
 use super::driver::{Driver, Wanted};
-use super::exchange::{self, Head};
-use super::fault;
+use super::exchange::Head;
+use super::limits::Room;
 use super::quic::Line;
 use super::recorder::{Marks, Recorder};
+use super::unanswered::{Again, Unanswered};
+use super::{exchange, fault};
 use crate::domain::{Failure, Phases};
 use crate::net::{Deadline, Quic};
 
-/// Why there is no answer.
-#[derive(Debug)]
-pub struct Unanswered {
-    /// What went wrong.
-    pub failure: Failure,
-    /// Why another connection may bring one, for a request that can be sent again.
-    pub again: Option<Again>,
-}
-
-/// Why a request is sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Again {
-    /// The connection had answered others and ended without a byte of an answer to this one: servers close
-    /// connections that are idle or have carried enough (RFC 9110 9.2.2).
-    Stale,
-    /// Its head may have more fields than [`Room::Usual`] is for.
-    Crowded,
-}
-
-/// How many fields the head of an answer over a connection may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
-    /// A hundred, as hyper has room for without asking for memory each time.
-    Usual,
-    /// [`HEAD_FIELDS`](super::limits::HEAD_FIELDS).
-    Full,
-}
-
 /// An HTTP/1.1 connection that carries one exchange at a time.
 pub struct Serial {
-    pub(super) sender: http1::SendRequest<Full<Bytes>>,
-    pub(super) driver: Driver,
-    pub(super) marks: Marks,
-    pub(super) room: Room,
+    sender: http1::SendRequest<Full<Bytes>>,
+    driver: Driver,
+    marks: Marks,
+    room: Room,
     /// Whether it has carried an exchange.
-    pub(super) used: bool,
+    used: bool,
 }
 
 impl Serial {
@@ -124,13 +98,29 @@ impl Serial {
     }
 
     /// Moved on once; itself, unless its peer has closed it.
-    pub(super) async fn settled(mut self) -> Option<Self> {
+    async fn settled(mut self) -> Option<Self> {
         poll_fn(|cx| {
             self.driver.poll(cx);
             Poll::Ready(())
         })
         .await;
         (!self.sender.is_closed() && self.marks.end().is_none()).then_some(self)
+    }
+}
+
+impl Body {
+    /// As [`Body::read`]; gives the connection back when it can carry another exchange.
+    pub async fn read_on(
+        self,
+        keep: Keep,
+        limit: u64,
+        deadline: Deadline,
+        phases: &mut Phases,
+    ) -> (Content, Option<Serial>) {
+        let (content, rest) = self.read_to_end(keep, limit, deadline, phases).await;
+        let Some(Remainder { sender, driver, marks, room }) = rest else { return (content, None) };
+        let connection = Serial { sender, driver, marks, room, used: true };
+        (content, connection.settled().await)
     }
 }
 

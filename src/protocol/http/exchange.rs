@@ -13,10 +13,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout_at;
 
 use super::body::Body;
-use super::connection::Room;
 use super::driver::{Driver, Wanted};
 use super::fault;
-use super::limits::{HEAD_BYTES, HEAD_FIELDS};
+use super::limits::{HEAD_BYTES, HEAD_FIELDS, Room};
 use super::recorder::{Marks, Recorder};
 use crate::domain::{Failure, Phases};
 use crate::net::Deadline;

@@ -9,3 +9,12 @@ pub const HEAD_FIELDS: usize = 256;
 /// Bytes that are read at most before the head of the answer is complete: informational answers, and in
 /// HTTP/2 the frames of the connection.
 pub(super) const PREAMBLE_BYTES: u64 = 256 * 1024;
+
+/// How many fields the head of an answer over a connection may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// A hundred, as hyper has room for without asking for memory each time.
+    Usual,
+    /// [`HEAD_FIELDS`](super::limits::HEAD_FIELDS).
+    Full,
+}

@@ -13,11 +13,13 @@ mod fault;
 mod limits;
 mod quic;
 mod recorder;
+mod unanswered;
 
 pub use body::{Body, Content, Keep};
 pub use coding::ACCEPT_ENCODING;
-pub use connection::{Again, Room, Serial, Shared, Unanswered};
+pub use connection::{Serial, Shared};
 pub use driver::Driver;
 pub use exchange::{Head, Protocol, open};
-pub use limits::{HEAD_BYTES, HEAD_FIELDS};
+pub use limits::{HEAD_BYTES, HEAD_FIELDS, Room};
 pub use quic::open_quic;
+pub use unanswered::{Again, Unanswered};

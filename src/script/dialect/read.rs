@@ -14,8 +14,18 @@ use crate::syntax::format::Format;
 /// Acts of one script.
 const MOST_ACTS: usize = 10_000;
 
-/// Reads `text`.
-pub(super) fn read(text: &str) -> Result<Script, Vec<ScriptFault>> {
+impl Script {
+    /// Reads `text`: XML in the dialect.
+    ///
+    /// # Errors
+    /// All that is wrong with it, in the order of the text, up to 100 faults: a check of it ends with status 96.
+    /// No fault repeats the value of a variable.
+    pub fn read(text: &str) -> Result<Self, Vec<ScriptFault>> {
+        read(text)
+    }
+}
+
+fn read(text: &str) -> Result<Script, Vec<ScriptFault>> {
     bounds::check(text).map_err(|fault| vec![fault])?;
     let options = ParsingOptions { allow_dtd: false, nodes_limit: facts::MOST_NODES, entity_resolver: None };
     let document = Document::parse_with_options(text, options).map_err(|error| vec![facts::told(&error)])?;

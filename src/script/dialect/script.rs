@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::act::{Act, Action};
-use crate::script::fault::ScriptFault;
 use crate::syntax::source::Place;
 use crate::syntax::template::has_names;
 
@@ -26,15 +25,6 @@ pub struct Script {
 }
 
 impl Script {
-    /// Reads `text`: XML in the dialect.
-    ///
-    /// # Errors
-    /// All that is wrong with it, in the order of the text, up to 100 faults: a check of it ends with status 96.
-    /// No fault repeats the value of a variable.
-    pub fn read(text: &str) -> Result<Self, Vec<ScriptFault>> {
-        super::read::read(text)
-    }
-
     /// The longest that a playback may take where a page load may take `page` and a step `step` (fields.md 3,
     /// `step_timeout`): the sum of its steps, of which one without a limit counts as a page load.
     #[must_use]
@@ -58,12 +48,6 @@ impl Script {
         let step =
             Step { name: "Step 1".to_owned(), timeout: None, acts: vec![open], place: Place::default() };
         Self { name: String::new(), base: None, most_skipped: MOST_SKIPPED, variables, steps: vec![step] }
-    }
-
-    /// The script as XML; [`Script::read`] makes the same of it, but for places.
-    #[must_use]
-    pub fn to_xml(&self) -> String {
-        super::write::script(self)
     }
 
     /// The first `open` of a URL that stands on the script's base, when the script has none.

@@ -10,8 +10,16 @@ use super::act::{
 use super::script::{MOST_SKIPPED, Script, Step};
 use super::vocabulary::{FRAMES, Word};
 
+impl Script {
+    /// The script as XML; [`Script::read`] makes the same of it, but for places.
+    #[must_use]
+    pub fn to_xml(&self) -> String {
+        script(self)
+    }
+}
+
 /// The whole text.
-pub(super) fn script(script: &Script) -> String {
+fn script(script: &Script) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let mut root = Tag::new("script");
     root.set("version", "1");

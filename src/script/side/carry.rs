@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::super::dialect::{Act, Action, DialogAnswer, Script, Step, Target, Variable};
+use super::super::dialect::{Act, Action, Script, Step, Target, Variable};
+use super::carrier::{Carrier, Spot, Window};
 use super::imported::{Imported, Loss};
-use super::project::{Command, Project, Test};
+use super::project::{Command, Project};
 use super::{commands, locate};
 use crate::script::facts::STEPS_ALLOWED;
 use crate::syntax::source::Place;
@@ -17,52 +18,6 @@ const MOST_ACTS: usize = 10_000;
 const DEEPEST: usize = 20;
 /// Locators of one element.
 const MOST_LOCATORS: usize = 20;
-
-/// A window of the test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Window {
-    Main,
-    /// The nth that was opened, from 1.
-    Opened(u32),
-    /// One that was chosen in another way.
-    Other,
-}
-
-/// What is known while commands are carried over.
-pub(super) struct Carrier<'p> {
-    project: &'p Project,
-    steps: Vec<Step>,
-    acts: usize,
-    losses: Vec<Loss>,
-    notes: Vec<String>,
-    variables: Vec<Variable>,
-    /// Variables that acts fill, and those that are declared.
-    known: BTreeSet<String>,
-    pub(super) windows: BTreeMap<String, Window>,
-    pub(super) opened: u32,
-    pub(super) window: Window,
-    /// What the next act's dialog is answered with.
-    pub(super) pending: Option<DialogAnswer>,
-    /// Blocks of control flow that are open.
-    blocks: usize,
-    running: Vec<usize>,
-}
-
-/// A command and where it stands.
-#[derive(Clone, Copy)]
-pub(super) struct Spot<'p> {
-    pub(super) test: &'p Test,
-    /// From 0.
-    pub(super) index: usize,
-    pub(super) command: &'p Command,
-}
-
-impl<'p> Spot<'p> {
-    /// The commands behind it.
-    pub(super) fn rest(self) -> &'p [Command] {
-        self.test.commands.get(self.index + 1..).unwrap_or_default()
-    }
-}
 
 pub(super) fn carry(project: &Project, index: usize) -> Imported {
     let mut carrier = Carrier {

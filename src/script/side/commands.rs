@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::dialect::{
     Action, Check, DialogAnswer, FrameChoice, Locator, Match, Pick, State, Target, Wanted, WindowChoice,
 };
-use super::carry::{Carrier, Spot, Window};
+use super::carrier::{Carrier, Spot, Window};
 use super::locate;
 use super::project::Command;
 use super::texts::{expression, filled, has_keys, typed, variable};

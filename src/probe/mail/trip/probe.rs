@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::{Instant, sleep_until};
 
 use super::patience::Patience;
-use super::report::{Known, micros, missing, while_fetching, while_sending};
+use super::report::{Known, concluded_with, micros, missing, while_fetching, while_sending};
 use super::search::Search;
 use super::send::Taken;
 use super::token::Tokens;
@@ -119,17 +119,17 @@ impl RoundTrip {
                 End::Locked => known.facts.mailbox_locked += 1,
                 End::Failed(failure) => {
                     let failure = while_fetching(failure, &self.pop);
-                    return self.told(began - taken.at, known, visit, Err(failure));
+                    return concluded_with(&self.pop, began - taken.at, known, visit, Err(failure));
                 }
                 End::Fetched { seen, fetched } => {
                     known.facts.trip_transit_us = micros(seen - taken.at);
                     known.facts.trip_fetch_us = micros(fetched - seen);
-                    return self.told(began - taken.at, known, visit, Ok(()));
+                    return concluded_with(&self.pop, began - taken.at, known, visit, Ok(()));
                 }
             }
             last = visit;
         }
         let failure = missing(taken, &known.facts);
-        self.told(taken.at.elapsed(), known, last, Err(failure))
+        concluded_with(&self.pop, taken.at.elapsed(), known, last, Err(failure))
     }
 }

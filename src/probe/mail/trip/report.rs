@@ -5,7 +5,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::super::super::target::concluded;
-use super::probe::RoundTrip;
 use super::send::Taken;
 use super::visit::Visit;
 use crate::domain::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, TripFacts};
@@ -41,36 +40,34 @@ impl Known {
     }
 }
 
-impl RoundTrip {
-    /// The observation of a trip that ended with `visit`, `transit` after the message was taken. Of the
-    /// visits before only the time is told, as part of the transit.
-    pub(super) fn told(
-        &self,
-        transit: Duration,
-        known: Known,
-        visit: Visit<'_>,
-        outcome: Result<(), Failure>,
-    ) -> Observation {
-        let mut mail = visit.facts();
-        mail.password_in_clear |= known.password_in_clear;
-        let mail = told(&visit.session.transcript, mail);
-        let mut session = visit.session;
-        if outcome.as_ref().is_err_and(|failure| failure.phase == Phase::Transit) {
-            // All the time since the message was taken is in the transit already.
-            session.trace.phases = Phases::default();
-        }
-        let outcome = outcome.map_err(|failure| self.pop.advised(failure));
-        let failed = outcome.is_err();
-        let mut seen = concluded(known.started, session, outcome);
-        seen.phases.add_all(&known.phases);
-        seen.phases.add(Phase::Transit, transit);
-        seen.facts.mail = mail.map(Box::new);
-        seen.facts.trip = Some(Box::new(known.facts));
-        if let Some(capture) = known.transcript.filter(|_| failed) {
-            seen.captures.push(Capture { name: "transcript-smtp.txt".to_owned(), ..capture });
-        }
-        seen
+/// The observation of a trip that ended with `visit`, `transit` after the message was taken. Of the
+/// visits before only the time is told, as part of the transit.
+pub(super) fn concluded_with(
+    pop: &Account,
+    transit: Duration,
+    known: Known,
+    visit: Visit<'_>,
+    outcome: Result<(), Failure>,
+) -> Observation {
+    let mut mail = visit.facts();
+    mail.password_in_clear |= known.password_in_clear;
+    let mail = told(&visit.session.transcript, mail);
+    let mut session = visit.session;
+    if outcome.as_ref().is_err_and(|failure| failure.phase == Phase::Transit) {
+        // All the time since the message was taken is in the transit already.
+        session.trace.phases = Phases::default();
     }
+    let outcome = outcome.map_err(|failure| pop.advised(failure));
+    let failed = outcome.is_err();
+    let mut seen = concluded(known.started, session, outcome);
+    seen.phases.add_all(&known.phases);
+    seen.phases.add(Phase::Transit, transit);
+    seen.facts.mail = mail.map(Box::new);
+    seen.facts.trip = Some(Box::new(known.facts));
+    if let Some(capture) = known.transcript.filter(|_| failed) {
+        seen.captures.push(Capture { name: "transcript-smtp.txt".to_owned(), ..capture });
+    }
+    seen
 }
 
 /// The failure of a message that never came.

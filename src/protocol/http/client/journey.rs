@@ -9,9 +9,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use url::Url;
 
 use super::jar::Jar;
+use super::kept_headers::told;
 use super::login::Session;
-use super::record::told;
-use super::redirect::{self, shown};
+use super::message::{MessageParts, message};
+use super::redirect;
+use super::redirect::shown;
 use super::request::{Client, Request};
 use crate::domain::{Failure, FailureKind, HeaderList, Hop, Phase, Phases};
 use crate::net::{Abrupt, TlsOptions, Trace, end_by_reset};
@@ -199,7 +201,16 @@ impl<'a> Journey<'a> {
     /// The request of the exchange under way.
     pub(super) fn message(&self) -> Result<Message<Full<bytes::Bytes>>, Failure> {
         let body = self.request.body.as_ref().filter(|_| self.has_body);
-        super::message::message(self, body, self.cookies.clone())
+        message(MessageParts {
+            url: &self.url,
+            method: &self.method,
+            version: self.version,
+            origin: &self.request.url,
+            headers: &self.request.headers,
+            body,
+            cookies: self.cookies.clone(),
+            authorization: self.authorization.as_ref(),
+        })
     }
 
     /// Goes on after an answer: answers a challenge, or follows a redirect. Whether another [`Self::ask`] is due;

@@ -1,14 +1,13 @@
-//! The message of one exchange of a journey.
+//! The HTTP message of one exchange.
 
 use bytes::Bytes;
 use http::header::{
     AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue,
 };
-use http::{Request, Uri, Version};
+use http::{HeaderMap, Method, Request, Uri, Version};
 use http_body_util::Full;
 use url::{Position, Url};
 
-use super::journey::Journey;
 use super::redirect::shown;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::syntax::words::Words;
@@ -32,22 +31,32 @@ pub fn is_secret(name: &HeaderName) -> bool {
     WORDS.are_in(name.as_str().as_bytes())
 }
 
-/// The message of the exchange that `journey` is at.
+/// What the message of an exchange is made of.
+pub(super) struct MessageParts<'m> {
+    /// Where it goes; redirects change it.
+    pub(super) url: &'m Url,
+    pub(super) method: &'m Method,
+    pub(super) version: Version,
+    /// Where the monitor sends its request, and the header fields that are meant for that server.
+    pub(super) origin: &'m Url,
+    pub(super) headers: &'m HeaderMap,
+    pub(super) body: Option<&'m Bytes>,
+    pub(super) cookies: Option<HeaderValue>,
+    pub(super) authorization: Option<&'m HeaderValue>,
+}
+
+/// The message that `parts` make.
 ///
 /// # Errors
 /// Ours, when the URL is longer than a request line may be.
-pub(super) fn message(
-    journey: &Journey<'_>,
-    body: Option<&Bytes>,
-    cookies: Option<HeaderValue>,
-) -> Result<Request<Full<Bytes>>, Failure> {
-    let url = &journey.url;
+pub(super) fn message(parts: MessageParts<'_>) -> Result<Request<Full<Bytes>>, Failure> {
+    let MessageParts { url, version, .. } = parts;
     let mut message = Request::new(Full::default());
-    *message.uri_mut() = uri(url, journey.version)?;
-    *message.version_mut() = journey.version;
+    *message.uri_mut() = uri(url, version)?;
+    *message.version_mut() = version;
     let headers = message.headers_mut();
-    *headers = journey.request.headers.clone();
-    if matches!(journey.version, Version::HTTP_2 | Version::HTTP_3) {
+    headers.clone_from(parts.headers);
+    if matches!(version, Version::HTTP_2 | Version::HTTP_3) {
         // RFC 9113 8.2.2 and RFC 9114 4.2 forbid the fields of a connection; the pseudo fields name the host.
         headers.remove(HOST);
         headers.remove(CONNECTION);
@@ -55,20 +64,20 @@ pub(super) fn message(
         let host = &url[Position::BeforeHost..Position::AfterPort];
         headers.insert(HOST, HeaderValue::from_str(host).map_err(|_| unaskable(url))?);
     }
-    if !is_same_origin(url, &journey.request.url) {
+    if !is_same_origin(url, parts.origin) {
         // What the monitor says of itself is meant for its own server.
         let secrets: Vec<HeaderName> = headers.keys().filter(|name| is_secret(name)).cloned().collect();
         for secret in secrets {
             headers.remove(secret);
         }
     }
-    if let Some(cookies) = cookies {
+    if let Some(cookies) = parts.cookies {
         headers.append(COOKIE, cookies);
     }
-    if let Some(authorization) = &journey.authorization {
+    if let Some(authorization) = parts.authorization {
         headers.insert(AUTHORIZATION, authorization.clone());
     }
-    match body {
+    match parts.body {
         Some(body) => {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
             *message.body_mut() = Full::new(body.clone());
@@ -77,7 +86,7 @@ pub(super) fn message(
             message.headers_mut().remove(CONTENT_TYPE);
         }
     }
-    *message.method_mut() = journey.method.clone();
+    message.method_mut().clone_from(parts.method);
     Ok(message)
 }
 

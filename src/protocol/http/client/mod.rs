@@ -7,6 +7,7 @@ mod connect_options;
 pub mod evidence;
 mod jar;
 mod journey;
+mod kept_headers;
 mod login;
 mod message;
 mod pass;

@@ -1,21 +1,13 @@
 //! An exchange as the result tells it: bounded, and without what lets somebody in.
 
-use std::borrow::Cow;
-
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Version};
 
 use super::journey::Journey;
-use super::message::is_secret;
+use super::kept_headers::told;
 use super::request::Request;
-use crate::domain::{Excerpt, Failure, HeaderList, HttpExchange, lossy, printable};
+use crate::domain::{Excerpt, Failure, HttpExchange, lossy, printable};
 use crate::protocol::http::exchange::Head;
-use crate::syntax::MASK;
-
-/// Header fields that are told.
-const FIELDS: usize = 64;
-/// Bytes of a value that are told.
-const VALUE: usize = 512;
 
 /// What came of an exchange, for its record.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,30 +59,6 @@ impl Journey<'_> {
                 body.map(|body| excerpt(body, kept.body_bytes, &head.headers, kept.most));
         }
         exchange
-    }
-}
-
-/// The fields by name and value, with the values masked that let somebody in.
-pub(super) fn told(headers: &HeaderMap) -> HeaderList {
-    let fields = || headers.iter().take(FIELDS);
-    let bytes = fields().map(|(name, value)| name.as_str().len() + value.len().min(VALUE)).sum();
-    let mut list = HeaderList::with_capacity(headers.len().min(FIELDS), bytes);
-    for (name, value) in fields() {
-        list.push(name.as_str(), &told_value(name, value));
-    }
-    list
-}
-
-fn told_value<'v>(name: &HeaderName, value: &'v HeaderValue) -> Cow<'v, str> {
-    let bytes = value.as_bytes();
-    if is_secret(name) || value.is_sensitive() {
-        return MASK.into();
-    }
-    match bytes.get(..VALUE) {
-        Some(start) if bytes.len() > VALUE => {
-            format!("{}… ({} bytes)", String::from_utf8_lossy(start), bytes.len()).into()
-        }
-        _ => lossy(bytes),
     }
 }
 

@@ -15,11 +15,11 @@ use super::told::{Told, flooded};
 use crate::domain::{Failure, FailureKind, Phases};
 use crate::net::{Deadline, Quic};
 use crate::protocol::http::body::Body;
-use crate::protocol::http::connection::{Again, Unanswered};
 use crate::protocol::http::driver::Driver;
 use crate::protocol::http::exchange::Head;
 use crate::protocol::http::limits::{HEAD_BYTES, HEAD_FIELDS};
 use crate::protocol::http::recorder::Marks;
+use crate::protocol::http::unanswered::{Again, Unanswered};
 
 /// Sends `request` over `quic` and waits for the head of the answer, as [`crate::protocol::http::exchange::open`] does over a stream.
 ///

@@ -1,0 +1,43 @@
+//! Opens the echo sockets of a location when they are first needed.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use super::sockets::EchoSocket;
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::net::stack::Net;
+
+impl Net {
+    /// The socket for echo requests to `address`: the unprivileged kind where the host permits it, else a
+    /// raw one. Neither is permitted: [`FailureKind::NoPermission`] (95).
+    pub async fn echo(&self, address: IpAddr) -> Result<&EchoSocket, Failure> {
+        let cell = if address.is_ipv4() { &self.echo.v4 } else { &self.echo.v6 };
+        cell.get_or_try_init(async || EchoSocket::open(&self.source, address))
+            .await
+            .map_err(|error| self.echo_refused(address, &error))
+    }
+
+    /// What a failed `sendto` of an echo request means.
+    #[must_use]
+    pub fn echo_failure(&self, address: IpAddr, error: &io::Error) -> Failure {
+        if error.kind() == io::ErrorKind::PermissionDenied {
+            let detail = format!(
+                "echo requests to {address}: {error}; a route or a firewall rule of this host forbids it"
+            );
+            return Failure::new(Phase::Connect, FailureKind::NoPermission, detail);
+        }
+        self.dial_failure(SocketAddr::new(address, 0), error)
+    }
+
+    /// What a failed `socket` for echo requests means.
+    pub(in crate::net) fn echo_refused(&self, address: IpAddr, error: &io::Error) -> Failure {
+        if error.kind() != io::ErrorKind::PermissionDenied {
+            return self.dial_failure(SocketAddr::new(address, 0), error);
+        }
+        let detail = format!(
+            "echo requests to {address}: {error}\nhint: put a group of this process into the range of the sysctl \
+             `net.ipv4.ping_group_range`, or give the process the capability `CAP_NET_RAW`"
+        );
+        Failure::new(Phase::Prepare, FailureKind::NoPermission, detail)
+    }
+}
