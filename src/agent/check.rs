@@ -5,8 +5,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::assignment::Assignment;
-use super::attempt;
-use super::attempt::excuse;
+use super::attempt::{attempt, excuse};
 use super::place::Place;
 use crate::domain::{
     Attempt, Capture, CheckResult, FailureKind, Observation, Outcome, Status, Timestamp, Verdict,

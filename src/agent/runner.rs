@@ -13,8 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::agenda::{Agenda, Start};
 use super::backlog::MissedSeries;
-use super::check;
-use super::check::silenced;
+use super::check::{check, silenced};
 use super::contract::ResultSink;
 use super::gate::Limits;
 use super::handle::{Change, Command, RunnerHandle, Snapshot};

@@ -12,8 +12,9 @@ use tokio::time::Instant;
 
 use super::deadline::Deadline;
 use super::endpoint::{Endpoint, Trace};
+use super::proxy::Proxy;
+use super::socket;
 use super::stack::Net;
-use super::{Proxy, socket};
 use crate::domain::{Failure, FailureKind, Fault, Phase};
 
 /// Time that an address has for itself before the next one is tried beside it (RFC 8305 8).

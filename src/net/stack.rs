@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::config::NetConfig;
+use super::echo::Echoes;
 use super::egress::EgressPolicy;
 use super::error::NetError;
+use super::names::Names;
 use super::socket::Source;
+use super::tls::Tls;
 use crate::net::proxy::Proxy;
 use crate::sync::RwLock;
 
@@ -14,26 +17,26 @@ use crate::sync::RwLock;
 /// between ([`Net::bring_certificates`], [`Net::bring_proxies`]).
 #[derive(Debug)]
 pub struct Net {
-    pub(super) names: super::names::Names,
+    pub(super) names: Names,
     pub(super) egress: EgressPolicy,
     pub(super) source: Source,
     pub(super) proxy: Option<Proxy>,
     pub(super) proxies: RwLock<BTreeMap<i64, Arc<Proxy>>>,
-    pub(super) tls: super::tls::Tls,
-    pub(super) echo: super::echo::Echoes,
+    pub(super) tls: Tls,
+    pub(super) echo: Echoes,
 }
 
 impl Net {
     /// Reads the system's resolver configuration and certificates where `config` asks for them.
     pub fn new(config: &NetConfig) -> Result<Self, NetError> {
         Ok(Self {
-            names: super::names::Names::new(&config.name_servers, &config.control_name, &config.source)?,
+            names: Names::new(&config.name_servers, &config.control_name, &config.source)?,
             egress: config.egress.clone(),
             source: config.source.clone(),
             proxy: None,
             proxies: RwLock::default(),
-            tls: super::tls::Tls::new(&config.trust)?,
-            echo: super::echo::Echoes::default(),
+            tls: Tls::new(&config.trust)?,
+            echo: Echoes::default(),
         })
     }
 

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::TlsStream;
+use super::tls::TlsStream;
 
 /// One connection.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use super::http::{Call, Http};
 use super::mail::{Mail, MailSettings};
 use super::send_error::SendError;
 use super::sms::SmsSettings;
-use super::snmp::Traps;
+use super::snmp::{Traps, object_identifier};
 use super::{alertmanager, form_post, json_post, pager_duty, service_now, slack, sms, splunk};
 use crate::clock::Clock;
 use crate::domain::Method;
@@ -32,7 +32,7 @@ pub struct ChannelSettings {
 
 impl Default for ChannelSettings {
     fn default() -> Self {
-        let trap_enterprise = super::object_identifier(TRAP_ENTERPRISE).unwrap_or_default();
+        let trap_enterprise = object_identifier(TRAP_ENTERPRISE).unwrap_or_default();
         Self { try_time: Duration::from_secs(20), mail: None, sms: None, trap_enterprise }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use url::form_urlencoded::Serializer;
 
 use super::contract::Message;
-use super::fields;
+use super::fields::fields;
 use super::http::Call;
 use super::json_post::let_in;
 use super::send_error::SendError;

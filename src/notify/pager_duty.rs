@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::contract::Message;
-use super::fields;
+use super::fields::fields;
 use super::http::Call;
 use super::send_error::SendError;
 use crate::domain::{LocationId, Notice, NoticeKind};

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::contract::Message;
-use super::fields;
+use super::fields::fields;
 use super::http::Call;
 use super::json_post::let_in;
 use super::pager_duty::incident;

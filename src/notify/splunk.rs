@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::contract::Message;
-use super::fields;
+use super::fields::fields;
 use super::http::Call;
 use super::send_error::SendError;
 

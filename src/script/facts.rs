@@ -1,6 +1,7 @@
 //! What the APIs show of a script.
 
 use super::fault::ScriptFault;
+use super::read;
 
 /// Steps that a script may have where its monitor says nothing (fields.md 3, `transaction_steps_allowed`).
 pub const STEPS_ALLOWED: i64 = 50;
@@ -22,7 +23,7 @@ impl ScriptFacts {
     /// # Errors
     /// Where and why it cannot be read: a check of it ends with status 96.
     pub fn read(text: &str) -> Result<Self, ScriptFault> {
-        let script = super::read::read(text)?;
+        let script = read::read(text)?;
         let protected = script.variables.into_iter().filter(|variable| variable.protected);
         Ok(Self {
             steps: script.steps,

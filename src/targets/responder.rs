@@ -8,6 +8,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::authority::Authority;
 use super::flaky::Flaky;
+use super::http::Page;
+use super::{dns, echo, http, sockets};
 
 /// Where the targets listen and how one of them fails.
 #[derive(Clone, Debug)]
@@ -52,20 +54,15 @@ impl Responder {
     /// # Errors
     /// When a socket cannot be bound or the certificates cannot be made.
     pub async fn start(config: ResponderConfig) -> io::Result<Self> {
-        let ips = super::sockets::loopback(config.spread);
+        let ips = sockets::loopback(config.spread);
         let authority = Authority::new(&ips)?;
         let stop = CancellationToken::new();
-        let page = super::http::Page::new(config.flaky);
+        let page = Page::new(config.flaky);
         let addresses = Addresses {
-            http: super::http::serve(super::sockets::streams(&ips).await?, None, page, &stop),
-            https: super::http::serve(
-                super::sockets::streams(&ips).await?,
-                Some(authority.acceptor()),
-                page,
-                &stop,
-            ),
-            tcp: super::echo::serve(super::sockets::streams(&ips).await?, &stop),
-            dns: super::dns::serve(super::sockets::pairs(&ips).await?, &stop),
+            http: http::serve(sockets::streams(&ips).await?, None, page, &stop),
+            https: http::serve(sockets::streams(&ips).await?, Some(authority.acceptor()), page, &stop),
+            tcp: echo::serve(sockets::streams(&ips).await?, &stop),
+            dns: dns::serve(sockets::pairs(&ips).await?, &stop),
         };
         Ok(Self { addresses, ca_pem: authority.ca_pem().to_owned(), _stop: stop.drop_guard() })
     }

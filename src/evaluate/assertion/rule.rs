@@ -10,6 +10,7 @@ use super::answer::{Answer, Node, shortened};
 use super::error::AssertionError;
 use super::lookup::Lookup;
 use super::pattern::compiled;
+use super::{answer, compare};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::syntax::comparison::comparisons_of;
 
@@ -127,21 +128,21 @@ impl Assertion {
         Err(match (lookup, &self.test, fitting) {
             (Lookup::Response, _, at) => self.told_body(answer.text, at.is_some()),
             (_, Test::Count(_), _) => format!("{} nodes", nodes.len()),
-            (Lookup::Header(_), ..) => super::answer::told_header(&self.property, &nodes),
-            (_, Test::Exists, _) | (_, _, None) => super::answer::told(&nodes),
+            (Lookup::Header(_), ..) => answer::told_header(&self.property, &nodes),
+            (_, Test::Exists, _) | (_, _, None) => answer::told(&nodes),
             // Which one must not be there.
             (_, _, Some(at)) if nodes.len() > 1 => {
-                format!("{} as node {} of {}", super::answer::told(&nodes[at..=at]), at + 1, nodes.len())
+                format!("{} as node {} of {}", answer::told(&nodes[at..=at]), at + 1, nodes.len())
             }
-            (_, _, Some(_)) => super::answer::told(&nodes),
+            (_, _, Some(_)) => answer::told(&nodes),
         })
     }
 
     fn fits(&self, node: &Node<'_>, answer: &Answer<'_>) -> bool {
         match &self.test {
             Test::Exists | Test::Count(_) => true,
-            Test::Equals => super::compare::equals(node, &self.value),
-            Test::AtMost => super::compare::at_most(node, &self.value),
+            Test::Equals => compare::equals(node, &self.value),
+            Test::AtMost => compare::at_most(node, &self.value),
             Test::Contains => node.text().contains(&self.value),
             Test::Matches(regex) => answer.patience.finds(regex, &node.text()),
         }
@@ -173,8 +174,8 @@ pub fn judge_all(assertions: &[Assertion], answer: &Answer<'_>) -> Vec<Failure> 
 fn subject(source: &str, property: &str, value: &str) -> Result<Subject, AssertionError> {
     let bad_value = || AssertionError::Value(value.to_owned());
     Ok(match source {
-        "Timeout" => Subject::Timeout(super::compare::seconds(value).ok_or_else(bad_value)?),
-        "Status Code" => Subject::Status(super::compare::codes(value).ok_or_else(bad_value)?),
+        "Timeout" => Subject::Timeout(compare::seconds(value).ok_or_else(bad_value)?),
+        "Status Code" => Subject::Status(compare::codes(value).ok_or_else(bad_value)?),
         _ => Subject::Found(Lookup::of(source, property)?),
     })
 }
@@ -191,7 +192,7 @@ fn test(comparison: &str, value: &str, subject: &Subject) -> Result<(Test, bool)
         "does not exist" => (Test::Exists, true),
         "count" => (Test::Count(value.trim().parse().map_err(|_| bad_value())?), false),
         "less than or equal" => {
-            let fine = matches!(subject, Subject::Timeout(_)) || super::compare::number(value).is_some();
+            let fine = matches!(subject, Subject::Timeout(_)) || compare::number(value).is_some();
             if !fine {
                 return Err(bad_value());
             }

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::error::IcmpError;
 use super::heard::{Heard, LOOKED_AT};
 use super::pace::Pace;
+use super::{filter, heard};
 use crate::net::icmp;
 use crate::net::socket::Source;
 use crate::sync::Mutex;
@@ -91,7 +92,7 @@ impl EchoSocket {
         let identifier = u16::from_be_bytes([random[0], random[1]]);
         if raw {
             // Without it nothing is lost but time: whatever is not about a request of ours is passed over.
-            let _ = socket.attach_filter(&super::filter::replies_and_errors(towards.is_ipv6(), identifier));
+            let _ = socket.attach_filter(&filter::replies_and_errors(towards.is_ipv6(), identifier));
         } else {
             // A datagram socket hears errors through its error queue alone.
             icmp::queue_errors(&socket, towards)?;
@@ -225,7 +226,7 @@ impl Shared {
             match self.socket.try_recv_from(&mut buffer) {
                 Ok((length, from)) => {
                     let at = Instant::now();
-                    if let Some(heard) = super::heard::packet(&buffer[..length], from.ip(), self.raw) {
+                    if let Some(heard) = heard::packet(&buffer[..length], from.ip(), self.raw) {
                         self.take(&heard, at);
                     }
                 }
@@ -238,7 +239,7 @@ impl Shared {
 
     fn take_errors(&self) {
         for _ in 0..PACKETS_PER_TURN {
-            match self.socket.try_io(Interest::ERROR, || super::heard::queued(&self.socket, self.v6)) {
+            match self.socket.try_io(Interest::ERROR, || heard::queued(&self.socket, self.v6)) {
                 Ok(Some(heard)) => self.take(&heard, Instant::now()),
                 Ok(None) => {}
                 Err(_) => return,

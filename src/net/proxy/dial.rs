@@ -9,6 +9,7 @@ use tokio::net::TcpStream;
 
 use super::fault::{broken, unusable};
 use super::upstream::{Proxy, ProxyKind};
+use super::{connect, socks};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::{Endpoint, Trace};
@@ -75,8 +76,8 @@ impl Net {
         let patience = Deadline::within(PATIENCE.min(deadline.left() * 2 / 3));
         let stream = self.reach(proxy, patience).await?;
         match proxy.kind {
-            ProxyKind::Http => super::connect::ask(stream, proxy, to).await,
-            ProxyKind::Socks5 => super::socks::ask(stream, proxy, to, patience).await,
+            ProxyKind::Http => connect::ask(stream, proxy, to).await,
+            ProxyKind::Socks5 => socks::ask(stream, proxy, to, patience).await,
         }
     }
 

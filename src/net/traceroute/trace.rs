@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use super::options::{RouteOptions, Traced};
 use super::prober::Prober;
 use super::route::{Route, RouteMethod, better};
+use super::walk;
 use crate::domain::{Capture, Failure};
 use crate::net::deadline::Deadline;
 use crate::net::endpoint::{Endpoint, Trace};
@@ -54,7 +55,7 @@ impl Net {
             RouteMethod::Udp => self.dial_failure((to, 0).into(), &error),
             RouteMethod::Icmp => self.echo_refused(to, &error),
         })?;
-        super::walk::walk(&prober, options, deadline)
+        walk::walk(&prober, options, deadline)
             .await
             .map_err(|error| self.dial_failure((to, 0).into(), &error))
     }

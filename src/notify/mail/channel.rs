@@ -9,6 +9,7 @@ use lettre::transport::smtp::client::{AsyncSmtpConnection, AsyncTokioStream};
 use lettre::transport::smtp::extension::ClientId;
 use tokio::net::TcpStream;
 
+use super::letter;
 use super::relay::Relay;
 use crate::domain::Failure;
 use crate::net::{Deadline, Endpoint, Net, TlsOptions, Trace};
@@ -70,7 +71,7 @@ impl Mail {
     }
 
     pub(in crate::notify) async fn send(&self, message: &Message) -> Result<(), SendError> {
-        let letter = super::letter::write(message, &self.settings.from)?;
+        let letter = letter::write(message, &self.settings.from)?;
         let deadline = Deadline::within(self.settings.try_time);
         let stream = self.open(deadline).await?;
         let late = |_| SendError::passing(format!("no end within {} s", self.settings.try_time.as_secs()));

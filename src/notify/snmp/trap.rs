@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::ber;
 use super::ber::{context, integer, octets, oid, sequence, tagged};
 use crate::domain::{Method, MonitorId, NoticeKind, Phase, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, Trace};
@@ -76,7 +77,7 @@ fn packet(message: &Message, enterprise: &[u32], ticks: i64, source: IpAddr) -> 
     let kind = message.notice.kind;
     let specific = NoticeKind::ALL.iter().position(|(known, ..)| *known == kind).map_or(0, |at| at + 1);
     let specific = u32::try_from(specific).unwrap_or_default();
-    let ticks = tagged(TIME_TICKS, &super::ber::unsigned(ticks));
+    let ticks = tagged(TIME_TICKS, &ber::unsigned(ticks));
     let (version, pdu) = if recipient.method == Method::SnmpV1 {
         // The version knows no other address than this.
         let own = if let IpAddr::V4(own) = source { own } else { Ipv4Addr::UNSPECIFIED };

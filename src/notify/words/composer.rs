@@ -3,6 +3,7 @@
 use super::engine::Place;
 use super::facts::Facts;
 use super::template::{Template, TemplateFault, Words};
+use super::{built_in, engine, example};
 use crate::domain::{Method, Notice, NoticeKind};
 
 /// Makes words.
@@ -26,16 +27,11 @@ impl Composer {
         let is_body =
             method == Method::JsonPost && own.method == Some(Method::JsonPost) && !own.text.is_empty();
         let own_text = if is_body { "" } else { own.text.as_str() };
-        let subject =
-            part("subject", Place::Line, or(&own.subject, super::built_in::subject(notice.kind)), &facts)?;
-        let text = part("text", Place::Text, or(own_text, super::built_in::text(method)), &facts)?;
+        let subject = part("subject", Place::Line, or(&own.subject, built_in::subject(notice.kind)), &facts)?;
+        let text = part("text", Place::Text, or(own_text, built_in::text(method)), &facts)?;
         let html = match method {
-            Method::MailHtml if own.html.is_empty() && !own_text.is_empty() => {
-                Some(super::engine::as_html(&text))
-            }
-            Method::MailHtml => {
-                Some(part("html", Place::Html, or(&own.html, super::built_in::HTML), &facts)?)
-            }
+            Method::MailHtml if own.html.is_empty() && !own_text.is_empty() => Some(engine::as_html(&text)),
+            Method::MailHtml => Some(part("html", Place::Html, or(&own.html, built_in::HTML), &facts)?),
             _ => None,
         };
         let body = is_body.then(|| part("text", Place::Json, &own.text, &facts)).transpose()?;
@@ -51,7 +47,7 @@ impl Composer {
         let mut faults = Vec::new();
         for kind in kinds.filter(|kind| template.kind.is_none_or(|only| only == *kind)) {
             for method in &methods {
-                if let Err(fault) = self.compose(&super::example::of(kind), *method, Some(template))
+                if let Err(fault) = self.compose(&example::of(kind), *method, Some(template))
                     && !faults.contains(&fault)
                 {
                     faults.push(fault);
@@ -64,7 +60,7 @@ impl Composer {
     /// A notice of `kind` to try templates on.
     #[must_use]
     pub fn example(&self, kind: NoticeKind) -> Notice {
-        super::example::of(kind)
+        example::of(kind)
     }
 }
 
@@ -78,7 +74,7 @@ pub(super) fn part(
     source: &str,
     facts: &Facts,
 ) -> Result<String, TemplateFault> {
-    super::engine::render(place, source, facts.all()).map_err(|reason| TemplateFault { part, reason })
+    engine::render(place, source, facts.all()).map_err(|reason| TemplateFault { part, reason })
 }
 
 /// What `source` comes to in a form or JSON with nothing but these `values`: for bodies that settings describe.
@@ -89,5 +85,5 @@ pub(in crate::notify) fn filled(
 ) -> Result<String, String> {
     let values: serde_json::Map<String, serde_json::Value> =
         values.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
-    super::engine::render(place, source, &serde_json::Value::Object(values))
+    engine::render(place, source, &serde_json::Value::Object(values))
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::domain::{MonitorType, Notice};
-use crate::notify::fields;
+use crate::notify::fields::fields;
 
 /// Characters of one text.
 const TEXT: usize = 2_000;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::full_page;
 use super::options::Options;
 use super::visit::Visit;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
@@ -44,7 +45,7 @@ impl Website {
         // The time of the page; that of its objects stands beside it, so that runs with and without compare.
         observation.total = started.elapsed();
         if let Some(page) = page.filter(|_| observation.failure.is_none()) {
-            let look = super::full_page::look(
+            let look = full_page::look(
                 &self.options,
                 cx,
                 page,

@@ -10,8 +10,7 @@ use suppaftp::{FtpError, FtpResult};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::passive;
-use super::passive::extended;
+use super::passive::{extended, passive};
 use super::reply::{Replies, Reply};
 use super::watch::Watch;
 use crate::domain::{Failure, FailureKind, Phase};

@@ -1,5 +1,6 @@
 //! The import of one test of a project.
 
+use super::carry;
 use super::imported::Imported;
 use super::project::Project;
 
@@ -7,6 +8,6 @@ impl Project {
     /// The script of the test at `index` of [`Project::tests`].
     #[must_use]
     pub fn import(&self, index: usize) -> Imported {
-        super::carry::carry(self, index)
+        carry::carry(self, index)
     }
 }

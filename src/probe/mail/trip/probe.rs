@@ -10,9 +10,11 @@ use super::search::Search;
 use super::send::Taken;
 use super::token::Tokens;
 use super::visit::{End, Visit};
+use super::{message, send};
 use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase, TripFacts};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::mail::account::Account;
+use crate::probe::mail::pop;
 use crate::probe::settings::ProbeSettings;
 use crate::probe::target::service;
 use crate::protocol::Session;
@@ -41,9 +43,9 @@ pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> 
     let login = ("email_username", "email_password");
     let credentials = Credentials { user, password };
     let pop = Account {
-        service: service(document, "pop3_hostname", POP_SCHEMES, crate::probe::mail::pop::PORTS),
+        service: service(document, "pop3_hostname", POP_SCHEMES, pop::PORTS),
         credentials: Some(credentials.clone()),
-        ..Account::of(document, POP_SCHEMES, crate::probe::mail::pop::PORTS, login)
+        ..Account::of(document, POP_SCHEMES, pop::PORTS, login)
     };
     let smtp = Account {
         service: service(document, "smtp_hostname", SMTP_SCHEMES, SMTP_PORTS),
@@ -73,12 +75,12 @@ impl RoundTrip {
         }
         let (started, now) = (Instant::now(), cx.clock.now());
         let token = self.tokens.issue(now);
-        let (message, message_id) = super::message::compose(&self.email, &token, now);
+        let (message, message_id) = message::compose(&self.email, &token, now);
         let facts = TripFacts { message_id, ..TripFacts::default() };
         let mut session = Session::new(cx.net, cx.deadline);
         let mut mail = MailFacts::default();
         let hello = self.hello.as_deref();
-        let sent = super::send::send(&self.smtp, hello, &mut session, message, cx.clock, &mut mail).await;
+        let sent = send::send(&self.smtp, hello, &mut session, message, cx.clock, &mut mail).await;
         session.close().await;
         match sent {
             Err(failure) => {

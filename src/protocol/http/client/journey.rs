@@ -17,9 +17,9 @@ use super::redirect::shown;
 use super::request::{Client, Request};
 use crate::domain::{Failure, FailureKind, HeaderList, Hop, Phase, Phases};
 use crate::net::{Abrupt, TlsOptions, Trace, end_by_reset};
-use crate::protocol::http as wire;
 use crate::protocol::http::body::Body;
-use crate::protocol::http::exchange::{Head, Protocol};
+use crate::protocol::http::exchange::{Head, Protocol, open};
+use crate::protocol::http::quic::open_quic;
 
 /// Challenges that are answered at most: the first one, and a few that call the answer outdated.
 const MOST_LOGINS: u32 = 3;
@@ -133,7 +133,7 @@ impl<'a> Journey<'a> {
             let quic = Box::pin(net.quic(&endpoint, &options, deadline, &mut self.trace)).await?;
             self.is_secured = true;
             let message = self.prepare()?;
-            let answer = wire::open_quic(quic, message, deadline, &mut self.trace.phases).await?;
+            let answer = open_quic(quic, message, deadline, &mut self.trace.phases).await?;
             self.jar.keep(&self.url, &answer.0.headers);
             return Ok(answer);
         }
@@ -173,7 +173,7 @@ impl<'a> Journey<'a> {
     {
         let message = self.prepare()?;
         let deadline = self.client.deadline;
-        let answer = wire::open(stream, protocol, message, deadline, &mut self.trace.phases).await?;
+        let answer = open(stream, protocol, message, deadline, &mut self.trace.phases).await?;
         self.jar.keep(&self.url, &answer.0.headers);
         Ok(answer)
     }

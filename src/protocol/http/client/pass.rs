@@ -6,9 +6,8 @@ use http::Method;
 use http::header::HeaderValue;
 use url::Url;
 
-use super::Login;
 use super::journey::Journey;
-use super::login::Session;
+use super::login::{Login, Session};
 
 /// A login that was asked for once, for further requests to the same origin.
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use http::header::HeaderValue;
 use http::{HeaderMap, Method};
 use url::{Origin, Position, Url};
 
+use super::challenge;
 use super::challenge::Challenge;
 use super::digest::{Asked, Digest};
 use crate::domain::{Failure, FailureKind, Phase};
@@ -79,7 +80,7 @@ impl Session {
     /// # Errors
     /// [`FailureKind::Unsupported`] when the server accepts no scheme that this build speaks.
     pub(in crate::protocol::http::client) fn answering(headers: &HeaderMap) -> Result<Self, Failure> {
-        let offered = super::challenge::listed(headers);
+        let offered = challenge::listed(headers);
         if let Some(digest) = offered.iter().find_map(Digest::of) {
             return Ok(Self::Digest(digest));
         }
@@ -100,7 +101,7 @@ impl Session {
     pub(in crate::protocol::http::client) fn is_outdated(&self, headers: &HeaderMap) -> bool {
         let Self::Digest(own) = self else { return false };
         let news = |challenge: &Challenge| Digest::of(challenge).is_some_and(|new| own.gives_way_to(&new));
-        super::challenge::listed(headers).iter().any(news)
+        challenge::listed(headers).iter().any(news)
     }
 }
 
