@@ -93,4 +93,6 @@ pub struct Trace {
     pub resolved: Vec<IpAddr>,
     /// The TLS session, when there was one; filled even when the certificate was refused.
     pub tls: Option<Box<TlsFacts>>,
+    /// Whether what the peer said in a handshake was no TLS.
+    pub no_tls: bool,
 }

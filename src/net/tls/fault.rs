@@ -2,15 +2,14 @@
 
 use std::io;
 
-use rustls::{CertificateError, Error};
+use rustls::{CertificateError, Error, InvalidMessage};
 
 use crate::domain::{Certificate, Failure, FailureKind, Phase};
 
 /// The failure of a handshake that ended with `error`. A certificate fault is told apart by its reason;
 /// everything else that the peer did, an alert, garbage, a reset or a close, is a failed handshake.
 pub(super) fn handshake_failure(error: &io::Error, server_name: &str, chain: &[Certificate]) -> Failure {
-    let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
-    let (kind, detail) = match tls {
+    let (kind, detail) = match tls_error(error) {
         Some(Error::InvalidCertificate(fault)) => certificate(fault, server_name, chain),
         Some(other) => (FailureKind::TlsHandshake, other.to_string()),
         None if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -20,6 +19,17 @@ pub(super) fn handshake_failure(error: &io::Error, server_name: &str, chain: &[C
         None => (FailureKind::TlsHandshake, error.to_string()),
     };
     Failure::new(Phase::Tls, kind, detail)
+}
+
+/// Whether a handshake ended with `error` since what the peer said was no TLS, as from a server that begins in plain
+/// text.
+pub(super) fn is_no_tls(error: &io::Error) -> bool {
+    matches!(tls_error(error), Some(Error::InvalidMessage(InvalidMessage::InvalidContentType)))
+}
+
+/// The error of the TLS library that `error` stands for.
+fn tls_error(error: &io::Error) -> Option<&Error> {
+    error.get_ref()?.downcast_ref()
 }
 
 fn certificate(fault: &CertificateError, server_name: &str, chain: &[Certificate]) -> (FailureKind, String) {

@@ -52,7 +52,10 @@ impl TlsSession {
         let certificates = facts::certificates(&self.recorder.chain());
         let facts = TlsFacts { certificates, tls_version: version, tls_cipher: cipher };
         let outcome = outcome.and_then(|done| {
-            done.map_err(|error| fault::handshake_failure(&error, &self.server_name, &facts.certificates))
+            done.map_err(|error| {
+                trace.no_tls |= fault::is_no_tls(&error);
+                fault::handshake_failure(&error, &self.server_name, &facts.certificates)
+            })
         });
         if outcome.is_ok() || !facts.certificates.is_empty() {
             trace.tls = Some(Box::new(facts));

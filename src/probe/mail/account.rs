@@ -4,7 +4,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase};
-use crate::net::TlsOptions;
+use crate::net::{TlsOptions, Trace};
 use crate::probe::target::{Service, concluded, is_on, service};
 use crate::protocol::auth::{Credentials, Mechanism};
 use crate::protocol::{Session, Transcript};
@@ -72,15 +72,13 @@ impl Account {
 
     /// A server that waits for TLS says nothing, and one that does not know it says something else: both
     /// are known by where the session fails.
-    pub(super) fn advised(&self, failure: Failure) -> Failure {
+    pub(super) fn advised(&self, failure: Failure, trace: &Trace) -> Failure {
         let [plain, secure] = self.schemes else { return failure };
         let hint = match (failure.phase, failure.kind, self.service.implicit_tls) {
             (Phase::Banner, FailureKind::TimedOut | FailureKind::NoResponse, false) => {
                 format!("; one that waits for TLS says nothing before it: its host is written `{secure}://…`")
             }
-            (Phase::Tls, FailureKind::TlsHandshake, true)
-                if failure.detail.contains("InvalidContentType") =>
-            {
+            (Phase::Tls, FailureKind::TlsHandshake, true) if trace.no_tls => {
                 format!("; one that begins in plain text answers so: its host is written `{plain}://…`")
             }
             _ => return failure,
@@ -97,7 +95,8 @@ impl Account {
         facts: MailFacts,
     ) -> Observation {
         let facts = told(&session.transcript, facts);
-        let mut seen = concluded(started, session, outcome.map_err(|failure| self.advised(failure)));
+        let outcome = outcome.map_err(|failure| self.advised(failure, &session.trace));
+        let mut seen = concluded(started, session, outcome);
         // Without a greeting there was no mail server.
         seen.facts.mail = facts.map(Box::new);
         seen

@@ -57,7 +57,7 @@ pub(super) fn concluded_with(
         // All the time since the message was taken is in the transit already.
         session.trace.phases = Phases::default();
     }
-    let outcome = outcome.map_err(|failure| pop.advised(failure));
+    let outcome = outcome.map_err(|failure| pop.advised(failure, &session.trace));
     let failed = outcome.is_err();
     let mut seen = concluded(known.started, session, outcome);
     seen.phases.add_all(&known.phases);
