@@ -100,6 +100,8 @@ pub(super) struct Budget {
     script: Duration,
     step_ends: Instant,
     script_ends: Instant,
+    /// What limits the page loads of the act that is under way.
+    page_bound: Bound,
     /// What captures may still give back.
     spare: Duration,
 }
@@ -110,7 +112,15 @@ impl Budget {
         let whole = limits.of_script(script);
         // A step's own limit is named before that of the script when both end together.
         let ends = Instant::now() + whole + TIE;
-        Self { limits, step: whole, script: whole, step_ends: ends, script_ends: ends, spare: SPARE }
+        Self {
+            limits,
+            step: whole,
+            script: whole,
+            step_ends: ends,
+            script_ends: ends,
+            page_bound: Bound::Page,
+            spare: SPARE,
+        }
     }
 
     /// A step begins.
@@ -118,6 +128,16 @@ impl Budget {
         let limit = self.limits.of_step(step);
         self.step = limit.unwrap_or(self.script);
         self.step_ends = limit.map_or(self.script_ends, |limit| Instant::now() + limit);
+    }
+
+    /// What limits the page loads of the act that is under way.
+    pub(super) const fn page_bound(&self) -> Bound {
+        self.page_bound
+    }
+
+    /// Notes what limits the page loads of the act that begins.
+    pub(super) const fn limit_pages(&mut self, bound: Bound) {
+        self.page_bound = bound;
     }
 
     /// Gives back `time` that was spent on what is kept of the page, as far as there is any to spare.

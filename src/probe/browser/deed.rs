@@ -3,10 +3,11 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::acts::{PATIENCE, not_found};
 use super::ask::{self, Found};
-use super::play::{Player, Stopped};
-use crate::browser::{Element, Trouble};
+use super::element::{PATIENCE, not_found};
+use super::page::PageAccess;
+use super::stopped::Stopped;
+use crate::browser::{Element, Session, Trouble};
 use crate::script::dialect::{Act, State, Target};
 
 /// Picks options of a `select`, and tells the page.
@@ -41,77 +42,77 @@ impl Deed {
     }
 }
 
-impl Player<'_> {
-    /// Does `deed` with the element, once it can be done; gives the element.
-    pub(super) async fn on(&self, target: &Target, deed: &Deed, act: &Act) -> Result<Element, Stopped> {
-        let locators = self.located(target)?;
-        // What it sets off may take as long as the page and the step may.
-        let mut time = self.budget.time(act.timeout, Some(PATIENCE));
-        loop {
-            let asked = Instant::now();
-            let found = ask::element(&self.session, &locators, deed.needs(), time).await;
-            time.forgive(asked);
-            let element = match found.map_err(|why| self.unanswered(why, time))? {
-                Found::Yes(Some(element)) => element,
-                found => return Err(not_found(&found, target).into()),
-            };
-            match self.done(deed, &element, time.latest).await {
-                Ok(()) => return Ok(element),
-                Err(Trouble::Stale | Trouble::NotUsable(_)) if Instant::now() < time.until => {
-                    ask::pause().await;
-                }
-                Err(trouble) => return Err(self.stopped(trouble, time.ending)),
+/// Does `deed` with the element, once it can be done; gives the element.
+pub(super) async fn on(
+    page: PageAccess<'_>,
+    target: &Target,
+    deed: &Deed,
+    act: &Act,
+) -> Result<Element, Stopped> {
+    let locators = page.located(target)?;
+    // What it sets off may take as long as the page and the step may.
+    let mut time = page.budget.time(act.timeout, Some(PATIENCE));
+    loop {
+        let asked = Instant::now();
+        let found = ask::element(page.session(), &locators, deed.needs(), time).await;
+        time.forgive(asked);
+        let element = match found.map_err(|why| page.unanswered(why, time))? {
+            Found::Yes(Some(element)) => element,
+            found => return Err(not_found(&found, target).into()),
+        };
+        match done(page.session(), deed, &element, time.latest).await {
+            Ok(()) => return Ok(element),
+            Err(Trouble::Stale | Trouble::NotUsable(_)) if Instant::now() < time.until => {
+                ask::pause().await;
             }
+            Err(trouble) => return Err(page.stopped(trouble, time.ending)),
         }
     }
+}
 
-    async fn done(&self, deed: &Deed, element: &Element, until: Instant) -> Result<(), Trouble> {
-        let session = &self.session;
-        match deed {
-            Deed::Click => session.click(element, until).await,
-            Deed::Point(clicks) => self.point(*clicks, element, until).await,
-            Deed::Type(text) => session.type_into(element, text, until).await,
-            Deed::Clear => session.clear(element, until).await,
-            Deed::Pick(by, value) => {
-                let arguments = vec![element.argument(), json!(by), value.clone()];
-                match session.run(PICK, arguments, until).await?.as_str() {
-                    None => Ok(()),
-                    // Its options may come later.
-                    Some(why) => Err(Trouble::NotUsable(why.to_owned())),
-                }
+async fn done(session: &Session, deed: &Deed, element: &Element, until: Instant) -> Result<(), Trouble> {
+    match deed {
+        Deed::Click => session.click(element, until).await,
+        Deed::Point(clicks) => point(session, *clicks, element, until).await,
+        Deed::Type(text) => session.type_into(element, text, until).await,
+        Deed::Clear => session.clear(element, until).await,
+        Deed::Pick(by, value) => {
+            let arguments = vec![element.argument(), json!(by), value.clone()];
+            match session.run(PICK, arguments, until).await?.as_str() {
+                None => Ok(()),
+                // Its options may come later.
+                Some(why) => Err(Trouble::NotUsable(why.to_owned())),
             }
-            Deed::Check(on) => self.check(*on, element, until).await,
-            Deed::Focus => {
-                session.run("arguments[0].focus();", vec![element.argument()], until).await.map(drop)
-            }
-            Deed::ScrollTo => session.run(TO_CENTER, vec![element.argument()], until).await.map(drop),
-            Deed::EnterFrame => session.enter_frame(element.argument(), until).await,
         }
+        Deed::Check(on) => check(session, *on, element, until).await,
+        Deed::Focus => session.run("arguments[0].focus();", vec![element.argument()], until).await.map(drop),
+        Deed::ScrollTo => session.run(TO_CENTER, vec![element.argument()], until).await.map(drop),
+        Deed::EnterFrame => session.enter_frame(element.argument(), until).await,
     }
+}
 
-    async fn point(&self, clicks: u32, element: &Element, until: Instant) -> Result<(), Trouble> {
-        self.session.run(TO_CENTER, vec![element.argument()], until).await?;
-        let over =
-            json!({"type": "pointerMove", "duration": 0, "origin": element.argument(), "x": 0, "y": 0});
-        let mut actions = vec![over];
-        for _ in 0..clicks {
-            actions.push(json!({"type": "pointerDown", "button": 0}));
-            actions.push(json!({"type": "pointerUp", "button": 0}));
-        }
-        let mouse = json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
-        self.session.act(json!([mouse]), until).await
+async fn point(session: &Session, clicks: u32, element: &Element, until: Instant) -> Result<(), Trouble> {
+    session.run(TO_CENTER, vec![element.argument()], until).await?;
+    let over = json!({"type": "pointerMove", "duration": 0, "origin": element.argument(), "x": 0, "y": 0});
+    let mut actions = vec![over];
+    for _ in 0..clicks {
+        actions.push(json!({"type": "pointerDown", "button": 0}));
+        actions.push(json!({"type": "pointerUp", "button": 0}));
     }
+    let mouse =
+        json!({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": actions});
+    session.act(json!([mouse]), until).await
+}
 
-    async fn check(&self, on: bool, element: &Element, until: Instant) -> Result<(), Trouble> {
-        for clicked in [false, true] {
-            if self.session.run(CHECKED, vec![element.argument()], until).await? == on {
-                return Ok(());
-            }
-            if !clicked {
-                self.session.click(element, until).await?;
-            }
+async fn check(session: &Session, on: bool, element: &Element, until: Instant) -> Result<(), Trouble> {
+    for clicked in [false, true] {
+        if session.run(CHECKED, vec![element.argument()], until).await? == on {
+            return Ok(());
         }
-        let state = if on { "checked" } else { "unchecked" };
-        Err(Trouble::NotUsable(format!("a click does not make it {state}")))
+        if !clicked {
+            session.click(element, until).await?;
+        }
     }
+    let state = if on { "checked" } else { "unchecked" };
+    Err(Trouble::NotUsable(format!("a click does not make it {state}")))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use super::play::Player;
+use super::page::PageAccess;
 use crate::domain::{Failure, FailureKind, Phase, cut};
 use crate::evaluate::Patience;
 use crate::evaluate::template::Place;
@@ -82,18 +82,16 @@ impl Must {
     }
 }
 
-impl Player<'_> {
-    /// What must hold, with its texts filled in.
-    pub(super) fn prepared(&self, must: &Match) -> Result<Must, Failure> {
-        Ok(match must {
-            Match::Equals(text) => Must::Equals(self.filled(text, Place::Value)?),
-            Match::Contains(text) => Must::Contains(self.filled(text, Place::Value)?),
-            Match::Matches(Pattern(regex)) => Must::Matches(regex.clone()),
-            Match::Not(of) => Must::Not(Box::new(self.prepared(of)?)),
-            Match::AtLeast(count) => Must::AtLeast(*count),
-            Match::AtMost(count) => Must::AtMost(*count),
-        })
-    }
+/// What must hold, with its texts filled in.
+pub(super) fn prepared(page: PageAccess<'_>, must: &Match) -> Result<Must, Failure> {
+    Ok(match must {
+        Match::Equals(text) => Must::Equals(page.filled(text, Place::Value)?),
+        Match::Contains(text) => Must::Contains(page.filled(text, Place::Value)?),
+        Match::Matches(Pattern(regex)) => Must::Matches(regex.clone()),
+        Match::Not(of) => Must::Not(Box::new(prepared(page, of)?)),
+        Match::AtLeast(count) => Must::AtLeast(*count),
+        Match::AtMost(count) => Must::AtMost(*count),
+    })
 }
 
 /// What `regex` takes from `text`, which it was seen to match: its first group, or all that it matches.

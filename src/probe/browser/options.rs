@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use url::{ParseError, Url};
 
 use super::budget::Limits;
-use super::capture::CaptureRule;
+use super::capture_rule::CaptureRule;
 use super::must::SHOWN;
 use super::views::View;
 use crate::browser::{BrowserKind, Device, Guise, Wish};

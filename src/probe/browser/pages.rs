@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::ask::{self, Of, Told};
 use super::budget::Time;
-use super::play::Player;
 use super::waterfall::is_icon;
+use crate::browser::Session;
 use crate::domain::{
     Failure, FailureKind, FullPage, HttpFacts, ObjectKind, Observation, PageObject, Phase, StepResult,
     Warning,
@@ -15,23 +15,21 @@ use crate::domain::{
 use crate::probe::full_page::FullPageRule;
 use crate::webpage::fingerprint;
 
-impl Player<'_> {
-    /// What a change of the content is told by, of the last page of the script.
-    pub(super) async fn content(&self) -> Option<HttpFacts> {
-        let told = ask::text(&self.session, &Of::Source, None, Time::aside(ask::soon())).await;
-        let Ok(Told::Text(text, _)) = told else { return None };
-        let played = self.steps.last()?.played.as_deref()?;
-        let bytes = text.len() as u64;
-        let text_sha256 = tokio::task::spawn_blocking(move || fingerprint(&text)).await.ok();
-        Some(HttpFacts {
-            http_status: played.http_status,
-            body_wire_bytes: bytes,
-            body_bytes: bytes,
-            text_sha256,
-            url: played.url.clone(),
-            ..HttpFacts::default()
-        })
-    }
+/// What a change of the content is told by, of the page that the script ended on; `steps` are those that were played.
+pub(super) async fn content(session: &Session, steps: &[StepResult]) -> Option<HttpFacts> {
+    let told = ask::text(session, &Of::Source, None, Time::aside(ask::soon())).await;
+    let Ok(Told::Text(text, _)) = told else { return None };
+    let played = steps.last()?.played.as_deref()?;
+    let bytes = text.len() as u64;
+    let text_sha256 = tokio::task::spawn_blocking(move || fingerprint(&text)).await.ok();
+    Some(HttpFacts {
+        http_status: played.http_status,
+        body_wire_bytes: bytes,
+        body_bytes: bytes,
+        text_sha256,
+        url: played.url.clone(),
+        ..HttpFacts::default()
+    })
 }
 
 /// The objects of all pages of the script, as those of one page: the documents of the steps aside, each address once.

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::acts::not_found;
 use super::ask::{self, Found, Located, Of, Told};
 use super::budget::Time;
-use super::must::{Must, SHOWN, taken};
+use super::element::not_found;
+use super::must::{Must, SHOWN, prepared, taken};
 use super::naming;
-use super::play::{Player, Stopped};
+use super::page::PageAccess;
+use super::stopped::Stopped;
 use crate::domain::{Failure, FailureKind, Phase, cut};
 use crate::evaluate::keyword::{KeywordRule, Matching};
 use crate::evaluate::template::Place;
@@ -22,179 +23,174 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The type of a page's source as the browser tells it.
 const UTF_8: &str = "text/html; charset=utf-8";
 
-impl Player<'_> {
-    pub(super) async fn assert(&self, what: &Check, must: &Match, act: &Act) -> Result<(), Stopped> {
-        let time = self.budget.time(act.timeout, Some(GRACE));
-        let must = self.prepared(must)?;
-        let Err(found) = self.becomes(what, time, &must).await? else { return Ok(()) };
-        let seen = match found {
-            Some(text) => format!("it is `{}`", cut(&text, SHOWN)),
-            None => "there is none".to_owned(),
-        };
-        let detail = format!("{} must {}, and {seen}", described(what), must.words());
-        Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
-    }
+pub(super) async fn assert(
+    page: PageAccess<'_>,
+    what: &Check,
+    must: &Match,
+    act: &Act,
+) -> Result<(), Stopped> {
+    let time = page.budget.time(act.timeout, Some(GRACE));
+    let must = prepared(page, must)?;
+    let Err(found) = becomes(page, what, time, &must).await? else { return Ok(()) };
+    let seen = match found {
+        Some(text) => format!("it is `{}`", cut(&text, SHOWN)),
+        None => "there is none".to_owned(),
+    };
+    let detail = format!("{} must {}, and {seen}", described(what), must.words());
+    Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
+}
 
-    pub(super) async fn assert_element(
-        &self,
-        target: &Target,
-        state: State,
-        act: &Act,
-    ) -> Result<(), Stopped> {
-        let time = self.budget.time(act.timeout, Some(GRACE));
-        let locators = self.located(target)?;
-        let found = ask::element(&self.session, &locators, state, time).await;
-        match found.map_err(|why| self.unanswered(why, time))? {
-            Found::Yes(_) => Ok(()),
-            Found::Weak(count) if !matches!(state, State::Hidden | State::Absent) => {
-                Err(not_found(&Found::Weak(count), target).into())
-            }
-            _ => {
-                let detail = format!("{} must be {}", naming::target(target), state.name());
-                Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
-            }
+pub(super) async fn assert_element(
+    page: PageAccess<'_>,
+    target: &Target,
+    state: State,
+    act: &Act,
+) -> Result<(), Stopped> {
+    let time = page.budget.time(act.timeout, Some(GRACE));
+    let locators = page.located(target)?;
+    let found = ask::element(page.session(), &locators, state, time).await;
+    match found.map_err(|why| page.unanswered(why, time))? {
+        Found::Yes(_) => Ok(()),
+        Found::Weak(count) if !matches!(state, State::Hidden | State::Absent) => {
+            Err(not_found(&Found::Weak(count), target).into())
+        }
+        _ => {
+            let detail = format!("{} must be {}", naming::target(target), state.name());
+            Err(Failure::new(Phase::Play, FailureKind::AssertionFailed, detail).into())
         }
     }
+}
 
-    pub(super) async fn extract(
-        &mut self,
-        into: &str,
-        from: &Check,
-        pattern: Option<&Pattern>,
-        act: &Act,
-    ) -> Result<(), Stopped> {
-        let time = self.budget.time(act.timeout, Some(GRACE));
-        let must = pattern.map_or(Must::Anything, |Pattern(regex)| Must::Matches(regex.clone()));
-        let value = match (self.becomes(from, time, &must).await?, must) {
-            (Ok(text), Must::Matches(regex)) => taken(&regex, &text, self.budget.deadline()).await?,
-            (Ok(text), _) => Some(text.to_string()),
-            (Err(_), _) => None,
-        };
-        let Some(value) = value else {
-            let detail = format!("`{into}` cannot be taken from {}", described(from));
-            return Err(Failure::new(Phase::Play, FailureKind::VariableMissing, detail).into());
-        };
-        self.take(into, value);
-        Ok(())
+pub(super) async fn extract(
+    page: PageAccess<'_>,
+    into: &str,
+    from: &Check,
+    pattern: Option<&Pattern>,
+    act: &Act,
+) -> Result<String, Stopped> {
+    let time = page.budget.time(act.timeout, Some(GRACE));
+    let must = pattern.map_or(Must::Anything, |Pattern(regex)| Must::Matches(regex.clone()));
+    let value = match (becomes(page, from, time, &must).await?, must) {
+        (Ok(text), Must::Matches(regex)) => taken(&regex, &text, page.budget.deadline()).await?,
+        (Ok(text), _) => Some(text.to_string()),
+        (Err(_), _) => None,
+    };
+    let Some(value) = value else {
+        let detail = format!("`{into}` cannot be taken from {}", described(from));
+        return Err(Failure::new(Phase::Play, FailureKind::VariableMissing, detail).into());
+    };
+    Ok(value)
+}
+
+pub(super) async fn keyword(
+    page: PageAccess<'_>,
+    text: &str,
+    regex: bool,
+    invert: bool,
+    wait: bool,
+    act: &Act,
+) -> Result<(), Stopped> {
+    let place = if regex { Place::Regex } else { Place::Value };
+    let rule = KeywordRule {
+        pattern: page.filled(text, place)?,
+        matching: if regex { Matching::RegularExpression } else { Matching::PlainText },
+        invert,
+        match_case: true,
+        whole_word: false,
+        line_wrap: true,
+        normalize_spaces: true,
+    };
+    if let Err(error) = rule.clone().compile() {
+        let detail = format!("the keyword is no pattern: {error}");
+        return Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail).into());
     }
+    let time = page.budget.time(act.timeout, None);
+    keyword_holds(page, &rule, if wait { time } else { time.at_once() }).await
+}
 
-    pub(super) async fn keyword(
-        &self,
-        text: &str,
-        regex: bool,
-        invert: bool,
-        wait: bool,
-        act: &Act,
-    ) -> Result<(), Stopped> {
-        let place = if regex { Place::Regex } else { Place::Value };
-        let rule = KeywordRule {
-            pattern: self.filled(text, place)?,
-            matching: if regex { Matching::RegularExpression } else { Matching::PlainText },
-            invert,
-            match_case: true,
-            whole_word: false,
-            line_wrap: true,
-            normalize_spaces: true,
-        };
-        if let Err(error) = rule.clone().compile() {
-            let detail = format!("the keyword is no pattern: {error}");
-            return Err(Failure::new(Phase::Play, FailureKind::ScriptInvalid, detail).into());
+/// Judges the source of the page, until it passes or the limit is there.
+pub(super) async fn keyword_holds(
+    page: PageAccess<'_>,
+    rule: &KeywordRule,
+    time: Time,
+) -> Result<(), Stopped> {
+    let deadline = page.budget.deadline();
+    let (mut last, mut failure) = (None, None);
+    loop {
+        let told = ask::text(page.session(), &Of::Source, last, time).await;
+        let Told::Text(text, number) = told.map_err(|why| page.unanswered(why, time))? else { break };
+        let (source, kind) = (Arc::new(text.into_bytes()), Some(UTF_8.to_owned()));
+        match search(Box::new(rule.clone()), source, kind, deadline).await {
+            Ok(()) => return Ok(()),
+            Err(found) => (last, failure) = (Some(number), Some(found)),
         }
-        let time = self.budget.time(act.timeout, None);
-        self.keyword_holds(&rule, if wait { time } else { time.at_once() }).await
-    }
-
-    /// The keyword of the monitor, judged on the last page: once, or until it is there.
-    pub(super) async fn monitors_keyword(&self) -> Result<(), Failure> {
-        let Some((rule, waits)) = &self.options.keyword else { return Ok(()) };
-        let time = self.budget.time(None, None);
-        match self.keyword_holds(rule, if *waits { time } else { time.at_once() }).await {
-            Ok(()) => Ok(()),
-            Err(Stopped::Failed(failure)) => Err(failure),
-            Err(Stopped::Dialog(text)) => Err(self.refused_dialog("the keyword", &text).await),
-        }
-    }
-
-    /// Judges the source of the page, until it passes or the limit is there.
-    async fn keyword_holds(&self, rule: &KeywordRule, time: Time) -> Result<(), Stopped> {
-        let deadline = self.budget.deadline();
-        let (mut last, mut failure) = (None, None);
-        loop {
-            let told = ask::text(&self.session, &Of::Source, last, time).await;
-            let Told::Text(text, number) = told.map_err(|why| self.unanswered(why, time))? else { break };
-            let (source, kind) = (Arc::new(text.into_bytes()), Some(UTF_8.to_owned()));
-            match search(Box::new(rule.clone()), source, kind, deadline).await {
-                Ok(()) => return Ok(()),
-                Err(found) => (last, failure) = (Some(number), Some(found)),
-            }
-            if Instant::now() >= time.until {
-                break;
-            }
-        }
-        let none = || Failure::new(Phase::Validate, FailureKind::KeywordMissing, "the page has no source");
-        Err(failure.unwrap_or_else(none).into())
-    }
-
-    /// What is looked at, once it is as it `must` be; else the last of it, as far as there was any.
-    pub(super) async fn becomes(
-        &self,
-        what: &Check,
-        time: Time,
-        must: &Must,
-    ) -> Result<Result<Arc<str>, Option<Arc<str>>>, Stopped> {
-        let located = |target: &Target| -> Result<Located, Failure> { self.located(target) };
-        let (locators, target) = match what {
-            Check::Text(Some(target))
-            | Check::Attribute(target, _)
-            | Check::Value(target)
-            | Check::Count(target) => (located(target)?, Some(target)),
-            Check::Text(None) | Check::Url | Check::Title => (Vec::new(), None),
-        };
-        let of = match what {
-            Check::Text(None) => Of::Page,
-            Check::Text(Some(_)) => Of::Element(&locators),
-            Check::Attribute(_, name) => Of::Attribute(&locators, name),
-            Check::Value(_) => Of::Field(&locators),
-            Check::Url => Of::Url,
-            Check::Title => Of::Title,
-            Check::Count(_) => Of::Count(&locators),
-        };
-        match self.told(&of, time, must).await? {
-            Ok(text) => Ok(Ok(text)),
-            Err(Missed { text: None, found: Some(found) }) => match target {
-                Some(target) => Err(not_found(&found, target).into()),
-                None => Ok(Err(None)),
-            },
-            Err(missed) => Ok(Err(missed.text)),
+        if Instant::now() >= time.until {
+            break;
         }
     }
+    let none = || Failure::new(Phase::Validate, FailureKind::KeywordMissing, "the page has no source");
+    Err(failure.unwrap_or_else(none).into())
+}
 
-    /// Reads a text until it is as it `must` be, each time that it is another one.
-    pub(super) async fn told(
-        &self,
-        of: &Of<'_>,
-        mut time: Time,
-        must: &Must,
-    ) -> Result<Result<Arc<str>, Missed>, Stopped> {
-        let (mut last, mut seen) = (None, None);
-        loop {
-            let told = ask::text(&self.session, of, last, time).await;
-            let is_first = last.is_none();
-            match told.map_err(|why| self.unanswered(why, time))? {
-                Told::Text(text, number) => {
-                    let text = Arc::from(text);
-                    if must.holds(&text, self.budget.deadline()).await? {
-                        return Ok(Ok(text));
-                    }
-                    (last, seen) = (Some(number), Some(text));
+/// What is looked at, once it is as it `must` be; else the last of it, as far as there was any.
+pub(super) async fn becomes(
+    page: PageAccess<'_>,
+    what: &Check,
+    time: Time,
+    must: &Must,
+) -> Result<Result<Arc<str>, Option<Arc<str>>>, Stopped> {
+    let located = |target: &Target| -> Result<Located, Failure> { page.located(target) };
+    let (locators, target) = match what {
+        Check::Text(Some(target))
+        | Check::Attribute(target, _)
+        | Check::Value(target)
+        | Check::Count(target) => (located(target)?, Some(target)),
+        Check::Text(None) | Check::Url | Check::Title => (Vec::new(), None),
+    };
+    let of = match what {
+        Check::Text(None) => Of::Page,
+        Check::Text(Some(_)) => Of::Element(&locators),
+        Check::Attribute(_, name) => Of::Attribute(&locators, name),
+        Check::Value(_) => Of::Field(&locators),
+        Check::Url => Of::Url,
+        Check::Title => Of::Title,
+        Check::Count(_) => Of::Count(&locators),
+    };
+    match told(page, &of, time, must).await? {
+        Ok(text) => Ok(Ok(text)),
+        Err(Missed { text: None, found: Some(found) }) => match target {
+            Some(target) => Err(not_found(&found, target).into()),
+            None => Ok(Err(None)),
+        },
+        Err(missed) => Ok(Err(missed.text)),
+    }
+}
+
+/// Reads a text until it is as it `must` be, each time that it is another one.
+pub(super) async fn told(
+    page: PageAccess<'_>,
+    of: &Of<'_>,
+    mut time: Time,
+    must: &Must,
+) -> Result<Result<Arc<str>, Missed>, Stopped> {
+    let (mut last, mut seen) = (None, None);
+    loop {
+        let told = ask::text(page.session(), of, last, time).await;
+        let is_first = last.is_none();
+        match told.map_err(|why| page.unanswered(why, time))? {
+            Told::Text(text, number) => {
+                let text = Arc::from(text);
+                if must.holds(&text, page.budget.deadline()).await? {
+                    return Ok(Ok(text));
                 }
-                Told::No(found) => return Ok(Err(Missed { text: seen, found: Some(found) })),
-                Told::Same | Told::Lacking => return Ok(Err(Missed { text: seen, found: None })),
+                (last, seen) = (Some(number), Some(text));
             }
-            // A page that computed until now had no time to become so.
-            if Instant::now() >= time.until && !(is_first && time.renew()) {
-                return Ok(Err(Missed { text: seen, found: None }));
-            }
+            Told::No(found) => return Ok(Err(Missed { text: seen, found: Some(found) })),
+            Told::Same | Told::Lacking => return Ok(Err(Missed { text: seen, found: None })),
+        }
+        // A page that computed until now had no time to become so.
+        if Instant::now() >= time.until && !(is_first && time.renew()) {
+            return Ok(Err(Missed { text: seen, found: None }));
         }
     }
 }

@@ -7,10 +7,11 @@ use std::time::Duration;
 use fantoccini::Client;
 use tokio::time::Instant;
 
-use super::budget::{Bound, Budget};
-use super::capture::Files;
+use super::network::NetworkLog;
 use super::options::{Options, variables};
-use super::play::Player;
+use super::recorder::Recorder;
+use super::runner::ScriptRunner;
+use super::window::WindowContext;
 use super::{pages, views};
 use crate::browser::{House, Journal, Keeper, Listener, Opened, Session, Wish, bidi_address};
 use crate::domain::{BrowserFacts, Failure, FailureKind, Observation, Phase, StepResult};
@@ -68,27 +69,34 @@ async fn checked(
     let session = Session::new(client, options.limits.page, driver);
     let playing = Instant::now();
     let journal = Mutex::default();
-    let mut player = player(options, house, session, forward, &journal, started, cx);
+    let network = NetworkLog::new(&journal, options.wish.kind);
+    let window = WindowContext::new(session, network, house, &options.wish, forward);
+    let recorder = Recorder::new(cx.clock, started, cx.record);
+    let variables =
+        variables(&options.script, &options.given, cx.clock.now(), crate::probe::random::random());
+    let mut runner = ScriptRunner::new(options, variables, window, recorder);
     let outcome = tokio::select! {
         biased;
-        outcome = played(&mut player) => outcome,
+        outcome = runner.run() => outcome,
         lost = keeper.lost() => Err(lost),
         never = listen(listener, &journal) => match never {},
     };
     observation.phases.set(Phase::Play, playing.elapsed());
     let outcome = match outcome {
         Err(failure) if failure.kind == FailureKind::BrowserFailed => {
-            Err(lost(&mut keeper, &mut player, failure).await)
+            Err(lost(&mut keeper, &mut runner.recorder, failure).await)
         }
         outcome => outcome,
     };
     if outcome.is_ok() && options.tells_change {
-        player.recover().await;
-        observation.facts.http = player.content().await.map(Box::new);
+        runner.recover().await;
+        let content = pages::content(&runner.window.session, runner.recorder.steps()).await;
+        observation.facts.http = content.map(Box::new);
     }
     // The step that was under way when the browser was lost.
-    player.finish(outcome.as_ref().err());
-    let Player { session, steps, viewport, files, .. } = player;
+    runner.recorder.finish(outcome.as_ref().err());
+    let ScriptRunner { window: WindowContext { session, viewport, .. }, recorder, .. } = runner;
+    let (steps, files) = recorder.into_parts();
     let outcome = judged(options, cx, steps, outcome, observation);
     observation.captures = files.kept(outcome.is_err());
     let until = Instant::now() + FAREWELL / 2;
@@ -103,14 +111,9 @@ async fn checked(
 }
 
 /// Why a browser is gone: its driver may tell sooner than its keeper, who knows more of it.
-async fn lost(keeper: &mut Keeper, player: &mut Player<'_>, failure: Failure) -> Failure {
+async fn lost(keeper: &mut Keeper, recorder: &mut Recorder<'_>, failure: Failure) -> Failure {
     let Ok(seen) = tokio::time::timeout(SEEN, keeper.lost()).await else { return failure };
-    if let Some(step) = player.steps.last_mut()
-        && let Some(told) = step.failures.first_mut().filter(|told| **told == failure)
-    {
-        step.status = seen.status();
-        told.clone_from(&seen);
-    }
+    recorder.replace_failure(&failure, &seen);
     seen
 }
 
@@ -149,53 +152,4 @@ async fn listen(listener: Option<Listener>, journal: &Mutex<Journal>) -> Infalli
         }
     }
     std::future::pending().await
-}
-
-fn player<'a>(
-    options: &'a Options,
-    house: &'a House,
-    session: Session,
-    forward: &'a Forward,
-    journal: &'a Mutex<Journal>,
-    started: Instant,
-    cx: Context<'a>,
-) -> Player<'a> {
-    let variables =
-        variables(&options.script, &options.given, cx.clock.now(), crate::probe::random::random());
-    Player {
-        options,
-        script: &options.script,
-        session,
-        house,
-        variables,
-        budget: Budget::new(options.limits, &options.script),
-        started,
-        windows: Vec::new(),
-        dressed: Vec::new(),
-        is_new_window: false,
-        forward,
-        document: String::new(),
-        viewport: None,
-        frames: Vec::new(),
-        page_bound: Bound::Page,
-        went_to: String::new(),
-        skipped: 0,
-        journal,
-        headers: None,
-        began: None,
-        clock: cx.clock,
-        began_at: cx.clock.now(),
-        aside: Duration::ZERO,
-        record: cx.record,
-        files: Files::default(),
-        steps: Vec::new(),
-    }
-}
-
-async fn played(player: &mut Player<'_>) -> Result<(), Failure> {
-    player.windows = vec![player.first_window().await?];
-    player.dressed.clone_from(&player.windows);
-    // What the browser took to be there is none of the script's time.
-    player.budget = Budget::new(player.options.limits, player.script);
-    player.all().await
 }

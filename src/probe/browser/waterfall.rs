@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-use tokio::time::Instant;
 use url::Url;
 
-use super::look::{kind_of, shown};
-use super::play::Player;
-use crate::browser::{BrowserKind, Exchange, WINDOW};
+use super::ask;
+use super::budget::Budget;
+use super::load_error::{kind_of, shown};
+use super::recorder::Recorder;
+use super::window::WindowContext;
+use crate::browser::Exchange;
 use crate::domain::{
-    ConsoleEntry, Failure, FailureKind, HeaderList, HttpExchange, ObjectKind, PageObject, Phase, micros,
+    ConsoleEntry, Failure, FailureKind, HeaderList, HttpExchange, ObjectKind, PageObject, Phase, StepResult,
+    Timestamp, micros,
 };
 use crate::protocol::http::client::evidence;
 use crate::redaction::names::is_telling;
@@ -30,146 +32,104 @@ struct Placed<'e> {
     blocked: bool,
 }
 
-impl Player<'_> {
-    /// Takes what happened since the last time into the step; answers what is wrong with its documents.
-    pub(super) async fn gather(&mut self) -> Result<(), Failure> {
-        // A page that computes keeps its driver from telling the log, and one that is not waited for is lost.
-        let latest = self.budget.time(None, None).latest.max(super::ask::soon());
-        let heard = self.hear(latest).await;
-        self.catch_up().await;
-        if let Some(lines) = self.logged("browser", super::ask::soon()).await {
-            self.journal().chrome_console(&lines);
-        }
-        let mut pages = self.journal().read();
-        for exchange in pages.exchanges.iter_mut().filter(|exchange| exchange.error.is_some()) {
-            exchange.cause = self.seen_on_the_way(&exchange.url);
-        }
-        let placed = self.placed(&pages.exchanges);
-        let masks = self.masks();
-        let start = self.start(&pages.exchanges);
-        let document = pages.exchanges.iter().rev().find(|exchange| exchange.kind.is_none());
-        let status = document.map(|document| document.http_status);
-        let failure = self.document_failure(&placed);
-        self.headers = document.cloned();
-        let shown = placed.iter().filter(|placed| !placed.exchange.cancelled || placed.blocked);
-        let objects: Vec<PageObject> = shown
-            .map(|placed| {
-                let seen = object(placed.exchange, placed.third_party, start, &masks);
-                if placed.blocked { blocked(seen) } else { seen }
-            })
-            .collect();
-        if self.record {
-            let recorded = |placed: &Placed<'_>| {
-                let seen = recorded(placed.exchange, start, &masks);
-                if placed.blocked { HttpExchange { failure: Some(kept_back()), ..seen } } else { seen }
-            };
-            let recorded = placed.iter().map(recorded).collect();
-            self.record(recorded);
-        }
-        let unlisted = u32::try_from(objects.len().saturating_sub(MOST_OBJECTS)).unwrap_or(u32::MAX);
-        let played = self.played();
-        if let Some(status) = status.filter(|status| *status > 0) {
-            played.http_status = status;
-        }
-        // Of a log that did not come nobody knows how much it had.
-        played.unlisted = pages.unlisted + unlisted + u32::from(!heard);
-        played.objects = objects;
-        played.objects.truncate(MOST_OBJECTS);
-        let hidden =
-            |entry: ConsoleEntry| ConsoleEntry { text: masks.masked(&entry.text).into_owned(), ..entry };
-        played.console = pages.console.into_iter().map(hidden).collect();
-        failure.map_or(Ok(()), Err)
+/// Takes what happened since the last time into the step; answers what is wrong with its documents: a frame that could
+/// not be loaded, those of other sites only where `third_party` ones count.
+pub(super) async fn gather(
+    recorder: &mut Recorder<'_>,
+    window: &mut WindowContext<'_>,
+    budget: &Budget,
+    masks: &Masks,
+    third_party: bool,
+) -> Result<(), Failure> {
+    // A page that computes keeps its driver from telling the log, and one that is not waited for is lost.
+    let latest = budget.time(None, None).latest.max(ask::soon());
+    let complete = window.read_requests(latest).await;
+    window.read_new_window(budget).await;
+    if let Some(lines) = window.network.driver_log(&window.session, "browser", ask::soon()).await {
+        window.network.journal().chrome_console(&lines);
     }
-
-    fn record(&mut self, recorded: Vec<HttpExchange>) {
-        let step = self.result();
-        let began = step.started_us;
-        let placed =
-            |exchange: HttpExchange| HttpExchange { started_us: began + exchange.started_us, ..exchange };
-        step.exchanges.extend(recorded.into_iter().map(placed));
+    let mut pages = window.network.journal().read();
+    for exchange in pages.exchanges.iter_mut().filter(|exchange| exchange.error.is_some()) {
+        exchange.cause = window.proxy_failure(&exchange.url);
     }
-
-    /// Takes the requests that Chromium's driver logged since the last time into the journal; Firefox tells of them
-    /// by itself. `false` when the driver did not come to tell them before `until`.
-    pub(super) async fn hear(&self, until: Instant) -> bool {
-        if self.options.wish.kind != BrowserKind::Chrome {
-            return true;
-        }
-        match self.logged("performance", until).await {
-            Some(entries) => self.journal().chrome_events(&entries),
-            None => self.journal().missed(),
-        }
-        !self.session.is_stuck()
-    }
-
-    /// Asks a window that was entered for the first time what it loaded before Chromium's driver found it.
-    pub(super) async fn catch_up(&mut self) {
-        if !std::mem::take(&mut self.is_new_window) || self.options.wish.kind != BrowserKind::Chrome {
-            return;
-        }
-        // What is in the log is not to be told twice.
-        self.hear(self.budget.time(None, None).latest).await;
-        if let Ok(told) = self.session.run(WINDOW, Vec::new(), super::ask::soon()).await {
-            self.journal().chrome_window(&told);
-        }
-    }
-
-    /// A log of Chromium's driver. One that has none, as of a grid, tells less.
-    async fn logged(&self, kind: &str, until: Instant) -> Option<Value> {
-        if self.options.wish.kind != BrowserKind::Chrome {
-            return None;
-        }
-        self.session.log(kind, until).await.ok()
-    }
-
-    /// A frame whose document could not be loaded; those of other sites only where they count (fields.md 3,
-    /// `third_party_document_errors`).
-    fn document_failure(&self, placed: &[Placed<'_>]) -> Option<Failure> {
-        let counts = |placed: &&Placed<'_>| {
-            placed.exchange.document
-                && placed.exchange.kind.is_some()
-                && (self.options.third_party_documents || !placed.third_party)
-                && !placed.blocked
-        };
-        placed.iter().filter(counts).find_map(|Placed { exchange, .. }| {
-            let failure = failure_of(exchange)?;
-            Some(failure.of_object(&shown(&exchange.url)))
+    let placed = placed(&pages.exchanges, previous_page(recorder.steps()), window);
+    let start = start(&pages.exchanges, recorder.began_at());
+    let document = pages.exchanges.iter().rev().find(|exchange| exchange.kind.is_none());
+    let status = document.map(|document| document.http_status);
+    let failure = document_failure(&placed, third_party);
+    recorder.headers = document.cloned();
+    let shown = placed.iter().filter(|placed| !placed.exchange.cancelled || placed.blocked);
+    let objects: Vec<PageObject> = shown
+        .map(|placed| {
+            let seen = object(placed.exchange, placed.third_party, start, masks);
+            if placed.blocked { blocked(seen) } else { seen }
         })
-    }
-
-    /// When the first request of this step began, by the browser's clock: what a window tells of itself may be older.
-    fn start(&self, exchanges: &[Exchange]) -> f64 {
-        let mut all = exchanges.iter().map(|exchange| exchange.began);
-        let first = all.clone().next().unwrap_or_default();
-        let step = Duration::from_micros(self.began_at.as_micros().unsigned_abs()).as_secs_f64();
-        all.find(|began| *began >= step).unwrap_or(first)
-    }
-
-    /// Each of `exchanges` with its place.
-    fn placed<'e>(&self, exchanges: &'e [Exchange]) -> Vec<Placed<'e>> {
-        let mut page = self.page_before();
-        let place = |exchange: &'e Exchange| {
-            if exchange.kind.is_none() {
-                page = Url::parse(&exchange.url).ok();
-            }
-            let third_party = is_third_party(page.as_ref(), &exchange.url);
-            Placed { exchange, third_party, blocked: self.refuses(exchange) }
+        .collect();
+    if recorder.keeps_exchanges() {
+        let recorded = |placed: &Placed<'_>| {
+            let seen = recorded(placed.exchange, start, masks);
+            if placed.blocked { HttpExchange { failure: Some(kept_back()), ..seen } } else { seen }
         };
-        exchanges.iter().map(place).collect()
+        recorder.record_exchanges(placed.iter().map(recorded).collect());
     }
+    let unlisted = u32::try_from(objects.len().saturating_sub(MOST_OBJECTS)).unwrap_or(u32::MAX);
+    let played = recorder.played();
+    if let Some(status) = status.filter(|status| *status > 0) {
+        played.http_status = status;
+    }
+    // Of a log that did not come nobody knows how much it had.
+    played.unlisted = pages.unlisted + unlisted + u32::from(!complete);
+    played.objects = objects;
+    played.objects.truncate(MOST_OBJECTS);
+    let hidden = |entry: ConsoleEntry| ConsoleEntry { text: masks.masked(&entry.text).into_owned(), ..entry };
+    played.console = pages.console.into_iter().map(hidden).collect();
+    failure.map_or(Ok(()), Err)
+}
 
-    /// Whether Vigie itself did not let `exchange` through, for what the settings say.
-    fn refuses(&self, exchange: &Exchange) -> bool {
-        let Ok(url) = Url::parse(&exchange.url) else { return false };
-        let at = url.host_str().zip(url.port_or_known_default());
-        at.is_some_and(|(host, port)| self.forward.refuses(host, port))
-    }
+/// A frame whose document could not be loaded; those of other sites only where they count (fields.md 3,
+/// `third_party_document_errors`).
+fn document_failure(placed: &[Placed<'_>], third_party: bool) -> Option<Failure> {
+    let counts = |placed: &&Placed<'_>| {
+        placed.exchange.document
+            && placed.exchange.kind.is_some()
+            && (third_party || !placed.third_party)
+            && !placed.blocked
+    };
+    placed.iter().filter(counts).find_map(|Placed { exchange, .. }| {
+        let failure = failure_of(exchange)?;
+        Some(failure.of_object(&shown(&exchange.url)))
+    })
+}
 
-    /// The page at the end of the step before.
-    fn page_before(&self) -> Option<Url> {
-        let before = self.steps.iter().rev().nth(1)?.played.as_deref()?;
-        Url::parse(&before.url).ok()
-    }
+/// When the first request of the step that `began_at` then began, by the browser's clock: what a window tells of itself
+/// may be older.
+fn start(exchanges: &[Exchange], began_at: Timestamp) -> f64 {
+    let mut all = exchanges.iter().map(|exchange| exchange.began);
+    let first = all.clone().next().unwrap_or_default();
+    let step = Duration::from_micros(began_at.as_micros().unsigned_abs()).as_secs_f64();
+    all.find(|began| *began >= step).unwrap_or(first)
+}
+
+/// Each of `exchanges` with its place; `page` was there before them.
+fn placed<'e>(
+    exchanges: &'e [Exchange],
+    mut page: Option<Url>,
+    window: &WindowContext<'_>,
+) -> Vec<Placed<'e>> {
+    let place = |exchange: &'e Exchange| {
+        if exchange.kind.is_none() {
+            page = Url::parse(&exchange.url).ok();
+        }
+        let third_party = is_third_party(page.as_ref(), &exchange.url);
+        Placed { exchange, third_party, blocked: window.refuses(&exchange.url) }
+    };
+    exchanges.iter().map(place).collect()
+}
+
+/// The page at the end of the step before the last of `steps`.
+fn previous_page(steps: &[StepResult]) -> Option<Url> {
+    let before = steps.iter().rev().nth(1)?.played.as_deref()?;
+    Url::parse(&before.url).ok()
 }
 
 /// `object`, of which nothing came since Vigie itself kept it back: what the browser has for an answer is Vigie's own.

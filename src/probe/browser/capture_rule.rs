@@ -1,0 +1,142 @@
+//! When something of a page is kept (interface.md 2.3 Capture, fields.md 3 `capture`): an action is a step, an event
+//! one act in it.
+
+use crate::domain::Capture;
+use crate::schema::Document;
+
+/// Bytes of all files of one attempt; what comes after is left out.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// `capture.level`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Level {
+    Disabled,
+    ErrorOnly,
+    ActionsOnError,
+    Actions,
+    EventsOnError,
+    Events,
+}
+
+/// When something may be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moment {
+    /// After an act that passed.
+    Event,
+    /// At the end of a step that passed.
+    Action,
+    /// When an act, and with it the step, failed.
+    Failure,
+}
+
+/// What becomes of what could be taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Keep {
+    Never,
+    /// Only when the check fails.
+    OnError,
+    Always,
+}
+
+impl Level {
+    fn of(text: &str) -> Self {
+        match text {
+            "Disabled" => Self::Disabled,
+            "All Actions on Error" => Self::ActionsOnError,
+            "All Actions" => Self::Actions,
+            "All Events on Error" => Self::EventsOnError,
+            "All Events" => Self::Events,
+            _ => Self::ErrorOnly,
+        }
+    }
+
+    pub(super) const fn keeps(self, moment: Moment) -> Keep {
+        match (self, moment) {
+            (Self::Disabled, _) => Keep::Never,
+            (_, Moment::Failure) | (Self::Actions, Moment::Action) | (Self::Events, Moment::Event) => {
+                Keep::Always
+            }
+            (Self::ActionsOnError, Moment::Action) | (Self::EventsOnError, Moment::Event) => Keep::OnError,
+            // The end of a step is the end of its last act.
+            _ => Keep::Never,
+        }
+    }
+}
+
+/// The field `capture`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CaptureRule {
+    pub(super) level: Level,
+    pub(super) png: bool,
+    pub(super) headers: bool,
+    pub(super) images: bool,
+    pub(super) sources: bool,
+}
+
+impl CaptureRule {
+    /// `pictures`: of each act, whatever the monitor says.
+    pub(super) fn of(document: &Document, pictures: bool) -> Self {
+        let capture = document.value("capture");
+        let text = |name: &str| capture?.get(name)?.as_str();
+        let flag = |name: &str| capture.and_then(|capture| capture.get(name)?.as_bool()).unwrap_or(true);
+        Self {
+            level: if pictures { Level::Events } else { Level::of(text("level").unwrap_or_default()) },
+            png: text("mimetype") == Some("image/png"),
+            headers: flag("headers"),
+            images: flag("images") || pictures,
+            sources: flag("sources"),
+        }
+    }
+}
+
+/// What was taken so far.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    files: Vec<(Capture, Keep)>,
+    bytes: usize,
+}
+
+impl Files {
+    pub(super) fn add(&mut self, file: Capture, keep: Keep) {
+        self.bytes += file.held();
+        self.files.push((file, keep));
+    }
+
+    pub(super) const fn is_full(&self) -> bool {
+        self.bytes >= MOST_BYTES
+    }
+
+    /// Those that are kept of a check that `failed`.
+    pub(super) fn kept(self, failed: bool) -> Vec<Capture> {
+        let kept = |(file, keep): (Capture, Keep)| (keep == Keep::Always || failed).then_some(file);
+        self.files.into_iter().filter_map(kept).collect()
+    }
+
+    /// How many there are whose name begins with `name`.
+    pub(super) fn named(&self, name: &str) -> usize {
+        self.files.iter().filter(|(file, _)| file.name.starts_with(name)).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_keep_what_the_fields_say() {
+        use Keep::{Always, Never, OnError};
+        for (text, event, action, failure) in [
+            ("Disabled", Never, Never, Never),
+            ("Error Only", Never, Never, Always),
+            ("All Actions on Error", Never, OnError, Always),
+            ("All Actions", Never, Always, Always),
+            ("All Events on Error", OnError, Never, Always),
+            ("All Events", Always, Never, Always),
+        ] {
+            let level = Level::of(text);
+            assert_eq!(level.keeps(Moment::Event), event, "{text}");
+            assert_eq!(level.keeps(Moment::Action), action, "{text}");
+            assert_eq!(level.keeps(Moment::Failure), failure, "{text}");
+        }
+    }
+}

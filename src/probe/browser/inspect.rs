@@ -1,0 +1,233 @@
+//! What a page says of itself once it is there: its answer, its times, whether it is a page at all.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use tokio::time::Instant;
+
+use super::ask;
+use super::budget::Budget;
+use super::load_error::{CRASHED, bare, error_page, shown};
+use super::options::Experience;
+use super::stopped::{Stopped, stopped};
+use super::window::WindowContext;
+use crate::browser::{Session, Trouble};
+use crate::domain::{Failure, FailureKind, PageTiming, Phase, Phases, micros};
+
+/// How long a page may take to tell of itself where the step can do without.
+pub(super) const GLANCE: Duration = Duration::from_secs(5);
+
+/// The body of the function that tells.
+const LOOK: &str = include_str!("look.js");
+
+/// What `look.js` tells.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Seen {
+    pub(super) url: String,
+    pub(super) title: String,
+    pub(super) status: u16,
+    /// `performance.timeOrigin`, as text: tells documents apart.
+    pub(super) origin: String,
+    times: Times,
+    paint: Paint,
+    largest: Option<f64>,
+    shift: Option<f64>,
+    pub(super) viewport: (u32, u32),
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Times {
+    domain_lookup_start: f64,
+    domain_lookup_end: f64,
+    connect_start: f64,
+    secure_connection_start: f64,
+    connect_end: f64,
+    request_start: f64,
+    response_start: f64,
+    response_end: f64,
+    dom_content_loaded_event_end: f64,
+    load_event_end: f64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+struct Paint {
+    first_paint: Option<f64>,
+    first_contentful_paint: Option<f64>,
+}
+
+impl Seen {
+    /// What was measured. Marks that the browser does not know are 0 there.
+    pub(super) fn timing(&self, experience: bool) -> PageTiming {
+        let times = &self.times;
+        let mut phases = Phases::default();
+        let mut span = |phase, from: f64, to: f64| {
+            if to > from && from >= 0.0 {
+                phases.set(phase, millis(to - from));
+            }
+        };
+        let tls = times.secure_connection_start;
+        span(Phase::Resolve, times.domain_lookup_start, times.domain_lookup_end);
+        span(Phase::Connect, times.connect_start, if tls > 0.0 { tls } else { times.connect_end });
+        span(Phase::Tls, if tls > 0.0 { tls } else { times.connect_end }, times.connect_end);
+        span(Phase::FirstByte, times.request_start, times.response_start);
+        span(Phase::Transfer, times.response_start, times.response_end);
+        span(Phase::FirstPaint, 0.0, self.paint.first_paint.unwrap_or_default());
+        span(Phase::DomLoad, 0.0, times.dom_content_loaded_event_end);
+        span(Phase::PageLoad, 0.0, times.load_event_end);
+        let shown = |time: Option<f64>| time.filter(|_| experience).map(|time| micros(millis(time)));
+        PageTiming {
+            phases,
+            first_contentful_paint_us: shown(self.paint.first_contentful_paint),
+            largest_contentful_paint_us: shown(self.largest),
+            layout_shift: self.shift.filter(|_| experience),
+        }
+    }
+}
+
+fn millis(time: f64) -> Duration {
+    Duration::try_from_secs_f64(time / 1000.0).unwrap_or_default()
+}
+
+/// Looks at the page that was gone to, which may tell of itself until `latest`: its answer must be no error
+/// (status 7), and it must be the site's own.
+pub(super) async fn is_good_page(
+    window: &mut WindowContext<'_>,
+    budget: &Budget,
+    latest: Instant,
+) -> Result<(), Stopped> {
+    let seen = look(&window.session, Experience::Unwanted, latest.max(Instant::now() + GLANCE)).await;
+    let seen = seen.map_err(|trouble| stopped(window, budget, trouble, budget.page_bound()))?;
+    if error_page(&seen.url).is_none() && bare(&seen.url) != bare(&window.went_to) {
+        is_there(window, false).await?;
+    }
+    Ok(judged(window, &seen).await?)
+}
+
+/// A browser that shows another page than it was sent to was redirected, or stayed where it was: what it got was
+/// no page. One that was given up because it was `late` says nothing by its end.
+pub(super) async fn is_there(window: &WindowContext<'_>, late: bool) -> Result<(), Failure> {
+    window.read_requests(ask::soon()).await;
+    let journal = window.network.journal();
+    let Some(document) = journal.last_document() else { return Ok(()) };
+    let is_attachment = document.response_headers.iter().any(|(name, value)| {
+        name.eq_ignore_ascii_case("content-disposition") && value.trim_start().starts_with("attachment")
+    });
+    let why = match document.http_status {
+        204 | 205 => "it has no content",
+        _ if is_attachment || !late && (document.cancelled || document.error.is_some()) => {
+            "it is a download, and those are refused"
+        }
+        _ => return Ok(()),
+    };
+    let detail = format!("`{}`: {why}", shown(&document.url));
+    Err(Failure::new(Phase::Play, FailureKind::NoPage, detail))
+}
+
+/// What an act that failed means where the page is none of the site's any more, or the driver fell silent.
+pub(super) async fn explained(window: &mut WindowContext<'_>, failure: Failure) -> Failure {
+    use FailureKind as Kind;
+    let of = |kind, detail: String| Failure::new(Phase::Play, kind, detail);
+    if window.session.is_stuck() {
+        let late = [Kind::BrowserEventTimedOut, Kind::PageTooSlow, Kind::TransactionTimedOut];
+        if late.contains(&failure.kind) && !window.session.is_alive().await {
+            let detail = format!("{}; the driver says nothing any more", failure.detail);
+            return of(Kind::BrowserTimedOut, detail);
+        }
+        return failure;
+    }
+    let of_page = [
+        Kind::ElementMissing,
+        Kind::ElementWeak,
+        Kind::AssertionFailed,
+        Kind::VariableMissing,
+        Kind::BrowserEventMissing,
+        Kind::LocationChangeMissing,
+        Kind::PageUpdateMissing,
+    ];
+    if !of_page.contains(&failure.kind) {
+        return failure;
+    }
+    match look_at_top(window, Experience::Unwanted, Instant::now() + GLANCE).await {
+        Ok(seen) => judged(window, &seen).await.err().unwrap_or(failure),
+        Err(Trouble::Gone(why)) => of(Kind::BrowserFailed, why),
+        Err(_) => failure,
+    }
+}
+
+/// An error page does not say what it stands for: it is the document that was asked for last. Answers the browser's
+/// word for why that came to nothing.
+async fn reason_of_error_page(window: &mut WindowContext<'_>) -> Option<String> {
+    window.read_requests(ask::soon()).await;
+    let document = window
+        .network
+        .journal()
+        .last_document()
+        .map(|document| (document.url.clone(), document.error.clone()));
+    let (url, error) = document?;
+    window.went_to = url;
+    error.map(|error| error.strip_prefix("net::").map(str::to_owned).unwrap_or(error))
+}
+
+/// What the page of the window says of itself, whatever frame the script is in.
+pub(super) async fn look_at_top(
+    window: &WindowContext<'_>,
+    experience: Experience,
+    until: Instant,
+) -> Result<Seen, Trouble> {
+    if !window.frames.is_empty() {
+        window.session.enter_frame(serde_json::Value::Null, until).await?;
+    }
+    let seen = look(&window.session, experience, until).await;
+    for frame in &window.frames {
+        // A frame that is gone is told by the act that looks for something in it.
+        if window.session.enter_frame(frame.clone(), ask::soon()).await.is_err() {
+            break;
+        }
+    }
+    seen
+}
+
+async fn look(session: &Session, experience: Experience, until: Instant) -> Result<Seen, Trouble> {
+    loop {
+        match session.run(LOOK, vec![experience.asked()], until).await {
+            Ok(serde_json::Value::Null) => match session.dialog(until).await? {
+                Some(text) => return Err(Trouble::Dialog(text)),
+                None if Instant::now() < until => ask::pause().await,
+                None => return Err(Trouble::Late),
+            },
+            Ok(answer) => {
+                return serde_json::from_value(answer).map_err(|error| {
+                    Trouble::Refused(format!("the page tells nonsense of itself: {error}"))
+                });
+            }
+            Err(Trouble::Unloaded | Trouble::Stale) if Instant::now() < until => ask::pause().await,
+            Err(trouble) => return Err(trouble),
+        }
+    }
+}
+
+/// Whether the page that was `seen` is the site's own, and its answer no error.
+pub(super) async fn judged(window: &mut WindowContext<'_>, seen: &Seen) -> Result<(), Failure> {
+    match error_page(&seen.url) {
+        Some(CRASHED) => {
+            return Err(Failure::new(Phase::Play, FailureKind::BrowserFailed, "the tab crashed"));
+        }
+        Some(word) => {
+            let told = reason_of_error_page(window).await;
+            return Err(window.error_page(told.as_deref().unwrap_or(word)));
+        }
+        None => {}
+    }
+    if seen.status >= 400 {
+        // What our own proxy refused has a status of its own.
+        if let Some(failure) = window.proxy_failure(&seen.url) {
+            return Err(failure);
+        }
+        let detail = format!("`{}` answered with {}", shown(&seen.url), seen.status);
+        return Err(Failure::new(Phase::Play, FailureKind::HttpStatus, detail));
+    }
+    Ok(())
+}

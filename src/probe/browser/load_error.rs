@@ -1,0 +1,47 @@
+//! What browsers show and say of pages that could not be loaded.
+
+use url::Url;
+
+use crate::domain::FailureKind;
+
+/// What the browser's word for a failed load means.
+pub(super) fn kind_of(word: &str) -> FailureKind {
+    match word {
+        "ERR_NAME_NOT_RESOLVED" | "dnsNotFound" => FailureKind::NameNotFound,
+        "ERR_CONNECTION_REFUSED" | "connectionFailure" | "proxyConnectFailure" => FailureKind::ConnectRefused,
+        "ERR_CONNECTION_TIMED_OUT" | "ERR_TIMED_OUT" | "netTimeout" => FailureKind::TimedOut,
+        "ERR_EMPTY_RESPONSE" | "ERR_SOCKET_NOT_CONNECTED" => FailureKind::NoResponse,
+        "ERR_CONNECTION_RESET" | "ERR_CONNECTION_CLOSED" | "netReset" => FailureKind::ResponseReset,
+        "ERR_CERT_DATE_INVALID" => FailureKind::CertificateExpired,
+        "ERR_CERT_COMMON_NAME_INVALID" => FailureKind::CertificateName,
+        "ERR_CERT_AUTHORITY_INVALID" => FailureKind::CertificateIssuer,
+        "ERR_TOO_MANY_REDIRECTS" | "redirectLoop" => FailureKind::RedirectLoop,
+        "ERR_INVALID_HTTP_RESPONSE" | "ERR_INVALID_RESPONSE" => FailureKind::ResponseInvalid,
+        word if word.starts_with("ERR_CERT") || word == "nssBadCert" => FailureKind::CertificateInvalid,
+        word if word.starts_with("ERR_SSL") || word == "nssFailure2" => FailureKind::TlsHandshake,
+        _ => FailureKind::PageUnloadable,
+    }
+}
+
+/// What Firefox shows in place of a page that crashed.
+pub(super) const CRASHED: &str = "about:tabcrashed";
+
+/// `url` as a server gets it.
+pub(super) fn bare(url: &str) -> &str {
+    url.split('#').next().unwrap_or(url)
+}
+
+/// Whether `url` is that of an error page of the browser's own.
+pub(super) fn error_page(url: &str) -> Option<&str> {
+    let internal = ["chrome-error://", "about:neterror", "about:certerror", "about:blocked", CRASHED];
+    internal.into_iter().find(|start| url.starts_with(start))
+}
+
+/// `url` without credentials, as it is kept.
+pub(super) fn shown(url: &str) -> String {
+    let Ok(mut parsed) = Url::parse(url) else { return url.chars().take(2000).collect() };
+    // Neither can fail where there is a login.
+    let _ = parsed.set_username("");
+    let _ = parsed.set_password(None);
+    parsed.as_str().chars().take(2000).collect()
+}

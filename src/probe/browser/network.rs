@@ -1,0 +1,52 @@
+//! The browser's log of its requests and its console while a script runs.
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::browser::{BrowserKind, Journal, Session};
+use crate::sync::{Mutex, MutexGuard};
+
+/// The network log of the browser. Firefox reports its requests by itself; Chromium's driver keeps a log.
+#[derive(Clone, Copy)]
+pub(super) struct NetworkLog<'a> {
+    journal: &'a Mutex<Journal>,
+    kind: BrowserKind,
+}
+
+impl<'a> NetworkLog<'a> {
+    /// The log of a browser of this `kind`.
+    pub(super) const fn new(journal: &'a Mutex<Journal>, kind: BrowserKind) -> Self {
+        Self { journal, kind }
+    }
+
+    /// What was logged so far.
+    pub(super) fn journal(&self) -> MutexGuard<'a, Journal> {
+        self.journal.lock()
+    }
+
+    /// Whether the driver keeps a log that has to be asked for.
+    pub(super) fn is_kept_by_driver(&self) -> bool {
+        self.kind == BrowserKind::Chrome
+    }
+
+    /// Reads the requests that Chromium's driver logged since the last time; Firefox reports them by itself.
+    /// `false` when the driver did not answer before `until`.
+    pub(super) async fn read_requests(&self, session: &Session, until: Instant) -> bool {
+        if !self.is_kept_by_driver() {
+            return true;
+        }
+        match self.driver_log(session, "performance", until).await {
+            Some(entries) => self.journal().chrome_events(&entries),
+            None => self.journal().missed(),
+        }
+        !session.is_stuck()
+    }
+
+    /// A log of Chromium's driver; `None` where the driver has none, as that of a grid.
+    pub(super) async fn driver_log(&self, session: &Session, log: &str, until: Instant) -> Option<Value> {
+        if !self.is_kept_by_driver() {
+            return None;
+        }
+        session.log(log, until).await.ok()
+    }
+}

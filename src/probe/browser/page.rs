@@ -1,0 +1,58 @@
+//! What an act may use of the page that the script is at.
+
+use serde_json::json;
+
+use super::ask::{Located, Unanswered};
+use super::budget::{Bound, Budget, Time};
+use super::naming;
+use super::stopped::{Stopped, stopped};
+use super::window::WindowContext;
+use crate::browser::{Session, Trouble};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::template::{Place, Template, Variables};
+use crate::script::dialect::Target;
+
+/// The page that a script is at, the time that is left for it, and the values of variables.
+#[derive(Clone, Copy)]
+pub(super) struct PageAccess<'p> {
+    pub(super) window: &'p WindowContext<'p>,
+    pub(super) budget: &'p Budget,
+    pub(super) variables: &'p Variables,
+}
+
+impl<'p> PageAccess<'p> {
+    /// The session that the page is asked by.
+    pub(super) const fn session(&self) -> &'p Session {
+        &self.window.session
+    }
+
+    /// What `trouble` means for an act that had to end at `bound`.
+    pub(super) fn stopped(&self, trouble: Trouble, bound: Bound) -> Stopped {
+        stopped(self.window, self.budget, trouble, bound)
+    }
+
+    /// What a question means that the page did not answer in `time`.
+    pub(super) fn unanswered(&self, why: Unanswered, time: Time) -> Stopped {
+        match why {
+            Unanswered::Trouble(trouble) => self.stopped(trouble, time.ending),
+            Unanswered::Locator(why) => {
+                Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("the browser refuses {why}"))
+                    .into()
+            }
+        }
+    }
+
+    /// `text` with the values of its placeholders.
+    pub(super) fn filled(&self, text: &str, place: Place) -> Result<String, Failure> {
+        Template::new(text, place).filled(self.variables)
+    }
+
+    /// The locators of `target`, filled in.
+    pub(super) fn located(&self, target: &Target) -> Result<Located, Failure> {
+        let one = |locator| {
+            let (by, text) = naming::parts(locator);
+            Ok(json!({ "by": by, "value": self.filled(text, Place::Value)? }))
+        };
+        target.locators.iter().map(one).collect()
+    }
+}

@@ -1,0 +1,333 @@
+//! Walks the steps of a script, act by act, each within its limits, and decides what follows from each.
+
+use tokio::time::Instant;
+
+use super::budget::Budget;
+use super::capture::{capture, screenshot};
+use super::capture_rule::Moment;
+use super::deed::{Deed, on};
+use super::inspect::explained;
+use super::options::Options;
+use super::page::PageAccess;
+use super::recorder::Recorder;
+use super::step_end::{PageRules, end_of_step, evidence};
+use super::stopped::Stopped;
+use super::window::WindowContext;
+use super::{acts, naming, places, read, wait};
+use crate::domain::{Failure, FailureKind, Phase};
+use crate::evaluate::template::{Place, Variables};
+use crate::redaction::telling::Masks;
+use crate::script::dialect::{Act, Action, Script, Step, Target};
+
+/// Runs one script.
+pub(super) struct ScriptRunner<'a> {
+    options: &'a Options,
+    script: &'a Script,
+    variables: Variables,
+    budget: Budget,
+    /// Optional acts that were left out.
+    skipped: u32,
+    pub(super) window: WindowContext<'a>,
+    pub(super) recorder: Recorder<'a>,
+}
+
+impl<'a> ScriptRunner<'a> {
+    /// For the script of `options`, whose `variables` have their first values.
+    pub(super) fn new(
+        options: &'a Options,
+        variables: Variables,
+        window: WindowContext<'a>,
+        recorder: Recorder<'a>,
+    ) -> Self {
+        let script = &options.script;
+        let budget = Budget::new(options.limits, script);
+        Self { options, script, variables, budget, skipped: 0, window, recorder }
+    }
+
+    /// Plays the script.
+    pub(super) async fn run(&mut self) -> Result<(), Failure> {
+        self.window.begin().await?;
+        // What the browser took to be there is none of the script's time.
+        self.budget = Budget::new(self.options.limits, self.script);
+        self.steps().await
+    }
+
+    /// Waits until the driver is done with what it was left with, as far as there is time.
+    pub(super) async fn recover(&self) {
+        self.window.recover(&self.budget).await;
+    }
+
+    /// Plays the steps in their order. Ends with the first that failed, but for those that may be late.
+    async fn steps(&mut self) -> Result<(), Failure> {
+        let script = self.script;
+        let mut late = None;
+        for (at, step) in script.steps.iter().enumerate() {
+            if let Err(failure) = self.step(at, step).await {
+                let goes_on = self.options.goes_on
+                    && matches!(failure.kind, FailureKind::BrowserEventTimedOut | FailureKind::PageTooSlow);
+                if !goes_on {
+                    return Err(late.unwrap_or(failure));
+                }
+                late.get_or_insert(failure);
+            }
+        }
+        late.map_or(Ok(()), Err)
+    }
+
+    async fn step(&mut self, at: usize, step: &Step) -> Result<(), Failure> {
+        let began = Instant::now();
+        self.budget.begin(step);
+        self.recorder.begin(at, step, began);
+        let played = match self.acts(at, step).await {
+            Ok(()) => self.ended(at).await,
+            failed => failed,
+        };
+        // Texts of the page and of the script may hold values of protected variables.
+        let masks = self.masks();
+        let played = played
+            .map_err(|failure| Failure { detail: masks.masked(&failure.detail).into_owned(), ..failure });
+        self.recorder.finish(played.as_ref().err());
+        played
+    }
+
+    /// The end of a step whose acts passed.
+    async fn ended(&mut self, at: usize) -> Result<(), Failure> {
+        self.recover().await;
+        let mut good = self.rest_of_time(at).await;
+        if good.is_ok() {
+            let next = self.script.steps.get(at + 1).and_then(|step| step.acts.first());
+            let (masks, rules) = (self.masks(), self.page_rules());
+            let Self { recorder, window, budget, .. } = self;
+            good = end_of_step(recorder, window, budget, &masks, rules, next.is_some_and(is_answer)).await;
+        }
+        if good.is_ok() && at + 1 == self.script.steps.len() {
+            self.recover().await;
+            good = self.monitors_keyword().await;
+        }
+        let when = if good.is_ok() { Moment::Action } else { Moment::Failure };
+        self.capture(when, &moment(at, None)).await;
+        good
+    }
+
+    /// What is looked at after an act with a time of its own has the rest of the step again.
+    async fn rest_of_time(&mut self, at: usize) -> Result<(), Failure> {
+        let last = self.script.steps[at].acts.last();
+        if last.is_some_and(|act| act.timeout.is_some() || matches!(act.action, Action::RunJs { .. }))
+            && let Err(Stopped::Failed(failure)) =
+                acts::keep_time(&mut self.window, &mut self.budget, None).await
+        {
+            return Err(failure);
+        }
+        Ok(())
+    }
+
+    /// The keyword of the monitor, judged on the last page: once, or until it is there.
+    async fn monitors_keyword(&self) -> Result<(), Failure> {
+        let Some((rule, waits)) = &self.options.keyword else { return Ok(()) };
+        let time = self.budget.time(None, None);
+        match read::keyword_holds(self.page(), rule, if *waits { time } else { time.at_once() }).await {
+            Ok(()) => Ok(()),
+            Err(Stopped::Failed(failure)) => Err(failure),
+            Err(Stopped::Dialog(text)) => Err(self.window.dismiss_dialog("the keyword", &text).await),
+        }
+    }
+
+    async fn acts(&mut self, at: usize, step: &Step) -> Result<(), Failure> {
+        for (number, act) in step.acts.iter().enumerate() {
+            let began = Instant::now();
+            let next = step.acts.get(number + 1).or_else(|| self.script.steps.get(at + 1)?.acts.first());
+            let mut done = self.act(act, next).await;
+            let mut skipped = false;
+            if let Err(failure) = &done
+                && act.optional
+                && is_skippable(failure)
+                && self.budget.spent().is_none()
+            {
+                done = self.skip(failure);
+                skipped = done.is_ok();
+            }
+            self.recorder.record_act(number, act.action.name(), began, skipped, done.as_ref().err());
+            match done {
+                Err(failure) => {
+                    let (masks, rules) = (self.masks(), self.page_rules());
+                    let Self { recorder, window, budget, .. } = self;
+                    evidence(recorder, window, budget, &masks, rules, &failure).await;
+                    self.capture(Moment::Failure, &moment(at, Some(number))).await;
+                    return Err(failure);
+                }
+                // A dialog hides the page until it is answered.
+                Ok(()) if skipped || next.is_some_and(is_answer) => {}
+                Ok(()) => self.capture(Moment::Event, &moment(at, Some(number))).await,
+            }
+        }
+        Ok(())
+    }
+
+    /// One act, with what has to follow from it.
+    async fn act(&mut self, act: &Act, next: Option<&Act>) -> Result<(), Failure> {
+        let what = naming::act(act);
+        if let Some(bound) = self.budget.spent() {
+            return Err(self.budget.passed(bound, &what));
+        }
+        match self.performed(act).await {
+            Ok(()) => match self.budget.spent() {
+                Some(bound) => Err(self.budget.passed(bound, &what)),
+                None => Ok(()),
+            },
+            // The next act answers it.
+            Err(Stopped::Dialog(_)) if next.is_some_and(is_answer) && !is_answer(act) => Ok(()),
+            Err(Stopped::Dialog(text)) => Err(self.window.dismiss_dialog(&what, &text).await),
+            Err(Stopped::Failed(mut failure)) => {
+                if !failure.detail.contains(&what) {
+                    failure.detail = format!("{what}: {}", failure.detail);
+                }
+                Err(explained(&mut self.window, failure).await)
+            }
+        }
+    }
+
+    async fn performed(&mut self, act: &Act) -> Result<(), Stopped> {
+        self.recover().await;
+        acts::keep_time(&mut self.window, &mut self.budget, Some(act)).await?;
+        let awaited = match &act.expected {
+            Some(expected) => Some(wait::before(self.page(), expected, act).await?),
+            None => None,
+        };
+        // Of an act that opens a dialog, what has to follow may be told once that is answered.
+        self.perform(act).await?;
+        match awaited {
+            Some(awaited) => wait::followed(self.page(), &awaited, act).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn perform(&mut self, act: &Act) -> Result<(), Stopped> {
+        match &act.action {
+            Action::Open { url } => self.open(url, act).await,
+            Action::Click { on, twice: false } => self.with(on, Deed::Click, act).await,
+            Action::Click { on, twice: true } => self.with(on, Deed::Point(2), act).await,
+            Action::Hover { over } => self.with(over, Deed::Point(0), act).await,
+            Action::Type { into, text } => {
+                let text = self.page().filled(text, Place::Value)?;
+                self.with(into, Deed::Type(text), act).await
+            }
+            Action::Clear { field } => self.with(field, Deed::Clear, act).await,
+            Action::Select { field, pick } => {
+                let (by, value) = acts::picked(self.page(), pick)?;
+                self.with(field, Deed::Pick(by, value), act).await
+            }
+            Action::Check { field, on } => self.with(field, Deed::Check(*on), act).await,
+            Action::Press { key, on } => acts::press(self.page(), key, on.as_ref(), act).await,
+            Action::Scroll { to, x, y } => acts::scroll(self.page(), to.as_ref(), (*x, *y), act).await,
+            Action::SwitchFrame(frame) => {
+                places::switch_frame(&mut self.window, &self.budget, &self.variables, frame, act).await
+            }
+            Action::SwitchWindow(window) => {
+                places::switch_window(&mut self.window, &self.budget, &self.variables, window, act).await
+            }
+            Action::CloseWindow => places::close_window(&mut self.window, &self.budget).await,
+            Action::Dialog(answer) => acts::answer(self.page(), answer, act).await,
+            Action::WaitFor(wanted) => wait::wait_for(self.page(), wanted, act).await,
+            Action::Extract { into, from, pattern } => {
+                let value = read::extract(self.page(), into, from, pattern.as_ref(), act).await?;
+                self.set(into, value);
+                Ok(())
+            }
+            Action::RunJs { code, into } => {
+                let value = acts::run_js(self.page(), code, act).await?;
+                if let Some(name) = into {
+                    self.set(name, value);
+                }
+                Ok(())
+            }
+            Action::Screenshot { name } => {
+                let rule = &self.options.capture;
+                screenshot(&mut self.recorder, &self.window.session, rule, name).await;
+                Ok(())
+            }
+            Action::Assert { what, must } => read::assert(self.page(), what, must, act).await,
+            Action::AssertElement { element, state } => {
+                read::assert_element(self.page(), element, *state, act).await
+            }
+            Action::Keyword { text, regex, invert, wait } => {
+                read::keyword(self.page(), text, *regex, *invert, *wait, act).await
+            }
+        }
+    }
+
+    async fn open(&mut self, url: &str, act: &Act) -> Result<(), Stopped> {
+        let url = self.options.address(&self.page().filled(url, Place::Url)?, &self.variables)?;
+        self.window.go_to(&url);
+        if let Some(site) = self.options.site(&url, &self.variables) {
+            self.window.set_traced_site(&site);
+        }
+        acts::open(&mut self.window, &self.budget, &url, act).await
+    }
+
+    async fn with(&self, target: &Target, deed: Deed, act: &Act) -> Result<(), Stopped> {
+        on(self.page(), target, &deed, act).await.map(drop)
+    }
+
+    /// Sets a variable, and notes in the result that it was set.
+    fn set(&mut self, name: &str, value: String) {
+        self.variables.set(name, value);
+        self.recorder.set_variable(name);
+    }
+
+    /// Leaves out an optional act that failed, unless too many were.
+    fn skip(&mut self, failure: &Failure) -> Result<(), Failure> {
+        self.skipped += 1;
+        if self.skipped <= self.script.most_skipped {
+            return Ok(());
+        }
+        let detail = format!("more than {} were; the last one: {}", self.script.most_skipped, failure.detail);
+        Err(Failure::new(Phase::Play, FailureKind::EventsSkipped, detail))
+    }
+
+    async fn capture(&mut self, moment: Moment, name: &str) {
+        let masks = self.masks();
+        let Self { recorder, window, budget, options, .. } = self;
+        capture(recorder, &window.session, budget, &options.capture, &masks, (moment, name)).await;
+    }
+
+    fn page(&self) -> PageAccess<'_> {
+        PageAccess { window: &self.window, budget: &self.budget, variables: &self.variables }
+    }
+
+    fn page_rules(&self) -> PageRules {
+        let Options { experience, third_party_documents, .. } = *self.options;
+        PageRules { experience, third_party_documents }
+    }
+
+    /// What hides the values of protected variables.
+    fn masks(&self) -> Masks {
+        Masks::of(self.variables.secrets())
+    }
+}
+
+/// Whether `act` answers a dialog.
+const fn is_answer(act: &Act) -> bool {
+    matches!(act.action, Action::Dialog(_))
+}
+
+/// Whether an optional act that failed so may be left out: what it needs is not there.
+fn is_skippable(failure: &Failure) -> bool {
+    matches!(
+        failure.kind,
+        FailureKind::ElementMissing
+            | FailureKind::ElementWeak
+            | FailureKind::BrowserEventMissing
+            | FailureKind::LocationChangeMissing
+            | FailureKind::PageUpdateMissing
+            | FailureKind::NetworkNotQuiet
+            | FailureKind::BrowserEventTimedOut
+    )
+}
+
+/// What the files of a moment are called: `step-02-act-03`, at the end of a step `step-02`.
+fn moment(step: usize, act: Option<usize>) -> String {
+    match act {
+        Some(act) => format!("step-{:02}-act-{:02}", step + 1, act + 1),
+        None => format!("step-{:02}", step + 1),
+    }
+}
