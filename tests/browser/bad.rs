@@ -59,6 +59,15 @@ async fn alerts_in_a_loop_are_a_dialog_that_nobody_asked_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_failure_names_its_act_also_where_it_quotes_the_same_words() {
+    let site = Site::start().await;
+    let Some(kind) = one("a_failure_names_its_act_also_where_it_quotes_the_same_words") else { return };
+    let steps = r#"<step name="One"><open url="/pages/stay"/><wait-for-text contains="`wait-for-text` in line 1" timeout="0.5"/></step>"#;
+    let seen = Check::of(kind, &site.url("/"), steps).fails(85).await;
+    assert!(why(&seen).starts_with("`wait-for-text` in line 1: "), "{}", why(&seen));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_never_ends_to_compute_ends_with_the_step() {
     let site = Site::start().await;
     let Some(kind) = one("a_page_that_never_ends_to_compute_ends_with_the_step") else { return };

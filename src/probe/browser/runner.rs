@@ -177,10 +177,9 @@ impl<'a> ScriptRunner<'a> {
             // The next act answers it.
             Err(Stopped::Dialog(_)) if next.is_some_and(is_answer) && !is_answer(act) => Ok(()),
             Err(Stopped::Dialog(text)) => Err(self.window.dismiss_dialog(&what, &text).await),
-            Err(Stopped::Failed(mut failure)) => {
-                if !failure.detail.contains(&what) {
-                    failure.detail = format!("{what}: {}", failure.detail);
-                }
+            Err(Stopped::Failed(failure)) => {
+                // What an act fails with never names the act, whatever it quotes.
+                let failure = Failure { detail: format!("{what}: {}", failure.detail), ..failure };
                 Err(explained(&mut self.window, failure).await)
             }
         }
