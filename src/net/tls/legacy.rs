@@ -11,7 +11,7 @@ use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
 use openssl::provider::Provider;
 use openssl::ssl::{
-    Error, Ssl, SslCipherRef, SslContext, SslContextBuilder, SslMethod, SslOptions, SslRef, SslVerifyMode,
+    Ssl, SslCipherRef, SslContext, SslContextBuilder, SslMethod, SslOptions, SslRef, SslVerifyMode,
     SslVersion,
 };
 use openssl::x509::X509;
