@@ -234,7 +234,7 @@ impl Desk {
 /// The password in `file`, without the line break at its end.
 fn password_from(file: &Path) -> anyhow::Result<String> {
     let text =
-        super::files::read_text(file).map_err(|words| anyhow::anyhow!("`{}` {words}", file.display()))?;
+        crate::settings::read_text(file).map_err(|words| anyhow::anyhow!("`{}` {words}", file.display()))?;
     let line = text.strip_suffix('\n').unwrap_or(&text);
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }

@@ -3,20 +3,18 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::secrets::read_secret;
 use super::surroundings::Known;
 use crate::domain::CustomerId;
 use crate::schema::intake::SecretAt;
 use crate::schema::monitor_file::{FileMonitor, Keys, load};
 use crate::schema::validation_context::Surroundings;
 use crate::service::Wanted;
-use crate::settings::Settings;
-use crate::syntax::source::{MAX_BYTES, Place};
+use crate::settings::{Settings, read_secret, read_text};
+use crate::syntax::source::Place;
 use crate::syntax::{FieldFault, Rule};
 
 /// Endings of monitor files.
@@ -194,19 +192,6 @@ fn read(file: &Path, faults: &mut Vec<FieldFault>) -> Option<(PathBuf, String)> 
     }
 }
 
-/// The text of a file of the configuration, or why there is none, without its name. No more is read than can
-/// be used, whatever the file is.
-pub fn read_text(file: &Path) -> Result<String, String> {
-    let unreadable = |error: io::Error| format!("cannot be read: {error}");
-    let mut bytes = Vec::new();
-    let opened = fs::File::open(file).map_err(unreadable)?;
-    opened.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() > MAX_BYTES {
-        return Err(format!("is larger than {} MiB; split it", MAX_BYTES >> 20));
-    }
-    String::from_utf8(bytes).map_err(|_| "is no UTF-8 text".to_owned())
-}
-
 fn fault(path: &Path, message: String) -> FieldFault {
     let file: Arc<str> = path.display().to_string().into();
     FieldFault::new(Rule::Syntax, "", Place::default(), message).in_file(&file)
@@ -262,11 +247,6 @@ mod tests {
         assert_eq!(collect(folder.path()).unwrap(), [at("a.yml"), at("b.yaml"), at("sub/c.json")]);
         assert_eq!(collect(&at("b.yaml")).unwrap(), [at("b.yaml")]);
         assert!(collect(&at("gone")).unwrap_err().contains("cannot be read"));
-    }
-
-    #[test]
-    fn a_file_without_end_does_not_fill_the_memory() {
-        assert_eq!(read_text(Path::new("/dev/zero")).unwrap_err(), "is larger than 256 MiB; split it");
     }
 
     #[test]

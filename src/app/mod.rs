@@ -16,7 +16,6 @@ mod parts;
 mod planner;
 mod quiet;
 mod reload;
-mod secrets;
 mod server;
 mod service;
 mod signals;
@@ -25,12 +24,11 @@ mod vitals;
 mod watch;
 
 pub use boot::{ServeOptions, serve};
-pub use files::{MONITOR_FILES, read_monitors, read_text, read_to_apply};
+pub use files::{MONITOR_FILES, read_monitors, read_to_apply};
 pub use host_token::{
     HostToken, demo_folders, find_host_token, host_token_of, remove_host_token, write_host_token,
 };
 pub use keys::key_place;
 pub use planner::{LastPlanned, LocalPlanner, Outpost, PlannerParts};
 pub use quiet::Quiet;
-pub use secrets::read_secret;
 pub use surroundings::Known;

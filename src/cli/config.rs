@@ -7,8 +7,9 @@ use clap::Subcommand;
 
 use super::output;
 use super::settings::SettingsArgs;
-use crate::app::{read_monitors, read_text};
+use crate::app::read_monitors;
 use crate::schema::monitor_file::FileMonitor;
+use crate::settings::read_text;
 use crate::syntax::FieldFault;
 use crate::syntax::source::{Node, NodeValue};
 

@@ -9,9 +9,9 @@ use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
 use super::output::{Faults, WrongUse};
-use crate::app::read_secret;
 use crate::schema::intake::SecretAt;
 use crate::service::password_fault;
+use crate::settings::read_secret;
 
 /// Bytes of a line that is typed or piped in at most.
 const MOST: u64 = 16 * 1024;

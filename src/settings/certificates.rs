@@ -73,7 +73,7 @@ fn pkcs12(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
     let password = match entry.get("password_file") {
         None => String::new(),
         Some(node) => {
-            let read = crate::app::read_secret(Path::new(""), SecretAt::File(node.as_text()?));
+            let read = super::secrets::read_secret(Path::new(""), SecretAt::File(node.as_text()?));
             let inner = format!("{path}.password_file");
             let fault =
                 |reason| reader.fault(Rule::Conflict, &inner, node.place, format!("`{inner}`: {reason}"));

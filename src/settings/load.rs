@@ -17,7 +17,7 @@ impl Settings {
         let mut label: Option<Arc<str>> = None;
         if let Some(path) = &sources.file {
             let name: Arc<str> = path.display().to_string().into();
-            match crate::app::read_text(path) {
+            match super::text_file::read_text(path) {
                 Ok(text) => read::file(&name, &text, &mut values, &mut faults),
                 Err(message) => {
                     faults.push(FieldFault::new(Rule::Syntax, "", Place::default(), message).in_file(&name));

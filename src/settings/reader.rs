@@ -110,7 +110,7 @@ impl Reader<'_> {
     /// What the file holds that `node` at `path` names; empty without one.
     pub(super) fn secret(&mut self, path: &str, node: &Node) -> Secret {
         let Some(file) = node.as_text() else { return Secret::default() };
-        match crate::app::read_secret(Path::new(""), SecretAt::File(file)) {
+        match super::secrets::read_secret(Path::new(""), SecretAt::File(file)) {
             Ok(secret) => Secret(secret),
             Err(reason) => {
                 self.fault(Rule::Conflict, path, node.place, format!("`{path}`: {reason}"));

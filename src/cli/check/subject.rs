@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::app::{Known, read_secret, read_text};
+use crate::app::Known;
 use crate::cli::fields;
 use crate::cli::output::{Faults, WrongUse};
 use crate::domain::MonitorType;
@@ -14,6 +14,7 @@ use crate::schema::validation_context::Surroundings;
 use crate::schema::{Document, monitor_file, table};
 use crate::script::dialect::Script;
 use crate::settings::Settings;
+use crate::settings::{read_secret, read_text};
 use crate::syntax::source::{Key, Node, NodeValue, Place};
 use crate::syntax::{FieldFault, Rule, nearest};
 

@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use super::super::output;
 use super::counted::counted;
-use crate::app::read_text;
 use crate::script::STEPS_ALLOWED;
 use crate::script::dialect::Script;
+use crate::settings::read_text;
 
 /// Bytes of a script that a monitor can have (fields.md 2).
 const MOST_BYTES: usize = 10 * 1024 * 1024;

@@ -8,9 +8,9 @@ use anyhow::Context as _;
 
 use super::super::output::{self, WrongUse};
 use super::counted::counted;
-use crate::app::read_text;
 use crate::script::dialect::Script;
 use crate::script::side::{Imported, Project};
+use crate::settings::read_text;
 use crate::syntax::nearest;
 
 /// Bytes of a project.
