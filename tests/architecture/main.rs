@@ -92,6 +92,20 @@ fn no_source_file_is_longer_than_500_lines() {
 }
 
 #[test]
+fn documentation_holds_no_code_that_nobody_runs() {
+    // `tests/run` leaves doc tests out: rustdoc would read the whole crate for none.
+    for (file, text) in sources() {
+        let fences = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.starts_with("/// ```") || line.starts_with("//! ```"));
+        // Every other one closes.
+        let open = fences.step_by(2).any(|line| !line.ends_with("```text"));
+        assert!(!open, "{file} has a code block in its documentation; write it as ```text");
+    }
+}
+
+#[test]
 fn every_module_says_what_it_is() {
     for (file, text) in sources() {
         let first = text.lines().next().unwrap_or_default();

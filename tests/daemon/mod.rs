@@ -6,6 +6,7 @@ mod pages;
 mod panics;
 mod places;
 mod process;
+mod refused_start;
 mod served;
 mod settings;
 mod support;
