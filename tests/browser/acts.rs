@@ -2,11 +2,12 @@
 
 use crate::browser::check::{Check, browsers};
 use crate::browser::site::Site;
+use crate::support::side_by_side::each;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_login_with_a_protected_password_reaches_the_account() {
     let site = Site::start().await;
-    for kind in browsers("a_login_with_a_protected_password_reaches_the_account") {
+    each(browsers("a_login_with_a_protected_password_reaches_the_account"), async |kind| {
         let steps = r##"
 <variable name="who" value="anna"/><variable name="word" value="s3cret!" protected="true"/>
 <step name="Log in"><open url="/login"/><type id="user" text="{{who}}"/><type name="password" text="{{word}}"/>
@@ -26,13 +27,14 @@ async fn a_login_with_a_protected_password_reaches_the_account() {
         let browser = seen.course.browser.as_ref().unwrap();
         assert_eq!(browser.name, kind.name());
         assert!(!serde_json::to_string(&seen.course).unwrap().contains("s3cret"));
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fields_keys_and_the_pointer_do_what_a_person_would() {
     let site = Site::start().await;
-    for kind in browsers("fields_keys_and_the_pointer_do_what_a_person_would") {
+    each(browsers("fields_keys_and_the_pointer_do_what_a_person_would"), async |kind| {
         let steps = r#"<step name="Form"><open url="/pages/forms"/>
 <select id="color" value="g"/><assert-text id="log" contains="color=g;"/>
 <select id="color" label="Blue"/><assert-value id="color" equals="b"/>
@@ -47,13 +49,14 @@ async fn fields_keys_and_the_pointer_do_what_a_person_would() {
 <scroll y="-5000"/>
 </step>"#;
         Check::of(kind, &site.url("/"), steps).passes().await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn frames_windows_and_dialogs_are_switched_to_and_answered() {
     let site = Site::start().await;
-    for kind in browsers("frames_windows_and_dialogs_are_switched_to_and_answered") {
+    each(browsers("frames_windows_and_dialogs_are_switched_to_and_answered"), async |kind| {
         let steps = r#"<step name="Frames"><open url="/pages/frames"/>
 <switch-frame id="inner"/><click id="in"/><assert-text id="where" equals="clicked"/>
 <switch-frame index="0"/><assert-text id="deep" equals="deepest"/><switch-frame to="parent"/><assert-text id="where" equals="clicked"/>
@@ -65,13 +68,14 @@ async fn frames_windows_and_dialogs_are_switched_to_and_answered() {
 <click id="prompt"/><answer-dialog text="Anna"/><assert-text id="said" equals="prompted Anna"/></step>"#;
         let seen = Check::of(kind, &site.url("/"), steps).passes().await;
         assert_eq!(seen.course.steps.len(), 3);
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn waits_end_as_soon_as_the_page_is_so_far() {
     let site = Site::start().await;
-    for kind in browsers("waits_end_as_soon_as_the_page_is_so_far") {
+    each(browsers("waits_end_as_soon_as_the_page_is_so_far"), async |kind| {
         let steps = r#"<step name="Late"><open url="/pages/late"/>
 <wait-for id="guest" state="visible"/><wait-for-text id="state" equals="ready"/><wait-for-url contains="moved"/><wait-for-event event="shop-ready"/></step>
 <step name="Quiet"><open url="/pages/quiets"/><wait-for-network-quiet quiet="0.6"/><assert-text id="n" equals="3"/></step>
@@ -80,5 +84,6 @@ async fn waits_end_as_soon_as_the_page_is_so_far() {
         let seen = Check::of(kind, &site.url("/"), steps).passes().await;
         let acts = &seen.course.steps[2].played.as_ref().unwrap().acts;
         assert!(acts.last().unwrap().skipped, "{acts:?}");
-    }
+    })
+    .await;
 }

@@ -14,6 +14,7 @@ use vigie::domain::{Capture, Observation, Phase};
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;
 use crate::support::processes::processes_of;
+use crate::support::side_by_side::each;
 
 /// Why it failed.
 pub fn why(seen: &Observation) -> &str {
@@ -45,7 +46,7 @@ async fn a_page_that_never_loads_is_told_with_a_picture_of_what_there_was() {
 #[tokio::test(flavor = "multi_thread")]
 async fn alerts_in_a_loop_are_a_dialog_that_nobody_asked_for() {
     let site = Site::start().await;
-    for kind in browsers("alerts_in_a_loop_are_a_dialog_that_nobody_asked_for") {
+    each(browsers("alerts_in_a_loop_are_a_dialog_that_nobody_asked_for"), async |kind| {
         for page in ["alerts", "alerting"] {
             let steps = format!(
                 r#"<step name="One"><open url="/pages/{page}"/><wait-for id="never" timeout="10"/></step>"#
@@ -55,7 +56,8 @@ async fn alerts_in_a_loop_are_a_dialog_that_nobody_asked_for() {
             assert!(has_picture(&seen), "{page}: {:?}", seen.captures);
             assert!(played(&seen) < 20.0, "{}", played(&seen));
         }
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -135,7 +137,7 @@ pub async fn hit(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tab_that_crashes_is_no_fault_of_the_site() {
     let site = Site::start().await;
-    for kind in browsers("a_tab_that_crashes_is_no_fault_of_the_site") {
+    each(browsers("a_tab_that_crashes_is_no_fault_of_the_site"), async |kind| {
         let renders = |line: &str| match kind {
             BrowserKind::Chrome => line.contains("--type=renderer"),
             _ => line.contains("-contentproc") && line.trim_end().ends_with(" tab"),
@@ -145,7 +147,8 @@ async fn a_tab_that_crashes_is_no_fault_of_the_site() {
         // Firefox ends as a whole where somebody automates it.
         let words = if kind == BrowserKind::Firefox { "the browser ended" } else { "the tab crashed" };
         assert!(why(&seen).ends_with(words), "{kind:?} {}", why(&seen));
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -205,7 +208,7 @@ fn downloads(folder: &Path) -> Vec<PathBuf> {
 #[tokio::test(flavor = "multi_thread")]
 async fn downloads_are_refused_and_a_print_dialog_holds_nothing_up() {
     let site = Site::start().await;
-    for kind in browsers("downloads_are_refused_and_a_print_dialog_holds_nothing_up") {
+    each(browsers("downloads_are_refused_and_a_print_dialog_holds_nothing_up"), async |kind| {
         let steps = r#"<step name="Print" timeout="10"><open url="/pages/print"/><click id="print"/><assert-title equals="Printed"/></step>
 <step name="Get"><open url="/pages/download"/><click id="get"/><wait-for-network-quiet quiet="0.5"/><assert-title equals="Download"/></step>
 <step name="Open" timeout="10"><open url="/download"/></step>"#;
@@ -224,7 +227,8 @@ async fn downloads_are_refused_and_a_print_dialog_holds_nothing_up() {
         let statuses: Vec<u16> = seen.course.steps.iter().map(|step| step.status.0).collect();
         assert_eq!(statuses, [0, 0, 3], "{kind:?} {:?}", seen.failure);
         assert!(why(&seen).ends_with("it is a download, and those are refused"), "{}", why(&seen));
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;
+use crate::support::side_by_side::each;
 
 fn script(base: &str, value: &str, steps: &str) -> String {
     format!(r#"<script version="1" base="{base}"><variable name="host" value="{value}"/>{steps}</script>"#)
@@ -11,9 +12,9 @@ fn script(base: &str, value: &str, steps: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_base_may_have_placeholders() {
-    let site = Site::start().await;
-    let host = site.at.to_string();
-    for kind in browsers("a_base_may_have_placeholders") {
+    each(browsers("a_base_may_have_placeholders"), async |kind| {
+        let site = Site::start().await;
+        let host = site.at.to_string();
         let steps = r#"<step name="One"><open url="stay"/><assert-title equals="Stay"/><open url="/login"/><assert-title equals="Login"/></step>"#;
         for (base, value) in [("http://{{host}}/pages/", host.clone()), ("{{host}}", site.url("/pages/"))] {
             let from = site.asked().len();
@@ -23,7 +24,8 @@ async fn a_base_may_have_placeholders() {
             let (_, fields) = asked.iter().find(|(path, _)| path == "/pages/stay").unwrap();
             assert!(fields.contains_key("traceparent"), "the site of the trace is that of the base");
         }
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

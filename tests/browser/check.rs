@@ -19,6 +19,7 @@ use vigie::schema::Document;
 
 use crate::support::lacking;
 use crate::support::processes::{processes_of, profiles_in};
+use crate::support::side_by_side::room;
 
 pub const BOTH: [BrowserKind; 2] = [BrowserKind::Chrome, BrowserKind::Firefox];
 
@@ -120,6 +121,7 @@ impl Check {
     }
 
     pub async fn run(&self) -> Observation {
+        let _room = room().await;
         let document = Document::new(MonitorType::BrowserScript, self.fields.clone()).unwrap();
         let settings = ProbeSettings {
             browser: Arc::clone(&self.house),

@@ -6,6 +6,7 @@ use vigie::forward_proxy::BlockedHosts;
 
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;
+use crate::support::side_by_side::each;
 
 fn phone() -> Device {
     Device {
@@ -24,9 +25,9 @@ fn phone() -> Device {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_site_sees_the_device_of_the_subtype() {
-    let site = Site::start().await;
-    let elsewhere = format!("http://localhost:{}", site.at.port());
-    for kind in browsers("a_site_sees_the_device_of_the_subtype") {
+    each(browsers("a_site_sees_the_device_of_the_subtype"), async |kind| {
+        let site = Site::start().await;
+        let elsewhere = format!("http://localhost:{}", site.at.port());
         let steps = format!(
             r#"<step name="Device"><open url="/pages/device"/><wait-for-network-quiet quiet="0.3"/>
 <run-js into="size">return [innerWidth, innerHeight, devicePixelRatio].join(' ');</run-js>
@@ -62,7 +63,8 @@ async fn a_site_sees_the_device_of_the_subtype() {
         let seen = plain.passes().await;
         let facts = seen.course.browser.unwrap();
         assert_eq!((facts.device.as_str(), facts.viewport), ("", (1366, 768)));
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,6 +6,7 @@ use vigie::domain::{ObjectKind, Phase};
 
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;
+use crate::support::side_by_side::each;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn captures_are_kept_by_level() {
@@ -39,7 +40,7 @@ async fn captures_are_kept_by_level() {
 #[tokio::test(flavor = "multi_thread")]
 async fn keywords_and_protected_values() {
     let site = Site::start().await;
-    for kind in browsers("keywords_and_protected_values") {
+    each(browsers("keywords_and_protected_values"), async |kind| {
         let late = r#"<step name="One" timeout="12"><open url="/pages/patient"/></step>"#;
         let check = |fields| Check::of(kind, &site.url("/"), late).with(fields);
         check(json!({"keyword_string": "Worth the wait"})).fails(5).await;
@@ -52,13 +53,14 @@ async fn keywords_and_protected_values() {
         let last = seen.captures.last().unwrap();
         let text = String::from_utf8_lossy(last.content.as_ref().unwrap()).into_owned();
         assert!(text.contains("id=\"out\"") && !text.contains("4711"), "{text}");
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_step_keeps_what_the_browser_loaded_and_logged() {
-    let site = Site::start().await;
-    for kind in browsers("a_step_keeps_what_the_browser_loaded_and_logged") {
+    each(browsers("a_step_keeps_what_the_browser_loaded_and_logged"), async |kind| {
+        let site = Site::start().await;
         let steps = r#"<step name="Objects"><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/></step><step name="Errors"><open url="/pages/errors"/><wait-for-network-quiet quiet="0.3"/></step>"#;
         let seen = Check::of(kind, &site.url("/"), steps).passes().await;
         let played = |at: usize| seen.course.steps[at].played.as_ref().unwrap();
@@ -89,7 +91,8 @@ async fn a_step_keeps_what_the_browser_loaded_and_logged() {
         }
         let missing = played(1).objects.iter().find(|object| object.url.ends_with("/missing.png")).unwrap();
         assert_eq!((missing.http_status, missing.failure.is_some()), (404, true));
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -119,7 +122,7 @@ async fn full_pages_views_and_changes_are_judged_by_what_the_browser_loaded() {
 #[tokio::test(flavor = "multi_thread")]
 async fn experience_is_measured_where_it_is_wanted() {
     let site = Site::start().await;
-    for kind in browsers("experience_is_measured_where_it_is_wanted") {
+    each(browsers("experience_is_measured_where_it_is_wanted"), async |kind| {
         let step =
             r#"<step name="One"><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/></step>"#;
         let timing = async |fields| {
@@ -132,13 +135,14 @@ async fn experience_is_measured_where_it_is_wanted() {
         let full = timing(json!({"user_experience_enabled": true})).await;
         assert!(full.first_contentful_paint_us.is_some(), "{full:?}");
         assert!(full.largest_contentful_paint_us.is_some(), "{full:?}");
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_are_kept_for_har_files_with_their_times_and_without_secrets() {
     let site = Site::start().await;
-    for kind in browsers("requests_are_kept_for_har_files_with_their_times_and_without_secrets") {
+    each(browsers("requests_are_kept_for_har_files_with_their_times_and_without_secrets"), async |kind| {
         let steps = r#"<variable name="word" value="s3cret!" protected="true"/>
 <step name="Log in"><open url="/login"/><type id="user" text="anna"/><type name="password" text="{{word}}"/><click id="go" expect="location"/></step>
 <step name="Ask"><open url="/data?word={{word}}"/></step>"#;
@@ -174,5 +178,6 @@ async fn requests_are_kept_for_har_files_with_their_times_and_without_secrets() 
         assert!(detail.contains("********") && !detail.contains("s3cret"), "{detail}");
         check.record = false;
         assert!(check.passes().await.course.steps.iter().all(|step| step.exchanges.is_empty()));
-    }
+    })
+    .await;
 }

@@ -11,6 +11,7 @@ use vigie::net::EgressPolicy;
 use crate::browser::bad::{has_picture, hit, played, why};
 use crate::browser::check::{Check, browsers};
 use crate::browser::site::Site;
+use crate::support::side_by_side::each;
 
 /// Firefox, where it is here.
 fn firefox(test: &str) -> Option<BrowserKind> {
@@ -73,7 +74,7 @@ async fn a_storm_of_pop_ups_is_calmed_in_firefox() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_of_megabytes_ends_no_check_and_no_journal() {
     let site = Site::start().await;
-    for kind in browsers("an_address_of_megabytes_ends_no_check_and_no_journal") {
+    each(browsers("an_address_of_megabytes_ends_no_check_and_no_journal"), async |kind| {
         let steps = r#"<step name="One"><open url="/pages/stay"/>
 <run-js into="length">console.log('y'.repeat(6e6)); return fetch('data:text/plain,' + 'x'.repeat(6e6)).then(answer => answer.text()).then(text => text.length);</run-js>
 <run-js>return fetch('/data?after').then(answer => answer.text());</run-js>
@@ -86,13 +87,14 @@ async fn an_address_of_megabytes_ends_no_check_and_no_journal() {
         assert_eq!(pages, 4, "{kind:?} {:?}", objects(&seen, 1));
         let held = serde_json::to_string(&seen.course).unwrap().len();
         assert!(held < 100_000, "{kind:?} {held}");
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn windows_that_a_page_opens_are_in_the_waterfall() {
     let site = Site::start().await;
-    for kind in browsers("windows_that_a_page_opens_are_in_the_waterfall") {
+    each(browsers("windows_that_a_page_opens_are_in_the_waterfall"), async |kind| {
         for opening in [
             "a.target = '_blank'; a.href = '/pages/objects'",
             "a.href = '#'; a.onclick = () => { window.open('/pages/objects'); return false; }",
@@ -124,7 +126,8 @@ async fn windows_that_a_page_opens_are_in_the_waterfall() {
             }
             assert_eq!(seen.course.steps[1].played.as_ref().unwrap().http_status, 200, "{kind:?}");
         }
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -132,7 +135,7 @@ async fn what_the_proxy_refuses_is_told_as_that_and_no_answer_of_a_site() {
     let site = Site::start().await;
     let closed = crate::support::closed::Closed::new();
     let dead = closed.at;
-    for kind in browsers("what_the_proxy_refuses_is_told_as_that_and_no_answer_of_a_site") {
+    each(browsers("what_the_proxy_refuses_is_told_as_that_and_no_answer_of_a_site"), async |kind| {
         let steps = format!(
             r#"<step name="One"><open url="/pages/stay"/>
 <run-js>return Promise.allSettled(['http://{dead}/a', 'https://{dead}/b', 'http://127.0.0.9/c', 'https://127.0.0.9/d', 'http://localhost/e', 'https://localhost/f', '/status/403'].map(url =&gt; fetch(url, {{mode: 'no-cors'}})));</run-js>
@@ -159,5 +162,6 @@ async fn what_the_proxy_refuses_is_told_as_that_and_no_answer_of_a_site() {
             let seen = (object.http_status, found, object.blocked);
             assert_eq!(seen, (status, failure, failure.is_none()), "{kind:?} {object:?}");
         }
-    }
+    })
+    .await;
 }

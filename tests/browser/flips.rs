@@ -6,6 +6,7 @@ use vigie::domain::Observation;
 
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;
+use crate::support::side_by_side::each;
 
 fn status(seen: &Observation) -> u16 {
     seen.failure.as_ref().map_or(0, |failure| failure.status().0)
@@ -27,16 +28,18 @@ async fn a_url_is_opened_alone_and_stands_under_a_script() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_browser_is_the_one_that_is_named() {
-    let site = Site::start().await;
-    for kind in browsers("the_browser_is_the_one_that_is_named") {
+    each(browsers("the_browser_is_the_one_that_is_named"), async |kind| {
+        let site = Site::start().await;
         let seen =
             Check::bare(kind, json!({"url": site.url("/login"), "browser_type": kind.name()})).passes().await;
         assert_eq!(seen.course.browser.as_ref().unwrap().name, kind.name());
         let word = if kind == BrowserKind::Firefox { "Firefox/" } else { "Chrome/" };
         assert!(site.headers("/login").unwrap()["user-agent"].contains(word));
-    }
+    })
+    .await;
     // No browser of this name is anywhere without an end point that has it.
-    let seen = Check::bare(BrowserKind::InternetExplorer, json!({"url": site.url("/login")})).fails(95).await;
+    let url = Site::start().await.url("/login");
+    let seen = Check::bare(BrowserKind::InternetExplorer, json!({"url": url})).fails(95).await;
     assert!(seen.failure.unwrap().detail.contains("`browser.remote`"));
 }
 
@@ -69,7 +72,7 @@ async fn each_part_of_the_keyword_rule_decides() {
 #[tokio::test(flavor = "multi_thread")]
 async fn documents_of_other_sites_count_where_they_are_to() {
     let site = Site::start().await;
-    for kind in browsers("documents_of_other_sites_count_where_they_are_to") {
+    each(browsers("documents_of_other_sites_count_where_they_are_to"), async |kind| {
         let step =
             r#"<step name="One"><open url="/pages/strangers"/><wait-for-network-quiet quiet="0.3"/></step>"#;
         let check = |counts: bool| {
@@ -81,7 +84,8 @@ async fn documents_of_other_sites_count_where_they_are_to() {
         assert!(frame.third_party && frame.failure.is_some(), "{frame:?}");
         let seen = check(true).fails(7007).await;
         assert!(seen.failure.unwrap().detail.contains("/status/503"));
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,7 +125,7 @@ async fn full_pages_are_judged_as_the_fields_say() {
 #[tokio::test(flavor = "multi_thread")]
 async fn captures_hold_what_the_fields_name() {
     let site = Site::start().await;
-    for kind in browsers("captures_hold_what_the_fields_name") {
+    each(browsers("captures_hold_what_the_fields_name"), async |kind| {
         let names = async |headers: bool, images: bool, sources: bool| {
             let capture = json!({"capture": {"level": "All Actions", "headers": headers, "images": images, "sources": sources}});
             let seen = Check::bare(kind, json!({"url": site.url("/login")})).with(capture).passes().await;
@@ -133,7 +137,8 @@ async fn captures_hold_what_the_fields_name() {
         let text = String::from_utf8_lossy(seen.captures[2].content.as_ref().unwrap()).into_owned();
         assert!(text.starts_with("GET http://") && text.contains("HTTP/1.1 200"), "{text}");
         assert_eq!(names(false, false, true).await.0, ["step-01.html"]);
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,6 +8,7 @@ use vigie::net::EgressPolicy;
 
 use crate::browser::check::{Check, browsers};
 use crate::browser::site::Site;
+use crate::support::side_by_side::each;
 
 /// The objects of all steps, as results show them.
 fn objects(seen: &Observation) -> Vec<Value> {
@@ -17,8 +18,8 @@ fn objects(seen: &Observation) -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_vigie_itself_does_not_let_through_is_no_fault_of_the_site() {
-    let site = Site::start().await;
-    for kind in browsers("what_vigie_itself_does_not_let_through_is_no_fault_of_the_site") {
+    each(browsers("what_vigie_itself_does_not_let_through_is_no_fault_of_the_site"), async |kind| {
+        let site = Site::start().await;
         let steps =
             r#"<step name="One"><open url="/pages/outside"/><wait-for-network-quiet quiet="0.5"/></step>"#;
         let view = json!([{"id": 7, "name": "Pictures", "notify_on_error": true, "inherit_global_errors": false, "url_patterns": ["/pages/image"]}]);
@@ -45,13 +46,14 @@ async fn what_vigie_itself_does_not_let_through_is_no_fault_of_the_site() {
             check.with(json!({"subtype": 0, "notify_on_fullpage_errors": false, "content_views": []}));
         check.config.egress = EgressPolicy::default();
         assert!(!check.passes().await.warnings.is_empty());
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn documents_are_told_from_objects_behind_redirects_and_where_a_step_has_two() {
     let site = Site::start().await;
-    for kind in browsers("documents_are_told_from_objects_behind_redirects_and_where_a_step_has_two") {
+    each(browsers("documents_are_told_from_objects_behind_redirects_and_where_a_step_has_two"), async |kind| {
         let other = site.url("/pages/frames").replace("127.0.0.1", "localhost");
         let steps = format!(
             r#"<step name="One"><open url="/to-account"/><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/>
@@ -84,5 +86,6 @@ async fn documents_are_told_from_objects_behind_redirects_and_where_a_step_has_t
         wanted.push(inner);
         wanted.sort_unstable();
         assert_eq!(urls, wanted, "{}", kind.name());
-    }
+    })
+    .await;
 }

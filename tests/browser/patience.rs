@@ -6,13 +6,14 @@ use vigie::domain::Phase;
 
 use crate::browser::check::{Check, browsers, is_here, one};
 use crate::browser::site::Site;
+use crate::support::side_by_side::each;
 
 /// What a page says as soon as it can say anything counts: what it computes is the step's time, and not that of the
 /// single question.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_computes_is_waited_for_as_long_as_the_step_may_take() {
     let site = Site::start().await;
-    for kind in browsers("a_page_that_computes_is_waited_for_as_long_as_the_step_may_take") {
+    each(browsers("a_page_that_computes_is_waited_for_as_long_as_the_step_may_take"), async |kind| {
         let steps = r#"<step name="Assert" timeout="40"><open url="/pages/computing"/><click id="go"/><assert-text id="said" equals="worked"/></step>
 <step name="Skip" timeout="40"><click id="go"/><click id="absent" optional="true" timeout="0.5"/><assert-text id="said" equals="worked again"/></step>
 <step name="End" timeout="40"><click id="go"/></step>"#;
@@ -20,14 +21,15 @@ async fn a_page_that_computes_is_waited_for_as_long_as_the_step_may_take() {
         for step in &seen.course.steps {
             assert!(step.total_us > 5_900_000, "{} took {} us: it did not wait", step.name, step.total_us);
         }
-    }
+    })
+    .await;
 }
 
 /// Nor does a page that computes while it is looked at make its requests forgotten, or its keyword come too late.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_computes_is_neither_quiet_nor_over() {
     let site = Site::start().await;
-    for kind in browsers("a_page_that_computes_is_neither_quiet_nor_over") {
+    each(browsers("a_page_that_computes_is_neither_quiet_nor_over"), async |kind| {
         let computes = "setTimeout(() =&gt; { const end = Date.now() + 4500; while (Date.now() &lt; end); document.title = 'Computed'; document.body.append('Computed'); }, 50);";
         let steps = format!(
             r#"<step name="Quiet" timeout="40"><open url="/pages/stay"/>
@@ -37,7 +39,8 @@ async fn a_page_that_computes_is_neither_quiet_nor_over() {
         );
         let keyword = json!({"keyword_string": "Computed", "keyword_action": "Continue waiting"});
         Check::of(kind, &site.url("/"), &steps).with(keyword).passes().await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,6 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use vigie::net::{Endpoint, Pem, Proxy, ProxyKind, Roots, Trust};
 
 use crate::browser::check::{Check, browsers, one};
+use crate::support::side_by_side::each;
 use crate::support::tls_page::serve_page;
 use crate::support::tls_server::{self, Authority};
 
@@ -107,7 +108,7 @@ async fn certificates_are_verified_and_shown_as_the_fields_say() {
         (closed, json!({"verify_certificate": false, "ssl_cert_id": 2, "use_client_ssl_cert": true}), &[0]),
         (closed, json!({"ca_cert_id": 1, "ssl_cert_id": 9, "use_client_ssl_cert": true}), &[95]),
     ];
-    for kind in browsers("certificates_are_verified_and_shown_as_the_fields_say") {
+    each(browsers("certificates_are_verified_and_shown_as_the_fields_say"), async |kind| {
         for (at, fields, statuses) in &table {
             let url = json!({"url": format!("https://localhost:{}/", at.port())});
             let mut check = Check::bare(kind, url).with(fields.clone());
@@ -116,5 +117,6 @@ async fn certificates_are_verified_and_shown_as_the_fields_say() {
             let status = seen.failure.as_ref().map_or(0, |failure| failure.status().0);
             assert!(statuses.contains(&status), "{kind:?} {fields}: {status} {:?}", seen.failure);
         }
-    }
+    })
+    .await;
 }

@@ -7,6 +7,7 @@ use vigie::browser::BrowserKind;
 
 use crate::browser::check::{Check, browsers, is_here, one};
 use crate::browser::site::Site;
+use crate::support::side_by_side::each;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_way_to_fail_has_its_status_in_chromium() {
@@ -78,7 +79,7 @@ async fn an_act_that_is_skipped_once_too_often_is_kept_as_a_failure() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_takes_too_long_says_which_limit_it_was() {
     let site = Site::start().await;
-    for kind in browsers("what_takes_too_long_says_which_limit_it_was") {
+    each(browsers("what_takes_too_long_says_which_limit_it_was"), async |kind| {
         let page = |fields, steps: &str| Check::of(kind, &site.url("/"), steps).with(fields);
         let never = r#"<step name="One"><open url="/never"/></step>"#;
         page(json!({"timeout": 2}), never).fails(82).await;
@@ -91,7 +92,8 @@ async fn what_takes_too_long_says_which_limit_it_was() {
         assert_eq!(statuses, [80, 0]);
         let seen = page(json!({"continue_playback_on_timeout": false}), two).fails(80).await;
         assert_eq!(seen.course.steps.len(), 1);
-    }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,6 +5,7 @@ use vigie::browser::BrowserKind;
 
 use crate::browser::check::{Check, browsers};
 use crate::browser::site::Site;
+use crate::support::side_by_side::each;
 
 /// A page of `site`, with requests of its own and to the same server under another name, which is another site.
 async fn traced(kind: BrowserKind, site: &Site) {
@@ -53,7 +54,7 @@ fetch('{other}/data?other', {{mode: 'no-cors'}})]).then(all => all[1]);</run-js>
 #[tokio::test(flavor = "multi_thread")]
 async fn only_requests_to_the_own_site_are_traced() {
     let (plain, secure) = (Site::start().await, Site::start_tls().await);
-    for kind in browsers("only_requests_to_the_own_site_are_traced") {
+    each(browsers("only_requests_to_the_own_site_are_traced"), async |kind| {
         traced(kind, &plain).await;
         traced(kind, &secure).await;
         let step = r#"<step name="Plain"><open url="/pages/stay?untraced"/></step>"#;
@@ -62,5 +63,6 @@ async fn only_requests_to_the_own_site_are_traced() {
         let asked = plain.asked();
         let (_, fields) = asked.iter().rev().find(|(path, _)| path == "/pages/stay?untraced").unwrap();
         assert!(!fields.contains_key("traceparent"));
-    }
+    })
+    .await;
 }

@@ -15,6 +15,7 @@ use vigie::net::Network;
 
 use crate::browser_house::world::{Site, World, browsers, processes_of, wish};
 use crate::support::lacking;
+use crate::support::side_by_side::each;
 
 /// A user without rights, whom a browser runs as where these tests run as root.
 const NOBODY: &str = "nobody";
@@ -40,7 +41,7 @@ async fn a_browser_of_another_user_keeps_its_own_sandbox() {
         return;
     }
     let site = Site::start(&[("/", "<title>Shop</title>")]);
-    for kind in browsers(test) {
+    each(browsers(test), async |kind| {
         let world = World::with(|config| config.user = is_root().then(|| NOBODY.to_owned()));
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(world.folder.path(), open).unwrap();
@@ -72,7 +73,8 @@ async fn a_browser_of_another_user_keeps_its_own_sandbox() {
         }
         drop(opened);
         world.empty().await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -83,7 +85,7 @@ async fn a_browser_at_an_end_point_elsewhere_goes_through_our_proxy() {
         return;
     }
     let site = Site::start(&[("/", "<title>Shop</title>")]);
-    for kind in browsers(test) {
+    each(browsers(test), async |kind| {
         let end_point = EndPoint::start(kind);
         let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let remote = Remote {
@@ -105,7 +107,8 @@ async fn a_browser_at_an_end_point_elsewhere_goes_through_our_proxy() {
         opened.client.close().await.unwrap();
         opened.keeper.close().await;
         world.empty().await;
-    }
+    })
+    .await;
 }
 
 /// A driver that somebody else runs, as `systemd/vigie-webdriver.service` does.

@@ -12,10 +12,11 @@ use vigie::domain::FailureKind;
 use vigie::forward_proxy::BlockedHosts;
 
 use crate::browser_house::world::{Site, World, browsers, processes_of, wish};
+use crate::support::side_by_side::each;
 
 #[tokio::test]
 async fn a_check_that_is_dropped_takes_its_browser_with_it() {
-    for kind in browsers("a_check_that_is_dropped_takes_its_browser_with_it") {
+    each(browsers("a_check_that_is_dropped_takes_its_browser_with_it"), async |kind| {
         let world = World::new();
         let wish = wish(kind);
         let forward = world.forward(&wish).await;
@@ -23,12 +24,13 @@ async fn a_check_that_is_dropped_takes_its_browser_with_it() {
         assert!(!world.processes().is_empty() && !world.profiles().is_empty());
         drop(opened);
         world.empty().await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_check_that_is_dropped_while_its_browser_starts_leaves_nothing() {
-    for kind in browsers("a_check_that_is_dropped_while_its_browser_starts_leaves_nothing") {
+    each(browsers("a_check_that_is_dropped_while_its_browser_starts_leaves_nothing"), async |kind| {
         for millis in [1, 60, 250] {
             let world = World::new();
             let wish = wish(kind);
@@ -39,44 +41,49 @@ async fn a_check_that_is_dropped_while_its_browser_starts_leaves_nothing() {
             drop(early);
             world.empty().await;
         }
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn a_driver_or_browser_that_is_killed_or_stopped_is_told_and_leaves_nothing() {
-    for kind in browsers("a_driver_or_browser_that_is_killed_or_stopped_is_told_and_leaves_nothing") {
-        let headless = if kind == BrowserKind::Firefox { "-headless" } else { "--headless" };
-        for (victim, signal, words) in [
-            ("driver ", Signal::SIGKILL, "SIGKILL"),
-            (headless, Signal::SIGKILL, "the browser ended"),
-            ("driver ", Signal::SIGSTOP, "the driver is stopped"),
-            (headless, Signal::SIGSTOP, "the browser is stopped"),
-        ] {
-            let world = World::new();
-            let wish = wish(kind);
-            let forward = world.forward(&wish).await;
-            let mut opened = world.open(&wish, &forward).await.unwrap();
-            let all = world.processes();
-            let first = |line: &&String| {
-                line.contains(victim) && !line.contains(" --type=") && !line.contains("-contentproc")
-            };
-            let line = all.iter().find(first).unwrap_or_else(|| panic!("{all:#?}"));
-            let id = line.split('/').nth(2).unwrap().split(' ').next().unwrap().parse().unwrap();
-            kill(Pid::from_raw(id), signal).unwrap();
-            let lost = tokio::time::timeout(Duration::from_secs(20), opened.keeper.lost()).await.unwrap();
-            assert_eq!(lost.kind, FailureKind::BrowserFailed, "{kind:?} {lost}");
-            assert!(lost.detail.contains(words), "{kind:?} {lost}");
-            drop(opened);
-            world.empty().await;
-        }
-    }
+    each(
+        browsers("a_driver_or_browser_that_is_killed_or_stopped_is_told_and_leaves_nothing"),
+        async |kind| {
+            let headless = if kind == BrowserKind::Firefox { "-headless" } else { "--headless" };
+            for (victim, signal, words) in [
+                ("driver ", Signal::SIGKILL, "SIGKILL"),
+                (headless, Signal::SIGKILL, "the browser ended"),
+                ("driver ", Signal::SIGSTOP, "the driver is stopped"),
+                (headless, Signal::SIGSTOP, "the browser is stopped"),
+            ] {
+                let world = World::new();
+                let wish = wish(kind);
+                let forward = world.forward(&wish).await;
+                let mut opened = world.open(&wish, &forward).await.unwrap();
+                let all = world.processes();
+                let first = |line: &&String| {
+                    line.contains(victim) && !line.contains(" --type=") && !line.contains("-contentproc")
+                };
+                let line = all.iter().find(first).unwrap_or_else(|| panic!("{all:#?}"));
+                let id = line.split('/').nth(2).unwrap().split(' ').next().unwrap().parse().unwrap();
+                kill(Pid::from_raw(id), signal).unwrap();
+                let lost = tokio::time::timeout(Duration::from_secs(20), opened.keeper.lost()).await.unwrap();
+                assert_eq!(lost.kind, FailureKind::BrowserFailed, "{kind:?} {lost}");
+                assert!(lost.detail.contains(words), "{kind:?} {lost}");
+                drop(opened);
+                world.empty().await;
+            }
+        },
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn a_page_that_takes_memory_without_end_is_ended() {
     let page = "<script>let all = []; setInterval(() => all.push(new Uint8Array(3e7).fill(1)), 20)</script>";
     let site = Site::start(&[("/", page)]);
-    for kind in browsers("a_page_that_takes_memory_without_end_is_ended") {
+    each(browsers("a_page_that_takes_memory_without_end_is_ended"), async |kind| {
         let world = World::with(|config| config.memory_bytes = 1 << 30);
         let wish = wish(kind);
         let forward = world.forward(&wish).await;
@@ -97,7 +104,8 @@ async fn a_page_that_takes_memory_without_end_is_ended() {
         assert!(opened.keeper.memory_bytes().unwrap() > 1 << 30);
         drop(opened);
         world.empty().await;
-    }
+    })
+    .await;
 }
 
 /// What is killed below: opens a browser in the folder that it is told, and stays.

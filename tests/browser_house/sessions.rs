@@ -7,12 +7,13 @@ use vigie::net::{EgressPolicy, Net, NetConfig, Pem, Roots, Trust};
 
 use crate::browser_house::world::{Site, World, browsers, wish};
 use crate::support::lacking;
+use crate::support::side_by_side::each;
 use crate::support::tls_page::serve_page;
 use crate::support::tls_server::{self, Authority};
 
 #[tokio::test]
 async fn a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards() {
-    for kind in browsers("a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards") {
+    each(browsers("a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards"), async |kind| {
         let world = World::new();
         let site = Site::start(&[("/", "<title>Shop</title><p>Hello")]);
         let mut wish = wish(kind);
@@ -45,14 +46,15 @@ async fn a_browser_fetches_through_its_forward_proxy_and_is_gone_afterwards() {
         opened.client.close().await.unwrap();
         opened.keeper.close().await;
         assert_eq!((world.processes(), world.profiles()), (Vec::new(), Vec::new()), "{kind:?}");
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
 async fn what_a_page_asks_for_is_held_to_the_rules_and_the_cause_is_known() {
     let page = "<img src='http://ads.example.com/x.png'><img src='http://10.1.2.3/y.png'>";
     let site = Site::start(&[("/", page)]);
-    for kind in browsers("what_a_page_asks_for_is_held_to_the_rules_and_the_cause_is_known") {
+    each(browsers("what_a_page_asks_for_is_held_to_the_rules_and_the_cause_is_known"), async |kind| {
         let mut world = World::new();
         let trust = Trust { roots: Roots::None, ..Trust::default() };
         let egress = EgressPolicy::parse(&[], &["10.0.0.0/8"]).unwrap();
@@ -66,7 +68,8 @@ async fn what_a_page_asks_for_is_held_to_the_rules_and_the_cause_is_known() {
         assert_eq!(forward.failure_of("10.1.2.3", 80).unwrap().kind, FailureKind::EgressDenied);
         drop(opened);
         world.empty().await;
-    }
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -83,7 +86,7 @@ async fn a_private_authority_and_a_client_certificate_are_shown_for_one_session(
         client_certificates: [(2, pem(&client.pem()))].into(),
         ..Trust::default()
     };
-    for kind in browsers("a_private_authority_and_a_client_certificate_are_shown_for_one_session") {
+    each(browsers("a_private_authority_and_a_client_certificate_are_shown_for_one_session"), async |kind| {
         for (ca, certificate, title, cause) in
             [(Some(1), Some(2), "Secret", None), (Some(1), None, "", Some(())), (None, Some(2), "", Some(()))]
         {
@@ -106,7 +109,8 @@ async fn a_private_authority_and_a_client_certificate_are_shown_for_one_session(
             drop(opened);
             world.empty().await;
         }
-    }
+    })
+    .await;
 }
 
 /// Root starts them as somebody else; whoever runs this as another user has nobody to become.
@@ -119,7 +123,7 @@ async fn root_starts_browsers_as_the_user_of_the_settings() {
     }
     let user = nix::unistd::User::from_name("daemon").unwrap().unwrap();
     let site = Site::start(&[("/", "<title>Shop</title>")]);
-    for kind in browsers(test) {
+    each(browsers(test), async |kind| {
         // Its own sandbox takes namespaces, which containers often forbid.
         let world = World::with(|config| (config.user, config.sandbox) = (Some("daemon".to_owned()), false));
         // The user gets through to its own profile, and sees no other.
@@ -138,5 +142,6 @@ async fn root_starts_browsers_as_the_user_of_the_settings() {
         assert!(!world.processes().is_empty());
         drop(opened);
         world.empty().await;
-    }
+    })
+    .await;
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tokio::sync::{OnceCell, SemaphorePermit};
 use vigie::browser::{BrowserKind, Guise, House, HouseConfig, Opened, Wish};
 use vigie::domain::Failure;
 use vigie::forward_proxy::{BlockedHosts, Forward};
@@ -15,12 +16,15 @@ use vigie::net::{Deadline, Family, Net, NetConfig, Roots, Trust};
 use crate::support::lacking;
 pub use crate::support::processes::processes_of;
 use crate::support::processes::profiles_in;
+use crate::support::side_by_side::room;
 
 /// A house with a folder of its own.
 pub struct World {
     pub folder: tempfile::TempDir,
     pub house: House,
     pub net: Net,
+    /// Held from its first browser on.
+    room: OnceCell<SemaphorePermit<'static>>,
 }
 
 pub fn wish(kind: BrowserKind) -> Wish {
@@ -52,7 +56,7 @@ impl World {
         let mut config = HouseConfig { folder: Some(folder.path().join("b")), ..HouseConfig::default() };
         config.geckodriver = crate::support::geckodriver::geckodriver();
         change(&mut config);
-        Self { house: House::new(config), folder, net: net() }
+        Self { house: House::new(config), folder, net: net(), room: OnceCell::new() }
     }
 
     pub async fn forward(&self, wish: &Wish) -> Forward {
@@ -69,6 +73,7 @@ impl World {
         forward: &Forward,
         time: Duration,
     ) -> Result<Opened, Failure> {
+        self.room.get_or_init(room).await;
         self.beside(forward, self.house.open(wish, &self.net, forward, Deadline::within(time))).await
     }
 

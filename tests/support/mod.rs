@@ -13,5 +13,6 @@ pub mod name_server;
 pub mod namespace;
 pub mod processes;
 pub mod routers;
+pub mod side_by_side;
 pub mod tls_page;
 pub mod tls_server;
