@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use comfy_table::{Cell, CellAlignment};
 
 use super::moment::Moment;
-use super::render::{duration, plain};
+use super::render::plain;
 use super::source::SourceArgs;
 use super::style::Style;
 use super::{output, table};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, LocationId, Outcome};
+use crate::service::details::duration;
 use crate::store::{Page, ResultFilter};
 
 /// Show what checks came to, newest first

@@ -3,6 +3,7 @@
 mod accounts;
 mod alerting;
 mod caller;
+pub mod details;
 mod monitors;
 mod provision;
 mod provisioned;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::html::duration;
 use crate::domain::{Phase, Phases};
+use crate::service::details::{label, sum};
 
 /// Width of a whole bar in its own units.
 const WIDTH: f64 = 200.0;
@@ -13,16 +14,16 @@ const LEAST: f64 = 1.5;
 
 /// An SVG of `phases`, each with its name and duration as a tooltip; empty without any.
 pub(super) fn phase_bar(phases: &Phases) -> String {
-    let total: u64 = phases.iter().map(|(_, micros)| u64::from(micros)).sum();
+    let total = sum(phases);
     if total == 0 {
         return String::new();
     }
     let mut out =
         String::from(r#"<svg class="bar" viewBox="0 0 200 12" preserveAspectRatio="none" role="img">"#);
-    let label = phases.iter().map(|(phase, micros)| format!("{} {}", phase.name(), duration(micros.into())));
-    let label = label.collect::<Vec<_>>().join(", ");
+    let title = phases.iter().map(|(phase, micros)| format!("{} {}", phase.name(), duration(micros.into())));
+    let title = title.collect::<Vec<_>>().join(", ");
     // Writing into a string cannot fail.
-    let _ = write!(out, "<title>{label}</title>");
+    let _ = write!(out, "<title>{title}</title>");
     let reached = phases.iter().filter(|&(_, micros)| micros > 0);
     let widths: Vec<_> = reached
         .map(|(phase, micros)| (phase, (f64::from(micros) / total as f64 * WIDTH).max(LEAST)))
@@ -50,7 +51,7 @@ pub(super) fn legend(shown: impl Iterator<Item = Phases>) -> String {
     for phase in reached {
         let name = phase.name();
         // Writing into a string cannot fail.
-        let _ = write!(out, r#"<li><i class="p-{name}"></i>{}</li>"#, name.replace('_', " "));
+        let _ = write!(out, r#"<li><i class="p-{name}"></i>{}</li>"#, label(phase));
     }
     out.push_str("</ul>");
     out

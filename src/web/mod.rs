@@ -2,20 +2,23 @@
 //! `/metrics`, `/healthz`, `/readyz`. Pages are whole HTML documents that need no script and nothing from elsewhere.
 
 mod bar;
+mod browser;
 mod capture;
-mod course;
+mod content_views;
+mod details;
 mod found;
 mod gate;
 mod guard;
 mod health;
 mod html;
 mod monitor;
-mod played;
+mod objects;
 mod responses;
 mod result;
 mod router;
 mod site;
 mod status;
+mod steps;
 mod trail;
 
 pub use gate::Gate;

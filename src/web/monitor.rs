@@ -11,9 +11,9 @@ use super::gate::Audience;
 use super::html::{ago, document, duration, escape, time};
 use super::responses::{not_found, store_unavailable};
 use super::site::Site;
-use super::status::reason;
 use crate::domain::{CheckResult, Location, LocationId, Mode, MonitorId, Timestamp, peer};
 use crate::schema::{Monitor, Origin};
+use crate::service::details::deciding_reason;
 use crate::service::{Page, ResultFilter, ResultPage, StoreError};
 
 /// Results on the page.
@@ -157,7 +157,8 @@ fn line(result: &CheckResult, columns: &Columns<'_>, now: Timestamp) -> String {
         .filter(|_| columns.late)
         .map(|late| duration(u64::try_from(late.as_micros()).unwrap_or(u64::MAX)));
     let total = if result.total_us > 0 { duration(result.total_us) } else { String::new() };
-    let reasons = if result.reasons.len() > 1 { result.reasons.join(" · ") } else { reason(result) };
+    let reasons =
+        if result.reasons.len() > 1 { result.reasons.join(" · ") } else { deciding_reason(result) };
     let attempts = if result.attempts.is_empty() { String::new() } else { result.attempts.len().to_string() };
     format!(
         r#"<tr><td><span class="pill s-{word}">{word}</span></td><td><a href="/results/{id}">{}</a></td><td>{}</td>{}<td class="n" data-h="late">{}</td><td class="n" data-h="took">{total}</td><td>{}</td><td class="n" data-h="attempts">{attempts}</td><td>{}</td><td class="reason">{}</td></tr>"#,

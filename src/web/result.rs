@@ -7,14 +7,14 @@ use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 
 use super::capture::captures;
-use super::course::course;
+use super::details::details;
 use super::found::found;
 use super::gate::Audience;
 use super::html::{document, escape, time};
 use super::responses::{not_found, store_unavailable};
 use super::site::Site;
-use super::status::reason;
 use crate::domain::CheckResult;
+use crate::service::details::deciding_reason;
 
 /// `GET /results/{id}`
 pub(super) async fn page(
@@ -31,12 +31,12 @@ pub(super) async fn page(
 
 fn render(result: &CheckResult, audience: Audience) -> Html<String> {
     let (name, word, monitor) = (escape(&result.monitor_name), result.outcome, result.monitor_id);
-    let (planned, why) = (time(result.planned_at), reason(result));
+    let (planned, why) = (time(result.planned_at), deciding_reason(result));
     let mut body = format!(
         r#"<h1>{name} <small>{planned} UTC</small></h1><p><span class="pill s-{word}">{word}</span> {} <a href="/monitors/{monitor}">All results</a></p>"#,
         escape(&why)
     );
-    body.push_str(&course(&result.course));
+    body.push_str(&details(&result.course));
     if audience.sees_captures {
         captures(&mut body, result);
     }
@@ -44,4 +44,16 @@ fn render(result: &CheckResult, audience: Audience) -> Html<String> {
     let text = serde_json::to_string_pretty(result).unwrap_or_default();
     let _ = write!(body, r#"<pre class="record">{}</pre>"#, escape(&text));
     document(&format!("{} · Vigie", result.monitor_name), &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::details::sample;
+
+    #[test]
+    fn the_page_of_a_browser_script_shows_its_steps_and_all_that_the_browser_saw() {
+        let html = details(&sample::result().course);
+        insta::assert_snapshot!(html.replace("><", ">\n<"));
+    }
 }

@@ -13,8 +13,9 @@ use super::gate::Audience;
 use super::html::{ago, document, duration, escape, span, time};
 use super::responses::store_unavailable;
 use super::site::Site;
-use crate::domain::{CheckResult, CustomerId, MonitorType, Timestamp};
+use crate::domain::{CustomerId, MonitorType, Timestamp};
 use crate::schema::Monitor;
+use crate::service::details::deciding_reason;
 use crate::service::{Board, BoardRow, RowPage, RowQuery, Situation, Standing, StoreError};
 
 /// Monitors on one page.
@@ -172,7 +173,7 @@ fn line(row: &BoardRow, situation: Situation, now: Timestamp) -> String {
     if let Some(state) = &row.state {
         let total = if state.total_us > 0 { duration(state.total_us) } else { String::new() };
         let bar = row.last.as_ref().map(|last| phase_bar(&last.phases())).unwrap_or_default();
-        let reason = row.last.as_ref().map_or_else(|| state.status.text().to_owned(), reason);
+        let reason = row.last.as_ref().map_or_else(|| state.status.text().to_owned(), deciding_reason);
         let reason = rest.unwrap_or(reason);
         let (last, since) = (ago(state.planned_at, now), span(now.since(state.since)));
         let _ = write!(
@@ -185,18 +186,6 @@ fn line(row: &BoardRow, situation: Situation, now: Timestamp) -> String {
         let _ = write!(out, r#"<td>–</td><td></td><td></td><td class="reason">{rest}</td><td></td></tr>"#);
     }
     out
-}
-
-/// The deciding reason; nothing for a run that passed.
-pub(super) fn reason(result: &CheckResult) -> String {
-    match (result.reasons.first(), result.status.0, result.warning_status) {
-        (Some(reason), 0, None) => reason.clone(),
-        (Some(reason), 0, Some(status)) => format!("{status}: {reason}"),
-        (Some(reason), status, _) => format!("{status}: {reason}"),
-        (None, 0, None) => String::new(),
-        (None, 0, Some(status)) => format!("{status}: {}", status.text()),
-        (None, status, _) => format!("{status}: {}", result.status_text),
-    }
 }
 
 fn pager(wish: &Wish, count: usize) -> String {

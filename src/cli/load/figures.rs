@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::tally::Counts;
-use crate::cli::render::duration;
+use crate::service::details::duration;
 
 /// What a load run measured. The JSON keys are those of behaviour.md 9, and a few more after them.
 #[derive(Clone, Debug, PartialEq, Serialize)]

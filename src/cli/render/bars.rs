@@ -2,31 +2,24 @@
 
 use std::fmt::Write;
 
-use super::units::duration;
 use crate::cli::style::Style;
 use crate::domain::Phases;
+use crate::service::details::{duration, label, phase_spans, sum};
 
 /// Cells of the longest bar.
 pub(super) const WIDTH: usize = 40;
 /// Parts of a cell, from one eighth to a full one.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// One line per phase that was reached, the first one `begun` microseconds after the start; `longest`
+/// One line per phase that was reached, the first one `began_us` microseconds after the start; `longest`
 /// microseconds fill the width.
-pub(super) fn draw(out: &mut String, phases: &Phases, mut begun: u64, longest: u64, style: Style) {
-    let longest = longest.max(begun + sum(phases)).max(1);
-    for (phase, micros) in phases.iter() {
-        let micros = u64::from(micros);
-        let (lead, bar) = bar(begun, micros, longest);
-        let (name, took) = (phase.name().replace('_', " "), duration(micros));
+pub(super) fn draw(out: &mut String, phases: &Phases, began_us: u64, longest: u64, style: Style) {
+    let longest = longest.max(began_us + sum(phases)).max(1);
+    for span in phase_spans(phases, began_us) {
+        let (lead, bar) = bar(span.began_us, span.total_us, longest);
+        let (name, took) = (label(span.phase), duration(span.total_us));
         let _ = writeln!(out, "  {name:<11} {took:>9}  {}{}", style.dim(&lead), style.bar(&bar));
-        begun += micros;
     }
-}
-
-/// Microseconds of all `phases` together.
-pub(super) fn sum(phases: &Phases) -> u64 {
-    phases.iter().map(|(_, micros)| u64::from(micros)).sum()
 }
 
 /// The dots before a bar and the bar itself; a phase that took any time shows at least an eighth.

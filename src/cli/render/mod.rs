@@ -1,11 +1,15 @@
 //! A check result in words for people: verdict, reasons, phases as bars, what was learned of the target.
 
+mod attempts;
 mod bars;
+mod browser;
 mod check;
-mod course;
+mod content_views;
 mod facts;
-mod played;
-mod units;
+mod objects;
+mod page;
+mod steps;
+mod text;
 
 pub use check::check;
-pub use units::{days_between, duration, plain};
+pub use text::plain;

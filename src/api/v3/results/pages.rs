@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::api::list;
 use crate::domain::{CheckId, CheckResult};
+use crate::service::details::for_list;
 use crate::service::{Page, ResultFilter, ResultPage, StoreError, View};
 
 /// How many results are read and sent at a time.
@@ -25,19 +26,6 @@ pub(super) struct Walk {
     pub(super) seen: HashSet<CheckId>,
 }
 
-/// A list has thousands of results, and headers and bodies make up most of some.
-fn without_exchanges(mut result: CheckResult) -> CheckResult {
-    result.course.exchanges.clear();
-    for step in &mut result.course.steps {
-        step.exchanges.clear();
-        if let Some(played) = &mut step.played {
-            played.objects.clear();
-            played.console.clear();
-        }
-    }
-    result
-}
-
 impl Walk {
     pub(super) async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
         let fetched = match self.fetched.take() {
@@ -51,7 +39,7 @@ impl Walk {
         let at_last = fetched.results.iter().filter(|result| times.is_some_and(|t| result.planned_at == t.1));
         let at_last = at_last.count() as u64;
         let fresh = fetched.results.into_iter().filter(|result| !self.seen.contains(&result.check_id));
-        let fresh: Vec<CheckResult> = fresh.map(without_exchanges).collect();
+        let fresh: Vec<CheckResult> = fresh.map(for_list).collect();
         match times {
             // On by time: an offset would read all that was sent before anew for each page.
             Some((first, last)) if first != last => {

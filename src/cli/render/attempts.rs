@@ -1,0 +1,40 @@
+//! Prints the attempts of a check: phases as bars, by hop where it was redirected.
+
+use std::fmt::Write;
+
+use super::bars;
+use super::text::plain;
+use crate::cli::style::Style;
+use crate::service::details::{AttemptView, HopTitle, duration};
+
+/// One attempt, after an empty line.
+pub(super) fn attempt(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
+    out.push('\n');
+    if attempt.is_one_of_several {
+        heading(out, attempt, style);
+    }
+    for hop in &attempt.hops {
+        if let Some(title) = &hop.title {
+            hop_title(out, title, style);
+        }
+        bars::draw(out, &hop.phases, hop.began_us, attempt.total_us, style);
+    }
+    for note in &attempt.notes {
+        let _ = writeln!(out, "  note  {}", plain(note));
+    }
+}
+
+fn heading(out: &mut String, attempt: &AttemptView<'_>, style: Style) {
+    let title = style.bold(&format!("attempt {}", attempt.number));
+    let took = duration(attempt.total_us);
+    let _ = match &attempt.failed_in {
+        None => writeln!(out, "  {title}  passed in {took}"),
+        Some(phase) => writeln!(out, "  {title}  failed in phase {phase} after {took}"),
+    };
+}
+
+fn hop_title(out: &mut String, hop: &HopTitle<'_>, style: Style) {
+    let from = hop.address.map_or(String::new(), |address| format!(" from {address}"));
+    let answered = hop.http_status.map_or(String::new(), |status| format!("  {status}{from}"));
+    let _ = writeln!(out, "  {}  `{}`{answered}", style.bold(&format!("hop {}", hop.number)), plain(hop.url));
+}

@@ -1,0 +1,72 @@
+//! Prints what a browser reported of a script: its actions, measures, objects and console.
+
+use std::fmt::Write;
+
+use super::objects;
+use super::text::{plain, shown};
+use crate::cli::style::Style;
+use crate::domain::Outcome;
+use crate::service::details::{ActionView, BrowserStepView, BrowserView, ConsoleLine, duration, span};
+
+/// Objects of a step that are shown; the rest is in the JSON.
+const OBJECTS: usize = 15;
+/// Lines of the console that are shown of a step.
+const LINES: usize = 5;
+/// Characters of such a line.
+const LINE: usize = 160;
+
+/// The browser, in a line.
+pub(super) fn browser(out: &mut String, browser: &BrowserView<'_>, style: Style) {
+    let BrowserView { name, version, driver, width, height, .. } = browser;
+    let device = browser.device.map_or(String::new(), |device| format!(" as `{device}`"));
+    let memory = browser.memory_mib.map_or(String::new(), |mib| format!(", {mib} MiB at most"));
+    let trace = browser.trace_id.map_or(String::new(), |id| format!(", trace {id}"));
+    let line = format!("{name} {version} by {driver}, page {width}×{height}{device}{memory}{trace}");
+    let _ = writeln!(out, "  {}", style.dim(&plain(&line)));
+}
+
+/// What is shown below the line of a step.
+pub(super) fn step(out: &mut String, step: &BrowserStepView<'_>, style: Style) {
+    if !step.url.is_empty() {
+        let status = step.http_status.map_or(String::new(), |status| format!(" {status}"));
+        let (at, url, title) = (style.dim("at "), shown(step.url), plain(step.title));
+        let _ = writeln!(out, "      {at}  `{url}`{status}  {title}");
+    }
+    let measures = step.measures.iter().flatten().map(|measure| measure.words(duration));
+    let measures: Vec<_> = measures.collect();
+    if !measures.is_empty() {
+        let _ = writeln!(out, "      {}  {}", style.dim("was"), measures.join(", "));
+    }
+    let actions: Vec<String> = step.actions.iter().map(|one| action(one, style)).collect();
+    if !actions.is_empty() {
+        let _ = writeln!(out, "      {}  {}", style.dim("did"), actions.join(" → "));
+    }
+    let span = span(&step.objects);
+    for object in step.objects.iter().take(OBJECTS) {
+        objects::line(out, object, span, style);
+    }
+    let more = step.objects_beyond(OBJECTS);
+    if more > 0 {
+        let _ = writeln!(out, "  … {more} more objects, see --json");
+    }
+    for line in step.console.iter().take(LINES) {
+        console(out, line, style);
+    }
+    if step.console.len() > LINES {
+        let _ = writeln!(out, "  … {} more lines of the console, see --json", step.console.len() - LINES);
+    }
+}
+
+fn action(action: &ActionView<'_>, style: Style) -> String {
+    if action.skipped {
+        return format!("{} (skipped)", action.name);
+    }
+    let words = format!("{} {}", action.name, duration(action.total_us));
+    if action.passed { words } else { style.outcome(Outcome::Error, &words) }
+}
+
+fn console(out: &mut String, line: &ConsoleLine<'_>, style: Style) {
+    let outcome = if line.is_error { Outcome::Error } else { Outcome::Warning };
+    let text: String = plain(line.text).chars().take(LINE).collect();
+    let _ = writeln!(out, "      {}  {}: {text}", style.outcome(outcome, "log"), plain(line.source));
+}

@@ -1,0 +1,27 @@
+//! Prints the content views of a script, a line for each.
+
+use std::fmt::Write;
+
+use super::text::plain;
+use crate::cli::style::Style;
+use crate::domain::Outcome;
+use crate::service::details::{ContentViewRow, duration, grouped};
+
+/// All content views.
+pub(super) fn lines(out: &mut String, views: &[ContentViewRow<'_>], style: Style) {
+    for view in views {
+        let (outcome, word) = if view.passed { (Outcome::Ok, "ok") } else { (Outcome::Error, "failed") };
+        let _ = writeln!(
+            out,
+            "view  {}  {}  {} objects, {} bytes in {}",
+            plain(view.name),
+            style.outcome(outcome, word),
+            view.objects,
+            grouped(view.bytes),
+            duration(view.total_us)
+        );
+        if let Some(reason) = &view.reason {
+            let _ = writeln!(out, "      why  {}", plain(reason));
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Prints objects of a page as lines of a waterfall.
+
+use std::fmt::Write;
+
+use super::bars;
+use super::text::{plain, shown};
+use crate::cli::style::Style;
+use crate::domain::Outcome;
+use crate::service::details::{ObjectView, duration, grouped};
+
+/// One object, in a waterfall that spans `span` microseconds.
+pub(super) fn line(out: &mut String, object: &ObjectView<'_>, span: u64, style: Style) {
+    let (lead, bar) = bars::bar(object.started_us, object.total_us, span);
+    let filled = lead.chars().count() + bar.chars().count();
+    let rest = " ".repeat(bars::WIDTH.saturating_sub(filled));
+    let status = match object.http_status {
+        _ if object.blocked => "blocked".to_owned(),
+        None => "–".to_owned(),
+        Some(status) => status.to_string(),
+    };
+    let _ = writeln!(
+        out,
+        "  {}{}{rest} {:>9} {:>11} {status:>3}  {}",
+        style.dim(&lead),
+        style.bar(&bar),
+        duration(object.total_us),
+        grouped(object.bytes),
+        shown(object.url)
+    );
+    if let Some(reason) = &object.reason {
+        let _ = writeln!(out, "      {}  {}", style.outcome(Outcome::Error, "why"), plain(reason));
+    }
+}

@@ -1,0 +1,38 @@
+//! Prints a page: its sums, a waterfall of its objects, and how they differ from the last good run.
+
+use std::fmt::Write;
+
+use super::objects;
+use super::text::shown;
+use crate::cli::style::Style;
+use crate::service::details::{PageView, duration, grouped, span};
+
+/// Objects that are shown; the rest is in the JSON.
+const OBJECTS: usize = 60;
+
+/// The page, after an empty line.
+pub(super) fn lines(out: &mut String, page: &PageView<'_>, style: Style) {
+    let count = page.objects.len();
+    let mut line = format!(
+        "page with {count} {}, {} bytes in {}",
+        if count == 1 { "object" } else { "objects" },
+        grouped(page.bytes),
+        duration(page.total_us)
+    );
+    let parts =
+        [(page.failed, "failed"), (page.third_party, "of other sites"), (page.unlisted, "more not loaded")];
+    for (number, words) in parts.into_iter().filter(|(number, _)| *number > 0) {
+        let _ = write!(line, ", {number} {words}");
+    }
+    let _ = writeln!(out, "\n  {}", style.bold(&line));
+    let span = span(&page.objects);
+    for object in page.objects.iter().take(OBJECTS) {
+        objects::line(out, object, span, style);
+    }
+    if count > OBJECTS {
+        let _ = writeln!(out, "  … {} more objects, see --json", count - OBJECTS);
+    }
+    for change in &page.changes {
+        let _ = writeln!(out, "  note  {}", change.words(&format!("`{}`", shown(change.url)), grouped));
+    }
+}

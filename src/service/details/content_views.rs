@@ -1,0 +1,36 @@
+//! Content views of a script.
+
+use crate::domain::{Status, ViewResult};
+
+/// One content view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContentViewRow<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether nothing was wrong with it.
+    pub passed: bool,
+    /// Its status code.
+    pub status: Status,
+    /// From the start of its first part to the end of its last.
+    pub total_us: u64,
+    /// How many objects belong to it.
+    pub objects: u32,
+    /// Decoded bytes of them.
+    pub bytes: u64,
+    /// The deciding reason.
+    pub reason: Option<String>,
+}
+
+impl<'a> ContentViewRow<'a> {
+    pub(super) fn new(view: &'a ViewResult) -> Self {
+        Self {
+            name: &view.name,
+            passed: view.status == Status::OK,
+            status: view.status,
+            total_us: view.total_us,
+            objects: view.objects,
+            bytes: view.bytes,
+            reason: view.failures.first().map(ToString::to_string),
+        }
+    }
+}

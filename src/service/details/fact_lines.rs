@@ -1,0 +1,230 @@
+//! What a check learned of its target, a line or two per protocol.
+
+use std::fmt::Write;
+
+use super::units::{days_between, duration, grouped};
+use crate::domain::{
+    Certificate, CheckResult, DnsFacts, FtpFacts, HttpFacts, MailFacts, PingFacts, Timestamp, TlsFacts,
+    TripFacts, peer,
+};
+
+/// One fact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactLine {
+    /// What it is; empty where it goes on with the line before.
+    pub label: &'static str,
+    /// Its value, with units.
+    pub value: String,
+}
+
+/// All facts of `result`, in the order in which they are shown.
+#[must_use]
+pub fn fact_lines(result: &CheckResult) -> Vec<FactLine> {
+    let mut lines = Lines(Vec::new());
+    lines.address(result);
+    if let Some(http) = &result.facts.http {
+        lines.http(http);
+    }
+    if let Some(tls) = &result.facts.tls {
+        lines.tls(tls, result.started_at);
+    }
+    if let Some(dns) = &result.facts.dns {
+        lines.dns(dns);
+    }
+    if let Some(ping) = &result.facts.ping {
+        lines.ping(ping);
+    }
+    if let Some(mail) = &result.facts.mail {
+        lines.mail(mail);
+    }
+    if let Some(trip) = &result.facts.trip {
+        lines.trip(trip);
+    }
+    if let Some(ftp) = &result.facts.ftp {
+        lines.ftp(ftp);
+    }
+    lines.0
+}
+
+struct Lines(Vec<FactLine>);
+
+impl Lines {
+    fn line(&mut self, label: &'static str, value: impl Into<String>) {
+        self.0.push(FactLine { label, value: value.into() });
+    }
+
+    fn address(&mut self, result: &CheckResult) {
+        let used = result.address.map(peer);
+        let others: Vec<String> = (result.facts.resolved.iter())
+            .filter(|ip| result.address.is_none_or(|address| address.ip() != **ip))
+            .map(ToString::to_string)
+            .collect();
+        let others = if others.is_empty() { None } else { Some(format!("also {}", others.join(", "))) };
+        let parts: Vec<String> = used.into_iter().chain(others).collect();
+        if !parts.is_empty() {
+            self.line("address", parts.join(", "));
+        }
+    }
+
+    fn http(&mut self, http: &HttpFacts) {
+        let reason = http.http_reason.as_deref().map_or(String::new(), |reason| format!(" {reason}"));
+        let mut value =
+            format!("{} {}{reason}, {} bytes", http.http_version, http.http_status, grouped(http.body_bytes));
+        if http.body_wire_bytes != http.body_bytes {
+            let _ = write!(value, " ({} over the wire)", grouped(http.body_wire_bytes));
+        }
+        if let Some(kind) = &http.content_type {
+            let _ = write!(value, ", {kind}");
+        }
+        self.line("response", value);
+    }
+
+    fn tls(&mut self, tls: &TlsFacts, at: Timestamp) {
+        let parts: Vec<&str> =
+            [&tls.tls_version, &tls.tls_cipher].into_iter().flatten().map(String::as_str).collect();
+        if !parts.is_empty() {
+            self.line("tls", parts.join(", "));
+        }
+        for (index, certificate) in tls.certificates.iter().enumerate() {
+            self.certificate(if index == 0 { "certificate" } else { "issuer" }, certificate, at);
+        }
+    }
+
+    fn certificate(&mut self, label: &'static str, certificate: &Certificate, at: Timestamp) {
+        let day = certificate.not_after.to_string().chars().take(10).collect::<String>();
+        let life = match days_between(at, certificate.not_after) {
+            1 => format!("1 day left (until {day})"),
+            left @ 0.. => format!("{left} days left (until {day})"),
+            _ => format!("expired on {day}"),
+        };
+        self.line(label, format!("{}, {life}", certificate.subject));
+        if label == "certificate" {
+            self.line("", format!("issued by {}", certificate.issuer));
+            if !certificate.names.is_empty() {
+                self.line("", format!("for {}", certificate.names.join(", ")));
+            }
+        }
+    }
+
+    fn dns(&mut self, dns: &DnsFacts) {
+        let rcode = if dns.rcode.is_empty() { "no answer" } else { &dns.rcode };
+        let mut value = format!("{} {}: {rcode} over {}", dns.record_type, dns.question, dns.transport);
+        for (is_so, word) in [
+            (dns.authoritative, "authoritative"),
+            (dns.recursion_available, "asks others"),
+            (dns.authenticated, "proven by DNSSEC"),
+            (dns.signed && !dns.authenticated, "signed, not proven"),
+            (dns.truncated, "an answer was cut"),
+        ] {
+            if is_so {
+                let _ = write!(value, ", {word}");
+            }
+        }
+        self.line("question", value);
+        let size = dns.answer_bytes.map(|bytes| format!("{} bytes", grouped(bytes)));
+        let ttl = dns.ttl.map(|seconds| format!("may be kept for {} s", grouped(u64::from(seconds))));
+        let parts: Vec<String> = size.into_iter().chain(ttl).collect();
+        if !parts.is_empty() {
+            self.line("message", parts.join(", "));
+        }
+        for (index, answer) in dns.answers.iter().enumerate() {
+            self.line(if index == 0 { "answers" } else { "" }, answer);
+        }
+    }
+
+    fn mail(&mut self, mail: &MailFacts) {
+        if !mail.mail_banner.is_empty() {
+            self.line("greeting", &mail.mail_banner);
+        }
+        if !mail.mail_offers.is_empty() {
+            self.line("offers", mail.mail_offers.join(", "));
+        }
+        if let Some(how) = &mail.mail_auth {
+            let clear = if mail.password_in_clear { "; the password went out without TLS" } else { "" };
+            self.line("login", format!("by {how}{clear}"));
+        }
+        if let Some(messages) = mail.mailbox_messages {
+            let bytes = mail.mailbox_bytes.map(|bytes| format!(", {} bytes", grouped(bytes)));
+            let bytes = bytes.unwrap_or_default();
+            self.line("mailbox", format!("{} messages{bytes}", grouped(messages)));
+        }
+    }
+
+    fn trip(&mut self, trip: &TripFacts) {
+        self.line("message", &trip.message_id);
+        let legs = [
+            ("sent in", trip.trip_send_us),
+            ("on its way", trip.trip_transit_us),
+            ("fetched in", trip.trip_fetch_us),
+        ];
+        let legs: Vec<String> = (legs.into_iter())
+            .filter_map(|(leg, micros)| micros.map(|micros| format!("{leg} {}", duration(micros))))
+            .collect();
+        if !legs.is_empty() {
+            self.line("trip", legs.join(", "));
+        }
+        let mut looks = format!("looked at {}", times(trip.mailbox_polls));
+        if trip.mailbox_locked > 0 {
+            let _ = write!(looks, ", found locked {}", times(trip.mailbox_locked));
+        }
+        if trip.swept > 0 {
+            let _ = write!(looks, ", {} forgotten messages of earlier checks deleted", trip.swept);
+        }
+        self.line("polls", looks);
+    }
+
+    fn ping(&mut self, ping: &PingFacts) {
+        let value = format!(
+            "{} of {} came back, {} % lost ({} socket)",
+            ping.received, ping.sent, ping.loss_percent, ping.socket
+        );
+        self.line("echoes", value);
+        let figures: Vec<String> = [
+            ("min", ping.rtt_min_us),
+            ("avg", ping.rtt_avg_us),
+            ("max", ping.rtt_max_us),
+            ("stddev", ping.rtt_stddev_us),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| value.map(|micros| format!("{name} {}", round_trip(micros))))
+        .collect();
+        if !figures.is_empty() {
+            self.line("round trip", figures.join(", "));
+        }
+        for (index, error) in ping.icmp_errors.iter().enumerate() {
+            self.line(if index == 0 { "errors" } else { "" }, error);
+        }
+    }
+
+    fn ftp(&mut self, ftp: &FtpFacts) {
+        if !ftp.ftp_banner.is_empty() {
+            self.line("greeting", &ftp.ftp_banner);
+        }
+        if let (Some(command), Some(address)) = (&ftp.ftp_passive, ftp.ftp_data_address) {
+            let session = match ftp.ftp_session_reused {
+                Some(true) => ", TLS session taken up again",
+                Some(false) => ", new TLS session",
+                None => "",
+            };
+            self.line("data", format!("by {command}, last to {address}{session}"));
+        }
+        let listed = ftp.ftp_listed.map(|count| format!("{} entries listed", grouped(count)));
+        let file = ftp.ftp_uploaded_bytes.map(|bytes| format!("{} bytes there and back", grouped(bytes)));
+        let work: Vec<String> = listed.into_iter().chain(file).collect();
+        if !work.is_empty() {
+            self.line("files", work.join(", "));
+        }
+        if ftp.ftp_password_in_clear {
+            self.line("login", "the password went without TLS");
+        }
+    }
+}
+
+/// Round trips on a local network are shorter than a tenth of a millisecond.
+fn round_trip(micros: u64) -> String {
+    if micros < 10_000 { format!("{:.3} ms", micros as f64 / 1e3) } else { duration(micros) }
+}
+
+fn times(count: u32) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}

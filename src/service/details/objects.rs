@@ -1,0 +1,49 @@
+//! The objects of a page: rows of a waterfall.
+
+use super::answered::answered;
+use crate::domain::{PageObject, Phases};
+
+/// One object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectView<'a> {
+    /// Where it is.
+    pub url: &'a str,
+    /// Whether it belongs to another site than the page.
+    pub third_party: bool,
+    /// Whether Vigie did not let it through.
+    pub blocked: bool,
+    /// Status code of the answer; `None` when none came.
+    pub http_status: Option<u16>,
+    /// From the start of the page until it was asked for.
+    pub started_us: u64,
+    /// How long it took.
+    pub total_us: u64,
+    /// Where the time went.
+    pub phases: Phases,
+    /// Bytes after decompression.
+    pub bytes: u64,
+    /// Why it could not be loaded.
+    pub reason: Option<String>,
+}
+
+impl<'a> ObjectView<'a> {
+    pub(super) fn new(object: &'a PageObject) -> Self {
+        Self {
+            url: &object.url,
+            third_party: object.third_party,
+            blocked: object.blocked,
+            http_status: answered(object.http_status),
+            started_us: object.started_us,
+            total_us: object.total_us,
+            phases: object.phases,
+            bytes: object.body_bytes,
+            reason: object.failure.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+/// The time that a waterfall of `objects` spans, in microseconds; never 0.
+#[must_use]
+pub fn span(objects: &[ObjectView<'_>]) -> u64 {
+    objects.iter().map(|object| object.started_us + object.total_us).max().unwrap_or(1).max(1)
+}

@@ -1,0 +1,85 @@
+//! A page as a whole: its sums, its objects, and how they differ from the last good run.
+
+use super::objects::ObjectView;
+use crate::domain::{FullPage, ObjectChange, Status};
+
+/// A page.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageView<'a> {
+    /// From the request for the page until the last object was there.
+    pub total_us: u64,
+    /// Decoded bytes of the page and all objects.
+    pub bytes: u64,
+    /// Objects that could not be loaded.
+    pub failed: usize,
+    /// Objects of other sites.
+    pub third_party: usize,
+    /// Objects that were found and not loaded, since there are too many.
+    pub unlisted: usize,
+    /// The objects, in the order in which they were found.
+    pub objects: Vec<ObjectView<'a>>,
+    /// How they differ from the last good run at the location.
+    pub changes: Vec<ChangeView<'a>>,
+}
+
+/// How an object differs from the run before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It was not there before.
+    New,
+    /// It is no longer there.
+    Missing,
+    /// Its size differs.
+    Resized,
+}
+
+/// An object that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeView<'a> {
+    /// How.
+    pub kind: ChangeKind,
+    /// The object.
+    pub url: &'a str,
+    /// Decoded bytes before; 0 of a new one.
+    pub before: u64,
+    /// Decoded bytes now; 0 of a missing one.
+    pub now: u64,
+}
+
+impl<'a> PageView<'a> {
+    pub(super) fn new(page: &'a FullPage) -> Self {
+        let objects: Vec<_> = page.objects.iter().map(ObjectView::new).collect();
+        Self {
+            total_us: page.total_us,
+            bytes: page.bytes,
+            failed: objects.iter().filter(|object| object.reason.is_some()).count(),
+            third_party: objects.iter().filter(|object| object.third_party).count(),
+            unlisted: page.unlisted as usize,
+            objects,
+            changes: page.changes.iter().map(ChangeView::new).collect(),
+        }
+    }
+}
+
+impl<'a> ChangeView<'a> {
+    fn new(change: &'a ObjectChange) -> Self {
+        let kind = match change.status {
+            Status::OBJECT_NEW => ChangeKind::New,
+            Status::OBJECT_MISSING => ChangeKind::Missing,
+            _ => ChangeKind::Resized,
+        };
+        let (before, now) = (change.before.unwrap_or_default(), change.now.unwrap_or_default());
+        Self { kind, url: &change.url, before, now }
+    }
+
+    /// The change in a sentence, with `url` as it is to be shown and sizes as `bytes` writes them.
+    #[must_use]
+    pub fn words(&self, url: &str, bytes: impl Fn(u64) -> String) -> String {
+        let (before, now) = (bytes(self.before), bytes(self.now));
+        match self.kind {
+            ChangeKind::New => format!("new: {url}, {now} bytes"),
+            ChangeKind::Missing => format!("missing: {url}, {before} bytes before"),
+            ChangeKind::Resized => format!("changed from {before} to {now} bytes: {url}"),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The steps of a check.
+
+use super::answered::answered;
+use super::browser::BrowserStepView;
+use crate::domain::{HttpExchange, Phases, Status, StepResult};
+
+/// One step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepView<'a> {
+    /// Its place in the order of the monitor, from 1.
+    pub number: u32,
+    /// Its name.
+    pub name: &'a str,
+    /// Whether nothing was wrong with it.
+    pub passed: bool,
+    /// Its status code.
+    pub status: Status,
+    /// How long it took.
+    pub total_us: u64,
+    /// Where the time went.
+    pub phases: Phases,
+    /// Its last request. `None` without any, and for a step of a browser, whose page is in `browser`.
+    pub request: Option<RequestLine<'a>>,
+    /// What was wrong with it, the deciding reason first.
+    pub reasons: Vec<String>,
+    /// Names of the variables that it set.
+    pub variables: &'a [String],
+    /// What a browser reported of it.
+    pub browser: Option<BrowserStepView<'a>>,
+}
+
+/// The last request of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestLine<'a> {
+    /// Its method.
+    pub method: &'a str,
+    /// Its URL.
+    pub url: &'a str,
+    /// Status code of the answer; `None` when none came.
+    pub http_status: Option<u16>,
+    /// How many requests the step made before it.
+    pub earlier: usize,
+}
+
+impl<'a> StepView<'a> {
+    pub(super) fn new(step: &'a StepResult) -> Self {
+        let browser = step.played.as_deref().map(BrowserStepView::new);
+        let request = if browser.is_some() { None } else { RequestLine::last(&step.exchanges) };
+        Self {
+            number: step.number,
+            name: &step.name,
+            passed: step.failures.is_empty(),
+            status: step.status,
+            total_us: step.total_us,
+            phases: step.phases,
+            request,
+            reasons: step.failures.iter().map(ToString::to_string).collect(),
+            variables: &step.variables,
+            browser,
+        }
+    }
+}
+
+impl<'a> RequestLine<'a> {
+    fn last(exchanges: &'a [HttpExchange]) -> Option<Self> {
+        let (last, earlier) = exchanges.split_last()?;
+        let HttpExchange { method, url, http_status, .. } = last;
+        let http_status = answered(*http_status);
+        Some(Self { method, url, http_status, earlier: earlier.len() })
+    }
+}

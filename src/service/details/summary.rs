@@ -1,0 +1,40 @@
+//! A check in a line, and as it stands in lists.
+
+use crate::domain::{CheckResult, Outcome};
+
+/// The status codes of `result` in words; empty when it is ok.
+#[must_use]
+pub fn status_words(result: &CheckResult) -> String {
+    match (result.outcome, result.warning_status) {
+        (Outcome::Ok, _) => String::new(),
+        (_, Some(status)) => format!("status {} after {status} ({})", result.status, status.text()),
+        _ => format!("status {} ({})", result.status, result.status_text),
+    }
+}
+
+/// The deciding reason of `result` behind its status code; empty for a run that passed.
+#[must_use]
+pub fn deciding_reason(result: &CheckResult) -> String {
+    match (result.reasons.first(), result.status.0, result.warning_status) {
+        (Some(reason), 0, None) => reason.clone(),
+        (Some(reason), 0, Some(status)) => format!("{status}: {reason}"),
+        (Some(reason), status, _) => format!("{status}: {reason}"),
+        (None, 0, None) => String::new(),
+        (None, 0, Some(status)) => format!("{status}: {}", status.text()),
+        (None, status, _) => format!("{status}: {}", result.status_text),
+    }
+}
+
+/// `result` as it stands in lists, which have thousands: headers and bodies make up most of some, and are left out.
+#[must_use]
+pub fn for_list(mut result: CheckResult) -> CheckResult {
+    result.course.exchanges.clear();
+    for step in &mut result.course.steps {
+        step.exchanges.clear();
+        if let Some(browser) = &mut step.played {
+            browser.objects.clear();
+            browser.console.clear();
+        }
+    }
+    result
+}

@@ -1,0 +1,33 @@
+//! The steps, content views, browser and page of a check.
+
+use super::browser::BrowserView;
+use super::content_views::ContentViewRow;
+use super::page::PageView;
+use super::steps::StepView;
+use crate::domain::Course;
+
+/// How a check went, piece by piece, in the order in which it is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DetailsView<'a> {
+    /// What was done one after another.
+    pub steps: Vec<StepView<'a>>,
+    /// Content views of a script.
+    pub content_views: Vec<ContentViewRow<'a>>,
+    /// The browser that ran a script.
+    pub browser: Option<BrowserView<'a>>,
+    /// The page with its objects.
+    pub page: Option<PageView<'a>>,
+}
+
+impl<'a> DetailsView<'a> {
+    /// What is shown of `details`.
+    #[must_use]
+    pub fn new(details: &'a Course) -> Self {
+        Self {
+            steps: details.steps.iter().map(StepView::new).collect(),
+            content_views: details.views.iter().map(ContentViewRow::new).collect(),
+            browser: details.browser.as_deref().map(BrowserView::new),
+            page: details.page.as_deref().map(PageView::new),
+        }
+    }
+}

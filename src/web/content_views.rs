@@ -1,0 +1,28 @@
+//! The table of the content views of a script.
+
+use std::fmt::Write;
+
+use super::html::{duration, escape};
+use crate::service::details::ContentViewRow;
+
+/// All content views; nothing when there are none. Writing into a string cannot fail.
+pub(super) fn table(out: &mut String, views: &[ContentViewRow<'_>]) {
+    if views.is_empty() {
+        return;
+    }
+    out.push_str(r#"<h2>Content views</h2><div class="scroll"><table class="rows"><thead><tr><th>View</th><th>Status</th><th class="n">Took</th><th class="n">Objects</th><th class="n">Bytes</th><th>Why</th></tr></thead><tbody>"#);
+    for view in views {
+        let word = if view.passed { "ok" } else { "error" };
+        let _ = write!(
+            out,
+            r#"<tr><td>{}</td><td><span class="pill s-{word}">{}</span></td><td class="n">{}</td><td class="n">{}</td><td class="n">{}</td><td class="reason">{}</td></tr>"#,
+            escape(view.name),
+            view.status.text(),
+            duration(view.total_us),
+            view.objects,
+            view.bytes,
+            escape(view.reason.as_deref().unwrap_or_default())
+        );
+    }
+    out.push_str("</tbody></table></div>");
+}

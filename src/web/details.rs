@@ -1,0 +1,74 @@
+//! How a check went, on the page of its result: steps, what a browser saw, the page with its objects.
+
+use super::{browser, content_views, objects, steps};
+use crate::domain::Course;
+use crate::service::details::DetailsView;
+
+/// All of it; empty when there is nothing.
+pub(super) fn details(details: &Course) -> String {
+    let details = DetailsView::new(details);
+    let mut out = String::new();
+    steps::table(&mut out, &details.steps);
+    content_views::table(&mut out, &details.content_views);
+    for step in &details.steps {
+        browser::step(&mut out, step);
+    }
+    if let Some(facts) = &details.browser {
+        browser::browser(&mut out, facts);
+    }
+    if let Some(page) = &details.page {
+        objects::page(&mut out, page);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::domain::{
+        Failure, FailureKind, FullPage, ObjectChange, ObjectKind, PageObject, Phase, Phases, Status,
+    };
+
+    #[test]
+    fn a_page_shows_each_object_where_it_lies_in_time_and_nothing_of_it_is_markup() {
+        let mut phases = Phases::default();
+        phases.set(Phase::FirstByte, Duration::from_millis(50));
+        let object = PageObject {
+            url: "http://a.test/<i>".to_owned(),
+            kind: ObjectKind::Image,
+            third_party: true,
+            blocked: false,
+            started_us: 50_000,
+            total_us: 50_000,
+            phases,
+            http_status: 404,
+            http_version: String::new(),
+            mimetype: String::new(),
+            body_wire_bytes: 0,
+            body_bytes: 7,
+            failure: Some(Failure::new(Phase::Validate, FailureKind::HttpStatus, "`404`").of_object("<b>")),
+        };
+        let page = FullPage { total_us: 100_000, bytes: 7, objects: vec![object], ..FullPage::default() };
+        let html = details(&Course { page: Some(Box::new(page)), ..Course::default() });
+        assert!(html.contains(r#"x="150.0" width="150.0""#), "{html}");
+        assert!(html.contains("1 failed, 1 of other sites"), "{html}");
+        assert!(html.contains("http://a.test/&lt;i&gt;") && !html.contains("<b>"), "{html}");
+    }
+
+    #[test]
+    fn a_page_without_objects_says_so_and_has_no_empty_table() {
+        let gone = ObjectChange {
+            status: Status::OBJECT_MISSING,
+            url: "http://a.test/x".to_owned(),
+            before: Some(9),
+            now: None,
+        };
+        let page = FullPage { total_us: 100_000, bytes: 7, changes: vec![gone], ..FullPage::default() };
+        let html = details(&Course { page: Some(Box::new(page)), ..Course::default() });
+        assert!(html.contains("Nothing was found in it to load."), "{html}");
+        assert!(html.contains("missing: http://a.test/x, 9 bytes before"), "{html}");
+        assert!(!html.contains("<table"), "{html}");
+    }
+}

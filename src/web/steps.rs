@@ -1,0 +1,45 @@
+//! The table of the steps of a check.
+
+use std::fmt::Write;
+
+use super::bar::{legend, phase_bar};
+use super::html::{duration, escape};
+use crate::service::details::StepView;
+
+/// All steps; nothing when there are none. Writing into a string cannot fail.
+pub(super) fn table(out: &mut String, steps: &[StepView<'_>]) {
+    if steps.is_empty() {
+        return;
+    }
+    out.push_str(
+        r#"<h2>Steps</h2><div class="scroll"><table class="rows"><thead><tr><th class="n">#</th><th>Step</th><th>Status</th><th class="n">Took</th><th>Phases</th><th>Asked</th><th>Why</th></tr></thead><tbody>"#,
+    );
+    for step in steps {
+        let (word, text) = if step.passed { ("ok", "ok") } else { ("error", step.status.text()) };
+        let why: Vec<_> = step.reasons.iter().map(|reason| escape(reason)).collect();
+        let _ = write!(
+            out,
+            r#"<tr><td class="n">{}</td><td>{}</td><td><span class="pill s-{word}">{text}</span></td><td class="n" data-h="took">{}</td><td>{}</td><td class="reason">{}</td><td class="reason">{}</td></tr>"#,
+            step.number,
+            escape(step.name),
+            duration(step.total_us),
+            phase_bar(&step.phases),
+            escape(&asked(step)),
+            why.join("<br>")
+        );
+    }
+    out.push_str("</tbody></table></div>");
+    out.push_str(&legend(steps.iter().map(|step| step.phases)));
+}
+
+/// What it asked for last: its request, or the page that its browser was at.
+fn asked(step: &StepView<'_>) -> String {
+    match (&step.browser, &step.request) {
+        (Some(browser), _) => format!("{} {}", browser.url, browser.http_status.unwrap_or_default()),
+        (None, Some(request)) => {
+            let status = request.http_status.map(|status| status.to_string()).unwrap_or_default();
+            format!("{} {} {status}", request.method, request.url)
+        }
+        (None, None) => String::new(),
+    }
+}
