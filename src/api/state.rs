@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::catalog::Directory;
 use crate::clock::Clock;
-use crate::service::{Accounts, Alerting, Fleet, Resources, Trials, View};
+use crate::service::{Accounts, Alerting, MonitorContext, Resources, Trials, View};
 
 /// The use cases behind the APIs. Cheap to clone.
 #[derive(Clone)]
@@ -12,7 +12,7 @@ pub struct ApiState {
     /// Who may in.
     pub accounts: Arc<Accounts>,
     /// Monitors.
-    pub fleet: Arc<Fleet>,
+    pub monitors: Arc<MonitorContext>,
     /// All else that accounts have.
     pub resources: Arc<Resources>,
     /// What is known of accounts.

@@ -19,9 +19,10 @@ use crate::clock::Clock;
 use crate::domain::RecordKind;
 use crate::pipeline::{Addresses, Ingestor};
 use crate::probe::ProbeSettings;
+use crate::service::monitors;
 use crate::service::{
-    Accounts, Alerting, AlertingParts, Fleet, FleetParts, Refusal, ResourceParts, Resources, TrialParts,
-    Trials, View, Watchman, open_keyring, readable_password, reseal,
+    Accounts, Alerting, AlertingParts, MonitorContext, MonitorParts, Refusal, ResourceParts, Resources,
+    TrialParts, Trials, View, Watchman, open_keyring, readable_password, reseal,
 };
 use crate::settings::Settings;
 use crate::store::{Alarms, Ledger, Outbox, Page, RecordFilter, Tokens};
@@ -87,7 +88,7 @@ impl Desk {
             clock: Arc::clone(&clock),
             probes: ProbeSettings { keyring: Some(Arc::clone(&vault)), ..settings.probe.clone() },
         }));
-        let parts = FleetParts {
+        let parts = MonitorParts {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
@@ -122,7 +123,7 @@ impl Desk {
         };
         let state = ApiState {
             accounts: Arc::new(Accounts::new(Arc::clone(&ledger), tokens, Arc::clone(&clock))),
-            fleet: Arc::new(Fleet::new(parts).informed_by(planner.clone())),
+            monitors: Arc::new(MonitorContext::new(parts).with_last_runs(planner.clone())),
             resources: Arc::new(Resources::new(resources)),
             directory: Arc::clone(&directory),
             alerting: Arc::new(Alerting::new(alerting)),
@@ -219,9 +220,9 @@ impl Desk {
                 () = stop.cancelled() => return,
                 _ = every.tick() => {}
             }
-            let fleet = &self.state.fleet;
-            fleet.wake(self.state.clock.now()).await;
-            if self.planner.follow(fleet).await.is_err() {
+            let monitors = &self.state.monitors;
+            monitors::end_pauses(monitors, self.state.clock.now()).await;
+            if self.planner.follow(monitors.roster()).await.is_err() {
                 return;
             }
             if count % PURGE == 0 {

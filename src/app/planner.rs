@@ -11,7 +11,7 @@ use futures::future::try_join_all;
 
 use super::quiet::Quiet;
 use crate::agent::{Assignment, Change, Connectivity, OrderError, RunnerHandle};
-use crate::catalog::{AccountFacts, Directory};
+use crate::catalog::{AccountFacts, Directory, Roster};
 use crate::clock::Clock;
 use crate::domain::{Capture, CheckResult, CustomerId, Location, LocationId, MonitorId, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, Proxy};
@@ -19,7 +19,7 @@ use crate::pipeline::{Agent, Ingestor, PlanError, Planned, Planner};
 use crate::probe::{self, ProbeSettings};
 use crate::schedule::Part;
 use crate::schema::Monitor;
-use crate::service::{Fleet, LastRuns};
+use crate::service::LastRuns;
 use crate::store::MonitorState;
 
 /// What of an account decides how its monitors run: its default pool and days before a certificate's end.
@@ -148,7 +148,7 @@ impl LocalPlanner {
     ///
     /// # Errors
     /// [`PlanError::Stopped`] when a runner has ended.
-    pub async fn follow(&self, fleet: &Fleet) -> Result<(), PlanError> {
+    pub async fn follow(&self, roster: &Roster) -> Result<(), PlanError> {
         let before = self.terms.lock().clone();
         for (customer, terms) in before {
             let Some(facts) = self.facts(customer).await else { continue };
@@ -157,9 +157,9 @@ impl LocalPlanner {
                 continue;
             }
             // So that no newer version is planned meanwhile, which this would put back.
-            let _turn = fleet.alone().await;
-            let every = fleet.roster().len();
-            let monitors = fleet.roster().from(MonitorId(i64::MIN), every, |m| m.customer == customer);
+            let _turn = roster.alone().await;
+            let every = roster.len();
+            let monitors = roster.from(MonitorId(i64::MIN), every, |m| m.customer == customer);
             self.resume(&monitors, &[], &LastPlanned::new()).await?;
             self.terms.lock().insert(customer, now);
         }

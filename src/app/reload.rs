@@ -15,6 +15,7 @@ use crate::clock::Clock;
 use crate::domain::{LocationId, MonitorId};
 use crate::schema::Monitor;
 use crate::schema::monitor_file::FileMonitor;
+use crate::service::monitors;
 use crate::service::{Provision, provision_over};
 use crate::settings::Settings;
 use crate::store::{Ledger, Monitors, Results, StoreError};
@@ -75,10 +76,10 @@ impl RunningSet {
         let mut set = Self { doors, running: Vec::new(), settings, secret_files };
         let provision = set.provision(found, &stored).await?;
         let desk = Arc::clone(&set.doors.desk);
-        let fleet = &desk.state.fleet;
-        let mut all = fleet.take(kept).await?;
-        fleet.rests(&provision.monitors);
-        fleet.roster().change(provision.monitors.clone(), &[]);
+        let monitors = &desk.state.monitors;
+        let mut all = monitors::take(monitors, kept).await?;
+        monitors::note_pauses(monitors, &provision.monitors);
+        monitors.roster().change(provision.monitors.clone(), &[]);
         all.extend_from_slice(&provision.monitors);
         desk.planner.resume(&all, &provision.removed, &last).await?;
         set.running = provision.monitors;
@@ -130,9 +131,9 @@ impl RunningSet {
         self.secret_files = secret_files;
         let found = found.map_err(|faults| refused(&faults))?;
         let desk = Arc::clone(&self.doors.desk);
-        let fleet = &desk.state.fleet;
+        let monitors = &desk.state.monitors;
         // Nobody changes a monitor between reading what is stored and taking what came of it.
-        let _turn = fleet.alone().await;
+        let _turn = monitors.alone().await;
         let stored = self.doors.monitors.monitors().await.context("the stored monitors cannot be read")?;
         let provision = self.provision(found, &stored).await?;
         let all_anew = different.iter().any(|setting| setting.live && setting.path != "monitors");
@@ -149,9 +150,9 @@ impl RunningSet {
             desk.planner.bring_proxies(&self.settings.proxies);
         }
         let (puts, counts) = self.changes(&provision);
-        fleet.rests(&provision.monitors);
-        fleet.roster().change(provision.monitors.clone(), &provision.removed);
-        let puts = if all_anew { fleet.roster().all() } else { puts };
+        monitors::note_pauses(monitors, &provision.monitors);
+        monitors.roster().change(provision.monitors.clone(), &provision.removed);
+        let puts = if all_anew { monitors.roster().all() } else { puts };
         desk.planner.resume(&puts, &provision.removed, &LastPlanned::new()).await?;
         self.running = provision.monitors;
         Ok(counts)

@@ -4,7 +4,7 @@ mod accounts;
 mod alerting;
 mod caller;
 pub mod details;
-mod monitors;
+pub mod monitors;
 mod provision;
 mod provisioned;
 pub(crate) mod resources;
@@ -20,7 +20,7 @@ pub use accounts::{
 };
 pub use alerting::{Alerting, AlertingParts, NoWatchman, Watchman};
 pub use caller::{Caller, Refusal, Saved, Via};
-pub use monitors::{Applied, AppliedChange, ApplyOptions, Fleet, FleetParts, IfMatch, LastRuns};
+pub use monitors::{Applied, AppliedChange, ApplyOptions, IfMatch, LastRuns, MonitorContext, MonitorParts};
 pub use provision::{Provision, Wanted, compare, provision, provision_over};
 pub use resources::{OpenCertificate, ResourceParts, Resources, Watcher, open_pkcs12};
 pub use sealing::{SealedBy, SealingError, open_keyring, reseal, sealed_by};

@@ -39,7 +39,7 @@ async fn server(head: &str, body: &str) -> String {
 
 /// Runs the check of a monitor that was planned at `second` after noon, and keeps its result.
 async fn run(app: &App, id: i64, second: i64) {
-    let monitor = app.state.fleet.roster().get(MonitorId(id)).unwrap();
+    let monitor = app.state.monitors.roster().get(MonitorId(id)).unwrap();
     let (probe, weight) = build(&monitor.document, &ProbeSettings::default());
     let assignment = Assignment {
         monitor_id: monitor.id,

@@ -81,7 +81,7 @@ async fn owned(app: &App, owner: &Client, customer: CustomerId) -> Owned {
 }
 
 fn result(app: &App, monitor: i64) -> CheckResult {
-    let monitor = app.state.fleet.roster().get(MonitorId(monitor)).unwrap();
+    let monitor = app.state.monitors.roster().get(MonitorId(monitor)).unwrap();
     let mut result =
         crate::support::app::result(&monitor, vigie::domain::LocationId(1), vigie::domain::Outcome::Error);
     result.reasons = vec![MARK.to_owned()];
@@ -328,7 +328,7 @@ async fn pages_too(app: &App, owner: CustomerId, check: &str) {
     let gate = Gate { public: false, accounts: Some(Arc::clone(&app.state.accounts)) };
     let router = web::router(site, gate);
     let reader = app.login_to(CustomerId(1), Role::ReadOnly).await;
-    let monitors = app.state.fleet.roster().all();
+    let monitors = app.state.monitors.roster().all();
     let monitor = monitors.iter().find(|monitor| monitor.customer == owner).unwrap();
     let result = format!("/results/{check}");
     let file = format!("{result}/captures/response-head.txt");

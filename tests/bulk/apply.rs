@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType as T, Revision, Role};
 use vigie::schema::Origin;
+use vigie::service::monitors;
 use vigie::service::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
 use vigie::syntax::MASK;
 use vigie::syntax::source::Node;
@@ -17,7 +18,7 @@ fn wanted(key: &str, values: Value) -> Applied {
 }
 
 async fn applied(kit: &Kit, all: Vec<Applied>, options: ApplyOptions) -> Result<Vec<AppliedChange>, Refusal> {
-    kit.fleet.apply(&admin(), all, options).await
+    monitors::apply(&kit.monitors, &admin(), all, options).await
 }
 
 fn actions(changes: &[AppliedChange]) -> Vec<(&str, &str)> {
@@ -37,7 +38,7 @@ async fn it_makes_changes_and_leaves_alone() {
     let dry = applied(&kit, files(), ApplyOptions { dry_run: true, prune: true }).await.unwrap();
     assert_eq!(actions(&dry), [("a", "create"), ("b", "create")]);
     assert_eq!((dry[0].id, &dry[0].after["realm_password"]), (None, &json!(MASK)));
-    assert!(kit.fleet.roster().is_empty() && kit.audit().await.is_empty());
+    assert!(kit.monitors.roster().is_empty() && kit.audit().await.is_empty());
     let made = applied(&kit, files(), PRUNE).await.unwrap();
     assert_eq!(actions(&made), [("a", "create"), ("b", "create")]);
     let (a, b) = (made[0].id.unwrap(), made[1].id.unwrap());
@@ -57,7 +58,7 @@ async fn it_makes_changes_and_leaves_alone() {
     assert_eq!(Value::Object(changes[1].before.clone()), json!({"timeout": 30}));
     assert_eq!(Value::Object(changes[1].after.clone()), json!({"timeout": 60}));
     assert_eq!(changes[3].before["realm_password"], MASK);
-    assert!(kit.fleet.roster().get(a).is_none());
+    assert!(kit.monitors.roster().get(a).is_none());
     for (change, name) in [(&changes[0], "C"), (&changes[1], "B"), (&changes[2], "D")] {
         assert_eq!(kit.monitor(change.id.unwrap()).name(), name);
     }
@@ -79,10 +80,12 @@ async fn prune_leaves_what_apply_did_not_make() {
     let kit = Kit::new();
     let api = kit.made(json!({})).await;
     let filed = of_file(&kit, 77).await;
-    let other = kit.fleet.apply(&caller(2, Role::Admin), vec![wanted("a", json!({}))], PRUNE).await.unwrap();
+    let other = monitors::apply(&kit.monitors, &caller(2, Role::Admin), vec![wanted("a", json!({}))], PRUNE)
+        .await
+        .unwrap();
     assert_eq!(actions(&applied(&kit, Vec::new(), PRUNE).await.unwrap()), []);
     for id in [api, filed, other[0].id.unwrap()] {
-        assert!(kit.fleet.roster().get(id).is_some());
+        assert!(kit.monitors.roster().get(id).is_some());
     }
     let mine = applied(&kit, vec![wanted("a", json!({"name": "mine"}))], PRUNE).await.unwrap();
     assert_eq!(actions(&mine), [("a", "create")], "the key of another account is free");
@@ -145,7 +148,7 @@ async fn faults_of_all_are_told_and_nothing_is_done() {
         assert_eq!(told(applied(&kit, all, dry).await.map(drop)), found, "a dry run says the same");
     }
     let reader: Caller = caller(1, Role::ReadOnly);
-    let refused = kit.fleet.apply(&reader, vec![wanted("a", json!({}))], PRUNE).await;
+    let refused = monitors::apply(&kit.monitors, &reader, vec![wanted("a", json!({}))], PRUNE).await;
     assert!(matches!(refused, Err(Refusal::Forbidden(_))));
     kit.ledger.broken.store(true, std::sync::atomic::Ordering::Relaxed);
     assert!(applied(&kit, vec![wanted("a", json!({}))], PRUNE).await.is_err());

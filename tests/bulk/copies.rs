@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType as T, Revision, Role, Timestamp};
 use vigie::schema::{Origin, Secrets};
 use vigie::service::Refusal;
+use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
 use crate::bulk::support::{made, of_file, told, whole};
 use crate::fleet::kit::{Kit, admin, caller, with_plans};
 
 async fn copied(kit: &Kit, id: MonitorId, body: Value) -> Result<MonitorId, Refusal> {
-    kit.fleet.copy(&admin(), id, &Node::from(body)).await.map(|saved| MonitorId(saved.id))
+    monitors::copy(&kit.monitors, &admin(), id, &Node::from(body)).await.map(|saved| MonitorId(saved.id))
 }
 
 #[tokio::test]
@@ -20,7 +21,9 @@ async fn a_copy_has_all_but_its_own_name_and_past() {
     let values = json!({"script": script, "transaction_password": "t", "note": "n", "locations": [{"id": 2}],
         "home_location": 2, "browser_type": "Firefox"});
     let old = made(&kit, T::BrowserScript, values).await;
-    kit.fleet.pause(&admin(), old, Timestamp::from_seconds(crate::fleet::kit::NOON + 60)).await.unwrap();
+    monitors::pause(&kit.monitors, &admin(), old, Timestamp::from_seconds(crate::fleet::kit::NOON + 60))
+        .await
+        .unwrap();
     let new = copied(&kit, old, json!({"name": "Twin"})).await.unwrap();
     let (old, twin) = (kit.monitor(old), kit.monitor(new));
     let mut wanted = old.document.stored(Secrets::Revealed);
@@ -54,9 +57,9 @@ async fn a_copy_without_a_name_is_called_so() {
         assert_eq!(told(copied(&kit, old, body.clone()).await.map(drop)).len(), 1, "{body}");
     }
     assert_eq!(copied(&kit, MonitorId(999_999), json!({})).await, Err(Refusal::NotFound));
-    let other = kit.fleet.copy(&caller(2, Role::Admin), old, &Node::from(json!({}))).await;
+    let other = monitors::copy(&kit.monitors, &caller(2, Role::Admin), old, &Node::from(json!({}))).await;
     assert_eq!(other, Err(Refusal::NotFound));
-    let reader = kit.fleet.copy(&caller(1, Role::ReadOnly), old, &Node::from(json!({}))).await;
+    let reader = monitors::copy(&kit.monitors, &caller(1, Role::ReadOnly), old, &Node::from(json!({}))).await;
     assert!(matches!(reader, Err(Refusal::Forbidden(_))));
     assert_eq!(whole(&kit).await, before);
 }
@@ -76,7 +79,9 @@ async fn one_request_becomes_step_one() {
     let assertions = json!([{"source": "Status Code", "comparison": "equals", "value": "204"}]);
     let values = json!({"url": "https://a/x", "http_method": "HEAD", "assertions": assertions});
     let id = made(&kit, T::WebsiteSslApi, values).await;
-    let saved = kit.fleet.convert_api(&admin(), id, T::WebsiteSslApi, Some(Revision(1))).await.unwrap();
+    let saved = monitors::convert_api(&kit.monitors, &admin(), id, T::WebsiteSslApi, Some(Revision(1)))
+        .await
+        .unwrap();
     assert_eq!((saved.id, saved.revision), (id.0, 2));
     let document = &kit.monitor(id).document;
     let step = &document.list("api_steps")[0];
@@ -86,7 +91,7 @@ async fn one_request_becomes_step_one() {
     assert_eq!((&step["assertions"][0]["value"], &step["head"]["headers"]), (&json!("204"), &json!([])));
     assert!(["url", "http_method", "assertions"].iter().all(|field| !document.is_set(field)));
     assert_eq!(kit.audit().await.pop().unwrap().action, "convert-api");
-    let again = kit.fleet.convert_api(&admin(), id, T::WebsiteSslApi, None).await;
+    let again = monitors::convert_api(&kit.monitors, &admin(), id, T::WebsiteSslApi, None).await;
     assert!(matches!(again, Err(Refusal::Conflict(_))), "{again:?}");
 }
 
@@ -96,14 +101,16 @@ async fn what_cannot_be_converted_is_told() {
     let website = kit.made(json!({})).await;
     let api = made(&kit, T::WebsiteApi, json!({"url": "http://a/"})).await;
     let before = whole(&kit).await;
-    let convert =
-        async |id, kind, version| kit.fleet.convert_api(&admin(), id, kind, version).await.unwrap_err();
+    let convert = async |id, kind, version| {
+        monitors::convert_api(&kit.monitors, &admin(), id, kind, version).await.unwrap_err()
+    };
     assert_eq!(convert(website, T::Website, None).await, Refusal::NotFound);
     assert_eq!(convert(website, T::WebsiteApi, None).await, Refusal::NotFound);
     assert_eq!(convert(api, T::WebsiteSslApi, None).await, Refusal::NotFound);
     assert_eq!(convert(MonitorId(999_999), T::WebsiteApi, None).await, Refusal::NotFound);
     assert_eq!(convert(api, T::WebsiteApi, Some(Revision(9))).await, Refusal::Stale);
-    let reader = kit.fleet.convert_api(&caller(1, Role::ReadOnly), api, T::WebsiteApi, None).await;
+    let reader =
+        monitors::convert_api(&kit.monitors, &caller(1, Role::ReadOnly), api, T::WebsiteApi, None).await;
     assert!(matches!(reader, Err(Refusal::Forbidden(_))));
     assert_eq!(whole(&kit).await, before);
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType as T, Revision, Role};
 use vigie::schema::intake::Form;
 use vigie::service::Refusal;
+use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
 use crate::bulk::support::{edit, made, of_file, told, whole, with};
@@ -16,7 +17,9 @@ async fn all_get_what_the_body_says_and_keep_the_rest() {
     let one = kit.made(json!({"note": "mine", "alert_note": "call", "realm_password": "hush"})).await;
     let ping = made(&kit, T::Ping, json!({"hostname": "a.example", "enabled": false})).await;
     let other = kit.made(json!({"name": "other"})).await;
-    kit.fleet.bulk_edit(&admin(), &edit(&[one, ping, one], json!({"note": "ours"}))).await.unwrap();
+    monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one, ping, one], json!({"note": "ours"})))
+        .await
+        .unwrap();
     for id in [one, ping] {
         let monitor = kit.monitor(id);
         let document = &monitor.document;
@@ -49,17 +52,21 @@ async fn locations_are_replaced_or_appended() {
     let own = kit.made(json!({"locations": [{"id": 2}], "home_location": 2})).await;
     let default = kit.made(json!({})).await;
     let both = [own, default];
-    kit.fleet.bulk_edit(&admin(), &edit(&both, json!({"locations": [{"id": 1}, {"id": 2}]}))).await.unwrap();
+    monitors::bulk_edit(&kit.monitors, &admin(), &edit(&both, json!({"locations": [{"id": 1}, {"id": 2}]})))
+        .await
+        .unwrap();
     assert_eq!((locations(&kit, own), locations(&kit, default)), (vec![1, 2], vec![1, 2]));
-    kit.fleet.bulk_edit(&admin(), &edit(&both, json!({"locations": []}))).await.unwrap();
+    monitors::bulk_edit(&kit.monitors, &admin(), &edit(&both, json!({"locations": []}))).await.unwrap();
     assert_eq!((locations(&kit, own), locations(&kit, default)), (vec![], vec![]));
-    kit.fleet.bulk_edit(&admin(), &edit(&[own], json!({"locations": [{"id": 1}]}))).await.unwrap();
+    monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[own], json!({"locations": [{"id": 1}]})))
+        .await
+        .unwrap();
     let append = json!({"locations": [{"id": 2}, {"id": 1}], "update_locations_action": "append"});
-    kit.fleet.bulk_edit(&admin(), &edit(&both, append)).await.unwrap();
+    monitors::bulk_edit(&kit.monitors, &admin(), &edit(&both, append)).await.unwrap();
     assert_eq!(locations(&kit, own), [1, 2], "each location once, the present ones first");
     assert_eq!(locations(&kit, default), [1, 2], "behind the account's, which it used so far");
     let nothing = json!({"update_locations_action": "append"});
-    kit.fleet.bulk_edit(&admin(), &edit(&both, nothing)).await.unwrap();
+    monitors::bulk_edit(&kit.monitors, &admin(), &edit(&both, nothing)).await.unwrap();
     assert_eq!(locations(&kit, own), [1, 2]);
 }
 
@@ -86,21 +93,26 @@ async fn a_bad_body_is_refused_with_all_that_is_wrong() {
         (json!({"custom_properties": [{"id": 1}]}), &["custom_properties[0].value_id: "]),
     ];
     for (more, wanted) in cases {
-        let found = told(kit.fleet.bulk_edit(&admin(), &edit(&ids, more.clone())).await);
+        let found = told(monitors::bulk_edit(&kit.monitors, &admin(), &edit(&ids, more.clone())).await);
         assert_eq!(found.len(), wanted.len(), "{more}: {found:?}");
         assert!(found.iter().zip(*wanted).all(|(found, start)| found.starts_with(start)), "{found:?}");
     }
-    let found = told(kit.fleet.bulk_edit(&admin(), &Node::from(json!({}))).await);
+    let found = told(monitors::bulk_edit(&kit.monitors, &admin(), &Node::from(json!({}))).await);
     assert_eq!(found.len(), 13, "each missing field: {found:?}");
     let first = format!("mode: monitor `{}`: `mode` must be one of `One Handset (Rotated)`", mobile.0);
-    let found = told(kit.fleet.bulk_edit(&admin(), &edit(&ids, json!({}))).await);
+    let found = told(monitors::bulk_edit(&kit.monitors, &admin(), &edit(&ids, json!({}))).await);
     assert!(found.len() == 1 && found[0].starts_with(&first), "{found:?}");
-    let found = told(kit.fleet.bulk_edit(&admin(), &edit(&[one], json!({"home_location": 9}))).await);
-    assert!(found[0].starts_with(&format!("home_location: monitor `{}`: ", one.0)), "{found:?}");
-    let found = told(kit.fleet.bulk_edit(&admin(), &edit(&[one], json!({"locations": [{"id": 9}]}))).await);
-    assert!(found[0].contains("there is no location `9`"), "{found:?}");
     let found =
-        told(kit.fleet.bulk_edit(&admin(), &edit(&[one], json!({"monitor_location_count": 1}))).await);
+        told(monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one], json!({"home_location": 9}))).await);
+    assert!(found[0].starts_with(&format!("home_location: monitor `{}`: ", one.0)), "{found:?}");
+    let found = told(
+        monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one], json!({"locations": [{"id": 9}]}))).await,
+    );
+    assert!(found[0].contains("there is no location `9`"), "{found:?}");
+    let found = told(
+        monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one], json!({"monitor_location_count": 1})))
+            .await,
+    );
     assert!(found[0].contains("must be `0`"), "{found:?}");
     assert_eq!(whole(&kit).await, before);
 }
@@ -111,7 +123,7 @@ async fn ids_that_are_not_the_callers_are_refused_by_name() {
     let one = kit.made(json!({})).await;
     let body = website(json!({}));
     let stranger = caller(2, Role::Admin);
-    let foreign = kit.fleet.create(&stranger, T::Website, Form::V3, &body).await.unwrap();
+    let foreign = monitors::create(&kit.monitors, &stranger, T::Website, Form::V3, &body).await.unwrap();
     let foreign = MonitorId(foreign.id);
     let filed = of_file(&kit, 77).await;
     let before = whole(&kit).await;
@@ -120,14 +132,16 @@ async fn ids_that_are_not_the_callers_are_refused_by_name() {
         (MonitorId(999_999), "There is no monitor `999999`".to_owned()),
         (filed, "Monitor `77`: This monitor is managed by a file on the server (key `shop`)".to_owned()),
     ] {
-        let refused = kit.fleet.bulk_edit(&admin(), &edit(&[one, id], json!({}))).await.unwrap_err();
+        let refused =
+            monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one, id], json!({}))).await.unwrap_err();
         assert!(matches!(&refused, Refusal::Forbidden(reason) if reason.starts_with(&wanted)), "{refused:?}");
     }
-    let refused =
-        kit.fleet.bulk_edit(&caller(1, Role::ReadOnly), &edit(&[one], json!({}))).await.unwrap_err();
+    let refused = monitors::bulk_edit(&kit.monitors, &caller(1, Role::ReadOnly), &edit(&[one], json!({})))
+        .await
+        .unwrap_err();
     assert!(matches!(refused, Refusal::Forbidden(_)), "{refused:?}");
     kit.ledger.broken.store(true, std::sync::atomic::Ordering::Relaxed);
-    assert!(kit.fleet.bulk_edit(&admin(), &edit(&[one], json!({}))).await.is_err());
+    assert!(monitors::bulk_edit(&kit.monitors, &admin(), &edit(&[one], json!({}))).await.is_err());
     kit.ledger.broken.store(false, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(whole(&kit).await, before);
 }
@@ -171,7 +185,7 @@ proptest! {
                 }
                 let before = whole(&kit).await;
                 let revisions: Vec<_> = all.iter().map(|id| kit.monitor(*id).revision).collect();
-                match kit.fleet.bulk_edit(&admin(), &edit(&ids, change.clone())).await {
+                match monitors::bulk_edit(&kit.monitors, &admin(), &edit(&ids, change.clone())).await {
                     Err(_) => assert_eq!(whole(&kit).await, before, "{change}"),
                     Ok(_) => {
                         for (id, revision) in all.iter().zip(revisions) {

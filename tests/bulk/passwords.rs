@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
 use vigie::schema::Secrets;
+use vigie::service::monitors;
 use vigie::syntax::MASK;
 
 use crate::bulk::support::{exchange, made, of_file, told, whole};
@@ -26,7 +27,9 @@ async fn every_secret_that_is_the_current_value_becomes_the_new_one() {
     let played = json!({"script": SCRIPT, "transaction_password": "old"});
     let played = made(&kit, T::BrowserScript, played).await;
     let all = [web, api, mail, played];
-    kit.fleet.bulk_edit_passwords(&admin(), &exchange(&all, "old", "n\u{e9}w \"")).await.unwrap();
+    monitors::bulk_edit_passwords(&kit.monitors, &admin(), &exchange(&all, "old", "n\u{e9}w \""))
+        .await
+        .unwrap();
     let values = |id| Value::Object(kit.monitor(id).document.stored(Secrets::Revealed));
     let new = json!("n\u{e9}w \"");
     assert_eq!((&values(web)["realm_password"], &values(web)["note"]), (&new, &json!("old")));
@@ -58,7 +61,7 @@ async fn one_without_the_password_refuses_all() {
     let none = made(&kit, T::Ping, json!({"hostname": "a"})).await;
     let filed = of_file(&kit, 77).await;
     let before = whole(&kit).await;
-    let call = async |body| told(kit.fleet.bulk_edit_passwords(&admin(), &body).await);
+    let call = async |body| told(monitors::bulk_edit_passwords(&kit.monitors, &admin(), &body).await);
     let lacking = |id: i64| format!("current_value: monitor `{id}`: no secret of it is the `current_value`");
     assert_eq!(call(exchange(&[web, other, none], "old", "new")).await, [lacking(other.0), lacking(none.0)]);
     assert!(call(exchange(&[web, filed], "old", "new")).await[0].contains("managed by a file"));

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use vigie::domain::MonitorType as T;
+use vigie::service::monitors;
 use vigie::syntax::MASK;
 
 use crate::bulk::support::{exchange, made, of_file, told, whole};
@@ -19,14 +20,16 @@ async fn every_occurrence_is_replaced_and_nothing_else() {
     let collection =
         made(&kit, T::CollectionApi, json!({"script": "{\"u\": \"https://shop.example/\"}"})).await;
     let body = exchange(&[played, project, collection], "://shop.example/", "://new.example/");
-    kit.fleet.bulk_edit_scripts(&admin(), &body).await.unwrap();
+    monitors::bulk_edit_scripts(&kit.monitors, &admin(), &body).await.unwrap();
     let script = |id| kit.monitor(id).document.text("script").unwrap().to_owned();
     assert_eq!(script(played), SHOP.replace("://shop.example/", "://new.example/"), "byte-exact elsewhere");
     assert_eq!(script(project), "<project url='https://new.example/'/>");
     assert_eq!(script(collection), "{\"u\": \"https://new.example/\"}");
-    kit.fleet.bulk_edit_scripts(&admin(), &exchange(&[played], "/b", "")).await.unwrap();
+    monitors::bulk_edit_scripts(&kit.monitors, &admin(), &exchange(&[played], "/b", "")).await.unwrap();
     assert!(script(played).contains("new.example'/></step>"), "a text may go");
-    let found = told(kit.fleet.bulk_edit_scripts(&admin(), &exchange(&[played], "shop.example", "x")).await);
+    let found = told(
+        monitors::bulk_edit_scripts(&kit.monitors, &admin(), &exchange(&[played], "shop.example", "x")).await,
+    );
     assert_eq!(found.len(), 1, "the value of a protected variable is not looked into: {found:?}");
     let monitor = kit.monitor(played);
     assert_eq!(monitor.trail.script_modified_by, "anna");
@@ -72,12 +75,12 @@ async fn what_comes_out_has_to_parse() {
         (filed, "a", "b", "Forbidden"),
     ] {
         let body = exchange(&[id], current, new);
-        let found = told(kit.fleet.bulk_edit_scripts(&admin(), &body).await);
+        let found = told(monitors::bulk_edit_scripts(&kit.monitors, &admin(), &body).await);
         let wanted = wanted.replace("{id}", &id.0.to_string());
         assert!(found.len() == 1 && found[0].starts_with(&wanted), "{current}: {found:?}");
     }
     let both = exchange(&[collection, website], "1", "2");
-    assert_eq!(told(kit.fleet.bulk_edit_scripts(&admin(), &both).await).len(), 1);
+    assert_eq!(told(monitors::bulk_edit_scripts(&kit.monitors, &admin(), &both).await).len(), 1);
     assert_eq!(whole(&kit).await, before);
 }
 
@@ -88,7 +91,7 @@ async fn a_letter_does_not_become_a_library() {
     let big = made(&kit, T::CollectionApi, json!({"script": script})).await;
     let before = whole(&kit).await;
     let body = exchange(&[big], "x", &"y".repeat(60_000));
-    let found = told(kit.fleet.bulk_edit_scripts(&admin(), &body).await);
+    let found = told(monitors::bulk_edit_scripts(&kit.monitors, &admin(), &body).await);
     assert!(found[0].contains("`script` must have at most 10485760 characters"), "{found:?}");
     assert_eq!(whole(&kit).await, before);
 }

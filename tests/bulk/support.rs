@@ -7,6 +7,7 @@ use vigie::domain::{MonitorId, MonitorType, Revision};
 use vigie::schema::intake::Form;
 use vigie::schema::{Monitor, Origin, Secrets};
 use vigie::service::Refusal;
+use vigie::service::monitors;
 use vigie::store::{Ledger, Monitors};
 use vigie::syntax::source::Node;
 
@@ -39,7 +40,7 @@ pub fn exchange(ids: &[MonitorId], current: &str, new: &str) -> Node {
 /// Makes a monitor of any type.
 pub async fn made(kit: &Kit, kind: MonitorType, values: Value) -> MonitorId {
     let body = with(json!({"billing_plancode": "large", "name": "n"}), values);
-    let saved = kit.fleet.create(&admin(), kind, Form::V3, &Node::from(body)).await;
+    let saved = monitors::create(&kit.monitors, &admin(), kind, Form::V3, &Node::from(body)).await;
     MonitorId(saved.unwrap().id)
 }
 
@@ -49,7 +50,7 @@ pub async fn of_file(kit: &Kit, id: i64) -> MonitorId {
     let monitor =
         Monitor { id: MonitorId(id), origin: Origin::File { key: "shop".into() }, ..kit.monitor(like) };
     kit.ledger.inner.change(vec![monitor.clone()], Vec::new(), Box::new(|_| None)).await.unwrap();
-    kit.fleet.roster().change(vec![monitor], &[like]);
+    kit.monitors.roster().change(vec![monitor], &[like]);
     MonitorId(id)
 }
 
@@ -63,7 +64,7 @@ pub struct Whole {
 }
 
 pub async fn whole(kit: &Kit) -> Whole {
-    let monitors = kit.fleet.roster().all();
+    let monitors = kit.monitors.roster().all();
     let document = |monitor: &Monitor| Value::Object(monitor.document.stored(Secrets::Revealed));
     let kept = kit.ledger.inner.kept_monitors().await.unwrap();
     Whole {

@@ -5,6 +5,7 @@ use vigie::domain::{MonitorId, MonitorType, Revision, Role, Timestamp};
 use vigie::schema::intake::Form;
 use vigie::schema::{Monitor, Origin};
 use vigie::service::Refusal;
+use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, NOON, admin, caller, faults, website};
@@ -33,9 +34,12 @@ async fn a_new_monitor_is_kept_planned_and_told() {
 async fn a_body_with_faults_leaves_nothing() {
     let kit = Kit::new();
     let body = website(json!({"interval": 7, "home_location": 3, "nmae": "x"}));
-    let refused = kit.fleet.create(&admin(), MonitorType::Website, Form::V3, &body).await.unwrap_err();
+    let refused =
+        monitors::create(&kit.monitors, &admin(), MonitorType::Website, Form::V3, &body).await.unwrap_err();
     assert_eq!(faults(refused).len(), 3);
-    assert!(kit.fleet.roster().is_empty() && kit.notes.planned().is_empty() && kit.audit().await.is_empty());
+    assert!(
+        kit.monitors.roster().is_empty() && kit.notes.planned().is_empty() && kit.audit().await.is_empty()
+    );
 }
 
 #[tokio::test]
@@ -85,7 +89,7 @@ async fn what_was_shown_can_be_sent_back() {
             _ => {}
         }
         let body = Node::from(Value::Object(body));
-        let made = kit.fleet.create(&admin(), *kind, Form::V3, &body).await;
+        let made = monitors::create(&kit.monitors, &admin(), *kind, Form::V3, &body).await;
         let made = made.unwrap_or_else(|refusal| panic!("{kind}: {:?}", faults(refusal)));
         let id = MonitorId(made.id);
         let shown = kit.shown(&admin(), id).await;
@@ -99,13 +103,13 @@ async fn what_was_shown_can_be_sent_back() {
 async fn a_deleted_monitor_is_gone_from_store_memory_and_plan() {
     let kit = Kit::new();
     let id = kit.made(json!({})).await;
-    kit.fleet.delete(&admin(), id, Some(Revision(1))).await.unwrap();
-    assert!(kit.fleet.roster().get(id).is_none() && kit.notes.planned().is_empty());
+    monitors::delete(&kit.monitors, &admin(), id, Some(Revision(1))).await.unwrap();
+    assert!(kit.monitors.roster().get(id).is_none() && kit.notes.planned().is_empty());
     let row = kit.audit().await.pop().unwrap();
     assert_eq!((row.action.as_str(), row.before["name"].as_str()), ("delete", Some("shop")));
-    assert_eq!(kit.fleet.delete(&admin(), id, None).await, Err(Refusal::NotFound));
+    assert_eq!(monitors::delete(&kit.monitors, &admin(), id, None).await, Err(Refusal::NotFound));
     let kit = kit.restarted().await;
-    assert!(kit.fleet.roster().is_empty());
+    assert!(kit.monitors.roster().is_empty());
 }
 
 #[tokio::test]
@@ -114,11 +118,12 @@ async fn a_stale_if_match_changes_nothing() {
     let id = kit.made(json!({})).await;
     kit.patch(id, json!({"note": "a"})).await.unwrap();
     let body = Node::from(json!({"note": "b"}));
-    let stale = kit.fleet.patch(&admin(), id, None, Form::V3, &body, Some(Revision(1))).await;
+    let stale = monitors::patch(&kit.monitors, &admin(), id, None, Form::V3, &body, Some(Revision(1))).await;
     assert_eq!(stale, Err(Refusal::Stale));
-    assert_eq!(kit.fleet.delete(&admin(), id, Some(Revision(1))).await, Err(Refusal::Stale));
+    assert_eq!(monitors::delete(&kit.monitors, &admin(), id, Some(Revision(1))).await, Err(Refusal::Stale));
     assert_eq!(kit.monitor(id).document.text("note"), Some("a"));
-    let fresh = kit.fleet.patch(&admin(), id, None, Form::V3, &body, Some(Revision(2))).await.unwrap();
+    let fresh =
+        monitors::patch(&kit.monitors, &admin(), id, None, Form::V3, &body, Some(Revision(2))).await.unwrap();
     assert_eq!(fresh.revision, 3);
 }
 
@@ -128,12 +133,13 @@ async fn another_accounts_monitor_is_as_unknown_as_none() {
     let id = kit.made(json!({})).await;
     let stranger = caller(2, Role::Admin);
     let body = Node::from(json!({"note": "x"}));
-    let patched = kit.fleet.patch(&stranger, id, None, Form::V3, &body, None).await;
+    let patched = monitors::patch(&kit.monitors, &stranger, id, None, Form::V3, &body, None).await;
     let until = Timestamp::from_seconds(NOON + 60);
     assert_eq!(patched, Err(Refusal::NotFound));
-    assert_eq!(kit.fleet.delete(&stranger, id, None).await, Err(Refusal::NotFound));
-    assert_eq!(kit.fleet.pause(&stranger, id, until).await, Err(Refusal::NotFound));
-    let other = kit.fleet.patch(&admin(), id, Some(MonitorType::Ping), Form::V3, &body, None).await;
+    assert_eq!(monitors::delete(&kit.monitors, &stranger, id, None).await, Err(Refusal::NotFound));
+    assert_eq!(monitors::pause(&kit.monitors, &stranger, id, until).await, Err(Refusal::NotFound));
+    let other =
+        monitors::patch(&kit.monitors, &admin(), id, Some(MonitorType::Ping), Form::V3, &body, None).await;
     assert_eq!(other, Err(Refusal::NotFound), "not of this type");
     assert_eq!(kit.monitor(id).revision, Revision(1));
 }
@@ -144,12 +150,25 @@ async fn a_role_that_may_only_look_changes_nothing() {
     let id = kit.made(json!({})).await;
     for role in [Role::ReadOnly, Role::ReportOnly] {
         let caller = caller(1, role);
-        let made = kit.fleet.create(&caller, MonitorType::Website, Form::V3, &website(json!({}))).await;
+        let made =
+            monitors::create(&kit.monitors, &caller, MonitorType::Website, Form::V3, &website(json!({})))
+                .await;
         assert!(matches!(made, Err(Refusal::Forbidden(_))));
-        let patched =
-            kit.fleet.patch(&caller, id, None, Form::V3, &Node::from(json!({"note": "x"})), None).await;
+        let patched = monitors::patch(
+            &kit.monitors,
+            &caller,
+            id,
+            None,
+            Form::V3,
+            &Node::from(json!({"note": "x"})),
+            None,
+        )
+        .await;
         assert!(matches!(patched, Err(Refusal::Forbidden(_))));
-        assert!(matches!(kit.fleet.delete(&caller, id, None).await, Err(Refusal::Forbidden(_))));
+        assert!(matches!(
+            monitors::delete(&kit.monitors, &caller, id, None).await,
+            Err(Refusal::Forbidden(_))
+        ));
     }
     assert_eq!(kit.audit().await.len(), 1);
 }
@@ -159,11 +178,14 @@ async fn a_files_monitor_is_changed_in_its_file() {
     let kit = Kit::new();
     let id = kit.made(json!({})).await;
     let file = Monitor { origin: Origin::File { key: "shop-1".into() }, ..kit.monitor(id) };
-    kit.fleet.roster().change(vec![file], &[]);
+    kit.monitors.roster().change(vec![file], &[]);
     let patched = kit.patch(id, json!({"note": "x"})).await.unwrap_err();
     let words = "This monitor is managed by a file on the server (key `shop-1`); change it there";
     assert_eq!(patched, Refusal::Forbidden(words.to_owned()));
-    assert_eq!(kit.fleet.delete(&admin(), id, None).await, Err(Refusal::Forbidden(words.to_owned())));
+    assert_eq!(
+        monitors::delete(&kit.monitors, &admin(), id, None).await,
+        Err(Refusal::Forbidden(words.to_owned()))
+    );
     assert_eq!(kit.shown(&admin(), id).await["access_type"], "View");
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 use vigie::domain::MonitorId;
 use vigie::schema::intake::Form;
+use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, admin};
@@ -40,7 +41,9 @@ async fn of_edits_of_the_same_version_one_is_taken() {
             let kit = Arc::clone(&kit);
             tokio::spawn(async move {
                 let body = Node::from(json!({"note": format!("{number}")}));
-                kit.fleet.patch(&admin(), id, None, Form::V3, &body, Some(revision)).await.is_ok()
+                monitors::patch(&kit.monitors, &admin(), id, None, Form::V3, &body, Some(revision))
+                    .await
+                    .is_ok()
             })
         })
         .collect();
@@ -68,7 +71,7 @@ async fn two_hundred_creates_at_once_are_all_kept() {
     assert_eq!(kit.notes.planned().len(), 200);
     assert_eq!(kit.audit().await.len(), 200);
     let kit = Arc::into_inner(kit).unwrap().restarted().await;
-    let kept: HashSet<MonitorId> = kit.fleet.roster().all().iter().map(|monitor| monitor.id).collect();
+    let kept: HashSet<MonitorId> = kit.monitors.roster().all().iter().map(|monitor| monitor.id).collect();
     assert_eq!(kept, ids);
 }
 
@@ -83,11 +86,11 @@ async fn a_caller_that_goes_away_leaves_nothing_half_done() {
     }
     // What was under way goes on by itself; an edit waits for its turn behind all of it.
     let last = kit.made(json!({"name": "last"})).await;
-    kit.fleet.delete(&admin(), last, None).await.unwrap();
+    monitors::delete(&kit.monitors, &admin(), last, None).await.unwrap();
     let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(10);
     loop {
         let kept: Vec<_> = kit.ledger.inner_ids().await;
-        let known: Vec<_> = kit.fleet.roster().all().iter().map(|monitor| monitor.id).collect();
+        let known: Vec<_> = kit.monitors.roster().all().iter().map(|monitor| monitor.id).collect();
         if kept == known && kit.notes.planned().len() == kept.len() {
             break;
         }

@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 use vigie::clock::Clock;
 use vigie::domain::{Outcome, Timestamp};
 use vigie::schema::intake::Form;
+use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{NOON, admin};
@@ -40,13 +41,13 @@ async fn a_monitor_runs_from_its_first_slot_in_its_newest_version_until_it_is_de
     assert_eq!(first_seen.load(Ordering::SeqCst), 1);
 
     let body = Node::from(json!({"port": second}));
-    process.fleet.patch(&admin(), id, None, Form::V3, &body, None).await.unwrap();
+    monitors::patch(&process.monitors, &admin(), id, None, Form::V3, &body, None).await.unwrap();
     process.pass(60).await;
     let results = process.results(id, 2).await;
     assert_eq!((results[0].outcome, results[0].revision.0), (Outcome::Ok, 2));
     assert_eq!((first_seen.load(Ordering::SeqCst), second_seen.load(Ordering::SeqCst)), (1, 1));
 
-    process.fleet.delete(&admin(), id, None).await.unwrap();
+    monitors::delete(&process.monitors, &admin(), id, None).await.unwrap();
     assert_eq!(process.planned().await, 0);
     process.pass(120).await;
     assert_eq!((process.results(id, 2).await.len(), second_seen.load(Ordering::SeqCst)), (2, 1));
@@ -58,10 +59,10 @@ async fn a_rest_leaves_no_missed_runs() {
     let process = Process::start().await;
     let (port, _) = listener().await;
     let id = process.create(port, json!({})).await;
-    process.fleet.pause(&admin(), id, Timestamp::from_seconds(NOON + 300)).await.unwrap();
+    monitors::pause(&process.monitors, &admin(), id, Timestamp::from_seconds(NOON + 300)).await.unwrap();
     assert_eq!(process.planned().await, 0);
     process.pass(300).await;
-    process.fleet.wake(process.clock.now()).await;
+    monitors::end_pauses(&process.monitors, process.clock.now()).await;
     assert_eq!(process.planned().await, 1);
     process.pass(60).await;
     let results = process.results(id, 1).await;
@@ -80,7 +81,7 @@ async fn only_what_has_this_location_in_its_pool_runs_here() {
     let both = process.create(port, json!({"locations": [{"id": 2}, {"id": 1}]})).await;
     assert_eq!(process.planned().await, 1);
     let elsewhere = Node::from(json!({"locations": [{"id": 2}], "home_location": null}));
-    process.fleet.patch(&admin(), both, None, Form::V3, &elsewhere, None).await.unwrap();
+    monitors::patch(&process.monitors, &admin(), both, None, Form::V3, &elsewhere, None).await.unwrap();
     assert_eq!(process.planned().await, 0);
     process.end().await;
 }
@@ -104,11 +105,11 @@ async fn a_changed_default_location_moves_the_monitors_that_have_none_of_their_o
         .write(vec![Write::PutRecord { record: Box::new(account), expected }], vec![])
         .await
         .unwrap();
-    process.fleet.directory().forget();
+    process.monitors.directory().forget();
     // One that comes in between hides nothing from the others.
     process.create(port, json!({"locations": [{"id": 1}]})).await;
-    process.planner.follow(&process.fleet).await.unwrap();
+    process.planner.follow(process.monitors.roster()).await.unwrap();
     assert_eq!(process.planned().await, 2);
-    assert_eq!(process.fleet.directory().facts(CustomerId(1)).await.unwrap().default_locations, [2]);
+    assert_eq!(process.monitors.directory().facts(CustomerId(1)).await.unwrap().default_locations, [2]);
     process.end().await;
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use serde_json::json;
 use vigie::domain::Revision;
 use vigie::service::Refusal;
+use vigie::service::monitors;
 use vigie::store::{Ledger, StoreError};
 
 use crate::fleet::kit::{Kit, admin};
@@ -18,8 +19,8 @@ async fn a_store_that_fails_leaves_memory_and_plan_as_they_were() {
     let full = Refusal::Store(StoreError::Full("vigie.db".to_owned()));
     assert_eq!(kit.create(json!({})).await.unwrap_err(), full);
     assert_eq!(kit.patch(id, json!({"note": "x"})).await.unwrap_err(), full);
-    assert_eq!(kit.fleet.delete(&admin(), id, None).await.unwrap_err(), full);
-    assert_eq!((kit.notes.planned(), kit.fleet.roster().all()), (planned, vec![monitor]));
+    assert_eq!(monitors::delete(&kit.monitors, &admin(), id, None).await.unwrap_err(), full);
+    assert_eq!((kit.notes.planned(), kit.monitors.roster().all()), (planned, vec![monitor]));
     kit.ledger.broken.store(false, Ordering::Relaxed);
     assert_eq!(kit.patch(id, json!({"note": "x"})).await.unwrap().revision, 2);
 }
@@ -31,7 +32,7 @@ async fn a_runner_that_ends_in_the_middle_leaves_nothing_of_the_change() {
     kit.notes.ending.store(true, Ordering::Relaxed);
     assert!(matches!(kit.create(json!({"name": "new"})).await, Err(Refusal::Unavailable(_))));
     assert!(matches!(kit.patch(id, json!({"note": "new"})).await, Err(Refusal::Unavailable(_))));
-    assert_eq!(kit.fleet.roster().len(), 1);
+    assert_eq!(kit.monitors.roster().len(), 1);
     assert_eq!(kit.monitor(id).document.text("note"), Some("old"));
     let kept = kit.ledger.kept_monitors().await.unwrap();
     assert_eq!(kept.len(), 1);

@@ -1,4 +1,4 @@
-//! A fleet over a store in a folder of its own, with a planner that only notes.
+//! A monitors over a store in a folder of its own, with a planner that only notes.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -18,7 +18,8 @@ use vigie::pipeline::{Agent, PlanError, Planned, Planner};
 use vigie::schema::Monitor;
 use vigie::schema::intake::Form;
 use vigie::schema::validation_context::Plan;
-use vigie::service::{Caller, Fleet, FleetParts, Refusal, Saved, Via};
+use vigie::service::monitors;
+use vigie::service::{Caller, MonitorContext, MonitorParts, Refusal, Saved, Via};
 use vigie::store::{
     Answer, AuditEntry, AuditFilter, AuditRow, KeptMonitor, Ledger, Listed, Page, RecordFilter, Reseal,
     SqliteSettings, SqliteStore, StoreError, Write,
@@ -129,10 +130,10 @@ impl Ledger for Fragile {
     }
 }
 
-/// A fleet with all that it stands on.
+/// A monitors with all that it stands on.
 pub struct Kit {
     pub folder: TempDir,
-    pub fleet: Arc<Fleet>,
+    pub monitors: Arc<MonitorContext>,
     pub ledger: Arc<Fragile>,
     pub directory: Arc<Directory>,
     pub notes: Arc<Notes>,
@@ -183,7 +184,7 @@ impl Kit {
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(NOON)));
         let notes = Arc::new(Notes { now: Mutex::new(clock.now()), ..Notes::default() });
         let directory = Arc::new(Directory::new(ledger.clone(), common.clone()));
-        let fleet = Arc::new(Fleet::new(FleetParts {
+        let monitors = Arc::new(MonitorContext::new(MonitorParts {
             ledger: ledger.clone(),
             roster: Arc::new(Roster::default()),
             directory: Arc::clone(&directory),
@@ -191,21 +192,21 @@ impl Kit {
             vault: Arc::clone(&vault),
             clock: clock.clone(),
         }));
-        Self { folder, fleet, ledger, directory, notes, clock, vault, common }
+        Self { folder, monitors, ledger, directory, notes, clock, vault, common }
     }
 
     /// The same after the process ended and started again, with nothing planned.
     pub async fn restarted(self) -> Self {
         self.ledger.inner.close().await;
-        let Self { folder, fleet, ledger, vault, common, directory, .. } = self;
-        drop((fleet, ledger, directory));
+        let Self { folder, monitors, ledger, vault, common, directory, .. } = self;
+        drop((monitors, ledger, directory));
         let kit = Self::at(folder, vault, common);
-        kit.fleet.load().await.unwrap();
+        monitors::load(&kit.monitors).await.unwrap();
         kit
     }
 
     pub async fn create(&self, values: Value) -> Result<Saved, Refusal> {
-        self.fleet.create(&admin(), MonitorType::Website, Form::V3, &website(values)).await
+        monitors::create(&self.monitors, &admin(), MonitorType::Website, Form::V3, &website(values)).await
     }
 
     /// Makes one and answers its id.
@@ -214,11 +215,11 @@ impl Kit {
     }
 
     pub async fn patch(&self, id: MonitorId, body: Value) -> Result<Saved, Refusal> {
-        self.fleet.patch(&admin(), id, None, Form::V3, &Node::from(body), None).await
+        monitors::patch(&self.monitors, &admin(), id, None, Form::V3, &Node::from(body), None).await
     }
 
     pub fn monitor(&self, id: MonitorId) -> Monitor {
-        self.fleet.roster().get(id).unwrap()
+        self.monitors.roster().get(id).unwrap()
     }
 
     pub async fn audit(&self) -> Vec<AuditRow> {
@@ -229,7 +230,7 @@ impl Kit {
     }
 
     pub async fn shown(&self, caller: &Caller, id: MonitorId) -> Map<String, Value> {
-        self.fleet.show(caller, &[self.monitor(id)]).await.unwrap().remove(0)
+        monitors::show(&self.monitors, caller, &[self.monitor(id)]).await.unwrap().remove(0)
     }
 
     /// Every byte that the store wrote.

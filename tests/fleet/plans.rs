@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 use vigie::domain::{MonitorType, Role};
 use vigie::schema::intake::Form;
+use vigie::service::monitors;
 
 use crate::fleet::kit::{Kit, caller, faults, website, with_plans};
 
@@ -26,7 +27,7 @@ async fn a_plan_is_never_over_full_however_many_come_at_once() {
             Err(refusal) => assert_eq!(faults(refusal), [FULL]),
         }
     }
-    assert_eq!((made, kit.fleet.roster().len()), (2, 2));
+    assert_eq!((made, kit.monitors.roster().len()), (2, 2));
 }
 
 #[tokio::test]
@@ -41,7 +42,7 @@ async fn a_place_under_a_plan_is_free_again_when_its_monitor_leaves() {
     kit.patch(third, json!({"billing_plancode": "small"})).await.unwrap();
     let kit = kit.restarted().await;
     assert_eq!(faults(kit.create(json!({"billing_plancode": "small"})).await.unwrap_err()), [FULL]);
-    kit.fleet.delete(&crate::fleet::kit::admin(), third, None).await.unwrap();
+    monitors::delete(&kit.monitors, &crate::fleet::kit::admin(), third, None).await.unwrap();
     kit.made(json!({"billing_plancode": "small"})).await;
 }
 
@@ -50,9 +51,9 @@ async fn each_account_has_places_of_its_own() {
     let kit = Kit::over(with_plans());
     for customer in [1, 1, 2, 2] {
         let (caller, body) = (caller(customer, Role::Admin), website(json!({"billing_plancode": "small"})));
-        kit.fleet.create(&caller, MonitorType::Website, Form::V3, &body).await.unwrap();
+        monitors::create(&kit.monitors, &caller, MonitorType::Website, Form::V3, &body).await.unwrap();
     }
     let (caller, body) = (caller(2, Role::Admin), website(json!({"billing_plancode": "small"})));
-    let full = kit.fleet.create(&caller, MonitorType::Website, Form::V3, &body).await;
+    let full = monitors::create(&kit.monitors, &caller, MonitorType::Website, Form::V3, &body).await;
     assert_eq!(faults(full.unwrap_err()), [FULL]);
 }

@@ -16,7 +16,8 @@ use vigie::net::{Net, NetConfig, Source};
 use vigie::pipeline::{IngestSettings, Ingestor};
 use vigie::probe::ProbeSettings;
 use vigie::schema::intake::Form;
-use vigie::service::{Fleet, FleetParts};
+use vigie::service::monitors;
+use vigie::service::{MonitorContext, MonitorParts};
 use vigie::store::{Page, ResultFilter, Results, SqliteSettings, SqliteStore};
 use vigie::syntax::source::Node;
 use vigie::telemetry::Metrics;
@@ -39,7 +40,7 @@ pub struct Process {
     ingestor: Arc<Ingestor>,
     pub outposts: Vec<Outpost>,
     pub planner: Arc<LocalPlanner>,
-    pub fleet: Fleet,
+    pub monitors: MonitorContext,
     pub clock: Arc<FakeClock>,
     pub metrics: Arc<Metrics>,
 }
@@ -95,7 +96,7 @@ impl Process {
             clock: clock.clone(),
             probes: ProbeSettings::default(),
         }));
-        let fleet = Fleet::new(FleetParts {
+        let monitors = MonitorContext::new(MonitorParts {
             ledger: store.clone(),
             roster: Arc::new(Roster::default()),
             directory,
@@ -103,7 +104,7 @@ impl Process {
             vault: Arc::new(Keyring::ephemeral()),
             clock: clock.clone(),
         });
-        Self { folder, store, ingestor, outposts, planner, fleet, clock, metrics }
+        Self { folder, store, ingestor, outposts, planner, monitors, clock, metrics }
     }
 
     pub async fn create(&self, port: u16, more: serde_json::Value) -> MonitorId {
@@ -111,7 +112,8 @@ impl Process {
             "billing_plancode": "p", "name": "shop", "hostname": "127.0.0.1", "port": port, "interval": 1,
         });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let made = self.fleet.create(&admin(), MonitorType::Tcp, Form::V3, &Node::from(body)).await;
+        let made =
+            monitors::create(&self.monitors, &admin(), MonitorType::Tcp, Form::V3, &Node::from(body)).await;
         MonitorId(made.unwrap().id)
     }
 

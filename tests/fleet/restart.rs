@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType};
 use vigie::schema::intake::Form;
+use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, admin};
@@ -18,11 +19,13 @@ async fn a_restart_gives_the_same_monitors_secrets_included() {
     };
     let steps = json!({"billing_plancode": "p", "name": "steps", "api_steps": [step("one", json!("1")), step("two", json!("2"))]});
     let made =
-        kit.fleet.create(&admin(), MonitorType::WebsiteApi, Form::V3, &Node::from(steps)).await.unwrap();
+        monitors::create(&kit.monitors, &admin(), MonitorType::WebsiteApi, Form::V3, &Node::from(steps))
+            .await
+            .unwrap();
     kit.patch(id, json!({"note": "later"})).await.unwrap();
     let before = [kit.monitor(id), kit.monitor(MonitorId(made.id))];
     let kit = kit.restarted().await;
-    assert_eq!(kit.fleet.roster().len(), 2);
+    assert_eq!(kit.monitors.roster().len(), 2);
     assert_eq!([kit.monitor(id), kit.monitor(MonitorId(made.id))], before);
 }
 

@@ -6,6 +6,7 @@ use serde_json::json;
 use vigie::clock::Clock;
 use vigie::domain::{MonitorId, Revision, Timestamp};
 use vigie::service::Refusal;
+use vigie::service::monitors;
 
 use crate::fleet::kit::{Kit, NOON, admin};
 
@@ -13,7 +14,7 @@ use crate::fleet::kit::{Kit, NOON, admin};
 async fn pass(kit: &Kit, seconds: u64) {
     kit.clock.advance(Duration::from_secs(seconds));
     *kit.notes.now.lock().unwrap() = kit.clock.now();
-    kit.fleet.wake(kit.clock.now()).await;
+    monitors::end_pauses(&kit.monitors, kit.clock.now()).await;
 }
 
 fn is_planned(kit: &Kit, id: MonitorId) -> bool {
@@ -24,7 +25,8 @@ fn is_planned(kit: &Kit, id: MonitorId) -> bool {
 async fn a_rest_takes_a_monitor_out_until_it_is_over() {
     let kit = Kit::new();
     let (id, other) = (kit.made(json!({})).await, kit.made(json!({})).await);
-    let saved = kit.fleet.pause(&admin(), id, Timestamp::from_seconds(NOON + 60)).await.unwrap();
+    let saved =
+        monitors::pause(&kit.monitors, &admin(), id, Timestamp::from_seconds(NOON + 60)).await.unwrap();
     assert_eq!(saved.revision, 2);
     assert!(!is_planned(&kit, id) && is_planned(&kit, other));
     kit.patch(id, json!({"note": "edited at rest"})).await.unwrap();
@@ -45,7 +47,9 @@ async fn a_longer_rest_counts_and_a_shorter_one_too() {
     let (longer, shorter) = (kit.made(json!({})).await, kit.made(json!({})).await);
     for (id, first, second) in [(longer, 60, 120), (shorter, 120, 60)] {
         for after in [first, second] {
-            kit.fleet.pause(&admin(), id, Timestamp::from_seconds(NOON + after)).await.unwrap();
+            monitors::pause(&kit.monitors, &admin(), id, Timestamp::from_seconds(NOON + after))
+                .await
+                .unwrap();
         }
     }
     pass(&kit, 60).await;
@@ -58,11 +62,11 @@ async fn a_longer_rest_counts_and_a_shorter_one_too() {
 async fn a_rest_ends_early_and_only_once() {
     let kit = Kit::new();
     let id = kit.made(json!({})).await;
-    kit.fleet.pause(&admin(), id, Timestamp::from_seconds(NOON + 3600)).await.unwrap();
+    monitors::pause(&kit.monitors, &admin(), id, Timestamp::from_seconds(NOON + 3600)).await.unwrap();
     pass(&kit, 10).await;
-    let resumed = kit.fleet.resume(&admin(), id).await.unwrap();
+    let resumed = monitors::resume(&kit.monitors, &admin(), id).await.unwrap();
     assert_eq!((resumed.revision, is_planned(&kit, id)), (3, true));
-    assert_eq!(kit.fleet.resume(&admin(), id).await.unwrap().revision, 3);
+    assert_eq!(monitors::resume(&kit.monitors, &admin(), id).await.unwrap().revision, 3);
     let end = kit.monitor(id).trail.paused_until;
     assert_eq!(
         end,
@@ -75,7 +79,7 @@ async fn a_rest_ends_early_and_only_once() {
 async fn a_rest_goes_on_over_a_restart() {
     let kit = Kit::new();
     let id = kit.made(json!({})).await;
-    kit.fleet.pause(&admin(), id, Timestamp::from_seconds(NOON + 60)).await.unwrap();
+    monitors::pause(&kit.monitors, &admin(), id, Timestamp::from_seconds(NOON + 60)).await.unwrap();
     let kit = kit.restarted().await;
     assert!(!kit.monitor(id).is_planned(kit.clock.now()));
     pass(&kit, 60).await;
@@ -86,6 +90,6 @@ async fn a_rest_goes_on_over_a_restart() {
 async fn a_rest_lies_ahead() {
     let kit = Kit::new();
     let id = kit.made(json!({})).await;
-    let past = kit.fleet.pause(&admin(), id, Timestamp::from_seconds(NOON)).await;
+    let past = monitors::pause(&kit.monitors, &admin(), id, Timestamp::from_seconds(NOON)).await;
     assert!(matches!(past, Err(Refusal::Faults(faults)) if faults[0].path == "until"));
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use vigie::domain::{CustomerId, MonitorId, MonitorType, RecordKind, Role, Timestamp};
 use vigie::schema::intake::Form;
 use vigie::schema::table;
+use vigie::service::monitors;
 use vigie::store::{Ledger, NewRecord, Write};
 use vigie::syntax::source::Node;
 
@@ -99,7 +100,9 @@ async fn a_script_has_a_history() {
     let script = r#"<script version="1" name="s"><step name="one"><open url="http://a/"/></step></script>"#;
     let body = json!({"billing_plancode": "p", "name": "b", "script": script});
     let made =
-        kit.fleet.create(&admin(), MonitorType::BrowserScript, Form::V3, &Node::from(body)).await.unwrap();
+        monitors::create(&kit.monitors, &admin(), MonitorType::BrowserScript, Form::V3, &Node::from(body))
+            .await
+            .unwrap();
     let id = MonitorId(made.id);
     kit.clock.advance(std::time::Duration::from_secs(90));
     kit.patch(id, json!({"note": "x"})).await.unwrap();
@@ -139,12 +142,12 @@ async fn a_page_far_down_a_long_list_takes_little() {
     let id = kit.made(json!({})).await;
     let one = kit.monitor(id);
     let many = (1..=100_000).map(|n| vigie::schema::Monitor { id: MonitorId(1_000_000 + n), ..one.clone() });
-    kit.fleet.roster().change(many.collect(), &[]);
+    kit.monitors.roster().change(many.collect(), &[]);
     let mine = |monitor: &vigie::schema::Monitor| monitor.customer == CustomerId(1);
     let began = Instant::now();
-    let (count, from) = kit.fleet.roster().count(99_900, mine);
-    let page = kit.fleet.roster().from(from.unwrap(), 100, mine);
-    let shown = kit.fleet.show(&admin(), &page).await.unwrap();
+    let (count, from) = kit.monitors.roster().count(99_900, mine);
+    let page = kit.monitors.roster().from(from.unwrap(), 100, mine);
+    let shown = monitors::show(&kit.monitors, &admin(), &page).await.unwrap();
     let took = began.elapsed();
     assert_eq!((count, shown.len()), (100_001, 100));
     // A debug build on a busy machine; measured 12 ms there.

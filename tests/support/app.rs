@@ -23,9 +23,10 @@ use vigie::domain::{
 };
 use vigie::pipeline::{Agent, PlanError, Planned, Planner};
 use vigie::schema::Monitor;
+use vigie::service::monitors;
 use vigie::service::{
-    Accounts, Alerting, AlertingParts, Fleet, FleetParts, LastRuns, NoWatchman, ResourceParts, Resources,
-    TrialParts, Trials, View,
+    Accounts, Alerting, AlertingParts, LastRuns, MonitorContext, MonitorParts, NoWatchman, ResourceParts,
+    Resources, TrialParts, Trials, View,
 };
 use vigie::store::{
     Ledger, MonitorState, NewRecord, SqliteSettings, SqliteStore, Synchronous, Token, TokenKind, Tokens,
@@ -91,7 +92,7 @@ impl App {
         let directory = Arc::new(Directory::new(Arc::clone(&ledger), common()));
         let vault = Arc::new(Keyring::read_or_create(&folder.path().join("vigie.key")).unwrap());
         let timer: Arc<dyn Clock> = clock.clone();
-        let fleet = Fleet::new(FleetParts {
+        let monitors = MonitorContext::new(MonitorParts {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
             directory: Arc::clone(&directory),
@@ -99,8 +100,8 @@ impl App {
             vault: Arc::clone(&vault),
             clock: Arc::clone(&timer),
         });
-        let fleet = Arc::new(fleet.informed_by(planner.clone()));
-        roster.replace(fleet.load().await.unwrap());
+        let monitors = Arc::new(monitors.with_last_runs(planner.clone()));
+        roster.replace(monitors::load(&monitors).await.unwrap());
         let resources = Arc::new(Resources::new(ResourceParts {
             ledger: Arc::clone(&ledger),
             roster: Arc::clone(&roster),
@@ -129,7 +130,8 @@ impl App {
         let tokens: Arc<dyn Tokens> = store.clone();
         let accounts = Arc::new(Accounts::new(ledger, tokens, Arc::clone(&timer)));
         let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), common().locations));
-        let state = ApiState { accounts, fleet, resources, directory, alerting, trials, view, clock: timer };
+        let state =
+            ApiState { accounts, monitors, resources, directory, alerting, trials, view, clock: timer };
         let router = v3::router(state.clone());
         Self { state, router, store, planner, clock, roster, folder }
     }

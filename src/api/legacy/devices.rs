@@ -12,7 +12,8 @@ use super::filter::Filter;
 use crate::api::list::piece;
 use crate::domain::MonitorId;
 use crate::schema::{Monitor, legacy};
-use crate::service::{Caller, Fleet, Refusal};
+use crate::service::monitors;
+use crate::service::{Caller, MonitorContext, Refusal};
 
 /// Monitors in one piece at most.
 const STEP: usize = 100;
@@ -20,8 +21,8 @@ const STEP: usize = 100;
 const STEP_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) async fn list(call: Call) -> Result<Done, Fault> {
-    let filter = Filter::read(call.request.uri(), &call.caller, call.state.fleet.roster())?;
-    let walk = Walk { fleet: call.state.fleet, caller: call.caller, filter, next: Some(MonitorId(0)) };
+    let filter = Filter::read(call.request.uri(), &call.caller, call.state.monitors.roster())?;
+    let walk = Walk { monitors: call.state.monitors, caller: call.caller, filter, next: Some(MonitorId(0)) };
     // The first piece before the head of the answer: what fails here has a status of its own.
     let (begun, walk) = walk.step().await?;
     let rest = stream::try_unfold(walk, |walk| async move {
@@ -35,7 +36,7 @@ pub(super) async fn list(call: Call) -> Result<Done, Fault> {
 
 /// Goes through the roster by id. Monitors that come or go meanwhile do not shift the others.
 struct Walk {
-    fleet: Arc<Fleet>,
+    monitors: Arc<MonitorContext>,
     caller: Caller,
     filter: Filter,
     /// From which id on; `None` after the last.
@@ -46,13 +47,13 @@ impl Walk {
     async fn step(mut self) -> Result<(Vec<u8>, Self), Refusal> {
         let Some(from) = self.next.take() else { return Ok((Vec::new(), self)) };
         let fits = |monitor: &Monitor| monitor.customer == self.caller.customer && self.filter.fits(monitor);
-        let mut monitors = self.fleet.roster().from(from, STEP, fits);
+        let mut monitors = self.monitors.roster().from(from, STEP, fits);
         let found = monitors.len();
         monitors.truncate(bearable(&monitors));
         if found == STEP || monitors.len() < found {
             self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
         }
-        let shown = self.fleet.show(&self.caller, &monitors).await?;
+        let shown = monitors::show(&self.monitors, &self.caller, &monitors).await?;
         let records = monitors.iter().zip(shown).map(|(monitor, mut object)| {
             if !self.filter.scripts {
                 object.shift_remove("script");

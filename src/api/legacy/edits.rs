@@ -9,6 +9,7 @@ use crate::api::path::number;
 use crate::domain::MonitorId;
 use crate::schema::intake::Form;
 use crate::schema::legacy;
+use crate::service::monitors;
 
 /// Makes a monitor (interface.md 4.1).
 pub(super) async fn create(call: Call) -> Result<Done, Fault> {
@@ -17,7 +18,7 @@ pub(super) async fn create(call: Call) -> Result<Done, Fault> {
     if let Some(field) = legacy::missing(kind, &body) {
         return Err(Fault::missing(field));
     }
-    let saved = call.state.fleet.create(&call.caller, kind, Form::Legacy, &body).await?;
+    let saved = monitors::create(&call.state.monitors, &call.caller, kind, Form::Legacy, &body).await?;
     Ok(made(saved.id))
 }
 
@@ -25,20 +26,21 @@ pub(super) async fn create(call: Call) -> Result<Done, Fault> {
 pub(super) async fn change(call: Call, id: String) -> Result<Done, Fault> {
     let id = known(&call, &id)?;
     let body = body(call.request).await?;
-    let saved = call.state.fleet.patch(&call.caller, id, None, Form::Legacy, &body, None).await?;
+    let saved =
+        monitors::patch(&call.state.monitors, &call.caller, id, None, Form::Legacy, &body, None).await?;
     Ok(made(saved.id))
 }
 
 /// Removes a monitor; answers as to a create.
 pub(super) async fn remove(call: Call, id: String) -> Result<Done, Fault> {
     let id = known(&call, &id)?;
-    call.state.fleet.delete(&call.caller, id, None).await?;
+    monitors::delete(&call.state.monitors, &call.caller, id, None).await?;
     Ok(made(id.0))
 }
 
 fn known(call: &Call, id: &str) -> Result<MonitorId, Fault> {
     let id = number(id).map(MonitorId).ok_or_else(Fault::device)?;
-    one(id, &call.caller, call.state.fleet.roster()).map(|monitor| monitor.id)
+    one(id, &call.caller, call.state.monitors.roster()).map(|monitor| monitor.id)
 }
 
 fn made(id: i64) -> Done {

@@ -16,6 +16,7 @@ use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table::Table;
 use crate::schema::table::account::{MONITOR_BULK_EDIT, PASSWORD_BULK_EDIT, SCRIPT_BULK_EDIT};
 use crate::schema::table::orders::{APPLY, APPLY_ANSWER, EDITED};
+use crate::service::monitors;
 use crate::service::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
 use crate::syntax::source::{Node, NodeValue};
 use crate::syntax::{FieldFault, Rule, nearest, shown};
@@ -57,7 +58,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                let warnings = state.fleet.bulk_edit(&caller, &body).await?;
+                let warnings = monitors::bulk_edit(&state.monitors, &caller, &body).await?;
                 Ok::<_, ApiError>(edited(&body, warnings))
             },
         )
@@ -66,7 +67,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                let warnings = state.fleet.bulk_edit_passwords(&caller, &body).await?;
+                let warnings = monitors::bulk_edit_passwords(&state.monitors, &caller, &body).await?;
                 Ok::<_, ApiError>(edited(&body, warnings))
             },
         )
@@ -75,7 +76,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
             async |State(state): State<ApiState>,
                    Extension(caller): Extension<Caller>,
                    JsonBody(body): JsonBody| {
-                let warnings = state.fleet.bulk_edit_scripts(&caller, &body).await?;
+                let warnings = monitors::bulk_edit_scripts(&state.monitors, &caller, &body).await?;
                 Ok::<_, ApiError>(edited(&body, warnings))
             },
         )
@@ -106,7 +107,7 @@ async fn bring_in_line(
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
     let (wanted, options) = read(body)?;
-    let changes = state.fleet.apply(&caller, wanted, options).await?;
+    let changes = monitors::apply(&state.monitors, &caller, wanted, options).await?;
     let changes: Vec<Value> = changes.into_iter().map(change).collect();
     Ok(Json(json!({"changes": changes})))
 }

@@ -21,6 +21,7 @@ use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table;
 use crate::schema::table::account::MONITOR_CLONE;
 use crate::schema::table::orders::PAUSE;
+use crate::service::monitors;
 use crate::service::{Caller, Refusal};
 use crate::syntax::source::Node;
 use crate::syntax::{FieldFault, Rule};
@@ -108,7 +109,7 @@ fn of_type(routes: Routes, words: &Words) -> Routes {
     let make = async move |State(state): State<ApiState>,
                            Extension(caller): Extension<Caller>,
                            JsonBody(body): JsonBody| {
-        let saved = state.fleet.create(&caller, kind, Form::V3, &body).await?;
+        let saved = monitors::create(&state.monitors, &caller, kind, Form::V3, &body).await?;
         Ok::<_, ApiError>(etag::saved(saved))
     };
     let change = async move |State(state): State<ApiState>,
@@ -117,7 +118,9 @@ fn of_type(routes: Routes, words: &Words) -> Routes {
                              headers: HeaderMap,
                              JsonBody(body): JsonBody| {
         let seen = etag::if_match(&headers)?;
-        let saved = state.fleet.patch(&caller, MonitorId(id), Some(kind), Form::V3, &body, seen).await?;
+        let saved =
+            monitors::patch(&state.monitors, &caller, MonitorId(id), Some(kind), Form::V3, &body, seen)
+                .await?;
         Ok::<_, ApiError>(etag::saved(saved))
     };
     routes.on_large(create, make).on_large(edit, change)
@@ -147,7 +150,7 @@ fn conversion(routes: Routes, kind: MonitorType) -> Routes {
                               Id(id): Id,
                               headers: HeaderMap| {
         let seen = etag::if_match(&headers)?;
-        let saved = state.fleet.convert_api(&caller, MonitorId(id), kind, seen).await?;
+        let saved = monitors::convert_api(&state.monitors, &caller, MonitorId(id), kind, seen).await?;
         Ok::<_, ApiError>(etag::saved(saved))
     };
     routes.on(operation, convert)
@@ -160,7 +163,7 @@ async fn remove(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let seen = etag::if_match(&headers)?;
-    state.fleet.delete(&caller, MonitorId(id), seen).await?;
+    monitors::delete(&state.monitors, &caller, MonitorId(id), seen).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -170,7 +173,7 @@ async fn clone(
     Id(id): Id,
     OptionalBody(body): OptionalBody,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved(state.fleet.copy(&caller, MonitorId(id), &body).await?))
+    Ok(etag::saved(monitors::copy(&state.monitors, &caller, MonitorId(id), &body).await?))
 }
 
 async fn rest(
@@ -181,7 +184,7 @@ async fn rest(
 ) -> Result<Response, ApiError> {
     let facts = state.directory.facts(caller.customer).await?;
     let until = until(&body, &facts.time_zone)?;
-    Ok(etag::saved(state.fleet.pause(&caller, MonitorId(id), until).await?))
+    Ok(etag::saved(monitors::pause(&state.monitors, &caller, MonitorId(id), until).await?))
 }
 
 fn until(body: &Node, zone: &TimeZone) -> Result<Timestamp, Refusal> {
@@ -200,7 +203,7 @@ async fn end_rest(
     Extension(caller): Extension<Caller>,
     Id(id): Id,
 ) -> Result<Response, ApiError> {
-    Ok(etag::saved(state.fleet.resume(&caller, MonitorId(id)).await?))
+    Ok(etag::saved(monitors::resume(&state.monitors, &caller, MonitorId(id)).await?))
 }
 
 #[cfg(test)]

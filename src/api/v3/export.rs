@@ -65,7 +65,7 @@ async fn all(
     let kinds = query.many("type", rule, MonitorType::from_name);
     query.finish()?;
     let walk =
-        Walk { roster: Arc::clone(state.fleet.roster()), customer: caller.customer, kinds, next: None };
+        Walk { roster: Arc::clone(state.monitors.roster()), customer: caller.customer, kinds, next: None };
     let pieces = stream::unfold(Some(walk), |walk| async move {
         let mut walk = walk?;
         let begins = walk.next.is_none();

@@ -20,7 +20,8 @@ use crate::api::{etag, list};
 use crate::domain::{MonitorId, MonitorType, Right};
 use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, table};
-use crate::service::{Caller, Fleet, Refusal};
+use crate::service::monitors;
+use crate::service::{Caller, MonitorContext, Refusal};
 
 /// How many monitors are shown and sent at a time.
 const STEP: usize = 100;
@@ -83,8 +84,8 @@ async fn all(
     let (window, select) = (query.window(), query.select());
     query.finish()?;
     let (count, first) =
-        state.fleet.roster().count(window.offset.unwrap_or(0), |monitor| filter.fits(monitor));
-    let walk = Walk::new(state.fleet, filter, select, scripts.unwrap_or(false), first, window);
+        state.monitors.roster().count(window.offset.unwrap_or(0), |monitor| filter.fits(monitor));
+    let walk = Walk::new(state.monitors, filter, select, scripts.unwrap_or(false), first, window);
     // The first step before the head of the answer: what fails here has a status of its own.
     let (begun, walk) = walk.step().await?;
     let rest = stream::try_unfold((Some(begun), walk), |(begun, walk)| async move {
@@ -105,7 +106,8 @@ async fn one(
     Extension(caller): Extension<Caller>,
     Id(id): Id,
 ) -> Result<Response, ApiError> {
-    let (revision, shown) = state.fleet.show_one(&caller, id).await?.ok_or_else(ApiError::not_found)?;
+    let (revision, shown) =
+        monitors::show_one(&state.monitors, &caller, id).await?.ok_or_else(ApiError::not_found)?;
     Ok(etag::tagged(revision, &shown))
 }
 
@@ -141,7 +143,7 @@ impl Filter {
 
 /// Goes through the roster by id. Monitors that come or go meanwhile do not shift the others.
 struct Walk {
-    fleet: Arc<Fleet>,
+    monitors: Arc<MonitorContext>,
     filter: Filter,
     select: Select,
     scripts: bool,
@@ -151,28 +153,28 @@ struct Walk {
 
 impl Walk {
     fn new(
-        fleet: Arc<Fleet>,
+        monitors: Arc<MonitorContext>,
         filter: Filter,
         select: Select,
         scripts: bool,
         next: Option<MonitorId>,
         window: Window,
     ) -> Self {
-        Self { fleet, filter, select, scripts, next, left: window.limit.unwrap_or(u64::MAX) }
+        Self { monitors, filter, select, scripts, next, left: window.limit.unwrap_or(u64::MAX) }
     }
 
     /// The next monitors as a piece of the list; `next` is `None` after the last ones.
     async fn step(mut self) -> Result<(Vec<u8>, Self), Refusal> {
         let most = usize::try_from(self.left).unwrap_or(STEP).min(STEP);
         let Some(from) = self.next.take().filter(|_| most > 0) else { return Ok((Vec::new(), self)) };
-        let mut monitors = self.fleet.roster().from(from, most, |monitor| self.filter.fits(monitor));
+        let mut monitors = self.monitors.roster().from(from, most, |monitor| self.filter.fits(monitor));
         let found = monitors.len();
         monitors.truncate(bearable(&monitors));
         self.left = self.left.saturating_sub(monitors.len() as u64);
         if found == most || monitors.len() < found {
             self.next = monitors.last().map(|last| MonitorId(last.id.0.saturating_add(1)));
         }
-        let mut shown = self.fleet.show(&self.filter.account, &monitors).await?;
+        let mut shown = monitors::show(&self.monitors, &self.filter.account, &monitors).await?;
         for object in &mut shown {
             self.narrow(object);
         }

@@ -135,7 +135,7 @@ async fn get(
             && (ids.is_empty() || ids.contains(&monitor.id))
     };
     let facts = state.directory.facts(customer).await?;
-    let (count, first) = state.fleet.roster().count(window.offset.unwrap_or(0), &fits);
+    let (count, first) = state.monitors.roster().count(window.offset.unwrap_or(0), &fits);
     let left = window.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let walk = Walk { state, facts, fits, next: first, left };
     // The first step before the head of the answer: what fails here has a status of its own.
@@ -164,7 +164,7 @@ impl<F: Fn(&Monitor) -> bool> Walk<F> {
         let most = self.left.min(STEP);
         let from = self.next.take().filter(|_| most > 0);
         let Some(from) = from else { return Ok((Vec::new(), self)) };
-        let monitors = self.state.fleet.roster().from(from, most, &self.fits);
+        let monitors = self.state.monitors.roster().from(from, most, &self.fits);
         self.left -= monitors.len();
         if monitors.len() == most && self.left > 0 {
             self.next = monitors.last().map(|last| MonitorId(last.id.0 + 1));

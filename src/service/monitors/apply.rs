@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::context::MonitorContext;
 use super::differences::{after_create, before_delete, between};
-use super::fleet::Fleet;
 use super::many::Blame;
-use super::save::{Scene, Step};
+use super::save::save_all;
+use super::step::Step;
+use super::validation::ValidationContext;
 use crate::domain::{CustomerId, MonitorId, MonitorType};
 use crate::schema::accept::create_with;
 use crate::schema::intake::{Form, SecretAt};
@@ -61,45 +63,42 @@ pub struct AppliedChange {
     pub warnings: Vec<String>,
 }
 
-impl Fleet {
-    /// `vigie apply`: brings the applied monitors of the caller's account in line with `wanted`, or only says
-    /// what it would do. All or nothing.
-    ///
-    /// Each of `wanted` is the whole monitor: what it does not set has its default. A key that an earlier apply
-    /// made stays with its monitor; the key `api-7` takes over monitor 7, when an API made that. `prune` removes
-    /// what an earlier apply made or took over and `wanted` does not have. The answer has the changes in the
-    /// order of `wanted`, and the removed ones behind them.
-    ///
-    /// # Errors
-    /// [`Refusal::Forbidden`] for a role that may not edit; [`Refusal::Faults`] with every fault of every
-    /// monitor, masked secrets among them; and as the store's.
-    pub async fn apply(
-        &self,
-        caller: &Caller,
-        wanted: Vec<Applied>,
-        options: ApplyOptions,
-    ) -> Result<Vec<AppliedChange>, Refusal> {
-        let _turn = self.alone().await;
-        let scene = self.scene(caller).await?;
-        let customer = caller.customer;
-        let all = self.parts.roster.from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
-        let judged =
-            tokio::task::spawn_blocking(move || judged(customer, &scene, &wanted, all, options.prune));
-        let stopped = |_| Refusal::Unavailable("the server is shutting down".to_owned());
-        let verdicts = judged.await.map_err(stopped)??;
-        let (steps, mut changes): (Vec<_>, Vec<_>) =
-            verdicts.into_iter().map(|verdict| (verdict.step, verdict.change)).unzip();
-        if options.dry_run {
-            return Ok(changes);
-        }
-        let (places, steps): (Vec<usize>, Vec<Step>) =
-            steps.into_iter().enumerate().filter_map(|(place, step)| Some((place, step?))).unzip();
-        let saved = self.save_all(caller, steps).await?;
-        for (place, monitor) in places.into_iter().zip(saved) {
-            changes[place].id = Some(monitor.id);
-        }
-        Ok(changes)
+/// `vigie apply`: brings the applied monitors of the caller's account in line with `wanted`, or only says
+/// what it would do. All or nothing.
+///
+/// Each of `wanted` is the whole monitor: what it does not set has its default. A key that an earlier apply
+/// made stays with its monitor; the key `api-7` takes over monitor 7, when an API made that. `prune` removes
+/// what an earlier apply made or took over and `wanted` does not have. The answer has the changes in the
+/// order of `wanted`, and the removed ones behind them.
+///
+/// # Errors
+/// [`Refusal::Forbidden`] for a role that may not edit; [`Refusal::Faults`] with every fault of every
+/// monitor, masked secrets among them; and as the store's.
+pub async fn apply(
+    context: &MonitorContext,
+    caller: &Caller,
+    wanted: Vec<Applied>,
+    options: ApplyOptions,
+) -> Result<Vec<AppliedChange>, Refusal> {
+    let _turn = context.alone().await;
+    let scene = ValidationContext::new(context, caller).await?;
+    let customer = caller.customer;
+    let all = context.parts.roster.from(MonitorId(0), usize::MAX, |monitor| monitor.customer == customer);
+    let judged = tokio::task::spawn_blocking(move || judged(customer, &scene, &wanted, all, options.prune));
+    let stopped = |_| Refusal::Unavailable("the server is shutting down".to_owned());
+    let verdicts = judged.await.map_err(stopped)??;
+    let (steps, mut changes): (Vec<_>, Vec<_>) =
+        verdicts.into_iter().map(|verdict| (verdict.step, verdict.change)).unzip();
+    if options.dry_run {
+        return Ok(changes);
     }
+    let (places, steps): (Vec<usize>, Vec<Step>) =
+        steps.into_iter().enumerate().filter_map(|(place, step)| Some((place, step?))).unzip();
+    let saved = save_all(context, caller, steps).await?;
+    for (place, monitor) in places.into_iter().zip(saved) {
+        changes[place].id = Some(monitor.id);
+    }
+    Ok(changes)
 }
 
 /// What is to become of one monitor.
@@ -138,7 +137,7 @@ impl Present {
 
 fn judged(
     customer: CustomerId,
-    scene: &Scene,
+    scene: &ValidationContext,
     wanted: &[Applied],
     all: Vec<Monitor>,
     prune: bool,

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::fleet::Fleet;
-use super::many::{called, fields};
+use super::context::MonitorContext;
+use super::many::{Blame, called, change_many, fields};
+use super::validation::ValidationContext;
 use crate::catalog::AccountFacts;
 use crate::schema::intake::Form;
 use crate::schema::table::account::MONITOR_BULK_EDIT;
@@ -16,40 +17,42 @@ use crate::syntax::source::{Node, NodeValue};
 /// Fields of the body that are not the monitors'.
 const OUTER: [&str; 2] = ["monitors", "update_locations_action"];
 
-impl Fleet {
-    /// Monitor bulk edit (interface.md 2.5): all or nothing. The required fields are set in every monitor, the
-    /// others where the body has them. `locations` replaces the monitor's own, or with `append` goes behind
-    /// those that it uses now, its own or else the account's. A number that stands twice counts once. Answers
-    /// the warnings.
-    ///
-    /// # Errors
-    /// [`Refusal::Forbidden`] for a role that may not edit, an id that is not the account's, or a file's
-    /// monitor; [`Refusal::Faults`] for what is wrong with the body, or naming the monitors that may not have
-    /// one of the values; and as the store's.
-    pub async fn bulk_edit(&self, caller: &Caller, body: &Node) -> Result<Vec<String>, Refusal> {
-        let fields = fields(&MONITOR_BULK_EDIT, body)?;
-        let append = fields.get("update_locations_action") == Some(&json!("append"));
-        let kept = |name: &str| !(OUTER.contains(&name) || append && name == "locations");
-        let entries = body.entries().iter().filter(|(key, _)| kept(&key.name)).cloned().collect();
-        let shared = Node { value: NodeValue::Map(entries), place: body.place };
-        let change =
-            move |old: &Monitor, fields: &Map<String, Value>, scene: &super::save::Scene, blame: &mut _| {
-                let patched = match fields.get("locations").and_then(Value::as_array) {
-                    Some(more) if append && !more.is_empty() => {
-                        &with_locations(&shared, appended(old, scene.facts(), more))
-                    }
-                    _ => &shared,
-                };
-                match accept::patch(&old.document, Form::V3, patched, &scene.around()) {
-                    Ok(accepted) => Some(accepted),
-                    Err(faults) => {
-                        super::many::Blame::add(blame, &called(old.id), faults);
-                        None
-                    }
+/// Monitor bulk edit (interface.md 2.5): all or nothing. The required fields are set in every monitor, the
+/// others where the body has them. `locations` replaces the monitor's own, or with `append` goes behind
+/// those that it uses now, its own or else the account's. A number that stands twice counts once. Answers
+/// the warnings.
+///
+/// # Errors
+/// [`Refusal::Forbidden`] for a role that may not edit, an id that is not the account's, or a file's
+/// monitor; [`Refusal::Faults`] for what is wrong with the body, or naming the monitors that may not have
+/// one of the values; and as the store's.
+pub async fn bulk_edit(
+    context: &MonitorContext,
+    caller: &Caller,
+    body: &Node,
+) -> Result<Vec<String>, Refusal> {
+    let fields = fields(&MONITOR_BULK_EDIT, body)?;
+    let append = fields.get("update_locations_action") == Some(&json!("append"));
+    let kept = |name: &str| !(OUTER.contains(&name) || append && name == "locations");
+    let entries = body.entries().iter().filter(|(key, _)| kept(&key.name)).cloned().collect();
+    let shared = Node { value: NodeValue::Map(entries), place: body.place };
+    let change =
+        move |old: &Monitor, fields: &Map<String, Value>, scene: &ValidationContext, blame: &mut Blame| {
+            let patched = match fields.get("locations").and_then(Value::as_array) {
+                Some(more) if append && !more.is_empty() => {
+                    &with_locations(&shared, appended(old, scene.facts(), more))
                 }
+                _ => &shared,
             };
-        self.change_many(caller, "bulk-edit", fields, change).await
-    }
+            match accept::patch(&old.document, Form::V3, patched, &scene.around()) {
+                Ok(accepted) => Some(accepted),
+                Err(faults) => {
+                    blame.add(&called(old.id), faults);
+                    None
+                }
+            }
+        };
+    change_many(context, caller, "bulk-edit", fields, change).await
 }
 
 /// The locations that `monitor` uses now, and those of `more` that are not among them.

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::create::saved;
-use super::fleet::Fleet;
+use super::access::own;
+use super::context::MonitorContext;
 use super::many::fields;
-use super::save::Step;
+use super::save::{save_all, saved};
+use super::step::Step;
+use super::validation::ValidationContext;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::intake::Form;
 use crate::schema::table::account::MONITOR_CLONE;
@@ -19,58 +21,66 @@ use crate::syntax::source::Node;
 /// Characters of a name (interface.md 8).
 const MOST_NAME: usize = 255;
 
-impl Fleet {
-    /// Copies one under another name, `Copy of …` when the body has none. All but its id, its trail, its rest,
-    /// its blackouts and its agreement is copied, performance alerts and secrets too; the copy of a file's monitor is none of the file's. It is
-    /// judged as if it were new, so that what is gone meanwhile, such as a location, is told.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::Forbidden`] for a role that may not edit, [`Refusal::Faults`], and as
-    /// the store's.
-    pub async fn copy(&self, caller: &Caller, id: MonitorId, body: &Node) -> Result<Saved, Refusal> {
-        let _turn = self.beside().await;
-        let scene = self.scene(caller).await?;
-        let old = self.own(caller, id)?;
-        let fields = fields(&MONITOR_CLONE, body)?;
-        let name = match fields.get("name").and_then(Value::as_str) {
-            Some(name) => name.to_owned(),
-            None => format!("Copy of {}", old.name()).chars().take(MOST_NAME).collect(),
-        };
-        let named = Node::from(json!({"name": name}));
-        let accepted = accept::patch(&old.document, Form::V3, &named, &scene.around())?;
-        let document = Arc::new(accepted.document);
-        let made =
-            self.save_all(caller, vec![Step::New { action: "clone", origin: Origin::Api, document }]).await?;
-        if let Some(copy) = made.first() {
-            self.copy_alerts(caller, id, copy.id).await?;
-        }
-        saved(&made, accepted.warnings)
+/// Copies one under another name, `Copy of …` when the body has none. All but its id, its trail, its rest,
+/// its blackouts and its agreement is copied, performance alerts and secrets too; the copy of a file's monitor is none of the file's. It is
+/// judged as if it were new, so that what is gone meanwhile, such as a location, is told.
+///
+/// # Errors
+/// [`Refusal::NotFound`], [`Refusal::Forbidden`] for a role that may not edit, [`Refusal::Faults`], and as
+/// the store's.
+pub async fn copy(
+    context: &MonitorContext,
+    caller: &Caller,
+    id: MonitorId,
+    body: &Node,
+) -> Result<Saved, Refusal> {
+    let _turn = context.beside().await;
+    let scene = ValidationContext::new(context, caller).await?;
+    let old = own(&context.parts.roster, caller, id)?;
+    let fields = fields(&MONITOR_CLONE, body)?;
+    let name = match fields.get("name").and_then(Value::as_str) {
+        Some(name) => name.to_owned(),
+        None => format!("Copy of {}", old.name()).chars().take(MOST_NAME).collect(),
+    };
+    let named = Node::from(json!({"name": name}));
+    let accepted = accept::patch(&old.document, Form::V3, &named, &scene.around())?;
+    let document = Arc::new(accepted.document);
+    let made =
+        save_all(context, caller, vec![Step::New { action: "clone", origin: Origin::Api, document }]).await?;
+    if let Some(copy) = made.first() {
+        copy_alerts(context, caller, id, copy.id).await?;
     }
+    saved(&made, accepted.warnings)
+}
 
-    /// Gives `copy` the performance alerts of `id`. On their own: a number that there is not yet cannot be named.
-    async fn copy_alerts(&self, caller: &Caller, id: MonitorId, copy: MonitorId) -> Result<(), Refusal> {
-        let filter = RecordFilter {
-            assoc: vec![id.0],
-            ..RecordFilter::of(RecordKind::PerformanceAlert).within(caller.customer)
-        };
-        let found = self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
-        let now = self.parts.clock.now();
-        let new = |record: Record| {
-            Write::CreateRecord(NewRecord {
-                kind: record.kind,
-                customer: Some(caller.customer),
-                assoc: Some(copy.0),
-                unique: None,
-                created_at: now,
-                created_by: caller.login.to_string(),
-                fields: record.fields,
-                private: None,
-            })
-        };
-        let alerts: Vec<Write> = found.rows.into_iter().map(new).collect();
-        if !alerts.is_empty() {
-            self.parts.ledger.write(alerts, Vec::new()).await?;
-        }
-        Ok(())
+/// Gives `copy` the performance alerts of `id`. On their own: a number that there is not yet cannot be named.
+async fn copy_alerts(
+    context: &MonitorContext,
+    caller: &Caller,
+    id: MonitorId,
+    copy: MonitorId,
+) -> Result<(), Refusal> {
+    let filter = RecordFilter {
+        assoc: vec![id.0],
+        ..RecordFilter::of(RecordKind::PerformanceAlert).within(caller.customer)
+    };
+    let found = context.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
+    let now = context.parts.clock.now();
+    let new = |record: Record| {
+        Write::CreateRecord(NewRecord {
+            kind: record.kind,
+            customer: Some(caller.customer),
+            assoc: Some(copy.0),
+            unique: None,
+            created_at: now,
+            created_by: caller.login.to_string(),
+            fields: record.fields,
+            private: None,
+        })
+    };
+    let alerts: Vec<Write> = found.rows.into_iter().map(new).collect();
+    if !alerts.is_empty() {
+        context.parts.ledger.write(alerts, Vec::new()).await?;
     }
+    Ok(())
 }

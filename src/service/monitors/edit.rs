@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::create::saved;
-use super::fleet::{Fleet, IfMatch};
-use super::save::Step;
+use super::access::{IfMatch, changeable, own};
+use super::context::MonitorContext;
+use super::save::{save_all, saved};
+use super::step::Step;
+use super::validation::ValidationContext;
 use crate::catalog::AccountFacts;
 use crate::domain::{LocationId, MonitorId, MonitorType, Right};
 use crate::schema::intake::Form;
@@ -12,47 +14,51 @@ use crate::schema::{Document, Monitor, Secrets, accept};
 use crate::service::caller::{Caller, Refusal, Saved};
 use crate::syntax::source::Node;
 
-impl Fleet {
-    /// Changes one; `kind`, when given, has to be its type (else 404). Without a change of a value its version
-    /// stays.
-    ///
-    /// # Errors
-    /// [`Refusal::NotFound`], [`Refusal::Forbidden`] for a file's monitor, [`Refusal::Stale`] when it is not
-    /// the version of `if_match`, [`Refusal::Faults`] with every fault of `body`, and as the store's.
-    pub async fn patch(
-        &self,
-        caller: &Caller,
-        id: MonitorId,
-        kind: Option<MonitorType>,
-        form: Form,
-        body: &Node,
-        if_match: IfMatch,
-    ) -> Result<Saved, Refusal> {
-        let _turn = self.alone().await;
-        let scene = self.scene(caller).await?;
-        if kind.is_some_and(|kind| self.own(caller, id).is_ok_and(|there| there.kind() != kind)) {
-            return Err(Refusal::NotFound);
-        }
-        let old = self.changeable(caller, id, if_match)?;
-        let accepted = accept::patch(&old.document, form, body, &scene.around())?;
-        let document = Arc::new(without_echo(&old, accepted.document, body, scene.facts())?);
-        let trail = (*old.trail).clone();
-        let step = Step::Next { action: "change", old: Box::new(old), document, trail, origin: None };
-        let made = self.save_all(caller, vec![step]).await?;
-        saved(&made, accepted.warnings)
+/// Changes one; `kind`, when given, has to be its type (else 404). Without a change of a value its version
+/// stays.
+///
+/// # Errors
+/// [`Refusal::NotFound`], [`Refusal::Forbidden`] for a file's monitor, [`Refusal::Stale`] when it is not
+/// the version of `if_match`, [`Refusal::Faults`] with every fault of `body`, and as the store's.
+pub async fn patch(
+    context: &MonitorContext,
+    caller: &Caller,
+    id: MonitorId,
+    kind: Option<MonitorType>,
+    form: Form,
+    body: &Node,
+    if_match: IfMatch,
+) -> Result<Saved, Refusal> {
+    let _turn = context.alone().await;
+    let scene = ValidationContext::new(context, caller).await?;
+    if kind.is_some_and(|kind| own(&context.parts.roster, caller, id).is_ok_and(|there| there.kind() != kind))
+    {
+        return Err(Refusal::NotFound);
     }
+    let old = changeable(&context.parts.roster, caller, id, if_match)?;
+    let accepted = accept::patch(&old.document, form, body, &scene.around())?;
+    let document = Arc::new(without_echo(&old, accepted.document, body, scene.facts())?);
+    let trail = (*old.trail).clone();
+    let step = Step::Next { action: "change", old: Box::new(old), document, trail, origin: None };
+    let made = save_all(context, caller, vec![step]).await?;
+    saved(&made, accepted.warnings)
+}
 
-    /// Removes one; its results follow retention.
-    ///
-    /// # Errors
-    /// As [`Fleet::patch`].
-    pub async fn delete(&self, caller: &Caller, id: MonitorId, if_match: IfMatch) -> Result<(), Refusal> {
-        caller.require(Right::Edit)?;
-        let _turn = self.alone().await;
-        let old = self.changeable(caller, id, if_match)?;
-        self.save_all(caller, vec![Step::Gone { old: Box::new(old) }]).await?;
-        Ok(())
-    }
+/// Removes one; its results follow retention.
+///
+/// # Errors
+/// As [`patch`].
+pub async fn delete(
+    context: &MonitorContext,
+    caller: &Caller,
+    id: MonitorId,
+    if_match: IfMatch,
+) -> Result<(), Refusal> {
+    caller.require(Right::Edit)?;
+    let _turn = context.alone().await;
+    let old = changeable(&context.parts.roster, caller, id, if_match)?;
+    save_all(context, caller, vec![Step::Gone { old: Box::new(old) }]).await?;
+    Ok(())
 }
 
 /// `document` without what only came back as it was shown: a monitor without its own locations is shown with

@@ -1,42 +1,41 @@
 //! Monitors of the store come into memory at the start.
 
-use super::fleet::Fleet;
+use super::context::MonitorContext;
+use super::pause::note_pauses;
 use super::seal::open;
 use crate::schema::{Monitor, Origin};
 use crate::store::{KeptMonitor, StoreError};
 use crate::vault::VaultError;
 
-impl Fleet {
-    /// Reads all monitors that no file manages from the store into the roster, their secrets opened.
-    ///
-    /// # Errors
-    /// As the store's, and [`StoreError::Unusable`] when the key file lacks the key of a secret.
-    pub async fn load(&self) -> Result<Vec<Monitor>, StoreError> {
-        let kept = self.parts.ledger.kept_monitors().await?;
-        self.take(kept).await
-    }
+/// Reads all monitors that no file manages from the store into the roster, their secrets opened.
+///
+/// # Errors
+/// As the store's, and [`StoreError::Unusable`] when the key file lacks the key of a secret.
+pub async fn load(context: &MonitorContext) -> Result<Vec<Monitor>, StoreError> {
+    let kept = context.parts.ledger.kept_monitors().await?;
+    take(context, kept).await
+}
 
-    /// As [`Fleet::load`], where the store was read already. A monitor whose secrets are damaged is left out,
-    /// neither shown nor run, and the log says so.
-    pub async fn take(&self, kept: Vec<KeptMonitor>) -> Result<Vec<Monitor>, StoreError> {
-        let mut monitors = Vec::new();
-        for kept in kept {
-            let id = kept.monitor.id;
-            if matches!(kept.monitor.origin, Origin::File { .. }) {
-                continue;
+/// As [`load`], where the store was read already. A monitor whose secrets are damaged is left out,
+/// neither shown nor run, and the log says so.
+pub async fn take(context: &MonitorContext, kept: Vec<KeptMonitor>) -> Result<Vec<Monitor>, StoreError> {
+    let mut monitors = Vec::new();
+    for kept in kept {
+        let id = kept.monitor.id;
+        if matches!(kept.monitor.origin, Origin::File { .. }) {
+            continue;
+        }
+        match open(&context.parts.vault, kept) {
+            Ok(monitor) => monitors.push(monitor),
+            Err(error @ (VaultError::UnknownKey(_) | VaultError::KeyFile(_))) => {
+                return Err(StoreError::Unusable(format!("monitor {id}: {error}")));
             }
-            match open(&self.parts.vault, kept) {
-                Ok(monitor) => monitors.push(monitor),
-                Err(error @ (VaultError::UnknownKey(_) | VaultError::KeyFile(_))) => {
-                    return Err(StoreError::Unusable(format!("monitor {id}: {error}")));
-                }
-                Err(error) => {
-                    tracing::error!(monitor_id = %id, error = %error, "a monitor is left out");
-                }
+            Err(error) => {
+                tracing::error!(monitor_id = %id, error = %error, "a monitor is left out");
             }
         }
-        self.rests(&monitors);
-        self.parts.roster.change(monitors.clone(), &[]);
-        Ok(monitors)
     }
+    note_pauses(context, &monitors);
+    context.parts.roster.change(monitors.clone(), &[]);
+    Ok(monitors)
 }

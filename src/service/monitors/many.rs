@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::fleet::{Fleet, open_to_change};
-use super::save::{Scene, Step};
+use super::access::open_to_change;
+use super::context::MonitorContext;
+use super::save::save_all;
+use super::step::Step;
+use super::validation::ValidationContext;
 use crate::domain::{MonitorId, Right};
 use crate::schema::Monitor;
 use crate::schema::accept::Accepted;
@@ -73,65 +76,63 @@ pub(super) fn called(id: MonitorId) -> String {
     format!("monitor `{id}`")
 }
 
-impl Fleet {
-    /// Changes all monitors that `fields` names as `change` says, or none: `change` gives the new document of
-    /// one, or notes what is wrong. It runs where blocking is fine. Answers what their authors should know.
-    ///
-    /// # Errors
-    /// [`Refusal::Forbidden`] for a role that may not edit, and naming an id that is not the account's or a
-    /// file's; [`Refusal::Faults`] naming each monitor that cannot be changed so; and as the store's.
-    pub(super) async fn change_many(
-        &self,
-        caller: &Caller,
-        action: &'static str,
-        fields: Map<String, Value>,
-        mut change: impl FnMut(&Monitor, &Map<String, Value>, &Scene, &mut Blame) -> Option<Accepted>
-        + Send
-        + 'static,
-    ) -> Result<Vec<String>, Refusal> {
-        let _turn = self.alone().await;
-        let scene = self.scene(caller).await?;
-        let olds = self.these(caller, &ids(&fields))?;
-        let judged = tokio::task::spawn_blocking(move || {
-            let (mut steps, mut blame) = (Vec::with_capacity(olds.len()), Blame::default());
-            let mut warnings = Vec::new();
-            for old in olds {
-                if let Some(accepted) = change(&old, &fields, &scene, &mut blame) {
-                    let who = called(old.id);
-                    warnings.extend(accepted.warnings.iter().map(|warning| format!("{who}: {warning}")));
-                    let (document, trail) = (Arc::new(accepted.document), (*old.trail).clone());
-                    steps.push(Step::Next { action, old: Box::new(old), document, trail, origin: None });
-                }
+/// Changes all monitors that `fields` names as `change` says, or none: `change` gives the new document of
+/// one, or notes what is wrong. It runs where blocking is fine. Answers what their authors should know.
+///
+/// # Errors
+/// [`Refusal::Forbidden`] for a role that may not edit, and naming an id that is not the account's or a
+/// file's; [`Refusal::Faults`] naming each monitor that cannot be changed so; and as the store's.
+pub(super) async fn change_many(
+    context: &MonitorContext,
+    caller: &Caller,
+    action: &'static str,
+    fields: Map<String, Value>,
+    mut change: impl FnMut(&Monitor, &Map<String, Value>, &ValidationContext, &mut Blame) -> Option<Accepted>
+    + Send
+    + 'static,
+) -> Result<Vec<String>, Refusal> {
+    let _turn = context.alone().await;
+    let scene = ValidationContext::new(context, caller).await?;
+    let olds = these(context, caller, &ids(&fields))?;
+    let judged = tokio::task::spawn_blocking(move || {
+        let (mut steps, mut blame) = (Vec::with_capacity(olds.len()), Blame::default());
+        let mut warnings = Vec::new();
+        for old in olds {
+            if let Some(accepted) = change(&old, &fields, &scene, &mut blame) {
+                let who = called(old.id);
+                warnings.extend(accepted.warnings.iter().map(|warning| format!("{who}: {warning}")));
+                let (document, trail) = (Arc::new(accepted.document), (*old.trail).clone());
+                steps.push(Step::Next { action, old: Box::new(old), document, trail, origin: None });
             }
-            blame.settle().map(|()| (steps, warnings))
-        });
-        let stopped = |_| Refusal::Unavailable("the server is shutting down".to_owned());
-        let (steps, mut warnings) = judged.await.map_err(stopped)??;
-        self.save_all(caller, steps).await?;
-        if let Some(more) = warnings.len().checked_sub(MOST_FAULTS).filter(|more| *more > 0) {
-            warnings.truncate(MOST_FAULTS);
-            warnings.push(format!("{more} more warnings are not named here"));
         }
-        Ok(warnings)
+        blame.settle().map(|()| (steps, warnings))
+    });
+    let stopped = |_| Refusal::Unavailable("the server is shutting down".to_owned());
+    let (steps, mut warnings) = judged.await.map_err(stopped)??;
+    save_all(context, caller, steps).await?;
+    if let Some(more) = warnings.len().checked_sub(MOST_FAULTS).filter(|more| *more > 0) {
+        warnings.truncate(MOST_FAULTS);
+        warnings.push(format!("{more} more warnings are not named here"));
     }
+    Ok(warnings)
+}
 
-    /// The monitors with these numbers, when the caller may change them all.
-    fn these(&self, caller: &Caller, ids: &[MonitorId]) -> Result<Vec<Monitor>, Refusal> {
-        caller.require(Right::Edit)?;
-        ids.iter()
-            .map(|id| {
-                let monitor = self.parts.roster.of(caller.customer, *id);
-                let monitor = monitor.ok_or_else(|| {
-                    Refusal::Forbidden(format!("There is no monitor `{id}`; nothing was changed"))
-                })?;
-                match open_to_change(&monitor) {
-                    Err(Refusal::Forbidden(reason)) => {
-                        Err(Refusal::Forbidden(format!("Monitor `{id}`: {reason}; nothing was changed")))
-                    }
-                    Err(other) => Err(other),
-                    Ok(()) => Ok(monitor),
+/// The monitors with these numbers, when the caller may change them all.
+fn these(context: &MonitorContext, caller: &Caller, ids: &[MonitorId]) -> Result<Vec<Monitor>, Refusal> {
+    caller.require(Right::Edit)?;
+    ids.iter()
+        .map(|id| {
+            let monitor = context.parts.roster.of(caller.customer, *id);
+            let monitor = monitor.ok_or_else(|| {
+                Refusal::Forbidden(format!("There is no monitor `{id}`; nothing was changed"))
+            })?;
+            match open_to_change(&monitor) {
+                Err(Refusal::Forbidden(reason)) => {
+                    Err(Refusal::Forbidden(format!("Monitor `{id}`: {reason}; nothing was changed")))
                 }
-            })
-            .collect()
-    }
+                Err(other) => Err(other),
+                Ok(()) => Ok(monitor),
+            }
+        })
+        .collect()
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::fleet::Fleet;
-use super::many::{Blame, called, fields};
-use super::save::Scene;
+use super::context::MonitorContext;
+use super::many::{Blame, called, change_many, fields};
+use super::validation::ValidationContext;
 use crate::domain::same_secret;
 use crate::schema::accept::Accepted;
 use crate::schema::field::{Field, Kind};
@@ -15,32 +15,38 @@ use crate::service::caller::{Caller, Refusal};
 use crate::syntax::source::{Node, Place};
 use crate::syntax::{FieldFault, MASK, Rule};
 
-impl Fleet {
-    /// Password bulk edit: all or nothing. Every secret field that is `current_value` becomes `new_value`,
-    /// those in API steps too. Protected variables of scripts are none of them: they are opened by their
-    /// `transaction_password` alone.
-    ///
-    /// # Errors
-    /// As [`Fleet::bulk_edit`]; [`Refusal::Faults`] also names monitors that have no such secret.
-    pub async fn bulk_edit_passwords(&self, caller: &Caller, body: &Node) -> Result<Vec<String>, Refusal> {
-        let fields = fields(&PASSWORD_BULK_EDIT, body)?;
-        let masked: Vec<FieldFault> = ["current_value", "new_value"]
-            .into_iter()
-            .filter(|name| fields.get(*name).and_then(Value::as_str) == Some(MASK))
-            .map(|name| {
-                let message = format!("`{name}` is masked: `{MASK}` is no password");
-                FieldFault::new(Rule::Secret, name, body.place_of(name), message)
-                    .hint("give the value itself")
-            })
-            .collect();
-        if !masked.is_empty() {
-            return Err(Refusal::Faults(masked));
-        }
-        self.change_many(caller, "bulk-edit-passwords", fields, changed).await
+/// Password bulk edit: all or nothing. Every secret field that is `current_value` becomes `new_value`,
+/// those in API steps too. Protected variables of scripts are none of them: they are opened by their
+/// `transaction_password` alone.
+///
+/// # Errors
+/// As [`super::bulk_edit`]; [`Refusal::Faults`] also names monitors that have no such secret.
+pub async fn bulk_edit_passwords(
+    context: &MonitorContext,
+    caller: &Caller,
+    body: &Node,
+) -> Result<Vec<String>, Refusal> {
+    let fields = fields(&PASSWORD_BULK_EDIT, body)?;
+    let masked: Vec<FieldFault> = ["current_value", "new_value"]
+        .into_iter()
+        .filter(|name| fields.get(*name).and_then(Value::as_str) == Some(MASK))
+        .map(|name| {
+            let message = format!("`{name}` is masked: `{MASK}` is no password");
+            FieldFault::new(Rule::Secret, name, body.place_of(name), message).hint("give the value itself")
+        })
+        .collect();
+    if !masked.is_empty() {
+        return Err(Refusal::Faults(masked));
     }
+    change_many(context, caller, "bulk-edit-passwords", fields, changed).await
 }
 
-fn changed(old: &Monitor, fields: &Map<String, Value>, _: &Scene, blame: &mut Blame) -> Option<Accepted> {
+fn changed(
+    old: &Monitor,
+    fields: &Map<String, Value>,
+    _: &ValidationContext,
+    blame: &mut Blame,
+) -> Option<Accepted> {
     let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
     let mut exchange =
         Exchange { current: text("current_value"), new: text("new_value"), found: 0, faults: Vec::new() };

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fleet::Fleet;
-use super::many::{Blame, called, fields};
-use super::save::Scene;
+use super::context::MonitorContext;
+use super::many::{Blame, called, change_many, fields};
+use super::validation::ValidationContext;
 use crate::domain::MonitorType;
 use crate::schema::accept::Accepted;
 use crate::schema::field::Kind;
@@ -20,27 +20,30 @@ use crate::syntax::source::Node;
 /// Bytes that the scripts of one call may grow by together.
 const MOST_GROWTH: usize = 256 * 1024 * 1024;
 
-impl Fleet {
-    /// Script bulk edit: all or nothing. Every literal occurrence of `current_value` in `script` becomes
-    /// `new_value`; what comes out has to parse. The values of protected variables are not looked into.
-    ///
-    /// # Errors
-    /// As [`Fleet::bulk_edit`]; [`Refusal::Faults`] also names monitors whose script has no such text, or
-    /// would be none any more.
-    pub async fn bulk_edit_scripts(&self, caller: &Caller, body: &Node) -> Result<Vec<String>, Refusal> {
-        let fields = fields(&SCRIPT_BULK_EDIT, body)?;
-        let mut grown = 0;
-        let change = move |old: &Monitor, fields: &Map<String, Value>, scene: &Scene, blame: &mut Blame| {
-            changed(old, fields, scene, &mut grown, blame)
-        };
-        self.change_many(caller, "bulk-edit-scripts", fields, change).await
-    }
+/// Script bulk edit: all or nothing. Every literal occurrence of `current_value` in `script` becomes
+/// `new_value`; what comes out has to parse. The values of protected variables are not looked into.
+///
+/// # Errors
+/// As [`super::bulk_edit`]; [`Refusal::Faults`] also names monitors whose script has no such text, or
+/// would be none any more.
+pub async fn bulk_edit_scripts(
+    context: &MonitorContext,
+    caller: &Caller,
+    body: &Node,
+) -> Result<Vec<String>, Refusal> {
+    let fields = fields(&SCRIPT_BULK_EDIT, body)?;
+    let mut grown = 0;
+    let change = move |old: &Monitor,
+                       fields: &Map<String, Value>,
+                       scene: &ValidationContext,
+                       blame: &mut Blame| { changed(old, fields, scene, &mut grown, blame) };
+    change_many(context, caller, "bulk-edit-scripts", fields, change).await
 }
 
 fn changed(
     old: &Monitor,
     fields: &Map<String, Value>,
-    scene: &Scene,
+    scene: &ValidationContext,
     grown: &mut usize,
     blame: &mut Blame,
 ) -> Option<Accepted> {

@@ -1,11 +1,10 @@
 //! Monitors as version 3 shows them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::fleet::Fleet;
+use super::context::MonitorContext;
 use crate::catalog::AccountFacts;
 use crate::catalog::moment::{local, read_window, utc};
 use crate::domain::{MonitorId, MonitorType, Outcome, Record, RecordKind, Revision, Right, Timestamp};
@@ -14,105 +13,97 @@ use crate::script::ScriptFacts;
 use crate::service::caller::{Caller, Refusal};
 use crate::store::{MonitorState, Page, RecordFilter};
 
-/// Knows how the last runs of monitors ended.
-pub trait LastRuns: Send + Sync + 'static {
-    /// Where `monitor` stands, at the location of its last run; `None` before the first.
-    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState>;
+/// The version 3 object of each of `monitors` as `caller` sees it: every field of interface.md 2.1 and of
+/// its type, in the order of the table; computed ones too (fields.md 3), secrets masked. What has no value is
+/// null. Reads the store once, however many there are.
+///
+/// # Errors
+/// As the store's.
+pub async fn show(
+    context: &MonitorContext,
+    caller: &Caller,
+    monitors: &[Monitor],
+) -> Result<Vec<Map<String, Value>>, Refusal> {
+    if monitors.is_empty() {
+        return Ok(Vec::new());
+    }
+    let facts = context.parts.directory.facts(caller.customer).await?;
+    let now = context.parts.clock.now();
+    let blackouts = attached(context, caller, RecordKind::Blackout, monitors).await?;
+    let blackouts = ahead(&blackouts, &facts, now);
+    let agreements = by_monitor(&attached(context, caller, RecordKind::Sla, monitors).await?);
+    let alerts = by_monitor(&attached(context, caller, RecordKind::PerformanceAlert, monitors).await?);
+    let shown = |monitor: &Monitor| {
+        let script = monitor.document.script_facts();
+        let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
+        let scene = Shown {
+            monitor,
+            facts: &facts,
+            caller,
+            last: last_run(context, monitor),
+            script,
+            now,
+            blackouts: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
+            agreement: agreements.get(&monitor.id).and_then(|ids| ids.first().copied()),
+            has_alerts: !alerts.is_empty(),
+            is_raised: alerts.iter().any(|alert| context.parts.directory.raised().has(*alert)),
+        };
+        scene.object()
+    };
+    Ok(monitors.iter().map(shown).collect())
 }
 
-impl Fleet {
-    /// The version 3 object of each of `monitors` as `caller` sees it: every field of interface.md 2.1 and of
-    /// its type, in the order of the table; computed ones too (fields.md 3), secrets masked. What has no value is
-    /// null. Reads the store once, however many there are.
-    ///
-    /// # Errors
-    /// As the store's.
-    pub async fn show(
-        &self,
-        caller: &Caller,
-        monitors: &[Monitor],
-    ) -> Result<Vec<Map<String, Value>>, Refusal> {
-        if monitors.is_empty() {
-            return Ok(Vec::new());
+/// What `id` stands for to `caller`, as [`show`] shows it: the monitor of that id, or the one with a
+/// content view of that id, which then has the view's id and is `is_content_view` (fields.md 3, Content View).
+/// Ids of views are those that their owner gave; one that any monitor has or had stands for that alone. `None`
+/// when it stands for nothing.
+///
+/// # Errors
+/// As the store's.
+pub async fn show_one(
+    context: &MonitorContext,
+    caller: &Caller,
+    id: i64,
+) -> Result<Option<(Revision, Map<String, Value>)>, Refusal> {
+    let roster = &context.parts.roster;
+    let mut is_view = false;
+    let mut found = roster.of(caller.customer, MonitorId(id));
+    if found.is_none() && context.parts.ledger.owner_of(MonitorId(id)).await?.is_none() {
+        let has_view =
+            |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
+        found = roster.count(0, has_view).1.and_then(|first| roster.of(caller.customer, first));
+        is_view = found.is_some();
+    }
+    let Some(monitor) = found else { return Ok(None) };
+    let shown = show(context, caller, std::slice::from_ref(&monitor)).await?;
+    let object = shown.into_iter().next().map(|mut object| {
+        if is_view {
+            object.insert("id".to_owned(), json!(id));
+            object.insert("is_content_view".to_owned(), json!(true));
         }
-        let facts = self.parts.directory.facts(caller.customer).await?;
-        let now = self.parts.clock.now();
-        let blackouts = self.attached(caller, RecordKind::Blackout, monitors).await?;
-        let blackouts = ahead(&blackouts, &facts, now);
-        let agreements = by_monitor(&self.attached(caller, RecordKind::Sla, monitors).await?);
-        let alerts = by_monitor(&self.attached(caller, RecordKind::PerformanceAlert, monitors).await?);
-        let shown = |monitor: &Monitor| {
-            let script = monitor.document.script_facts();
-            let alerts = alerts.get(&monitor.id).map_or(&[][..], Vec::as_slice);
-            let scene = Shown {
-                monitor,
-                facts: &facts,
-                caller,
-                last: self.last_run(monitor),
-                script,
-                now,
-                blackouts: blackouts.get(&monitor.id).cloned().unwrap_or_default(),
-                agreement: agreements.get(&monitor.id).and_then(|ids| ids.first().copied()),
-                has_alerts: !alerts.is_empty(),
-                is_raised: alerts.iter().any(|alert| self.parts.directory.raised().has(*alert)),
-            };
-            scene.object()
-        };
-        Ok(monitors.iter().map(shown).collect())
-    }
+        (monitor.revision, object)
+    });
+    Ok(object)
+}
 
-    /// What `id` stands for to `caller`, as [`Self::show`] shows it: the monitor of that id, or the one with a
-    /// content view of that id, which then has the view's id and is `is_content_view` (fields.md 3, Content View).
-    /// Ids of views are those that their owner gave; one that any monitor has or had stands for that alone. `None`
-    /// when it stands for nothing.
-    ///
-    /// # Errors
-    /// As the store's.
-    pub async fn show_one(
-        &self,
-        caller: &Caller,
-        id: i64,
-    ) -> Result<Option<(Revision, Map<String, Value>)>, Refusal> {
-        let roster = &self.parts.roster;
-        let mut is_view = false;
-        let mut found = roster.of(caller.customer, MonitorId(id));
-        if found.is_none() && self.parts.ledger.owner_of(MonitorId(id)).await?.is_none() {
-            let has_view =
-                |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
-            found = roster.count(0, has_view).1.and_then(|first| roster.of(caller.customer, first));
-            is_view = found.is_some();
-        }
-        let Some(monitor) = found else { return Ok(None) };
-        let shown = self.show(caller, std::slice::from_ref(&monitor)).await?;
-        let object = shown.into_iter().next().map(|mut object| {
-            if is_view {
-                object.insert("id".to_owned(), json!(id));
-                object.insert("is_content_view".to_owned(), json!(true));
-            }
-            (monitor.revision, object)
-        });
-        Ok(object)
-    }
+/// The records of `kind` that are attached to `monitors`.
+async fn attached(
+    context: &MonitorContext,
+    caller: &Caller,
+    kind: RecordKind,
+    monitors: &[Monitor],
+) -> Result<Vec<Record>, Refusal> {
+    let filter = RecordFilter {
+        assoc: monitors.iter().map(|monitor| monitor.id.0).collect(),
+        ..RecordFilter::of(kind).within(caller.customer)
+    };
+    Ok(context.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows)
+}
 
-    /// The records of `kind` that are attached to `monitors`.
-    async fn attached(
-        &self,
-        caller: &Caller,
-        kind: RecordKind,
-        monitors: &[Monitor],
-    ) -> Result<Vec<Record>, Refusal> {
-        let filter = RecordFilter {
-            assoc: monitors.iter().map(|monitor| monitor.id.0).collect(),
-            ..RecordFilter::of(kind).within(caller.customer)
-        };
-        Ok(self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows)
-    }
-
-    /// Where the last run of a monitor with a script stands; others show none.
-    fn last_run(&self, monitor: &Monitor) -> Option<MonitorState> {
-        let runs: &Arc<dyn LastRuns> = self.runs.as_ref()?;
-        (monitor.kind() == MonitorType::BrowserScript).then(|| runs.last_run(monitor)).flatten()
-    }
+/// Where the last run of a monitor with a script stands; others show none.
+fn last_run(context: &MonitorContext, monitor: &Monitor) -> Option<MonitorState> {
+    let runs = context.last_runs.as_ref()?;
+    (monitor.kind() == MonitorType::BrowserScript).then(|| runs.last_run(monitor)).flatten()
 }
 
 /// The blackouts that are not past, by monitor.

@@ -1,0 +1,88 @@
+//! Pauses a monitor for a time.
+
+use std::sync::Arc;
+
+use super::access::own;
+use super::context::MonitorContext;
+use super::save::{save_all, saved};
+use super::step::Step;
+use crate::domain::{MonitorId, Right, Timestamp};
+use crate::schema::{Monitor, Trail};
+use crate::service::caller::{Caller, Refusal, Saved};
+use crate::syntax::source::Place;
+use crate::syntax::{FieldFault, Rule};
+
+/// Pauses one until `until` without recording missed runs; files' monitors too.
+///
+/// # Errors
+/// [`Refusal::NotFound`], [`Refusal::Faults`] when `until` is not ahead, and as the store's.
+pub async fn pause(
+    context: &MonitorContext,
+    caller: &Caller,
+    id: MonitorId,
+    until: Timestamp,
+) -> Result<Saved, Refusal> {
+    caller.require(Right::Edit)?;
+    if until <= context.parts.clock.now() {
+        let message = format!("`until` must be ahead, not `{until}`");
+        let fault = FieldFault::new(Rule::Range, "until", Place::default(), message);
+        return Err(Refusal::Faults(vec![fault.given(until.to_string())]));
+    }
+    paused_until(context, caller, id, "pause", until).await
+}
+
+/// Ends a pause. A monitor that is not paused stays as it is.
+///
+/// # Errors
+/// [`Refusal::NotFound`], and as the store's.
+pub async fn resume(context: &MonitorContext, caller: &Caller, id: MonitorId) -> Result<Saved, Refusal> {
+    caller.require(Right::Edit)?;
+    let now = context.parts.clock.now();
+    // Its end stays known: the slots before it are nobody's, also after a restart.
+    paused_until(context, caller, id, "resume", now).await
+}
+
+async fn paused_until(
+    context: &MonitorContext,
+    caller: &Caller,
+    id: MonitorId,
+    action: &'static str,
+    until: Timestamp,
+) -> Result<Saved, Refusal> {
+    let _turn = context.alone().await;
+    let old = own(&context.parts.roster, caller, id)?;
+    let now = context.parts.clock.now();
+    let is_paused = old.trail.paused_until.is_some_and(|until| until > now);
+    if action == "resume" && !is_paused {
+        return saved(&[old], Vec::new());
+    }
+    let trail = Trail { paused_until: Some(until), ..(*old.trail).clone() };
+    let document = Arc::clone(&old.document);
+    let step = Step::Next { action, old: Box::new(old), document, trail, origin: None };
+    let made = save_all(context, caller, vec![step]).await?;
+    note_pauses(context, &made);
+    saved(&made, Vec::new())
+}
+
+/// Notes which of `monitors` are paused, so that [`end_pauses`] finds them.
+pub fn note_pauses(context: &MonitorContext, monitors: &[Monitor]) {
+    context.pauses.note(monitors, context.parts.clock.now());
+}
+
+/// Plans the monitors whose pause is over; called once a second or so.
+pub async fn end_pauses(context: &MonitorContext, now: Timestamp) {
+    let over = context.pauses.take_over(now);
+    if over.is_empty() {
+        return;
+    }
+    let _turn = context.alone().await;
+    let monitor = |(until, id): (Timestamp, MonitorId)| {
+        context.parts.roster.get(id).filter(|monitor| monitor.trail.paused_until == Some(until))
+    };
+    let awake: Vec<Monitor> = over.into_iter().filter_map(monitor).collect();
+    if !awake.is_empty()
+        && let Err(error) = context.parts.planner.plan(awake, Vec::new()).await
+    {
+        tracing::debug!(error = %error, "monitors whose rest is over are planned at the next start");
+    }
+}

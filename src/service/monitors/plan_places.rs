@@ -1,0 +1,121 @@
+//! Places under plans: how many monitors an account may have under each.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::step::Step;
+use crate::catalog::{AccountFacts, Roster};
+use crate::domain::CustomerId;
+use crate::schema::Document;
+use crate::schema::validation_context::Plan;
+use crate::service::caller::Refusal;
+use crate::sync::Mutex;
+use crate::syntax::source::Place;
+use crate::syntax::{FieldFault, Rule};
+
+/// How many monitors are being made, by account and plan.
+#[derive(Clone, Default)]
+pub(super) struct PlanPlaces(Arc<Mutex<Counts>>);
+
+type Counts = HashMap<(CustomerId, String), usize>;
+
+impl PlanPlaces {
+    /// The plans of the settings with the number of monitors that the account has under each, for
+    /// `Surroundings::plans`.
+    pub(super) fn plans(
+        &self,
+        roster: &Roster,
+        customer: CustomerId,
+        facts: &AccountFacts,
+    ) -> Option<Vec<Plan>> {
+        let plans = facts.common.plans.as_ref()?;
+        let pending = self.0.lock();
+        let counted = |plan: &Plan| {
+            let making = pending.get(&(customer, plan.code.clone())).copied().unwrap_or_default();
+            let monitors = roster.under_plan(customer, &plan.code) + making;
+            Plan { monitors, ..plan.clone() }
+        };
+        Some(plans.iter().map(counted).collect())
+    }
+
+    /// Takes the places under plans that `steps` need; refuses when there are not so many.
+    pub(super) fn reserve(
+        &self,
+        roster: &Roster,
+        customer: CustomerId,
+        facts: &AccountFacts,
+        steps: &[Step],
+    ) -> Result<Reserved, Refusal> {
+        let mut reserved = Reserved { pending: self.clone(), customer, places: BTreeMap::default() };
+        let Some(plans) = &facts.common.plans else { return Ok(reserved) };
+        let mut pending = self.0.lock();
+        for (code, count) in wanted(steps) {
+            let Some(count) = usize::try_from(count).ok().filter(|count| *count > 0) else { continue };
+            let most = plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.most_monitors);
+            let making = pending.entry((customer, code.clone())).or_default();
+            let there = roster.under_plan(customer, &code) + *making;
+            if let Some(most) = most.filter(|most| there + count > *most) {
+                // Before the lock is asked for again by giving back what was taken.
+                drop(pending);
+                let message = format!("`billing_plancode`: plan `{code}` is full with {most} monitors");
+                let fault = FieldFault::new(Rule::Conflict, "billing_plancode", Place::default(), message);
+                return Err(Refusal::Faults(vec![fault.given(code)]));
+            }
+            *making += count;
+            reserved.places.insert(code, count);
+        }
+        drop(pending);
+        Ok(reserved)
+    }
+}
+
+/// How many more monitors `steps` make under each plan.
+fn wanted(steps: &[Step]) -> BTreeMap<String, i64> {
+    let code = |document: &Document| document.billing_plancode().to_owned();
+    let mut wanted: BTreeMap<String, i64> = BTreeMap::new();
+    for step in steps {
+        match step {
+            Step::New { document, .. } => *wanted.entry(code(document)).or_default() += 1,
+            Step::Next { old, document, .. } => {
+                *wanted.entry(code(document)).or_default() += 1;
+                *wanted.entry(code(&old.document)).or_default() -= 1;
+            }
+            Step::Gone { old } => *wanted.entry(code(&old.document)).or_default() -= 1,
+        }
+    }
+    wanted
+}
+
+/// Places under plans; given back when dropped, by when the roster counts what took them.
+pub(super) struct Reserved {
+    pending: PlanPlaces,
+    customer: CustomerId,
+    places: BTreeMap<String, usize>,
+}
+
+impl Reserved {
+    /// Lets the roster count instead, without a moment between in which both do or neither.
+    pub(super) fn settle(&mut self, roster: impl FnOnce()) {
+        let mut pending = self.pending.0.lock();
+        roster();
+        give_back(&mut pending, self.customer, std::mem::take(&mut self.places));
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.settle(|| {});
+    }
+}
+
+fn give_back(pending: &mut Counts, customer: CustomerId, places: BTreeMap<String, usize>) {
+    for (code, count) in places {
+        let key = (customer, code);
+        if let Some(making) = pending.get_mut(&key) {
+            *making = making.saturating_sub(count);
+            if *making == 0 {
+                pending.remove(&key);
+            }
+        }
+    }
+}

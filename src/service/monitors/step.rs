@@ -1,0 +1,37 @@
+//! One change of a monitor that was validated.
+
+use std::sync::Arc;
+
+use crate::schema::{Document, Monitor, Origin, Trail};
+
+/// A change that was validated.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// A new monitor of the caller's account.
+    New {
+        /// The word of the audit trail: `create`, `clone`, …
+        action: &'static str,
+        /// [`Origin::Api`] or [`Origin::Applied`].
+        origin: Origin,
+        /// Its fields, secrets revealed.
+        document: Arc<Document>,
+    },
+    /// A new version of a monitor. Without a difference nothing is kept, and the version stays.
+    Next {
+        /// The word of the audit trail: `change`, `bulk-edit`, …
+        action: &'static str,
+        /// As it is in the roster.
+        old: Box<Monitor>,
+        /// Its fields to be, secrets revealed.
+        document: Arc<Document>,
+        /// Its trail to be; [`super::save::save_all`] sets who changed it and its script.
+        trail: Trail,
+        /// Where it is written down from now on, if that changes: a new version even when nothing else differs.
+        origin: Option<Origin>,
+    },
+    /// The end of a monitor.
+    Gone {
+        /// As it is in the roster.
+        old: Box<Monitor>,
+    },
+}

@@ -1,0 +1,37 @@
+//! What a monitor is validated against.
+
+use std::sync::Arc;
+
+use super::context::MonitorContext;
+use crate::catalog::AccountFacts;
+use crate::domain::{Right, Role};
+use crate::schema::validation_context::{Plan, Surroundings};
+use crate::service::caller::{Caller, Refusal};
+
+/// What a monitor is validated against: the account of the caller, as it is now.
+pub(super) struct ValidationContext {
+    facts: Arc<AccountFacts>,
+    plans: Option<Vec<Plan>>,
+    role: Role,
+}
+
+impl ValidationContext {
+    /// What monitors of `caller` are validated against; refuses callers that may not edit. To be asked for while
+    /// the turn is held, so that plans are counted as they stay.
+    pub(super) async fn new(context: &MonitorContext, caller: &Caller) -> Result<Self, Refusal> {
+        caller.require(Right::Edit)?;
+        let facts = context.parts.directory.facts(caller.customer).await?;
+        let plans = context.places.plans(&context.parts.roster, caller.customer, &facts);
+        Ok(Self { facts, plans, role: caller.role })
+    }
+
+    /// What is known of the account.
+    pub(super) fn facts(&self) -> &AccountFacts {
+        &self.facts
+    }
+
+    /// As the rules take it.
+    pub(super) fn around(&self) -> Surroundings<'_> {
+        Surroundings { plans: self.plans.as_deref(), ..self.facts.surroundings(self.role) }
+    }
+}
