@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::catalog::Directory;
 use crate::clock::Clock;
 use crate::service::{Accounts, Alerting, MonitorContext, Resources, Trials, View};
 
@@ -15,8 +14,6 @@ pub struct ApiState {
     pub monitors: Arc<MonitorContext>,
     /// All else that accounts have.
     pub resources: Arc<Resources>,
-    /// What is known of accounts.
-    pub directory: Arc<Directory>,
     /// Outages and messages.
     pub alerting: Arc<Alerting>,
     /// Tests on demand.

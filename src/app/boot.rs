@@ -18,10 +18,10 @@ use super::server::ServerTls;
 use super::signals::{Signals, Wish};
 use super::watch::{self, Watch};
 use super::{browsers, delivery, server, service};
-use crate::pipeline::Vitals;
 use crate::settings::{Settings, Sources};
 use crate::store::Results;
 use crate::syntax::FieldFault;
+use crate::telemetry::Vitals;
 use crate::telemetry::{init_logs, log_panics};
 
 /// Time until a reload that the store did not take is tried again.

@@ -125,7 +125,6 @@ impl Desk {
             accounts: Arc::new(Accounts::new(Arc::clone(&ledger), tokens, Arc::clone(&clock))),
             monitors: Arc::new(MonitorContext::new(parts).with_last_runs(planner.clone())),
             resources: Arc::new(Resources::new(resources)),
-            directory: Arc::clone(&directory),
             alerting: Arc::new(Alerting::new(alerting)),
             trials: Arc::new(Trials::new(trials)),
             view,

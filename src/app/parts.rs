@@ -117,7 +117,7 @@ impl Parts {
             results: store.clone(),
             states: store.clone(),
             roster,
-            directory: Arc::clone(&desk.state.directory),
+            directory: Arc::clone(&desk.directory),
             clock: Arc::clone(&clock),
             bell,
         };

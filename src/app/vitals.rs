@@ -11,8 +11,9 @@ use tokio_util::sync::CancellationToken;
 use super::service;
 use crate::agent::RunnerHandle;
 use crate::domain::{Location, MonitorId, Timestamp};
-use crate::pipeline::{Condition, Ingestor, Vitals};
+use crate::pipeline::Ingestor;
 use crate::store::{Answer, Commit, Ingest, Results, Span};
+use crate::telemetry::{Condition, Vitals};
 
 /// Time between two looks at the parts.
 const LOOK: Duration = Duration::from_secs(2);

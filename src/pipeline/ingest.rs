@@ -11,13 +11,13 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::alerts::{AlarmSettings, Healths, Lookout, LookoutParts, Word};
-use super::health::Condition;
 use super::state::next_state;
 use crate::alerting::Health;
 use crate::domain::{Capture, CheckResult, EpisodeId, LocationId, MonitorId, Outcome, Status};
 use crate::pipeline::alerts::{After, Step};
 use crate::schema::Monitor;
 use crate::store::{Commit, Ingest, MonitorState, StoreError, VerifiedCheck};
+use crate::telemetry::Condition;
 use crate::telemetry::Metrics;
 
 /// How much is held and how trouble is met.

@@ -2,7 +2,6 @@
 
 mod alerts;
 mod delivery;
-mod health;
 mod housekeeping;
 mod ingest;
 mod performance;
@@ -13,7 +12,6 @@ mod wakeup;
 pub use alerts::{AlarmSettings, Lookout, LookoutParts};
 pub(crate) use delivery::template::template;
 pub use delivery::{AddressBook, Addressee, Addresses, Delivery, DeliveryParts, DeliverySettings};
-pub use health::{Condition, Vitals};
 pub use housekeeping::{Chore, ExpiredTokens, Household, Housekeeper, TimeOfDay};
 pub use ingest::{IngestSettings, Ingestor};
 pub use performance::{Performance, PerformanceParts};

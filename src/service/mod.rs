@@ -28,8 +28,8 @@ pub use situation::{HealthOf, Situation};
 pub use sla::{BudgetReport, By, SlaQuery, SlaReport};
 pub use trial::{Progress, TrialParts, Trials, result_url};
 pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};
-// Reading returns these, so that pages and API need no import of the store.
-pub use crate::store::{
+// What reading takes and returns.
+pub use crate::domain::{
     AuditFilter, AuditRow, EpisodeFilter, Listed, MonitorState, NotificationFilter, Page, RecordFilter,
     ResultFilter, ResultPage, StoreError,
 };

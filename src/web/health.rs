@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 use super::site::Site;
-use crate::pipeline::Condition;
+use crate::telemetry::Condition;
 
 /// `GET /metrics` in the text format of `OpenMetrics` 1.0, which Prometheus reads.
 pub(super) async fn metrics(State(site): State<Site>) -> Response {

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use crate::clock::Clock;
-use crate::pipeline::Vitals;
 use crate::service::View;
-use crate::telemetry::Metrics;
+use crate::telemetry::{Metrics, Vitals};
 
 /// What the pages are made of.
 #[derive(Clone)]

@@ -26,7 +26,7 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
         private: None,
     };
     let id = app.store.write(vec![Write::CreateRecord(record)], Vec::new()).await.unwrap()[0];
-    app.state.directory.forget();
+    app.state.monitors.directory().forget();
     id
 }
 

@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 use vigie::api::{Verb, legacy, v3};
 use vigie::domain::{CheckResult, CustomerId, MonitorId, Role};
-use vigie::pipeline::{Condition, Vitals, next_state};
+use vigie::pipeline::next_state;
 use vigie::service::{Accounts, Via};
 use vigie::store::{Commit, Ingest};
 use vigie::telemetry::Metrics;
+use vigie::telemetry::{Condition, Vitals};
 use vigie::web::{self, Gate, Site};
 
 use crate::support::app::{App, Client, Reply, website};

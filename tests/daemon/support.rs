@@ -19,11 +19,11 @@ use vigie::domain::{
     MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, Revision, RunId, Status,
     Timestamp,
 };
-use vigie::pipeline::{Condition, Vitals};
 use vigie::schema::{Document, Monitor, Origin};
 use vigie::service::View;
 use vigie::store::{Answer, MonitorState, Page, ResultFilter, ResultPage, Results, Rollup, Span, StoreError};
 use vigie::telemetry::Metrics;
+use vigie::telemetry::{Condition, Vitals};
 use vigie::web::{self, Site};
 
 /// A result of `monitor` that came to `outcome`, planned `minute` minutes after the start of 2026.

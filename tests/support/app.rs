@@ -130,8 +130,7 @@ impl App {
         let tokens: Arc<dyn Tokens> = store.clone();
         let accounts = Arc::new(Accounts::new(ledger, tokens, Arc::clone(&timer)));
         let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), common().locations));
-        let state =
-            ApiState { accounts, monitors, resources, directory, alerting, trials, view, clock: timer };
+        let state = ApiState { accounts, monitors, resources, alerting, trials, view, clock: timer };
         let router = v3::router(state.clone());
         Self { state, router, store, planner, clock, roster, folder }
     }

@@ -21,7 +21,7 @@ const STEP: usize = 100;
 const STEP_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) async fn list(call: Call) -> Result<Done, Fault> {
-    let filter = Filter::read(call.request.uri(), &call.caller, call.state.monitors.roster())?;
+    let filter = Filter::read(call.request.uri(), &call.caller, &call.state.monitors)?;
     let walk = Walk { monitors: call.state.monitors, caller: call.caller, filter, next: Some(MonitorId(0)) };
     // The first piece before the head of the answer: what fails here has a status of its own.
     let (begun, walk) = walk.step().await?;
@@ -47,7 +47,7 @@ impl Walk {
     async fn step(mut self) -> Result<(Vec<u8>, Self), Refusal> {
         let Some(from) = self.next.take() else { return Ok((Vec::new(), self)) };
         let fits = |monitor: &Monitor| monitor.customer == self.caller.customer && self.filter.fits(monitor);
-        let mut monitors = self.monitors.roster().from(from, STEP, fits);
+        let mut monitors = self.monitors.list_from(from, STEP, fits);
         let found = monitors.len();
         monitors.truncate(bearable(&monitors));
         if found == STEP || monitors.len() < found {

@@ -40,7 +40,7 @@ pub(super) async fn remove(call: Call, id: String) -> Result<Done, Fault> {
 
 fn known(call: &Call, id: &str) -> Result<MonitorId, Fault> {
     let id = number(id).map(MonitorId).ok_or_else(Fault::device)?;
-    one(id, &call.caller, call.state.monitors.roster()).map(|monitor| monitor.id)
+    one(id, &call.caller, &call.state.monitors).map(|monitor| monitor.id)
 }
 
 fn made(id: i64) -> Done {

@@ -6,10 +6,9 @@ use axum::http::Uri;
 
 use super::answer::Fault;
 use crate::api::path::number;
-use crate::catalog::Roster;
 use crate::domain::MonitorId;
 use crate::schema::{Monitor, legacy};
-use crate::service::Caller;
+use crate::service::{Caller, MonitorContext};
 
 /// Ids and words of one list at most; a URL holds no more that mean anything.
 const MOST: usize = 10_000;
@@ -24,11 +23,11 @@ pub(super) struct Filter {
 
 impl Filter {
     /// Reads the query; 65 for an id that is none, or a single one that is not in the account of `caller`.
-    pub(super) fn read(uri: &Uri, caller: &Caller, roster: &Roster) -> Result<Self, Fault> {
+    pub(super) fn read(uri: &Uri, caller: &Caller, monitors: &MonitorContext) -> Result<Self, Fault> {
         let list = |name| parameter(uri, name).filter(|text| !text.trim().is_empty());
         let parts = |text: &str| text.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>();
         let ids = list("id").map(|text| parts(&text));
-        let ids = ids.map(|ids| read_ids(&ids, caller, roster)).transpose()?;
+        let ids = ids.map(|ids| read_ids(&ids, caller, monitors)).transpose()?;
         let site_types = list("site_type").map(|text| parts(&text));
         if site_types.as_ref().is_some_and(|types| types.len() > MOST) {
             return Err(Fault::invalid("site_type"));
@@ -52,7 +51,11 @@ impl Filter {
     }
 }
 
-fn read_ids(ids: &[String], caller: &Caller, roster: &Roster) -> Result<BTreeSet<MonitorId>, Fault> {
+fn read_ids(
+    ids: &[String],
+    caller: &Caller,
+    monitors: &MonitorContext,
+) -> Result<BTreeSet<MonitorId>, Fault> {
     if ids.len() > MOST {
         return Err(Fault::device());
     }
@@ -60,15 +63,15 @@ fn read_ids(ids: &[String], caller: &Caller, roster: &Roster) -> Result<BTreeSet
     let read = read.ok_or_else(Fault::device)?;
     if ids.len() == 1 {
         for id in &read {
-            one(*id, caller, roster)?;
+            one(*id, caller, monitors)?;
         }
     }
     Ok(read)
 }
 
 /// A monitor of the account of `caller` that the legacy API knows, or 65.
-pub(super) fn one(id: MonitorId, caller: &Caller, roster: &Roster) -> Result<Monitor, Fault> {
-    let known = roster.of(caller.customer, id).filter(|monitor| legacy::is_listed(monitor.kind()));
+pub(super) fn one(id: MonitorId, caller: &Caller, monitors: &MonitorContext) -> Result<Monitor, Fault> {
+    let known = monitors.find(caller.customer, id).filter(|monitor| legacy::is_listed(monitor.kind()));
     known.ok_or_else(Fault::device)
 }
 

@@ -7,8 +7,8 @@ use super::call::Call;
 
 /// Each with `id`, `name` and `region` as texts.
 pub(super) async fn list(call: Call) -> Result<Done, Fault> {
-    let facts = call.state.directory.facts(call.caller.customer).await?;
-    let shown = facts.locations.iter().map(|(id, location)| {
+    let locations = call.state.resources.usable_locations(&call.caller).await?;
+    let shown = locations.iter().map(|(id, location)| {
         json!({"id": id.to_string(), "name": location.name, "region": location.region.to_string()})
     });
     Ok(Done::Results(Value::Array(shown.collect())))

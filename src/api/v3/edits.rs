@@ -182,8 +182,8 @@ async fn rest(
     Id(id): Id,
     JsonBody(body): JsonBody,
 ) -> Result<Response, ApiError> {
-    let facts = state.directory.facts(caller.customer).await?;
-    let until = until(&body, &facts.time_zone)?;
+    let zone = state.resources.time_zone(&caller).await?;
+    let until = until(&body, &zone)?;
     Ok(etag::saved(monitors::pause(&state.monitors, &caller, MonitorId(id), until).await?))
 }
 

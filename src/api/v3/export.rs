@@ -18,11 +18,10 @@ use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::catalog::Roster;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Right};
 use crate::schema::monitor_file::entry;
 use crate::schema::{Monitor, Origin};
-use crate::service::Caller;
+use crate::service::{Caller, MonitorContext};
 
 /// Monitors in one piece at most: few, since each may have a script.
 const STEP: usize = 20;
@@ -64,8 +63,7 @@ async fn all(
     let rule = format!("one or several of {}", words(MonitorType::ALL));
     let kinds = query.many("type", rule, MonitorType::from_name);
     query.finish()?;
-    let walk =
-        Walk { roster: Arc::clone(state.monitors.roster()), customer: caller.customer, kinds, next: None };
+    let walk = Walk { monitors: state.monitors, customer: caller.customer, kinds, next: None };
     let pieces = stream::unfold(Some(walk), |walk| async move {
         let mut walk = walk?;
         let begins = walk.next.is_none();
@@ -80,9 +78,9 @@ async fn all(
     Ok(([(header::CONTENT_TYPE, "application/json")], Body::from_stream(pieces)).into_response())
 }
 
-/// Goes through the roster by id.
+/// Goes through the monitors by id.
 struct Walk {
-    roster: Arc<Roster>,
+    monitors: Arc<MonitorContext>,
     customer: CustomerId,
     kinds: Vec<MonitorType>,
     next: Option<MonitorId>,
@@ -96,7 +94,7 @@ impl Walk {
                 && (self.kinds.is_empty() || self.kinds.contains(&monitor.kind()))
         };
         // One more than is shown: whether there are others has to be known before the end is written.
-        let mut monitors = self.roster.from(self.next.unwrap_or(MonitorId(0)), STEP + 1, fits);
+        let mut monitors = self.monitors.list_from(self.next.unwrap_or(MonitorId(0)), STEP + 1, fits);
         let ends = monitors.len() <= STEP;
         monitors.truncate(STEP);
         self.next = Some(monitors.last().map_or(MonitorId(i64::MAX), |last| MonitorId(last.id.0 + 1)));

@@ -83,8 +83,7 @@ async fn all(
     };
     let (window, select) = (query.window(), query.select());
     query.finish()?;
-    let (count, first) =
-        state.monitors.roster().count(window.offset.unwrap_or(0), |monitor| filter.fits(monitor));
+    let (count, first) = state.monitors.count(window.offset.unwrap_or(0), |monitor| filter.fits(monitor));
     let walk = Walk::new(state.monitors, filter, select, scripts.unwrap_or(false), first, window);
     // The first step before the head of the answer: what fails here has a status of its own.
     let (begun, walk) = walk.step().await?;
@@ -167,7 +166,7 @@ impl Walk {
     async fn step(mut self) -> Result<(Vec<u8>, Self), Refusal> {
         let most = usize::try_from(self.left).unwrap_or(STEP).min(STEP);
         let Some(from) = self.next.take().filter(|_| most > 0) else { return Ok((Vec::new(), self)) };
-        let mut monitors = self.monitors.roster().from(from, most, |monitor| self.filter.fits(monitor));
+        let mut monitors = self.monitors.list_from(from, most, |monitor| self.filter.fits(monitor));
         let found = monitors.len();
         monitors.truncate(bearable(&monitors));
         self.left = self.left.saturating_sub(monitors.len() as u64);

@@ -2,7 +2,6 @@
 //! ours: one object per monitor, by id, with the locations that it was heard from.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
@@ -20,8 +19,9 @@ use crate::api::path::number;
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::catalog::AccountFacts;
-use crate::domain::{CheckId, LocationId, MonitorId, MonitorType, Outcome, Right, Status, Timestamp};
+use crate::domain::{
+    CheckId, Location, LocationId, MonitorId, MonitorType, Outcome, Right, Status, Timestamp,
+};
 use crate::schema::Monitor;
 use crate::service::{Caller, MonitorState, Situation, StoreError};
 
@@ -134,10 +134,10 @@ async fn get(
             && (kinds.is_empty() || kinds.contains(&monitor.kind()))
             && (ids.is_empty() || ids.contains(&monitor.id))
     };
-    let facts = state.directory.facts(customer).await?;
-    let (count, first) = state.monitors.roster().count(window.offset.unwrap_or(0), &fits);
+    let locations = state.resources.usable_locations(&caller).await?;
+    let (count, first) = state.monitors.count(window.offset.unwrap_or(0), &fits);
     let left = window.limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let walk = Walk { state, facts, fits, next: first, left };
+    let walk = Walk { state, locations, fits, next: first, left };
     // The first step before the head of the answer: what fails here has a status of its own.
     let (begun, walk) = walk.step().await?;
     let rest = stream::try_unfold((Some(begun), walk), |(begun, walk)| async move {
@@ -153,7 +153,7 @@ async fn get(
 /// Goes through the roster by id. Monitors that come or go meanwhile do not shift the others.
 struct Walk<F> {
     state: ApiState,
-    facts: Arc<AccountFacts>,
+    locations: BTreeMap<i64, Location>,
     fits: F,
     next: Option<MonitorId>,
     left: usize,
@@ -164,7 +164,7 @@ impl<F: Fn(&Monitor) -> bool> Walk<F> {
         let most = self.left.min(STEP);
         let from = self.next.take().filter(|_| most > 0);
         let Some(from) = from else { return Ok((Vec::new(), self)) };
-        let monitors = self.state.monitors.roster().from(from, most, &self.fits);
+        let monitors = self.state.monitors.list_from(from, most, &self.fits);
         self.left -= monitors.len();
         if monitors.len() == most && self.left > 0 {
             self.next = monitors.last().map(|last| MonitorId(last.id.0 + 1));
@@ -172,7 +172,7 @@ impl<F: Fn(&Monitor) -> bool> Walk<F> {
         let states = self.state.view.states_of(monitors.iter().map(|monitor| monitor.id).collect()).await?;
         let mut places: BTreeMap<MonitorId, Vec<Place<'_>>> = BTreeMap::new();
         for state in states {
-            places.entry(state.monitor_id).or_default().push(place(&self.facts, &state));
+            places.entry(state.monitor_id).or_default().push(place(&self.locations, &state));
         }
         let now = self.state.clock.now();
         let piece = list::piece(monitors.iter().map(|monitor| Row {
@@ -189,10 +189,10 @@ impl<F: Fn(&Monitor) -> bool> Walk<F> {
     }
 }
 
-fn place<'a>(facts: &'a AccountFacts, state: &MonitorState) -> Place<'a> {
+fn place<'a>(locations: &'a BTreeMap<i64, Location>, state: &MonitorState) -> Place<'a> {
     Place {
         location_id: state.location_id,
-        location_name: facts.locations.get(&state.location_id.0).map(|location| location.name.as_str()),
+        location_name: locations.get(&state.location_id.0).map(|location| location.name.as_str()),
         check_id: state.check_id,
         outcome: state.outcome,
         status: state.status,

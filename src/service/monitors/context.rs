@@ -9,7 +9,9 @@ use super::pauses::Pauses;
 use super::plan_places::PlanPlaces;
 use crate::catalog::{Directory, Roster};
 use crate::clock::Clock;
+use crate::domain::{CustomerId, MonitorId};
 use crate::pipeline::Planner;
+use crate::schema::Monitor;
 use crate::store::Ledger;
 use crate::vault::Keyring;
 
@@ -60,6 +62,22 @@ impl MonitorContext {
     #[must_use]
     pub fn roster(&self) -> &Arc<Roster> {
         &self.parts.roster
+    }
+
+    /// The monitor `id` of the account `customer`.
+    #[must_use]
+    pub fn find(&self, customer: CustomerId, id: MonitorId) -> Option<Monitor> {
+        self.parts.roster.of(customer, id)
+    }
+
+    /// The first `most` monitors by id that fit, from `start` on.
+    pub fn list_from(&self, start: MonitorId, most: usize, fits: impl Fn(&Monitor) -> bool) -> Vec<Monitor> {
+        self.parts.roster.from(start, most, fits)
+    }
+
+    /// How many monitors fit, and which of them has `skip` others before it.
+    pub fn count(&self, skip: u64, fits: impl Fn(&Monitor) -> bool) -> (u64, Option<MonitorId>) {
+        self.parts.roster.count(skip, fits)
     }
 
     /// What is known of accounts.

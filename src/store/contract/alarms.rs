@@ -3,10 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::error::Answer;
-use super::window::{Listed, Page};
 use crate::domain::{
-    Capture, CheckId, CustomerId, EpisodeId, LocationId, MonitorId, NewNotification, Notification,
-    NotificationState, RecipientId, Timestamp, Verification,
+    Capture, CheckId, CustomerId, EpisodeFilter, EpisodeId, Listed, LocationId, MonitorId, NewNotification,
+    Notification, NotificationFilter, Page, RecipientId, Timestamp, Verification,
 };
 
 /// What alerting adds to the transaction of the results that it follows from.
@@ -89,38 +88,6 @@ pub struct KeptEpisode {
     pub acknowledged_at: Option<Timestamp>,
     /// The rest, in the form of `EpisodeChange`.
     pub body: Map<String, Value>,
-}
-
-/// Which outages are wanted; every part that is set narrows. Newest first.
-#[derive(Clone, Debug, Default)]
-pub struct EpisodeFilter {
-    /// Of this account.
-    pub customer: Option<CustomerId>,
-    /// Of this monitor.
-    pub monitor: Option<MonitorId>,
-    /// Only open ones, or only ended ones.
-    pub open: Option<bool>,
-    /// Open at or after.
-    pub from: Option<Timestamp>,
-    /// Begun before.
-    pub thru: Option<Timestamp>,
-}
-
-/// Which messages are wanted; every part that is set narrows. Newest first.
-#[derive(Clone, Debug, Default)]
-pub struct NotificationFilter {
-    /// Of this account.
-    pub customer: Option<CustomerId>,
-    /// In this state.
-    pub state: Option<NotificationState>,
-    /// About this monitor.
-    pub monitor: Option<MonitorId>,
-    /// About this outage.
-    pub episode: Option<EpisodeId>,
-    /// To this recipient.
-    pub recipient: Option<RecipientId>,
-    /// This one.
-    pub id: Option<i64>,
 }
 
 /// How a try ended.

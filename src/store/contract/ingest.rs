@@ -1,10 +1,9 @@
 //! What one transaction takes.
 
-use crate::domain::CheckResult;
+use crate::domain::{CheckResult, MonitorState};
 
 use super::alarms::Alarm;
 use super::error::Answer;
-use super::results::MonitorState;
 
 /// What one transaction takes.
 #[derive(Debug, Default, Clone)]

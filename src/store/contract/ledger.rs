@@ -1,13 +1,14 @@
 //! What people change, kept with who did it.
 
-use crate::domain::{CustomerId, MonitorId, Record, RecordKind, Revision};
+use crate::domain::{
+    AuditFilter, AuditRow, CustomerId, Listed, MonitorId, Page, Record, RecordFilter, RecordKind, Revision,
+    UserId,
+};
 
-use super::audit::{AuditEntry, AuditFilter, AuditRow};
+use super::audit::AuditEntry;
 use super::error::Answer;
 use super::monitors::{KeptMonitor, NewMonitor};
-use super::records::{NewRecord, RecordFilter};
-use super::window::{Listed, Page};
-use crate::domain::UserId;
+use super::records::NewRecord;
 
 /// One change. Those that name an expected revision fail with [`super::error::StoreError::Stale`] when the newest
 /// version is another one, or is gone.

@@ -13,22 +13,21 @@ mod results;
 mod rollup;
 mod samples;
 mod tokens;
-mod window;
 
-pub use alarms::{
-    Alarm, Alarms, Delivery, EpisodeFilter, Evidence, KeptEpisode, NotificationFilter, Outbox, ResultKey,
-    VerifiedCheck,
+pub use crate::domain::{
+    AuditFilter, AuditRow, EpisodeFilter, Listed, MonitorState, NotificationFilter, Page, RecordFilter,
+    ResultFilter, ResultPage, StoreError,
 };
-pub use audit::{AuditEntry, AuditFilter, AuditObject, AuditRow, Entries};
-pub use error::{Answer, StoreError};
+pub use alarms::{Alarm, Alarms, Delivery, Evidence, KeptEpisode, Outbox, ResultKey, VerifiedCheck};
+pub use audit::{AuditEntry, AuditObject, Entries};
+pub use error::Answer;
 pub use housekeeping::{Housekeeping, Retention};
 pub use ingest::{Commit, Ingest};
 pub use ledger::{Ledger, Reseal, Write, seal_context};
 pub use monitors::{KeptMonitor, Monitors, NewMonitor};
 pub use performance::{KeptRaised, PerformanceStates};
-pub use records::{NewRecord, RecordFilter};
-pub use results::{MonitorState, ResultFilter, ResultPage, Results};
+pub use records::NewRecord;
+pub use results::Results;
 pub use rollup::{Rollup, Span};
 pub use samples::Samples;
 pub use tokens::{Token, TokenKind, Tokens};
-pub use window::{Listed, Page};

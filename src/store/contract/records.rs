@@ -24,35 +24,3 @@ pub struct NewRecord {
     /// What is never shown.
     pub private: Option<Vec<u8>>,
 }
-
-/// Which records are wanted; every part that is set narrows. By id.
-#[derive(Clone, Debug)]
-pub struct RecordFilter {
-    /// What they are.
-    pub kind: RecordKind,
-    /// Of this account; for all accounts when absent.
-    pub customer: Option<CustomerId>,
-    /// Attached to one of these; empty for any or none.
-    pub assoc: Vec<i64>,
-    /// Made at or after.
-    pub from: Option<Timestamp>,
-    /// Made before.
-    pub thru: Option<Timestamp>,
-    /// Fields with these values, such as `("event", "deploy")`.
-    pub fields: Vec<(&'static str, Value)>,
-}
-
-impl RecordFilter {
-    /// All records of `kind`.
-    #[must_use]
-    pub fn of(kind: RecordKind) -> Self {
-        Self { kind, customer: None, assoc: Vec::new(), from: None, thru: None, fields: Vec::new() }
-    }
-
-    /// Those of `customer` alone.
-    #[must_use]
-    pub fn within(mut self, customer: CustomerId) -> Self {
-        self.customer = Some(customer);
-        self
-    }
-}

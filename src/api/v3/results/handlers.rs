@@ -22,8 +22,8 @@ pub(super) async fn list(
     Extension(caller): Extension<Caller>,
     query: Query,
 ) -> Result<Response, ApiError> {
-    let facts = state.directory.facts(caller.customer).await?;
-    let (mut filter, window) = read(query, &facts.time_zone)?;
+    let zone = state.resources.time_zone(&caller).await?;
+    let (mut filter, window) = read(query, &zone)?;
     filter.customer = Some(caller.customer);
     let view = state.view;
     let offset = window.offset.unwrap_or(0);

@@ -1,5 +1,7 @@
 //! Windows of lists.
 
+use super::CheckResult;
+
 /// A window of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
@@ -16,4 +18,13 @@ pub struct Listed<T> {
     pub count: u64,
     /// Those in the window.
     pub rows: Vec<T>,
+}
+
+/// A window of the results that match, with the number of all that do.
+#[derive(Clone, Debug)]
+pub struct ResultPage {
+    /// How many match in all.
+    pub count: u64,
+    /// Those in the window.
+    pub results: Vec<CheckResult>,
 }
