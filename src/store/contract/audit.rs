@@ -10,7 +10,7 @@ pub enum AuditObject {
     /// Its number.
     Id(i64),
     /// What the creating write of this number, from 0, of the same call made: the id at this place of what
-    /// [`Ledger::write`] answers. Writes that create nothing do not count.
+    /// [`Ledger::write`](super::Ledger::write) answers. Writes that create nothing do not count.
     Created(usize),
     /// None, as for a login.
     None,
@@ -31,7 +31,7 @@ pub struct AuditEntry {
     pub via: &'static str,
     /// A word: `create`, `change`, `delete`, `login`, …
     pub action: &'static str,
-    /// What it was done to: `monitor` or the name of a [`RecordKind`].
+    /// What it was done to: `monitor` or the name of a [`RecordKind`](crate::domain::RecordKind).
     pub object: &'static str,
     /// Which one.
     pub object_id: AuditObject,

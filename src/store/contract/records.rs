@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::{CustomerId, RecordKind, Timestamp};
 
-/// A record that has no id yet; as [`Record`], whose revision begins with 1.
+/// A record that has no id yet; as [`Record`](crate::domain::Record), whose revision begins with 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewRecord {
     /// What it is.
