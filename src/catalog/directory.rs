@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Raised, contacts};
+use super::contacts;
+use super::raised::Raised;
 use crate::alerting::Contacts;
 use crate::domain::{CustomerId, Location, LocationId, MonitorType, Record, RecordKind, Role};
 use crate::evaluate::settle::Quorum;

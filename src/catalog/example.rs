@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::AccountFacts;
+use super::directory::AccountFacts;
 use super::object::object_of;
 use super::subject::{properties, target};
 use crate::domain::{

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::AccountFacts;
+use super::directory::AccountFacts;
 use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, Secrets};
 

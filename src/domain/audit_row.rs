@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Timestamp;
+use super::time::Timestamp;
 
 /// One entry of the audit trail, as it was kept.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::{
-    CustomerId, EpisodeId, LocationId, MonitorId, NotificationState, Outcome, RecipientId, RecordKind,
-    Timestamp,
-};
+use super::id::{CustomerId, EpisodeId, LocationId, MonitorId, RecipientId};
+use super::notice::NotificationState;
+use super::record::RecordKind;
+use super::status::Outcome;
+use super::time::Timestamp;
 
 /// Which results are wanted; every part that is set narrows. Newest first.
 #[derive(Clone, Debug, Default)]

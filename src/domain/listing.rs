@@ -1,6 +1,6 @@
 //! Windows of lists.
 
-use super::CheckResult;
+use super::result::CheckResult;
 
 /// A window of a list.
 #[derive(Clone, Copy, Debug)]

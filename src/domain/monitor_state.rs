@@ -1,6 +1,8 @@
 //! Where a monitor stands at a location.
 
-use super::{CheckId, LocationId, MonitorId, Outcome, Status, Timestamp};
+use super::id::{CheckId, LocationId, MonitorId};
+use super::status::{Outcome, Status};
+use super::time::Timestamp;
 
 /// Where a monitor stands at one location.
 #[derive(Clone, Debug, PartialEq, Eq)]

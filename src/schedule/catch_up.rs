@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Grid;
+use super::grid::Grid;
 use super::slots::share;
 use crate::domain::id::mix;
 use crate::domain::{MonitorId, Timestamp};

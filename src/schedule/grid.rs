@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Slots;
+use super::slots::Slots;
 use crate::domain::Timestamp;
 
 /// The part that a location has in the runs of a monitor (behaviour.md 5 "Rotation"). By default it checks each

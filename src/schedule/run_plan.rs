@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use super::grid::Part;
 use super::grid::{first_of_run, run_number, stagger};
-use super::{Part, Slots};
+use super::slots::Slots;
 use crate::domain::{LocationId, Timestamp};
 
 /// A monitor's runs over its locations.

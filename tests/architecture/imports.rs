@@ -134,7 +134,9 @@ impl Modules {
             // `use syntax::syntax` must not look for itself.
             let targets = same.filter_map(|import| self.resolve_at(module, &import.path, depth + 1));
             let target = targets.reduce(|one, other| if one.item.is_some() == last { one } else { other })?;
-            Some(Target { through: Some(module.to_vec()), ..target })
+            // A name that is a module too, as in `mod page; pub use page::page;`, may mean that one.
+            let through = (!self.has(&child)).then(|| module.to_vec());
+            Some(Target { through, ..target })
         };
         let as_glob = || {
             found.imports.iter().filter(|import| import.alias.is_none()).find_map(|import| {

@@ -2,7 +2,6 @@
 //! that every module says what it is, that every kind has an example, that the README names what exists.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
-#[expect(dead_code, reason = "the floors are tested once the moves under way have landed")]
 mod floors;
 mod imports;
 mod modules;
@@ -11,6 +10,7 @@ mod planted;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use modules::{Files, Modules};
 use vigie::domain::MonitorType;
@@ -38,9 +38,14 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn sources() -> Files {
-    modules::files_of(&root())
+/// All sources, by their path.
+fn sources() -> &'static Files {
+    static FILES: LazyLock<Files> = LazyLock::new(|| modules::files_of(&root()));
+    &FILES
 }
+
+/// The crate, read once for all tests.
+static CRATE: LazyLock<Modules> = LazyLock::new(|| Modules::read(sources()));
 
 /// The top-level module of a file: `net` for `src/net/dial.rs`.
 fn top(file: &str) -> &str {
@@ -50,7 +55,7 @@ fn top(file: &str) -> &str {
 #[test]
 fn every_source_is_part_of_the_crate() {
     let files = sources();
-    let modules = Modules::read(&files);
+    let modules = &*CRATE;
     assert!(modules.missing.is_empty(), "{:?}", modules.missing);
     let read: BTreeSet<_> = modules.by_path.values().map(|module| module.file.as_str()).collect();
     let left: Vec<_> = files.keys().filter(|file| !read.contains(file.as_str())).collect();
@@ -58,11 +63,61 @@ fn every_source_is_part_of_the_crate() {
 }
 
 #[test]
+fn modules_import_only_what_their_floor_allows() {
+    let faults = floors::faults(&CRATE);
+    assert!(faults.is_empty(), "{} imports:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn no_files_import_each_other_in_a_circle() {
+    let circles = CRATE.circles();
+    let shown: Vec<String> = circles
+        .iter()
+        .map(|circle| {
+            let steps: Vec<_> = circle.iter().map(|(file, names)| format!("{file} names {names}")).collect();
+            steps.join("\n")
+        })
+        .collect();
+    assert!(circles.is_empty(), "{} circles:\n{}", circles.len(), shown.join("\n\n"));
+}
+
+#[test]
+fn files_that_declare_modules_hold_no_logic() {
+    let modules = &*CRATE;
+    let declares = |file: &str| file.ends_with("/mod.rs") || file == "src/lib.rs";
+    let faults: Vec<_> = modules
+        .by_path
+        .values()
+        .filter(|module| module.logic > 0 && declares(&module.file))
+        .map(|module| format!("{}: {} items", module.file, module.logic))
+        .collect();
+    assert!(faults.is_empty(), "{} files beyond `mod` and `use`:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn modules_name_each_other_by_path_never_through_the_parent() {
+    let modules = &*CRATE;
+    let mut faults = BTreeSet::new();
+    for edge in modules.edges().iter().filter(|edge| !edge.in_tests) {
+        let parent = edge.target.through.as_ref().filter(|parent| edge.from.starts_with(parent));
+        if let Some(parent) = parent.filter(|parent| parent.len() < edge.from.len() && !parent.is_empty()) {
+            let file = &modules.by_path[&edge.from].file;
+            let definer = edge.target.module.join("::");
+            if modules.by_path[parent].file != *file {
+                faults.insert(format!("{file}: `{}` stands in `{definer}`", edge.written));
+            }
+        }
+    }
+    let faults: Vec<_> = faults.into_iter().collect();
+    assert!(faults.is_empty(), "{} imports through a parent:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
 fn crates_that_belong_to_one_floor_stay_there() {
     for (file, text) in sources() {
         let code: String = text.lines().map(without_comment).collect::<Vec<_>>().join("\n");
         for (word, modules) in ONLY_IN {
-            let misplaced = code.contains(word) && !modules.contains(&top(&file));
+            let misplaced = code.contains(word) && !modules.contains(&top(file));
             assert!(!misplaced, "{file}: `{word}` belongs to {modules:?}");
         }
     }

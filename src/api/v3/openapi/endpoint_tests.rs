@@ -7,7 +7,8 @@ use axum::http::{Request, header};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use super::{document, routes};
+use super::document::document;
+use super::endpoint::routes;
 use crate::api::operation::{Answer, Body, Operation, Param, ParamKind, Verb};
 use crate::api::v3::openapi::page;
 use crate::domain::{MonitorType, Right};

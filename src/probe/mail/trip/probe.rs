@@ -14,7 +14,7 @@ use super::{message, send};
 use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase, TripFacts};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::mail::account::Account;
-use crate::probe::mail::pop;
+use crate::probe::mail::pop::PORTS as POP_PORTS;
 use crate::probe::settings::ProbeSettings;
 use crate::probe::target::service;
 use crate::protocol::Session;
@@ -43,9 +43,9 @@ pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> 
     let login = ("email_username", "email_password");
     let credentials = Credentials { user, password };
     let pop = Account {
-        service: service(document, "pop3_hostname", POP_SCHEMES, pop::PORTS),
+        service: service(document, "pop3_hostname", POP_SCHEMES, POP_PORTS),
         credentials: Some(credentials.clone()),
-        ..Account::of(document, POP_SCHEMES, pop::PORTS, login)
+        ..Account::of(document, POP_SCHEMES, POP_PORTS, login)
     };
     let smtp = Account {
         service: service(document, "smtp_hostname", SMTP_SCHEMES, SMTP_PORTS),
