@@ -1,35 +1,35 @@
 //! Records of alerting as the pure modules want them: recipients, groups and blackouts.
 
-use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::moment::read_window;
+use super::stored::{listed, usable};
 use crate::domain::{
-    CustomerId, GroupMonitor, Method, MonitorId, NotifierGroup, Recipient, RecipientId, Record, RecordKind,
+    CustomerId, GroupMonitor, MonitorId, NotifierGroup, Recipient, RecipientId, Record, RecordKind,
 };
 use crate::evaluate::settle::Quorum;
-use crate::schedule::{Rests, When, Window};
+use crate::schedule::{Rests, Window};
+use crate::schema::typed::record::{
+    BlackoutKind, BlackoutSettings, GroupMonitorSettings, GroupSettings, RecipientSettings, Threshold,
+};
 use crate::store::seal_context;
 use crate::vault::{Keyring, VaultError};
 
-/// The recipient that `record` keeps; `None` for a method that this build does not know.
+/// The recipient that `record` keeps; `None` for one that cannot be used, which the log names.
 pub(super) fn recipient(record: &Record) -> Option<Recipient> {
-    let number = |field: &str| record.fields.get(field).and_then(Value::as_i64);
-    let count =
-        |field: &str, default| number(field).and_then(|number| u32::try_from(number).ok()).unwrap_or(default);
+    let settings: RecipientSettings<'_> = listed(record)?;
     Some(Recipient {
         id: RecipientId(record.id),
-        name: record.text("name").to_owned(),
-        address: record.text("recipient").to_owned(),
-        method: Method::of_id(number("method_id")?)?,
-        username: record.text("username").to_owned(),
-        availability_alert: record.flag("availability_alert"),
-        performance_alert: record.flag("performance_alert"),
-        notify_on_clear: record.flag("notify_on_clear"),
-        start_threshold: count("start_threshold", 1).max(1),
-        stop_threshold: count("stop_threshold", 10),
-        attach_screen_capture: record.flag("attach_screen_capture"),
-        attach_server_response: record.flag("attach_server_response"),
+        name: settings.name.to_owned(),
+        address: settings.recipient.to_owned(),
+        method: settings.method,
+        username: settings.username.unwrap_or_default().to_owned(),
+        availability_alert: settings.availability_alert,
+        performance_alert: settings.performance_alert,
+        notify_on_clear: settings.notify_on_clear,
+        start_threshold: settings.start_threshold.max(1),
+        stop_threshold: settings.stop_threshold,
+        attach_screen_capture: settings.attach_screen_capture,
+        attach_server_response: settings.attach_server_response,
     })
 }
 
@@ -49,77 +49,55 @@ pub(crate) fn recipient_context(customer: CustomerId) -> String {
     seal_context(RecordKind::Recipient.name(), customer)
 }
 
-/// The group that `record` keeps.
-pub(super) fn group(record: &Record) -> NotifierGroup {
-    let id = |entry: &Value| entry.get("id").and_then(Value::as_i64);
-    let monitor = |entry: &Value| {
-        let step = entry.get("step_number").and_then(Value::as_u64);
-        Some(GroupMonitor {
-            id: id(entry)?,
-            step_number: step.and_then(|step| u32::try_from(step).ok()),
-            content_view_id: entry.get("content_view_id").and_then(Value::as_i64),
-        })
+/// The group that `record` keeps; `None` for one that cannot be used, which the log names.
+pub(super) fn group(record: &Record) -> Option<NotifierGroup> {
+    let settings: GroupSettings<'_> = listed(record)?;
+    let monitor = |monitor: &GroupMonitorSettings| GroupMonitor {
+        id: monitor.id,
+        step_number: monitor.step_number,
+        content_view_id: monitor.content_view_id,
     };
-    let error = |entry: &Value| id(entry).and_then(|code| u16::try_from(code).ok());
-    NotifierGroup {
+    Some(NotifierGroup {
         id: record.id,
-        name: record.text("name").to_owned(),
-        is_default: record.flag("is_default"),
-        monitors: entries(record, "monitors").filter_map(monitor).collect(),
-        recipients: entries(record, "recipients").filter_map(id).map(RecipientId).collect(),
-        error_types: entries(record, "errortypes").filter_map(error).collect(),
-        templates: entries(record, "templates").filter_map(id).collect(),
-    }
-}
-
-fn entries<'a>(record: &'a Record, list: &str) -> impl Iterator<Item = &'a Value> {
-    record.fields.get(list).and_then(Value::as_array).into_iter().flatten()
-}
-
-/// The blackout that `record` keeps; `None` for one that is damaged.
-pub(crate) fn window(record: &Record) -> Option<Window> {
-    let subject = record.assoc?;
-    let rests = match record.text("type") {
-        "Monitor" => Rests::Monitor(MonitorId(subject)),
-        "Alert" => Rests::Alert(MonitorId(subject)),
-        "Notifier" => Rests::Notifier(RecipientId(subject)),
-        _ => return None,
-    };
-    Some(Window { id: record.id, rests, when: when(record)? })
-}
-
-fn when(record: &Record) -> Option<When> {
-    if !record.flag("persistent") {
-        let moment = |field: &str| read_window(record.text(field));
-        return Some(When::Once { from: moment("from_date")?, thru: moment("thru_date")? });
-    }
-    let day = |field: &str| {
-        let day = record.fields.get(field)?.as_u64().filter(|day| (1..=7).contains(day))?;
-        u8::try_from(day).ok()
-    };
-    let time = |field: &str| jiff::civil::Time::strptime("%H:%M", record.text(field)).ok();
-    Some(When::Weekly {
-        start_day: day("start_day")?,
-        start: time("start_time")?,
-        end_day: day("end_day")?,
-        end: time("end_time")?,
+        name: settings.name.to_owned(),
+        is_default: settings.is_default,
+        monitors: settings.monitors.iter().map(monitor).collect(),
+        recipients: settings.recipients.iter().map(|recipient| RecipientId(recipient.id)).collect(),
+        error_types: settings.errortypes.iter().map(|status| status.id).collect(),
+        templates: settings.templates.iter().map(|template| template.id).collect(),
     })
 }
 
-/// What `multipop_threshold` of an account says; 2 without it.
-pub(super) fn quorum(account: &Record) -> Quorum {
-    match account.text("multipop_threshold") {
-        "all" => Quorum::All,
-        number => Quorum::AtLeast(number.parse().ok().filter(|number| *number > 0).unwrap_or(2)),
+/// The blackout that `record` keeps; `None` for one that cannot be used, which the log names.
+pub(crate) fn window(record: &Record) -> Option<Window> {
+    let subject = record.assoc?;
+    let settings: BlackoutSettings<'_> = listed(record)?;
+    let rests = match settings.kind {
+        BlackoutKind::Monitor => Rests::Monitor(MonitorId(subject)),
+        BlackoutKind::Alert => Rests::Alert(MonitorId(subject)),
+        BlackoutKind::Notifier => Rests::Notifier(RecipientId(subject)),
+    };
+    Some(Window { id: record.id, rests, when: usable(record, settings.when())? })
+}
+
+/// What `multipop_threshold` of an account says.
+pub(super) const fn quorum(threshold: Threshold) -> Quorum {
+    match threshold {
+        Threshold::One => Quorum::AtLeast(1),
+        Threshold::Two => Quorum::AtLeast(2),
+        Threshold::Three => Quorum::AtLeast(3),
+        Threshold::All => Quorum::All,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
-    use crate::domain::{Revision, Timestamp};
+    use crate::domain::{Method, Revision, Timestamp};
+    use crate::schedule::When;
+    use crate::schema::typed::record::{AccountSettings, read_record};
 
     fn record(kind: RecordKind, assoc: Option<i64>, fields: Value) -> Record {
         Record {
@@ -142,12 +120,14 @@ mod tests {
         let read = |fields| recipient(&record(RecordKind::Recipient, None, fields));
         let bare = read(json!({"name": "n", "recipient": "a@b.example", "method_id": 1})).unwrap();
         assert_eq!((bare.method, bare.start_threshold, bare.stop_threshold), (Method::MailText, 1, 10));
-        let full = read(json!({"method_id": 101, "stop_threshold": 0, "start_threshold": 3,
-            "availability_alert": true, "notify_on_clear": true}));
+        let full = read(
+            json!({"name": "n", "recipient": "a", "method_id": 101, "stop_threshold": 0, "start_threshold": 3,
+            "availability_alert": true, "notify_on_clear": true}),
+        );
         let full = full.unwrap();
         assert_eq!((full.method, full.start_threshold, full.stop_threshold), (Method::Slack, 3, 0));
         assert!(full.availability_alert && full.notify_on_clear && !full.performance_alert);
-        assert_eq!(read(json!({"method_id": 99})), None);
+        assert_eq!(read(json!({"name": "n", "recipient": "a", "method_id": 99})), None);
     }
 
     #[test]
@@ -157,7 +137,8 @@ mod tests {
             None,
             json!({"name": "g", "is_default": true, "monitors": [{"id": 1}, {"id": 2, "step_number": 3}],
                 "recipients": [{"id": 4}], "errortypes": [{"id": 51}], "templates": [{"id": 5}]}),
-        ));
+        ))
+        .unwrap();
         let monitor = |id, step_number| GroupMonitor { id, step_number, content_view_id: None };
         assert_eq!(read.monitors, [monitor(1, None), monitor(2, Some(3))]);
         assert_eq!((read.id, read.is_default, read.error_types), (7, true, vec![51]));
@@ -188,7 +169,10 @@ mod tests {
 
     #[test]
     fn an_account_says_how_many_have_to_fail() {
-        let of = |fields| quorum(&record(RecordKind::Customer, None, fields));
+        let of = |fields| {
+            let record = record(RecordKind::Customer, None, fields);
+            quorum(read_record::<AccountSettings<'_>>(&record).unwrap().multipop_threshold)
+        };
         assert_eq!(of(json!({})), Quorum::AtLeast(2));
         assert_eq!(of(json!({"multipop_threshold": "1"})), Quorum::AtLeast(1));
         assert_eq!(of(json!({"multipop_threshold": "3"})), Quorum::AtLeast(3));

@@ -5,15 +5,18 @@ use crate::sync::RwLock;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::contacts;
 use super::raised::Raised;
+use super::stored::{listed, settings};
 use crate::alerting::Contacts;
 use crate::domain::{CustomerId, Location, LocationId, MonitorType, Record, RecordKind, Role};
 use crate::evaluate::settle::Quorum;
 use crate::schedule::Calendar;
 use crate::schema::Monitor;
+use crate::schema::typed::record::{
+    AccountSettings, CertificateKind, CertificateSettings, LocationSettings, PropertySettings,
+    PropertyValueSettings,
+};
 pub use crate::schema::validation_context::KnownProperty;
 use crate::schema::validation_context::{Plan, Surroundings};
 use crate::store::{Ledger, Page, RecordFilter, StoreError};
@@ -206,9 +209,11 @@ impl Directory {
         let hosted = common.locations.iter().cloned();
         // A location of an account other than the first is its own, one of the first unless it is private.
         let shared = |record: &&Record| {
-            record.customer == customer || record.customer == CustomerId(1) && !record.flag("private")
+            record.customer == customer
+                || record.customer == CustomerId(1)
+                    && listed(record).is_some_and(|location: LocationSettings<'_>| !location.private)
         };
-        let kept = locations.iter().filter(shared).map(location);
+        let kept = locations.iter().filter(shared).filter_map(location);
         let locations: BTreeMap<i64, Location> = hosted.chain(kept).map(|at| (at.id.0, at)).collect();
         let mut facts = AccountFacts {
             customer,
@@ -216,14 +221,14 @@ impl Directory {
             default_locations: Vec::new(),
             locations,
             certificates: common.certificates.clone(),
-            properties: properties.iter().map(|record| (record.id, property(record))).collect(),
+            properties: properties.iter().filter_map(property).collect(),
             certificate_days: common.certificate_days,
             name: String::new(),
             brand: BRAND.to_owned(),
             quorum: Quorum::AtLeast(2),
             contacts: Arc::new(Contacts {
                 recipients: recipients.iter().filter_map(contacts::recipient).collect(),
-                groups: groups.iter().map(contacts::group).collect(),
+                groups: groups.iter().filter_map(contacts::group).collect(),
             }),
             calendar: Arc::new(Calendar::new(jiff::tz::TimeZone::UTC, Vec::new())),
             common: Arc::clone(&common),
@@ -232,9 +237,9 @@ impl Directory {
             authority_ids: Vec::new(),
             profile_ids: Vec::new(),
         };
-        facts.certificates.extend(certificates.iter().map(|record| (record.id, certificate(record))));
+        facts.certificates.extend(certificates.iter().filter_map(certificate));
         if let Some(account) = account {
-            facts.settle(&account);
+            facts.settle(&settings(&account)?);
         }
         let windows = blackouts.iter().filter_map(contacts::window).collect();
         facts.calendar = Arc::new(Calendar::new(facts.time_zone.clone(), windows));
@@ -249,24 +254,20 @@ impl Directory {
 
 impl AccountFacts {
     /// Takes what the account says of itself.
-    fn settle(&mut self, account: &Record) {
-        match jiff::tz::TimeZone::get(account.text("time_zone")) {
+    fn settle(&mut self, account: &AccountSettings<'_>) {
+        match jiff::tz::TimeZone::get(account.time_zone) {
             Ok(zone) => self.time_zone = zone,
-            Err(_) if account.text("time_zone").is_empty() => {}
+            Err(_) if account.time_zone.is_empty() => {}
             Err(error) => tracing::warn!(customer_id = %self.customer, error = %error, "taken as UTC"),
         }
-        account.text("name").clone_into(&mut self.name);
-        if !account.text("brand").is_empty() {
-            account.text("brand").clone_into(&mut self.brand);
+        account.name.unwrap_or_default().clone_into(&mut self.name);
+        if !account.brand.is_empty() {
+            account.brand.clone_into(&mut self.brand);
         }
-        self.quorum = contacts::quorum(account);
-        let id = |value: &Value| value.get("id").unwrap_or(value).as_i64();
-        let ids = account.fields.get("default_locations").and_then(Value::as_array);
-        let ids = ids.into_iter().flatten().filter_map(id);
+        self.quorum = contacts::quorum(account.multipop_threshold);
+        let ids = account.default_locations.iter().map(|location| location.id.0);
         self.default_locations = ids.filter(|id| self.locations.contains_key(id)).collect();
-        let days = account.fields.get("certificate_days").and_then(Value::as_u64);
-        self.certificate_days =
-            days.and_then(|days| u32::try_from(days).ok()).unwrap_or(self.certificate_days);
+        self.certificate_days = account.certificate_days.unwrap_or(self.certificate_days);
     }
 
     fn index(&mut self) {
@@ -305,26 +306,27 @@ impl AccountFacts {
     }
 }
 
-fn location(record: &Record) -> Location {
-    let region = record.fields.get("region").and_then(Value::as_i64).unwrap_or_default();
-    Location { id: LocationId(record.id), name: record.text("name").to_owned(), region }
+fn location(record: &Record) -> Option<Location> {
+    let settings: LocationSettings<'_> = listed(record)?;
+    Some(Location { id: LocationId(record.id), name: settings.name.to_owned(), region: settings.region })
 }
 
-fn certificate(record: &Record) -> KnownCertificate {
-    KnownCertificate {
-        name: record.text("name").to_owned(),
-        format: record.text("format").to_owned(),
-        client: record.text("kind") == "client",
-    }
-}
-
-fn property(record: &Record) -> KnownProperty {
-    let value = |value: &Value| {
-        Some((value.get("id")?.as_i64()?, value.get("value")?.as_str().unwrap_or_default().to_owned()))
+fn certificate(record: &Record) -> Option<(i64, KnownCertificate)> {
+    let settings: CertificateSettings<'_> = listed(record)?;
+    let known = KnownCertificate {
+        name: settings.name.to_owned(),
+        format: settings.format.unwrap_or_default().to_owned(),
+        client: settings.kind == CertificateKind::Client,
     };
-    let values = record.fields.get("values").and_then(Value::as_array);
-    KnownProperty {
-        name: record.text("name").to_owned(),
-        values: values.into_iter().flatten().filter_map(value).collect(),
-    }
+    Some((record.id, known))
+}
+
+fn property(record: &Record) -> Option<(i64, KnownProperty)> {
+    let settings: PropertySettings<'_> = listed(record)?;
+    let value = |value: &PropertyValueSettings<'_>| Some((value.id?, value.value.to_owned()));
+    let known = KnownProperty {
+        name: settings.name.to_owned(),
+        values: settings.values.iter().filter_map(value).collect(),
+    };
+    Some((record.id, known))
 }

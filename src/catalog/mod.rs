@@ -7,6 +7,7 @@ pub(crate) mod moment;
 pub(crate) mod object;
 mod raised;
 mod roster;
+pub(crate) mod stored;
 pub(crate) mod subject;
 
 pub use contacts::recipient_password;

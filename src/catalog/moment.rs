@@ -18,11 +18,6 @@ pub(crate) fn window(at: Timestamp, zone: &TimeZone) -> String {
     local(at, zone).strftime(WINDOW).to_string()
 }
 
-/// The time of day that a window time names.
-pub(crate) fn read_window(text: &str) -> Option<DateTime> {
-    DateTime::strptime(WINDOW, text).ok()
-}
-
 /// The time of day in `zone`.
 pub(crate) fn local(at: Timestamp, zone: &TimeZone) -> DateTime {
     zone.to_datetime(instant(at))
@@ -35,6 +30,7 @@ fn instant(at: Timestamp) -> jiff::Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schema::typed::window::local_time;
 
     #[test]
     fn times_have_the_forms_of_version_3() {
@@ -43,9 +39,9 @@ mod tests {
         let paris = TimeZone::get("Europe/Paris").unwrap();
         assert_eq!(window(at, &paris), "2026-11-20 13:00:00");
         assert_eq!(
-            read_window("2026-11-20 13:00:00"),
+            local_time("2026-11-20 13:00:00"),
             Some(local(Timestamp::from_seconds(1_795_176_000), &paris))
         );
-        assert_eq!(read_window("2026-11-20"), None);
+        assert_eq!(local_time("2026-11-20"), None);
     }
 }

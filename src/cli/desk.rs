@@ -19,6 +19,7 @@ use super::trust::Trust;
 use crate::app::{HostToken, host_token_of};
 use crate::clock::SystemClock;
 use crate::domain::{CustomerId, Record, Role};
+use crate::schema::typed::record::{CustomerSettings, UserSettings, read_record};
 use crate::service::{Accounts, Refusal, Via};
 use crate::settings::{Settings, Sources};
 use crate::store::{SqliteSettings, SqliteStore, StoreError};
@@ -198,7 +199,7 @@ impl Desk {
                 let customer = CustomerId(customer.unwrap_or(1));
                 let users = accounts.users(&Accounts::host(customer, Via::Cli), customer).await;
                 let users = users.map_err(|refusal| told(refusal, &format!("account `{customer}`")))?;
-                Ok(users.iter().map(UserRow::of).collect())
+                users.iter().map(UserRow::from_record).collect()
             }
             Self::Server(server, host) => {
                 let answer = speaking(server, host.as_ref(), customer, Method::GET, "users", None).await?;
@@ -245,9 +246,11 @@ impl Desk {
         match self {
             Self::Data(_, accounts) => {
                 let all = accounts.customers(&Accounts::host(CustomerId(1), Via::Cli)).await;
-                let row =
-                    |record: &Record| CustomerRow { id: record.id, name: record.text("name").to_owned() };
-                Ok(all.map_err(|refusal| told(refusal, "account"))?.iter().map(row).collect())
+                let row = |record: &Record| -> anyhow::Result<CustomerRow> {
+                    let settings: CustomerSettings<'_> = read_record(record)?;
+                    Ok(CustomerRow { id: record.id, name: settings.name.to_owned() })
+                };
+                all.map_err(|refusal| told(refusal, "account"))?.iter().map(row).collect()
             }
             Self::Server(server, _) => Ok(server.read::<List<CustomerRow>>("customers", &[]).await?.results),
         }
@@ -282,15 +285,16 @@ impl Desk {
 }
 
 impl UserRow {
-    fn of(record: &Record) -> Self {
-        Self {
+    fn from_record(record: &Record) -> anyhow::Result<Self> {
+        let settings: UserSettings<'_> = read_record(record)?;
+        Ok(Self {
             id: record.id,
-            login: record.text("login").to_owned(),
-            name: record.text("name").to_owned(),
-            role: record.text("role").to_owned(),
-            enabled: record.flag("enabled"),
-            locked: record.flag("locked"),
-        }
+            login: settings.login.to_owned(),
+            name: settings.name.to_owned(),
+            role: settings.role.to_owned(),
+            enabled: settings.enabled,
+            locked: settings.locked,
+        })
     }
 }
 

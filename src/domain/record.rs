@@ -117,20 +117,6 @@ pub struct Record {
     pub private: Option<Vec<u8>>,
 }
 
-impl Record {
-    /// A text among its fields; empty when there is none.
-    #[must_use]
-    pub fn text(&self, field: &str) -> &str {
-        self.fields.get(field).and_then(Value::as_str).unwrap_or_default()
-    }
-
-    /// A yes or no among its fields; no when there is none.
-    #[must_use]
-    pub fn flag(&self, field: &str) -> bool {
-        self.fields.get(field).and_then(Value::as_bool).unwrap_or_default()
-    }
-}
-
 /// Shows no private part.
 impl fmt::Debug for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

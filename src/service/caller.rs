@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use crate::domain::{CustomerId, Right, Role, UserId};
+use crate::schema::InvalidSettings;
 use crate::store::{AuditEntry, AuditObject, StoreError};
 use crate::syntax::FieldFault;
 
@@ -114,6 +115,12 @@ pub enum Refusal {
     Unavailable(String),
     /// The store failed: 503 or 500.
     Store(StoreError),
+}
+
+impl From<InvalidSettings> for Refusal {
+    fn from(error: InvalidSettings) -> Self {
+        Self::Faults(vec![error.into()])
+    }
 }
 
 impl From<StoreError> for Refusal {

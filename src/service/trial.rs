@@ -11,11 +11,13 @@ use serde_json::{Map, Value, json};
 use super::caller::{Caller, Refusal};
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;
+use crate::catalog::stored::listed;
 use crate::catalog::{Directory, Roster};
 use crate::clock::Clock;
 use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, Record, RecordKind, Revision};
 use crate::pipeline::{PlanError, Planner};
 use crate::schema::Monitor;
+use crate::schema::typed::record::TestSettings;
 use crate::store::{AuditObject, Ledger, NewRecord, Page, RecordFilter, StoreError, Write};
 use crate::syntax::source::Place;
 use crate::syntax::{FieldFault, Rule};
@@ -228,7 +230,7 @@ impl Trials {
 
 /// A test as version 3 shows it; `runs` says whether this process is at it.
 fn shown(record: Record, runs: bool) -> Map<String, Value> {
-    let began = record.fields.get("progress") == Some(&json!(Progress::Running as u8));
+    let began = listed(&record).is_some_and(|test: TestSettings| test.progress == Progress::Running as u8);
     let interrupted = began && !runs;
     let mut shown = object_of(json!({
         "id": record.id,

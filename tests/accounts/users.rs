@@ -62,7 +62,10 @@ async fn accounts_have_names_of_their_own() {
         );
     }
     let all = house.accounts.customers(&host()).await.unwrap();
-    assert_eq!(all.iter().map(|record| record.text("name")).collect::<Vec<_>>(), ["default", "Shop"]);
+    assert_eq!(
+        all.iter().map(|record| record.fields["name"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["default", "Shop"]
+    );
 }
 
 #[tokio::test]

@@ -100,7 +100,7 @@ async fn a_location_that_is_away_misses_its_runs_and_fails_none() {
     assert_eq!(missed[0].missed.unwrap().reason, MissedReason::LocationAway);
     let events = async || {
         let events = world.store.records(RecordFilter::of(RecordKind::Event), ALL).await.unwrap();
-        events.rows.iter().map(|event| event.text("event").to_owned()).collect::<Vec<_>>()
+        events.rows.iter().map(|event| event.fields["event"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     until("it is reported", async || !events().await.is_empty()).await;
     assert_eq!(events().await, ["location_away"], "once");

@@ -129,8 +129,12 @@ async fn what_is_given_up_is_an_event_and_a_restart_tells_nothing_twice() {
     delivery.drain(Duration::from_secs(1)).await;
     let events = store.records(RecordFilter::of(RecordKind::Event), ALL).await.unwrap().rows;
     assert_eq!(events.len(), 1);
-    assert_eq!(events[0].text("event"), "notification_given_up");
-    assert!(events[0].text("description").contains("`recipient 1`: no such hook"), "{:?}", events[0]);
+    assert_eq!(events[0].fields["event"].as_str().unwrap(), "notification_given_up");
+    assert!(
+        events[0].fields["description"].as_str().unwrap().contains("`recipient 1`: no such hook"),
+        "{:?}",
+        events[0]
+    );
     store.close().await;
     drop(store);
     let again = open(folder.path());

@@ -161,7 +161,7 @@ pub async fn what_is_attached_to_a_monitor_goes_with_it(store: &impl Store) {
 
 pub async fn records_come_back_by_id_by_text_and_by_filter(store: &impl Store) {
     let default = store.record(RecordKind::Customer, 1).await.unwrap().unwrap();
-    assert_eq!((default.customer, default.text("name")), (ONE, "default"));
+    assert_eq!((default.customer, default.fields["name"].as_str().unwrap()), (ONE, "default"));
 
     let user = new_record(RecordKind::User, Some("anna"), json!({"login": "anna", "locked": false}));
     let deploy = |second: i64, name: &str| NewRecord {

@@ -16,6 +16,7 @@ use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table::Table;
 use crate::schema::table::account::{MONITOR_BULK_EDIT, PASSWORD_BULK_EDIT, SCRIPT_BULK_EDIT};
 use crate::schema::table::orders::{APPLY, APPLY_ANSWER, EDITED};
+use crate::schema::typed::request::{ApplyRequest, read_request};
 use crate::service::monitors;
 use crate::service::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
 use crate::syntax::source::{Node, NodeValue};
@@ -122,8 +123,13 @@ fn read(body: Node) -> Result<(Vec<Applied>, ApplyOptions), Refusal> {
     let mut intake = Intake::new(Form::V3, &no_secrets);
     let fields = intake.fields(&APPLY, &body, &[], true);
     let mut faults = intake.faults;
-    let flag = |name: &str| fields.get(name).and_then(Value::as_bool).unwrap_or_default();
-    let options = ApplyOptions { dry_run: flag("dry_run"), prune: flag("prune") };
+    let options = match read_request::<ApplyRequest>(&APPLY, &fields) {
+        Ok(wanted) => ApplyOptions { dry_run: wanted.dry_run, prune: wanted.prune },
+        Err(error) => {
+            faults.push(error.into());
+            return Err(Refusal::Faults(faults));
+        }
+    };
     let mut keys = HashSet::new();
     let mut wanted = Vec::new();
     let monitors = entries(body).into_iter().find(|(name, _)| name == "monitors");

@@ -18,7 +18,8 @@ use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::domain::Right;
 use crate::schema::table::records::CUSTOMER;
-use crate::service::Caller;
+use crate::schema::typed::record::{CustomerSettings, read_fields, read_record};
+use crate::service::{Caller, Refusal};
 
 const PATH: &str = "/customers";
 const TAG: &str = "customers";
@@ -45,7 +46,10 @@ async fn show(
     let window: Window = query.window();
     query.finish()?;
     let customers = state.accounts.customers(&caller).await?;
-    let rows = customers.iter().map(|customer| json!({"id": customer.id, "name": customer.text("name")}));
+    let rows = customers.iter().map(|customer| {
+        let settings = read_record::<CustomerSettings<'_>>(customer);
+        json!({"id": customer.id, "name": settings.map(|settings| settings.name).unwrap_or_default()})
+    });
     let (count, piece) = (customers.len() as u64, list::piece(rows));
     Ok(list::respond(caller.role, count, window, stream::iter([Ok::<_, Infallible>(piece)])))
 }
@@ -56,7 +60,7 @@ async fn add(
     JsonBody(body): JsonBody,
 ) -> Result<Json<Value>, ApiError> {
     let fields = whole(&CUSTOMER, &body)?;
-    let name = fields.get("name").and_then(Value::as_str).unwrap_or_default();
-    let id = state.accounts.add_customer(&caller, name).await?;
+    let wanted: CustomerSettings<'_> = read_fields(&fields).map_err(Refusal::from)?;
+    let id = state.accounts.add_customer(&caller, wanted.name).await?;
     Ok(Json(json!({"id": id.to_string()})))
 }

@@ -17,6 +17,7 @@ use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table::Table;
 use crate::schema::table::account::LOGIN;
 use crate::schema::table::records::ACCESS_TOKEN;
+use crate::schema::typed::request::{LoginRequest, read_request};
 use crate::service::{Caller, Refusal};
 use crate::syntax::source::Node;
 
@@ -38,7 +39,8 @@ async fn log_in(State(state): State<ApiState>, request: Request) -> Result<Respo
     let from = address(&request);
     let JsonBody(body) = JsonBody::from_request(request, &state).await?;
     let fields = whole(&LOGIN, &body)?;
-    let issued = state.accounts.log_in(text(&fields, "username"), text(&fields, "password"), from).await?;
+    let login: LoginRequest<'_> = read_request(&LOGIN, &fields).map_err(Refusal::from)?;
+    let issued = state.accounts.log_in(login.username, login.password, from).await?;
     let answer = json!({
         "access_token": issued.token,
         "expires_in": issued.expires_in,
@@ -63,8 +65,4 @@ pub(super) fn whole(table: &'static Table, body: &Node) -> Result<Map<String, Va
     let mut intake = Intake::new(Form::V3, &no_secrets);
     let fields = intake.fields(table, body, &[], true);
     if intake.faults.is_empty() { Ok(fields) } else { Err(Refusal::Faults(intake.faults)) }
-}
-
-fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a str {
-    fields.get(name).and_then(Value::as_str).unwrap_or_default()
 }

@@ -9,6 +9,7 @@ use crate::store::{Answer, Ledger, StoreError};
 use crate::vault::Keyring;
 
 use super::template::template;
+use crate::catalog::stored::usable;
 
 /// A recipient with all that sending to it takes.
 #[derive(Clone, Debug)]
@@ -77,6 +78,7 @@ impl Addresses {
 
     async fn template(&self, customer: CustomerId, id: i64) -> Result<Option<Template>, StoreError> {
         let record = self.ledger.record(RecordKind::Template, id).await?;
-        Ok(record.filter(|record| record.customer == customer).map(|record| template(&record.fields)))
+        let record = record.filter(|record| record.customer == customer);
+        Ok(record.and_then(|record| usable(&record, template(&record.fields))))
     }
 }

@@ -2,17 +2,21 @@
 
 use serde_json::{Map, Value};
 
-use crate::domain::{Method, NoticeKind};
 use crate::notify::Template;
+use crate::schema::InvalidSettings;
+use crate::schema::typed::record::{TemplateSettings, read_fields};
 
 /// The template that these fields are.
-pub(crate) fn template(fields: &Map<String, Value>) -> Template {
-    let text = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default();
-    Template {
-        kind: NoticeKind::of_word(text("kind")),
-        method: fields.get("method_id").and_then(Value::as_i64).and_then(Method::of_id),
-        subject: text("subject").to_owned(),
-        text: text("text").to_owned(),
-        html: text("html").to_owned(),
-    }
+///
+/// # Errors
+/// A field whose value cannot be used.
+pub(crate) fn template(fields: &Map<String, Value>) -> Result<Template, InvalidSettings> {
+    let settings: TemplateSettings<'_> = read_fields(fields)?;
+    Ok(Template {
+        kind: settings.kind,
+        method: settings.method,
+        subject: settings.subject.to_owned(),
+        text: settings.text.to_owned(),
+        html: settings.html.to_owned(),
+    })
 }

@@ -3,17 +3,17 @@
 use serde_json::Value;
 
 use super::super::intake::Form;
-use super::super::table::mobile;
 use super::judged::Bench;
+use crate::domain::{LocationId, Mode, MonitorType};
 
 pub(super) fn check(bench: &mut Bench<'_>) {
     if !bench.sound(&["locations"]) {
         return;
     }
-    let mode = bench.document().text("mode").unwrap_or_default();
-    if mobile::MODES.contains(&mode) {
+    if matches!(bench.document().kind(), MonitorType::MobileCloud | MonitorType::MobileLab) {
         return;
     }
+    let mode = bench.document().settings().mode;
     known(bench);
     home(bench);
     if bench.sound(&["mode"]) {
@@ -25,8 +25,7 @@ pub(super) fn check(bench: &mut Bench<'_>) {
 
 /// The monitor's own locations, or else the account's; empty when neither is known.
 fn pool(bench: &Bench<'_>) -> Vec<i64> {
-    let id = |location: &Value| location.get("id").and_then(Value::as_i64);
-    let own: Vec<i64> = bench.document().list("locations").iter().filter_map(id).collect();
+    let own: Vec<i64> = bench.document().locations().iter().map(|location| location.0).collect();
     if own.is_empty() { bench.around().default_locations.to_vec() } else { own }
 }
 
@@ -45,9 +44,9 @@ fn known(bench: &mut Bench<'_>) {
 }
 
 fn home(bench: &mut Bench<'_>) {
-    let home = bench.document().number("home_location");
+    let Some(LocationId(home)) = bench.document().settings().schedule.home_location else { return };
     let pool = pool(bench);
-    if home != 0 && !pool.is_empty() && !pool.contains(&home) && bench.sound(&["home_location"]) {
+    if !pool.is_empty() && !pool.contains(&home) && bench.sound(&["home_location"]) {
         bench.conflict_with_hint(
             "home_location",
             format!("`home_location` must be one of the monitor's locations, not `{home}`"),
@@ -56,15 +55,17 @@ fn home(bench: &mut Bench<'_>) {
     }
 }
 
-fn enough(bench: &mut Bench<'_>, mode: &str) {
+fn enough(bench: &mut Bench<'_>, mode: Mode) {
     let pool = pool(bench);
-    if matches!(mode, "Round Robin" | "SLA (MultiPOP)") && pool.len() == 1 {
-        bench.conflict("mode", format!("`mode` `{mode}` needs at least 2 locations, and there is 1"));
+    if matches!(mode, Mode::RoundRobin | Mode::MultiPop) && pool.len() == 1 {
+        bench
+            .conflict("mode", format!("`mode` `{}` needs at least 2 locations, and there is 1", mode.name()));
     }
 }
 
-fn rotation(bench: &mut Bench<'_>, mode: &str) {
-    if mode == "Primary" && bench.document().flag("rotate_locations") && bench.sound(&["rotate_locations"]) {
+fn rotation(bench: &mut Bench<'_>, mode: Mode) {
+    let rotates = bench.document().settings().schedule.rotate_locations;
+    if mode == Mode::Primary && rotates && bench.sound(&["rotate_locations"]) {
         let field =
             if bench.judged.form == Form::Legacy { "monitor_location_count" } else { "rotate_locations" };
         bench.conflict(field, format!("`{field}`: mode `Primary` has no rotation"));
@@ -73,18 +74,18 @@ fn rotation(bench: &mut Bench<'_>, mode: &str) {
 
 /// Version 3 takes 0 and what is stored now; the other forms up to the size of the pool.
 fn count(bench: &mut Bench<'_>) {
-    let count = bench.document().number("monitor_location_count");
+    let count = bench.document().settings().schedule.monitor_location_count;
     if count == 0 || !bench.sound(&["monitor_location_count"]) {
         return;
     }
-    let stored = bench.judged.old.map_or(0, |old| old.number("monitor_location_count"));
+    let stored = bench.judged.old.map_or(0, |old| old.settings().schedule.monitor_location_count);
     let pool = pool(bench).len();
     if bench.judged.form == Form::V3 {
         if count != stored {
             let message = format!("`monitor_location_count` must be `0`, not `{count}`");
             bench.conflict("monitor_location_count", message);
         }
-    } else if pool > 0 && usize::try_from(count).is_ok_and(|count| count > pool) {
+    } else if pool > 0 && usize::from(count) > pool {
         let message = format!(
             "`monitor_location_count` must be at most {pool}, the number of locations, not `{count}`"
         );

@@ -21,13 +21,13 @@ pub(super) fn check(bench: &mut Bench<'_>) {
             format!("`billing_plancode`: plan `{code}` is not for type `{kind}`"),
         );
     }
-    let interval = document.number("interval");
+    let interval = i64::from(document.settings().schedule.interval);
     if interval < plan.least_interval && bench.sound(&["interval"]) {
         let least = plan.least_interval;
         let message = format!("`interval` must be at least {least} under plan `{code}`, not `{interval}`");
         bench.conflict("interval", message);
     }
-    let locations = document.list("locations").len();
+    let locations = document.locations().len();
     if let Some(most) = plan.most_locations.filter(|most| locations > *most) {
         let message = format!("`locations` must be at most {most} under plan `{code}`, not {locations}");
         bench.conflict("locations", message);

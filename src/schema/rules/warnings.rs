@@ -30,8 +30,9 @@ fn unused_address(judged: &Judged<'_>) -> Option<String> {
 
 fn outlasts(judged: &Judged<'_>) -> Option<String> {
     let document = judged.document;
-    let attempts = if document.flag("retry_on_failure") { 2 } else { 1 };
-    let (longest, interval) = (attempts * attempt_seconds(document), 60 * document.number("interval"));
+    let schedule = document.settings().schedule;
+    let attempts = if schedule.retry_on_failure { 2 } else { 1 };
+    let (longest, interval) = (attempts * attempt_seconds(document), 60 * i64::from(schedule.interval));
     (longest > interval).then(|| {
         format!(
             "{attempts} attempts may take {longest} s, longer than the interval of {interval} s: runs are skipped then"
@@ -41,17 +42,18 @@ fn outlasts(judged: &Judged<'_>) -> Option<String> {
 
 /// How long one attempt may take; of a script the sum of its steps (fields.md 3, `step_timeout`).
 fn attempt_seconds(document: &Document) -> i64 {
+    let settings = document.settings();
     if document.kind() != MonitorType::BrowserScript {
-        return document.number("timeout");
+        return settings.schedule.timeout.into();
     }
-    let script = match document.text("script").filter(|script| !script.is_empty()) {
+    let script = match document.script().filter(|script| !script.is_empty()) {
         // One that cannot be read is not played.
         Some(text) => Script::read(text).unwrap_or_default(),
-        None => Script::opening(document.text("url").unwrap_or_default()),
+        None => Script::opening(document.url().unwrap_or_default()),
     };
-    let seconds = |field| Duration::from_secs(document.number(field).unsigned_abs());
-    let step = Some(seconds("step_timeout")).filter(|step| !step.is_zero());
-    i64::try_from(script.longest(seconds("timeout"), step).as_secs()).unwrap_or(i64::MAX / 2)
+    let page = Duration::from_secs(settings.schedule.timeout.into());
+    let step = settings.step_timeout.map(|seconds| Duration::from_secs(seconds.into()));
+    i64::try_from(script.longest(page, step).as_secs()).unwrap_or(i64::MAX / 2)
 }
 
 fn unspoken(judged: &Judged<'_>) -> Option<String> {

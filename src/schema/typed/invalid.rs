@@ -20,6 +20,12 @@ pub struct InvalidSettings {
 }
 
 impl InvalidSettings {
+    /// The error of `field`, which is `value`.
+    #[must_use]
+    pub fn new(field: &str, value: Option<&str>, reason: &str) -> Self {
+        Self { field: field.to_owned(), value: value.map(shortened), reason: reason.to_owned() }
+    }
+
     /// An error whose field is not known yet.
     pub(in crate::schema) fn because(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), ..Self::default() }

@@ -16,9 +16,11 @@ pub mod name_server;
 pub mod ping;
 mod reader;
 pub mod record;
+pub mod request;
 pub mod schedule;
 pub mod tcp;
 pub mod website;
+pub mod window;
 
 pub(super) use fits::misfit;
 pub use invalid::InvalidSettings;

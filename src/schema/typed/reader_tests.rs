@@ -11,11 +11,11 @@ use serde_json::{Map, json};
 use super::*;
 use crate::domain::MonitorType;
 use crate::schema::Document;
-use crate::schema::table;
+use crate::schema::table::{self, account, alerting as tables, orders};
 use crate::schema::typed::api_steps::ApiStepsSettings;
 use crate::schema::typed::record::*;
 use crate::schema::typed::{
-    alerting, browser, connection, ftp, keyword, mail, name_server, ping, schedule, tcp, website,
+    alerting, browser, connection, ftp, keyword, mail, name_server, ping, request, schedule, tcp, website,
 };
 
 /// What a walk over typed structs has seen.
@@ -309,6 +309,7 @@ fn walk() -> Seen {
     seen.types::<mail::SmtpSettings<'_>>(&[MonitorType::EmailSmtp]);
     seen.types::<mail::RoundTripSettings<'_>>(TRIPS);
     seen.record::<AccountSettings<'_>>();
+    seen.record::<CustomerSettings<'_>>();
     seen.record::<UserSettings<'_>>();
     seen.record::<LocationSettings<'_>>();
     seen.record::<CertificateSettings<'_>>();
@@ -321,6 +322,15 @@ fn walk() -> Seen {
     seen.record::<TemplateSettings<'_>>();
     seen.record::<AgreementSettings<'_>>();
     seen.record::<PerformanceAlertSettings>();
+    seen.table::<request::LoginRequest<'_>>(&account::LOGIN);
+    seen.table::<request::ReplacementRequest<'_>>(&account::PASSWORD_BULK_EDIT);
+    seen.table::<request::ReplacementRequest<'_>>(&account::SCRIPT_BULK_EDIT);
+    seen.table::<request::LocationsRequest>(&account::MONITOR_BULK_EDIT);
+    seen.table::<request::CloneRequest<'_>>(&account::MONITOR_CLONE);
+    seen.table::<request::TestAlertRequest>(&tables::TEST_NOTIFIER);
+    seen.table::<request::ExampleRequest>(&tables::TEST_NOTIFIER);
+    seen.table::<request::ExampleRequest>(&tables::TEMPLATE_PREVIEW);
+    seen.table::<request::ApplyRequest>(&orders::APPLY);
     seen
 }
 

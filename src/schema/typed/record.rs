@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 use super::invalid::InvalidSettings;
 use super::reader::read;
 use super::schedule::LocationReference;
-use crate::domain::{Method, Record, Role};
+use crate::domain::{Method, NoticeKind, Record, Role};
 use crate::schema::field::Table;
+use crate::schema::table::alerting::TEMPLATE_KINDS;
 use crate::schema::table::{account, alerting, records};
 
 /// Settings of one kind of records.
@@ -44,6 +45,7 @@ macro_rules! settings_of {
 
 settings_of! {
     AccountSettings<'a> = records::ACCOUNT;
+    CustomerSettings<'a> = records::CUSTOMER;
     UserSettings<'a> = records::USER;
     LocationSettings<'a> = records::LOCATION_RECORD;
     CertificateSettings<'a> = records::CERTIFICATE;
@@ -75,6 +77,14 @@ pub struct AccountSettings<'a> {
     pub certificate_days: Option<u32>,
 }
 
+/// The name of an account.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct CustomerSettings<'a> {
+    /// What people call it.
+    #[serde(default)]
+    pub name: &'a str,
+}
+
 /// How many locations have to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Threshold {
@@ -99,18 +109,29 @@ pub struct UserSettings<'a> {
     pub login: &'a str,
     /// What people call the user.
     pub name: &'a str,
-    /// What the user may do.
-    #[serde(deserialize_with = "role")]
-    pub role: Role,
+    /// Name of what the user may do.
+    pub role: &'a str,
     /// Whether the user may log in.
     pub enabled: bool,
     /// Whether an admin locked the user.
     pub locked: bool,
 }
 
-fn role<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Role, D::Error> {
-    let name = <&str>::deserialize(deserializer)?;
-    Role::from_name(name).ok_or_else(|| serde::de::Error::unknown_variant(name, &Role::NAMES))
+impl UserSettings<'_> {
+    /// What the user may do.
+    ///
+    /// # Errors
+    /// A role that this build does not know.
+    pub fn role(&self) -> Result<Role, InvalidSettings> {
+        let wanted = || format!("it must be one of `{}`", Role::NAMES.join("`, `"));
+        Role::from_name(self.role).ok_or_else(|| InvalidSettings::new("role", Some(self.role), &wanted()))
+    }
+
+    /// Whether the user may log in now.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.enabled && !self.locked
+    }
 }
 
 /// A monitoring location.
@@ -251,6 +272,12 @@ fn method_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Me
     method(deserializer).map(Some)
 }
 
+fn notice_kind_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NoticeKind>, D::Error> {
+    let word = <&str>::deserialize(deserializer)?;
+    let kind = NoticeKind::of_word(word);
+    kind.map(Some).ok_or_else(|| serde::de::Error::unknown_variant(word, TEMPLATE_KINDS))
+}
+
 /// A group of recipients.
 #[derive(Clone, Debug, Deserialize)]
 pub struct GroupSettings<'a> {
@@ -296,10 +323,9 @@ pub struct StatusReference {
 /// A template of messages.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct TemplateSettings<'a> {
-    /// What people call it.
-    pub name: &'a str,
     /// What the messages are about; without it, anything.
-    pub kind: Option<&'a str>,
+    #[serde(default, deserialize_with = "notice_kind_if_any")]
+    pub kind: Option<NoticeKind>,
     /// How they are sent; without it, any way.
     #[serde(default, deserialize_with = "method_if_any", rename = "method_id")]
     pub method: Option<Method>,

@@ -3,7 +3,9 @@
 use serde_json::{Map, json};
 
 use super::accounts_service::Accounts;
+use crate::catalog::stored::listed;
 use crate::domain::{CustomerId, Record, RecordKind, UserId};
+use crate::schema::typed::record::CustomerSettings;
 use crate::service::caller::{Caller, Refusal};
 use crate::store::{AuditObject, NewRecord, Page, RecordFilter, StoreError, Write};
 use crate::syntax::source::Place;
@@ -19,7 +21,10 @@ impl Accounts {
             return Err(vec![FieldFault::new(Rule::Length, "name", Place::default(), message)].into());
         }
         // The first account came with the database and has no unique text.
-        let is_this = |other: &Record| other.text("name").to_lowercase() == name.to_lowercase();
+        let is_this = |other: &Record| {
+            let other: Option<CustomerSettings<'_>> = listed(other);
+            other.is_some_and(|other| other.name.to_lowercase() == name.to_lowercase())
+        };
         if self.customers(caller).await?.iter().any(is_this) {
             return Err(taken(name));
         }

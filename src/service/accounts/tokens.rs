@@ -11,8 +11,10 @@ use zeroize::Zeroizing;
 use super::accounts_service::{Accounts, at};
 use super::sessions::TokenHash;
 use super::users::{as_caller, is_open, login_key};
+use crate::catalog::stored::settings;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
 use crate::pipeline::ExpiredTokens;
+use crate::schema::typed::record::UserSettings;
 use crate::service::caller::{Caller, Refusal, Via};
 use crate::store::{Answer, StoreError, Token, TokenKind};
 
@@ -57,7 +59,7 @@ impl Accounts {
         let now = self.clock.now();
         let moved = self.moved.lock().get(&token.hash).copied();
         let ends = moved.map_or(token.expires_at, |moved| moved.max(token.expires_at));
-        if now >= ends || login_key(login) != login_key(user.text("login")) {
+        if now >= ends || login_key(login) != login_key(settings::<UserSettings<'_>>(&user)?.login) {
             return Err(over());
         }
         if !is_open(&user) {

@@ -7,7 +7,9 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use super::accounts_service::Accounts;
 use super::password::{hash_password, login_fault, password_fault, readable_password};
+use crate::catalog::stored::{listed, settings};
 use crate::domain::{CustomerId, Record, RecordKind, Revision, Right, Role, UserId};
+use crate::schema::typed::record::{UserSettings, read_fields};
 use crate::service::caller::{Caller, Refusal, Via};
 use crate::store::{AuditObject, Ledger, NewRecord, Page, RecordFilter, StoreError, Write};
 use crate::syntax::MASK;
@@ -47,21 +49,21 @@ pub async fn permit_user_change(
     }
     caller.require(Right::Administer)?;
     let admin = Role::Admin.name();
-    let was_admin = before.is_some_and(|user| user.text("role") == admin);
-    let becomes_admin = after.is_some_and(|fields| fields.get("role") == Some(&json!(admin)));
+    let (was, becomes) = (before.map(settings).transpose()?, after.map(read).transpose()?);
+    let of_admin = |user: &Option<UserSettings<'_>>| user.is_some_and(|user| user.role == admin);
+    let (was_admin, becomes_admin) = (of_admin(&was), of_admin(&becomes));
     if (was_admin || becomes_admin) && !caller.role.may(Right::Own) {
         return Err(Refusal::Forbidden(format!("Only an {admin} may make, change or remove an {admin}")));
     }
-    let locked = |fields: &Map<String, Value>| fields.get("locked") == Some(&json!(true));
-    let locks = after.is_some_and(|after| locked(after) != before.is_some_and(|user| locked(&user.fields)));
+    let locks = becomes.is_some_and(|becomes| becomes.locked != was.is_some_and(|was| was.locked));
     if locks && !caller.role.may(Right::Own) {
         return Err(Refusal::Forbidden(format!("Only an {admin} may lock and unlock users")));
     }
-    if let Some(user) = before.filter(|user| is_admin(&user.fields))
-        && !after.is_some_and(is_admin)
+    if let Some((user, was)) = before.zip(was).filter(|(_, was)| is_admin(was))
+        && !becomes.is_some_and(|becomes| is_admin(&becomes))
         && !other_admin(ledger, user).await?
     {
-        let login = user.text("login");
+        let login = was.login;
         return Err(Refusal::Conflict(format!(
             "`{login}` is the last {admin} of the account who can log in"
         )));
@@ -70,28 +72,36 @@ pub async fn permit_user_change(
 }
 
 /// Whether these are the fields of an ADMIN who can log in.
-fn is_admin(fields: &Map<String, Value>) -> bool {
-    let flag = |name| fields.get(name) == Some(&Value::Bool(true));
-    fields.get("role") == Some(&json!(Role::Admin.name())) && flag("enabled") && !flag("locked")
+fn is_admin(user: &UserSettings<'_>) -> bool {
+    user.role == Role::Admin.name() && user.is_open()
+}
+
+/// The settings of a user that is to be kept.
+fn read(fields: &Map<String, Value>) -> Result<UserSettings<'_>, Refusal> {
+    read_fields(fields).map_err(Refusal::from)
 }
 
 async fn other_admin(ledger: &dyn Ledger, user: &Record) -> Result<bool, StoreError> {
     let users = ledger.records(RecordFilter::of(RecordKind::User).within(user.customer), ALL).await?.rows;
-    Ok(users.iter().any(|other| other.id != user.id && is_admin(&other.fields)))
+    Ok(users
+        .iter()
+        .filter(|other| other.id != user.id)
+        .any(|other| listed(other).is_some_and(|other| is_admin(&other))))
 }
 
 /// Whether `user` may log in.
 pub(super) fn is_open(user: &Record) -> bool {
-    user.flag("enabled") && !user.flag("locked")
+    listed(user).is_some_and(|user: UserSettings<'_>| user.is_open())
 }
 
 /// `user` as who asks.
 pub(super) fn as_caller(user: &Record, via: Via) -> Result<Caller, Refusal> {
-    let role = Role::from_name(user.text("role")).ok_or_else(|| {
-        tracing::error!(user = user.id, "a user has a role that this version does not know");
+    let known: UserSettings<'_> = settings(user)?;
+    let role = known.role().map_err(|error| {
+        tracing::error!(user = user.id, error = %error, "a user has a role that this version does not know");
         Refusal::Locked
     })?;
-    let (user_id, login) = (UserId(user.id), Arc::from(user.text("login")));
+    let (user_id, login) = (UserId(user.id), Arc::from(known.login));
     Ok(Caller { customer: user.customer, user: user_id, login, role, address: None, via })
 }
 
@@ -193,7 +203,8 @@ impl Accounts {
     ) -> Result<(), Refusal> {
         let now = self.clock.now();
         (after.revision, after.modified_at) = (Revision(expected.0 + 1), now);
-        let mut entry = caller.entry(now, "change", "user", AuditObject::Id(after.id), after.text("login"));
+        let login = settings::<UserSettings<'_>>(&after)?.login;
+        let mut entry = caller.entry(now, "change", "user", AuditObject::Id(after.id), login);
         (entry.customer, entry.before, entry.after) = (after.customer, shown.0, shown.1);
         let ends = Write::EndTokens(UserId(after.id));
         let put = Write::PutRecord { record: Box::new(after), expected };

@@ -1,5 +1,6 @@
 //! Test messages, and templates that are tried on an example.
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::alerts_service::Alerting;
@@ -9,7 +10,9 @@ use crate::catalog::object::object_of;
 use crate::domain::{Method, NewNotification, NoticeKind, RecipientId, RecordKind, Right, Timestamp};
 use crate::notify::{Composer, Template};
 use crate::schema::Monitor;
+use crate::schema::field::Table;
 use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFIER};
+use crate::schema::typed::request::{ExampleRequest, TestAlertRequest, read_request};
 use crate::service::caller::{Caller, Refusal, Saved};
 use crate::service::resources::{body_of, conflict, template};
 use crate::syntax::FieldFault;
@@ -23,12 +26,13 @@ impl Alerting {
         let fields = body_of(&TEST_NOTIFIER, body)?;
         let facts = self.parts.directory.facts(caller.customer).await?;
         let mut faults = Vec::new();
-        let id = fields.get("recipient_id").and_then(Value::as_i64).unwrap_or_default();
+        let wanted: TestAlertRequest = request(&TEST_NOTIFIER, &fields)?;
+        let id = wanted.recipient_id;
         if !facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == id) {
             let message = format!("`recipient_id`: there is no recipient `{id}`");
             faults.push(conflict(body, "recipient_id", message).given(id.to_string()));
         }
-        let monitor = self.named(caller, &fields, body, &mut faults);
+        let monitor = self.named(caller, request(&TEST_NOTIFIER, &fields)?, body, &mut faults);
         if !faults.is_empty() {
             return Err(Refusal::Faults(faults));
         }
@@ -45,12 +49,12 @@ impl Alerting {
         caller.require(Right::Edit)?;
         let fields = body_of(&TEMPLATE_PREVIEW, body)?;
         let mut faults = Vec::new();
-        let monitor = self.named(caller, &fields, body, &mut faults);
+        let monitor = self.named(caller, request(&TEMPLATE_PREVIEW, &fields)?, body, &mut faults);
         if !faults.is_empty() {
             return Err(Refusal::Faults(faults));
         }
         let facts = self.parts.directory.facts(caller.customer).await?;
-        let given = crate::pipeline::template(&fields);
+        let given = crate::pipeline::template(&fields)?;
         let kind = given.kind.unwrap_or(NoticeKind::SiteError);
         let method = given.method.unwrap_or(Method::MailHtml);
         let notice = example(&facts, kind, monitor.as_ref(), self.parts.clock.now());
@@ -67,11 +71,11 @@ impl Alerting {
     fn named(
         &self,
         caller: &Caller,
-        fields: &Map<String, Value>,
+        example: ExampleRequest,
         body: &Node,
         faults: &mut Vec<FieldFault>,
     ) -> Option<Monitor> {
-        let id = fields.get("monitor_id").and_then(Value::as_i64)?;
+        let id = example.monitor_id?;
         let found = self.own(caller, id);
         if found.is_none() {
             let message = format!("`monitor_id`: there is no monitor `{id}`");
@@ -79,6 +83,13 @@ impl Alerting {
         }
         found
     }
+}
+
+fn request<'a, T: Deserialize<'a>>(
+    table: &'static Table,
+    fields: &'a Map<String, Value>,
+) -> Result<T, Refusal> {
+    read_request(table, fields).map_err(Refusal::from)
 }
 
 /// A template for the same that says nothing.

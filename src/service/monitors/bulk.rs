@@ -10,6 +10,8 @@ use super::validation::ValidationContext;
 use crate::catalog::AccountFacts;
 use crate::schema::intake::Form;
 use crate::schema::table::account::MONITOR_BULK_EDIT;
+use crate::schema::typed::request::{LocationsAction, LocationsRequest, read_request};
+use crate::schema::typed::schedule::LocationReference;
 use crate::schema::{Monitor, accept};
 use crate::service::caller::{Caller, Refusal};
 use crate::syntax::source::{Node, NodeValue};
@@ -32,17 +34,18 @@ pub async fn bulk_edit(
     body: &Node,
 ) -> Result<Vec<String>, Refusal> {
     let fields = fields(&MONITOR_BULK_EDIT, body)?;
-    let append = fields.get("update_locations_action") == Some(&json!("append"));
+    let wanted: LocationsRequest = read_request(&MONITOR_BULK_EDIT, &fields)?;
+    let append = wanted.update_locations_action == LocationsAction::Append;
     let kept = |name: &str| !(OUTER.contains(&name) || append && name == "locations");
     let entries = body.entries().iter().filter(|(key, _)| kept(&key.name)).cloned().collect();
     let shared = Node { value: NodeValue::Map(entries), place: body.place };
     let change =
-        move |old: &Monitor, fields: &Map<String, Value>, scene: &ValidationContext, blame: &mut Blame| {
-            let patched = match fields.get("locations").and_then(Value::as_array) {
-                Some(more) if append && !more.is_empty() => {
-                    &with_locations(&shared, appended(old, scene.facts(), more))
-                }
-                _ => &shared,
+        move |old: &Monitor, _: &Map<String, Value>, scene: &ValidationContext, blame: &mut Blame| {
+            let more = wanted.locations.as_deref().unwrap_or_default();
+            let patched = if append && !more.is_empty() {
+                &with_locations(&shared, appended(old, scene.facts(), more))
+            } else {
+                &shared
             };
             match accept::patch(&old.document, Form::V3, patched, &scene.around()) {
                 Ok(accepted) => Some(accepted),
@@ -56,9 +59,9 @@ pub async fn bulk_edit(
 }
 
 /// The locations that `monitor` uses now, and those of `more` that are not among them.
-fn appended(monitor: &Monitor, facts: &AccountFacts, more: &[Value]) -> Value {
+fn appended(monitor: &Monitor, facts: &AccountFacts, more: &[LocationReference]) -> Value {
     let mut seen = HashSet::new();
-    let more = more.iter().filter_map(|location| location.get("id").and_then(Value::as_i64));
+    let more = more.iter().map(|location| location.id.0);
     let pool = facts.pool(monitor).into_iter().chain(more);
     pool.filter(|id| seen.insert(*id)).map(|id| json!({"id": id})).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::access::own;
 use super::context::MonitorContext;
@@ -13,6 +13,7 @@ use super::validation::ValidationContext;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::intake::Form;
 use crate::schema::table::account::MONITOR_CLONE;
+use crate::schema::typed::request::{CloneRequest, read_request};
 use crate::schema::{Origin, accept};
 use crate::service::caller::{Caller, Refusal, Saved};
 use crate::store::{NewRecord, Page, RecordFilter, Write};
@@ -38,7 +39,8 @@ pub async fn copy(
     let scene = ValidationContext::new(context, caller).await?;
     let old = own(&context.parts.roster, caller, id)?;
     let fields = fields(&MONITOR_CLONE, body)?;
-    let name = match fields.get("name").and_then(Value::as_str) {
+    let wanted: CloneRequest<'_> = read_request(&MONITOR_CLONE, &fields)?;
+    let name = match wanted.name {
         Some(name) => name.to_owned(),
         None => format!("Copy of {}", old.name()).chars().take(MOST_NAME).collect(),
     };

@@ -87,5 +87,5 @@ fn without_echo(
             values.shift_remove(name);
         }
     }
-    Document::new(document.kind(), values).map_err(|error| Refusal::Faults(vec![error.into()]))
+    Document::new(document.kind(), values).map_err(Refusal::from)
 }

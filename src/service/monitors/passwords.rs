@@ -10,6 +10,7 @@ use crate::schema::accept::Accepted;
 use crate::schema::field::{Field, Kind};
 use crate::schema::table::Table;
 use crate::schema::table::account::PASSWORD_BULK_EDIT;
+use crate::schema::typed::request::{ReplacementRequest, read_request};
 use crate::schema::{Document, Monitor, Secrets, table};
 use crate::service::caller::{Caller, Refusal};
 use crate::syntax::source::{Node, Place};
@@ -27,10 +28,11 @@ pub async fn bulk_edit_passwords(
     body: &Node,
 ) -> Result<Vec<String>, Refusal> {
     let fields = fields(&PASSWORD_BULK_EDIT, body)?;
-    let masked: Vec<FieldFault> = ["current_value", "new_value"]
+    let wanted: ReplacementRequest<'_> = read_request(&PASSWORD_BULK_EDIT, &fields)?;
+    let masked: Vec<FieldFault> = [("current_value", wanted.current_value), ("new_value", wanted.new_value)]
         .into_iter()
-        .filter(|name| fields.get(*name).and_then(Value::as_str) == Some(MASK))
-        .map(|name| {
+        .filter(|(_, value)| *value == MASK)
+        .map(|(name, _)| {
             let message = format!("`{name}` is masked: `{MASK}` is no password");
             FieldFault::new(Rule::Secret, name, body.place_of(name), message).hint("give the value itself")
         })
@@ -47,9 +49,15 @@ fn changed(
     _: &ValidationContext,
     blame: &mut Blame,
 ) -> Option<Accepted> {
-    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    let wanted: ReplacementRequest<'_> = match read_request(&PASSWORD_BULK_EDIT, fields) {
+        Ok(wanted) => wanted,
+        Err(error) => {
+            blame.add(&called(old.id), [error.into()]);
+            return None;
+        }
+    };
     let mut exchange =
-        Exchange { current: text("current_value"), new: text("new_value"), found: 0, faults: Vec::new() };
+        Exchange { current: wanted.current_value, new: wanted.new_value, found: 0, faults: Vec::new() };
     let mut values = old.document.stored(Secrets::Revealed);
     exchange.object(table::of(old.kind()), "", &mut values);
     if exchange.found == 0 {
@@ -62,7 +70,7 @@ fn changed(
         // Another password changes nothing that saving warns of.
         Ok(document) => sound.then(|| Accepted { document, warnings: Vec::new() }),
         Err(error) => {
-            blame.one(&called(old.id), Rule::Conflict, &error.field, error.to_string());
+            blame.add(&called(old.id), [error.into()]);
             None
         }
     }

@@ -10,6 +10,7 @@ use crate::schema::accept::Accepted;
 use crate::schema::field::Kind;
 use crate::schema::intake::Form;
 use crate::schema::table::account::SCRIPT_BULK_EDIT;
+use crate::schema::typed::request::{ReplacementRequest, read_request};
 use crate::schema::{Monitor, accept, table};
 use crate::script::dialect::Script;
 use crate::script::{ScriptFacts, ScriptFault, masked, well_formed};
@@ -48,8 +49,14 @@ fn changed(
     blame: &mut Blame,
 ) -> Option<Accepted> {
     let who = called(old.id);
-    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
-    let (current, new) = (text("current_value"), text("new_value"));
+    let wanted: ReplacementRequest<'_> = match read_request(&SCRIPT_BULK_EDIT, fields) {
+        Ok(wanted) => wanted,
+        Err(error) => {
+            blame.add(&who, [error.into()]);
+            return None;
+        }
+    };
+    let (current, new) = (wanted.current_value, wanted.new_value);
     let script = old.document.script().unwrap_or_default();
     let script = if old.kind() == MonitorType::BrowserScript { masked(script) } else { script.into() };
     let count = script.matches(current).count();

@@ -6,8 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::context::MonitorContext;
 use crate::catalog::AccountFacts;
-use crate::catalog::moment::{local, read_window, utc};
+use crate::catalog::moment::{local, utc};
+use crate::catalog::stored::listed;
 use crate::domain::{MonitorId, MonitorType, Outcome, Record, RecordKind, Revision, Right, Timestamp};
+use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
+use crate::schema::typed::window::local_time;
 use crate::schema::{Monitor, Origin, Secrets, table};
 use crate::script::ScriptFacts;
 use crate::service::caller::{Caller, Refusal};
@@ -112,9 +115,11 @@ fn ahead(records: &[Record], facts: &AccountFacts, now: Timestamp) -> HashMap<Mo
     let mut ahead: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
         // A recipient may have the number of a monitor.
-        let Some(monitor) = record.assoc.filter(|_| record.text("type") != "Notifier") else { continue };
-        let thru = read_window(record.text("thru_date"));
-        if record.flag("persistent") || thru.is_some_and(|thru| thru > now) {
+        let Some(blackout) = listed::<BlackoutSettings<'_>>(record) else { continue };
+        let theirs = blackout.kind != BlackoutKind::Notifier;
+        let Some(monitor) = record.assoc.filter(|_| theirs) else { continue };
+        let thru = blackout.thru_date.and_then(local_time);
+        if blackout.persistent || thru.is_some_and(|thru| thru > now) {
             ahead.entry(MonitorId(monitor)).or_default().push(record.id);
         }
     }

@@ -4,9 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::context::Bench;
 use super::draft::{Draft, conflict, refused};
-use crate::catalog::moment::{local, read_window};
+use crate::catalog::moment::local;
+use crate::catalog::stored::{listed, settings};
 use crate::domain::{MonitorId, Record};
 use crate::schema::blackout;
+use crate::schema::typed::record::BlackoutSettings;
 use crate::service::caller::Refusal;
 use crate::syntax::source::Node;
 
@@ -48,7 +50,7 @@ pub(super) fn settle(fields: &mut Map<String, Value>) {
 
 /// Of recurring ones alone; monitor and type stay.
 pub(super) fn patch(old: &Record, body: &Node) -> Result<Draft, Refusal> {
-    if !old.flag("persistent") {
+    if !settings::<BlackoutSettings<'_>>(old)?.persistent {
         let message = "A blackout that comes once cannot be changed; remove it and make another";
         return Err(Refusal::Conflict(message.to_owned()));
     }
@@ -72,6 +74,6 @@ pub(super) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
 
 /// Whether it comes once and is over.
 pub(super) fn is_past(bench: &Bench<'_>, blackout: &Record) -> bool {
-    let thru = read_window(blackout.text("thru_date"));
-    !blackout.flag("persistent") && thru.is_some_and(|thru| thru <= local(bench.now, &bench.facts.time_zone))
+    let now = local(bench.now, &bench.facts.time_zone);
+    listed(blackout).is_some_and(|blackout: BlackoutSettings<'_>| blackout.is_past(now))
 }

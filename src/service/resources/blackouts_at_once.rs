@@ -11,9 +11,11 @@ use super::draft::{conflict, refused};
 use super::kinds::kind_of;
 use super::records::Resources;
 use crate::catalog::moment::local;
+use crate::catalog::stored::listed;
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::blackout;
 use crate::schema::table::account::BLACKOUT;
+use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::service::caller::{Caller, Refusal};
 use crate::store::{AuditEntry, AuditObject, NewRecord, Page, RecordFilter, Write};
 use crate::syntax::source::Node;
@@ -79,9 +81,10 @@ impl Resources {
         }
         let found = self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
         let goes = |record: &Record| {
-            let half = if record.flag("persistent") { weekly } else { once };
+            let Some(blackout) = listed::<BlackoutSettings<'_>>(record) else { return false };
+            let half = if blackout.persistent { weekly } else { once };
             let theirs = record.assoc.is_some_and(|monitor| monitors.contains(&monitor));
-            half && theirs && record.text("type") != "Notifier" && !is_past(bench, record)
+            half && theirs && blackout.kind != BlackoutKind::Notifier && !is_past(bench, record)
         };
         Ok(found.rows.into_iter().filter(goes).collect())
     }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::kinds::Kind;
 use super::parts::ResourceParts;
 use crate::catalog::AccountFacts;
+use crate::catalog::stored::listed;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp};
+use crate::schema::typed::record::LocationSettings;
 use crate::service::caller::{Caller, Refusal};
 use crate::store::{AuditEntry, AuditObject};
 
@@ -47,5 +49,7 @@ impl<'a> Bench<'a> {
 
 /// Whether every account sees it.
 fn is_shared(record: &Record) -> bool {
-    record.kind == RecordKind::Location && record.customer == HOST && !record.flag("private")
+    record.kind == RecordKind::Location
+        && record.customer == HOST
+        && listed(record).is_some_and(|location: LocationSettings<'_>| !location.private)
 }

@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use super::context::{Bench, HOST};
 use super::draft::{Draft, overlaid, whole};
 use super::usage::users_of;
+use crate::catalog::stored::{listed, settings};
 use crate::domain::{LocationId, Record, RecordKind};
 use crate::schema::Document;
 use crate::schema::table::records::LOCATION_RECORD;
+use crate::schema::typed::record::{AccountSettings, LocationSettings};
 use crate::service::caller::Refusal;
 use crate::store::{Page, RecordFilter};
 use crate::syntax::source::Node;
@@ -33,7 +35,8 @@ pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
 pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
     let mut draft = Draft::of(old, overlaid(&LOCATION_RECORD, &old.fields, body)?);
     settle(bench, &mut draft);
-    let becomes_private = draft.fields.get("private") == Some(&json!(true)) && !old.flag("private");
+    let becomes_private =
+        draft.fields.get("private") == Some(&json!(true)) && !settings::<LocationSettings<'_>>(old)?.private;
     if becomes_private {
         let others = |document: &Document| uses(document, old.id);
         let total = users_of(bench.parts, None, others);
@@ -69,8 +72,9 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusa
     let all = Page { limit: u32::MAX, offset: 0 };
     let accounts = bench.parts.ledger.records(RecordFilter::of(RecordKind::Customer), all).await?;
     let names = |account: &&Record| {
-        let defaults = account.fields.get("default_locations").and_then(Value::as_array);
-        defaults.into_iter().flatten().any(|entry| entry.get("id") == Some(&json!(old.id)))
+        listed::<AccountSettings<'_>>(account).is_some_and(|account| {
+            account.default_locations.iter().any(|location| location.id == LocationId(old.id))
+        })
     };
     match accounts.rows.iter().filter(names).count() {
         0 => Ok(()),

@@ -7,9 +7,11 @@ use zeroize::Zeroizing;
 use super::context::Bench;
 use super::draft::{Draft, conflict, overlaid, refused, whole};
 use crate::catalog::contacts::recipient_context;
+use crate::catalog::stored::{listed, settings};
 use crate::domain::{Method, Record, RecordKind, Right};
 use crate::schedule::{Rests, When};
 use crate::schema::table::alerting::RECIPIENT;
+use crate::schema::typed::record::{RecipientSettings, read_fields};
 use crate::service::caller::Refusal;
 use crate::store::{Page, RecordFilter, StoreError, Write};
 use crate::syntax::format::{Format, service};
@@ -31,9 +33,10 @@ pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
 pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
     let mut fields = overlaid(&RECIPIENT, &old.fields, body)?;
     // What somebody read masked stands for what is there, when it is sent back.
-    let shown = masked(old.text("recipient"));
+    let now: RecipientSettings<'_> = settings(old)?;
+    let shown = masked(now.recipient);
     if shown.is_some() && fields.get("recipient").and_then(Value::as_str) == shown.as_deref() {
-        fields.insert("recipient".to_owned(), json!(old.text("recipient")));
+        fields.insert("recipient".to_owned(), json!(now.recipient));
     }
     let password = password_of(&mut fields);
     // Null and the empty text take it away.
@@ -89,22 +92,18 @@ fn password_of(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
 
 /// The address fits the method, and what the method cannot do without is there.
 fn check(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result<(), Refusal> {
-    let address = fields.get("recipient").and_then(Value::as_str).unwrap_or_default();
-    let method = fields.get("method_id").and_then(Value::as_i64).and_then(Method::of_id);
+    let wanted: RecipientSettings<'_> = read_fields(fields)?;
+    let (address, method) = (wanted.recipient, wanted.method);
     let mut faults: Vec<FieldFault> = Vec::new();
     if masked(address).as_deref() == Some(address) {
         let message = "`recipient` is masked, and there is no value that it could stand for";
         faults.push(FieldFault::new(Rule::Secret, "recipient", body.place_of("recipient"), message));
     }
-    if let Some(method) = method
-        && let Some(wanted) = address_fault(method, address)
-    {
+    if let Some(wanted) = address_fault(method, address) {
         let message = format!("`recipient` must be {wanted} for `method_id` {}", method.id());
         faults.push(FieldFault::new(Rule::Format, "recipient", body.place_of("recipient"), message));
     }
-    if let Some(Method::PagerDuty | Method::SplunkHec) = method
-        && !has_password
-    {
+    if matches!(method, Method::PagerDuty | Method::SplunkHec) && !has_password {
         let message = "`password` is required for `method_id` 14 (the routing key) and 15 (the token)";
         faults.push(FieldFault::new(Rule::Missing, "password", body.place, message));
     }
@@ -179,11 +178,13 @@ async fn all(bench: &Bench<'_>, filter: RecordFilter) -> Result<Vec<Record>, Sto
 /// What is worked out of the account: masked password, the method in words, blackouts and groups.
 pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
-        "recipient" if !bench.caller.role.may(Right::Edit) => json!(masked(record.text("recipient"))?),
+        "recipient" if !bench.caller.role.may(Right::Edit) => {
+            json!(masked(listed::<RecipientSettings<'_>>(record)?.recipient)?)
+        }
         "password" => json!(record.private.as_ref().map(|_| MASK)),
         "method_description" => {
-            let id = record.fields.get("method_id").and_then(Value::as_i64);
-            json!(id.and_then(Method::of_id).map(Method::name))
+            let settings: Option<RecipientSettings<'_>> = listed(record);
+            json!(settings.map(|settings| settings.method.name()))
         }
         "blackout_ids" => blackouts(bench, record),
         "notifier_groups" => {

@@ -5,7 +5,9 @@ use serde_json::{Map, Value, json};
 use super::context::Bench;
 use super::{event, group, location, performance_alert, recipient, sla, template};
 use crate::catalog::moment::{utc, window};
+use crate::catalog::stored::listed;
 use crate::domain::{Record, RecordKind};
+use crate::schema::typed::record::EventSettings;
 
 /// The object of `record`; what has no value is null.
 pub(super) fn object(bench: &Bench<'_>, record: &Record) -> Map<String, Value> {
@@ -37,7 +39,7 @@ fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
             json!(record.created_by)
         }
         (RecordKind::Blackout, "assoc_id") => json!(record.assoc),
-        (RecordKind::Event, "name") => json!(event::label(record.text("event"))),
+        (RecordKind::Event, "name") => json!(event::label(listed::<EventSettings<'_>>(record)?.event)),
         (RecordKind::Event, "timestamp") => json!(window(record.created_at, &bench.facts.time_zone)),
         (RecordKind::Location, "health") => location::health(0, 0),
         (RecordKind::Location, "managed") => json!(false),

@@ -5,10 +5,12 @@ use serde_json::{Map, Value, json};
 
 use super::context::Bench;
 use super::draft::{Draft, overlaid, whole};
+use crate::catalog::stored::listed;
 use crate::domain::Record;
 use crate::notify::Composer;
 use crate::pipeline::template;
 use crate::schema::table::alerting::TEMPLATE;
+use crate::schema::typed::record::TemplateSettings;
 use crate::service::caller::Refusal;
 use crate::syntax::source::Node;
 use crate::syntax::{FieldFault, Rule};
@@ -33,7 +35,8 @@ fn named(bench: &Bench<'_>, mut draft: Draft) -> Draft {
 
 /// It makes words of the examples of everything that it is for.
 fn check(fields: &Map<String, Value>, body: &Node) -> Result<(), Refusal> {
-    let faults = Composer::default().faults(&template(fields));
+    let template = template(fields)?;
+    let faults = Composer::default().faults(&template);
     if faults.is_empty() {
         return Ok(());
     }
@@ -64,5 +67,11 @@ pub(super) fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusal> {
 
 /// Empty parts are shown as such.
 pub(super) fn computed(record: &Record, name: &str) -> Option<Value> {
-    matches!(name, "subject" | "text" | "html").then(|| json!(record.text(name)))
+    let part = |of: fn(TemplateSettings<'_>) -> String| Some(json!(of(listed(record)?)));
+    match name {
+        "subject" => part(|settings| settings.subject.to_owned()),
+        "text" => part(|settings| settings.text.to_owned()),
+        "html" => part(|settings| settings.html.to_owned()),
+        _ => None,
+    }
 }

@@ -8,6 +8,7 @@ use super::context::Bench;
 use super::draft::{Draft, overlaid, whole};
 use crate::domain::{Record, Right, UserId};
 use crate::schema::table::records::USER;
+use crate::schema::typed::record::{UserSettings, read_fields};
 use crate::service::accounts::{hash_password, login_fault, login_key, password_fault, permit_user_change};
 use crate::service::caller::Refusal;
 use crate::store::Write;
@@ -89,6 +90,5 @@ fn beyond_own(old: &Map<String, Value>, new: &Map<String, Value>) -> Option<&'st
 }
 
 fn is_open(fields: &Map<String, Value>) -> bool {
-    let flag = |name: &str| fields.get(name).and_then(Value::as_bool).unwrap_or_default();
-    flag("enabled") && !flag("locked")
+    read_fields(fields).is_ok_and(|user: UserSettings<'_>| user.is_open())
 }

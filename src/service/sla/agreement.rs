@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 
-use jiff::civil::Time;
 use jiff::tz::TimeZone;
-use serde_json::Value;
 
-use crate::catalog::moment::read_window;
+use crate::catalog::stored::{listed, usable};
 use crate::domain::{LocationId, MonitorId, Record, Sample, Timestamp};
 use crate::evaluate::sla::{Goal, Scope, Spans};
 use crate::schedule::{Calendar, Rests, When};
+use crate::schema::typed::record::{AgreementSettings, ExclusionSettings, OperatingPeriodSettings};
 
 /// What was agreed for a monitor.
 #[derive(Clone, Debug)]
@@ -32,18 +31,22 @@ pub(super) struct Agreement {
 impl Agreement {
     /// `None` for a record that is attached to no monitor.
     pub(super) fn of(record: &Record) -> Option<Self> {
-        let goal = |field: &str| record.fields.get(field).and_then(Value::as_f64);
-        let list = |field: &str| record.fields.get(field).and_then(Value::as_array).into_iter().flatten();
+        let settings: AgreementSettings<'_> = listed(record)?;
+        let period =
+            |period: &OperatingPeriodSettings<'_>| Some((period.exclude, usable(record, period.when())?));
+        let exclusion = |exclusion: &ExclusionSettings<'_>| {
+            Some((usable(record, exclusion.when())?, exclusion.location_id.map(LocationId)))
+        };
         Some(Self {
             id: record.id,
-            name: record.text("name").to_owned(),
+            name: settings.name.to_owned(),
             monitor: MonitorId(record.assoc?),
-            availability: goal("availability").and_then(Goal::of),
-            uptime: goal("uptime").and_then(Goal::of),
-            response_time: goal("response_time"),
-            full_page: record.fields.get("use_fullpage_time") == Some(&Value::Bool(true)),
-            periods: list("operating_periods").filter_map(period).collect(),
-            exclusions: list("exclusions").filter_map(exclusion).collect(),
+            availability: settings.availability.and_then(Goal::of),
+            uptime: settings.uptime.and_then(Goal::of),
+            response_time: settings.response_time,
+            full_page: settings.use_fullpage_time,
+            periods: settings.operating_periods.iter().filter_map(period).collect(),
+            exclusions: settings.exclusions.iter().filter_map(exclusion).collect(),
         })
     }
 
@@ -87,25 +90,4 @@ impl Agreement {
 
 fn all(when: &When, zone: &TimeZone, from: Timestamp, thru: Timestamp) -> Vec<(Timestamp, Timestamp)> {
     when.occurrences(zone, from).take_while(|(start, _)| *start < thru).collect()
-}
-
-fn period(period: &Value) -> Option<(bool, When)> {
-    let day = |field: &str| {
-        let day = period.get(field)?.as_u64().filter(|day| (1..=7).contains(day))?;
-        u8::try_from(day).ok()
-    };
-    let time = |field: &str| Time::strptime("%H:%M", period.get(field)?.as_str()?).ok();
-    let when = When::Weekly {
-        start_day: day("from_day")?,
-        start: time("from_time")?,
-        end_day: day("thru_day")?,
-        end: time("thru_time")?,
-    };
-    Some((period.get("exclude") == Some(&Value::Bool(true)), when))
-}
-
-fn exclusion(exclusion: &Value) -> Option<(When, Option<LocationId>)> {
-    let moment = |field: &str| read_window(exclusion.get(field)?.as_str()?);
-    let when = When::Once { from: moment("from_date")?, thru: moment("thru_date")? };
-    Some((when, exclusion.get("location_id").and_then(Value::as_i64).map(LocationId)))
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
+use crate::catalog::stored::listed;
 use crate::domain::{CustomerId, Record, RecordKind};
+use crate::schema::typed::record::{CertificateKind, CertificateSettings};
 use crate::service::resources::parts::ResourceParts;
 use crate::store::{Page, RecordFilter, StoreError, seal_context};
 
@@ -34,12 +36,13 @@ pub(in crate::service::resources) async fn all(
 }
 
 fn open(parts: &ResourceParts, record: &Record) -> Option<OpenCertificate> {
+    let settings: CertificateSettings<'_> = listed(record)?;
     let sealed = record.private.as_deref().unwrap_or_default();
     match parts.vault.open(&context(record.customer), sealed) {
         Ok(pem) => Some(OpenCertificate {
             id: record.id,
-            name: record.text("name").to_owned(),
-            client: record.text("kind") == "client",
+            name: settings.name.to_owned(),
+            client: settings.kind == CertificateKind::Client,
             pem: Arc::new(pem),
         }),
         Err(error) => {

@@ -1,0 +1,33 @@
+//! Stored records as typed settings. One that cannot be used is an error with its place, and never a default.
+
+use crate::domain::Record;
+use crate::schema::InvalidSettings;
+use crate::schema::typed::record::{RecordSettings, read_record};
+use crate::store::StoreError;
+
+/// The settings of `record`.
+///
+/// # Errors
+/// [`StoreError::Undecodable`], with the place of the record.
+pub(crate) fn settings<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, StoreError> {
+    read_record(record).map_err(|error| undecodable(record, &error))
+}
+
+/// As [`settings`], of one of many: `None` for one that cannot be used, which the log names.
+pub(crate) fn listed<'a, T: RecordSettings<'a>>(record: &'a Record) -> Option<T> {
+    usable(record, read_record(record))
+}
+
+/// What `read` made of `record`; `None` for one that cannot be used, which the log names.
+pub(crate) fn usable<T>(record: &Record, read: Result<T, InvalidSettings>) -> Option<T> {
+    read.inspect_err(|error| {
+        let kind = record.kind.name();
+        tracing::error!(record_id = record.id, kind, error = %error, "a stored record cannot be used and is left out");
+    })
+    .ok()
+}
+
+fn undecodable(record: &Record, error: &InvalidSettings) -> StoreError {
+    let row = format!("id {}", record.id);
+    StoreError::Undecodable { table: "records", row, column: "fields", why: error.to_string() }
+}

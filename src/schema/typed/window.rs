@@ -1,0 +1,81 @@
+//! Days and times of records, and the windows that they make.
+
+use jiff::civil::{DateTime, Time};
+
+use super::invalid::InvalidSettings;
+use super::record::{BlackoutSettings, ExclusionSettings, OperatingPeriodSettings};
+use crate::schedule::When;
+
+/// The time that `text` names in the form of windows, `YYYY-MM-DD HH:MM:SS`.
+#[must_use]
+pub fn local_time(text: &str) -> Option<DateTime> {
+    DateTime::strptime("%Y-%m-%d %H:%M:%S", text).ok()
+}
+
+impl BlackoutSettings<'_> {
+    /// When it holds.
+    ///
+    /// # Errors
+    /// A day or time that is missing or none.
+    pub fn when(&self) -> Result<When, InvalidSettings> {
+        if !self.persistent {
+            let (from, thru) = (moment("from_date", self.from_date)?, moment("thru_date", self.thru_date)?);
+            return Ok(When::Once { from, thru });
+        }
+        Ok(When::Weekly {
+            start_day: day("start_day", self.start_day)?,
+            start: time("start_time", self.start_time)?,
+            end_day: day("end_day", self.end_day)?,
+            end: time("end_time", self.end_time)?,
+        })
+    }
+
+    /// Whether it came once and was over at `now`, a time of its account.
+    #[must_use]
+    pub fn is_past(&self, now: DateTime) -> bool {
+        !self.persistent && self.thru_date.and_then(local_time).is_some_and(|thru| thru <= now)
+    }
+}
+
+impl OperatingPeriodSettings<'_> {
+    /// When it holds.
+    ///
+    /// # Errors
+    /// A day or time that is none.
+    pub fn when(&self) -> Result<When, InvalidSettings> {
+        Ok(When::Weekly {
+            start_day: day("from_day", Some(self.from_day))?,
+            start: time("from_time", Some(self.from_time))?,
+            end_day: day("thru_day", Some(self.thru_day))?,
+            end: time("thru_time", Some(self.thru_time))?,
+        })
+    }
+}
+
+impl ExclusionSettings<'_> {
+    /// When it holds.
+    ///
+    /// # Errors
+    /// A time that is none.
+    pub fn when(&self) -> Result<When, InvalidSettings> {
+        let from = moment("from_date", Some(self.from_date))?;
+        Ok(When::Once { from, thru: moment("thru_date", Some(self.thru_date))? })
+    }
+}
+
+fn moment(field: &str, text: Option<&str>) -> Result<DateTime, InvalidSettings> {
+    let wanted = "it must be a time such as `2026-01-31 12:00:00`";
+    text.and_then(local_time).ok_or_else(|| InvalidSettings::new(field, text, wanted))
+}
+
+fn time(field: &str, text: Option<&str>) -> Result<Time, InvalidSettings> {
+    let read = text.and_then(|text| Time::strptime("%H:%M", text).ok());
+    read.ok_or_else(|| InvalidSettings::new(field, text, "it must be a time of day such as `12:00`"))
+}
+
+fn day(field: &str, day: Option<u8>) -> Result<u8, InvalidSettings> {
+    let shown = day.map(|day| day.to_string());
+    let wanted = "it must be a whole number from 1 to 7";
+    day.filter(|day| (1..=7).contains(day))
+        .ok_or_else(|| InvalidSettings::new(field, shown.as_deref(), wanted))
+}
