@@ -6,7 +6,7 @@
 //! has none). A header is only looked up when the source says so. Of several nodes the first is taken.
 
 use regex::Regex;
-use serde_json::Value;
+use serde::Deserialize;
 
 use super::assertion::{Answer, AssertionError, Lookup, compiled, shortened};
 use super::template::Place;
@@ -14,6 +14,20 @@ use crate::domain::{Failure, FailureKind, Phase};
 
 /// Bytes of a value.
 const MOST_BYTES: usize = 64 * 1024;
+
+/// What a variable of a step says, as its monitor has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct VariableSettings {
+    /// Its name.
+    #[serde(default)]
+    pub name: String,
+    /// JSONPath, XPath, name of a header, or regular expression with a group.
+    #[serde(default)]
+    pub property: String,
+    /// Where it is found; empty when that follows from the answer.
+    #[serde(default)]
+    pub source: String,
+}
 
 /// A variable of a step; a regular expression is compiled when it is looked up, since one that is takes tens of
 /// kilobytes and more.
@@ -43,19 +57,19 @@ impl Find {
 }
 
 impl Variable {
-    /// The variable of a document (fields.md 2).
+    /// The variable that `settings` describe (fields.md 2).
     ///
     /// # Errors
     /// [`AssertionError`] when the property does not fit the source.
-    pub fn of(document: &Value) -> Result<Self, AssertionError> {
-        let part = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (property, source) = (part("property"), part("source"));
+    pub fn new(settings: &VariableSettings) -> Result<Self, AssertionError> {
+        let VariableSettings { name, property, source } = settings;
         let found = if source.is_empty() { None } else { Some(Find::of(source, property)?) };
         let lookup = match found {
             Some(Find::At(lookup)) => Some(Box::new(lookup)),
             _ => None,
         };
-        Ok(Self { name: part("name").into(), property: property.into(), source: source.into(), lookup })
+        let (name, property) = (name.as_str().into(), property.as_str().into());
+        Ok(Self { name, property, source: source.as_str().into(), lookup })
     }
 
     /// Its name.
@@ -157,7 +171,8 @@ mod tests {
         if let Some(source) = source {
             document["source"] = json!(source);
         }
-        let variable = Variable::of(&document).map_err(|error| error.to_string())?;
+        let variable = Variable::new(&serde_json::from_value(document.clone()).unwrap())
+            .map_err(|error| error.to_string())?;
         variable.value(&answer, content_type).map_err(|failure| {
             assert_eq!(failure.kind, FailureKind::VariableMissing);
             failure.detail

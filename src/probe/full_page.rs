@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::domain::{Failure, FailureKind, Fault, FullPage, PageObject, Phase, Timestamp};
-use crate::schema::Document;
+use crate::schema::typed::alerting::FullPageSettings;
 
 /// How much earlier than its interval a full page is due again: runs begin a little early or late.
 const SLACK: Duration = Duration::from_secs(30);
@@ -24,14 +24,18 @@ pub(super) struct FullPageRule {
 
 impl FullPageRule {
     /// `None` when the monitor wants no full pages.
-    pub(super) fn of(document: &Document) -> Option<Self> {
-        let minutes = u64::try_from(document.value("interval_fullpage")?.as_i64()?).ok()?;
-        let seconds = u64::try_from(document.number("fullpage_object_timeout")).unwrap_or_default();
+    pub(super) fn from_settings(settings: Option<FullPageSettings>) -> Option<Self> {
+        let settings = settings?;
+        let minutes = u64::try_from(settings.interval_fullpage).ok()?;
+        let seconds = match settings.fullpage_object_timeout {
+            0 => 10,
+            seconds => u64::from(seconds),
+        };
         Some(Self {
             interval: Duration::from_secs(minutes * 60),
-            object_timeout: Duration::from_secs(if seconds > 0 { seconds } else { 10 }),
-            wants_objects: document.flag("check_fullpage_missing_objects"),
-            is_error: document.flag("notify_on_fullpage_errors"),
+            object_timeout: Duration::from_secs(seconds),
+            wants_objects: settings.check_fullpage_missing_objects,
+            is_error: settings.notify_on_fullpage_errors,
         })
     }
 

@@ -17,6 +17,7 @@ mod search;
 mod settings;
 mod target;
 mod tcp;
+mod unusable;
 mod way;
 
 pub use contract::{Attempting, Build, Context, Kinds, Probe, Weight};

@@ -7,20 +7,22 @@ use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::keyword::KeywordRule;
 use crate::evaluate::{Patience, charset};
 use crate::net::Deadline;
-use crate::schema::Document;
 use crate::schema::typed::keyword::KeywordSettings;
+use crate::schema::{Document, InvalidSettings};
 
 /// The rule of `keyword_string`, known to compile. Compiled anew for each page: a compiled one takes tens of
 /// kilobytes, too much to keep for every monitor between two runs.
 ///
 /// # Errors
 /// Why it does not compile.
-pub(super) fn rule(document: &Document) -> Result<Option<Box<KeywordRule>>, String> {
-    let settings: KeywordSettings<'_> = document.read().map_err(|error| error.reason)?;
+pub(super) fn rule(document: &Document) -> Result<Option<Box<KeywordRule>>, InvalidSettings> {
+    let settings: KeywordSettings<'_> = document.read()?;
     let Some(rule) = settings.rule() else { return Ok(None) };
     match rule.clone().compile() {
         Ok(_) => Ok(Some(Box::new(rule))),
-        Err(error) => Err(error.to_string()),
+        Err(error) => {
+            Err(InvalidSettings::new("keyword_string", Some(settings.keyword_string), &error.to_string()))
+        }
     }
 }
 

@@ -1,34 +1,30 @@
 //! What the kinds that ask one host and port have in common.
 
+use std::net::IpAddr;
+use std::num::NonZeroU16;
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::domain::{Failure, Observation};
 use crate::net::{Endpoint, Family, Trace};
 use crate::protocol::Session;
-use crate::schema::Document;
+use crate::schema::typed::connection::AddressSettings;
 
 /// Characters of a detail that are kept. Servers can be long-winded.
 const DETAIL: usize = 400;
 
-/// The host and port of `document`: `hostname`, and `port` or `default_port`. With `resolve_dns` false
-/// the address in `ipv4` is used instead of asking for the name (behaviour.md 4, Addresses).
-pub(super) fn endpoint(document: &Document, default_port: u16) -> Endpoint {
-    let hostname = document.text("hostname").unwrap_or_default().trim();
-    let port = u16::try_from(document.number("port")).ok().filter(|&port| port > 0).unwrap_or(default_port);
-    let mut endpoint = Endpoint::new(hostname, port);
-    if !is_on(document, "resolve_dns") {
-        endpoint.pinned = document.text("ipv4").and_then(|text| text.trim().parse().ok());
-    }
+/// The host and port of a monitor. With `resolve_dns` false the address in `ipv4` is used instead of asking for the
+/// name (behaviour.md 4, Addresses).
+pub(super) fn endpoint(hostname: &str, port: u16, address: &AddressSettings<'_>) -> Endpoint {
+    let mut endpoint = Endpoint::new(hostname.trim(), port);
+    endpoint.pinned = pinned(address);
     endpoint.family = Family::Any;
     endpoint
 }
 
-/// Whether a switch that is on by default is on.
-pub(super) fn is_on(document: &Document, field: &str) -> bool {
-    document.value(field) != Some(&Value::Bool(false))
+fn pinned(address: &AddressSettings<'_>) -> Option<IpAddr> {
+    address.ipv4.filter(|_| !address.resolve_dns).and_then(|text| text.trim().parse().ok())
 }
 
 /// Where a monitor of a service goes whose host may carry a scheme and a port (behaviour.md 1).
@@ -40,26 +36,23 @@ pub(super) struct Service {
     pub(super) implicit_tls: bool,
 }
 
-/// The service in `field` of `document`. A port written behind the host goes before the field `port`, and
-/// that before the default of the scheme: `ports` are those without and with implicit TLS. The last one of
-/// `schemes` is that of implicit TLS.
+/// The service that `text` names. A port written behind the host goes before `port`, and that before the default of the
+/// scheme: `ports` are those without and with implicit TLS. The last one of `schemes` is that of implicit TLS.
 pub(super) fn service(
-    document: &Document,
-    field: &str,
+    text: &str,
+    port: Option<NonZeroU16>,
+    address: Option<&AddressSettings<'_>>,
     schemes: &'static [&'static str],
     ports: (u16, u16),
 ) -> Service {
-    let text = document.text(field).unwrap_or_default().trim();
+    let text = text.trim();
     let written = crate::syntax::format::service(text, schemes);
     let scheme = written.as_ref().and_then(|service| service.scheme);
     let secure_scheme = scheme.is_some() && scheme == schemes.last().copied();
-    let own = || u16::try_from(document.number("port")).ok().filter(|&port| port > 0);
-    let port = written.as_ref().and_then(|service| service.port).or_else(own);
+    let port = written.as_ref().and_then(|service| service.port).or(port.map(NonZeroU16::get));
     let port = port.unwrap_or(if secure_scheme { ports.1 } else { ports.0 });
     let mut endpoint = Endpoint::new(written.as_ref().map_or(text, |service| service.host), port);
-    if !is_on(document, "resolve_dns") {
-        endpoint.pinned = document.text("ipv4").and_then(|text| text.trim().parse().ok());
-    }
+    endpoint.pinned = address.and_then(pinned);
     // A scheme that says otherwise goes before the usual meaning of the port.
     Service { endpoint, implicit_tls: secure_scheme || scheme.is_none() && port == ports.1 }
 }

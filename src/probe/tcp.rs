@@ -3,19 +3,21 @@
 use std::sync::Arc;
 
 use regex::bytes::Regex;
-use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 use super::contract::{Attempting, Context, Probe};
 use super::settings::ProbeSettings;
-use super::target::{endpoint, is_on, observed};
+use super::target::{endpoint, observed};
+use super::unusable::Unusable;
+use super::way::trust;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::net::{Endpoint, TlsOptions, Trace, end_by_reset, read_more, write_all};
 use crate::protocol::starttls;
 use crate::protocol::starttls::Upgrade;
-use crate::schema::Document;
+use crate::schema::typed::tcp::{DialogueSettings, TcpSettings, TcpTls};
+use crate::schema::{Document, InvalidSettings};
 
 /// Bytes that one step of a dialogue reads at most. All of them are searched again with every piece that
 /// comes, so that a peer that sends byte by byte decides how much work this is.
@@ -48,24 +50,42 @@ struct TcpProbe {
 
 /// The probe of a checked `tcp` monitor.
 pub(super) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
-    let encryption = match document.text("tls").unwrap_or("none") {
-        "implicit" => Encryption::Implicit,
-        other => Upgrade::of_field(other).map_or(Encryption::None, Encryption::Upgraded),
-    };
-    let options = TlsOptions {
-        verify: is_on(document, "verify_certificate"),
-        ca: document.value("ca_cert_id").and_then(Value::as_i64),
-        ..TlsOptions::default()
-    };
-    let dialogue = document.list("dialogue").iter().map(step).collect();
-    Arc::new(TcpProbe { target: endpoint(document, 0), encryption, options, dialogue })
+    match TcpProbe::new(document) {
+        Ok(probe) => Arc::new(probe),
+        Err(error) => Arc::new(Unusable::from(error)),
+    }
 }
 
-fn step(value: &Value) -> Step {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    // A checked document holds none that does not compile.
-    let expect = text("expect").and_then(|pattern| Regex::new(pattern).ok());
-    Step { send: text("send").map(Into::into), expect }
+impl TcpProbe {
+    fn new(document: &Document) -> Result<Self, InvalidSettings> {
+        let settings: TcpSettings<'_> = document.read()?;
+        let dialogue = settings.dialogue.iter().map(step).collect::<Result<_, _>>()?;
+        Ok(Self {
+            target: endpoint(settings.hostname, settings.port.get(), &document.read()?),
+            encryption: encryption(settings.tls),
+            options: trust(document)?,
+            dialogue,
+        })
+    }
+}
+
+const fn encryption(tls: TcpTls) -> Encryption {
+    match tls {
+        TcpTls::None => Encryption::None,
+        TcpTls::Implicit => Encryption::Implicit,
+        TcpTls::StarttlsSmtp => Encryption::Upgraded(Upgrade::Smtp),
+        TcpTls::StarttlsImap => Encryption::Upgraded(Upgrade::Imap),
+        TcpTls::StarttlsPop3 => Encryption::Upgraded(Upgrade::Pop3),
+        TcpTls::StarttlsFtp => Encryption::Upgraded(Upgrade::Ftp),
+        TcpTls::StarttlsPostgres => Encryption::Upgraded(Upgrade::Postgres),
+    }
+}
+
+fn step(line: &DialogueSettings<'_>) -> Result<Step, InvalidSettings> {
+    let pattern = line.expect.filter(|text| !text.is_empty());
+    let unusable = |error: regex::Error| InvalidSettings::new("dialogue", pattern, &error.to_string());
+    let expect = pattern.map(Regex::new).transpose().map_err(unusable)?;
+    Ok(Step { send: line.send.filter(|text| !text.is_empty()).map(Into::into), expect })
 }
 
 impl Probe for TcpProbe {

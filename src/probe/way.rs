@@ -1,35 +1,44 @@
 //! What the kinds that speak HTTP, and FTP with them, take alike out of a document: how connections are made.
 
 use crate::net::{Family, TlsOptions, TlsVersions};
-use crate::schema::Document;
+use crate::schema::typed::connection::{
+    AddressFamilySettings, ClientCertificateSettings, Ipv6, ProxySettings, TlsVersionSettings, TrustSettings,
+};
+use crate::schema::{Document, InvalidSettings};
 
-/// The families of `ipv6_enabled` (fields.md 3); `None` for a value that is no choice.
-pub(super) fn family(document: &Document) -> Option<Family> {
-    match document.text("ipv6_enabled") {
-        None | Some("Disabled") => Some(Family::V4Only),
-        Some("Preferred") => Some(Family::V6Preferred),
-        Some("Enforced") => Some(Family::V6Only),
-        Some(_) => None,
-    }
+/// The families of `ipv6_enabled` (fields.md 3).
+pub(super) fn family(document: &Document) -> Result<Family, InvalidSettings> {
+    let settings: AddressFamilySettings = document.read()?;
+    Ok(match settings.ipv6_enabled {
+        Ipv6::Disabled => Family::V4Only,
+        Ipv6::Preferred => Family::V6Preferred,
+        Ipv6::Enforced => Family::V6Only,
+    })
 }
 
 /// The proxy of the settings to go through.
-pub(super) fn proxy(document: &Document) -> Option<i64> {
-    id(document, "proxy_id")
-}
-
-/// The record that `field` names; none with 0.
-fn id(document: &Document, field: &str) -> Option<i64> {
-    Some(document.number(field)).filter(|&id| id != 0)
+pub(super) fn proxy(document: &Document) -> Result<Option<i64>, InvalidSettings> {
+    Ok(document.read::<ProxySettings>()?.id())
 }
 
 /// Versions, trust and client certificate; ALPN follows from the request.
-pub(super) fn tls(document: &Document) -> TlsOptions {
-    TlsOptions {
-        versions: TlsVersions::of_field(document.text("use_ssl_version").unwrap_or_default()),
-        alpn: &[],
-        verify: document.flag("verify_certificate"),
-        ca: id(document, "ca_cert_id"),
-        client_certificate: id(document, "ssl_cert_id").filter(|_| document.flag("use_client_ssl_cert")),
-    }
+pub(super) fn tls(document: &Document) -> Result<TlsOptions, InvalidSettings> {
+    let version: TlsVersionSettings = document.read()?;
+    Ok(TlsOptions {
+        versions: TlsVersions::of_field(version.use_ssl_version.as_str()),
+        ..best_tls(document)?
+    })
+}
+
+/// Trust and client certificate, with the best version: of types that have no choice of versions.
+pub(super) fn best_tls(document: &Document) -> Result<TlsOptions, InvalidSettings> {
+    let client: ClientCertificateSettings = document.read()?;
+    Ok(TlsOptions { client_certificate: client.shown(), ..trust(document)? })
+}
+
+/// Trust alone.
+pub(super) fn trust(document: &Document) -> Result<TlsOptions, InvalidSettings> {
+    let trust: TrustSettings = document.read()?;
+    let ca = trust.ca_cert_id.filter(|&id| id != 0);
+    Ok(TlsOptions { verify: trust.verify_certificate, ca, ..TlsOptions::default() })
 }

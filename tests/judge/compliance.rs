@@ -43,7 +43,8 @@ fn told(case: &Value, why: &str) -> String {
 fn wrong(case: &Value) -> Option<String> {
     let selector = case["selector"].as_str().unwrap();
     let compiled = path::json(selector);
-    let asserted = Assertion::of(&document("JSON Response", selector, "exists", "1"));
+    let asserted =
+        Assertion::new(&serde_json::from_value(document("JSON Response", selector, "exists", "1")).unwrap());
     if case["invalid_selector"] == true {
         return (compiled.is_ok() || asserted.is_ok()).then(|| "it was taken".to_owned());
     }

@@ -308,7 +308,10 @@ fn what_is_no_expression_is_refused_with_a_reason() {
         (&"(".repeat(200), "too many brackets"),
     ] {
         let document = super::document("XML Response", path, "exists", "1");
-        let error = vigie::evaluate::assertion::Assertion::of(&document).unwrap_err().to_string();
+        let error =
+            vigie::evaluate::assertion::Assertion::new(&serde_json::from_value(document.clone()).unwrap())
+                .unwrap_err()
+                .to_string();
         assert!(error.contains(words), "{path}: {error}");
     }
 }

@@ -1,7 +1,8 @@
 //! What goes out: methods, bodies, headers; and monitors that cannot be asked for.
 
 use serde_json::{Value, json};
-use vigie::domain::FailureKind;
+use vigie::domain::{FailureKind, MonitorType};
+use vigie::schema::Document;
 
 use crate::probe_api::check::{failed, get, passed, run, with};
 use crate::probe_api::service::{Asked, Service, says};
@@ -79,8 +80,8 @@ async fn a_monitor_that_cannot_be_asked_for_says_why() {
         (bad(json!({"http_method": "CUSTOM", "custom_method": "a b"})), "`http_method` of step 1"),
         (bad(json!({"head": {"headers": [{"name": "a b", "value": ""}]}})), "`head.headers` of step 1"),
         (
-            bad(json!({"assertions": [{"source": "Body"}]})),
-            "`assertions` of step 1 `S` cannot be used: `Body`",
+            bad(json!({"assertions": [{"source": "Timeout", "comparison": "exists"}]})),
+            "`assertions` of step 1 `S` cannot be used: the comparison `exists`",
         ),
         (
             bad(json!({"variables": [{"name": "a", "property": "$[", "source": "JSON Response"}]})),
@@ -91,4 +92,12 @@ async fn a_monitor_that_cannot_be_asked_for_says_why() {
         let failure = failed(&seen, FailureKind::Internal, 21);
         assert!(failure.detail.contains(words), "{}", failure.detail);
     }
+}
+
+#[test]
+fn a_source_that_there_is_not_is_no_document() {
+    let step = with(get("S", "http://127.0.0.1:1/"), json!({"assertions": [{"source": "Body"}]}));
+    let Value::Object(fields) = json!({"api_steps": [step]}) else { unreachable!() };
+    let error = Document::new(MonitorType::WebsiteApi, fields).unwrap_err().to_string();
+    assert!(error.starts_with("`api_steps[0].assertions[0].source` is `Body`: it must be one of"), "{error}");
 }

@@ -432,8 +432,9 @@ proptest! {
 
 #[test]
 fn a_round_trip_names_the_server_that_takes_the_message() {
-    let Value::Object(fields) = json!({"smtp_hostname": "smtps://out.test", "pop3_hostname": "in.test"})
-    else {
+    let Value::Object(fields) = json!({
+        "smtp_hostname": "smtps://out.test", "pop3_hostname": "in.test", "email": "a@in.test",
+    }) else {
         unreachable!()
     };
     let document = Document::new(MonitorType::EmailRoundTrip, fields).unwrap();

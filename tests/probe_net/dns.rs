@@ -193,7 +193,7 @@ async fn expected_answers_must_be_among_those_given() {
         ("second.test", "A", json!(["192.0.2.21", "192.0.2.20"]), true),
         ("second.test", "A", json!(["192.0.2.21", "192.0.2.99"]), false),
         ("alias.test", "CNAME", json!(["ELSEWHERE.test"]), true),
-        ("alias.test", "cname", json!(["other.test."]), false),
+        ("alias.test", "CNAME", json!(["other.test."]), false),
     ];
     for (name, record_type, expected, passes) in cases {
         let fields =

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::error::AssertionError;
 use super::rule::Assertion;
+use super::settings::AssertionSettings;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{Place, Template, Variables};
 
@@ -14,29 +13,28 @@ use crate::evaluate::template::{Place, Template, Variables};
 pub enum Draft {
     /// Compiled.
     Ready(Box<Assertion>),
-    /// The document and its value: with variables, or a regular expression, which compiled takes tens of
+    /// Its settings and its value: with variables, or a regular expression, which compiled takes tens of
     /// kilobytes and at worst megabytes, too much to keep.
-    Open(Box<(Value, Template)>),
+    Open(Box<(AssertionSettings, Template)>),
 }
 
 impl Draft {
-    /// That of a document (interface.md 2.3).
+    /// The assertion that `settings` describe (interface.md 2.3).
     ///
     /// # Errors
-    /// As [`Assertion::of`], which for one with variables can fail later too.
-    pub fn of(document: &Value) -> Result<Self, AssertionError> {
-        let part = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
-        let place = match part("comparison") {
+    /// As [`Assertion::new`], which for one with variables can fail later too.
+    pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
+        let place = match settings.comparison.as_str() {
             "regular expression includes" | "regular expression excludes" => Place::Regex,
             _ => Place::Value,
         };
-        let value = Template::new(document.get("value").and_then(Value::as_str).unwrap_or("1"), place);
+        let value = Template::new(&settings.value, place);
         if value.has_names() {
-            return Ok(Self::Open(Box::new((document.clone(), value))));
+            return Ok(Self::Open(Box::new((settings.clone(), value))));
         }
-        let assertion = Assertion::of(document)?;
+        let assertion = Assertion::new(settings)?;
         Ok(match place {
-            Place::Regex => Self::Open(Box::new((document.clone(), value))),
+            Place::Regex => Self::Open(Box::new((settings.clone(), value))),
             _ => Self::Ready(Box::new(assertion)),
         })
     }
@@ -46,7 +44,7 @@ impl Draft {
     pub fn is_on_status(&self) -> bool {
         match self {
             Self::Ready(assertion) => assertion.is_on_status(),
-            Self::Open(open) => open.0.get("source").and_then(Value::as_str) == Some("Status Code"),
+            Self::Open(open) => open.0.source == "Status Code",
         }
     }
 
@@ -56,8 +54,7 @@ impl Draft {
         match self {
             Self::Ready(assertion) => assertion.reads_body(),
             Self::Open(open) => {
-                let source = open.0.get("source").and_then(Value::as_str);
-                matches!(source, Some("Response" | "JSON Response" | "XML Response"))
+                matches!(open.0.source.as_str(), "Response" | "JSON Response" | "XML Response")
             }
         }
     }
@@ -67,17 +64,14 @@ impl Draft {
     pub fn reads_headers(&self) -> bool {
         match self {
             Self::Ready(assertion) => assertion.reads_headers(),
-            Self::Open(open) => open.0.get("source").and_then(Value::as_str) == Some("Header"),
+            Self::Open(open) => open.0.source == "Header",
         }
     }
 
     /// Whether it takes more than a moment to get ready.
     #[must_use]
     pub fn is_regex(&self) -> bool {
-        let comparison = |open: &(Value, Template)| {
-            open.0.get("comparison").and_then(Value::as_str).is_some_and(|name| name.starts_with("regular"))
-        };
-        matches!(self, Self::Open(open) if comparison(open))
+        matches!(self, Self::Open(open) if open.0.comparison.starts_with("regular"))
     }
 
     /// The assertion with the values of `variables`.
@@ -86,17 +80,14 @@ impl Draft {
     /// [`FailureKind::VariableUnknown`], or [`FailureKind::AssertionFailed`] when the value does not fit the
     /// comparison.
     pub fn ready(&self, variables: &Variables) -> Result<Cow<'_, Assertion>, Failure> {
-        let (document, value) = match self {
+        let (settings, value) = match self {
             Self::Ready(assertion) => return Ok(Cow::Borrowed(assertion)),
             Self::Open(open) => (&open.0, &open.1),
         };
-        let mut document = document.clone();
-        if let Some(entries) = document.as_object_mut() {
-            entries.insert("value".to_owned(), Value::String(value.filled(variables)?));
-        }
+        let settings = AssertionSettings { value: value.filled(variables)?, ..settings.clone() };
         let failed = |error: AssertionError| {
             Failure::new(Phase::Validate, FailureKind::AssertionFailed, error.to_string())
         };
-        Assertion::of(&document).map(Cow::Owned).map_err(failed)
+        Assertion::new(&settings).map(Cow::Owned).map_err(failed)
     }
 }

@@ -15,6 +15,7 @@ mod path;
 mod pattern;
 mod pick;
 mod rule;
+mod settings;
 
 pub use answer::Answer;
 pub(in crate::evaluate) use answer::shortened;
@@ -23,3 +24,4 @@ pub use error::AssertionError;
 pub(in crate::evaluate) use lookup::Lookup;
 pub(in crate::evaluate) use pattern::compiled;
 pub use rule::{Assertion, judge_all};
+pub use settings::AssertionSettings;

@@ -4,12 +4,12 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use regex::Regex;
-use serde_json::Value;
 
 use super::answer::{Answer, Node, shortened};
 use super::error::AssertionError;
 use super::lookup::Lookup;
 use super::pattern::compiled;
+use super::settings::AssertionSettings;
 use super::{answer, compare};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::syntax::comparison::comparisons_of;
@@ -47,15 +47,12 @@ pub struct Assertion {
 }
 
 impl Assertion {
-    /// The assertion of a document (interface.md 2.3).
+    /// The assertion that `settings` describe (interface.md 2.3).
     ///
     /// # Errors
     /// [`AssertionError`] when the pair is not allowed, or a path, an expression or the value is no good.
-    pub fn of(document: &Value) -> Result<Self, AssertionError> {
-        let part = |name: &str| document.get(name).and_then(Value::as_str);
-        let text = |name: &str| part(name).unwrap_or_default().to_owned();
-        let (source, property, comparison) = (text("source"), text("property"), text("comparison"));
-        let value = part("value").unwrap_or("1").to_owned();
+    pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
+        let AssertionSettings { source, property, comparison, value } = settings.clone();
         let allowed = comparisons_of(&source).ok_or_else(|| AssertionError::Source(source.clone()))?;
         if !allowed.contains(&comparison.as_str()) {
             return Err(AssertionError::Pair { source_name: source, comparison });

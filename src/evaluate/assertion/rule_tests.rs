@@ -1,6 +1,6 @@
 //! A table of assertions with what they say, and answers made to do harm.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
@@ -24,7 +24,9 @@ fn headers() -> Vec<(String, String)> {
 fn judged(document: &Value, text: &str) -> Option<Failure> {
     let headers = headers();
     let answer = Answer::new(204, Duration::from_millis(1500), &headers, text);
-    Assertion::of(document).unwrap_or_else(|error| panic!("{document}: {error}")).judge(&answer)
+    Assertion::new(&serde_json::from_value(document.clone()).unwrap())
+        .unwrap_or_else(|error| panic!("{document}: {error}"))
+        .judge(&answer)
 }
 
 const JS: &str = "JSON Response";
@@ -173,9 +175,9 @@ fn what_is_no_good_is_refused_when_it_is_loaded() {
         ("Response", "", IN, r"\w{1000}{1000}"),
     ] {
         let document = assertion(source, property, comparison, value);
-        assert!(Assertion::of(&document).is_err(), "{document}");
+        assert!(Assertion::new(&serde_json::from_value(document.clone()).unwrap()).is_err(), "{document}");
     }
-    assert!(Assertion::of(&json!({})).is_err());
+    assert!(Assertion::new(&AssertionSettings::default()).is_err());
 }
 
 #[test]
@@ -198,7 +200,10 @@ fn every_failure_is_told_without_bodies_and_secrets() {
         assertion(JS, "gone", "exists", "1"),
         assertion("Status Code", "", "equals", "2xx"),
     ];
-    let all: Vec<_> = all.iter().map(|document| Assertion::of(document).unwrap()).collect();
+    let all: Vec<_> = all
+        .iter()
+        .map(|document| Assertion::new(&serde_json::from_value(document.clone()).unwrap()).unwrap())
+        .collect();
     let headers = headers();
     let answer = Answer::new(204, Duration::from_millis(1500), &headers, JSON);
     let failures = judge_all(&all, &answer);

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use http::HeaderValue;
-use serde_json::{Value, json};
 
 use super::plan::Plan;
 use crate::probe::settings::ProbeSettings;
+use crate::probe::unusable::detail;
 use crate::probe::way;
 use crate::protocol::http::client::Way;
-use crate::schema::Document;
+use crate::schema::typed::api_steps::{ApiStepSettings, ApiStepsSettings};
+use crate::schema::typed::website::HttpMethod;
+use crate::schema::{Document, InvalidSettings};
 
 /// What an API monitor asks for.
 pub(super) struct Options {
@@ -29,12 +31,12 @@ impl Options {
     pub(super) fn of(document: &Document, settings: &ProbeSettings) -> Result<Self, String> {
         let agent = HeaderValue::from_str(&settings.user_agent)
             .map_err(|_| "`user_agent` cannot be used: it is no header value".to_owned())?;
-        let family = way::family(document).ok_or("`ipv6_enabled` cannot be used: it is no choice")?;
-        let steps = steps(document)?;
+        let wanted: ApiStepsSettings<'_> = document.read().map_err(|error| detail(&error))?;
+        let steps = steps(wanted)?;
         Ok(Self {
             target: steps.first().and_then(Plan::host),
             steps: steps.into(),
-            way: Way { family, pinned: None, proxy: way::proxy(document), tls: way::tls(document) },
+            way: way(document).map_err(|error| detail(&error))?,
             agent,
             body_bytes: settings.body_bytes,
             variables: Arc::clone(&settings.variables),
@@ -42,24 +44,28 @@ impl Options {
     }
 }
 
+fn way(document: &Document) -> Result<Way, InvalidSettings> {
+    Ok(Way {
+        family: way::family(document)?,
+        pinned: None,
+        proxy: way::proxy(document)?,
+        tls: way::tls(document)?,
+    })
+}
+
 /// The steps by `step_number`, or by their place in the list where they have none.
-fn steps(document: &Document) -> Result<Vec<Plan>, String> {
-    let listed = document.list("api_steps");
+fn steps(wanted: ApiStepsSettings<'_>) -> Result<Vec<Plan>, String> {
+    let listed = wanted.api_steps.unwrap_or_default();
     if listed.is_empty() {
         // The same step as convert-api makes of it.
-        let step = json!({
-            "url": document.text("url"),
-            "http_method": document.text("http_method"),
-            "step_name": "Step 1",
-            "assertions": document.list("assertions"),
-        });
-        return Ok(vec![Plan::of(1, &step)?]);
+        let url = wanted.url.ok_or("`url` cannot be used: it is missing")?;
+        let method = wanted.http_method.unwrap_or(HttpMethod::Get);
+        let assertions = wanted.assertions.unwrap_or_default();
+        return Ok(vec![Plan::new(1, &ApiStepSettings::of_one(url, method, assertions))?]);
     }
-    let number = |index: usize, step: &Value| {
-        let own = step.get("step_number").and_then(Value::as_u64).and_then(|own| u32::try_from(own).ok());
-        own.unwrap_or(u32::try_from(index + 1).unwrap_or(u32::MAX))
-    };
-    let plans = listed.iter().enumerate().map(|(index, step)| Plan::of(number(index, step), step));
+    let number = |index: usize, own: Option<u32>| own.unwrap_or(u32::try_from(index + 1).unwrap_or(u32::MAX));
+    let plans =
+        listed.iter().enumerate().map(|(index, step)| Plan::new(number(index, step.step_number), step));
     let mut plans: Vec<Plan> = plans.collect::<Result<_, _>>()?;
     plans.sort_by_key(|plan| plan.number);
     Ok(plans)

@@ -8,7 +8,6 @@ use http::header::{
     HeaderValue, PRAGMA, USER_AGENT,
 };
 use http::{HeaderMap, Method, Version};
-use serde_json::Value;
 use url::Url;
 
 use crate::domain::{Failure, FailureKind, Phase};
@@ -18,6 +17,8 @@ use crate::evaluate::variable::Variable;
 use crate::protocol::http as wire;
 use crate::protocol::http::client::{Login, Request};
 use crate::redaction::names::is_telling;
+use crate::schema::typed::api_steps::{ApiStepSettings, PostSettings, StepMethod};
+use crate::schema::typed::website::HeaderSettings;
 
 /// Bytes of a URL that can be put into a request.
 const LONGEST_URL: usize = 65_000;
@@ -66,41 +67,38 @@ fn invalid(words: impl Into<String>) -> Failure {
 }
 
 impl Plan {
-    /// The step of a document (interface.md 2.3).
-    pub(super) fn of(number: u32, step: &Value) -> Result<Self, String> {
-        let text = |name: &str| step.get(name).and_then(Value::as_str).unwrap_or_default();
-        let name = text("step_name");
+    /// The step of a monitor (interface.md 2.3).
+    pub(super) fn new(number: u32, step: &ApiStepSettings<'_>) -> Result<Self, String> {
+        let name = step.step_name;
         let unusable = |field: &str, why: &dyn std::fmt::Display| {
             format!("`{field}` of step {number} `{name}` cannot be used: {why}")
         };
-        let head = step.get("head").filter(|head| head.is_object());
-        let of_head = |name: &str| head.and_then(|head| head.get(name)).and_then(Value::as_str);
-        let method = match text("http_method") {
-            "CUSTOM" => text("custom_method"),
-            "" => "GET",
-            method => method,
+        let head = &step.head;
+        let method = match step.http_method {
+            StepMethod::Get => "GET",
+            StepMethod::Post => "POST",
+            StepMethod::Head => "HEAD",
+            StepMethod::Custom => step.custom_method.unwrap_or_default(),
         };
-        let post = Post::of(step.get("post"));
-        let login = |name| Template::new(of_head(name).unwrap_or_default(), Place::Login);
-        let bearer = of_head("bearer_token").filter(|token| !token.is_empty());
-        let list = |name: &str| step.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-        let assertions = list("assertions").iter().map(Draft::of).collect::<Result<_, _>>();
-        let variables = list("variables").iter().map(Variable::of).collect::<Result<_, _>>();
+        let post = step.post.as_ref().map(Post::new);
+        let login = |text: Option<&str>| Template::new(text.unwrap_or_default(), Place::Login);
+        let bearer = head.bearer_token.filter(|token| !token.is_empty());
+        let assertions = step.assertions.iter().map(Draft::new).collect::<Result<_, _>>();
+        let variables = step.variables.iter().map(Variable::new).collect::<Result<_, _>>();
         let content_type = post.as_ref().map(|post| HeaderValue::from_str(&post.content_type)).transpose();
         Ok(Self {
             number,
             name: name.into(),
-            url: Target::of(text("url")).map_err(|why| unusable("url", &why))?,
+            url: Target::of(step.url).map_err(|why| unusable("url", &why))?,
             method: Method::from_bytes(method.as_bytes()).map_err(|error| unusable("http_method", &error))?,
-            headers: headers(head).map_err(|why| unusable("head.headers", &why))?,
+            headers: headers(&head.headers).map_err(|why| unusable("head.headers", &why))?,
             content_type: content_type.map_err(|error| unusable("post.content_type", &error))?,
             body: post.map(|post| Template::new(&post.body, Place::of_body(&post.content_type))),
-            user: login("http_basic_auth_username"),
-            password: login("http_basic_auth_password"),
+            user: login(head.http_basic_auth_username),
+            password: login(head.http_basic_auth_password),
             bearer: bearer.map(|token| Template::new(&format!("Bearer {token}"), Place::Header)),
-            preemptive: head.and_then(|head| head.get("preemptive_authentication"))
-                == Some(&Value::Bool(true)),
-            follows: step.get("follow_redirects") != Some(&Value::Bool(false)),
+            preemptive: head.preemptive_authentication,
+            follows: step.follow_redirects,
             assertions: assertions.map_err(|error| unusable("assertions", &error))?,
             variables: variables.map_err(|error| unusable("variables", &error))?,
         })
@@ -219,14 +217,12 @@ impl Post {
     /// That of `post`. A multipart body is written as it goes out, parts and boundaries, but for two things
     /// that a text in a document can hardly have: the boundary in its type, which its first line says, and the
     /// line ends that RFC 2046 4.1.1 wants.
-    fn of(post: Option<&Value>) -> Option<Self> {
-        let post = post.filter(|post| post.is_object())?;
-        let text = |name: &str| post.get(name).and_then(Value::as_str).unwrap_or_default();
-        let mut content_type = match text("content_type") {
+    fn new(post: &PostSettings<'_>) -> Self {
+        let mut content_type = match post.content_type {
             "" => "application/x-www-form-urlencoded".to_owned(),
             kind => kind.to_owned(),
         };
-        let mut body = text("body").to_owned();
+        let mut body = post.body.to_owned();
         if content_type.get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/")) {
             body = body.replace("\r\n", "\n").replace('\n', "\r\n");
             let first = body.lines().next().and_then(|line| line.strip_prefix("--")).unwrap_or_default();
@@ -234,19 +230,17 @@ impl Post {
                 content_type = format!("{content_type}; boundary=\"{first}\"");
             }
         }
-        Some(Self { content_type, body })
+        Self { content_type, body }
     }
 }
 
-fn headers(head: Option<&Value>) -> Result<Box<[(HeaderName, Template)]>, String> {
-    let listed = head.and_then(|head| head.get("headers")).and_then(Value::as_array);
-    let header = |entry: &Value| {
-        let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
-        let name = HeaderName::from_bytes(text("name").as_bytes())
-            .map_err(|_| format!("`{}` cannot be set", text("name")))?;
-        Ok((name, Template::new(text("value"), Place::Header)))
+fn headers(listed: &[HeaderSettings<'_>]) -> Result<Box<[(HeaderName, Template)]>, String> {
+    let header = |entry: &HeaderSettings<'_>| {
+        let name = HeaderName::from_bytes(entry.name.as_bytes())
+            .map_err(|_| format!("`{}` cannot be set", entry.name))?;
+        Ok((name, Template::new(entry.value, Place::Header)))
     };
-    listed.map_or(&[][..], Vec::as_slice).iter().map(header).collect()
+    listed.iter().map(header).collect()
 }
 
 /// The URL of a request.

@@ -9,6 +9,7 @@ use super::run::Run;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::settings::ProbeSettings;
+use crate::probe::unusable::Unusable;
 use crate::schema::Document;
 
 /// Builds the probe of an API monitor. A document that breaks a rule of the field table gives a probe whose
@@ -17,7 +18,7 @@ use crate::schema::Document;
 pub fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match Options::of(document, settings) {
         Ok(options) => Arc::new(Steps { options }),
-        Err(detail) => Arc::new(Unusable { detail }),
+        Err(detail) => Arc::new(Unusable::new(detail)),
     }
 }
 
@@ -54,21 +55,5 @@ impl Probe for Steps {
 
     fn target(&self) -> Option<&str> {
         self.options.target.as_deref()
-    }
-}
-
-/// A monitor whose document cannot be probed.
-struct Unusable {
-    detail: String,
-}
-
-impl Probe for Unusable {
-    fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
-        let failure = Failure::new(Phase::Prepare, FailureKind::Internal, &self.detail);
-        Box::pin(std::future::ready(Observation::failed(failure)))
-    }
-
-    fn target(&self) -> Option<&str> {
-        None
     }
 }

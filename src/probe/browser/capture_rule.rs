@@ -2,7 +2,7 @@
 //! one act in it.
 
 use crate::domain::Capture;
-use crate::schema::Document;
+use crate::schema::typed::browser::{CaptureLevel, CaptureSettings, ScreenshotFormat};
 
 /// Bytes of all files of one attempt; what comes after is left out.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
@@ -39,14 +39,14 @@ pub(super) enum Keep {
 }
 
 impl Level {
-    fn of(text: &str) -> Self {
-        match text {
-            "Disabled" => Self::Disabled,
-            "All Actions on Error" => Self::ActionsOnError,
-            "All Actions" => Self::Actions,
-            "All Events on Error" => Self::EventsOnError,
-            "All Events" => Self::Events,
-            _ => Self::ErrorOnly,
+    const fn from_settings(level: CaptureLevel) -> Self {
+        match level {
+            CaptureLevel::Disabled => Self::Disabled,
+            CaptureLevel::ErrorOnly => Self::ErrorOnly,
+            CaptureLevel::ActionsOnError => Self::ActionsOnError,
+            CaptureLevel::Actions => Self::Actions,
+            CaptureLevel::EventsOnError => Self::EventsOnError,
+            CaptureLevel::Events => Self::Events,
         }
     }
 
@@ -75,16 +75,13 @@ pub(super) struct CaptureRule {
 
 impl CaptureRule {
     /// `pictures`: of each act, whatever the monitor says.
-    pub(super) fn of(document: &Document, pictures: bool) -> Self {
-        let capture = document.value("capture");
-        let text = |name: &str| capture?.get(name)?.as_str();
-        let flag = |name: &str| capture.and_then(|capture| capture.get(name)?.as_bool()).unwrap_or(true);
+    pub(super) fn new(settings: CaptureSettings, pictures: bool) -> Self {
         Self {
-            level: if pictures { Level::Events } else { Level::of(text("level").unwrap_or_default()) },
-            png: text("mimetype") == Some("image/png"),
-            headers: flag("headers"),
-            images: flag("images") || pictures,
-            sources: flag("sources"),
+            level: if pictures { Level::Events } else { Level::from_settings(settings.level) },
+            png: settings.mimetype == ScreenshotFormat::Png,
+            headers: settings.headers,
+            images: settings.images || pictures,
+            sources: settings.sources,
         }
     }
 }
@@ -125,18 +122,18 @@ mod tests {
     #[test]
     fn levels_keep_what_the_fields_say() {
         use Keep::{Always, Never, OnError};
-        for (text, event, action, failure) in [
-            ("Disabled", Never, Never, Never),
-            ("Error Only", Never, Never, Always),
-            ("All Actions on Error", Never, OnError, Always),
-            ("All Actions", Never, Always, Always),
-            ("All Events on Error", OnError, Never, Always),
-            ("All Events", Always, Never, Always),
+        for (level, event, action, failure) in [
+            (CaptureLevel::Disabled, Never, Never, Never),
+            (CaptureLevel::ErrorOnly, Never, Never, Always),
+            (CaptureLevel::ActionsOnError, Never, OnError, Always),
+            (CaptureLevel::Actions, Never, Always, Always),
+            (CaptureLevel::EventsOnError, OnError, Never, Always),
+            (CaptureLevel::Events, Always, Never, Always),
         ] {
-            let level = Level::of(text);
-            assert_eq!(level.keeps(Moment::Event), event, "{text}");
-            assert_eq!(level.keeps(Moment::Action), action, "{text}");
-            assert_eq!(level.keeps(Moment::Failure), failure, "{text}");
+            let kept = Level::from_settings(level);
+            assert_eq!(kept.keeps(Moment::Event), event, "{level:?}");
+            assert_eq!(kept.keeps(Moment::Action), action, "{level:?}");
+            assert_eq!(kept.keeps(Moment::Failure), failure, "{level:?}");
         }
     }
 }

@@ -16,11 +16,12 @@ use crate::domain::{Failure, FailureKind, Phase, Timestamp, cut};
 use crate::evaluate::keyword::KeywordRule;
 use crate::evaluate::template::{Place, Template, Variables};
 use crate::forward_proxy::TraceId;
-use crate::net::Family;
 use crate::probe::full_page::FullPageRule;
 use crate::probe::settings::ProbeSettings;
+use crate::probe::unusable::detail;
 use crate::probe::{search, way};
-use crate::schema::Document;
+use crate::schema::typed::browser::{BrowserSettings, BrowserType, KeywordAction};
+use crate::schema::{Document, InvalidSettings};
 use crate::script::STEPS_ALLOWED;
 use crate::script::dialect::{Action, Script};
 use crate::webpage::site_of;
@@ -37,8 +38,8 @@ pub(super) enum Experience {
 }
 
 impl Experience {
-    fn of(document: &Document) -> Self {
-        match (document.flag("user_experience_enabled"), document.flag("user_experience_base_page_only")) {
+    const fn from_settings(settings: &BrowserSettings<'_>) -> Self {
+        match (settings.user_experience_enabled, settings.user_experience_base_page_only) {
             (false, _) => Self::Unwanted,
             (true, false) => Self::All,
             (true, true) => Self::BasePage,
@@ -90,8 +91,9 @@ impl Options {
     /// # Errors
     /// What every check of such a monitor ends with: 96 for a script that is none, 94 for one with too many steps.
     pub(super) fn of(document: &Document, settings: &ProbeSettings) -> Result<Self, Failure> {
-        let url = document.text("url").filter(|url| !url.is_empty());
-        let script = script(document, url)?;
+        let wanted: BrowserSettings<'_> = document.read().map_err(|error| unusable(&error))?;
+        let url = wanted.url.filter(|url| !url.is_empty());
+        let script = script(&wanted, url)?;
         let base = script.base.as_deref().or(url).map(|base| Template::new(base, Place::Url));
         let opened = script.steps.iter().flat_map(|step| &step.acts).find_map(|act| match &act.action {
             Action::Open { url } => Some(url.as_str()),
@@ -104,32 +106,30 @@ impl Options {
             let url = Template::new(url, Place::Url).filled(&declared).ok()?;
             Url::options().base_url(below.as_ref()).parse(&url).ok()
         });
-        let seconds = |field| u64::try_from(document.number(field)).unwrap_or_default();
-        let page = Duration::from_secs(seconds("timeout").max(1));
-        let step = Some(Duration::from_secs(seconds("step_timeout"))).filter(|step| !step.is_zero());
-        let keyword = search::rule(document).map_err(|why| {
-            Failure::new(Phase::Prepare, FailureKind::Internal, format!("`keyword_string`: {why}"))
+        let monitor = document.settings();
+        let page = Duration::from_secs(u64::from(monitor.schedule.timeout).max(1));
+        let step = monitor.step_timeout.map(|seconds| Duration::from_secs(seconds.into()));
+        let keyword = search::rule(document).map_err(|error| {
+            let why = format!("`{}`: {}", error.field, error.reason);
+            Failure::new(Phase::Prepare, FailureKind::Internal, why)
         })?;
-        let device = device(document, settings)?;
-        let waits = document.text("keyword_action") == Some("Continue waiting");
+        let device = device(wanted.subtype.unwrap_or_default(), settings)?;
+        let waits = wanted.keyword_action == KeywordAction::Wait;
+        let wish = wish(document, wanted.browser_type).map_err(|error| unusable(&error))?;
         Ok(Self {
-            wish: Wish {
-                headful: settings.authoring.headful,
-                guise: device.guise.clone(),
-                ..wish(document)?
-            },
-            traces: document.flag("transaction_trace"),
+            wish: Wish { headful: settings.authoring.headful, guise: device.guise.clone(), ..wish },
+            traces: wanted.transaction_trace,
             device,
             given: Arc::clone(&settings.variables),
             limits: Limits { page, step },
-            goes_on: document.flag("continue_playback_on_timeout"),
+            goes_on: wanted.continue_playback_on_timeout,
             keyword: keyword.map(|rule| (rule, waits)),
-            experience: Experience::of(document),
-            capture: CaptureRule::of(document, settings.authoring.pictures),
-            full_page: FullPageRule::of(document),
-            tells_change: document.flag("notify_on_content_change"),
-            views: View::all(document),
-            third_party_documents: document.flag("third_party_document_errors"),
+            experience: Experience::from_settings(&wanted),
+            capture: CaptureRule::new(wanted.capture, settings.authoring.pictures),
+            full_page: FullPageRule::from_settings(monitor.full_page),
+            tells_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change),
+            views: wanted.content_views.iter().map(View::new).collect(),
+            third_party_documents: wanted.third_party_document_errors,
             target: first.or(below).and_then(|url| url.host_str().map(str::to_owned)),
             base,
             script,
@@ -204,8 +204,8 @@ fn invalid(phase: Phase, why: String) -> Failure {
     Failure::new(phase, FailureKind::ScriptInvalid, why)
 }
 
-fn script(document: &Document, url: Option<&str>) -> Result<Script, Failure> {
-    let Some(text) = document.text("script").filter(|text| !text.is_empty()) else {
+fn script(wanted: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, Failure> {
+    let Some(text) = wanted.script.filter(|text| !text.is_empty()) else {
         let url =
             url.ok_or_else(|| invalid(Phase::Prepare, "there is neither a script nor a URL".to_owned()))?;
         return Ok(Script::opening(url));
@@ -214,7 +214,7 @@ fn script(document: &Document, url: Option<&str>) -> Result<Script, Failure> {
         let told: Vec<String> = faults.iter().take(3).map(ToString::to_string).collect();
         invalid(Phase::Prepare, told.join("; "))
     })?;
-    let allowed = match document.number("transaction_steps_allowed") {
+    let allowed = match wanted.transaction_steps_allowed {
         0 => STEPS_ALLOWED,
         allowed => allowed,
     };
@@ -226,8 +226,7 @@ fn script(document: &Document, url: Option<&str>) -> Result<Script, Failure> {
 }
 
 /// The device of `subtype`; of 0 a screen on a desk, which has no name.
-fn device(document: &Document, settings: &ProbeSettings) -> Result<Device, Failure> {
-    let subtype = document.number("subtype");
+fn device(subtype: i64, settings: &ProbeSettings) -> Result<Device, Failure> {
     if subtype == 0 {
         return Ok(Device::default());
     }
@@ -237,19 +236,25 @@ fn device(document: &Document, settings: &ProbeSettings) -> Result<Device, Failu
     })
 }
 
-fn wish(document: &Document) -> Result<Wish, Failure> {
-    let unusable = |why: String| Failure::new(Phase::Prepare, FailureKind::Internal, why);
-    let name = document.text("browser_type").unwrap_or_else(|| BrowserKind::default().name());
-    let tls = way::tls(document);
+fn wish(document: &Document, browser: BrowserType) -> Result<Wish, InvalidSettings> {
+    let tls = way::best_tls(document)?;
     Ok(Wish {
-        kind: BrowserKind::of_name(name).ok_or_else(|| unusable(format!("`{name}` is no browser")))?,
+        kind: match browser {
+            BrowserType::Firefox => BrowserKind::Firefox,
+            BrowserType::Chrome => BrowserKind::Chrome,
+            BrowserType::InternetExplorer => BrowserKind::InternetExplorer,
+        },
         headful: false,
         guise: Guise::default(),
-        family: way::family(document).unwrap_or(Family::V4Only),
-        proxy: way::proxy(document),
+        family: way::family(document)?,
+        proxy: way::proxy(document)?,
         verify: tls.verify,
         ca: tls.ca,
         client_certificate: tls.client_certificate,
         trace: None,
     })
+}
+
+fn unusable(error: &InvalidSettings) -> Failure {
+    Failure::new(Phase::Prepare, FailureKind::Internal, detail(error))
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::options::Options;
 use super::{budget, run};
 use crate::browser::{House, QUEUE};
-use crate::domain::{Failure, Observation};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::settings::ProbeSettings;
+use crate::probe::unusable::Unusable;
 use crate::schema::Document;
 
 /// Builds the probe of a browser monitor. A script that cannot be played gives a probe whose checks say so.
@@ -16,7 +16,7 @@ use crate::schema::Document;
 pub fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match Options::of(document, settings) {
         Ok(options) => Arc::new(Scripted { options, house: Arc::clone(&settings.browser) }),
-        Err(failure) => Arc::new(Unplayable { failure }),
+        Err(failure) => Arc::new(Unusable::from(failure)),
     }
 }
 
@@ -41,21 +41,6 @@ impl Probe for Scripted {
             + budget::SPARE
             + run::EVIDENCE
             + run::FAREWELL
-    }
-}
-
-/// A monitor whose script cannot be played.
-struct Unplayable {
-    failure: Failure,
-}
-
-impl Probe for Unplayable {
-    fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
-        Box::pin(std::future::ready(Observation::failed(self.failure.clone())))
-    }
-
-    fn target(&self) -> Option<&str> {
-        None
     }
 }
 

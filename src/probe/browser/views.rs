@@ -1,9 +1,7 @@
 //! Content views: groups of the objects and steps of a run with a status of their own (fields.md 3).
 
-use serde_json::Value;
-
 use crate::domain::{Failure, Status, StepResult, ViewResult, Warning};
-use crate::schema::Document;
+use crate::schema::typed::browser::ContentViewSettings;
 
 /// One view of a monitor.
 #[derive(Clone, Debug)]
@@ -19,19 +17,14 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn all(document: &Document) -> Vec<Self> {
-        document.list("content_views").iter().map(Self::of).collect()
-    }
-
-    fn of(value: &Value) -> Self {
-        let list = |name: &str| value[name].as_array().into_iter().flatten();
+    pub(super) fn new(settings: &ContentViewSettings<'_>) -> Self {
         Self {
-            id: value["id"].as_i64().unwrap_or_default(),
-            name: value["name"].as_str().unwrap_or_default().to_owned(),
-            notifies: value["notify_on_error"] == true,
-            inherits: value["inherit_global_errors"] == true,
-            patterns: list("url_patterns").filter_map(|text| text.as_str().map(str::to_owned)).collect(),
-            steps: list("steps").filter_map(Value::as_u64).collect(),
+            id: settings.id,
+            name: settings.name.unwrap_or_default().to_owned(),
+            notifies: settings.notify_on_error,
+            inherits: settings.inherit_global_errors,
+            patterns: settings.url_patterns.iter().map(|&pattern| pattern.to_owned()).collect(),
+            steps: settings.steps.clone(),
         }
     }
 

@@ -3,14 +3,12 @@
 use std::str::FromStr;
 
 use hickory_proto::rr::{Name, RecordType};
-use serde_json::Value;
 
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::TlsOptions;
 use crate::probe::settings::ProbeSettings;
-use crate::probe::target::is_on;
 use crate::protocol::dns::Question;
-use crate::schema::Document;
+use crate::schema::typed::name_server::{DnsTransport, NameServerSettings};
 
 /// How the question travels (fields.md 2, name-server `transport`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +24,12 @@ pub(super) enum Transport {
 }
 
 impl Transport {
-    pub(super) fn of(document: &Document) -> Self {
-        match document.text("transport").unwrap_or("udp") {
-            "tcp" => Self::Tcp,
-            "tls" => Self::Tls,
-            "https" => Self::Https,
-            _ => Self::Udp,
+    pub(super) const fn from_settings(transport: DnsTransport) -> Self {
+        match transport {
+            DnsTransport::Udp => Self::Udp,
+            DnsTransport::Tcp => Self::Tcp,
+            DnsTransport::Tls => Self::Tls,
+            DnsTransport::Https => Self::Https,
         }
     }
 
@@ -69,13 +67,17 @@ pub(super) struct Inquiry {
 }
 
 impl Inquiry {
-    /// What `document` asks; the failure of its checks when this build cannot ask it.
-    pub(super) fn of(document: &Document, settings: &ProbeSettings) -> Result<Self, Failure> {
+    /// What a monitor with the settings `wanted` asks; the failure of its checks when this build cannot ask it. `tls`
+    /// says whom it trusts.
+    pub(super) fn new(
+        wanted: &NameServerSettings<'_>,
+        tls: TlsOptions,
+        settings: &ProbeSettings,
+    ) -> Result<Self, Failure> {
         let fail = |kind, detail: String| Err(Failure::new(Phase::Prepare, kind, detail));
-        let id = document.number("name_to_resolve_id");
-        let listed =
-            || usize::try_from(id).ok().and_then(|id| settings.dns_names.get(id)).map(String::as_str);
-        let written = document.text("name_to_resolve").filter(|name| !name.is_empty());
+        let id = wanted.name_to_resolve_id;
+        let listed = || settings.dns_names.get(id).map(String::as_str);
+        let written = wanted.name_to_resolve.filter(|name| !name.is_empty());
         let Some(text) = written.or_else(listed) else {
             let detail = format!("`name_to_resolve_id` {id} is not in the setting `dns.names`");
             return fail(FailureKind::NotConfigured, detail);
@@ -85,20 +87,18 @@ impl Inquiry {
             Err(error) => return fail(FailureKind::Unsupported, format!("`{text}` is no DNS name: {error}")),
         };
         name.set_fqdn(true);
-        let record_type = document.text("record_type").unwrap_or("A");
+        let record_type = wanted.record_type;
         let Ok(kind) = RecordType::from_str(&record_type.to_ascii_uppercase()) else {
             let detail = format!("`record_type` `{record_type}` is unknown to this build");
             return fail(FailureKind::Unsupported, detail);
         };
-        let transport = Transport::of(document);
+        let transport = Transport::from_settings(wanted.transport);
         let tls = TlsOptions {
-            verify: is_on(document, "verify_certificate"),
-            ca: document.value("ca_cert_id").and_then(Value::as_i64),
             // RFC 8484 5.2 recommends HTTP/2; servers that speak HTTP/1.1 alone are asked in that.
             alpn: if transport == Transport::Https { &[b"h2", b"http/1.1"] } else { &[] },
-            ..TlsOptions::default()
+            ..tls
         };
-        let dnssec = document.flag("require_dnssec");
+        let dnssec = wanted.require_dnssec;
         Ok(Self { name, kind, transport, dnssec, tls, user_agent: settings.user_agent.to_string() })
     }
 

@@ -1,10 +1,10 @@
 //! The probe of name servers.
 
 use std::net::{IpAddr, SocketAddr};
+use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use hickory_proto::rr::RecordType;
-use serde_json::Value;
 use tokio::time::Instant;
 
 use super::call::{Call, Seen, note};
@@ -15,8 +15,12 @@ use crate::net::{Deadline, Endpoint, decisive};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::target::{endpoint, observed};
+use crate::probe::unusable::Unusable;
+use crate::probe::way::trust;
 use crate::protocol::dns::Answer;
-use crate::schema::Document;
+use crate::schema::typed::connection::PortSettings;
+use crate::schema::typed::name_server::NameServerSettings;
+use crate::schema::{Document, InvalidSettings};
 
 #[derive(Debug)]
 struct DnsProbe {
@@ -29,12 +33,23 @@ struct DnsProbe {
 
 /// The probe of a checked `name-server` monitor.
 pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
-    let expected = document.list("expected_answers").iter().filter_map(Value::as_str).map(str::to_owned);
-    Arc::new(DnsProbe {
-        server: endpoint(document, Transport::of(document).port()),
-        inquiry: Inquiry::of(document, settings),
-        expected: expected.collect(),
-    })
+    match DnsProbe::new(document, settings) {
+        Ok(probe) => Arc::new(probe),
+        Err(error) => Arc::new(Unusable::from(error)),
+    }
+}
+
+impl DnsProbe {
+    fn new(document: &Document, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
+        let wanted: NameServerSettings<'_> = document.read()?;
+        let port = document.read::<PortSettings>()?.port.map(NonZeroU16::get);
+        let usual = Transport::from_settings(wanted.transport).port();
+        Ok(Self {
+            server: endpoint(wanted.hostname, port.unwrap_or(usual), &document.read()?),
+            inquiry: Inquiry::new(&wanted, trust(document)?, settings),
+            expected: wanted.expected_answers.iter().map(|&answer| answer.to_owned()).collect(),
+        })
+    }
 }
 
 impl Probe for DnsProbe {

@@ -11,10 +11,14 @@ use crate::net::{Deadline, TlsOptions};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::target::{Service, concluded, service};
+use crate::probe::unusable::Unusable;
+use crate::probe::way::tls;
 use crate::protocol::Session;
 use crate::protocol::ftp::{Client, Login, Opening, Watch};
-use crate::schema::Document;
 use crate::schema::table::ftp::FTP_SCHEMES;
+use crate::schema::typed::connection::PortSettings;
+use crate::schema::typed::ftp::FtpSettings;
+use crate::schema::{Document, InvalidSettings};
 
 /// Ports without and with implicit TLS.
 const PORTS: (u16, u16) = (21, 990);
@@ -36,26 +40,33 @@ struct FtpProbe {
 
 /// The probe of a checked `ftp` or `ftp-ssl` monitor.
 pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
-    let service = service(document, "hostname", FTP_SCHEMES, PORTS);
-    // Somebody who writes `ftps://` means it, whatever the type.
-    let secure = document.kind() == MonitorType::FtpSsl || service.implicit_tls;
-    let user = document.text("ftp_username").filter(|user| !user.is_empty());
-    let password = document.text("ftp_password").filter(|password| !password.is_empty());
-    // What anonymous servers ask for is a mail address, and any text will do (RFC 1635).
-    let default = if user.is_none() { "anonymous@" } else { "" };
-    Arc::new(FtpProbe {
-        tls: secure.then(|| tls(document)),
-        service,
-        user: user.map(Into::into),
-        password: password.unwrap_or(default).into(),
-        uploads: document.flag("enable_ftp_upload"),
-    })
+    match FtpProbe::new(document) {
+        Ok(probe) => Arc::new(probe),
+        Err(error) => Arc::new(Unusable::from(error)),
+    }
 }
 
-fn tls(document: &Document) -> TlsOptions {
-    TlsOptions {
-        verify: crate::probe::target::is_on(document, "verify_certificate"),
-        ..crate::probe::way::tls(document)
+impl FtpProbe {
+    fn new(document: &Document) -> Result<Self, InvalidSettings> {
+        let settings: FtpSettings<'_> = document.read()?;
+        let (port, address) = (document.read::<PortSettings>()?.port, document.read()?);
+        let service = service(settings.hostname, port, Some(&address), FTP_SCHEMES, PORTS);
+        // Somebody who writes `ftps://` means it, whatever the type.
+        let tls = match document.kind() {
+            MonitorType::FtpSsl => Some(tls(document)?),
+            _ => service.implicit_tls.then(TlsOptions::default),
+        };
+        let user = Some(settings.ftp_username).filter(|user| !user.is_empty());
+        let password = settings.ftp_password.filter(|password| !password.is_empty());
+        // What anonymous servers ask for is a mail address, and any text will do (RFC 1635).
+        let default = if user.is_none() { "anonymous@" } else { "" };
+        Ok(Self {
+            tls,
+            service,
+            user: user.map(Into::into),
+            password: password.unwrap_or(default).into(),
+            uploads: settings.enable_ftp_upload,
+        })
     }
 }
 

@@ -8,10 +8,11 @@ use http::header::{
 };
 use http::{HeaderMap, Method};
 
-use super::unusable::{Unusable, unusable};
 use crate::probe::settings::ProbeSettings;
+use crate::probe::unusable::invalid;
 use crate::protocol::http as wire;
-use crate::schema::Document;
+use crate::schema::InvalidSettings;
+use crate::schema::typed::website::{Caching, WebsiteSettings};
 
 /// What a monitor's requests say in their header. A map of it is made for each request.
 pub(super) struct Headers {
@@ -30,18 +31,18 @@ impl std::fmt::Debug for Headers {
 
 impl Headers {
     pub(super) fn of(
-        document: &Document,
+        wanted: &WebsiteSettings<'_>,
         settings: &ProbeSettings,
         method: &Method,
-    ) -> Result<Self, Unusable> {
+    ) -> Result<Self, InvalidSettings> {
         HeaderValue::from_str(&settings.user_agent)
-            .map_err(|_| unusable("user_agent", "it is no header value"))?;
-        let content_type = (method == Method::POST).then(|| content_type(document)).transpose()?;
+            .map_err(|_| invalid("user_agent", "it is no header value"))?;
+        let content_type = (method == Method::POST).then(|| content_type(wanted)).transpose()?;
         Ok(Self {
             agent: Arc::clone(&settings.user_agent),
-            caching: document.text("http_caching") == Some("Enabled"),
+            caching: wanted.http_caching == Caching::Enabled,
             content_type,
-            own: own(document)?,
+            own: own(wanted)?,
         })
     }
 
@@ -74,27 +75,26 @@ impl Headers {
     }
 }
 
-fn content_type(document: &Document) -> Result<HeaderValue, Unusable> {
+fn content_type(wanted: &WebsiteSettings<'_>) -> Result<HeaderValue, InvalidSettings> {
     let default = "application/x-www-form-urlencoded";
-    let kind = document.text("post_content_type").filter(|kind| !kind.is_empty()).unwrap_or(default);
-    HeaderValue::from_str(kind).map_err(|_| unusable("post_content_type", "it is no header value"))
+    let kind = Some(wanted.post_content_type).filter(|kind| !kind.is_empty()).unwrap_or(default);
+    HeaderValue::from_str(kind).map_err(|_| invalid("post_content_type", "it is no header value"))
 }
 
-fn own(document: &Document) -> Result<Box<[(HeaderName, HeaderValue)]>, Unusable> {
-    document
-        .list("http_headers")
+fn own(wanted: &WebsiteSettings<'_>) -> Result<Box<[(HeaderName, HeaderValue)]>, InvalidSettings> {
+    wanted
+        .http_headers
         .iter()
         .map(|entry| {
-            let text = |key: &str| entry.get(key).and_then(serde_json::Value::as_str).unwrap_or_default();
-            let name = text("name");
+            let name = entry.name;
             let name = HeaderName::from_bytes(name.as_bytes())
                 .ok()
                 .filter(|name| !belongs_to_the_exchange(name))
-                .ok_or_else(|| unusable("http_headers", format!("`{name}` cannot be set")))?;
+                .ok_or_else(|| invalid("http_headers", format!("`{name}` cannot be set")))?;
             // The value may be a secret: it is not shown.
-            let value = HeaderValue::from_str(text("value")).map_err(|_| {
+            let value = HeaderValue::from_str(entry.value).map_err(|_| {
                 let reason = format!("the value of `{name}` has a character that is not allowed");
-                unusable("http_headers", reason)
+                invalid("http_headers", reason)
             })?;
             Ok((name, value))
         })

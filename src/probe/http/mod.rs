@@ -4,7 +4,6 @@ mod full_page;
 mod header;
 mod options;
 mod probe;
-mod unusable;
 mod visit;
 
 pub use probe::build;

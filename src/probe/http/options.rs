@@ -1,6 +1,7 @@
 //! The fields of a website monitor (fields.md 2), typed and checked.
 
 use std::net::IpAddr;
+use std::num::NonZeroU16;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -8,15 +9,17 @@ use http::{Method, Version};
 use url::Url;
 
 use super::header::Headers;
-use super::unusable::{Unusable, unusable};
 use crate::evaluate::certificate::ExpiryRule;
 use crate::evaluate::keyword::KeywordRule;
 use crate::probe::contract::Context;
 use crate::probe::full_page::FullPageRule;
 use crate::probe::settings::ProbeSettings;
+use crate::probe::unusable::invalid;
 use crate::probe::{search, way};
 use crate::protocol::http::client::{Login, Request, Way};
-use crate::schema::Document;
+use crate::schema::typed::connection::PortSettings;
+use crate::schema::typed::website::{HttpMethod, HttpVersion, WebsiteSettings};
+use crate::schema::{Document, InvalidSettings};
 
 /// What a website monitor asks for.
 #[derive(Debug)]
@@ -42,37 +45,39 @@ pub(super) struct Options {
 }
 
 impl Options {
-    pub(super) fn of(document: &Document, settings: &ProbeSettings) -> Result<Self, Unusable> {
-        let mut url = first_url(document)?;
-        let text = |field| document.text(field).unwrap_or_default();
-        let login = Login::of(text("realm_userid"), text("realm_password"), &url).map(Arc::new);
+    pub(super) fn of(document: &Document, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
+        let wanted: WebsiteSettings<'_> = document.read()?;
+        let mut url = first_url(&wanted, document.read::<PortSettings>()?.port)?;
+        let (user, password) =
+            (wanted.realm_userid.unwrap_or_default(), wanted.realm_password.unwrap_or_default());
+        let login = Login::of(user, password, &url).map(Arc::new);
         // Neither has a setter that can fail on an http URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
-        let method = method(document)?;
+        let method = method(wanted.http_method);
         let body = (method == Method::POST)
-            .then(|| Bytes::copy_from_slice(document.text("post_body").unwrap_or_default().as_bytes()));
-        let version = version(document)?;
+            .then(|| Bytes::copy_from_slice(wanted.post_body.unwrap_or_default().as_bytes()));
+        let (monitor, is_head) = (document.settings(), method == Method::HEAD);
         Ok(Self {
-            headers: Headers::of(document, settings, &method)?,
+            headers: Headers::of(&wanted, settings, &method)?,
             way: Way {
-                family: way::family(document).ok_or_else(|| unusable("ipv6_enabled", "it is no choice"))?,
-                pinned: pinned(document)?.zip(url.host()).map(|(address, host)| (host.to_owned(), address)),
-                proxy: way::proxy(document),
-                tls: way::tls(document),
+                family: way::family(document)?,
+                pinned: pinned(&wanted)?.zip(url.host()).map(|(address, host)| (host.to_owned(), address)),
+                proxy: way::proxy(document)?,
+                tls: way::tls(document)?,
             },
-            follows: document.flag("http_follow_redirects"),
-            error_302: document.flag("http_302_is_error"),
-            error_401: document.flag("http_401_is_error"),
-            expiry: document.settings().certificate_dates.rule(settings.certificate_days),
-            keyword: search::rule(document).map_err(|why| unusable("keyword_string", why))?,
+            follows: wanted.http_follow_redirects,
+            error_302: wanted.http_302_is_error,
+            error_401: wanted.http_401_is_error,
+            expiry: monitor.certificate_dates.rule(settings.certificate_days),
+            keyword: search::rule(document)?,
             body_bytes: settings.body_bytes,
-            full_page: FullPageRule::of(document).filter(|_| method != Method::HEAD),
-            tells_change: document.flag("notify_on_content_change") && method != Method::HEAD,
+            full_page: FullPageRule::from_settings(monitor.full_page).filter(|_| !is_head),
+            tells_change: monitor.full_page.is_some_and(|page| page.notify_on_content_change) && !is_head,
             url,
             method,
-            version,
+            version: version(wanted.http_version),
             body,
             login,
         })
@@ -101,44 +106,40 @@ impl Options {
     }
 }
 
-fn first_url(document: &Document) -> Result<Url, Unusable> {
-    let text = document.text("url").ok_or_else(|| unusable("url", "it is missing"))?;
-    let mut url = Url::parse(text).map_err(|error| unusable("url", error.to_string()))?;
+/// The URL of the first request, with the port of the monitor.
+fn first_url(wanted: &WebsiteSettings<'_>, port: Option<NonZeroU16>) -> Result<Url, InvalidSettings> {
+    let mut url = Url::parse(wanted.url).map_err(|error| invalid("url", error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return Err(unusable("url", "it must begin with `http://` or `https://` and a host"));
+        return Err(invalid("url", "it must begin with `http://` or `https://` and a host"));
     }
-    if document.value("port").is_some() {
-        let port = u16::try_from(document.number("port")).ok().filter(|&port| port > 0);
-        let port = port.ok_or_else(|| unusable("port", "it must be 1 to 65535"))?;
-        url.set_port(Some(port)).map_err(|()| unusable("port", "the URL takes none"))?;
+    if let Some(port) = port {
+        url.set_port(Some(port.get())).map_err(|()| invalid("port", "the URL takes none"))?;
     }
     Ok(url)
 }
 
-fn method(document: &Document) -> Result<Method, Unusable> {
-    match document.text("http_method") {
-        None | Some("GET") => Ok(Method::GET),
-        Some("POST") => Ok(Method::POST),
-        Some("HEAD") => Ok(Method::HEAD),
-        Some(other) => Err(unusable("http_method", format!("`{other}` is not GET, POST or HEAD"))),
+const fn method(method: HttpMethod) -> Method {
+    match method {
+        HttpMethod::Get => Method::GET,
+        HttpMethod::Post => Method::POST,
+        HttpMethod::Head => Method::HEAD,
     }
 }
 
-fn version(document: &Document) -> Result<Version, Unusable> {
-    match document.text("http_version") {
-        Some("1.0") => Ok(Version::HTTP_10),
-        None | Some("1.1") => Ok(Version::HTTP_11),
-        Some("2") => Ok(Version::HTTP_2),
-        Some("3") => Ok(Version::HTTP_3),
-        Some(other) => Err(unusable("http_version", format!("`{other}` is not 1.0, 1.1, 2 or 3"))),
+const fn version(version: HttpVersion) -> Version {
+    match version {
+        HttpVersion::Http10 => Version::HTTP_10,
+        HttpVersion::Http11 => Version::HTTP_11,
+        HttpVersion::Http2 => Version::HTTP_2,
+        HttpVersion::Http3 => Version::HTTP_3,
     }
 }
 
-/// The address to use instead of a resolved one (behaviour.md 4, Addresses).
-fn pinned(document: &Document) -> Result<Option<IpAddr>, Unusable> {
-    match document.text("ip_address").filter(|text| !text.is_empty()) {
-        Some(text) if !document.flag("resolve_dns") => {
-            text.parse().map(Some).map_err(|_| unusable("ip_address", format!("`{text}` is no address")))
+/// The address that stands for the name of the URL (`ip_address`, where `resolve_dns` is false).
+fn pinned(wanted: &WebsiteSettings<'_>) -> Result<Option<IpAddr>, InvalidSettings> {
+    match wanted.ip_address.filter(|text| !text.is_empty()) {
+        Some(text) if !wanted.resolve_dns => {
+            text.parse().map(Some).map_err(|_| invalid("ip_address", format!("`{text}` is no address")))
         }
         _ => Ok(None),
     }

@@ -10,6 +10,7 @@ use super::visit::Visit;
 use crate::domain::{Failure, FailureKind, Observation, Phase};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::settings::ProbeSettings;
+use crate::probe::unusable::Unusable;
 use crate::protocol::http::client::Jar;
 use crate::schema::Document;
 
@@ -19,7 +20,7 @@ use crate::schema::Document;
 pub fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
     match Options::of(document, settings) {
         Ok(options) => Arc::new(Website { options }),
-        Err(unusable) => Arc::new(unusable),
+        Err(error) => Arc::new(Unusable::from(error)),
     }
 }
 

@@ -1,14 +1,16 @@
 //! The account of a mail check, and its session.
 
-use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase};
 use crate::net::{TlsOptions, Trace};
-use crate::probe::target::{Service, concluded, is_on, service};
+use crate::probe::target::{Service, concluded, service};
+use crate::probe::way::trust;
 use crate::protocol::auth::{Credentials, Mechanism};
 use crate::protocol::{Session, Transcript};
-use crate::schema::Document;
+use crate::schema::typed::connection::PortSettings;
+use crate::schema::typed::mail::{AuthMethod, MailSessionSettings};
+use crate::schema::{Document, InvalidSettings};
 
 /// Characters of a greeting that are kept.
 const BANNER: usize = 200;
@@ -29,29 +31,38 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// The account of `document`: its `hostname`, which may begin with one of `schemes`, the last of which
-    /// is that of implicit TLS; `ports` are those without and with it; `login` are the fields of user name
-    /// and password.
-    pub(super) fn of(
+    /// The account at `service` of a monitor: the session there is as `document` says; `user` and `password` log in,
+    /// unless there is no user.
+    pub(super) fn new(
+        document: &Document,
+        service: Service,
+        schemes: &'static [&'static str],
+        (user, password): (Option<&str>, Option<&str>),
+    ) -> Result<Self, InvalidSettings> {
+        let session: MailSessionSettings = document.read()?;
+        let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
+        let credentials = Credentials { user: text(user), password: text(password) };
+        Ok(Self {
+            service,
+            options: trust(document)?,
+            require_tls: session.require_tls,
+            credentials: Some(credentials).filter(|login| !login.user.is_empty()),
+            mechanism: mechanism(session.auth_method),
+            schemes,
+        })
+    }
+
+    /// As [`Account::new`], at the server `hostname`, which may begin with one of `schemes`, the last of which is that of
+    /// implicit TLS; `ports` are those without and with it.
+    pub(super) fn at(
+        hostname: &str,
         document: &Document,
         schemes: &'static [&'static str],
         ports: (u16, u16),
-        login: (&str, &str),
-    ) -> Self {
-        let text = |field| document.text(field).unwrap_or_default().to_owned();
-        let credentials = Credentials { user: text(login.0), password: text(login.1) };
-        Self {
-            service: service(document, "hostname", schemes, ports),
-            options: TlsOptions {
-                verify: is_on(document, "verify_certificate"),
-                ca: document.value("ca_cert_id").and_then(Value::as_i64),
-                ..TlsOptions::default()
-            },
-            require_tls: document.value("require_tls") == Some(&Value::Bool(true)),
-            credentials: Some(credentials).filter(|login| !login.user.is_empty()),
-            mechanism: document.text("auth_method").and_then(Mechanism::of_field),
-            schemes,
-        }
+        login: (Option<&str>, Option<&str>),
+    ) -> Result<Self, InvalidSettings> {
+        let (port, address) = (document.read::<PortSettings>()?.port, document.read()?);
+        Self::new(document, service(hostname, port, Some(&address), schemes, ports), schemes, login)
     }
 
     pub(super) fn host(&self) -> &str {
@@ -113,6 +124,17 @@ pub(super) fn told(transcript: &Transcript, facts: MailFacts) -> Option<MailFact
     }
     let mail_offers = facts.mail_offers.iter().take(OFFERS).map(|offer| clean(offer)).collect();
     Some(MailFacts { mail_banner: clean(&facts.mail_banner), mail_offers, ..facts })
+}
+
+/// The mechanism that a monitor asks for; `None` is the best that the server offers.
+const fn mechanism(wanted: AuthMethod) -> Option<Mechanism> {
+    match wanted {
+        AuthMethod::Auto => None,
+        AuthMethod::Plain => Some(Mechanism::Plain),
+        AuthMethod::Login => Some(Mechanism::Login),
+        AuthMethod::CramMd5 => Some(Mechanism::CramMd5),
+        AuthMethod::Xoauth2 => Some(Mechanism::Xoauth2),
+    }
 }
 
 #[cfg(test)]

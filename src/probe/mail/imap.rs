@@ -8,10 +8,12 @@ use super::account::Account;
 use crate::domain::{Failure, MailFacts, Observation};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::settings::ProbeSettings;
+use crate::probe::unusable::Unusable;
 use crate::protocol::Session;
 use crate::protocol::imap::{Login, Mailbox, Opening, Wish};
-use crate::schema::Document;
 use crate::schema::table::mail::IMAP_SCHEMES;
+use crate::schema::typed::mail::ImapSettings;
+use crate::schema::{Document, InvalidSettings};
 
 /// Without and with TLS from the start.
 const PORTS: (u16, u16) = (143, 993);
@@ -23,8 +25,16 @@ struct ImapProbe {
 
 /// The probe of a checked `email-imap` monitor.
 pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
-    let account = Account::of(document, IMAP_SCHEMES, PORTS, ("imap_username", "imap_password"));
-    Arc::new(ImapProbe { account })
+    match account(document) {
+        Ok(account) => Arc::new(ImapProbe { account }),
+        Err(error) => Arc::new(Unusable::from(error)),
+    }
+}
+
+fn account(document: &Document) -> Result<Account, InvalidSettings> {
+    let settings: ImapSettings<'_> = document.read()?;
+    let login = (settings.imap_username, settings.imap_password);
+    Account::at(settings.hostname, document, IMAP_SCHEMES, PORTS, login)
 }
 
 impl Probe for ImapProbe {

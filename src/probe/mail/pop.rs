@@ -9,10 +9,12 @@ use super::account::Account;
 use crate::domain::{Failure, FailureKind, Observation};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::settings::ProbeSettings;
+use crate::probe::unusable::Unusable;
 use crate::protocol::Session;
 use crate::protocol::pop3::{Goal, Login, Mailbox, Opening};
-use crate::schema::Document;
 use crate::schema::table::mail::POP_SCHEMES;
+use crate::schema::typed::mail::PopSettings;
+use crate::schema::{Document, InvalidSettings};
 
 /// Ports without and with implicit TLS (RFC 8314 7.3).
 pub(super) const PORTS: (u16, u16) = (110, 995);
@@ -24,7 +26,16 @@ struct PopProbe(Account);
 
 /// The probe of a checked `email-pop` monitor.
 pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
-    Arc::new(PopProbe(Account::of(document, POP_SCHEMES, PORTS, ("pop_username", "pop_password"))))
+    match account(document) {
+        Ok(account) => Arc::new(PopProbe(account)),
+        Err(error) => Arc::new(Unusable::from(error)),
+    }
+}
+
+fn account(document: &Document) -> Result<Account, InvalidSettings> {
+    let settings: PopSettings<'_> = document.read()?;
+    let login = (settings.pop_username, settings.pop_password);
+    Account::at(settings.hostname, document, POP_SCHEMES, PORTS, login)
 }
 
 impl Probe for PopProbe {

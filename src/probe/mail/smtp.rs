@@ -9,10 +9,12 @@ use super::account::Account;
 use crate::domain::{Failure, MailFacts, Observation};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::settings::ProbeSettings;
+use crate::probe::unusable::Unusable;
 use crate::protocol::Session;
 use crate::protocol::smtp::{Smtp, Wish};
-use crate::schema::Document;
 use crate::schema::table::mail::SMTP_SCHEMES;
+use crate::schema::typed::mail::SmtpSettings;
+use crate::schema::{Document, InvalidSettings};
 
 /// The port of mail between servers, and the one under TLS (RFC 8314 3.3).
 const PORTS: (u16, u16) = (25, 465);
@@ -25,8 +27,16 @@ struct SmtpProbe {
 
 /// The probe of a checked `email-smtp` monitor.
 pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
-    let account = Account::of(document, SMTP_SCHEMES, PORTS, ("smtp_username", "smtp_password"));
-    Arc::new(SmtpProbe { account, hello: settings.hello.clone() })
+    match account(document) {
+        Ok(account) => Arc::new(SmtpProbe { account, hello: settings.hello.clone() }),
+        Err(error) => Arc::new(Unusable::from(error)),
+    }
+}
+
+fn account(document: &Document) -> Result<Account, InvalidSettings> {
+    let settings: SmtpSettings<'_> = document.read()?;
+    let login = (settings.smtp_username, settings.smtp_password);
+    Account::at(settings.hostname, document, SMTP_SCHEMES, PORTS, login)
 }
 
 impl Probe for SmtpProbe {

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use serde_json::Value;
 use tokio::time::Instant;
 
 use super::figures::Figures;
@@ -15,13 +14,9 @@ use crate::net::{EchoReply, EchoSocket, Endpoint, STAGGER, Trace};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::settings::ProbeSettings;
 use crate::probe::target::{endpoint, observed};
-use crate::schema::Document;
-
-/// Requests of a series that says nothing else.
-const COUNT: u32 = 5;
-
-/// Payload of a request that says nothing else, as `ping` sends it.
-const SIZE: usize = 56;
+use crate::probe::unusable::Unusable;
+use crate::schema::typed::ping::PingSettings;
+use crate::schema::{Document, InvalidSettings};
 
 /// Largest payload that an IPv4 packet holds.
 const MOST: usize = 65_507;
@@ -49,17 +44,23 @@ struct PingProbe {
 
 /// The probe of a checked `ping` monitor.
 pub(in crate::probe) fn build(document: &Document, _: &ProbeSettings) -> Arc<dyn Probe> {
-    let number = |field: &str| document.value(field).and_then(Value::as_u64);
-    let count = number("ping_count").and_then(|count| u32::try_from(count).ok()).unwrap_or(COUNT);
-    let size = number("ping_size").and_then(|size| usize::try_from(size).ok()).unwrap_or(SIZE);
-    let threshold = document.value("loss_threshold").and_then(Value::as_f64).unwrap_or(100.0);
-    Arc::new(PingProbe {
-        target: endpoint(document, 0),
-        count: count.clamp(1, 20),
-        size: size.min(MOST),
-        // 0 would fail a series without loss; it stands for any loss at all.
-        threshold: threshold.clamp(f64::MIN_POSITIVE, 100.0),
-    })
+    match PingProbe::new(document) {
+        Ok(probe) => Arc::new(probe),
+        Err(error) => Arc::new(Unusable::from(error)),
+    }
+}
+
+impl PingProbe {
+    fn new(document: &Document) -> Result<Self, InvalidSettings> {
+        let settings: PingSettings<'_> = document.read()?;
+        Ok(Self {
+            target: endpoint(settings.hostname, 0, &document.read()?),
+            count: settings.ping_count.clamp(1, 20),
+            size: settings.ping_size.min(MOST),
+            // 0 would fail a series without loss; it stands for any loss at all.
+            threshold: settings.loss_threshold.clamp(f64::MIN_POSITIVE, 100.0),
+        })
+    }
 }
 
 impl Probe for PingProbe {

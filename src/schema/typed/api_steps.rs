@@ -3,6 +3,8 @@
 use serde::Deserialize;
 
 use super::website::{HeaderSettings, HttpMethod};
+use crate::evaluate::assertion::AssertionSettings;
+use crate::evaluate::variable::VariableSettings;
 
 /// Requests one after another, or one request.
 #[derive(Clone, Debug, Deserialize)]
@@ -15,8 +17,7 @@ pub struct ApiStepsSettings<'a> {
     /// Method of the one request.
     pub http_method: Option<HttpMethod>,
     /// What has to hold for it.
-    #[serde(borrow)]
-    pub assertions: Option<Vec<AssertionSettings<'a>>>,
+    pub assertions: Option<Vec<AssertionSettings>>,
 }
 
 /// One request and what has to hold for its response.
@@ -38,13 +39,34 @@ pub struct ApiStepSettings<'a> {
     /// The body.
     pub post: Option<PostSettings<'a>>,
     /// What has to hold.
-    #[serde(borrow)]
-    pub assertions: Vec<AssertionSettings<'a>>,
+    pub assertions: Vec<AssertionSettings>,
     /// What later steps use.
-    #[serde(borrow)]
-    pub variables: Vec<VariableSettings<'a>>,
+    pub variables: Vec<VariableSettings>,
     /// Whether redirects are followed.
     pub follow_redirects: bool,
+}
+
+impl<'a> ApiStepSettings<'a> {
+    /// The step of a monitor that has one request instead of steps.
+    #[must_use]
+    pub fn of_one(url: &'a str, method: HttpMethod, assertions: Vec<AssertionSettings>) -> Self {
+        Self {
+            url,
+            http_method: match method {
+                HttpMethod::Get => StepMethod::Get,
+                HttpMethod::Post => StepMethod::Post,
+                HttpMethod::Head => StepMethod::Head,
+            },
+            custom_method: None,
+            head: HeadSettings::default(),
+            step_name: "Step 1",
+            step_number: Some(1),
+            post: None,
+            assertions,
+            variables: Vec::new(),
+            follow_redirects: true,
+        }
+    }
 }
 
 /// Method of the request of a step.
@@ -62,7 +84,7 @@ pub enum StepMethod {
 }
 
 /// Headers and login of a step.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct HeadSettings<'a> {
     /// Headers of the request.
     #[serde(borrow)]
@@ -84,28 +106,4 @@ pub struct PostSettings<'a> {
     pub content_type: &'a str,
     /// The body.
     pub body: &'a str,
-}
-
-/// What has to hold for a response.
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub struct AssertionSettings<'a> {
-    /// What it looks at.
-    pub source: &'a str,
-    /// JSONPath, XPath or name of the header.
-    pub property: Option<&'a str>,
-    /// How it compares.
-    pub comparison: &'a str,
-    /// What it compares with.
-    pub value: &'a str,
-}
-
-/// A variable that a step fills.
-#[derive(Clone, Copy, Debug, Deserialize)]
-pub struct VariableSettings<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// JSONPath, XPath, name of a header, or regular expression with a group.
-    pub property: &'a str,
-    /// Where it is found; without it that follows from the response.
-    pub source: Option<&'a str>,
 }

@@ -1,5 +1,7 @@
 //! The settings of `tcp`.
 
+use std::num::NonZeroU16;
+
 use serde::Deserialize;
 
 /// A TCP connection, with TLS and a dialogue when wanted.
@@ -7,6 +9,8 @@ use serde::Deserialize;
 pub struct TcpSettings<'a> {
     /// The host that is checked.
     pub hostname: &'a str,
+    /// Port that is connected to.
+    pub port: NonZeroU16,
     /// Whether and when TLS begins.
     pub tls: TcpTls,
     /// What is sent and has to come, in order.

@@ -74,7 +74,7 @@ fn in_xml(filled: &str, value: &str) {
     let answer = Answer::new(200, Duration::ZERO, &[], filled);
     for path in ["string(/r)", "string(/r/@a)", "string(/r/@b)"] {
         let variable = json!({"name": "w", "property": path, "source": "XML Response"});
-        let found = Variable::of(&variable).expect("a path").value(&answer, "text/xml");
+        let found = Variable::new(&serde_json::from_value(variable.clone()).unwrap()).expect("a path").value(&answer, "text/xml");
         assert_eq!(found.as_deref().ok(), Some(value), "{path} of {filled}");
     }
 }
@@ -82,7 +82,7 @@ fn in_xml(filled: &str, value: &str) {
 /// It matches itself.
 fn in_an_expression(filled: &str, value: &str) {
     let document = json!({"source": "Response", "comparison": "regular expression includes", "value": filled});
-    let assertion = Assertion::of(&document).unwrap_or_else(|error| panic!("{filled}: {error}"));
+    let assertion = Assertion::new(&serde_json::from_value(document.clone()).unwrap()).unwrap_or_else(|error| panic!("{filled}: {error}"));
     let judged = assertion.judge(&Answer::new(200, Duration::ZERO, &[], value));
     assert!(judged.is_none(), "{filled}: {judged:?}");
 }

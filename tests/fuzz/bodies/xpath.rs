@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-use vigie::evaluate::assertion::{Answer, Assertion};
+use vigie::evaluate::assertion::{Answer, Assertion, AssertionSettings};
 
 /// Bytes that a failure tells at most: a path and a value, each in some sixty characters, and words around them.
 const TOLD: usize = 2048;
@@ -13,9 +12,12 @@ pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Some((path, document)) = text.split_once('\n') else { return };
     let assertion = |comparison: &str, value: &str| {
-        Assertion::of(
-            &json!({"source": "XML Response", "property": path, "comparison": comparison, "value": value}),
-        )
+        Assertion::new(&AssertionSettings {
+            source: "XML Response".to_owned(),
+            property: path.to_owned(),
+            comparison: comparison.to_owned(),
+            value: value.to_owned(),
+        })
     };
     let (there, absent) = match (assertion("exists", ""), assertion("does not exist", "")) {
         (Ok(there), Ok(absent)) => (there, absent),

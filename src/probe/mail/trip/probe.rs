@@ -17,10 +17,12 @@ use crate::probe::mail::account::Account;
 use crate::probe::mail::pop::PORTS as POP_PORTS;
 use crate::probe::settings::ProbeSettings;
 use crate::probe::target::service;
+use crate::probe::unusable::Unusable;
 use crate::protocol::Session;
 use crate::protocol::auth::Credentials;
-use crate::schema::Document;
 use crate::schema::table::mail::{POP_SCHEMES, SMTP_SCHEMES};
+use crate::schema::typed::mail::RoundTripSettings;
+use crate::schema::{Document, InvalidSettings};
 
 /// Ports of SMTP without and with implicit TLS (RFC 8314 7.3).
 const SMTP_PORTS: (u16, u16) = (25, 465);
@@ -36,24 +38,35 @@ pub(super) struct RoundTrip {
 
 /// The probe of a checked `email-round-trip` monitor.
 pub(in crate::probe) fn build(document: &Document, settings: &ProbeSettings) -> Arc<dyn Probe> {
-    let text = |field| document.text(field).unwrap_or_default().to_owned();
-    let email = text("email").trim().to_owned();
-    let (user, password) = (text("email_username"), text("email_password"));
-    let user = if user.is_empty() { email.clone() } else { user };
-    let login = ("email_username", "email_password");
-    let credentials = Credentials { user, password };
-    let pop = Account {
-        service: service(document, "pop3_hostname", POP_SCHEMES, POP_PORTS),
-        credentials: Some(credentials.clone()),
-        ..Account::of(document, POP_SCHEMES, POP_PORTS, login)
-    };
-    let smtp = Account {
-        service: service(document, "smtp_hostname", SMTP_SCHEMES, SMTP_PORTS),
-        credentials: Some(credentials).filter(|login| !login.password.is_empty()),
-        ..Account::of(document, SMTP_SCHEMES, SMTP_PORTS, login)
-    };
-    let tokens = Tokens::new(settings.keyring.as_ref(), settings.monitor);
-    Arc::new(RoundTrip { smtp, pop, email, hello: settings.hello.clone(), tokens })
+    match RoundTrip::new(document, settings) {
+        Ok(probe) => Arc::new(probe),
+        Err(error) => Arc::new(Unusable::from(error)),
+    }
+}
+
+impl RoundTrip {
+    fn new(document: &Document, settings: &ProbeSettings) -> Result<Self, InvalidSettings> {
+        let wanted: RoundTripSettings<'_> = document.read()?;
+        let email = wanted.email.trim();
+        let user = wanted.email_username.filter(|user| !user.is_empty()).unwrap_or(email).to_owned();
+        let credentials =
+            Credentials { user, password: wanted.email_password.unwrap_or_default().to_owned() };
+        let at = |host, schemes, ports| {
+            Account::new(document, service(host, None, None, schemes, ports), schemes, (None, None))
+        };
+        let pop = at(wanted.pop3_hostname, POP_SCHEMES, POP_PORTS)?;
+        let smtp = at(wanted.smtp_hostname, SMTP_SCHEMES, SMTP_PORTS)?;
+        Ok(Self {
+            smtp: Account {
+                credentials: Some(credentials.clone()).filter(|login| !login.password.is_empty()),
+                ..smtp
+            },
+            pop: Account { credentials: Some(credentials), ..pop },
+            email: email.to_owned(),
+            hello: settings.hello.clone(),
+            tokens: Tokens::new(settings.keyring.as_ref(), settings.monitor),
+        })
+    }
 }
 
 impl Probe for RoundTrip {
