@@ -123,22 +123,22 @@ impl Document {
     }
 
     /// A text; `None` when it is neither set nor has a default.
-    pub fn text(&self, field: &str) -> Option<&str> {
+    pub(in crate::schema) fn text(&self, field: &str) -> Option<&str> {
         self.value(field).and_then(Value::as_str)
     }
 
     /// A whole number; 0 when it is neither set nor has a default.
-    pub fn number(&self, field: &str) -> i64 {
+    pub(in crate::schema) fn number(&self, field: &str) -> i64 {
         self.value(field).and_then(Value::as_i64).unwrap_or_default()
     }
 
     /// A yes or no; no when it is neither set nor has a default.
-    pub fn flag(&self, field: &str) -> bool {
+    pub(in crate::schema) fn flag(&self, field: &str) -> bool {
         self.value(field).and_then(Value::as_bool).unwrap_or_default()
     }
 
     /// The entries of an array; none when it is neither set nor has a default.
-    pub fn list(&self, field: &str) -> &[Value] {
+    pub(in crate::schema) fn list(&self, field: &str) -> &[Value] {
         self.value(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use vigie::domain::{MonitorId, MonitorType, Role};
 
 use crate::support::app::{App, example, website};
+use crate::support::fields::Fields;
 
 #[tokio::test]
 async fn every_type_is_made_read_sent_back_and_removed() {

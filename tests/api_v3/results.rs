@@ -17,6 +17,7 @@ use vigie::schedule::Part;
 use vigie::telemetry::Metrics;
 
 use crate::support::app::{App, Client, NOON, website};
+use crate::support::fields::Fields;
 
 /// Answers every request with `head` and `body`; its address.
 async fn server(head: &str, body: &str) -> String {

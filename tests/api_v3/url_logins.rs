@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use vigie::domain::{MonitorId, Role};
 
 use crate::support::app::{App, website};
+use crate::support::fields::Fields;
 
 const SECRET: &str = "hunter2-7413";
 const SHOWN: &str = "https://********@shop.example.com/a";

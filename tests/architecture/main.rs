@@ -181,7 +181,7 @@ fn every_type_has_an_example_that_loads_and_is_not_enabled() {
         assert!(found.faults.is_empty(), "{kind}: {:?}", found.faults);
         let own: Vec<_> = found.monitors.iter().filter(|monitor| monitor.document.kind() == *kind).collect();
         assert!(!own.is_empty(), "{} has no monitor of its type", path.display());
-        assert!(own.iter().all(|monitor| !monitor.document.flag("enabled")), "{kind} is enabled");
+        assert!(own.iter().all(|monitor| !monitor.document.settings().schedule.enabled), "{kind} is enabled");
     }
 }
 

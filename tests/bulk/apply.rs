@@ -10,6 +10,7 @@ use vigie::syntax::source::Node;
 
 use crate::bulk::support::{of_file, told, whole};
 use crate::fleet::kit::{Kit, admin, caller, website, with_plans};
+use crate::support::fields::Fields;
 
 const PRUNE: ApplyOptions = ApplyOptions { dry_run: false, prune: true };
 

@@ -9,6 +9,7 @@ use vigie::syntax::source::Node;
 
 use crate::bulk::support::{made, of_file, told, whole};
 use crate::fleet::kit::{Kit, admin, caller, with_plans};
+use crate::support::fields::Fields;
 
 async fn copied(kit: &Kit, id: MonitorId, body: Value) -> Result<MonitorId, Refusal> {
     monitors::copy(&kit.monitors, &admin(), id, &Node::from(body)).await.map(|saved| MonitorId(saved.id))

@@ -10,6 +10,7 @@ use vigie::syntax::source::Node;
 
 use crate::bulk::support::{edit, made, of_file, told, whole, with};
 use crate::fleet::kit::{Kit, admin, caller, website};
+use crate::support::fields::Fields;
 
 #[tokio::test]
 async fn all_get_what_the_body_says_and_keep_the_rest() {

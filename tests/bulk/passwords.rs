@@ -8,6 +8,7 @@ use vigie::syntax::MASK;
 
 use crate::bulk::support::{exchange, made, of_file, told, whole};
 use crate::fleet::kit::{Kit, admin};
+use crate::support::fields::Fields;
 
 const SCRIPT: &str = "<script><variable name='p' protected='true' value='old'/><step/></script>";
 

@@ -7,6 +7,7 @@ use vigie::syntax::MASK;
 
 use crate::bulk::support::{exchange, made, of_file, told, whole};
 use crate::fleet::kit::{Kit, admin};
+use crate::support::fields::Fields;
 
 const SHOP: &str = "<script>\r\n <variable name='p' protected='true' value='shop.example'/>\
     <step><open url='https://shop.example/'/><open url='https://shop.example/b'/></step></script>\n";

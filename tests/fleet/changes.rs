@@ -9,6 +9,7 @@ use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, NOON, admin, caller, faults, website};
+use crate::support::fields::Fields;
 
 #[tokio::test]
 async fn a_new_monitor_is_kept_planned_and_told() {

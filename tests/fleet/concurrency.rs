@@ -10,6 +10,7 @@ use vigie::service::monitors;
 use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, admin};
+use crate::support::fields::Fields;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_update_is_lost() {

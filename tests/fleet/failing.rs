@@ -9,6 +9,7 @@ use vigie::service::monitors;
 use vigie::store::{Ledger, StoreError};
 
 use crate::fleet::kit::{Kit, admin};
+use crate::support::fields::Fields;
 
 #[tokio::test]
 async fn a_store_that_fails_leaves_memory_and_plan_as_they_were() {

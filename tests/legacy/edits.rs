@@ -3,6 +3,7 @@ use vigie::domain::{CustomerId, MonitorType, Role};
 use vigie::schema::Origin;
 
 use crate::legacy::support::{outcome, placed, send, someone, started, website};
+use crate::support::fields::Fields;
 
 fn without(mut body: Value, fields: &[&str]) -> Value {
     for field in fields {

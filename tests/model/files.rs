@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::support::fields::Fields;
 use vigie::domain::{CustomerId, MonitorType};
 use vigie::schema::Secrets;
 use vigie::schema::forms::reference_page;

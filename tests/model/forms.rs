@@ -12,6 +12,7 @@ use vigie::syntax::FieldFault;
 use vigie::syntax::source::Node;
 
 use crate::model::support::{changed, document, made, minimal, sample, texts, with};
+use crate::support::fields::Fields;
 
 fn legacy_made(body: Value) -> Result<Document, Vec<FieldFault>> {
     let node = Node::from(body.clone());

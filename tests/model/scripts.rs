@@ -12,6 +12,7 @@ use vigie::script::{ScriptFacts, hides, masked, same_protected, unmasked};
 use vigie::syntax::MASK;
 
 use crate::model::support::{changed, document, made, minimal, with};
+use crate::support::fields::Fields;
 
 const SHOP: &str = r##"<?xml version="1.0" encoding="UTF-8"?>
 <!-- A shop. -->

@@ -12,6 +12,7 @@ use vigie::store::{
 
 use crate::store::make::at;
 use crate::store::suite::Store;
+use crate::support::fields::Fields;
 
 pub const ALL: Page = Page { limit: 10_000, offset: 0 };
 const ONE: CustomerId = CustomerId(1);

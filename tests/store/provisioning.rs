@@ -9,6 +9,7 @@ use vigie::service::{Provision, Wanted, provision};
 use vigie::store::{AuditFilter, AuditRow, Ledger, Monitors, Page, SqliteStore};
 
 use crate::store::make::{at, sqlite};
+use crate::support::fields::Fields;
 
 fn wanted(key: &str, host: &str) -> Wanted {
     with_password(key, host, None)

@@ -5,6 +5,7 @@ pub mod app;
 pub mod binary;
 pub mod closed;
 pub mod daemon;
+pub mod fields;
 pub mod ftp_user;
 pub mod geckodriver;
 pub mod lacking;
