@@ -345,8 +345,10 @@ fn every_typed_struct_is_walked() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/typed");
     let walked = walk().structs.into_inner();
     let mut known = 0;
-    for file in std::fs::read_dir(folder).unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+    let records = concat!(env!("CARGO_MANIFEST_DIR"), "/src/schema/typed/record");
+    let files = [folder, records].into_iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    for path in files.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(path).unwrap();
         for (at, _) in text.match_indices("Deserialize)]\npub struct ") {
             let name = text[at..].split("pub struct ").nth(1).unwrap();
             let name = name.split(|c: char| !c.is_alphanumeric()).next().unwrap();

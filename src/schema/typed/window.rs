@@ -3,7 +3,8 @@
 use jiff::civil::{DateTime, Time};
 
 use super::invalid::InvalidSettings;
-use super::record::{BlackoutSettings, ExclusionSettings, OperatingPeriodSettings};
+use super::record::agreement::{ExclusionSettings, OperatingPeriodSettings};
+use super::record::blackout::BlackoutSettings;
 use crate::schedule::When;
 
 /// The time that `text` names in the form of windows, `YYYY-MM-DD HH:MM:SS`.

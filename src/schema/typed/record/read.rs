@@ -1,0 +1,68 @@
+//! Reads the settings of records, each kind by its table.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::account::{
+    AccountSettings, CustomerSettings, EventSettings, LocationSettings, PropertySettings, TestSettings,
+    UserSettings,
+};
+use super::agreement::AgreementSettings;
+use super::blackout::BlackoutSettings;
+use super::certificate::CertificateSettings;
+use super::performance::PerformanceAlertSettings;
+use super::recipient::{GroupSettings, RecipientSettings, TemplateSettings};
+use crate::domain::Record;
+use crate::schema::field::Table;
+use crate::schema::table::{account, alerting, records};
+use crate::schema::typed::invalid::InvalidSettings;
+use crate::schema::typed::reader::read;
+
+/// Settings of one kind of records.
+pub trait RecordSettings<'a>: Deserialize<'a> {
+    /// The table of that kind.
+    fn table() -> &'static Table;
+}
+
+/// The settings of `record`; what it does not say has the default of the field table.
+///
+/// # Errors
+/// A field that is missing, or whose value cannot be used.
+pub fn read_record<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, InvalidSettings> {
+    read_fields(&record.fields)
+}
+
+/// As [`read_record`], of fields alone.
+///
+/// # Errors
+/// As [`read_record`].
+pub fn read_fields<'a, T: RecordSettings<'a>>(fields: &'a Map<String, Value>) -> Result<T, InvalidSettings> {
+    read(T::table(), &|_, field| fields.get(field.name))
+}
+
+macro_rules! settings_of {
+    ($($name:ident $(<$lifetime:lifetime>)? = $table:path;)+) => {
+        $(impl<'a> RecordSettings<'a> for $name $(<$lifetime>)? {
+            fn table() -> &'static Table {
+                &$table
+            }
+        })+
+    };
+}
+
+settings_of! {
+    AccountSettings<'a> = records::ACCOUNT;
+    CustomerSettings<'a> = records::CUSTOMER;
+    UserSettings<'a> = records::USER;
+    LocationSettings<'a> = records::LOCATION_RECORD;
+    CertificateSettings<'a> = records::CERTIFICATE;
+    PropertySettings<'a> = records::PROPERTY;
+    TestSettings = records::TEST;
+    BlackoutSettings<'a> = account::BLACKOUT;
+    EventSettings<'a> = account::EVENT;
+    RecipientSettings<'a> = alerting::RECIPIENT;
+    GroupSettings<'a> = alerting::NOTIFIER_GROUP;
+    TemplateSettings<'a> = alerting::TEMPLATE;
+    AgreementSettings<'a> = alerting::SLA;
+    PerformanceAlertSettings = alerting::PERFORMANCE_ALERT;
+}

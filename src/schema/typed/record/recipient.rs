@@ -1,0 +1,111 @@
+//! Recipients of alerts, their groups and their templates.
+
+use serde::{Deserialize, Deserializer};
+
+use crate::domain::{Method, NoticeKind};
+use crate::schema::table::alerting::TEMPLATE_KINDS;
+
+/// A recipient of alerts.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct RecipientSettings<'a> {
+    /// What people call it.
+    pub name: &'a str,
+    /// Mail address, URL, host:port or telephone number, as its method has it.
+    pub recipient: &'a str,
+    /// How it is reached.
+    #[serde(deserialize_with = "method", rename = "method_id")]
+    pub method: Method,
+    /// Login of the target, or community of SNMP.
+    pub username: Option<&'a str>,
+    /// Whether it gets errors and what belongs to them.
+    pub availability_alert: bool,
+    /// Whether it gets performance alerts.
+    pub performance_alert: bool,
+    /// Whether it gets the end of an error that it got.
+    pub notify_on_clear: bool,
+    /// Consecutive failing runs from which on it gets them.
+    pub start_threshold: u32,
+    /// Errors of one outage that it gets; 0 is all.
+    pub stop_threshold: u32,
+    /// Whether screenshots go with mail.
+    pub attach_screen_capture: bool,
+    /// Whether the answer of the target goes with mail.
+    pub attach_server_response: bool,
+}
+
+fn method<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Method, D::Error> {
+    let id = i64::deserialize(deserializer)?;
+    Method::of_id(id).ok_or_else(|| {
+        let ids: Vec<_> = Method::ALL.iter().map(|(_, id, _)| format!("`{id}`")).collect();
+        serde::de::Error::custom(format!("it must be one of {}", ids.join(", ")))
+    })
+}
+
+fn method_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Method>, D::Error> {
+    method(deserializer).map(Some)
+}
+
+fn notice_kind_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NoticeKind>, D::Error> {
+    let word = <&str>::deserialize(deserializer)?;
+    let kind = NoticeKind::of_word(word);
+    kind.map(Some).ok_or_else(|| serde::de::Error::unknown_variant(word, TEMPLATE_KINDS))
+}
+
+/// A group of recipients.
+#[derive(Clone, Debug, Deserialize)]
+pub struct GroupSettings<'a> {
+    /// What people call it.
+    pub name: &'a str,
+    /// Whether it is for monitors that no group names.
+    pub is_default: bool,
+    /// Its monitors, steps and content views.
+    pub monitors: Vec<GroupMonitorSettings>,
+    /// Its recipients.
+    pub recipients: Vec<Reference>,
+    /// Status codes that it is limited to; empty is all.
+    pub errortypes: Vec<StatusReference>,
+    /// Templates of its messages.
+    pub templates: Vec<Reference>,
+}
+
+/// A monitor of a group, or one of its steps or content views.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct GroupMonitorSettings {
+    /// The monitor.
+    pub id: i64,
+    /// Only this step of it.
+    pub step_number: Option<u32>,
+    /// Only errors of this content view of it.
+    pub content_view_id: Option<i64>,
+}
+
+/// Something that is named by its id.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Reference {
+    /// The id.
+    pub id: i64,
+}
+
+/// A status code of a group.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct StatusReference {
+    /// The code.
+    pub id: u16,
+}
+
+/// A template of messages.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct TemplateSettings<'a> {
+    /// What the messages are about; without it, anything.
+    #[serde(default, deserialize_with = "notice_kind_if_any")]
+    pub kind: Option<NoticeKind>,
+    /// How they are sent; without it, any way.
+    #[serde(default, deserialize_with = "method_if_any", rename = "method_id")]
+    pub method: Option<Method>,
+    /// Title or subject; empty is the built-in one.
+    pub subject: &'a str,
+    /// Plain text, or the whole JSON body; empty is the built-in one.
+    pub text: &'a str,
+    /// HTML; empty is the built-in one.
+    pub html: &'a str,
+}
