@@ -7,9 +7,9 @@ use axum::http::{Request, header};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use super::document::document;
-use super::endpoint::routes;
+use super::routes;
 use crate::api::operation::{Answer, Body, Operation, Param, ParamKind, Verb};
+use crate::api::v3::openapi::document::document;
 use crate::api::v3::openapi::page;
 use crate::domain::{MonitorType, Right};
 use crate::schema::table;
