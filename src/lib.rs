@@ -1,6 +1,6 @@
 //! Vigie, a self-hosted synthetic monitoring system.
 //!
-//! The modules in reading order, lowest floor first; `tests/architecture.rs` holds who may import whom.
+//! The modules in reading order, lowest floor first; `tests/architecture` holds who may import whom.
 //!
 //! | Floor | Modules |
 //! |---|---|
