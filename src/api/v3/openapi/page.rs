@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::document::document;
 use super::html::{escape, path, prose, table};
-use super::{answers, params};
+use super::{answers, document, params};
 use crate::api::operation::{Answer, Body, Operation};
 use crate::domain::MonitorType;
 use crate::schema::field::{Access, Field, Kind};
