@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 
 use super::*;
 use crate::domain::MonitorType;
-use crate::schema::document::Document;
+use crate::schema::Document;
 use crate::schema::table::{self, account, alerting as tables, orders};
 use crate::schema::typed::api_steps::ApiStepsSettings;
 use crate::schema::typed::record::*;

@@ -7,7 +7,7 @@ use axum::http::{Request, header};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use super::endpoint::routes;
+use super::routes;
 use crate::api::operation::{Answer, Body, Operation, Param, ParamKind, Verb};
 use crate::api::v3::openapi::document::document;
 use crate::api::v3::openapi::page;
