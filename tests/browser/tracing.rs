@@ -53,8 +53,8 @@ fetch('{other}/data?other', {{mode: 'no-cors'}})]).then(all => all[1]);</run-js>
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_requests_to_the_own_site_are_traced() {
-    let (plain, secure) = (Site::start().await, Site::start_tls().await);
     each(browsers("only_requests_to_the_own_site_are_traced"), async |kind| {
+        let (plain, secure) = (Site::start().await, Site::start_tls().await);
         traced(kind, &plain).await;
         traced(kind, &secure).await;
         let step = r#"<step name="Plain"><open url="/pages/stay?untraced"/></step>"#;
