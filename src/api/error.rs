@@ -5,7 +5,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use crate::service::{Refusal, StoreError};
+use crate::domain::StoreError;
+use crate::service::Refusal;
 
 /// Why a call was not answered; every offence has a message of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use super::error::ApiError;
 use super::query::Window;
-use crate::domain::{Right, Role};
-use crate::service::{Listed, Page, Refusal, StoreError};
+use crate::domain::{Listed, Page, Right, Role, StoreError};
+use crate::service::Refusal;
 
 /// `__permissions.acl`: what `role` may do in the account, as a sum of 1 see results and reports, 2 see
 /// everything else, 4 edit, 8 administer, 16 own. The number is left open by behaviour.md.

@@ -28,8 +28,3 @@ pub use situation::{HealthOf, Situation};
 pub use sla::{BudgetReport, By, SlaQuery, SlaReport};
 pub use trial::{Progress, TrialParts, Trials, result_url};
 pub use view::{Board, BoardRow, RowPage, RowQuery, Standing, View};
-// What reading takes and returns.
-pub use crate::domain::{
-    AuditFilter, AuditRow, EpisodeFilter, Listed, MonitorState, NotificationFilter, Page, RecordFilter,
-    ResultFilter, ResultPage, StoreError,
-};

@@ -2,8 +2,7 @@
 
 use super::gate::Audience;
 use super::site::Site;
-use crate::domain::CheckResult;
-use crate::service::StoreError;
+use crate::domain::{CheckResult, StoreError};
 
 /// The result, when there is one that `audience` may see.
 pub(super) async fn found(

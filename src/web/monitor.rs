@@ -11,10 +11,12 @@ use super::gate::Audience;
 use super::html::{ago, document, duration, escape, time};
 use super::responses::{not_found, store_unavailable};
 use super::site::Site;
-use crate::domain::{CheckResult, Location, LocationId, Mode, MonitorId, Timestamp, peer};
+use crate::domain::{
+    CheckResult, Location, LocationId, Mode, MonitorId, Page, ResultFilter, ResultPage, StoreError,
+    Timestamp, peer,
+};
 use crate::schema::{Monitor, Origin};
 use crate::service::details::deciding_reason;
-use crate::service::{Page, ResultFilter, ResultPage, StoreError};
 
 /// Results on the page.
 const SHOWN: u32 = 50;

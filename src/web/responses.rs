@@ -3,7 +3,7 @@
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::service::StoreError;
+use crate::domain::StoreError;
 
 type Asset = ([(HeaderName, &'static str); 2], &'static str);
 

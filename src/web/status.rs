@@ -13,10 +13,10 @@ use super::gate::Audience;
 use super::html::{ago, document, duration, escape, span, time};
 use super::responses::store_unavailable;
 use super::site::Site;
-use crate::domain::{CustomerId, MonitorType, Timestamp};
+use crate::domain::{CustomerId, MonitorType, StoreError, Timestamp};
 use crate::schema::Monitor;
 use crate::service::details::deciding_reason;
-use crate::service::{Board, BoardRow, RowPage, RowQuery, Situation, Standing, StoreError};
+use crate::service::{Board, BoardRow, RowPage, RowQuery, Situation, Standing};
 
 /// Monitors on one page.
 const PAGE: usize = 50;

@@ -7,7 +7,8 @@ use axum::response::{IntoResponse, Response};
 use futures::stream::{self, Stream, StreamExt};
 use serde_json::{Value, json};
 
-use crate::service::{Refusal, StoreError};
+use crate::domain::StoreError;
+use crate::service::Refusal;
 use crate::syntax::Rule;
 
 /// Status and message of a call that went well.

@@ -13,8 +13,9 @@ use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
 use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
+use crate::domain::AuditFilter;
 use crate::schema::table::records::AUDIT_ENTRY;
-use crate::service::{AuditFilter, Caller};
+use crate::service::Caller;
 
 const PARAMS: &[Param] = &[
     Param::new("login", ParamKind::Text, "Done by this login"),

@@ -15,9 +15,9 @@ use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::domain::{EpisodeId, MonitorId, Right};
+use crate::domain::{EpisodeFilter, EpisodeId, MonitorId, Right};
 use crate::schema::table::alerting::{EPISODE, EPISODE_DETAIL};
-use crate::service::{Caller, EpisodeFilter};
+use crate::service::Caller;
 
 const FLAGS: &[&str] = &["true", "false"];
 

@@ -15,9 +15,9 @@ use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::api::{etag, list};
-use crate::domain::{EpisodeId, MonitorId, NotificationState, RecipientId, Right};
+use crate::domain::{EpisodeId, MonitorId, NotificationFilter, NotificationState, RecipientId, Right};
 use crate::schema::table::alerting::{NOTIFICATION, PREVIEW, STATES, TEMPLATE_PREVIEW, TEST_NOTIFIER};
-use crate::service::{Caller, NotificationFilter};
+use crate::service::Caller;
 
 const PARAMS: &[Param] = &[
     Param::new("state", ParamKind::Choice(STATES), "In this state; `dead` are those that were given up"),

@@ -20,10 +20,11 @@ use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::domain::{
-    CheckId, Location, LocationId, MonitorId, MonitorType, Outcome, Right, Status, Timestamp,
+    CheckId, Location, LocationId, MonitorId, MonitorState, MonitorType, Outcome, Right, Status, StoreError,
+    Timestamp,
 };
 use crate::schema::Monitor;
-use crate::service::{Caller, MonitorState, Situation, StoreError};
+use crate::service::{Caller, Situation};
 
 /// How many monitors are read and sent at a time.
 const STEP: usize = 500;

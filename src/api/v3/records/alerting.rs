@@ -20,12 +20,12 @@ use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::api::v3::bulk::edited;
 use crate::api::{etag, list as lists};
-use crate::domain::{MonitorId, RecordKind, Right};
+use crate::domain::{MonitorId, RecordKind, Right, StoreError};
 use crate::schema::table::alerting::{
     NOTIFIER_GROUP, OCCURRENCE, PERFORMANCE_ALERT, RECIPIENT, SLA, SLA_BULK_EDIT, TEMPLATE,
 };
 use crate::schema::table::orders::EDITED;
-use crate::service::{Caller, StoreError};
+use crate::service::Caller;
 
 const PERFORMANCE: RecordKind = RecordKind::PerformanceAlert;
 

@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use crate::api::operation::{Param, ParamKind};
 use crate::api::query::{Query, time_in, words};
-use crate::domain::RecordKind;
-use crate::service::RecordFilter;
+use crate::domain::{RecordFilter, RecordKind};
 
 const TYPES: &[&str] = &["Monitor", "Alert", "Notifier"];
 const FLAGS: &[&str] = &["true", "false"];

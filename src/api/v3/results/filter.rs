@@ -5,8 +5,7 @@ use jiff::tz::TimeZone;
 use crate::api::error::ApiError;
 use crate::api::path::number;
 use crate::api::query::{Query, Window, time_in, words};
-use crate::domain::{CheckId, LocationId, MonitorId, Outcome};
-use crate::service::ResultFilter;
+use crate::domain::{CheckId, LocationId, MonitorId, Outcome, ResultFilter};
 
 /// Words of [`Outcome`].
 pub(super) const OUTCOMES: [&str; 6] = ["ok", "warning", "error", "unknown", "missed", "blackout"];

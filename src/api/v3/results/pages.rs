@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::list;
-use crate::domain::{CheckId, CheckResult};
+use crate::domain::{CheckId, CheckResult, Page, ResultFilter, ResultPage, StoreError};
+use crate::service::View;
 use crate::service::details::for_list;
-use crate::service::{Page, ResultFilter, ResultPage, StoreError, View};
 
 /// How many results are read and sent at a time.
 const STEP: u32 = 500;
