@@ -131,7 +131,6 @@ impl Modules {
         };
         let as_import = || {
             let same = found.imports.iter().filter(|import| import.alias.as_deref() == Some(name));
-            // `use syntax::syntax` must not look for itself.
             let targets = same.filter_map(|import| self.resolve_at(module, &import.path, depth + 1));
             let target = targets.reduce(|one, other| if one.item.is_some() == last { one } else { other })?;
             // A name that is a module too, as in `mod page; pub use page::page;`, may mean that one.

@@ -144,7 +144,7 @@ impl Reader<'_> {
     fn file_of(&self, child: &syn::ItemMod, folder: &str) -> Option<(String, String)> {
         let named = child.attrs.iter().find(|attribute| attribute.path().is_ident("path"));
         if let Some(value) = named.and_then(|attribute| attribute.meta.require_name_value().ok()) {
-            let text = strings(&value.value).pop()?;
+            let text = literal(&value.value)?;
             let file = format!("{}/{text}", self.file.rsplit_once('/')?.0);
             let folder = file.rsplit_once('/')?.0.to_owned();
             return self.files.contains_key(&file).then_some((file, folder));
@@ -155,14 +155,10 @@ impl Reader<'_> {
     }
 }
 
-fn strings(value: &syn::Expr) -> Vec<String> {
-    match value {
-        syn::Expr::Lit(literal) => match &literal.lit {
-            syn::Lit::Str(text) => vec![text.value()],
-            _ => vec![],
-        },
-        _ => vec![],
-    }
+/// The text of a string literal.
+fn literal(value: &syn::Expr) -> Option<String> {
+    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = value else { return None };
+    Some(text.value())
 }
 
 fn name_of(item: &Item) -> Option<String> {
