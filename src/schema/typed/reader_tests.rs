@@ -282,7 +282,6 @@ fn walk() -> Seen {
     seen.types::<schedule::ScheduleSettings>(MonitorType::ALL);
     seen.types::<schedule::ModeSettings>(&others);
     seen.types::<schedule::HandsetSettings>(HANDSETS);
-    seen.types::<schedule::PoolSettings>(MonitorType::ALL);
     seen.types::<alerting::AlertingSettings>(MonitorType::ALL);
     seen.types::<alerting::FullPageSettings>(&[WEBSITES, BROWSERS].concat());
     seen.types::<alerting::CertificateDateSettings>(WEBSITES);

@@ -68,15 +68,6 @@ pub enum HandsetMode {
     Simultaneous,
 }
 
-/// Which locations and custom properties a monitor names: of every type.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct PoolSettings {
-    /// Its own pool of locations; empty is that of the account.
-    pub locations: Vec<LocationReference>,
-    /// Values of the account's properties.
-    pub custom_properties: Vec<PropertyReference>,
-}
-
 /// A location of a monitor's pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct LocationReference {
@@ -85,7 +76,7 @@ pub struct LocationReference {
 }
 
 /// A value that a monitor has of a custom property of its account.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PropertyReference {
     /// The property.
     pub id: i64,
