@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::document_secrets::{Secrets, covered, hidden, join};
-use super::field::{Access, Table};
+use super::field::{Access, Kind, Table};
 use super::table;
 use super::typed::monitor::MonitorSettings;
 use super::typed::{InvalidSettings, misfit, read};
@@ -228,6 +228,7 @@ impl Entry {
     fn new(table: &'static Table, position: usize, value: Value) -> Result<Option<Self>, InvalidSettings> {
         let field = table.fields()[position];
         let settable = matches!(field.access, Access::Open | Access::ReadOnlyInV3);
+        let value = whole(&field.kind, value);
         if !settable || value.is_null() || table.default_at(position) == Some(&value) {
             return Ok(None);
         }
@@ -252,6 +253,18 @@ impl Entry {
             Self::Known(_, value) => value,
             Self::Own(_, value) => value,
         }
+    }
+}
+
+/// An object with the defaults of what it leaves open, in the order of its table; all else as it is.
+fn whole(kind: &Kind, value: Value) -> Value {
+    match (kind, value) {
+        (Kind::Object(part), Value::Object(mut given)) => {
+            let mut all = part.defaults();
+            all.append(&mut given);
+            Value::Object(all)
+        }
+        (_, value) => value,
     }
 }
 

@@ -4,7 +4,6 @@
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::field::Kind;
 use super::*;
 
 /// Numbers out of a seed, so that a document of any shape follows from one number.
@@ -66,6 +65,18 @@ proptest! {
         let open = Document::new(kind, open).unwrap().stored(Secrets::Omitted);
         let secrets = serde_json::from_str(&secrets.to_string()).unwrap();
         prop_assert_eq!(Document::with_secrets(kind, open, secrets).unwrap(), document);
+    }
+}
+
+/// Changes of a part come without the rest of it, as in `PATCH {"capture": {}}`.
+#[test]
+fn what_an_object_leaves_open_is_the_default_of_its_table() {
+    for (given, level) in [(json!({}), "Error Only"), (json!({"level": "All Events"}), "All Events")] {
+        let fields = Map::from_iter([("capture".to_owned(), given)]);
+        let document = Document::new(MonitorType::BrowserScript, fields).unwrap();
+        assert_eq!(document.is_set("capture"), level != "Error Only");
+        let shown = json!({"level": level, "mimetype": "image/jpeg", "headers": true, "images": true, "sources": true});
+        assert_eq!(document.to_json(Secrets::Revealed)["capture"], shown);
     }
 }
 
