@@ -127,9 +127,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_search_that_would_take_too_long_is_said_to_be_one() {
-        let slow = Must::Matches(Regex::new(r"(?:x+x+)+y.{1,200}z").unwrap());
+        let slow = Must::Matches(Regex::new("x.{40}[a-w]").unwrap());
         let text: Arc<str> = "x".repeat(8 << 20).into();
-        let failure = slow.holds(&text, Deadline::within(Duration::from_millis(200))).await.unwrap_err();
+        let failure = slow.holds(&text, Deadline::within(Duration::from_millis(20))).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Internal, "{failure}");
         let quick = Must::Not(Box::new(Must::Contains("y".to_owned())));
         assert!(quick.holds(&text, Deadline::within(Duration::from_mins(1))).await.unwrap());
