@@ -7,6 +7,7 @@ use serde_json::json;
 use vigie::net::{Pem, Roots, Trust};
 
 use crate::page::check::{Check, page};
+use crate::support::daemon::free_port;
 use crate::support::lacking::lacks;
 use crate::support::tls_server::Authority;
 
@@ -17,11 +18,6 @@ impl Drop for Nginx {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// A port that nobody listens on now.
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use vigie::domain::{FailureKind as Kind, Observation, Phase, WarningKind};
 use crate::probe_http::check::Check;
 use crate::probe_http::check::Expect::{self, Fails, Passes, Warns};
 use crate::probe_http::tls::pem;
+use crate::support::daemon::free_port;
 use crate::support::lacking::lacks;
 use crate::support::tls_server::Authority;
 
@@ -27,11 +28,6 @@ impl Drop for Nginx {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// A port that nobody listens on now.
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 impl Nginx {

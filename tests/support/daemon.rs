@@ -1,13 +1,15 @@
 //! Daemons of Debian that tests start and stop by themselves.
 #![allow(dead_code, reason = "every test binary takes what it needs")]
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{BufRead, BufReader};
-use std::net::{TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Mutex, mpsc};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -21,9 +23,22 @@ pub fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-/// A port that is free now.
+/// Ports below those that Linux gives to connections and to listeners that ask for any (`ip_local_port_range`).
+const PORTS: std::ops::Range<u16> = 12_000..32_000;
+
+/// A port for a daemon that has to be told one, for this test alone: no connection of another test gets it meanwhile.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    let chance = RandomState::new();
+    let free = |port| {
+        let at = ("127.0.0.1", port);
+        GIVEN.lock().unwrap().insert(port) && TcpListener::bind(at).is_ok() && UdpSocket::bind(at).is_ok()
+    };
+    // Another process of tests chooses others, by chance.
+    (0_u64..)
+        .map(|turn| PORTS.start + u16::try_from(chance.hash_one(turn) % PORTS.len() as u64).unwrap())
+        .find(|&port| free(port))
+        .unwrap()
 }
 
 /// A folder that daemons can look into after they gave up their rights.

@@ -22,8 +22,9 @@ use crate::probe::contract::Context;
 pub(super) const FAREWELL: Duration = Duration::from_secs(10);
 /// What it may take to keep what there is of a page that an act failed on, at the very end of a script.
 pub(super) const EVIDENCE: Duration = Duration::from_secs(30);
-/// What a keeper may take to see that the browser is gone, after its driver said so.
-const SEEN: Duration = Duration::from_secs(1);
+/// What a keeper may take to see that the browser is gone, after its driver said so: Firefox ends itself when a tab of it
+/// crashed, which takes seconds on a busy host.
+const SEEN: Duration = Duration::from_secs(5);
 /// What it may take until a browser tells of its requests.
 const LISTENING: Duration = Duration::from_secs(5);
 
