@@ -273,7 +273,7 @@ fn read(c: &mut Criterion) {
 fn monitor(id: i64) -> Monitor {
     let values = serde_json::json!({
         "name": format!("Shop front number {id}"), "url": format!("https://shop{id}.test/front"), "interval": 5,
-        "timeout": 20, "keyword_string": "Add to basket", "locations": [1], "notify_on_error": false,
+        "timeout": 20, "keyword_string": "Add to basket", "locations": [{"id": 1}], "notify_on_error": false,
     });
     let values = values.as_object().cloned().unwrap_or_default();
     Monitor {
