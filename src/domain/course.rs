@@ -38,9 +38,6 @@ pub struct Course {
 }
 
 impl Course {
-    /// The names of its fields, as they are stored.
-    pub const PARTS: [&'static str; 5] = ["steps", "exchanges", "page", "browser", "views"];
-
     /// Whether there is nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,7 +1,9 @@
 //! The types that describe fields and tables of fields.
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
+use foldhash::fast::FixedState;
 use serde_json::Value;
 
 use crate::syntax::format::Format;
@@ -143,8 +145,8 @@ pub struct Table {
 /// What is looked up often, made once.
 pub(super) struct Index {
     pub(super) fields: Vec<&'static Field>,
-    /// Positions in `fields`, sorted by name.
-    pub(super) sorted: Vec<u16>,
+    /// Positions in `fields`, by name.
+    pub(super) positions: HashMap<&'static str, u16, FixedState>,
     pub(super) defaults: Vec<Option<Value>>,
     /// Every value of a field of few values, so that documents can share them.
     pub(super) known: Vec<Vec<Value>>,

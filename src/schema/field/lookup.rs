@@ -34,9 +34,7 @@ impl Table {
     /// The place of `name` in [`Table::fields`].
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
-        let index = self.index();
-        let found = index.sorted.binary_search_by(|at| index.fields[usize::from(*at)].name.cmp(name));
-        found.ok().map(|at| usize::from(index.sorted[at]))
+        self.index().positions.get(name).map(|at| usize::from(*at))
     }
 
     /// The default of the field at `position`.
@@ -76,11 +74,10 @@ impl Index {
                 None => fields.push(field),
             }
         }
-        let mut sorted: Vec<u16> = (0..).take(fields.len()).collect();
-        sorted.sort_by_key(|at| fields[usize::from(*at)].name);
+        let positions = fields.iter().zip(0..).map(|(field, at)| (field.name, at)).collect();
         let defaults = fields.iter().map(|field| field.default_value()).collect();
         let known = fields.iter().map(|field| few_values(&field.kind)).collect();
-        Self { fields, sorted, defaults, known }
+        Self { fields, positions, defaults, known }
     }
 }
 

@@ -1,11 +1,10 @@
 //! A result as the narrow row, the texts it shares with others, and its details. Made by the caller of
 //! `commit`, so that the writing thread has no JSON to write.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
-use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::domain::{
     Attempt, Capture, CheckResult, Course, Facts, MissedReason, Outcome, Phase, Phases, Verification,
@@ -35,26 +34,19 @@ pub(super) struct Details {
     pub(super) captures: Vec<Capture>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) verification: Option<Verification>,
+    /// What else stood in a row: flattened parts refuse nothing by themselves.
+    #[serde(flatten, skip_serializing)]
+    unknown: Map<String, Value>,
 }
 
 impl Details {
-    /// What stands in a row beside the parts of [`Course`], which are flattened into it.
-    const OWN: [&'static str; 6] =
-        ["attempts", "reasons", "facts", "status_text", "captures", "verification"];
-
-    /// The details in the JSON `body` of the row at `place`. Flattened parts let names that nobody knows pass, so
-    /// those are looked for here: a part of another name would be lost.
+    /// The details in the JSON `body` of the row at `place`; a part of a name that nobody knows would be lost.
     pub(super) fn decode(place: Place<'_>, body: &str) -> rusqlite::Result<Self> {
-        #[expect(
-            clippy::zero_sized_map_values,
-            reason = "values are passed over, and no object is read as a set"
-        )]
-        let names: HashMap<String, IgnoredAny> = place.parse(body, "body")?;
-        let known = |name: &str| Self::OWN.contains(&name) || Course::PARTS.contains(&name);
-        if let Some(strange) = names.keys().find(|name| !known(name)) {
-            return Err(place.undecodable("body", format_args!("unknown field `{strange}`")));
+        let details: Self = place.parse(body, "body")?;
+        match details.unknown.keys().next() {
+            Some(name) => Err(place.undecodable("body", format_args!("unknown field `{name}`"))),
+            None => Ok(details),
         }
-        place.parse(body, "body")
     }
 }
 
@@ -112,6 +104,7 @@ impl Row {
             status_text: own_status_text.then(|| std::mem::take(&mut result.status_text)),
             captures,
             verification: result.verification.take(),
+            unknown: Map::new(),
         };
         Self {
             planned_at: result.planned_at.as_micros(),
