@@ -1,7 +1,7 @@
 //! Fills typed settings from fields: a deserializer over values that are set and the defaults of their table.
 
 use serde::Deserialize;
-use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
+use serde::de::value::{StrDeserializer, UsizeDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
@@ -35,7 +35,7 @@ impl<'de> Deserializer<'de> for Fields<'_, 'de> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Self::Error> {
-        visitor.visit_map(Entries { fields: self, names: names.iter(), next: None })
+        visitor.visit_map(Entries { fields: self, names: names.iter().enumerate(), next: None })
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
@@ -51,7 +51,7 @@ impl<'de> Deserializer<'de> for Fields<'_, 'de> {
 /// The fields that a struct names, one after another.
 struct Entries<'s, 'a> {
     fields: Fields<'s, 'a>,
-    names: std::slice::Iter<'static, &'static str>,
+    names: std::iter::Enumerate<std::slice::Iter<'static, &'static str>>,
     next: Option<(&'static Field, &'a Value)>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> MapAccess<'a> for Entries<'_, 'a> {
 
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Self::Error> {
         let table = self.fields.table;
-        for &name in self.names.by_ref() {
+        for (index, &name) in self.names.by_ref() {
             let Some(position) = table.position(name) else {
                 let reason = format!("`{}` has no such field", table.name);
                 return Err(InvalidSettings::because(reason).inside(name));
@@ -69,7 +69,8 @@ impl<'a> MapAccess<'a> for Entries<'_, 'a> {
             let set = (self.fields.values)(position, field).filter(|value| !value.is_null());
             if let Some(value) = set.or_else(|| table.default_at(position)) {
                 self.next = Some((field, value));
-                return seed.deserialize(BorrowedStrDeserializer::new(name)).map(Some);
+                // Derived structs know their fields by index too, which spares them comparing names.
+                return seed.deserialize(UsizeDeserializer::new(index)).map(Some);
             }
         }
         Ok(None)
