@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::available_parallelism;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -20,8 +20,10 @@ use crate::support::alone::alone;
 
 /// Checks at once; far more than there are places.
 const CHECKS: usize = 40;
-/// Takes milliseconds for each kilobyte of a text without order.
-const SLOW: &str = r"(?s)(?:[aeg].{40}){1,9}#";
+/// Takes 60 ms for each kilobyte of a text without order, even where the crate is optimised: 8 s for all of it.
+const SLOW: &str = r"(?s)(?:[a-h].{1,100}){1,40}[0-9A-Z]";
+/// A small part of what the search takes, on machines a few times as quick too.
+const TIMEOUT: Duration = Duration::from_millis(500);
 /// What the threads of this test are called.
 const NAME: &str = "crowd";
 
@@ -90,16 +92,12 @@ fn expressions_that_take_minutes_leave_no_threads_behind() {
         .enable_all()
         .build()
         .unwrap();
-    // As this machine is now: a quarter of what the search would take.
-    let (text, slow) = (chaos(), regex::Regex::new(SLOW).unwrap());
-    let began = Instant::now();
-    assert!(!slow.is_match(&text[..8 * 1024]));
-    let timeout = (4 * began.elapsed()).max(Duration::from_millis(200));
+    let text = chaos();
     runtime.block_on(async {
         let target = Server::start(vec![answers(page(&text))]).await;
         let (url, done) = (target.url("/"), Arc::new(AtomicBool::new(false)));
         let watching = watched(done.clone());
-        for seen in search(&url, SLOW, timeout, CHECKS).await {
+        for seen in search(&url, SLOW, TIMEOUT, CHECKS).await {
             let failure = seen.failure.unwrap();
             assert_eq!((failure.kind, failure.fault), (Kind::Internal, Fault::Ours), "{failure}");
         }
