@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::ask::{self, Of, Told};
 use super::budget::{Budget, Time};
-use super::capture_rule::{CaptureRule, Keep, Level, Moment};
+use super::capture_rule::{CaptureRule, Keep, Moment};
 use super::recorder::Recorder;
 use super::waterfall;
 use crate::browser::Session;
@@ -33,7 +33,7 @@ pub(super) async fn capture(
     masks: &Masks,
     (moment, name): (Moment, &str),
 ) {
-    let keep = rule.level.keeps(moment);
+    let keep = rule.keeps(moment);
     if keep == Keep::Never || recorder.files.is_full() {
         return;
     }
@@ -68,7 +68,7 @@ pub(super) async fn screenshot(
     rule: &CaptureRule,
     name: &str,
 ) {
-    if rule.level == Level::Disabled || recorder.files.is_full() {
+    if rule.is_disabled() || recorder.files.is_full() {
         return;
     }
     let name = file_name(name);

@@ -7,17 +7,6 @@ use crate::schema::typed::browser::{CaptureLevel, CaptureSettings, ScreenshotFor
 /// Bytes of all files of one attempt; what comes after is left out.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// `capture.level`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
-    Disabled,
-    ErrorOnly,
-    ActionsOnError,
-    Actions,
-    EventsOnError,
-    Events,
-}
-
 /// When something may be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
@@ -38,35 +27,22 @@ pub(super) enum Keep {
     Always,
 }
 
-impl Level {
-    const fn from_settings(level: CaptureLevel) -> Self {
-        match level {
-            CaptureLevel::Disabled => Self::Disabled,
-            CaptureLevel::ErrorOnly => Self::ErrorOnly,
-            CaptureLevel::ActionsOnError => Self::ActionsOnError,
-            CaptureLevel::Actions => Self::Actions,
-            CaptureLevel::EventsOnError => Self::EventsOnError,
-            CaptureLevel::Events => Self::Events,
-        }
-    }
-
-    pub(super) const fn keeps(self, moment: Moment) -> Keep {
-        match (self, moment) {
-            (Self::Disabled, _) => Keep::Never,
-            (_, Moment::Failure) | (Self::Actions, Moment::Action) | (Self::Events, Moment::Event) => {
-                Keep::Always
-            }
-            (Self::ActionsOnError, Moment::Action) | (Self::EventsOnError, Moment::Event) => Keep::OnError,
-            // The end of a step is the end of its last act.
-            _ => Keep::Never,
-        }
+/// What of a `moment` is kept at `level`.
+const fn keep(level: CaptureLevel, moment: Moment) -> Keep {
+    use CaptureLevel::{Actions, ActionsOnError, Disabled, Events, EventsOnError};
+    match (level, moment) {
+        (Disabled, _) => Keep::Never,
+        (_, Moment::Failure) | (Actions, Moment::Action) | (Events, Moment::Event) => Keep::Always,
+        (ActionsOnError, Moment::Action) | (EventsOnError, Moment::Event) => Keep::OnError,
+        // The end of a step is the end of its last act.
+        _ => Keep::Never,
     }
 }
 
 /// The field `capture`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CaptureRule {
-    pub(super) level: Level,
+    level: CaptureLevel,
     pub(super) png: bool,
     pub(super) headers: bool,
     pub(super) images: bool,
@@ -77,12 +53,22 @@ impl CaptureRule {
     /// `pictures`: of each act, whatever the monitor says.
     pub(super) fn new(settings: CaptureSettings, pictures: bool) -> Self {
         Self {
-            level: if pictures { Level::Events } else { Level::from_settings(settings.level) },
+            level: if pictures { CaptureLevel::Events } else { settings.level },
             png: settings.mimetype == ScreenshotFormat::Png,
             headers: settings.headers,
             images: settings.images || pictures,
             sources: settings.sources,
         }
+    }
+
+    /// What of a `moment` is kept.
+    pub(super) const fn keeps(self, moment: Moment) -> Keep {
+        keep(self.level, moment)
+    }
+
+    /// Whether nothing is kept, whatever happens.
+    pub(super) const fn is_disabled(self) -> bool {
+        matches!(self.level, CaptureLevel::Disabled)
     }
 }
 
@@ -130,10 +116,9 @@ mod tests {
             (CaptureLevel::EventsOnError, OnError, Never, Always),
             (CaptureLevel::Events, Always, Never, Always),
         ] {
-            let kept = Level::from_settings(level);
-            assert_eq!(kept.keeps(Moment::Event), event, "{level:?}");
-            assert_eq!(kept.keeps(Moment::Action), action, "{level:?}");
-            assert_eq!(kept.keeps(Moment::Failure), failure, "{level:?}");
+            assert_eq!(keep(level, Moment::Event), event, "{level:?}");
+            assert_eq!(keep(level, Moment::Action), action, "{level:?}");
+            assert_eq!(keep(level, Moment::Failure), failure, "{level:?}");
         }
     }
 }
