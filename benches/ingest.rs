@@ -23,7 +23,7 @@ use vigie::pipeline::{
 use vigie::schedule::Slots;
 use vigie::schema::{Document, Monitor, Origin, Secrets};
 use vigie::store::{
-    Commit, Ingest, Monitors, Page, ResultFilter, Results, SqliteSettings, SqliteStore, Synchronous,
+    Commit, Ingest, MonitorStore, Page, ResultFilter, ResultStore, SqliteSettings, SqliteStore, Synchronous,
 };
 use vigie::telemetry::Metrics;
 
@@ -246,7 +246,10 @@ fn read(c: &mut Criterion) {
             }
             store.commit(Commit { results, ..Commit::default() }).await.unwrap();
         }
-        store.change((1..=MONITORS).map(monitor).collect(), vec![], Box::new(|_| None)).await.unwrap();
+        store
+            .apply_monitors((1..=MONITORS).map(monitor).collect(), vec![], Box::new(|_| None))
+            .await
+            .unwrap();
     });
     let page = Page { limit: 100, offset: 0 };
     let filters = [

@@ -63,7 +63,7 @@ impl Query {
         query
     }
 
-    /// As [`Query::of`], which leaves other parameters to somebody else.
+    /// As [`QueryJob::of`], which leaves other parameters to somebody else.
     pub(super) fn only(uri: &Uri, known: &[&str]) -> Self {
         let mut query = Self { pairs: Vec::new(), faults: Vec::new() };
         for (name, value) in url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()) {

@@ -19,7 +19,7 @@ use super::signals::{Signals, Wish};
 use super::watch::{self, Watch};
 use super::{browsers, delivery, server, service};
 use crate::settings::{Settings, Sources};
-use crate::store::Results;
+use crate::store::ResultStore;
 use crate::syntax::FieldFault;
 use crate::telemetry::Vitals;
 use crate::telemetry::{init_logs, log_panics};
@@ -180,7 +180,7 @@ async fn live(
     }
     {
         let (heart, runners) = (Arc::clone(&parts.heart), parts.runners.clone());
-        let (results, stop): (Arc<dyn Results>, _) = (parts.store.clone(), stop.clone());
+        let (results, stop): (Arc<dyn ResultStore>, _) = (parts.store.clone(), stop.clone());
         tasks.set.spawn(async move { heart.beat(runners, results, stop).await });
     }
     let heart = Arc::clone(&parts.heart);

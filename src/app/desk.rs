@@ -25,7 +25,7 @@ use crate::service::{
     TrialParts, Trials, View, Watchman, open_keyring, readable_password, reseal,
 };
 use crate::settings::Settings;
-use crate::store::{Alarms, Ledger, Outbox, Page, RecordFilter, Tokens};
+use crate::store::{AlertStore, ConfigStore, Outbox, Page, RecordFilter, TokenStore};
 use crate::vault::Keyring;
 
 /// Name of the file with the password of the first admin, in the data folder.
@@ -37,9 +37,9 @@ const PURGE: u64 = 600;
 
 /// What is beside the store.
 pub(super) struct Around {
-    pub(super) ledger: Arc<dyn Ledger>,
-    pub(super) tokens: Arc<dyn Tokens>,
-    pub(super) alarms: Arc<dyn Alarms>,
+    pub(super) ledger: Arc<dyn ConfigStore>,
+    pub(super) tokens: Arc<dyn TokenStore>,
+    pub(super) alarms: Arc<dyn AlertStore>,
     pub(super) outbox: Arc<dyn Outbox>,
     pub(super) watchman: Arc<dyn Watchman>,
     pub(super) roster: Arc<Roster>,
@@ -55,7 +55,7 @@ pub(super) struct Desk {
     pub(super) state: ApiState,
     pub(super) planner: Arc<LocalPlanner>,
     pub(super) directory: Arc<Directory>,
-    ledger: Arc<dyn Ledger>,
+    ledger: Arc<dyn ConfigStore>,
     vault: Arc<Keyring>,
     key_file: PathBuf,
 }

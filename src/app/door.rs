@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::domain::{EpisodeId, MonitorId};
 use crate::pipeline::{Bell, Ingestor};
 use crate::service::Watchman;
-use crate::store::Answer;
+use crate::store::StoreFuture;
 
 /// The way to the loop that decides, and to the delivery.
 pub(super) struct Door {
@@ -14,7 +14,7 @@ pub(super) struct Door {
 }
 
 impl Watchman for Door {
-    fn acknowledged(&self, monitor: MonitorId, episode: EpisodeId) -> Answer<'_, ()> {
+    fn acknowledged(&self, monitor: MonitorId, episode: EpisodeId) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.ingestor.acknowledged(monitor, episode).await;
             Ok(())

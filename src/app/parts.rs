@@ -26,7 +26,7 @@ use crate::pipeline::{
 };
 use crate::service::View;
 use crate::settings::{ServerSettings, Settings};
-use crate::store::{Results, SqliteSettings, SqliteStore, Synchronous};
+use crate::store::{ResultStore, SqliteSettings, SqliteStore, Synchronous};
 use crate::sync::Mutex;
 use crate::telemetry::Metrics;
 use crate::web::{self, Bounds, Gate, Site};

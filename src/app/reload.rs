@@ -1,4 +1,4 @@
-//! The running set: what is planned follows the files. A bad file leaves it as it was.
+//! The running set: what is planned follows the files. A bad file leaves it was.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -18,15 +18,15 @@ use crate::schema::monitor_file::FileMonitor;
 use crate::service::monitors;
 use crate::service::{Provision, provision_over};
 use crate::settings::Settings;
-use crate::store::{Ledger, Monitors, Results, StoreError};
+use crate::store::{ConfigStore, MonitorStore, ResultStore, StoreError};
 use crate::syntax::FieldFault;
 use crate::telemetry::Metrics;
 
 /// The doors through which a change goes.
 pub(super) struct Doors {
-    pub(super) monitors: Arc<dyn Monitors>,
-    pub(super) ledger: Arc<dyn Ledger>,
-    pub(super) results: Arc<dyn Results>,
+    pub(super) monitors: Arc<dyn MonitorStore>,
+    pub(super) ledger: Arc<dyn ConfigStore>,
+    pub(super) results: Arc<dyn ResultStore>,
     pub(super) desk: Arc<Desk>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) clock: Arc<dyn Clock>,
@@ -66,7 +66,7 @@ impl RunningSet {
     pub(super) async fn start(doors: Doors, settings: Settings) -> anyhow::Result<Self> {
         // Side by side: each takes its time with 100,000 monitors.
         let (found, kept, states) =
-            tokio::join!(read(&settings), doors.ledger.kept_monitors(), doors.results.states());
+            tokio::join!(read(&settings), doors.ledger.stored_monitors(), doors.results.states());
         let ((found, secret_files), kept) = (found, kept?);
         let found = found.map_err(|faults| refused(&faults))?;
         let stored: Vec<Monitor> = kept.iter().map(|kept| kept.monitor.clone()).collect();

@@ -12,7 +12,7 @@ use super::service;
 use crate::agent::RunnerHandle;
 use crate::domain::{Location, MonitorId, Timestamp};
 use crate::pipeline::Ingestor;
-use crate::store::{Answer, Commit, Ingest, Results, Span};
+use crate::store::{Commit, Ingest, ResultStore, RollupSpan, StoreFuture};
 use crate::telemetry::{Condition, Vitals};
 
 /// Time between two looks at the parts.
@@ -69,7 +69,7 @@ impl Heart {
     pub(super) async fn beat(
         &self,
         runners: Vec<RunnerHandle>,
-        results: Arc<dyn Results>,
+        results: Arc<dyn ResultStore>,
         stop: CancellationToken,
     ) {
         let look = service::watchdog().map_or(LOOK, |limit| (limit / 3).min(LOOK));
@@ -82,7 +82,7 @@ impl Heart {
             }
             // Any question will do that costs nothing: these are the figures of no monitor.
             let (nobody, from, thru) = (MonitorId(0), Timestamp::from_micros(0), Timestamp::from_micros(1));
-            let question = results.rollups(nobody, Span::Day, from, thru);
+            let question = results.rollups(nobody, RollupSpan::Day, from, thru);
             *self.store.lock() = match timeout(ANSWER, question).await {
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(error.to_string()),
@@ -152,7 +152,7 @@ impl WatchedIngest {
 }
 
 impl Ingest for WatchedIngest {
-    fn commit(&self, commit: Commit) -> Answer<'_, ()> {
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             *self.began.lock() = Some(Instant::now());
             let answer = self.inner.commit(commit).await;

@@ -19,7 +19,7 @@ use crate::schema::typed::record::{
 };
 pub use crate::schema::validation_context::KnownProperty;
 use crate::schema::validation_context::{Plan, Surroundings};
-use crate::store::{Ledger, Page, RecordFilter, StoreError};
+use crate::store::{ConfigStore, Page, RecordFilter, StoreError};
 
 /// Name at the start of alerts of accounts that have not chosen one.
 const BRAND: &str = "Vigie";
@@ -126,7 +126,7 @@ impl AccountFacts {
 
 /// Knows every account.
 pub struct Directory {
-    ledger: Arc<dyn Ledger>,
+    ledger: Arc<dyn ConfigStore>,
     common: RwLock<Arc<Common>>,
     known: RwLock<Known>,
     raised: Raised,
@@ -143,7 +143,7 @@ struct Known {
 impl Directory {
     /// A directory over `ledger`.
     #[must_use]
-    pub fn new(ledger: Arc<dyn Ledger>, common: Common) -> Self {
+    pub fn new(ledger: Arc<dyn ConfigStore>, common: Common) -> Self {
         Self {
             ledger,
             common: RwLock::new(Arc::new(common)),

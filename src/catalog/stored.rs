@@ -8,7 +8,7 @@ use crate::store::StoreError;
 /// The settings of `record`.
 ///
 /// # Errors
-/// [`StoreError::Undecodable`], with the place of the record.
+/// [`StoreError::DecodeError`], with the place of the record.
 pub(crate) fn settings<'a, T: RecordSettings<'a>>(record: &'a Record) -> Result<T, StoreError> {
     read_record(record).map_err(|error| undecodable(record, &error))
 }

@@ -9,7 +9,7 @@ use super::remote::{List, Server, ServerArgs};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, MonitorId, MonitorType, Timestamp};
 use crate::schema::Monitor;
-use crate::store::{Page, ResultFilter, ResultPage, SqliteReader, SqliteSettings};
+use crate::store::{Page, ReadOnlyStore, ResultFilter, ResultPage, SqliteSettings};
 use crate::syntax::nearest;
 
 /// Name of the database in a data folder.
@@ -28,7 +28,7 @@ pub(super) struct SourceArgs {
 /// An open source.
 pub(super) enum Source {
     Server(Box<Server>),
-    File(SqliteReader),
+    File(ReadOnlyStore),
 }
 
 /// What a list of monitors shows of one.
@@ -64,7 +64,7 @@ impl SourceArgs {
     pub(super) async fn open(&self) -> anyhow::Result<Source> {
         if let Some(folder) = &self.data {
             let settings = SqliteSettings { readers: 1, ..SqliteSettings::default() };
-            return Ok(Source::File(SqliteReader::open(&folder.join(DATABASE), &settings)?));
+            return Ok(Source::File(ReadOnlyStore::open(&folder.join(DATABASE), &settings)?));
         }
         Ok(Source::Server(Box::new(self.server.open().await?)))
     }

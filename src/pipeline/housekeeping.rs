@@ -7,7 +7,7 @@ use std::time::Instant;
 use tokio_cron_scheduler::{Job, JobScheduler, JobSchedulerError};
 
 use crate::clock::Clock;
-use crate::store::{Answer, Housekeeping, Retention, StoreError};
+use crate::store::{Housekeeping, Retention, StoreError, StoreFuture};
 use crate::telemetry::Metrics;
 
 /// Minutes after the full hour at which it is rolled up: by then its last results are in. Later ones
@@ -28,7 +28,7 @@ pub struct TimeOfDay {
 /// Removes the tokens and sessions that have expired.
 pub trait ExpiredTokens: Send + Sync + 'static {
     /// Removes them; returns how many there were.
-    fn purge_tokens(&self) -> Answer<'_, u64>;
+    fn purge_tokens(&self) -> StoreFuture<'_, u64>;
 }
 
 /// What the jobs need.

@@ -339,8 +339,8 @@ impl Desk {
             Some(lookout) => lookout.turn(&mut results, said, caught_up).await,
             None => Step::default(),
         };
-        let commit = Commit { alarm, ..self.commit_of(results, missed) };
-        self.soften(&commit.alarm.verified);
+        let commit = Commit { alerts: alarm, ..self.commit_of(results, missed) };
+        self.soften(&commit.alerts.verifications);
         Turn { commit, rest: Rest { after, count, captured } }
     }
 
@@ -362,7 +362,7 @@ impl Desk {
 
     /// Keeps `commit`, when there is something in it; `false` when the store was closed.
     async fn keep_all(&self, commit: Commit) -> bool {
-        commit.results.is_empty() && commit.alarm.is_empty() || self.keep(commit).await
+        commit.results.is_empty() && commit.alerts.is_empty() || self.keep(commit).await
     }
 
     /// Begins what follows from what was kept, and gives its room back.

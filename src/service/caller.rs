@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::domain::{CustomerId, Right, Role, UserId};
 use crate::schema::InvalidSettings;
-use crate::store::{AuditEntry, AuditObject, StoreError};
+use crate::store::{AuditObject, NewAuditEntry, StoreError};
 use crate::syntax::FieldFault;
 
 /// The door that a call came through.
@@ -73,13 +73,13 @@ impl Caller {
         object: &'static str,
         object_id: AuditObject,
         object_name: impl Into<String>,
-    ) -> AuditEntry {
-        AuditEntry {
+    ) -> NewAuditEntry {
+        NewAuditEntry {
             customer: self.customer,
             at,
             login: self.login.to_string(),
             address: self.address.map(|address| address.to_string()).unwrap_or_default(),
-            via: self.via.name(),
+            entry_point: self.via.name(),
             action,
             object,
             object_id,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::provisioned::Told;
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::schema::{Document, Monitor, Origin, Secrets, Trail};
-use crate::store::{Monitors, StoreError};
+use crate::store::{MonitorStore, StoreError};
 
 /// A monitor as its file says.
 #[derive(Clone, Debug)]
@@ -104,7 +104,7 @@ fn is_same(old: &Monitor, wanted: &Wanted) -> bool {
 /// # Errors
 /// As the store's; then nothing was changed but ids that were given away.
 pub async fn provision(
-    store: &dyn Monitors,
+    store: &dyn MonitorStore,
     wanted: Vec<Wanted>,
     running: &[Monitor],
     now: Timestamp,
@@ -118,7 +118,7 @@ pub async fn provision(
 /// # Errors
 /// As [`provision`].
 pub async fn provision_over(
-    store: &dyn Monitors,
+    store: &dyn MonitorStore,
     stored: &[Monitor],
     wanted: Vec<Wanted>,
     running: &[Monitor],
@@ -134,13 +134,16 @@ pub async fn provision_over(
     if !puts.is_empty() || !provision.removed.is_empty() {
         let told = Told { files, stored, running };
         let entries = told.entries(&puts, &provision.removed, now);
-        store.change(puts, provision.removed.clone(), entries).await?;
+        store.apply_monitors(puts, provision.removed.clone(), entries).await?;
     }
     Ok(provision)
 }
 
 /// Keeps the order of the files, so that new monitors get ids in that order.
-async fn with_ids(store: &dyn Monitors, wanted: Vec<Wanted>) -> Result<Vec<(MonitorId, Wanted)>, StoreError> {
+async fn with_ids(
+    store: &dyn MonitorStore,
+    wanted: Vec<Wanted>,
+) -> Result<Vec<(MonitorId, Wanted)>, StoreError> {
     let mut keys: Vec<(CustomerId, Vec<String>)> = Vec::new();
     for each in &wanted {
         match keys.iter_mut().find(|(customer, _)| *customer == each.customer) {
@@ -150,7 +153,7 @@ async fn with_ids(store: &dyn Monitors, wanted: Vec<Wanted>) -> Result<Vec<(Moni
     }
     let mut ids = HashMap::new();
     for (customer, keys) in keys {
-        let given = store.ids_for(customer, keys).await?;
+        let given = store.ids_for_file_keys(customer, keys).await?;
         ids.insert(customer, given.into_iter());
     }
     Ok(wanted

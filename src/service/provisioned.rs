@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::domain::{MonitorId, Timestamp};
 use crate::schema::Monitor;
 use crate::service::monitors::{after_create, before_delete, between};
-use crate::store::{AuditEntry, AuditObject, Entries};
+use crate::store::{AuditEntries, AuditObject, NewAuditEntry};
 
 /// What the entries about a set of files are made from.
 pub(super) struct Told<'a> {
@@ -29,7 +29,7 @@ enum Turn {
 
 impl Told<'_> {
     /// An entry for each monitor that is put or removed, in this order.
-    pub(super) fn entries(self, puts: &[Monitor], removed: &[MonitorId], now: Timestamp) -> Entries {
+    pub(super) fn entries(self, puts: &[Monitor], removed: &[MonitorId], now: Timestamp) -> AuditEntries {
         let mut before: HashMap<_, _> = self.stored.iter().map(|monitor| (monitor.id, monitor)).collect();
         let mut known = HashSet::new();
         for ran in self.running {
@@ -59,7 +59,7 @@ fn without_secrets(monitor: &Monitor) -> Monitor {
 }
 
 impl Turn {
-    fn entry(&self, files: &HashMap<MonitorId, Arc<str>>, at: Timestamp) -> AuditEntry {
+    fn entry(&self, files: &HashMap<MonitorId, Arc<str>>, at: Timestamp) -> NewAuditEntry {
         let (action, monitor, before, after) = match self {
             Self::Made(new) => ("create", new, Map::new(), after_create(&new.document)),
             Self::Changed(both) => {
@@ -69,12 +69,12 @@ impl Turn {
             }
             Self::Gone(old) => ("delete", old, before_delete(&old.document), Map::new()),
         };
-        AuditEntry {
+        NewAuditEntry {
             customer: monitor.customer,
             at,
             login: files.get(&monitor.id).map_or_else(|| "file".to_owned(), |file| format!("file {file}")),
             address: String::new(),
-            via: "file",
+            entry_point: "file",
             action,
             object: "monitor",
             object_id: AuditObject::Id(monitor.id.0),

@@ -4,7 +4,7 @@ use crate::sync::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::store::{Ledger, StoreError};
+use crate::store::{ConfigStore, StoreError};
 use crate::vault::{KeyId, KeyPlace, Keyring, VaultError};
 
 /// How many secrets each key seals.
@@ -39,7 +39,7 @@ pub enum SealingError {
 }
 
 /// Which keys the secrets of `ledger` are sealed with. Reads all of them, changes none.
-pub async fn sealed_by(ledger: &dyn Ledger) -> Result<SealedBy, StoreError> {
+pub async fn sealed_by(ledger: &dyn ConfigStore) -> Result<SealedBy, StoreError> {
     let found = Arc::new(Mutex::new(SealedBy::default()));
     let seen = Arc::clone(&found);
     let look = move |_: &str, sealed: &[u8]| {
@@ -57,7 +57,7 @@ pub async fn sealed_by(ledger: &dyn Ledger) -> Result<SealedBy, StoreError> {
 
 /// Opens the keys at `place`. Without a file there, makes one, but only when the store holds no secrets yet:
 /// new keys would open none of them. Refuses as well when the file lacks a key that a secret needs.
-pub async fn open_keyring(ledger: &dyn Ledger, place: KeyPlace) -> Result<Keyring, SealingError> {
+pub async fn open_keyring(ledger: &dyn ConfigStore, place: KeyPlace) -> Result<Keyring, SealingError> {
     let sealed = sealed_by(ledger).await?;
     if !place.is_there()? && !sealed.keys.is_empty() {
         let path = place.path.display().to_string();
@@ -76,7 +76,7 @@ pub async fn open_keyring(ledger: &dyn Ledger, place: KeyPlace) -> Result<Keyrin
 
 /// Seals everything under the newest key of `ring`; answers how many secrets changed. It may be ended at any
 /// time and called again: old and new forms open as long as both keys are in the file.
-pub async fn reseal(ledger: &dyn Ledger, ring: &Arc<Keyring>) -> Result<u64, StoreError> {
+pub async fn reseal(ledger: &dyn ConfigStore, ring: &Arc<Keyring>) -> Result<u64, StoreError> {
     let ring = Arc::clone(ring);
     ledger.reseal(Arc::new(move |context, sealed| ring.reseal(context, sealed))).await
 }

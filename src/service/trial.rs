@@ -18,7 +18,7 @@ use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, Rec
 use crate::pipeline::{PlanError, Planner};
 use crate::schema::Monitor;
 use crate::schema::typed::record::TestSettings;
-use crate::store::{AuditObject, Ledger, NewRecord, Page, RecordFilter, StoreError, Write};
+use crate::store::{AuditObject, ConfigChange, ConfigStore, NewRecord, Page, RecordFilter, StoreError};
 use crate::syntax::source::Place;
 use crate::syntax::{FieldFault, Rule};
 
@@ -33,7 +33,7 @@ const STEP: u32 = 500;
 #[derive(Clone)]
 pub struct TrialParts {
     /// Keeps them.
-    pub ledger: Arc<dyn Ledger>,
+    pub ledger: Arc<dyn ConfigStore>,
     /// The monitors.
     pub roster: Arc<Roster>,
     /// The locations of accounts.
@@ -131,12 +131,12 @@ impl Trials {
                 return Ok(removed);
             }
             removed += old.len() as u64;
-            let remove = |record: Record| Write::RemoveRecord {
+            let remove = |record: Record| ConfigChange::RemoveRecord {
                 kind: RecordKind::Test,
                 id: record.id,
                 expected: record.revision,
             };
-            self.parts.ledger.write(old.into_iter().map(remove).collect(), Vec::new()).await?;
+            self.parts.ledger.write_changes(old.into_iter().map(remove).collect(), Vec::new()).await?;
         }
     }
 
@@ -176,17 +176,18 @@ impl Trials {
         let new = NewRecord {
             kind: RecordKind::Test,
             customer: Some(caller.customer),
-            assoc: Some(monitor.id.0),
-            unique: None,
+            parent_id: Some(monitor.id.0),
+            unique_key: None,
             created_at: now,
             created_by: caller.login.to_string(),
             fields: fields.clone(),
-            private: None,
+            sealed: None,
         };
         let name = RecordKind::Test.name();
         let entry = caller.entry(now, "create", name, AuditObject::Created(0), monitor.name());
-        let entry = crate::store::AuditEntry { after: fields.clone(), ..entry };
-        let made = self.parts.ledger.write(vec![Write::CreateRecord(new)], vec![entry]).await?;
+        let entry = crate::store::NewAuditEntry { after: fields.clone(), ..entry };
+        let made =
+            self.parts.ledger.write_changes(vec![ConfigChange::CreateRecord(new)], vec![entry]).await?;
         let gone = || Refusal::Unavailable("The test was not kept".to_owned());
         Ok(Record {
             id: made.first().copied().ok_or_else(gone)?,
@@ -212,8 +213,8 @@ impl Trials {
         let (id, expected) = (record.id, record.revision);
         record.revision = Revision(expected.0 + 1);
         record.modified_at = now;
-        let put = Write::PutRecord { record: Box::new(record), expected };
-        match self.parts.ledger.write(vec![put], Vec::new()).await {
+        let put = ConfigChange::UpdateRecord { record: Box::new(record), expected };
+        match self.parts.ledger.write_changes(vec![put], Vec::new()).await {
             Ok(_) => {}
             // It was removed meanwhile, with its monitor.
             Err(StoreError::Stale) => tracing::debug!(test = id, "a test ended after it was removed"),

@@ -14,7 +14,7 @@ use crate::domain::{
     Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, MonitorType, Outcome, Timestamp,
 };
 use crate::schema::Monitor;
-use crate::store::{MonitorState, Page, ResultFilter, ResultPage, Results, StoreError};
+use crate::store::{MonitorState, Page, ResultFilter, ResultPage, ResultStore, StoreError};
 
 /// For how long a board is shown again before it is read afresh.
 const BOARD_AGE: Duration = Duration::from_secs(1);
@@ -147,7 +147,7 @@ pub struct RowPage {
 
 /// Reads the monitors in memory and what was kept of their runs.
 pub struct View {
-    results: Arc<dyn Results>,
+    results: Arc<dyn ResultStore>,
     roster: Arc<Roster>,
     locations: Vec<Location>,
     board: Mutex<Option<(Instant, Arc<Board>)>>,
@@ -157,7 +157,7 @@ pub struct View {
 impl View {
     /// A view of the monitors of `roster`, at `locations`.
     #[must_use]
-    pub fn new(results: Arc<dyn Results>, roster: Arc<Roster>, locations: Vec<Location>) -> Self {
+    pub fn new(results: Arc<dyn ResultStore>, roster: Arc<Roster>, locations: Vec<Location>) -> Self {
         Self { results, roster, locations, board: Mutex::new(None), situations: Situations::default() }
     }
 
@@ -168,7 +168,7 @@ impl View {
     }
 
     /// What figures are made of.
-    pub(super) fn samples(&self) -> &dyn crate::store::Samples {
+    pub(super) fn samples(&self) -> &dyn crate::store::SampleStore {
         &*self.results
     }
 
@@ -217,7 +217,7 @@ impl View {
         let count = matching.clone().count();
         let mut rows: Vec<_> = matching.skip(query.offset).take(query.limit).cloned().collect();
         let states: Vec<_> = rows.iter().filter_map(|row| row.state.clone()).collect();
-        let mut last = self.results.results_behind(states).await?.into_iter();
+        let mut last = self.results.latest_results(states).await?.into_iter();
         for row in rows.iter_mut().filter(|row| row.state.is_some()) {
             row.last = last.next().flatten();
         }
@@ -236,7 +236,7 @@ impl View {
 
     /// Where these monitors stand, by monitor and location.
     pub async fn states_of(&self, monitors: Vec<MonitorId>) -> Result<Vec<MonitorState>, StoreError> {
-        self.results.states_of(monitors).await
+        self.results.states_for(monitors).await
     }
 
     /// One result of a monitor of `customer`, removed ones too; another account's is as if there were none.

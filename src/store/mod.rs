@@ -4,10 +4,11 @@ pub mod contract;
 mod sqlite;
 
 pub use contract::{
-    Alarm, Alarms, Answer, AuditEntry, AuditFilter, AuditObject, AuditRow, Commit, Delivery, Entries,
-    EpisodeFilter, Evidence, Housekeeping, Ingest, KeptEpisode, KeptMonitor, KeptRaised, Ledger, Listed,
-    MonitorState, Monitors, NewMonitor, NewRecord, NotificationFilter, Outbox, Page, PerformanceStates,
-    RecordFilter, Reseal, ResultFilter, ResultKey, ResultPage, Results, Retention, Rollup, Samples, Span,
-    StoreError, Token, TokenKind, Tokens, VerifiedCheck, Write, seal_context,
+    AlertChanges, AlertStore, AuditEntries, AuditFilter, AuditObject, AuditRow, Commit, ConfigChange,
+    ConfigStore, DeliveryOutcome, EpisodeFilter, Evidence, Housekeeping, Ingest, Listed, MonitorState,
+    MonitorStore, NewAuditEntry, NewMonitor, NewRecord, NotificationFilter, Outbox, Page,
+    PerformanceAlertStore, RecordFilter, Reseal, ResultFilter, ResultKey, ResultPage, ResultStore, Retention,
+    Rollup, RollupSpan, SampleStore, StoreError, StoreFuture, StoredEpisode, StoredMonitor,
+    StoredPerformanceAlert, StoredToken, TokenKind, TokenStore, VerifiedCheck, seal_context,
 };
-pub use sqlite::{SKETCH_ERROR, SqliteReader, SqliteSettings, SqliteStore, Synchronous};
+pub use sqlite::{ReadOnlyStore, SKETCH_RELATIVE_ERROR, SqliteSettings, SqliteStore, Synchronous};

@@ -22,7 +22,7 @@ pub const FIELDS: &[(&str, &str)] = &[
     ("duration_s", "duration in seconds"),
     ("error", "what went wrong, in words"),
     ("error_kind", "stable word of an error kind"),
-    ("fault", "one fault of a configuration file as file:line:column: message"),
+    ("fault", "one fault of a configuration file:line:column: message"),
     ("faults", "number of faults"),
     ("file", "path of a file"),
     ("from_files", "monitors that files manage"),

@@ -12,7 +12,8 @@ use vigie::domain::{CustomerId, MonitorType, Record, RecordKind, Role, Timestamp
 use vigie::schema::{Document, Origin, Secrets};
 use vigie::service::{Accounts, Caller, Via};
 use vigie::store::{
-    AuditFilter, AuditRow, Ledger, NewMonitor, Page, SqliteSettings, SqliteStore, Write, seal_context,
+    AuditFilter, AuditRow, ConfigChange, ConfigStore, NewMonitor, Page, SqliteSettings, SqliteStore,
+    seal_context,
 };
 use vigie::vault::Keyring;
 
@@ -52,7 +53,7 @@ impl House {
     }
 
     pub async fn record(&self, login: &str) -> Record {
-        self.store.record_by(RecordKind::User, login.to_owned()).await.unwrap().unwrap()
+        self.store.record_by_unique(RecordKind::User, login.to_owned()).await.unwrap().unwrap()
     }
 
     /// The audit trail of account 1, oldest first.
@@ -87,7 +88,7 @@ pub fn key_file(folder: &Path) -> PathBuf {
 }
 
 /// A website monitor with this password, its secrets sealed with `ring`.
-pub fn sealed_monitor(ring: &Keyring, password: &str) -> Write {
+pub fn sealed_monitor(ring: &Keyring, password: &str) -> ConfigChange {
     let values = json!({
         "name": "shop", "url": "http://127.0.0.1/", "interval": 5, "realm_userid": "anna", "realm_password": password,
     });
@@ -95,11 +96,11 @@ pub fn sealed_monitor(ring: &Keyring, password: &str) -> Write {
     let document = Document::new(MonitorType::Website, values).unwrap();
     assert_eq!(document.stored(Secrets::Omitted).get("realm_password"), None);
     let secrets = document.secrets().unwrap().to_string();
-    Write::CreateMonitor(NewMonitor {
+    ConfigChange::CreateMonitor(NewMonitor {
         customer: ONE,
         origin: Origin::Api,
         modified_at: Timestamp::from_seconds(START),
-        trail: vigie::schema::Trail::default(),
+        authorship: vigie::schema::Trail::default(),
         document: Arc::new(document),
         sealed: Some(ring.seal(&seal_context("monitor", ONE), secrets.as_bytes())),
     })
@@ -107,7 +108,7 @@ pub fn sealed_monitor(ring: &Keyring, password: &str) -> Write {
 
 /// The opened secrets of every monitor; panics when one does not open.
 pub async fn opened(store: &SqliteStore, ring: &Keyring) -> Vec<String> {
-    let kept = store.kept_monitors().await.unwrap();
+    let kept = store.stored_monitors().await.unwrap();
     let open = |sealed: Vec<u8>| ring.open(&seal_context("monitor", ONE), &sealed).unwrap().to_vec();
     kept.into_iter().filter_map(|kept| kept.sealed).map(|s| String::from_utf8(open(s)).unwrap()).collect()
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use vigie::service::{SealingError, open_keyring, reseal, sealed_by};
-use vigie::store::Ledger;
+use vigie::store::ConfigStore;
 use vigie::vault::{KeyPlace, Keyring, VaultError};
 
 use crate::accounts::kit::{House, key_file, open, opened, sealed_monitor, vigie};
@@ -16,7 +16,7 @@ use crate::accounts::kit::{House, key_file, open, opened, sealed_monitor, vigie}
 async fn fill(house: &House, count: usize) -> Keyring {
     let ring = open_keyring(&*house.store, KeyPlace::file(key_file(house.folder.path()))).await.unwrap();
     let writes = (0..count).map(|number| sealed_monitor(&ring, &format!("hunter{number}"))).collect();
-    house.store.write(writes, vec![]).await.unwrap();
+    house.store.write_changes(writes, vec![]).await.unwrap();
     ring
 }
 

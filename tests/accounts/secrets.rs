@@ -4,7 +4,7 @@ use std::fs;
 
 use vigie::domain::Role;
 use vigie::service::open_keyring;
-use vigie::store::{Ledger, Write};
+use vigie::store::{ConfigChange, ConfigStore};
 use vigie::vault::{KeyPlace, Keyring};
 
 use crate::accounts::kit::{House, PASSWORD, host, ip, key_file, open, opened, sealed_monitor};
@@ -28,9 +28,9 @@ async fn no_file_of_the_store_holds_a_plain_secret() {
     let house = House::new().await;
     let ring = open_keyring(&*house.store, KeyPlace::file(key_file(house.folder.path()))).await.unwrap();
     let monitor = sealed_monitor(&ring, REALM);
-    let Write::CreateMonitor(new) = &monitor else { unreachable!() };
+    let ConfigChange::CreateMonitor(new) = &monitor else { unreachable!() };
     let sealed = new.sealed.clone().unwrap();
-    house.store.write(vec![monitor], vec![]).await.unwrap();
+    house.store.write_changes(vec![monitor], vec![]).await.unwrap();
     house.user("anna", Role::ReadOnly).await;
     house.accounts.set_password(&host(), "anna", LATER).await.unwrap();
     let _ = house.accounts.log_in("admin", WRONG, ip(1)).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use vigie::domain::{CustomerId, Role, Timestamp};
 use vigie::service::{Refusal, Via};
-use vigie::store::Tokens;
+use vigie::store::TokenStore;
 
 use crate::accounts::kit::{House, ONE, PASSWORD, START, host, ip};
 

@@ -187,8 +187,9 @@ async fn a_removed_user_is_out_at_once() {
     let UserId(id) = house.user("anna", Role::ReadOnly).await;
     let token = house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap().token;
     let expected = house.record("anna").await.revision;
-    let remove = vigie::store::Write::RemoveRecord { kind: vigie::domain::RecordKind::User, id, expected };
-    vigie::store::Ledger::write(&*house.store, vec![remove], vec![]).await.unwrap();
+    let remove =
+        vigie::store::ConfigChange::RemoveRecord { kind: vigie::domain::RecordKind::User, id, expected };
+    vigie::store::ConfigStore::write_changes(&*house.store, vec![remove], vec![]).await.unwrap();
     assert!(house.accounts.bearer(&token, ip(1)).await.is_err());
     assert_eq!(house.accounts.log_in("anna", PASSWORD, ip(1)).await.unwrap_err(), Refusal::WrongLogin);
 }

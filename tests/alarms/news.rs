@@ -7,7 +7,7 @@ use vigie::domain::{
     BrowserFacts, Certificate, CheckResult, HttpFacts, MonitorId, MonitorType, NoticeKind, Outcome, Phases,
     Status, StepResult, TlsFacts, ViewResult,
 };
-use vigie::store::Results;
+use vigie::store::ResultStore;
 
 use crate::alarms::world::{World, due_now, result, run, slot, until};
 

@@ -7,7 +7,7 @@ use serde_json::json;
 use vigie::alerting::Health;
 use vigie::domain::{NoticeKind, Outcome, RecordKind, Status};
 use vigie::schema::Trail;
-use vigie::store::Alarms;
+use vigie::store::AlertStore;
 
 use crate::alarms::world::{World, result, run, slot, until, watches};
 

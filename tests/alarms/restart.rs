@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use vigie::domain::{LocationId, Outcome, Status};
-use vigie::store::{Alarm, Alarms};
+use vigie::store::{AlertChanges, AlertStore};
 
 use crate::alarms::world::{Says, World, run, slot, until};
 
@@ -52,8 +52,8 @@ async fn outages_of_monitors_that_went_while_nothing_ran_are_over() {
     assert_eq!(crate::alarms::world::watches(&world).await, 2);
     world.monitors.retain(|monitor| monitor.id != gone);
     // Nothing is remembered of the other one any more.
-    let gone_too = Alarm { watches: vec![(forgotten, None)], ..Alarm::default() };
-    world.store.keep(gone_too).await.unwrap();
+    let gone_too = AlertChanges { alert_states: vec![(forgotten, None)], ..AlertChanges::default() };
+    world.store.commit_alerts(gone_too).await.unwrap();
     let world = world.restart().await;
     until("both are over", async || world.episodes().await.iter().all(|e| e.ended_at.is_some())).await;
     world.at_home(forgotten, 2, Outcome::Error).await;

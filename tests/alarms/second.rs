@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use vigie::domain::{LocationId, MissedReason, Outcome, RecordKind, Status};
-use vigie::store::{Ledger, RecordFilter};
+use vigie::store::{ConfigStore, RecordFilter};
 
 use crate::alarms::world::{ALL, Says, World, result, run, until};
 

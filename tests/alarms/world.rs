@@ -20,8 +20,8 @@ use vigie::pipeline::{
 use vigie::schedule::Slots;
 use vigie::schema::{Document, Monitor, Origin, Trail};
 use vigie::store::{
-    Alarms, EpisodeFilter, KeptEpisode, Ledger, NewRecord, NotificationFilter, Outbox, Page, ResultFilter,
-    Results, SqliteSettings, SqliteStore, Write,
+    AlertStore, ConfigChange, ConfigStore, EpisodeFilter, NewRecord, NotificationFilter, Outbox, Page,
+    ResultFilter, ResultStore, SqliteSettings, SqliteStore, StoredEpisode,
 };
 use vigie::telemetry::Metrics;
 
@@ -194,14 +194,14 @@ impl World {
         let new = NewRecord {
             kind,
             customer: Some(CustomerId(1)),
-            assoc,
-            unique: None,
+            parent_id: assoc,
+            unique_key: None,
             created_at: run(0),
             created_by: String::new(),
             fields: fields.as_object().unwrap().clone(),
-            private: None,
+            sealed: None,
         };
-        self.store.write(vec![Write::CreateRecord(new)], Vec::new()).await.unwrap()[0]
+        self.store.write_changes(vec![ConfigChange::CreateRecord(new)], Vec::new()).await.unwrap()[0]
     }
 
     /// Makes a monitor that runs each minute at `locations`, with these fields, and watches it.
@@ -275,7 +275,7 @@ impl World {
         until("messages are written", async || self.count().await >= messages).await;
     }
 
-    pub async fn episodes(&self) -> Vec<KeptEpisode> {
+    pub async fn episodes(&self) -> Vec<StoredEpisode> {
         self.store.episodes(EpisodeFilter::default(), ALL).await.unwrap().rows
     }
 
@@ -341,7 +341,7 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
 
 /// The watches that are kept.
 pub async fn watches(world: &World) -> usize {
-    world.store.watches().await.unwrap().len()
+    world.store.alert_states().await.unwrap().len()
 }
 
 pub async fn due_now(world: &World) -> Vec<Notification> {

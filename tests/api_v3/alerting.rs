@@ -6,7 +6,7 @@ use vigie::domain::{
     CheckId, CustomerId, EpisodeId, LocationId, MonitorId, Outcome, Role, RunId, Status, Timestamp,
     Verification,
 };
-use vigie::store::{Alarm, Alarms, Delivery, KeptEpisode, Outbox};
+use vigie::store::{AlertChanges, AlertStore, DeliveryOutcome, Outbox, StoredEpisode};
 
 use crate::support::app::{App, Client, NOON, website};
 
@@ -23,7 +23,7 @@ async fn recipient(client: &Client) -> i64 {
 }
 
 /// An outage of `monitor` from `begin`, until `end` when it has ended.
-fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> KeptEpisode {
+fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> StoredEpisode {
     let (monitor_id, since) = (MonitorId(monitor), at(begin));
     let id = EpisodeId::of(monitor_id, since);
     let heard = Heard {
@@ -57,7 +57,7 @@ fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> K
         end: end.map(|end| EpisodeEnd { at: at(end), recovered: true }),
     };
     let Value::Object(body) = serde_json::to_value(&change).unwrap() else { panic!("no object") };
-    KeptEpisode {
+    StoredEpisode {
         id,
         customer,
         monitor_id,
@@ -70,8 +70,8 @@ fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> K
     }
 }
 
-async fn keep(app: &App, episodes: Vec<KeptEpisode>) {
-    app.store.keep(Alarm { episodes, ..Alarm::default() }).await.unwrap();
+async fn keep(app: &App, episodes: Vec<StoredEpisode>) {
+    app.store.commit_alerts(AlertChanges { episodes, ..AlertChanges::default() }).await.unwrap();
 }
 
 #[tokio::test]
@@ -177,7 +177,10 @@ async fn a_test_message_waits_in_the_outbox_and_a_dead_one_is_sent_again() {
     let retry = format!("/notifications/{id}/retry");
     let only = "Only a message that was given up (state `dead`) can be sent again";
     assert_eq!(admin.post(&retry, json!({})).await.refused(409), [only]);
-    app.store.note(vec![(id, Delivery::Dead { error: "refused".to_owned() })], at(0)).await.unwrap();
+    app.store
+        .record_outcomes(vec![(id, DeliveryOutcome::Dead { error: "refused".to_owned() })], at(0))
+        .await
+        .unwrap();
     let dead = admin.get("/notifications?state=dead").await.expect(200);
     assert_eq!(
         (&dead["results"][0]["error"], &dead["results"][0]["next_at"]),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use vigie::domain::{
     CheckId, CheckResult, FullPage, LocationId, MonitorId, Outcome, RecordKind, Role, RunId, Timestamp,
 };
-use vigie::store::{Alarm, Commit, Ingest, Ledger, NewRecord, Write};
+use vigie::store::{AlertChanges, Commit, ConfigChange, ConfigStore, Ingest, NewRecord};
 
 use crate::support::app::{App, Client, NOON, result, website};
 
@@ -18,14 +18,14 @@ async fn record(app: &App, kind: RecordKind, assoc: i64, fields: Value) -> i64 {
     let record = NewRecord {
         kind,
         customer: Some(vigie::domain::CustomerId(1)),
-        assoc: Some(assoc),
-        unique: None,
+        parent_id: Some(assoc),
+        unique_key: None,
         created_at: Timestamp::from_seconds(NOON - 86_400),
         created_by: "test".to_owned(),
         fields,
-        private: None,
+        sealed: None,
     };
-    let id = app.store.write(vec![Write::CreateRecord(record)], Vec::new()).await.unwrap()[0];
+    let id = app.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0];
     app.state.monitors.directory().forget();
     id
 }
@@ -58,7 +58,7 @@ async fn checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
             });
         }
     }
-    let commit = Commit { results, states: Vec::new(), alarm: Alarm::default() };
+    let commit = Commit { results, states: Vec::new(), alerts: AlertChanges::default() };
     app.store.commit(commit).await.unwrap();
     id
 }
@@ -172,7 +172,7 @@ async fn the_time_of_full_pages_counts_where_that_was_agreed() {
         result.course.page = (seconds > 0).then(|| Box::new(page));
         result
     });
-    let commit = Commit { results: results.collect(), states: Vec::new(), alarm: Alarm::default() };
+    let commit = Commit { results: results.collect(), states: Vec::new(), alerts: AlertChanges::default() };
     app.store.commit(commit).await.unwrap();
     let body = json!({"monitor_id": id, "name": "Gold", "response_time": 1.5});
     let sla = user.post("/slas", body).await.id();

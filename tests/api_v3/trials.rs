@@ -6,7 +6,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 use vigie::domain::{Outcome, Role};
 use vigie::pipeline::PlanError;
-use vigie::store::{AuditFilter, Ledger, Page};
+use vigie::store::{AuditFilter, ConfigStore, Page};
 
 use crate::support::app::{App, Client, KEPT_DAYS, website};
 

@@ -8,7 +8,7 @@ use vigie::schema::intake::Form;
 use vigie::schema::{Monitor, Origin, Secrets};
 use vigie::service::Refusal;
 use vigie::service::monitors;
-use vigie::store::{Ledger, Monitors};
+use vigie::store::{ConfigStore, MonitorStore};
 use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, admin};
@@ -49,7 +49,7 @@ pub async fn of_file(kit: &Kit, id: i64) -> MonitorId {
     let like = kit.made(json!({"name": "filed"})).await;
     let monitor =
         Monitor { id: MonitorId(id), origin: Origin::File { key: "shop".into() }, ..kit.monitor(like) };
-    kit.ledger.inner.change(vec![monitor.clone()], Vec::new(), Box::new(|_| None)).await.unwrap();
+    kit.ledger.inner.apply_monitors(vec![monitor.clone()], Vec::new(), Box::new(|_| None)).await.unwrap();
     kit.monitors.roster().change(vec![monitor], &[like]);
     MonitorId(id)
 }
@@ -66,7 +66,7 @@ pub struct Whole {
 pub async fn whole(kit: &Kit) -> Whole {
     let monitors = kit.monitors.roster().all();
     let document = |monitor: &Monitor| Value::Object(monitor.document.stored(Secrets::Revealed));
-    let kept = kit.ledger.inner.kept_monitors().await.unwrap();
+    let kept = kit.ledger.inner.stored_monitors().await.unwrap();
     Whole {
         monitors: monitors.iter().map(|m| (m.id, m.revision, document(m), m.origin.clone())).collect(),
         kept: kept.into_iter().map(|kept| (kept.monitor.id, kept.monitor.revision, kept.sealed)).collect(),

@@ -13,7 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use vigie::domain::{Outcome, Status};
-use vigie::store::{Page, ResultFilter, Results, SqliteSettings, SqliteStore};
+use vigie::store::{Page, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
 use vigie::telemetry::FIELDS;
 
 const PATIENCE: Duration = Duration::from_secs(40);

@@ -21,7 +21,9 @@ use vigie::domain::{
 };
 use vigie::schema::{Document, Monitor, Origin};
 use vigie::service::View;
-use vigie::store::{Answer, MonitorState, Page, ResultFilter, ResultPage, Results, Rollup, Span, StoreError};
+use vigie::store::{
+    MonitorState, Page, ResultFilter, ResultPage, ResultStore, Rollup, RollupSpan, StoreError, StoreFuture,
+};
 use vigie::telemetry::Metrics;
 use vigie::telemetry::{Condition, Vitals};
 use vigie::web::{self, Site};
@@ -105,15 +107,15 @@ impl Kept {
         Self { results, states: states.into_values().collect(), broken: AtomicBool::new(false) }
     }
 
-    fn answer<'a, T: Send + 'a>(&self, answer: T) -> Answer<'a, T> {
+    fn answer<'a, T: Send + 'a>(&self, answer: T) -> StoreFuture<'a, T> {
         let broken = self.broken.load(Ordering::Relaxed);
         let answer = if broken { Err(StoreError::Unusable("file is gone".to_owned())) } else { Ok(answer) };
         Box::pin(std::future::ready(answer))
     }
 }
 
-impl Results for Kept {
-    fn results(&self, filter: ResultFilter, page: Page) -> Answer<'_, ResultPage> {
+impl ResultStore for Kept {
+    fn results(&self, filter: ResultFilter, page: Page) -> StoreFuture<'_, ResultPage> {
         let fits = |result: &&CheckResult| {
             (filter.monitors.is_empty() || filter.monitors.contains(&result.monitor_id))
                 && filter.location.is_none_or(|location| result.location_id == location)
@@ -128,49 +130,55 @@ impl Results for Kept {
         self.answer(ResultPage { count, results })
     }
 
-    fn capture(&self, id: CheckId, name: String) -> Answer<'_, Option<vigie::domain::Capture>> {
+    fn capture(&self, id: CheckId, name: String) -> StoreFuture<'_, Option<vigie::domain::Capture>> {
         let files = self.results.iter().filter(|result| result.check_id == id).flat_map(|r| &r.captures);
         self.answer(files.into_iter().find(|file| file.name == name).cloned())
     }
 
-    fn states_of(&self, monitors: Vec<MonitorId>) -> Answer<'_, Vec<MonitorState>> {
+    fn states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>> {
         self.answer(self.states.iter().filter(|s| monitors.contains(&s.monitor_id)).cloned().collect())
     }
 
-    fn result(&self, id: CheckId) -> Answer<'_, Option<CheckResult>> {
+    fn result(&self, id: CheckId) -> StoreFuture<'_, Option<CheckResult>> {
         self.answer(self.results.iter().find(|result| result.check_id == id).cloned())
     }
 
-    fn results_behind(&self, states: Vec<MonitorState>) -> Answer<'_, Vec<Option<CheckResult>>> {
+    fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
         let find = |state: &MonitorState| self.results.iter().find(|r| r.check_id == state.check_id).cloned();
         self.answer(states.iter().map(find).collect())
     }
 
-    fn states(&self) -> Answer<'_, Vec<MonitorState>> {
+    fn states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
         self.answer(self.states.clone())
     }
 
-    fn rollups(&self, _: MonitorId, _: Span, _: Timestamp, _: Timestamp) -> Answer<'_, Vec<Rollup>> {
+    fn rollups(
+        &self,
+        _: MonitorId,
+        _: RollupSpan,
+        _: Timestamp,
+        _: Timestamp,
+    ) -> StoreFuture<'_, Vec<Rollup>> {
         self.answer(vec![])
     }
 }
 
-impl vigie::store::Samples for Kept {
+impl vigie::store::SampleStore for Kept {
     fn samples(
         &self,
         _: MonitorId,
         _: Timestamp,
         _: Timestamp,
         _: u32,
-    ) -> Answer<'_, Vec<vigie::domain::Sample>> {
+    ) -> StoreFuture<'_, Vec<vigie::domain::Sample>> {
         self.answer(vec![])
     }
 
-    fn first_sample(&self, _: MonitorId) -> Answer<'_, Option<Timestamp>> {
+    fn oldest_planned_at(&self, _: MonitorId) -> StoreFuture<'_, Option<Timestamp>> {
         self.answer(None)
     }
 
-    fn means(&self, _: MonitorId, _: Timestamp, _: Timestamp) -> Answer<'_, Vec<vigie::domain::Mean>> {
+    fn means(&self, _: MonitorId, _: Timestamp, _: Timestamp) -> StoreFuture<'_, Vec<vigie::domain::Mean>> {
         self.answer(vec![])
     }
 }

@@ -89,7 +89,7 @@ async fn only_what_has_this_location_in_its_pool_runs_here() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_changed_default_location_moves_the_monitors_that_have_none_of_their_own() {
     use vigie::domain::{CustomerId, RecordKind};
-    use vigie::store::{Ledger, Write};
+    use vigie::store::{ConfigChange, ConfigStore};
 
     let process = Process::start().await;
     let (port, _) = listener().await;
@@ -102,7 +102,7 @@ async fn a_changed_default_location_moves_the_monitors_that_have_none_of_their_o
     account.fields.insert("default_locations".to_owned(), json!([{"id": 2}]));
     process
         .store
-        .write(vec![Write::PutRecord { record: Box::new(account), expected }], vec![])
+        .write_changes(vec![ConfigChange::UpdateRecord { record: Box::new(account), expected }], vec![])
         .await
         .unwrap();
     process.monitors.directory().forget();

@@ -6,7 +6,7 @@ use serde_json::json;
 use vigie::domain::Revision;
 use vigie::service::Refusal;
 use vigie::service::monitors;
-use vigie::store::{Ledger, StoreError};
+use vigie::store::{ConfigStore, StoreError};
 
 use crate::fleet::kit::{Kit, admin};
 use crate::support::fields::Fields;
@@ -35,7 +35,7 @@ async fn a_runner_that_ends_in_the_middle_leaves_nothing_of_the_change() {
     assert!(matches!(kit.patch(id, json!({"note": "new"})).await, Err(Refusal::Unavailable(_))));
     assert_eq!(kit.monitors.roster().len(), 1);
     assert_eq!(kit.monitor(id).document.text("note"), Some("old"));
-    let kept = kit.ledger.kept_monitors().await.unwrap();
+    let kept = kit.ledger.stored_monitors().await.unwrap();
     assert_eq!(kept.len(), 1);
     assert_eq!(kept[0].monitor.document.text("note"), Some("old"));
     let actions: Vec<_> = kit.audit().await.into_iter().map(|row| row.action).collect();

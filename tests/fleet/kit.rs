@@ -21,8 +21,8 @@ use vigie::schema::validation_context::Plan;
 use vigie::service::monitors;
 use vigie::service::{Caller, MonitorContext, MonitorParts, Refusal, Saved, Via};
 use vigie::store::{
-    Answer, AuditEntry, AuditFilter, AuditRow, KeptMonitor, Ledger, Listed, Page, RecordFilter, Reseal,
-    SqliteSettings, SqliteStore, StoreError, Write,
+    AuditFilter, AuditRow, ConfigChange, ConfigStore, Listed, NewAuditEntry, Page, RecordFilter, Reseal,
+    SqliteSettings, SqliteStore, StoreError, StoreFuture, StoredMonitor,
 };
 use vigie::syntax::source::Node;
 use vigie::vault::Keyring;
@@ -89,43 +89,47 @@ pub struct Fragile {
 impl Fragile {
     /// The ids of all monitors that are kept.
     pub async fn inner_ids(&self) -> Vec<MonitorId> {
-        self.inner.kept_monitors().await.unwrap().iter().map(|kept| kept.monitor.id).collect()
+        self.inner.stored_monitors().await.unwrap().iter().map(|kept| kept.monitor.id).collect()
     }
 }
 
-impl Ledger for Fragile {
-    fn kept_monitors(&self) -> Answer<'_, Vec<KeptMonitor>> {
-        self.inner.kept_monitors()
+impl ConfigStore for Fragile {
+    fn stored_monitors(&self) -> StoreFuture<'_, Vec<StoredMonitor>> {
+        self.inner.stored_monitors()
     }
 
-    fn write(&self, changes: Vec<Write>, audit: Vec<AuditEntry>) -> Answer<'_, Vec<i64>> {
+    fn write_changes(
+        &self,
+        changes: Vec<ConfigChange>,
+        audit: Vec<NewAuditEntry>,
+    ) -> StoreFuture<'_, Vec<i64>> {
         if self.broken.load(Ordering::Relaxed) {
             return Box::pin(std::future::ready(Err(StoreError::Full("vigie.db".to_owned()))));
         }
-        self.inner.write(changes, audit)
+        self.inner.write_changes(changes, audit)
     }
 
-    fn record(&self, kind: RecordKind, id: i64) -> Answer<'_, Option<Record>> {
+    fn record(&self, kind: RecordKind, id: i64) -> StoreFuture<'_, Option<Record>> {
         self.inner.record(kind, id)
     }
 
-    fn record_by(&self, kind: RecordKind, unique: String) -> Answer<'_, Option<Record>> {
-        self.inner.record_by(kind, unique)
+    fn record_by_unique(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>> {
+        self.inner.record_by_unique(kind, unique)
     }
 
-    fn records(&self, filter: RecordFilter, page: Page) -> Answer<'_, Listed<Record>> {
+    fn records(&self, filter: RecordFilter, page: Page) -> StoreFuture<'_, Listed<Record>> {
         self.inner.records(filter, page)
     }
 
-    fn audit(&self, filter: AuditFilter, page: Page) -> Answer<'_, Listed<AuditRow>> {
+    fn audit(&self, filter: AuditFilter, page: Page) -> StoreFuture<'_, Listed<AuditRow>> {
         self.inner.audit(filter, page)
     }
 
-    fn owner_of(&self, monitor: MonitorId) -> Answer<'_, Option<CustomerId>> {
-        self.inner.owner_of(monitor)
+    fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>> {
+        self.inner.customer_for_monitor(monitor)
     }
 
-    fn reseal(&self, reseal: Reseal) -> Answer<'_, u64> {
+    fn reseal(&self, reseal: Reseal) -> StoreFuture<'_, u64> {
         self.inner.reseal(reseal)
     }
 }

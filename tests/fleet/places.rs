@@ -12,7 +12,7 @@ use vigie::pipeline::{PlanError, Planner};
 use vigie::schedule::RunPlan;
 use vigie::schema::intake::Form;
 use vigie::service::monitors;
-use vigie::store::{Ledger, NewRecord, Write};
+use vigie::store::{ConfigChange, ConfigStore, NewRecord};
 use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{NOON, admin};
@@ -199,7 +199,8 @@ async fn agents_are_those_of_the_process_and_of_the_accounts_and_only_the_first_
         fields: json!({"name": "branch", "region": 5, "private": false}).as_object().unwrap().clone(),
         ..record(RecordKind::Location, None)
     };
-    let branch = process.store.write(vec![Write::CreateRecord(elsewhere)], vec![]).await.unwrap()[0];
+    let branch =
+        process.store.write_changes(vec![ConfigChange::CreateRecord(elsewhere)], vec![]).await.unwrap()[0];
     process.create(target.port, json!({})).await;
     let agents = process.planner.agents();
     let seen: Vec<_> = agents.iter().map(|a| (a.location.id.0, a.alive, a.verifies)).collect();
@@ -221,7 +222,8 @@ async fn in_a_monitor_blackout_no_location_touches_the_target_and_the_runs_are_r
     });
     let fields = fields.as_object().unwrap().clone();
     let blackout = NewRecord { fields, ..record(RecordKind::Blackout, Some(id.0)) };
-    let number = process.store.write(vec![Write::CreateRecord(blackout)], vec![]).await.unwrap()[0];
+    let number =
+        process.store.write_changes(vec![ConfigChange::CreateRecord(blackout)], vec![]).await.unwrap()[0];
     process.monitors.directory().forget();
     process.planner.follow(process.monitors.roster()).await.unwrap();
     process.pass(180).await;
@@ -250,11 +252,11 @@ fn record(kind: RecordKind, assoc: Option<i64>) -> NewRecord {
     NewRecord {
         kind,
         customer: Some(CustomerId(1)),
-        assoc,
-        unique: None,
+        parent_id: assoc,
+        unique_key: None,
         created_at: Timestamp::from_seconds(NOON),
         created_by: "test".to_owned(),
         fields: serde_json::Map::new(),
-        private: None,
+        sealed: None,
     }
 }

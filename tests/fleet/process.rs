@@ -18,7 +18,7 @@ use vigie::probe::ProbeSettings;
 use vigie::schema::intake::Form;
 use vigie::service::monitors;
 use vigie::service::{MonitorContext, MonitorParts};
-use vigie::store::{Page, ResultFilter, Results, SqliteSettings, SqliteStore};
+use vigie::store::{Page, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
 use vigie::syntax::source::Node;
 use vigie::telemetry::Metrics;
 use vigie::vault::Keyring;

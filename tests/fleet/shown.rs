@@ -7,22 +7,22 @@ use vigie::domain::{CustomerId, MonitorId, MonitorType, RecordKind, Role, Timest
 use vigie::schema::intake::Form;
 use vigie::schema::table;
 use vigie::service::monitors;
-use vigie::store::{Ledger, NewRecord, Write};
+use vigie::store::{ConfigChange, ConfigStore, NewRecord};
 use vigie::syntax::source::Node;
 
 use crate::fleet::kit::{Kit, NOON, admin, caller};
 
-fn record(kind: RecordKind, assoc: Option<i64>, fields: Value) -> Write {
+fn record(kind: RecordKind, assoc: Option<i64>, fields: Value) -> ConfigChange {
     let Value::Object(fields) = fields else { unreachable!() };
-    Write::CreateRecord(NewRecord {
+    ConfigChange::CreateRecord(NewRecord {
         kind,
         customer: Some(CustomerId(1)),
-        assoc,
-        unique: None,
+        parent_id: assoc,
+        unique_key: None,
         created_at: Timestamp::from_seconds(NOON),
         created_by: "anna".to_owned(),
         fields,
-        private: None,
+        sealed: None,
     })
 }
 
@@ -79,7 +79,7 @@ async fn blackouts_that_are_past_are_not_shown() {
         record(RecordKind::Blackout, Some(id.0), once("Notifier", "2027-01-01 12:00:00")),
         record(RecordKind::Blackout, Some(other.0), once("Alert", "2027-01-01 12:00:00")),
     ];
-    let made = kit.ledger.write(writes, vec![]).await.unwrap();
+    let made = kit.ledger.write_changes(writes, vec![]).await.unwrap();
     assert_eq!(kit.shown(&admin(), id).await["blackout_ids"], json!([made[0], made[2]]));
 }
 
@@ -87,7 +87,8 @@ async fn blackouts_that_are_past_are_not_shown() {
 async fn properties_have_their_names() {
     let kit = Kit::new();
     let values = json!({"name": "colour", "values": [{"id": 1, "value": "red"}, {"id": 2, "value": "blue"}]});
-    let made = kit.ledger.write(vec![record(RecordKind::Property, None, values)], vec![]).await.unwrap();
+    let made =
+        kit.ledger.write_changes(vec![record(RecordKind::Property, None, values)], vec![]).await.unwrap();
     kit.directory.forget();
     let id = kit.made(json!({"custom_properties": [{"id": made[0], "value_id": 2}]})).await;
     let want = json!([{"id": made[0], "value_id": 2, "name": "colour", "value": "blue"}]);
@@ -127,7 +128,10 @@ async fn the_account_decides_default_locations_zone_and_days() {
     account.fields.insert("default_locations".to_owned(), json!([{"id": 2}]));
     account.fields.insert("time_zone".to_owned(), json!("Europe/Paris"));
     account.fields.insert("certificate_days".to_owned(), json!(9));
-    kit.ledger.write(vec![Write::PutRecord { record: Box::new(account), expected }], vec![]).await.unwrap();
+    kit.ledger
+        .write_changes(vec![ConfigChange::UpdateRecord { record: Box::new(account), expected }], vec![])
+        .await
+        .unwrap();
     kit.directory.forget();
     let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
     assert_eq!((facts.default_locations.clone(), facts.certificate_days), (vec![2], 9));

@@ -13,7 +13,7 @@ use vigie::api::legacy;
 use vigie::clock::Clock;
 use vigie::domain::{CustomerId, MonitorId, MonitorType, RecordKind, Revision, Role, Timestamp, UserId};
 use vigie::schema::{Document, Monitor, Origin};
-use vigie::store::{Ledger, NewRecord, Token, TokenKind, Tokens, Write};
+use vigie::store::{ConfigChange, ConfigStore, NewRecord, StoredToken, TokenKind, TokenStore};
 
 use crate::support::app::{App, sha256};
 
@@ -39,19 +39,21 @@ pub async fn someone(app: &App, customer: CustomerId, role: Role, more: Value) -
     let record = NewRecord {
         kind: RecordKind::User,
         customer: Some(customer),
-        assoc: None,
-        unique: Some(login.clone()),
+        parent_id: None,
+        unique_key: Some(login.clone()),
         created_at: app.clock.now(),
         created_by: "test".to_owned(),
         fields: fields.as_object().unwrap().clone(),
-        private: None,
+        sealed: None,
     };
-    let user = UserId(app.store.write(vec![Write::CreateRecord(record)], Vec::new()).await.unwrap()[0]);
+    let user = UserId(
+        app.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0],
+    );
     let session = format!("session-{user}");
     let issued_at = app.clock.now();
     let expires_at = issued_at + Duration::from_mins(15);
-    let token = Token { hash: sha256(&session), kind: TokenKind::Session, user, issued_at, expires_at };
-    app.store.issue(token).await.unwrap();
+    let token = StoredToken { hash: sha256(&session), kind: TokenKind::Session, user, issued_at, expires_at };
+    app.store.insert(token).await.unwrap();
     Someone { router: router(app), login, session }
 }
 

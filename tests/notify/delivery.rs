@@ -9,7 +9,7 @@ use vigie::clock::{Clock, FakeClock};
 use vigie::domain::{Method, NoticeKind, Notification, NotificationState, RecipientId};
 use vigie::notify::{Composer, Courier, Message, Secret, SendError, Sending};
 use vigie::pipeline::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
-use vigie::store::Answer;
+use vigie::store::StoreFuture;
 use vigie::telemetry::Metrics;
 
 use super::kit::{NOON, at, new, recipient};
@@ -47,7 +47,7 @@ impl Courier for Scripted {
 struct Book;
 
 impl AddressBook for Book {
-    fn find<'a>(&'a self, message: &'a Notification) -> Answer<'a, Option<Addressee>> {
+    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Addressee>> {
         let id = message.new.recipient.0;
         let to = Addressee {
             recipient: recipient(id, Method::JsonPost, &format!("http://host-{id}.test/")),

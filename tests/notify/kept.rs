@@ -12,8 +12,8 @@ use vigie::domain::{
 use vigie::notify::{Composer, Courier, Message, Secret, SendError, Sending};
 use vigie::pipeline::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
 use vigie::store::{
-    Answer, Commit, Ingest, Ledger, NotificationFilter, Outbox, Page, RecordFilter, SqliteSettings,
-    SqliteStore,
+    Commit, ConfigStore, Ingest, NotificationFilter, Outbox, Page, RecordFilter, SqliteSettings, SqliteStore,
+    StoreFuture,
 };
 use vigie::telemetry::Metrics;
 
@@ -25,7 +25,7 @@ const ALL: Page = Page { limit: u32::MAX, offset: 0 };
 struct Anybody;
 
 impl AddressBook for Anybody {
-    fn find<'a>(&'a self, message: &'a Notification) -> Answer<'a, Option<Addressee>> {
+    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Addressee>> {
         let id = message.new.recipient.0;
         let method = if id < 10 { Method::JsonPost } else { Method::MailHtml };
         let mut recipient = recipient(id, method, "http://a.test/");
@@ -102,7 +102,7 @@ async fn settled(store: &SqliteStore) -> Vec<(String, NotificationState)> {
 async fn post(store: &SqliteStore, keys: &[&str]) {
     let now = jiff::Timestamp::now().as_second() - super::kit::NOON;
     let news = keys.iter().map(|key| new(key, 1, NoticeKind::SiteError, now - 1)).collect();
-    store.post(news).await.unwrap();
+    store.enqueue(news).await.unwrap();
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn files_of_the_check_go_with_mail_as_the_recipient_asks() {
         message.notice.check_id = Some(check);
         message
     };
-    store.post([2, 11, 12, 21].map(to).to_vec()).await.unwrap();
+    store.enqueue([2, 11, 12, 21].map(to).to_vec()).await.unwrap();
     let courier = moody("none", SendError::passing(""));
     let delivery = deliver(&store, &courier);
     settled(&store).await;

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use vigie::domain::{
     CheckId, CustomerId, NewNotification, Notification, NotificationState, RecipientId, Timestamp,
 };
-use vigie::store::{Answer, Delivery, Listed, NotificationFilter, Outbox, Page, StoreError};
+use vigie::store::{DeliveryOutcome, Listed, NotificationFilter, Outbox, Page, StoreError, StoreFuture};
 
 #[derive(Default)]
 pub struct FakeOutbox {
@@ -42,7 +42,7 @@ impl FakeOutbox {
         self.rows.lock().unwrap().iter().filter(|row| row.state == state).count()
     }
 
-    fn answer<T: Send + 'static>(&self, value: T) -> Answer<'_, T> {
+    fn answer<T: Send + 'static>(&self, value: T) -> StoreFuture<'_, T> {
         let broken = self.broken.load(std::sync::atomic::Ordering::Relaxed);
         Box::pin(async move { if broken { Err(StoreError::Full("test".to_owned())) } else { Ok(value) } })
     }
@@ -53,7 +53,7 @@ impl FakeOutbox {
 }
 
 impl Outbox for FakeOutbox {
-    fn due(&self, now: Timestamp, most: u32, each: u32) -> Answer<'_, Vec<Notification>> {
+    fn due(&self, now: Timestamp, most: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
         let mut seen = std::collections::HashMap::<RecipientId, u32>::new();
         let rows = self.rows.lock().unwrap();
         let due = rows.iter().filter(|row| row.state == NotificationState::Pending && row.next_at <= now);
@@ -65,20 +65,20 @@ impl Outbox for FakeOutbox {
         self.answer(due.take(most as usize).cloned().collect())
     }
 
-    fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         let rows = self.rows.lock().unwrap();
         let pending = rows.iter().filter(|row| row.state == NotificationState::Pending);
         self.answer(pending.map(|row| row.next_at).min())
     }
 
-    fn held(&self, recipient: RecipientId, most: u32) -> Answer<'_, Vec<Notification>> {
+    fn held(&self, recipient: RecipientId, most: u32) -> StoreFuture<'_, Vec<Notification>> {
         let mut held =
             self.select(|row| row.state == NotificationState::Held && row.new.recipient == recipient);
         held.truncate(most as usize);
         self.answer(held)
     }
 
-    fn holding(&self) -> Answer<'_, Vec<RecipientId>> {
+    fn recipients_with_held(&self) -> StoreFuture<'_, Vec<RecipientId>> {
         let mut holding: Vec<_> = self
             .select(|row| row.state == NotificationState::Held)
             .iter()
@@ -88,23 +88,25 @@ impl Outbox for FakeOutbox {
         self.answer(holding)
     }
 
-    fn note(&self, ended: Vec<(i64, Delivery)>, at: Timestamp) -> Answer<'_, ()> {
+    fn record_outcomes(&self, ended: Vec<(i64, DeliveryOutcome)>, at: Timestamp) -> StoreFuture<'_, ()> {
         if !self.broken.load(std::sync::atomic::Ordering::Relaxed) {
             let mut rows = self.rows.lock().unwrap();
             for (id, delivery) in ended {
                 let row = &mut rows[usize::try_from(id).unwrap() - 1];
                 match delivery {
-                    Delivery::Sent => {
+                    DeliveryOutcome::Sent => {
                         (row.state, row.sent_at) = (NotificationState::Sent, Some(at));
                         row.attempts += 1;
                     }
-                    Delivery::Failed { error, next_at } => {
+                    DeliveryOutcome::Failed { error, next_at } => {
                         row.attempts += 1;
                         (row.error, row.next_at) = (error, next_at);
                     }
-                    Delivery::Dead { error } => (row.state, row.error) = (NotificationState::Dead, error),
-                    Delivery::Held => row.state = NotificationState::Held,
-                    Delivery::Digested(digest) => {
+                    DeliveryOutcome::Dead { error } => {
+                        (row.state, row.error) = (NotificationState::Dead, error)
+                    }
+                    DeliveryOutcome::Held => row.state = NotificationState::Held,
+                    DeliveryOutcome::Digested(digest) => {
                         (row.state, row.digest) = (NotificationState::Digested, Some(digest));
                     }
                 }
@@ -113,21 +115,21 @@ impl Outbox for FakeOutbox {
         self.answer(())
     }
 
-    fn hasten(&self, _: CheckId, _: Timestamp) -> Answer<'_, ()> {
+    fn release_for_check(&self, _: CheckId, _: Timestamp) -> StoreFuture<'_, ()> {
         self.answer(())
     }
 
-    fn post(&self, new: Vec<NewNotification>) -> Answer<'_, Vec<i64>> {
+    fn enqueue(&self, new: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>> {
         let ids = new.into_iter().map(|new| self.put(new)).collect();
         self.answer(ids)
     }
 
-    fn notifications(&self, _: NotificationFilter, _: Page) -> Answer<'_, Listed<Notification>> {
+    fn notifications(&self, _: NotificationFilter, _: Page) -> StoreFuture<'_, Listed<Notification>> {
         let rows = self.rows();
         self.answer(Listed { count: rows.len() as u64, rows })
     }
 
-    fn retry(&self, _: CustomerId, _: i64, _: Timestamp) -> Answer<'_, bool> {
+    fn retry(&self, _: CustomerId, _: i64, _: Timestamp) -> StoreFuture<'_, bool> {
         self.answer(false)
     }
 }

@@ -18,7 +18,8 @@ use vigie::schema::validation_context::Surroundings;
 use vigie::schema::{Monitor, Origin, Trail};
 use vigie::service::{Caller, Refusal, ResourceParts, Resources, Saved, Via};
 use vigie::store::{
-    AuditFilter, AuditRow, Ledger, NewRecord, Page, RecordFilter, SqliteSettings, SqliteStore, Write,
+    AuditFilter, AuditRow, ConfigChange, ConfigStore, NewRecord, Page, RecordFilter, SqliteSettings,
+    SqliteStore,
 };
 use vigie::syntax::source::Node;
 use vigie::vault::Keyring;
@@ -94,14 +95,14 @@ impl Kit {
         let other = NewRecord {
             kind: RecordKind::Customer,
             customer: None,
-            assoc: None,
-            unique: Some("other".to_owned()),
+            parent_id: None,
+            unique_key: Some("other".to_owned()),
             created_at: clock.now(),
             created_by: "host".to_owned(),
             fields: object(json!({"name": "other"})),
-            private: None,
+            sealed: None,
         };
-        let ids = store.write(vec![Write::CreateRecord(other)], Vec::new()).await.unwrap();
+        let ids = store.write_changes(vec![ConfigChange::CreateRecord(other)], Vec::new()).await.unwrap();
         let other = CustomerId(ids[0]);
         Self { staff, _folder: folder, store, resources, roster, directory, vault, clock, other }
     }

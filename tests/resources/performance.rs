@@ -11,7 +11,8 @@ use vigie::domain::{
 };
 use vigie::pipeline::{Bell, Performance, PerformanceParts};
 use vigie::store::{
-    Alarm, Commit, Housekeeping, Ingest, Ledger, NewRecord, NotificationFilter, Outbox, Write,
+    AlertChanges, Commit, ConfigChange, ConfigStore, Housekeeping, Ingest, NewRecord, NotificationFilter,
+    Outbox,
 };
 
 use crate::resources::kit::{ALL, Kit, NOON, object};
@@ -38,14 +39,14 @@ async fn record(kit: &Kit, kind: RecordKind, assoc: Option<i64>, fields: Value) 
     let record = NewRecord {
         kind,
         customer: Some(CustomerId(1)),
-        assoc,
-        unique: None,
+        parent_id: assoc,
+        unique_key: None,
         created_at: kit.clock.now(),
         created_by: "test".to_owned(),
         fields: object(fields),
-        private: None,
+        sealed: None,
     };
-    let id = kit.store.write(vec![Write::CreateRecord(record)], Vec::new()).await.unwrap()[0];
+    let id = kit.store.write_changes(vec![ConfigChange::CreateRecord(record)], Vec::new()).await.unwrap()[0];
     kit.directory.forget();
     id
 }
@@ -90,7 +91,7 @@ async fn checked(kit: &Kit, location: i64, ago: i64, millis: &[u64], outcome: Ou
         }
     };
     let results = (0..).zip(millis).map(result).collect();
-    kit.store.commit(Commit { results, states: Vec::new(), alarm: Alarm::default() }).await.unwrap();
+    kit.store.commit(Commit { results, states: Vec::new(), alerts: AlertChanges::default() }).await.unwrap();
 }
 
 /// Kind, recipient and location of every message, oldest first.

@@ -182,7 +182,7 @@ async fn a_new_key_seals_passwords_anew() {
         let plain = vault.open(context, sealed).ok()?;
         Some(vault.seal(context, &plain))
     };
-    let changed = vigie::store::Ledger::reseal(&*kit.store, std::sync::Arc::new(anew)).await.unwrap();
+    let changed = vigie::store::ConfigStore::reseal(&*kit.store, std::sync::Arc::new(anew)).await.unwrap();
     assert_eq!(changed, 1);
     assert_ne!(kit.kept(KIND, id).await.unwrap().private, before);
     assert_eq!(password(&kit, id).await, "s3cret");

@@ -4,7 +4,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use serde_json::{Value, json};
 use vigie::domain::{RecordKind, Role, Timestamp, UserId};
 use vigie::service::{Accounts, Caller, Refusal};
-use vigie::store::{Token, TokenKind, Tokens};
+use vigie::store::{StoredToken, TokenKind, TokenStore};
 
 use crate::resources::kit::{Kit, NOON, admin, apart, as_role, conflict, forbidden, long, messages, refuses};
 
@@ -19,8 +19,8 @@ async fn token(kit: &Kit, owner: i64, name: &str) -> [u8; 32] {
     let hash: [u8; 32] = digest(&SHA256, name.as_bytes()).as_ref().try_into().unwrap();
     let at = Timestamp::from_seconds;
     let (kind, user) = (TokenKind::Access, UserId(owner));
-    let token = Token { hash, kind, user, issued_at: at(NOON), expires_at: at(NOON + 3600) };
-    kit.store.issue(token).await.unwrap();
+    let token = StoredToken { hash, kind, user, issued_at: at(NOON), expires_at: at(NOON + 3600) };
+    kit.store.insert(token).await.unwrap();
     hash
 }
 
@@ -42,7 +42,7 @@ async fn a_user_is_made_and_logs_in_and_its_password_is_never_told() {
     assert_eq!(changed.revision, 2);
     assert_eq!(accounts.log_in("clara", "correct horse", from).await.err(), Some(Refusal::WrongLogin));
     assert!(accounts.log_in("clara", "battery staple", from).await.is_ok());
-    // A mask leaves it as it is.
+    // A mask leaves it is.
     kit.change(&admin(), KIND, id, json!({"password": "********", "name": "C"})).await.unwrap();
     assert!(accounts.log_in("clara", "battery staple", from).await.is_ok());
     let trail = kit.trail().await;

@@ -8,8 +8,8 @@ use vigie::domain::{
     Timestamp, Verification,
 };
 use vigie::store::{
-    Alarm, Alarms, Commit, Delivery, EpisodeFilter, Evidence, KeptEpisode, NotificationFilter, Page,
-    ResultFilter, ResultKey, Retention, Span, VerifiedCheck,
+    AlertChanges, AlertStore, Commit, DeliveryOutcome, EpisodeFilter, Evidence, NotificationFilter, Page,
+    ResultFilter, ResultKey, Retention, RollupSpan, StoredEpisode, VerifiedCheck,
 };
 
 use crate::store::make::{DAY, HOUR, at, error, keep, message, ok};
@@ -26,8 +26,8 @@ fn key(result: &CheckResult) -> ResultKey {
     }
 }
 
-fn episode(customer: i64, monitor: i64, since: Timestamp) -> KeptEpisode {
-    KeptEpisode {
+fn episode(customer: i64, monitor: i64, since: Timestamp) -> StoredEpisode {
+    StoredEpisode {
         id: EpisodeId::of(MonitorId(monitor), since),
         customer: CustomerId(customer),
         monitor_id: MonitorId(monitor),
@@ -40,25 +40,25 @@ fn episode(customer: i64, monitor: i64, since: Timestamp) -> KeptEpisode {
     }
 }
 
-fn episodes(of: &[KeptEpisode]) -> Alarm {
-    Alarm { episodes: of.to_vec(), ..Alarm::default() }
+fn episodes(of: &[StoredEpisode]) -> AlertChanges {
+    AlertChanges { episodes: of.to_vec(), ..AlertChanges::default() }
 }
 
 pub async fn watches_are_kept_replaced_and_forgotten(store: &impl Store) {
     let watch = |monitor, body: Option<&str>| (MonitorId(monitor), body.map(str::to_owned));
-    let alarm = |watches| Alarm { watches, ..Alarm::default() };
+    let alarm = |watches| AlertChanges { alert_states: watches, ..AlertChanges::default() };
     let first = alarm(vec![watch(1, Some("one")), watch(2, Some("two"))]);
-    store.commit(Commit { alarm: first, ..Commit::default() }).await.unwrap();
-    store.keep(alarm(vec![watch(2, Some("2")), watch(1, None), watch(3, None)])).await.unwrap();
-    assert_eq!(Alarms::watches(store).await.unwrap(), [(MonitorId(2), "2".to_owned())]);
+    store.commit(Commit { alerts: first, ..Commit::default() }).await.unwrap();
+    store.commit_alerts(alarm(vec![watch(2, Some("2")), watch(1, None), watch(3, None)])).await.unwrap();
+    assert_eq!(AlertStore::alert_states(store).await.unwrap(), [(MonitorId(2), "2".to_owned())]);
 }
 
 pub async fn an_outage_goes_on_ends_and_is_found_by_filter(store: &impl Store) {
     let (mut first, second, others) = (episode(1, 1, at(0)), episode(1, 2, at(60)), episode(2, 3, at(30)));
-    store.keep(episodes(&[first.clone(), second.clone(), others.clone()])).await.unwrap();
+    store.commit_alerts(episodes(&[first.clone(), second.clone(), others.clone()])).await.unwrap();
     first.body.insert("runs".to_owned(), json!(4));
     first.ended_at = Some(at(240));
-    store.keep(episodes(std::slice::from_ref(&first))).await.unwrap();
+    store.commit_alerts(episodes(std::slice::from_ref(&first))).await.unwrap();
     let found = async |filter: EpisodeFilter| store.episodes(filter, ALL).await.unwrap().rows;
     let of = EpisodeFilter { customer: Some(CustomerId(1)), ..EpisodeFilter::default() };
     assert_eq!(found(of.clone()).await, [second.clone(), first.clone()]);
@@ -81,7 +81,7 @@ pub async fn an_outage_goes_on_ends_and_is_found_by_filter(store: &impl Store) {
 
 pub async fn an_outage_is_acknowledged_once_and_stays_so(store: &impl Store) {
     let mut outage = episode(1, 1, at(0));
-    store.keep(episodes(std::slice::from_ref(&outage))).await.unwrap();
+    store.commit_alerts(episodes(std::slice::from_ref(&outage))).await.unwrap();
     let acknowledge = async |customer, login: &str| {
         store.acknowledge(CustomerId(customer), outage.id, login.to_owned(), at(90)).await.unwrap()
     };
@@ -89,39 +89,42 @@ pub async fn an_outage_is_acknowledged_once_and_stays_so(store: &impl Store) {
     assert!(acknowledge(1, "anna").await);
     assert!(!acknowledge(1, "bob").await);
     outage.ended_at = Some(at(120));
-    store.keep(episodes(std::slice::from_ref(&outage))).await.unwrap();
+    store.commit_alerts(episodes(std::slice::from_ref(&outage))).await.unwrap();
     let kept = store.episode(CustomerId(1), outage.id).await.unwrap().unwrap();
     assert_eq!((kept.acknowledged_by.as_str(), kept.acknowledged_at), ("anna", Some(at(90))));
     assert_eq!(kept.ended_at, Some(at(120)));
     let ended = episode(1, 2, at(0));
-    store.keep(episodes(&[KeptEpisode { ended_at: Some(at(9)), ..ended.clone() }])).await.unwrap();
+    store.commit_alerts(episodes(&[StoredEpisode { ended_at: Some(at(9)), ..ended.clone() }])).await.unwrap();
     assert!(!store.acknowledge(CustomerId(1), ended.id, "anna".to_owned(), at(10)).await.unwrap());
 }
 
 pub async fn a_message_of_a_known_key_is_dropped(store: &impl Store) {
     let failed = error(1, at(0));
     let first = message("site_error-1-7", 7, &failed, at(0));
-    let alarm = |new: &_| Alarm { notifications: vec![Clone::clone(new)], ..Alarm::default() };
-    let commit = Commit { results: vec![failed.clone()], alarm: alarm(&first), ..Commit::default() };
+    let alarm = |new: &_| AlertChanges { notifications: vec![Clone::clone(new)], ..AlertChanges::default() };
+    let commit = Commit { results: vec![failed.clone()], alerts: alarm(&first), ..Commit::default() };
     store.commit(commit.clone()).await.unwrap();
     store.commit(commit).await.unwrap();
-    store.keep(alarm(&message("site_error-1-7", 7, &failed, at(50)))).await.unwrap();
+    store.commit_alerts(alarm(&message("site_error-1-7", 7, &failed, at(50)))).await.unwrap();
     let kept = store.notifications(NotificationFilter::default(), ALL).await.unwrap();
     assert_eq!(kept.count, 1);
     assert_eq!((&kept.rows[0].new, kept.rows[0].state), (&first, NotificationState::Pending));
     // After it was sent as well.
-    store.note(vec![(kept.rows[0].id, Delivery::Sent)], at(1)).await.unwrap();
-    let ids = store.post(vec![first, message("test-1", 8, &failed, at(2))]).await.unwrap();
+    store.record_outcomes(vec![(kept.rows[0].id, DeliveryOutcome::Sent)], at(1)).await.unwrap();
+    let ids = store.enqueue(vec![first, message("test-1", 8, &failed, at(2))]).await.unwrap();
     assert_eq!(ids[0], kept.rows[0].id);
     assert_eq!(store.due(at(99), 9, 9).await.unwrap().len(), 1);
     let of = |recipient| NotificationFilter { recipient: Some(recipient), ..NotificationFilter::default() };
     assert_eq!(store.notifications(of(vigie::domain::RecipientId(8)), ALL).await.unwrap().rows[0].id, ids[1]);
 }
 
-fn verified(result: &CheckResult, status: Status) -> Alarm {
+fn verified(result: &CheckResult, status: Status) -> AlertChanges {
     let answer =
         Verification { status, location_id: Some(LocationId(2)), found: Some(Status::OK), at: at(9) };
-    Alarm { verified: vec![VerifiedCheck { result: key(result), answer }], ..Alarm::default() }
+    AlertChanges {
+        verifications: vec![VerifiedCheck { result: key(result), answer }],
+        ..AlertChanges::default()
+    }
 }
 
 pub async fn an_error_that_nobody_else_sees_turns_into_a_warning(store: &impl Store) {
@@ -131,8 +134,8 @@ pub async fn an_error_that_nobody_else_sees_turns_into_a_warning(store: &impl St
     store.commit(commit).await.unwrap();
     store.roll_up(at(2 * HOUR)).await.unwrap();
     let alarm = verified(&failed, Status::VERIFIED_NO_ERROR);
-    store.keep(alarm.clone()).await.unwrap();
-    store.keep(alarm).await.unwrap();
+    store.commit_alerts(alarm.clone()).await.unwrap();
+    store.commit_alerts(alarm).await.unwrap();
     let kept = store.result(failed.check_id).await.unwrap().unwrap();
     assert_eq!((kept.outcome, kept.status), (Outcome::Warning, Status::OK));
     assert_eq!(kept.warning_status, Some(Status::CONNECT_FAILED));
@@ -147,7 +150,7 @@ pub async fn an_error_that_nobody_else_sees_turns_into_a_warning(store: &impl St
     let state = store.states().await.unwrap().remove(0);
     assert_eq!((state.outcome, state.status, state.streak), (Outcome::Warning, Status::OK, 1));
     store.roll_up(at(2 * HOUR)).await.unwrap();
-    let hour = store.rollups(MonitorId(1), Span::Hour, at(0), at(HOUR)).await.unwrap().remove(0);
+    let hour = store.rollups(MonitorId(1), RollupSpan::Hour, at(0), at(HOUR)).await.unwrap().remove(0);
     assert_eq!(hour.runs, [0, 1, 0, 0, 0, 0], "the hour was rolled up again");
 }
 
@@ -155,12 +158,12 @@ pub async fn other_answers_of_a_second_location_leave_the_error(store: &impl Sto
     let failed = error(1, at(0));
     // In the transaction of its own result, as where two locations failed.
     let alarm = verified(&failed, Status::VERIFIED_CONFIRMED);
-    store.commit(Commit { results: vec![failed.clone()], alarm, ..Commit::default() }).await.unwrap();
+    store.commit(Commit { results: vec![failed.clone()], alerts: alarm, ..Commit::default() }).await.unwrap();
     let kept = store.result(failed.check_id).await.unwrap().unwrap();
     assert_eq!((kept.outcome, kept.status), (Outcome::Error, failed.status));
     assert_eq!(kept.verification.unwrap().status, Status::VERIFIED_CONFIRMED);
     // A result that is gone, or was never there.
-    store.keep(verified(&error(2, at(0)), Status::VERIFIED_NO_ERROR)).await.unwrap();
+    store.commit_alerts(verified(&error(2, at(0)), Status::VERIFIED_NO_ERROR)).await.unwrap();
     assert_eq!(store.results(ResultFilter::default(), ALL).await.unwrap().count, 1);
 }
 
@@ -173,8 +176,11 @@ pub async fn files_may_come_after_their_result(store: &impl Store) {
     };
     let files =
         vec![evidence(&failed, "1 gateway"), evidence(&plain, "1 router"), evidence(&error(9, at(0)), "")];
-    store.keep(Alarm { evidence: files, ..Alarm::default() }).await.unwrap();
-    store.keep(Alarm { evidence: vec![evidence(&failed, "other")], ..Alarm::default() }).await.unwrap();
+    store.commit_alerts(AlertChanges { evidence: files, ..AlertChanges::default() }).await.unwrap();
+    store
+        .commit_alerts(AlertChanges { evidence: vec![evidence(&failed, "other")], ..AlertChanges::default() })
+        .await
+        .unwrap();
     for (result, text) in [(&failed, "1 gateway"), (&plain, "1 router")] {
         let kept = store.result(result.check_id).await.unwrap().unwrap();
         assert_eq!(kept.captures.len(), 1);
@@ -186,14 +192,14 @@ pub async fn files_may_come_after_their_result(store: &impl Store) {
 
 pub async fn retention_leaves_open_outages_and_messages_that_wait(store: &impl Store) {
     let open = episode(1, 1, at(0));
-    let ended = KeptEpisode { ended_at: Some(at(60)), ..episode(1, 2, at(0)) };
-    let recent = KeptEpisode { ended_at: Some(at(HOUR)), ..episode(1, 3, at(0)) };
-    store.keep(episodes(&[open.clone(), ended, recent.clone()])).await.unwrap();
+    let ended = StoredEpisode { ended_at: Some(at(60)), ..episode(1, 2, at(0)) };
+    let recent = StoredEpisode { ended_at: Some(at(HOUR)), ..episode(1, 3, at(0)) };
+    store.commit_alerts(episodes(&[open.clone(), ended, recent.clone()])).await.unwrap();
     let failed = error(1, at(0));
     let ids = ["waits", "sent", "dead", "new"].map(|key| message(key, 1, &failed, at(0)));
-    let ids = store.post(ids.to_vec()).await.unwrap();
-    let dead = Delivery::Dead { error: String::new() };
-    store.note(vec![(ids[1], Delivery::Sent), (ids[2], dead)], at(5)).await.unwrap();
+    let ids = store.enqueue(ids.to_vec()).await.unwrap();
+    let dead = DeliveryOutcome::Dead { error: String::new() };
+    store.record_outcomes(vec![(ids[1], DeliveryOutcome::Sent), (ids[2], dead)], at(5)).await.unwrap();
     let days = |days: u64| Duration::from_hours(24 * days);
     let retention = Retention {
         results: days(1),

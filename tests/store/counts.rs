@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use vigie::domain::{CheckId, CheckResult, CustomerId, LocationId, MonitorId, Outcome, RunId, Timestamp};
 use vigie::schema::Origin;
-use vigie::store::{Housekeeping, Monitors, Page, ResultFilter, Results, Retention, SqliteStore};
+use vigie::store::{Housekeeping, MonitorStore, Page, ResultFilter, ResultStore, Retention, SqliteStore};
 
 use crate::store::make::{HOUR, all, at, error, keep, missed, ok, sqlite, warning};
 
@@ -134,7 +134,7 @@ async fn the_result_behind_a_state_is_found_also_when_it_is_a_series_of_missed_r
     let mut gone = states[1].clone();
     gone.check_id = CheckId(7);
     states.push(gone);
-    let found = store.results_behind(states).await.unwrap();
+    let found = store.latest_results(states).await.unwrap();
     let [first, second] = given;
     assert_eq!(found, [Some(first), Some(second), None]);
 }
@@ -147,13 +147,13 @@ async fn results_of_an_account_are_its_own_and_counted_right() {
     let mut owners = std::collections::HashMap::new();
     for (customer, monitors) in [(1, 150), (2, 3)] {
         let keys: Vec<String> = (0..monitors).map(|n| format!("key-{n}")).collect();
-        let ids = store.ids_for(CustomerId(customer), keys.clone()).await.unwrap();
+        let ids = store.ids_for_file_keys(CustomerId(customer), keys.clone()).await.unwrap();
         let puts = ids.iter().zip(&keys).map(|(&id, key)| {
             let mut monitor = crate::store::monitors::monitor(id, Some(key), 1, "x.test");
             monitor.customer = CustomerId(customer);
             monitor
         });
-        store.change(puts.collect(), vec![], Box::new(|_| None)).await.unwrap();
+        store.apply_monitors(puts.collect(), vec![], Box::new(|_| None)).await.unwrap();
         owners.extend(ids.into_iter().map(|id| (id, CustomerId(customer))));
     }
     for second in [0, 30, 61, 119, HOUR] {
@@ -162,7 +162,7 @@ async fn results_of_an_account_are_its_own_and_counted_right() {
         keep(&store, results.chain(failed).collect()).await;
     }
     let gone = *owners.iter().find(|(_, customer)| customer.0 == 2).unwrap().0;
-    store.change(vec![], vec![gone], Box::new(|_| None)).await.unwrap();
+    store.apply_monitors(vec![], vec![gone], Box::new(|_| None)).await.unwrap();
     let rows = all(&store).await;
     let times = [None, Some(at(0)), Some(at(30)), Some(at(61)), Some(at(HOUR))];
     for customer in [1, 2, 3] {

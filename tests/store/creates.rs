@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use vigie::domain::{MonitorId, RecordKind, Revision};
 use vigie::schema::Origin;
 use vigie::store::{
-    AuditFilter, AuditObject, Ledger, RecordFilter, SqliteSettings, SqliteStore, StoreError, Write,
+    AuditFilter, AuditObject, ConfigChange, ConfigStore, RecordFilter, SqliteSettings, SqliteStore,
+    StoreError,
 };
 
 use crate::store::ledger::{ALL, entry, new_monitor, new_record};
@@ -15,25 +16,25 @@ use crate::store::ledger::{ALL, entry, new_monitor, new_record};
 async fn one_refused_call_leaves_those_of_its_transaction_alone() {
     let folder = tempfile::tempdir().unwrap();
     // More wait than one transaction takes.
-    let settings = SqliteSettings { batch_jobs: 16, ..SqliteSettings::default() };
+    let settings = SqliteSettings { max_batch_jobs: 16, ..SqliteSettings::default() };
     let store = Arc::new(SqliteStore::open(&folder.path().join("vigie.db"), &settings).unwrap());
     let calls = (0..400_i64).map(|n| {
         let store = Arc::clone(&store);
         tokio::spawn(async move {
             let refused = match n % 4 {
                 // Somebody else changed it.
-                1 => Some(Write::RemoveMonitor { id: MonitorId(1_000_000), expected: Revision(1) }),
+                1 => Some(ConfigChange::RemoveMonitor { id: MonitorId(1_000_000), expected: Revision(1) }),
                 // The name is taken by account 1.
-                2 => Some(Write::CreateRecord(new_record(
+                2 => Some(ConfigChange::CreateRecord(new_record(
                     RecordKind::Customer,
                     Some("default"),
                     serde_json::json!({}),
                 ))),
                 _ => None,
             };
-            let new = Write::CreateMonitor(new_monitor(Origin::Api, &format!("m{n}")));
+            let new = ConfigChange::CreateMonitor(new_monitor(Origin::Api, &format!("m{n}")));
             let writes = std::iter::once(new).chain(refused).collect();
-            (n % 4, store.write(writes, vec![entry(AuditObject::Created(0), "anna", n)]).await)
+            (n % 4, store.write_changes(writes, vec![entry(AuditObject::Created(0), "anna", n)]).await)
         })
     });
     let outcomes = futures::future::join_all(calls).await;
@@ -44,7 +45,7 @@ async fn one_refused_call_leaves_those_of_its_transaction_alone() {
             (_, made) => assert_eq!(made.as_ref().map(Vec::len), Ok(1)),
         }
     }
-    assert_eq!(store.kept_monitors().await.unwrap().len(), 200);
+    assert_eq!(store.stored_monitors().await.unwrap().len(), 200);
     let audit = store.audit(AuditFilter::default(), ALL).await.unwrap();
     assert_eq!(audit.count, 200);
     let made: std::collections::HashSet<_> = audit.rows.iter().map(|row| row.object_id.unwrap()).collect();
@@ -69,9 +70,9 @@ async fn sixteen_creators_reach_a_thousand_creates_a_second() {
                 tokio::spawn(async move {
                     let mut made = 0_u32;
                     while Instant::now() < until {
-                        let new = Write::CreateMonitor(new_monitor(Origin::Api, &format!("m{n}")));
+                        let new = ConfigChange::CreateMonitor(new_monitor(Origin::Api, &format!("m{n}")));
                         let audit = vec![entry(AuditObject::Created(0), "anna", i64::from(made))];
-                        store.write(vec![new], audit).await.unwrap();
+                        store.write_changes(vec![new], audit).await.unwrap();
                         made += 1;
                     }
                     made

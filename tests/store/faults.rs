@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use vigie::store::{
-    Commit, Housekeeping, Ingest, Page, ResultFilter, Results, Retention, SqliteSettings, SqliteStore,
+    Commit, Housekeeping, Ingest, Page, ResultFilter, ResultStore, Retention, SqliteSettings, SqliteStore,
     StoreError,
 };
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use vigie::clock::FakeClock;
 use vigie::domain::Timestamp;
 use vigie::pipeline::{Chore, Household, Housekeeper, TimeOfDay};
-use vigie::store::{Answer, Housekeeping, Retention, StoreError};
+use vigie::store::{Housekeeping, Retention, StoreError, StoreFuture};
 use vigie::telemetry::Metrics;
 
 use crate::store::make::at;
@@ -19,12 +19,12 @@ struct Counting {
 }
 
 impl Housekeeping for Counting {
-    fn roll_up(&self, now: Timestamp) -> Answer<'_, u64> {
+    fn roll_up(&self, now: Timestamp) -> StoreFuture<'_, u64> {
         self.rolled_at.store(now.as_micros().unsigned_abs(), Ordering::Relaxed);
         Box::pin(std::future::ready(Ok(3)))
     }
 
-    fn retain(&self, retention: Retention, _: Timestamp) -> Answer<'_, u64> {
+    fn retain(&self, retention: Retention, _: Timestamp) -> StoreFuture<'_, u64> {
         self.retained.store(retention.results.as_secs(), Ordering::Relaxed);
         Box::pin(std::future::ready(Err(StoreError::Full("`vigie.db`".to_owned()))))
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use vigie::domain::{CheckResult, MonitorId, Outcome, Timestamp};
 use vigie::pipeline::{IngestSettings, Ingestor, next_state};
-use vigie::store::{Answer, Commit, Ingest, MonitorState, Results, StoreError};
+use vigie::store::{Commit, Ingest, MonitorState, ResultStore, StoreError, StoreFuture};
 use vigie::telemetry::Metrics;
 
 use crate::store::make::{all, at, error, missed, ok, sqlite};
@@ -30,7 +30,7 @@ impl Moody {
 }
 
 impl Ingest for Moody {
-    fn commit(&self, commit: Commit) -> Answer<'_, ()> {
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.gate.acquire().await.unwrap().forget();
             if let Some(error) = self.moods.lock().unwrap().pop_front() {

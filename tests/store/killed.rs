@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use vigie::domain::MonitorId;
-use vigie::store::{Commit, Ingest, MonitorState, Results};
+use vigie::store::{Commit, Ingest, MonitorState, ResultStore};
 
 use crate::store::make::{all, assert_whole, at, error, missed, ok, sqlite};
 

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use vigie::domain::{CustomerId, MonitorId, MonitorType, Record, RecordKind, Revision, UserId};
 use vigie::schema::{Document, Monitor, Origin, Trail};
 use vigie::store::{
-    AuditEntry, AuditFilter, AuditObject, KeptMonitor, NewMonitor, NewRecord, Page, RecordFilter, Retention,
-    StoreError, Write, seal_context,
+    AuditFilter, AuditObject, ConfigChange, NewAuditEntry, NewMonitor, NewRecord, Page, RecordFilter,
+    Retention, StoreError, StoredMonitor, seal_context,
 };
 
 use crate::store::make::at;
@@ -28,19 +28,19 @@ pub fn new_monitor(origin: Origin, name: &str) -> NewMonitor {
         customer: ONE,
         origin,
         modified_at: at(5),
-        trail: Trail { created_at: Some(at(5)), created_by: "anna".to_owned(), ..Trail::default() },
+        authorship: Trail { created_at: Some(at(5)), created_by: "anna".to_owned(), ..Trail::default() },
         document: Arc::new(Document::new(MonitorType::Website, values).unwrap()),
         sealed: Some(b"sealed".to_vec()),
     }
 }
 
-pub fn entry(object_id: AuditObject, login: &str, second: i64) -> AuditEntry {
-    AuditEntry {
+pub fn entry(object_id: AuditObject, login: &str, second: i64) -> NewAuditEntry {
+    NewAuditEntry {
         customer: ONE,
         at: at(second),
         login: login.to_owned(),
         address: "127.0.0.1".to_owned(),
-        via: "v3",
+        entry_point: "v3",
         action: "create",
         object: "monitor",
         object_id,
@@ -54,21 +54,22 @@ pub fn new_record(kind: RecordKind, unique: Option<&str>, fields: Value) -> NewR
     NewRecord {
         kind,
         customer: Some(ONE),
-        assoc: None,
-        unique: unique.map(str::to_owned),
+        parent_id: None,
+        unique_key: unique.map(str::to_owned),
         created_at: at(7),
         created_by: "anna".to_owned(),
         fields: object(fields),
-        private: Some(b"hash".to_vec()),
+        sealed: Some(b"hash".to_vec()),
     }
 }
 
 async fn create(store: &impl Store, origin: Origin, name: &str) -> i64 {
-    store.write(vec![Write::CreateMonitor(new_monitor(origin, name))], vec![]).await.unwrap()[0]
+    store.write_changes(vec![ConfigChange::CreateMonitor(new_monitor(origin, name))], vec![]).await.unwrap()
+        [0]
 }
 
-async fn kept(store: &impl Store) -> Vec<KeptMonitor> {
-    store.kept_monitors().await.unwrap()
+async fn kept(store: &impl Store) -> Vec<StoredMonitor> {
+    store.stored_monitors().await.unwrap()
 }
 
 pub async fn monitors_of_the_apis_are_kept_without_their_secrets(store: &impl Store) {
@@ -84,8 +85,8 @@ pub async fn monitors_of_the_apis_are_kept_without_their_secrets(store: &impl St
     assert_eq!(trail.created_at, Some(at(5)));
     assert_eq!(rows[0].sealed.as_deref(), Some(b"sealed".as_slice()));
     assert_eq!(rows[1].monitor.origin, Origin::Applied { key: "shop".into() });
-    assert_eq!(store.owner_of(MonitorId(api)).await.unwrap(), Some(ONE));
-    assert_eq!(store.owner_of(MonitorId(api + 1000)).await.unwrap(), None);
+    assert_eq!(store.customer_for_monitor(MonitorId(api)).await.unwrap(), Some(ONE));
+    assert_eq!(store.customer_for_monitor(MonitorId(api + 1000)).await.unwrap(), None);
 }
 
 pub async fn a_change_of_an_older_version_is_refused_and_does_nothing(store: &impl Store) {
@@ -94,52 +95,66 @@ pub async fn a_change_of_an_older_version_is_refused_and_does_nothing(store: &im
     newer.monitor.revision = Revision(2);
     newer.monitor.trail = Arc::new(Trail { paused_until: Some(at(99)), ..Trail::default() });
     newer.sealed = None;
-    let put = |expected| Write::PutMonitor { kept: Box::new(newer.clone()), expected: Revision(expected) };
-    store.write(vec![put(1)], vec![]).await.unwrap();
+    let put = |expected| ConfigChange::UpdateMonitor {
+        monitor: Box::new(newer.clone()),
+        expected: Revision(expected),
+    };
+    store.write_changes(vec![put(1)], vec![]).await.unwrap();
     assert_eq!(kept(store).await, [newer.clone()]);
 
     // The record before it and the audit entry go with the refused change.
-    let refused = vec![Write::CreateRecord(new_record(RecordKind::Event, None, json!({}))), put(1)];
-    let told = store.write(refused, vec![entry(AuditObject::Created(0), "anna", 1)]).await;
+    let refused = vec![ConfigChange::CreateRecord(new_record(RecordKind::Event, None, json!({}))), put(1)];
+    let told = store.write_changes(refused, vec![entry(AuditObject::Created(0), "anna", 1)]).await;
     assert_eq!(told, Err(StoreError::Stale));
     assert_eq!(store.records(RecordFilter::of(RecordKind::Event), ALL).await.unwrap().count, 0);
     assert_eq!(store.audit(AuditFilter::default(), ALL).await.unwrap().count, 0);
 
-    let remove = |expected| vec![Write::RemoveMonitor { id: MonitorId(id), expected: Revision(expected) }];
-    assert_eq!(store.write(remove(1), vec![]).await, Err(StoreError::Stale));
-    store.write(remove(2), vec![]).await.unwrap();
+    let remove =
+        |expected| vec![ConfigChange::RemoveMonitor { id: MonitorId(id), expected: Revision(expected) }];
+    assert_eq!(store.write_changes(remove(1), vec![]).await, Err(StoreError::Stale));
+    store.write_changes(remove(2), vec![]).await.unwrap();
     assert!(kept(store).await.is_empty());
-    assert_eq!(store.write(remove(2), vec![]).await, Err(StoreError::Stale), "it is gone");
-    assert_eq!(store.write(vec![put(2)], vec![]).await, Err(StoreError::Stale), "it is gone");
-    assert_eq!(store.owner_of(MonitorId(id)).await.unwrap(), Some(ONE), "results still belong to it");
+    assert_eq!(store.write_changes(remove(2), vec![]).await, Err(StoreError::Stale), "it is gone");
+    assert_eq!(store.write_changes(vec![put(2)], vec![]).await, Err(StoreError::Stale), "it is gone");
+    assert_eq!(
+        store.customer_for_monitor(MonitorId(id)).await.unwrap(),
+        Some(ONE),
+        "results still belong to it"
+    );
 }
 
 pub async fn keys_are_unique_per_origin_and_free_again_after_a_removal(store: &impl Store) {
-    let file = store.ids_for(ONE, vec!["shop".to_owned()]).await.unwrap()[0];
+    let file = store.ids_for_file_keys(ONE, vec!["shop".to_owned()]).await.unwrap()[0];
     let applied = || Origin::Applied { key: "shop".into() };
     let first = create(store, applied(), "A").await;
     assert_ne!(file.0, first);
-    let again = vec![Write::CreateMonitor(new_monitor(applied(), "B"))];
-    assert_eq!(store.write(again.clone(), vec![]).await, Err(StoreError::Taken("shop".to_owned())));
+    let again = vec![ConfigChange::CreateMonitor(new_monitor(applied(), "B"))];
+    assert_eq!(store.write_changes(again.clone(), vec![]).await, Err(StoreError::Taken("shop".to_owned())));
     let id = MonitorId(first);
-    store.write(vec![Write::RemoveMonitor { id, expected: Revision(1) }], vec![]).await.unwrap();
-    let second = store.write(again, vec![]).await.unwrap();
+    store
+        .write_changes(vec![ConfigChange::RemoveMonitor { id, expected: Revision(1) }], vec![])
+        .await
+        .unwrap();
+    let second = store.write_changes(again, vec![]).await.unwrap();
     assert_ne!(second[0], first);
-    assert_eq!(store.ids_for(ONE, vec!["shop".to_owned()]).await.unwrap(), [file]);
+    assert_eq!(store.ids_for_file_keys(ONE, vec!["shop".to_owned()]).await.unwrap(), [file]);
 }
 
 pub async fn a_rest_of_a_file_monitor_survives_its_file(store: &impl Store) {
-    let id = store.ids_for(ONE, vec!["a".to_owned()]).await.unwrap()[0];
+    let id = store.ids_for_file_keys(ONE, vec!["a".to_owned()]).await.unwrap()[0];
     let monitor = |revision| crate::store::monitors::monitor(id, Some("a"), revision, "one.test");
-    store.change(vec![monitor(1)], vec![], Box::new(|_| None)).await.unwrap();
+    store.apply_monitors(vec![monitor(1)], vec![], Box::new(|_| None)).await.unwrap();
     let mut resting = monitor(2);
     resting.trail = Arc::new(Trail { paused_until: Some(at(99)), ..Trail::default() });
-    let put = KeptMonitor { monitor: resting.clone(), sealed: None };
+    let put = StoredMonitor { monitor: resting.clone(), sealed: None };
     store
-        .write(vec![Write::PutMonitor { kept: Box::new(put), expected: Revision(1) }], vec![])
+        .write_changes(
+            vec![ConfigChange::UpdateMonitor { monitor: Box::new(put), expected: Revision(1) }],
+            vec![],
+        )
         .await
         .unwrap();
-    store.change(vec![monitor(3)], vec![], Box::new(|_| None)).await.unwrap();
+    store.apply_monitors(vec![monitor(3)], vec![], Box::new(|_| None)).await.unwrap();
     let after = store.monitors().await.unwrap().remove(0);
     assert_eq!((after.revision, after.trail.paused_until), (Revision(3), Some(at(99))));
 }
@@ -147,13 +162,13 @@ pub async fn a_rest_of_a_file_monitor_survives_its_file(store: &impl Store) {
 pub async fn what_is_attached_to_a_monitor_goes_with_it(store: &impl Store) {
     let id = create(store, Origin::Api, "Shop").await;
     let attached = |kind| {
-        let new = NewRecord { assoc: Some(id), ..new_record(kind, None, json!({})) };
-        Write::CreateRecord(new)
+        let new = NewRecord { parent_id: Some(id), ..new_record(kind, None, json!({})) };
+        ConfigChange::CreateRecord(new)
     };
     let writes = [RecordKind::Blackout, RecordKind::Test, RecordKind::Event].map(attached).to_vec();
-    store.write(writes, vec![]).await.unwrap();
-    let remove = Write::RemoveMonitor { id: MonitorId(id), expected: Revision(1) };
-    store.write(vec![remove], vec![]).await.unwrap();
+    store.write_changes(writes, vec![]).await.unwrap();
+    let remove = ConfigChange::RemoveMonitor { id: MonitorId(id), expected: Revision(1) };
+    store.write_changes(vec![remove], vec![]).await.unwrap();
     let left = async |kind| store.records(RecordFilter::of(kind), ALL).await.unwrap().count;
     assert_eq!(left(RecordKind::Blackout).await, 0);
     assert_eq!(left(RecordKind::Test).await, 0);
@@ -167,16 +182,16 @@ pub async fn records_come_back_by_id_by_text_and_by_filter(store: &impl Store) {
     let user = new_record(RecordKind::User, Some("anna"), json!({"login": "anna", "locked": false}));
     let deploy = |second: i64, name: &str| NewRecord {
         created_at: at(second),
-        assoc: Some(second),
-        private: None,
+        parent_id: Some(second),
+        sealed: None,
         ..new_record(RecordKind::Event, None, json!({"event": name, "level": 3}))
     };
     let customer = NewRecord { customer: None, ..new_record(RecordKind::Customer, None, json!({})) };
     let writes = [user.clone(), deploy(10, "deploy"), deploy(20, "deploy"), deploy(30, "outage"), customer];
-    let ids = store.write(writes.map(Write::CreateRecord).to_vec(), vec![]).await.unwrap();
+    let ids = store.write_changes(writes.map(ConfigChange::CreateRecord).to_vec(), vec![]).await.unwrap();
     assert_eq!(ids, [100_001, 100_002, 100_003, 100_004, 100_005]);
 
-    let found = store.record_by(RecordKind::User, "anna".to_owned()).await.unwrap().unwrap();
+    let found = store.record_by_unique(RecordKind::User, "anna".to_owned()).await.unwrap().unwrap();
     let expected = Record {
         id: ids[0],
         kind: RecordKind::User,
@@ -188,12 +203,12 @@ pub async fn records_come_back_by_id_by_text_and_by_filter(store: &impl Store) {
         created_by: "anna".to_owned(),
         modified_at: at(7),
         fields: user.fields.clone(),
-        private: user.private.clone(),
+        private: user.sealed.clone(),
     };
     assert_eq!(found, expected);
     assert_eq!(store.record(RecordKind::User, ids[0]).await.unwrap(), Some(expected.clone()));
     assert_eq!(store.record(RecordKind::Event, ids[0]).await.unwrap(), None, "it is of another kind");
-    assert_eq!(store.record_by(RecordKind::Property, "anna".to_owned()).await.unwrap(), None);
+    assert_eq!(store.record_by_unique(RecordKind::Property, "anna".to_owned()).await.unwrap(), None);
     let own = store.record(RecordKind::Customer, ids[4]).await.unwrap().unwrap();
     assert_eq!(own.customer, CustomerId(ids[4]), "a customer belongs to itself");
 
@@ -221,30 +236,34 @@ pub async fn records_come_back_by_id_by_text_and_by_filter(store: &impl Store) {
     newer.unique = Some("otto".to_owned());
     newer.modified_at = at(50);
     newer.fields.insert("locked".to_owned(), json!(true));
-    let put = |record: &Record, expected| Write::PutRecord {
+    let put = |record: &Record, expected| ConfigChange::UpdateRecord {
         record: Box::new(record.clone()),
         expected: Revision(expected),
     };
-    store.write(vec![put(&newer, 1)], vec![]).await.unwrap();
+    store.write_changes(vec![put(&newer, 1)], vec![]).await.unwrap();
     assert_eq!(store.record(RecordKind::User, ids[0]).await.unwrap(), Some(newer.clone()));
-    assert_eq!(store.write(vec![put(&newer, 1)], vec![]).await, Err(StoreError::Stale));
+    assert_eq!(store.write_changes(vec![put(&newer, 1)], vec![]).await, Err(StoreError::Stale));
     let other = new_record(RecordKind::User, Some("otto"), json!({}));
-    let told = store.write(vec![Write::CreateRecord(other)], vec![]).await;
+    let told = store.write_changes(vec![ConfigChange::CreateRecord(other)], vec![]).await;
     assert_eq!(told, Err(StoreError::Taken("otto".to_owned())));
-    let remove = |kind, id, expected| vec![Write::RemoveRecord { kind, id, expected: Revision(expected) }];
-    assert_eq!(store.write(remove(RecordKind::Event, ids[0], 2), vec![]).await, Err(StoreError::Stale));
-    store.write(remove(RecordKind::User, ids[0], 2), vec![]).await.unwrap();
-    assert_eq!(store.record_by(RecordKind::User, "otto".to_owned()).await.unwrap(), None);
+    let remove =
+        |kind, id, expected| vec![ConfigChange::RemoveRecord { kind, id, expected: Revision(expected) }];
+    assert_eq!(
+        store.write_changes(remove(RecordKind::Event, ids[0], 2), vec![]).await,
+        Err(StoreError::Stale)
+    );
+    store.write_changes(remove(RecordKind::User, ids[0], 2), vec![]).await.unwrap();
+    assert_eq!(store.record_by_unique(RecordKind::User, "otto".to_owned()).await.unwrap(), None);
 }
 
 pub async fn the_audit_trail_is_read_newest_first(store: &impl Store) {
-    let new = Write::CreateMonitor(new_monitor(Origin::Api, "Shop"));
+    let new = ConfigChange::CreateMonitor(new_monitor(Origin::Api, "Shop"));
     let entries = vec![entry(AuditObject::Created(0), "anna", 10), entry(AuditObject::None, "otto", 20)];
-    let id = store.write(vec![new], entries).await.unwrap()[0];
+    let id = store.write_changes(vec![new], entries).await.unwrap()[0];
     let mut foreign = entry(AuditObject::Id(7), "anna", 30);
     foreign.customer = CustomerId(2);
     foreign.object = "user";
-    store.write(vec![], vec![foreign]).await.unwrap();
+    store.write_changes(vec![], vec![foreign]).await.unwrap();
 
     let found = async |filter: AuditFilter, page| {
         let listed = store.audit(filter, page).await.unwrap();
@@ -271,8 +290,13 @@ pub async fn secrets_are_sealed_anew_in_their_context(store: &impl Store) {
     }
     let certificate = new_record(RecordKind::Certificate, None, json!({}));
     let user = new_record(RecordKind::User, None, json!({}));
-    let ids =
-        store.write(vec![Write::CreateRecord(certificate), Write::CreateRecord(user)], vec![]).await.unwrap();
+    let ids = store
+        .write_changes(
+            vec![ConfigChange::CreateRecord(certificate), ConfigChange::CreateRecord(user)],
+            vec![],
+        )
+        .await
+        .unwrap();
     let anew = Arc::new(|context: &str, sealed: &[u8]| {
         let new = [context.as_bytes(), b"|", sealed].concat();
         (!sealed.contains(&b'|')).then_some(new)
@@ -288,21 +312,21 @@ pub async fn secrets_are_sealed_anew_in_their_context(store: &impl Store) {
 }
 
 pub async fn an_entry_about_what_is_made_names_it_whatever_is_written_before(store: &impl Store) {
-    let user = || Write::CreateRecord(new_record(RecordKind::User, None, json!({"login": "anna"})));
-    let first = store.write(vec![user()], vec![]).await.unwrap()[0];
+    let user = || ConfigChange::CreateRecord(new_record(RecordKind::User, None, json!({"login": "anna"})));
+    let first = store.write_changes(vec![user()], vec![]).await.unwrap()[0];
     let changes = vec![
-        Write::EndTokens(UserId(first)),
+        ConfigChange::RevokeTokens(UserId(first)),
         user(),
-        Write::RemoveRecord { kind: RecordKind::User, id: first, expected: Revision(1) },
-        Write::CreateMonitor(new_monitor(Origin::Api, "Shop")),
+        ConfigChange::RemoveRecord { kind: RecordKind::User, id: first, expected: Revision(1) },
+        ConfigChange::CreateMonitor(new_monitor(Origin::Api, "Shop")),
     ];
     let entries = vec![entry(AuditObject::Created(0), "anna", 1), entry(AuditObject::Created(1), "otto", 2)];
-    let made = store.write(changes, entries).await.unwrap();
+    let made = store.write_changes(changes, entries).await.unwrap();
     let rows = store.audit(AuditFilter::default(), ALL).await.unwrap().rows;
     let about: Vec<_> = rows.iter().rev().map(|row| row.object_id).collect();
     assert_eq!(about, made.iter().copied().map(Some).collect::<Vec<_>>());
     // One about nothing is a fault of ours; nothing is kept of its call.
-    let told = store.write(vec![user()], vec![entry(AuditObject::Created(1), "anna", 3)]).await;
+    let told = store.write_changes(vec![user()], vec![entry(AuditObject::Created(1), "anna", 3)]).await;
     assert!(matches!(told, Err(StoreError::Unusable(_))), "{told:?}");
     let users = store.records(RecordFilter::of(RecordKind::User), ALL).await.unwrap();
     assert_eq!((users.count, store.audit(AuditFilter::default(), ALL).await.unwrap().count), (1, 2));
@@ -323,8 +347,8 @@ pub async fn the_trail_ends_with_its_time(store: &impl Store) {
     let old = (0..2_500).map(|second| entry(AuditObject::None, "old", second));
     let entries =
         old.chain([entry(AuditObject::None, "ahead", 90 * DAY), entry(AuditObject::None, "old", 9)]);
-    store.write(vec![], entries.collect()).await.unwrap();
-    store.write(vec![], vec![entry(AuditObject::None, "new", 31 * DAY)]).await.unwrap();
+    store.write_changes(vec![], entries.collect()).await.unwrap();
+    store.write_changes(vec![], vec![entry(AuditObject::None, "new", 31 * DAY)]).await.unwrap();
     let gone = store.retain(retention.clone(), at(60 * DAY)).await.unwrap();
     let left = store.audit(AuditFilter::default(), ALL).await.unwrap().rows;
     let logins: Vec<_> = left.iter().map(|row| row.login.as_str()).collect();

@@ -9,7 +9,7 @@ use vigie::domain::{
     NoticeKind, Outcome, Phase, Phases, PingFacts, RecipientId, Revision, RunId, Status, Timestamp, TlsFacts,
     Warning, WarningKind,
 };
-use vigie::store::{Commit, Ingest, Page, ResultFilter, Results, SqliteSettings, SqliteStore};
+use vigie::store::{Commit, Ingest, Page, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
 
 pub const HOME: LocationId = LocationId(1);
 /// 2026-03-01T00:00:00Z, the start of a day.
@@ -221,6 +221,6 @@ pub async fn keep(store: &impl Ingest, results: Vec<CheckResult>) {
     store.commit(Commit { results, ..Commit::default() }).await.unwrap();
 }
 
-pub async fn all(store: &impl Results) -> Vec<CheckResult> {
+pub async fn all(store: &impl ResultStore) -> Vec<CheckResult> {
     store.results(ResultFilter::default(), Page { limit: 100_000, offset: 0 }).await.unwrap().results
 }

@@ -32,43 +32,46 @@ fn keys(of: &[&str]) -> Vec<String> {
 }
 
 pub async fn monitors_come_back_in_their_newest_version(store: &impl Store) {
-    let ids = store.ids_for(CustomerId(1), keys(&["a", "b"])).await.unwrap();
+    let ids = store.ids_for_file_keys(CustomerId(1), keys(&["a", "b"])).await.unwrap();
     assert!(store.monitors().await.unwrap().is_empty(), "an id alone is no monitor");
     let a = monitor(ids[0], Some("a"), 1, "one.test");
     let b = monitor(ids[1], Some("b"), 1, "two.test");
     let api = monitor(MonitorId(900), None, 1, "three.test");
-    store.change(vec![a.clone(), b.clone(), api.clone()], vec![], Box::new(|_| None)).await.unwrap();
+    store.apply_monitors(vec![a.clone(), b.clone(), api.clone()], vec![], Box::new(|_| None)).await.unwrap();
     assert_eq!(store.monitors().await.unwrap(), [a.clone(), b, api.clone()]);
     let newer = monitor(ids[1], Some("b"), 2, "zwei.test");
-    store.change(vec![newer.clone()], vec![api.id], Box::new(|_| None)).await.unwrap();
+    store.apply_monitors(vec![newer.clone()], vec![api.id], Box::new(|_| None)).await.unwrap();
     assert_eq!(store.monitors().await.unwrap(), [a, newer]);
 }
 
 pub async fn keys_keep_their_ids_also_when_they_come_back(store: &impl Store) {
-    let first = store.ids_for(CustomerId(1), keys(&["a", "b", "a"])).await.unwrap();
+    let first = store.ids_for_file_keys(CustomerId(1), keys(&["a", "b", "a"])).await.unwrap();
     assert_eq!(first[0], first[2]);
     assert_ne!(first[0], first[1]);
-    store.change(vec![monitor(first[0], Some("a"), 1, "x.test")], vec![], Box::new(|_| None)).await.unwrap();
-    store.change(vec![], vec![first[0]], Box::new(|_| None)).await.unwrap();
+    store
+        .apply_monitors(vec![monitor(first[0], Some("a"), 1, "x.test")], vec![], Box::new(|_| None))
+        .await
+        .unwrap();
+    store.apply_monitors(vec![], vec![first[0]], Box::new(|_| None)).await.unwrap();
     assert!(store.monitors().await.unwrap().is_empty());
-    let again = store.ids_for(CustomerId(1), keys(&["c", "a"])).await.unwrap();
+    let again = store.ids_for_file_keys(CustomerId(1), keys(&["c", "a"])).await.unwrap();
     assert_eq!(again[1], first[0]);
     assert!(!first.contains(&again[0]));
-    let other = store.ids_for(CustomerId(2), keys(&["a"])).await.unwrap();
+    let other = store.ids_for_file_keys(CustomerId(2), keys(&["a"])).await.unwrap();
     assert_ne!(other[0], first[0], "keys of another customer are others");
     let back = monitor(first[0], Some("a"), 2, "y.test");
-    store.change(vec![back.clone()], vec![], Box::new(|_| None)).await.unwrap();
+    store.apply_monitors(vec![back.clone()], vec![], Box::new(|_| None)).await.unwrap();
     assert_eq!(store.monitors().await.unwrap(), [back]);
 }
 
 pub async fn removed_monitors_take_their_states_along(store: &impl Store) {
-    let ids = store.ids_for(CustomerId(1), keys(&["a", "b"])).await.unwrap();
+    let ids = store.ids_for_file_keys(CustomerId(1), keys(&["a", "b"])).await.unwrap();
     let puts = ids.iter().map(|&id| monitor(id, Some("k"), 1, "x.test"));
     let puts = puts.zip(["a", "b"]).map(|(mut m, key)| {
         m.origin = Origin::File { key: key.into() };
         m
     });
-    store.change(puts.collect(), vec![], Box::new(|_| None)).await.unwrap();
+    store.apply_monitors(puts.collect(), vec![], Box::new(|_| None)).await.unwrap();
     let state = |id: MonitorId| {
         let result = ok(id.0, at(0), 1);
         MonitorState {
@@ -86,7 +89,7 @@ pub async fn removed_monitors_take_their_states_along(store: &impl Store) {
     };
     let states = vec![state(ids[0]), state(ids[1])];
     store.commit(Commit { states: states.clone(), ..Commit::default() }).await.unwrap();
-    store.change(vec![], vec![ids[0]], Box::new(|_| None)).await.unwrap();
+    store.apply_monitors(vec![], vec![ids[0]], Box::new(|_| None)).await.unwrap();
     // A check that was still running reports after the removal.
     store.commit(Commit { states: vec![state(ids[0])], ..Commit::default() }).await.unwrap();
     assert_eq!(store.states().await.unwrap(), [state(ids[1])]);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vigie::domain::{CustomerId, NewNotification, Notification, NotificationState, RecipientId, Timestamp};
-use vigie::store::{Delivery, NotificationFilter, Page};
+use vigie::store::{DeliveryOutcome, NotificationFilter, Page};
 
 use crate::store::make::{at, error, message};
 use crate::store::suite::Store;
@@ -25,7 +25,7 @@ async fn one(store: &impl Store, id: i64) -> Notification {
 pub async fn due_messages_come_oldest_first_and_few_of_each_recipient(store: &impl Store) {
     let new = (0..5).map(|n| waiting(&format!("a{n}"), 1, 1, at(10 - n)));
     let other = [waiting("b0", 2, 1, at(9)), waiting("b1", 2, 1, at(90))];
-    let ids = store.post(new.chain(other).collect()).await.unwrap();
+    let ids = store.enqueue(new.chain(other).collect()).await.unwrap();
     assert_eq!(ids.len(), 7);
     assert_eq!(store.next_due().await.unwrap(), Some(at(6)));
     assert_eq!(due(store, at(5), 9, 9).await, [""; 0]);
@@ -39,11 +39,11 @@ pub async fn due_messages_come_oldest_first_and_few_of_each_recipient(store: &im
 }
 
 pub async fn tries_end_as_they_are_noted(store: &impl Store) {
-    let ids = store.post((0..4).map(|n| waiting(&n.to_string(), 1, 1, at(0))).collect()).await.unwrap();
-    let failed = Delivery::Failed { error: "it is down".to_owned(), next_at: at(60) };
-    let dead = Delivery::Dead { error: "no such address".to_owned() };
-    let ended = vec![(ids[0], Delivery::Sent), (ids[1], failed.clone()), (ids[2], dead), (99, failed)];
-    store.note(ended, at(5)).await.unwrap();
+    let ids = store.enqueue((0..4).map(|n| waiting(&n.to_string(), 1, 1, at(0))).collect()).await.unwrap();
+    let failed = DeliveryOutcome::Failed { error: "it is down".to_owned(), next_at: at(60) };
+    let dead = DeliveryOutcome::Dead { error: "no such address".to_owned() };
+    let ended = vec![(ids[0], DeliveryOutcome::Sent), (ids[1], failed.clone()), (ids[2], dead), (99, failed)];
+    store.record_outcomes(ended, at(5)).await.unwrap();
     let sent = one(store, ids[0]).await;
     assert_eq!((sent.state, sent.attempts, sent.sent_at), (NotificationState::Sent, 1, Some(at(5))));
     let failed = one(store, ids[1]).await;
@@ -54,11 +54,11 @@ pub async fn tries_end_as_they_are_noted(store: &impl Store) {
     assert_eq!(due(store, at(59), 9, 9).await, ["3"]);
     assert_eq!(due(store, at(60), 9, 9).await, ["3", "1"]);
     // What ended does not change any more.
-    let late = Delivery::Failed { error: "late".to_owned(), next_at: at(60) };
-    store.note(vec![(ids[0], late.clone()), (ids[2], late)], at(70)).await.unwrap();
+    let late = DeliveryOutcome::Failed { error: "late".to_owned(), next_at: at(60) };
+    store.record_outcomes(vec![(ids[0], late.clone()), (ids[2], late)], at(70)).await.unwrap();
     assert_eq!(one(store, ids[0]).await, sent);
     assert_eq!(one(store, ids[2]).await, dead);
-    store.note(vec![(ids[1], Delivery::Sent)], at(80)).await.unwrap();
+    store.record_outcomes(vec![(ids[1], DeliveryOutcome::Sent)], at(80)).await.unwrap();
     let sent = one(store, ids[1]).await;
     assert_eq!((sent.state, sent.attempts, sent.error.as_str()), (NotificationState::Sent, 2, ""));
 }
@@ -69,29 +69,29 @@ pub async fn what_messages_waited_for_hastens_them(store: &impl Store) {
         waiting("tried", 2, 1, at(0)),
         waiting("of another check", 1, 2, at(5)),
     ];
-    let ids = store.post(new).await.unwrap();
-    let failed = Delivery::Failed { error: String::new(), next_at: at(30) };
-    store.note(vec![(ids[1], failed)], at(1)).await.unwrap();
-    store.hasten(error(1, at(0)).check_id, at(2)).await.unwrap();
+    let ids = store.enqueue(new).await.unwrap();
+    let failed = DeliveryOutcome::Failed { error: String::new(), next_at: at(30) };
+    store.record_outcomes(vec![(ids[1], failed)], at(1)).await.unwrap();
+    store.release_for_check(error(1, at(0)).check_id, at(2)).await.unwrap();
     assert_eq!(due(store, at(2), 9, 9).await, ["first"]);
     assert_eq!(one(store, ids[1]).await.next_at, at(30), "its pause is for its receiver");
-    store.hasten(error(2, at(0)).check_id, at(7)).await.unwrap();
+    store.release_for_check(error(2, at(0)).check_id, at(7)).await.unwrap();
     assert_eq!(one(store, ids[2]).await.next_at, at(5), "nothing is put off");
 }
 
 pub async fn held_messages_go_out_with_a_digest(store: &impl Store) {
     let new = ["a", "b", "c"].map(|key| waiting(key, 7, 1, at(0))).to_vec();
-    let ids = store.post(new).await.unwrap();
-    store.note(ids.iter().map(|id| (*id, Delivery::Held)).collect(), at(1)).await.unwrap();
+    let ids = store.enqueue(new).await.unwrap();
+    store.record_outcomes(ids.iter().map(|id| (*id, DeliveryOutcome::Held)).collect(), at(1)).await.unwrap();
     assert_eq!(due(store, at(9), 9, 9).await, [""; 0]);
     assert_eq!(store.next_due().await.unwrap(), None);
-    assert_eq!(store.holding().await.unwrap(), [RecipientId(7)]);
+    assert_eq!(store.recipients_with_held().await.unwrap(), [RecipientId(7)]);
     let held = store.held(RecipientId(7), 2).await.unwrap();
     assert_eq!(held.iter().map(|message| message.new.key.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(held[0].attempts, 0);
-    let digest = store.post(vec![waiting("digest", 7, 1, at(1))]).await.unwrap()[0];
-    let ended = held.iter().map(|message| (message.id, Delivery::Digested(digest)));
-    store.note(ended.collect(), at(2)).await.unwrap();
+    let digest = store.enqueue(vec![waiting("digest", 7, 1, at(1))]).await.unwrap()[0];
+    let ended = held.iter().map(|message| (message.id, DeliveryOutcome::Digested(digest)));
+    store.record_outcomes(ended.collect(), at(2)).await.unwrap();
     let digested = one(store, ids[0]).await;
     assert_eq!((digested.state, digested.digest), (NotificationState::Digested, Some(digest)));
     assert_eq!(digested.sent_at, Some(at(2)));
@@ -99,12 +99,12 @@ pub async fn held_messages_go_out_with_a_digest(store: &impl Store) {
 }
 
 pub async fn a_dead_message_is_tried_again_by_its_account_alone(store: &impl Store) {
-    let ids = store.post(vec![waiting("a", 1, 1, at(0)), waiting("b", 1, 1, at(0))]).await.unwrap();
+    let ids = store.enqueue(vec![waiting("a", 1, 1, at(0)), waiting("b", 1, 1, at(0))]).await.unwrap();
     let now = at(0) + Duration::from_hours(30);
     let retry = async |customer, id| store.retry(CustomerId(customer), id, now).await.unwrap();
     assert!(!retry(1, ids[0]).await, "it is not given up");
-    let dead = Delivery::Dead { error: "refused".to_owned() };
-    store.note(vec![(ids[0], dead)], at(9)).await.unwrap();
+    let dead = DeliveryOutcome::Dead { error: "refused".to_owned() };
+    store.record_outcomes(vec![(ids[0], dead)], at(9)).await.unwrap();
     assert!(!retry(2, ids[0]).await, "it is another account's");
     assert!(retry(1, ids[0]).await);
     let again = one(store, ids[0]).await;

@@ -6,7 +6,7 @@ use serde_json::json;
 use vigie::domain::{CustomerId, MonitorType, Revision};
 use vigie::schema::{Document, Monitor, Origin};
 use vigie::service::{Provision, Wanted, provision};
-use vigie::store::{AuditFilter, AuditRow, Ledger, Monitors, Page, SqliteStore};
+use vigie::store::{AuditFilter, AuditRow, ConfigStore, MonitorStore, Page, SqliteStore};
 
 use crate::store::make::{at, sqlite};
 use crate::support::fields::Fields;
@@ -101,7 +101,7 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
         document: wanted("x", "x.test").document,
         trail: Arc::default(),
     };
-    store.change(vec![api.clone()], vec![], Box::new(|_| None)).await.unwrap();
+    store.apply_monitors(vec![api.clone()], vec![], Box::new(|_| None)).await.unwrap();
     let mut other = wanted("a", "two.test");
     other.customer = CustomerId(2);
     let files = [wanted("a", "one.test"), other, wanted("b", "three.test")];

@@ -198,7 +198,7 @@ pub async fn retention_removes_each_kind_of_data_at_its_time(store: &impl Store)
         let limit = if result.outcome == Outcome::Error { days(10) } else { days(2) };
         assert_eq!(details, age < limit, "{age:?} {}", result.outcome);
     }
-    for (span, ages) in [(vigie::store::Span::Hour, 4), (vigie::store::Span::Day, 5)] {
+    for (span, ages) in [(vigie::store::RollupSpan::Hour, 4), (vigie::store::RollupSpan::Day, 5)] {
         let rollups = store.rollups(MonitorId(2), span, at(-1), now).await.unwrap();
         assert_eq!(rollups.len(), ages, "{span:?}");
         assert!(rollups.iter().all(|rollup| rollup.runs[2] == 300));

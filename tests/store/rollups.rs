@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use vigie::domain::{MonitorId, Outcome};
-use vigie::store::{Retention, Rollup, SKETCH_ERROR, Span};
+use vigie::store::{Retention, Rollup, RollupSpan, SKETCH_RELATIVE_ERROR};
 
 use crate::store::make::{HOUR, MINUTE, at, error, keep, missed, ok, warning};
 use crate::store::suite::Store;
@@ -14,11 +14,11 @@ use crate::store::suite::Store;
 const ALL_DAY: i64 = 24 * HOUR;
 
 async fn hours(store: &impl Store, monitor: i64) -> Vec<Rollup> {
-    store.rollups(MonitorId(monitor), Span::Hour, at(-ALL_DAY), at(30 * ALL_DAY)).await.unwrap()
+    store.rollups(MonitorId(monitor), RollupSpan::Hour, at(-ALL_DAY), at(30 * ALL_DAY)).await.unwrap()
 }
 
 async fn days(store: &impl Store, monitor: i64) -> Vec<Rollup> {
-    store.rollups(MonitorId(monitor), Span::Day, at(-ALL_DAY), at(30 * ALL_DAY)).await.unwrap()
+    store.rollups(MonitorId(monitor), RollupSpan::Day, at(-ALL_DAY), at(30 * ALL_DAY)).await.unwrap()
 }
 
 pub async fn hours_and_days_count_by_outcome_and_keep_percentiles(store: &impl Store) {
@@ -61,7 +61,7 @@ fn near(found: Option<[u64; 5]>, want: [u64; 5]) {
     for (found, want) in found.unwrap().into_iter().zip(want) {
         // The rank may fall on either side of the wanted one: a step of the data more.
         let far = found.abs_diff(want) as f64;
-        assert!(far <= want as f64 * (SKETCH_ERROR + 0.025), "{found} {want}");
+        assert!(far <= want as f64 * (SKETCH_RELATIVE_ERROR + 0.025), "{found} {want}");
     }
 }
 

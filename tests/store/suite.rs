@@ -1,10 +1,18 @@
 //! Runs the suite over each store.
 
-use vigie::store::{Alarms, Housekeeping, Ingest, Ledger, Monitors, Outbox, Results, Tokens};
+use vigie::store::{
+    AlertStore, ConfigStore, Housekeeping, Ingest, MonitorStore, Outbox, ResultStore, TokenStore,
+};
 
 /// All that a store does.
-pub trait Store: Ingest + Monitors + Results + Housekeeping + Ledger + Tokens + Alarms + Outbox {}
-impl<T: Ingest + Monitors + Results + Housekeeping + Ledger + Tokens + Alarms + Outbox> Store for T {}
+pub trait Store:
+    Ingest + MonitorStore + ResultStore + Housekeeping + ConfigStore + TokenStore + AlertStore + Outbox
+{
+}
+impl<T: Ingest + MonitorStore + ResultStore + Housekeeping + ConfigStore + TokenStore + AlertStore + Outbox>
+    Store for T
+{
+}
 
 /// Makes a test of each function of the suite, over a new and empty store.
 macro_rules! over_sqlite {

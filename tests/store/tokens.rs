@@ -2,14 +2,14 @@
 
 use serde_json::json;
 use vigie::domain::{RecordKind, Revision, UserId};
-use vigie::store::{Token, TokenKind, Write};
+use vigie::store::{ConfigChange, StoredToken, TokenKind};
 
 use crate::store::ledger::new_record;
 use crate::store::make::at;
 use crate::store::suite::Store;
 
-fn token(number: u8, kind: TokenKind, user: i64, expires: i64) -> Token {
-    Token { hash: [number; 32], kind, user: UserId(user), issued_at: at(0), expires_at: at(expires) }
+fn token(number: u8, kind: TokenKind, user: i64, expires: i64) -> StoredToken {
+    StoredToken { hash: [number; 32], kind, user: UserId(user), issued_at: at(0), expires_at: at(expires) }
 }
 
 pub async fn tokens_are_kept_moved_ended_and_purged(store: &impl Store) {
@@ -17,32 +17,32 @@ pub async fn tokens_are_kept_moved_ended_and_purged(store: &impl Store) {
     let session = token(2, TokenKind::Session, 7, 50);
     let other = token(3, TokenKind::Access, 8, 100);
     for token in [&access, &session, &other] {
-        store.issue(token.clone()).await.unwrap();
+        store.insert(token.clone()).await.unwrap();
     }
     let find = async |number: u8| store.token([number; 32]).await.unwrap();
     assert_eq!(find(1).await, Some(access));
     assert_eq!(find(2).await, Some(session.clone()));
     assert_eq!(find(9).await, None);
     store.extend([2; 32], at(150)).await.unwrap();
-    assert_eq!(find(2).await, Some(Token { expires_at: at(150), ..session }));
-    assert_eq!(store.purge(at(100)).await.unwrap(), 2, "the end itself is over");
+    assert_eq!(find(2).await, Some(StoredToken { expires_at: at(150), ..session }));
+    assert_eq!(store.remove_expired(at(100)).await.unwrap(), 2, "the end itself is over");
     assert_eq!((find(1).await, find(3).await), (None, None));
-    store.end([2; 32]).await.unwrap();
+    store.revoke([2; 32]).await.unwrap();
     assert_eq!(find(2).await, None);
     store.extend([2; 32], at(500)).await.unwrap();
     assert_eq!(find(2).await, None, "an ended session does not come back");
 }
 
 pub async fn tokens_end_with_their_user(store: &impl Store) {
-    let new = Write::CreateRecord(new_record(RecordKind::User, Some("anna"), json!({})));
-    let user = store.write(vec![new], vec![]).await.unwrap()[0];
+    let new = ConfigChange::CreateRecord(new_record(RecordKind::User, Some("anna"), json!({})));
+    let user = store.write_changes(vec![new], vec![]).await.unwrap()[0];
     let left = async |number: u8| store.token([number; 32]).await.unwrap().is_some();
-    store.issue(token(1, TokenKind::Access, user, 100)).await.unwrap();
-    store.issue(token(2, TokenKind::Access, user + 1, 100)).await.unwrap();
-    store.write(vec![Write::EndTokens(UserId(user))], vec![]).await.unwrap();
+    store.insert(token(1, TokenKind::Access, user, 100)).await.unwrap();
+    store.insert(token(2, TokenKind::Access, user + 1, 100)).await.unwrap();
+    store.write_changes(vec![ConfigChange::RevokeTokens(UserId(user))], vec![]).await.unwrap();
     assert!(!left(1).await && left(2).await);
-    store.issue(token(1, TokenKind::Session, user, 100)).await.unwrap();
-    let remove = Write::RemoveRecord { kind: RecordKind::User, id: user, expected: Revision(1) };
-    store.write(vec![remove], vec![]).await.unwrap();
+    store.insert(token(1, TokenKind::Session, user, 100)).await.unwrap();
+    let remove = ConfigChange::RemoveRecord { kind: RecordKind::User, id: user, expected: Revision(1) };
+    store.write_changes(vec![remove], vec![]).await.unwrap();
     assert!(!left(1).await && left(2).await);
 }

@@ -29,8 +29,8 @@ use vigie::service::{
     Resources, TrialParts, Trials, View,
 };
 use vigie::store::{
-    Ledger, MonitorState, NewRecord, SqliteSettings, SqliteStore, Synchronous, Token, TokenKind, Tokens,
-    Write,
+    ConfigChange, ConfigStore, MonitorState, NewRecord, SqliteSettings, SqliteStore, StoredToken,
+    Synchronous, TokenKind, TokenStore,
 };
 use vigie::syntax::source::Node;
 use vigie::vault::Keyring;
@@ -87,7 +87,7 @@ impl App {
         let store = Arc::new(SqliteStore::open(&path, settings).unwrap());
         let clock = Arc::new(FakeClock::at(Timestamp::from_seconds(now)));
         let planner = Arc::new(FakePlanner::new());
-        let ledger: Arc<dyn Ledger> = store.clone();
+        let ledger: Arc<dyn ConfigStore> = store.clone();
         let roster = Arc::new(Roster::default());
         let directory = Arc::new(Directory::new(Arc::clone(&ledger), common()));
         let vault = Arc::new(Keyring::read_or_create(&folder.path().join("vigie.key")).unwrap());
@@ -127,7 +127,7 @@ impl App {
             directory: Arc::clone(&directory),
             clock: Arc::clone(&timer),
         }));
-        let tokens: Arc<dyn Tokens> = store.clone();
+        let tokens: Arc<dyn TokenStore> = store.clone();
         let accounts = Arc::new(Accounts::new(ledger, tokens, Arc::clone(&timer)));
         let view = Arc::new(View::new(store.clone(), Arc::clone(&roster), common().locations));
         let state = ApiState { accounts, monitors, resources, alerting, trials, view, clock: timer };
@@ -145,7 +145,7 @@ impl App {
     /// A further account.
     pub async fn account(&self, name: &str) -> CustomerId {
         let record = self.record(RecordKind::Customer, None, json!({"name": name}), Some(name));
-        CustomerId(self.store.write(vec![record], Vec::new()).await.unwrap()[0])
+        CustomerId(self.store.write_changes(vec![record], Vec::new()).await.unwrap()[0])
     }
 
     /// A user of `role` in account 1, logged in.
@@ -160,17 +160,17 @@ impl App {
         let fields =
             json!({"login": login, "name": "", "role": role.name(), "enabled": true, "locked": false});
         let record = self.record(RecordKind::User, Some(account), fields, Some(&unique));
-        let user = UserId(self.store.write(vec![record], Vec::new()).await.unwrap()[0]);
+        let user = UserId(self.store.write_changes(vec![record], Vec::new()).await.unwrap()[0]);
         let token = format!("test-{}-{}", user, rand());
         let issued_at = self.clock.now();
-        let kept = Token {
+        let kept = StoredToken {
             hash: sha256(&token),
             kind: TokenKind::Access,
             user,
             issued_at,
             expires_at: issued_at + std::time::Duration::from_hours(1),
         };
-        self.store.issue(kept).await.unwrap();
+        self.store.insert(kept).await.unwrap();
         Client { router: self.router.clone(), token: Some(token) }
     }
 
@@ -185,16 +185,16 @@ impl App {
         customer: Option<CustomerId>,
         fields: Value,
         unique: Option<&str>,
-    ) -> Write {
-        Write::CreateRecord(NewRecord {
+    ) -> ConfigChange {
+        ConfigChange::CreateRecord(NewRecord {
             kind,
             customer,
-            assoc: None,
-            unique: unique.map(str::to_owned),
+            parent_id: None,
+            unique_key: unique.map(str::to_owned),
             created_at: self.clock.now(),
             created_by: "test".to_owned(),
             fields: fields.as_object().unwrap().clone(),
-            private: None,
+            sealed: None,
         })
     }
 }

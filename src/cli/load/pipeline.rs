@@ -22,7 +22,7 @@ use crate::schema::accept::create;
 use crate::schema::intake::Form;
 use crate::schema::validation_context::Surroundings;
 use crate::settings::Settings;
-use crate::store::{Answer, Commit, Ingest, SqliteSettings, SqliteStore};
+use crate::store::{Commit, Ingest, SqliteSettings, SqliteStore, StoreFuture};
 use crate::syntax::source::Node;
 use crate::telemetry::Metrics;
 use crate::{agent, probe};
@@ -43,7 +43,7 @@ struct Counting {
 }
 
 impl Ingest for Counting {
-    fn commit(&self, commit: Commit) -> Answer<'_, ()> {
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
         let results = commit.results.len() as u64;
         Box::pin(async move {
             self.store.commit(commit).await?;

@@ -2,7 +2,7 @@
 
 use super::engine::Lookout;
 use super::turn::After;
-use crate::store::Write;
+use crate::store::ConfigChange;
 
 impl Lookout {
     /// Asks, traces, reports, and wakes the delivery.
@@ -23,13 +23,13 @@ impl Lookout {
         let parts = self.parts.clone();
         tokio::spawn(async move {
             for check in hasten {
-                if let Err(error) = parts.outbox.hasten(check, parts.clock.now()).await {
+                if let Err(error) = parts.outbox.release_for_check(check, parts.clock.now()).await {
                     tracing::warn!(check_id = %check, error = %error, "its messages wait a few seconds more");
                 }
             }
-            let events: Vec<_> = events.into_iter().map(Write::CreateRecord).collect();
+            let events: Vec<_> = events.into_iter().map(ConfigChange::CreateRecord).collect();
             if !events.is_empty()
-                && let Err(error) = parts.ledger.write(events, Vec::new()).await
+                && let Err(error) = parts.ledger.write_changes(events, Vec::new()).await
             {
                 tracing::warn!(error = %error, "that a location is away, or back, is in no event");
             }

@@ -47,11 +47,11 @@ pub(super) fn event(
     NewRecord {
         kind: RecordKind::Event,
         customer: Some(customer),
-        assoc: None,
-        unique: None,
+        parent_id: None,
+        unique_key: None,
         created_at: at,
         created_by: "vigie".to_owned(),
         fields: object_of(fields),
-        private: None,
+        sealed: None,
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::domain::{CheckResult, LocationId, MonitorId, Outcome};
 use crate::evaluate::page::KnownObjects;
-use crate::store::{Page, ResultFilter, Results, StoreError};
+use crate::store::{Page, ResultFilter, ResultStore, StoreError};
 
 use super::hear::seen_page;
 use super::watched::{Seen, Watched};
@@ -29,7 +29,7 @@ fn told<T>(monitor: MonitorId, read: Result<T, StoreError>) -> Option<T> {
 
 /// The last good page; `None` when there is none, or it cannot be read.
 pub(super) async fn last_page(
-    results: &dyn Results,
+    results: &dyn ResultStore,
     monitor: MonitorId,
     location: LocationId,
 ) -> Option<Seen> {
@@ -45,11 +45,11 @@ pub(super) async fn last_page(
 
 /// The objects of the last page that was kept; `None` when there is none, or it cannot be read.
 pub(super) async fn last_objects(
-    results: &dyn Results,
+    results: &dyn ResultStore,
     monitor: MonitorId,
     location: LocationId,
 ) -> Option<KnownObjects> {
-    let states = told(monitor, results.states_of(vec![monitor]).await)?;
+    let states = told(monitor, results.states_for(vec![monitor]).await)?;
     let state = states.iter().find(|state| state.location_id == location)?;
     // The run that was planned last before it began: the one that it was.
     let thru = state.full_page_at? + Duration::from_micros(1);

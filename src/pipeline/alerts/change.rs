@@ -22,7 +22,7 @@ impl Lookout {
         // The first change has all monitors: what is left of the start belongs to none.
         if let Some(start) = self.start.take() {
             let (monitors, episodes) = start.rest();
-            turn.alarm.watches.extend(monitors.into_iter().map(|monitor| (monitor, None)));
+            turn.alarm.alert_states.extend(monitors.into_iter().map(|monitor| (monitor, None)));
             let now = turn.now;
             turn.alarm.episodes.extend(episodes.into_iter().map(|kept| records::ended(kept, now)));
         }
@@ -64,7 +64,7 @@ impl Lookout {
             }
         }
         if watched.kept {
-            turn.alarm.watches.push((id, None));
+            turn.alarm.alert_states.push((id, None));
         }
         self.healths.write().remove(&id);
     }

@@ -6,13 +6,13 @@ use crate::alerting::EpisodeChange;
 use crate::catalog::object::object_of;
 use crate::domain::{CheckId, CheckOf, CheckResult, LocationId, MissedReason, MissedRuns, Timestamp};
 use crate::schema::Monitor;
-use crate::store::KeptEpisode;
+use crate::store::StoredEpisode;
 
 /// `change` of an outage of `monitor`, as it is kept.
-pub(super) fn episode(monitor: &Monitor, change: &EpisodeChange) -> KeptEpisode {
+pub(super) fn episode(monitor: &Monitor, change: &EpisodeChange) -> StoredEpisode {
     // Writes without fail: string keys, no foreign maps.
     let body = serde_json::to_value(change).unwrap_or_default();
-    KeptEpisode {
+    StoredEpisode {
         id: change.id,
         customer: monitor.customer,
         monitor_id: monitor.id,
@@ -26,7 +26,7 @@ pub(super) fn episode(monitor: &Monitor, change: &EpisodeChange) -> KeptEpisode 
 }
 
 /// `kept`, ended at `at` without a good run: its monitor is gone, or what was remembered of it.
-pub(super) fn ended(mut kept: KeptEpisode, at: Timestamp) -> KeptEpisode {
+pub(super) fn ended(mut kept: StoredEpisode, at: Timestamp) -> StoredEpisode {
     let end = crate::alerting::EpisodeEnd { at, recovered: false };
     kept.ended_at = Some(at);
     kept.body.insert("end".to_owned(), serde_json::to_value(end).unwrap_or_default());

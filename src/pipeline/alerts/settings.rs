@@ -7,19 +7,19 @@ use crate::catalog::Directory;
 use crate::clock::Clock;
 use crate::pipeline::planner::Planner;
 use crate::pipeline::wakeup::Bell;
-use crate::store::{Alarms, Ledger, Outbox, Results};
+use crate::store::{AlertStore, ConfigStore, Outbox, ResultStore};
 
 /// What watching works with.
 #[derive(Clone)]
 pub struct LookoutParts {
     /// Keeps watches and outages.
-    pub alarms: Arc<dyn Alarms>,
+    pub alarms: Arc<dyn AlertStore>,
     /// Keeps messages.
     pub outbox: Arc<dyn Outbox>,
     /// Finds results that messages tell of.
-    pub results: Arc<dyn Results>,
+    pub results: Arc<dyn ResultStore>,
     /// Takes events.
-    pub ledger: Arc<dyn Ledger>,
+    pub ledger: Arc<dyn ConfigStore>,
     /// Knows the accounts.
     pub directory: Arc<Directory>,
     /// Checks from another location, and traces.

@@ -7,20 +7,20 @@ use super::watched::Watched;
 use crate::alerting::{Heard, Watch};
 use crate::domain::MonitorId;
 use crate::schema::Monitor;
-use crate::store::{EpisodeFilter, KeptEpisode, MonitorState, Page, StoreError};
+use crate::store::{EpisodeFilter, MonitorState, Page, StoreError, StoredEpisode};
 
 /// What was kept, until its monitors come.
 pub(super) struct Start {
     watches: HashMap<MonitorId, Watch>,
     states: HashMap<MonitorId, Vec<MonitorState>>,
     /// Outages that are open in the store.
-    open: HashMap<MonitorId, Vec<KeptEpisode>>,
+    open: HashMap<MonitorId, Vec<StoredEpisode>>,
 }
 
 impl Start {
     pub(super) async fn read(parts: &LookoutParts) -> Result<Self, StoreError> {
         let mut watches = HashMap::new();
-        for (monitor, body) in parts.alarms.watches().await? {
+        for (monitor, body) in parts.alarms.alert_states().await? {
             // Begun anew, it would forget an open outage and who waits for its end.
             let watch = serde_json::from_str(&body).map_err(|error| StoreError::Undecodable {
                 table: "watches",
@@ -35,7 +35,7 @@ impl Start {
             states.entry(state.monitor_id).or_default().push(state);
         }
         let filter = EpisodeFilter { open: Some(true), ..EpisodeFilter::default() };
-        let mut open: HashMap<MonitorId, Vec<KeptEpisode>> = HashMap::new();
+        let mut open: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
         let kept = parts.alarms.episodes(filter, Page { limit: u32::MAX, offset: 0 }).await?;
         let left_out = kept.count.saturating_sub(kept.rows.len() as u64);
         if left_out > 0 {
@@ -53,7 +53,7 @@ impl Start {
     }
 
     /// `monitor` with what is remembered of it, and outages that this knows nothing of and that are over therefore.
-    pub(super) fn take(&mut self, monitor: Monitor) -> (Watched, Vec<KeptEpisode>) {
+    pub(super) fn take(&mut self, monitor: Monitor) -> (Watched, Vec<StoredEpisode>) {
         let (id, mut watched) = (monitor.id, Watched::new(monitor));
         let states = self.states.remove(&id).unwrap_or_default();
         match self.watches.remove(&id) {
@@ -74,7 +74,7 @@ impl Start {
     }
 
     /// What is left when all monitors came: theirs are gone.
-    pub(super) fn rest(self) -> (Vec<MonitorId>, Vec<KeptEpisode>) {
+    pub(super) fn rest(self) -> (Vec<MonitorId>, Vec<StoredEpisode>) {
         (self.watches.into_keys().collect(), self.open.into_values().flatten().collect())
     }
 }

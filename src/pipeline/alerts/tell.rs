@@ -106,7 +106,7 @@ impl Lookout {
         if places.is_empty() {
             return HashMap::new();
         }
-        match Arc::clone(&self.parts.results).results_behind(places).await {
+        match Arc::clone(&self.parts.results).latest_results(places).await {
             Ok(found) => found.into_iter().flatten().map(|result| (result.check_id, result)).collect(),
             Err(error) => {
                 tracing::warn!(error = %error, "messages go out without what the store has of their results");

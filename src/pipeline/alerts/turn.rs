@@ -13,7 +13,7 @@ use crate::alerting::{Effect, News};
 use crate::domain::{
     CheckId, CheckResult, LocationId, MonitorId, NoticeKind, RecipientId, Status, Timestamp, Verification,
 };
-use crate::store::{Alarm, Evidence, NewRecord, VerifiedCheck};
+use crate::store::{AlertChanges, Evidence, NewRecord, VerifiedCheck};
 
 /// How long a traceroute waits at most for the alert that waited for it: both are made due together.
 const BEHIND: Duration = Duration::from_millis(500);
@@ -22,7 +22,7 @@ const BEHIND: Duration = Duration::from_millis(500);
 #[derive(Default)]
 pub(in crate::pipeline) struct Step {
     /// What is kept with the results of the turn.
-    pub(in crate::pipeline) alarm: Alarm,
+    pub(in crate::pipeline) alarm: AlertChanges,
     /// Runs that were missed because a location was away; to be kept with the results.
     pub(in crate::pipeline) missed: Vec<CheckResult>,
     /// What begins once all is kept.
@@ -57,7 +57,7 @@ pub(super) struct Turn {
     pub(super) asks: Vec<Ask>,
     pub(super) hasten: Vec<CheckId>,
     pub(super) events: Vec<NewRecord>,
-    pub(super) alarm: Alarm,
+    pub(super) alarm: AlertChanges,
     pub(super) missed: Vec<CheckResult>,
 }
 
@@ -231,7 +231,7 @@ impl Lookout {
             }
             Effect::Verified { planned_at, location, answer } => {
                 turn.alarm
-                    .verified
+                    .verifications
                     .push(VerifiedCheck { result: key_of(monitor, planned_at, location), answer });
             }
             Effect::Away { planned_at, locations } => {
@@ -313,7 +313,7 @@ impl Lookout {
                 if watched.watch.is_idle() { None } else { serde_json::to_string(&watched.watch).ok() };
             if body.is_some() || watched.kept {
                 watched.kept = body.is_some();
-                turn.alarm.watches.push((monitor, body));
+                turn.alarm.alert_states.push((monitor, body));
             }
         }
     }

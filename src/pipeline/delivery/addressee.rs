@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::catalog::{Directory, recipient_password};
 use crate::domain::{CustomerId, Notification, Recipient, Record, RecordKind};
 use crate::notify::{Secret, Template};
-use crate::store::{Answer, Ledger, StoreError};
+use crate::store::{ConfigStore, StoreError, StoreFuture};
 use crate::vault::Keyring;
 
 use super::template::template;
@@ -25,7 +25,7 @@ pub struct Addressee {
 /// Knows recipients.
 pub trait AddressBook: Send + Sync + 'static {
     /// Who `message` goes to; `None` when the recipient was removed.
-    fn find<'a>(&'a self, message: &'a Notification) -> Answer<'a, Option<Addressee>>;
+    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Addressee>>;
 }
 
 /// The recipients of all accounts.
@@ -33,13 +33,13 @@ pub struct Addresses {
     /// Who there is.
     pub directory: Arc<Directory>,
     /// Their secrets, and templates.
-    pub ledger: Arc<dyn Ledger>,
+    pub ledger: Arc<dyn ConfigStore>,
     /// Opens secrets.
     pub vault: Arc<Keyring>,
 }
 
 impl AddressBook for Addresses {
-    fn find<'a>(&'a self, message: &'a Notification) -> Answer<'a, Option<Addressee>> {
+    fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Addressee>> {
         Box::pin(async move {
             let (new, customer) = (&message.new, message.new.notice.customer);
             let facts = self.directory.facts(customer).await?;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::domain::{Capture, CheckId, Method, Recipient};
-use crate::store::Results;
+use crate::store::ResultStore;
 
 /// Bytes of all files of one message.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
@@ -13,7 +13,7 @@ const TRACEROUTE: &str = "traceroute.txt";
 
 /// The files of `check` that go to `recipient`. What cannot be read is left out: the message matters more.
 pub(super) async fn of(
-    results: Option<&Arc<dyn Results>>,
+    results: Option<&Arc<dyn ResultStore>>,
     check: Option<CheckId>,
     recipient: &Recipient,
 ) -> Vec<Capture> {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::domain::{Notification, Recipient, RecordKind, Timestamp};
-use crate::store::{NewRecord, Write};
+use crate::store::{ConfigChange, NewRecord};
 
 /// Type of the event, for filters.
 const EVENT: &str = "notification_given_up";
@@ -11,7 +11,12 @@ const EVENT: &str = "notification_given_up";
 const REPORTER: &str = "vigie";
 
 /// The event that tells of `message`, which was given up because of `error`.
-pub(super) fn given_up(message: &Notification, recipient: &Recipient, error: &str, now: Timestamp) -> Write {
+pub(super) fn given_up(
+    message: &Notification,
+    recipient: &Recipient,
+    error: &str,
+    now: Timestamp,
+) -> ConfigChange {
     let notice = &message.new.notice;
     let about = match notice.monitor_name.as_str() {
         "" => String::new(),
@@ -28,14 +33,14 @@ pub(super) fn given_up(message: &Notification, recipient: &Recipient, error: &st
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
-    Write::CreateRecord(NewRecord {
+    ConfigChange::CreateRecord(NewRecord {
         kind: RecordKind::Event,
         customer: Some(notice.customer),
-        assoc: None,
-        unique: None,
+        parent_id: None,
+        unique_key: None,
         created_at: now,
         created_by: REPORTER.to_owned(),
         fields,
-        private: None,
+        sealed: None,
     })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::addressee::AddressBook;
 use crate::clock::Clock;
 use crate::notify::{Composer, Courier};
-use crate::store::{Ledger, Outbox, Results};
+use crate::store::{ConfigStore, Outbox, ResultStore};
 use crate::telemetry::Metrics;
 
 /// How messages are delivered.
@@ -51,9 +51,9 @@ pub struct DeliveryParts {
     /// Hands messages over.
     pub courier: Arc<dyn Courier>,
     /// Where screenshots and answers of targets are kept; without it nothing is attached.
-    pub results: Option<Arc<dyn Results>>,
+    pub results: Option<Arc<dyn ResultStore>>,
     /// Where messages that were given up are reported as events; without it only the log says so.
-    pub ledger: Option<Arc<dyn Ledger>>,
+    pub ledger: Option<Arc<dyn ConfigStore>>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Counts.

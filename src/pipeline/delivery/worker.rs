@@ -18,7 +18,7 @@ use super::{digest, evidence, report};
 use crate::domain::{NoticeKind, Notification, Recipient, RecipientId, Timestamp};
 use crate::notify::{Message, SendError};
 use crate::pipeline::wakeup::Bell;
-use crate::store::{Delivery, StoreError};
+use crate::store::{DeliveryOutcome, StoreError};
 
 /// Messages that are looked at in one round, beside one of each lane that waits.
 const ROUND: usize = 256;
@@ -50,7 +50,7 @@ pub(super) struct Worker {
     lanes: Lanes,
     going: JoinSet<Back>,
     /// How messages ended, as far as the store does not know it yet.
-    ended: Vec<(i64, Delivery)>,
+    ended: Vec<(i64, DeliveryOutcome)>,
     /// Lanes that are free once it does.
     freed: Vec<RecipientId>,
     /// The store is in trouble, and that was told.
@@ -72,7 +72,7 @@ impl Worker {
     }
 
     pub(super) async fn run(mut self, mut end: watch::Receiver<Option<Duration>>) {
-        if let Ok(holding) = self.parts.outbox.holding().await {
+        if let Ok(holding) = self.parts.outbox.recipients_with_held().await {
             let now = self.parts.clock.now();
             for recipient in holding {
                 self.lanes.of(recipient).digest_at = Some(now);
@@ -181,7 +181,7 @@ impl Worker {
     /// Keeps how messages ended; their lanes are free then.
     async fn settle(&mut self) -> Result<(), StoreError> {
         if !self.ended.is_empty() {
-            self.parts.outbox.note(self.ended.clone(), self.parts.clock.now()).await?;
+            self.parts.outbox.record_outcomes(self.ended.clone(), self.parts.clock.now()).await?;
             self.ended.clear();
         }
         for recipient in self.freed.drain(..) {
@@ -198,7 +198,7 @@ impl Worker {
         let most = HOLD.saturating_mul(u32::try_from(over.len()).unwrap_or(u32::MAX)).max(DIGEST);
         let due = self.parts.outbox.due(now, most, HOLD).await?;
         let held = due.iter().filter(|message| over.contains(&message.new.recipient) && !is_digest(message));
-        let held: Vec<_> = held.map(|message| (message.id, Delivery::Held)).collect();
+        let held: Vec<_> = held.map(|message| (message.id, DeliveryOutcome::Held)).collect();
         self.parts.metrics.notifications("held", held.len());
         self.ended.extend(held);
         Ok(true)
@@ -209,7 +209,7 @@ impl Worker {
         for recipient in self.lanes.digests(now) {
             let held = self.parts.outbox.held(recipient, DIGEST).await?;
             if let Some(new) = digest::of(&held, now) {
-                self.parts.outbox.post(vec![new]).await?;
+                self.parts.outbox.enqueue(vec![new]).await?;
             }
             self.lanes.of(recipient).digest_at = None;
         }
@@ -224,7 +224,7 @@ impl Worker {
     ) -> Result<Option<Addressee>, StoreError> {
         let found = self.parts.addresses.find(message).await?;
         if found.is_none() {
-            let dead = Delivery::Dead { error: "the recipient was removed".to_owned() };
+            let dead = DeliveryOutcome::Dead { error: "the recipient was removed".to_owned() };
             self.ended.push((message.id, dead.clone()));
             self.after_digest(message, dead, now).await;
         }
@@ -265,9 +265,9 @@ impl Worker {
         match outcome {
             Ok(()) => {
                 lane.took(now, is_digest(&message));
-                self.ended.push((message.id, Delivery::Sent));
+                self.ended.push((message.id, DeliveryOutcome::Sent));
                 self.parts.metrics.notifications("sent", 1);
-                self.after_digest(&message, Delivery::Digested(message.id), now).await;
+                self.after_digest(&message, DeliveryOutcome::Digested(message.id), now).await;
             }
             Err(error) if error.passing => {
                 let next_at = lane.failed(now, &message.new.key, attempts, error.not_before, &self.settings);
@@ -283,7 +283,7 @@ impl Worker {
                     let words = format!("given up after {hours} h and {attempts} tries: {}", error.detail);
                     self.give_up(&message, &recipient, words, now).await;
                 } else {
-                    self.ended.push((message.id, Delivery::Failed { error: error.detail, next_at }));
+                    self.ended.push((message.id, DeliveryOutcome::Failed { error: error.detail, next_at }));
                 }
             }
             Err(error) => {
@@ -312,17 +312,17 @@ impl Worker {
         if let Some(ledger) = self.parts.ledger.as_ref().filter(|_| !told) {
             lane.reported_at = Some(now);
             let event = report::given_up(message, recipient, &error, now);
-            if let Err(error) = ledger.write(vec![event], Vec::new()).await {
+            if let Err(error) = ledger.write_changes(vec![event], Vec::new()).await {
                 tracing::warn!(error = %error, "a given up message is not reported as an event");
             }
         }
-        let dead = Delivery::Dead { error };
+        let dead = DeliveryOutcome::Dead { error };
         self.ended.push((message.id, dead.clone()));
         self.after_digest(message, dead, now).await;
     }
 
     /// What a digest stood for ends with it.
-    async fn after_digest(&mut self, message: &Notification, end: Delivery, now: Timestamp) {
+    async fn after_digest(&mut self, message: &Notification, end: DeliveryOutcome, now: Timestamp) {
         let Some(last) = digest::last_of(&message.new.notice).filter(|_| is_digest(message)) else { return };
         let recipient = message.new.recipient;
         match self.parts.outbox.held(recipient, DIGEST).await {

@@ -15,7 +15,10 @@ use crate::domain::{
 };
 use crate::pipeline::wakeup::Bell;
 use crate::schema::Monitor;
-use crate::store::{KeptRaised, Ledger, Page, PerformanceStates, RecordFilter, Results, Span, StoreError};
+use crate::store::{
+    ConfigStore, Page, PerformanceAlertStore, RecordFilter, ResultStore, RollupSpan, StoreError,
+    StoredPerformanceAlert,
+};
 
 use super::notice::{Told, notice};
 use super::rule::rule;
@@ -28,11 +31,11 @@ const HOUR: i64 = 3_600_000_000;
 #[derive(Clone)]
 pub struct PerformanceParts {
     /// Where the rules are.
-    pub ledger: Arc<dyn Ledger>,
+    pub ledger: Arc<dyn ConfigStore>,
     /// Where the checks are.
-    pub results: Arc<dyn Results>,
+    pub results: Arc<dyn ResultStore>,
     /// Where it is kept what is raised.
-    pub states: Arc<dyn PerformanceStates>,
+    pub states: Arc<dyn PerformanceAlertStore>,
     /// The monitors.
     pub roster: Arc<Roster>,
     /// Who is told.
@@ -66,7 +69,7 @@ impl Performance {
     /// As the store's.
     pub async fn new(parts: PerformanceParts) -> Result<Self, StoreError> {
         let mut raised = BTreeMap::new();
-        for kept in parts.states.raised().await? {
+        for kept in parts.states.active().await? {
             // Left out, it would be raised and told a second time.
             let alert: RaisedAlert =
                 serde_json::from_str(&kept.body).map_err(|error| StoreError::Undecodable {
@@ -193,7 +196,7 @@ impl Performance {
         }
         let thru = now - rule.window;
         let from = thru - Duration::from_hours(24 * u64::from(days));
-        let rollups = self.parts.results.rollups(rule.monitor, Span::Hour, from, thru).await?;
+        let rollups = self.parts.results.rollups(rule.monitor, RollupSpan::Hour, from, thru).await?;
         let mut means: BTreeMap<LocationId, Mean> = BTreeMap::new();
         for rollup in rollups {
             let location = rollup.location_id;
@@ -216,7 +219,7 @@ impl Performance {
         if made.raised.is_empty() && made.over.is_empty() {
             return Ok(());
         }
-        let kept = |((alert, location), raised): &((i64, LocationId), RaisedAlert)| KeptRaised {
+        let kept = |((alert, location), raised): &((i64, LocationId), RaisedAlert)| StoredPerformanceAlert {
             alert: *alert,
             location: *location,
             // Numbers and times: writes without fail.
@@ -224,7 +227,7 @@ impl Performance {
         };
         let rows = made.raised.iter().map(kept).collect();
         let messages = !made.notifications.is_empty();
-        self.parts.states.keep_raised(rows, made.over.clone(), made.notifications).await?;
+        self.parts.states.commit_changes(rows, made.over.clone(), made.notifications).await?;
         let mut changed: Vec<i64> = made.over.iter().map(|(alert, _)| *alert).collect();
         changed.extend(made.raised.iter().map(|((alert, _), _)| *alert));
         for place in &made.over {

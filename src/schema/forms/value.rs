@@ -26,7 +26,7 @@ pub(super) fn field_schema(field: &Field, role: Role) -> Value {
         about.push_str(match role {
             Role::Answer => ". Masked",
             Role::Create => ". Kept sealed",
-            Role::Patch => ". Kept sealed; `********` leaves it as it is",
+            Role::Patch => ". Kept sealed; `********` leaves it is",
         });
     }
     if field.extension {

@@ -10,13 +10,13 @@ use super::throttle::Throttle;
 use crate::clock::Clock;
 use crate::domain::{CustomerId, Role, Timestamp, UserId};
 use crate::service::caller::{Caller, Via};
-use crate::store::{Ledger, Tokens};
+use crate::store::{ConfigStore, TokenStore};
 use crate::sync::{Mutex, RwLock};
 
 /// Accounts, users and what they are logged in with.
 pub struct Accounts {
-    pub(super) ledger: Arc<dyn Ledger>,
-    pub(super) tokens: Arc<dyn Tokens>,
+    pub(super) ledger: Arc<dyn ConfigStore>,
+    pub(super) tokens: Arc<dyn TokenStore>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) throttle: Throttle,
     pub(super) failed: Mutex<FailedLogins>,
@@ -29,7 +29,7 @@ pub struct Accounts {
 impl Accounts {
     /// Over what is kept.
     #[must_use]
-    pub fn new(ledger: Arc<dyn Ledger>, tokens: Arc<dyn Tokens>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(ledger: Arc<dyn ConfigStore>, tokens: Arc<dyn TokenStore>, clock: Arc<dyn Clock>) -> Self {
         Self {
             ledger,
             tokens,

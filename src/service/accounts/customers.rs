@@ -7,7 +7,7 @@ use crate::catalog::stored::listed;
 use crate::domain::{CustomerId, Record, RecordKind, UserId};
 use crate::schema::typed::record::CustomerSettings;
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{AuditObject, NewRecord, Page, RecordFilter, StoreError, Write};
+use crate::store::{AuditObject, ConfigChange, NewRecord, Page, RecordFilter, StoreError};
 use crate::syntax::source::Place;
 use crate::syntax::{FieldFault, Rule};
 
@@ -32,16 +32,16 @@ impl Accounts {
         let record = NewRecord {
             kind: RecordKind::Customer,
             customer: None,
-            assoc: None,
-            unique: Some(name.to_lowercase()),
+            parent_id: None,
+            unique_key: Some(name.to_lowercase()),
             created_at: now,
             created_by: caller.login.to_string(),
             fields: fields.clone(),
-            private: None,
+            sealed: None,
         };
         let mut entry = caller.entry(now, "create", "customer", AuditObject::Created(0), name);
         entry.after = fields;
-        let made = self.ledger.write(vec![Write::CreateRecord(record)], vec![entry]).await;
+        let made = self.ledger.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await;
         match made {
             Ok(ids) => ids.first().map(|id| CustomerId(*id)).ok_or(Refusal::NotFound),
             Err(StoreError::Taken(_)) => Err(taken(name)),

@@ -12,7 +12,7 @@ use super::tokens::{ACCESS_SECONDS, SESSION_SECONDS};
 use super::users::{as_caller, is_open, login_key};
 use crate::domain::{CustomerId, Record, RecordKind, Role, UserId};
 use crate::service::caller::{Caller, Refusal, Via};
-use crate::store::{AuditEntry, AuditObject, TokenKind};
+use crate::store::{AuditObject, NewAuditEntry, TokenKind};
 
 impl Accounts {
     /// Version 3 login. Throttled per login and per address, without locking the owner out.
@@ -60,7 +60,7 @@ impl Accounts {
 
     /// The user with this login, if any, and whether the password is right. Takes as long without a user.
     async fn compare(&self, key: String, password: &str) -> Result<(Option<Record>, bool), Refusal> {
-        let user = self.ledger.record_by(RecordKind::User, key).await?;
+        let user = self.ledger.record_by_unique(RecordKind::User, key).await?;
         let right = is_right(password, user.as_ref().and_then(|user| user.private.as_deref())).await?;
         Ok((user, right))
     }
@@ -68,11 +68,11 @@ impl Accounts {
     /// Notes that `caller` logged in or out.
     pub(super) async fn note(&self, caller: &Caller, action: &'static str) -> Result<(), Refusal> {
         let entry = self.entry(caller, action);
-        self.ledger.write(Vec::new(), vec![entry]).await?;
+        self.ledger.write_changes(Vec::new(), vec![entry]).await?;
         Ok(())
     }
 
-    fn entry(&self, caller: &Caller, action: &'static str) -> AuditEntry {
+    fn entry(&self, caller: &Caller, action: &'static str) -> NewAuditEntry {
         let object = match caller.user {
             UserId(0) => AuditObject::None,
             UserId(id) => AuditObject::Id(id),
@@ -105,7 +105,7 @@ impl Accounts {
         if left_out > 0 {
             entry.after.insert("left_out_before".to_owned(), Value::from(left_out));
         }
-        if let Err(error) = self.ledger.write(Vec::new(), vec![entry]).await {
+        if let Err(error) = self.ledger.write_changes(Vec::new(), vec![entry]).await {
             tracing::warn!(error_kind = error.kind(), "a failed login could not be noted: {error}");
         }
     }

@@ -16,7 +16,7 @@ use crate::domain::{CustomerId, Record, RecordKind, Timestamp, UserId};
 use crate::pipeline::ExpiredTokens;
 use crate::schema::typed::record::UserSettings;
 use crate::service::caller::{Caller, Refusal, Via};
-use crate::store::{Answer, StoreError, Token, TokenKind};
+use crate::store::{StoreError, StoreFuture, StoredToken, TokenKind};
 
 /// Life of an access token (behaviour.md 1 "Token").
 pub(super) const ACCESS_SECONDS: u64 = 3_600;
@@ -32,7 +32,7 @@ const LONGEST: usize = 128;
 const FOR_ACCOUNT: char = '~';
 
 impl ExpiredTokens for Accounts {
-    fn purge_tokens(&self) -> Answer<'_, u64> {
+    fn purge_tokens(&self) -> StoreFuture<'_, u64> {
         Box::pin(self.purge())
     }
 }
@@ -74,7 +74,7 @@ impl Accounts {
         if caller.user == UserId(0) {
             return Ok(());
         }
-        self.tokens.end(hash(token)).await?;
+        self.tokens.revoke(hash(token)).await?;
         self.note(caller, "logout").await
     }
 
@@ -94,7 +94,7 @@ impl Accounts {
         for (hash, ends) in moved.into_iter().filter(|(_, ends)| *ends > now) {
             self.tokens.extend(hash, ends).await?;
         }
-        self.tokens.purge(now).await
+        self.tokens.remove_expired(now).await
     }
 
     /// Gives `user`, whose password was right, a token that lives for `seconds`.
@@ -106,18 +106,18 @@ impl Accounts {
     ) -> Result<String, Refusal> {
         let (token, issued_at) = (new_token(), self.clock.now());
         let (hash, expires_at) = (hash(&token), issued_at + Duration::from_secs(seconds));
-        self.tokens.issue(Token { hash, kind, user: UserId(user.id), issued_at, expires_at }).await?;
+        self.tokens.insert(StoredToken { hash, kind, user: UserId(user.id), issued_at, expires_at }).await?;
         // A new password ends all tokens: one that was given for the old password in the meantime too.
         let now = self.ledger.record(RecordKind::User, user.id).await?;
         if now.is_none_or(|now| now.private != user.private) {
-            self.tokens.end(hash).await?;
+            self.tokens.revoke(hash).await?;
             return Err(Refusal::WrongLogin);
         }
         Ok(token.to_string())
     }
 
     /// The token and the user that it belongs to, whether both may still in or not.
-    async fn held(&self, kind: TokenKind, token: &str) -> Result<Option<(Token, Record)>, Refusal> {
+    async fn held(&self, kind: TokenKind, token: &str) -> Result<Option<(StoredToken, Record)>, Refusal> {
         if token.len() > LONGEST {
             return Ok(None);
         }
@@ -146,7 +146,7 @@ impl Accounts {
     }
 
     /// Moves the end of a session; on disk at most once a minute, in between in memory.
-    async fn move_end(&self, token: &Token, ends: Timestamp) -> Result<(), Refusal> {
+    async fn move_end(&self, token: &StoredToken, ends: Timestamp) -> Result<(), Refusal> {
         {
             let mut moved = self.moved.lock();
             let room = moved.len() < UNWRITTEN || moved.contains_key(&token.hash);

@@ -11,7 +11,7 @@ use crate::catalog::stored::{listed, settings};
 use crate::domain::{CustomerId, Record, RecordKind, Revision, Right, Role, UserId};
 use crate::schema::typed::record::{UserSettings, read_fields};
 use crate::service::caller::{Caller, Refusal, Via};
-use crate::store::{AuditObject, Ledger, NewRecord, Page, RecordFilter, StoreError, Write};
+use crate::store::{AuditObject, ConfigChange, ConfigStore, NewRecord, Page, RecordFilter, StoreError};
 use crate::syntax::MASK;
 
 const ALL: Page = Page { limit: u32::MAX, offset: 0 };
@@ -37,7 +37,7 @@ pub struct UserPermit {
 /// with 403 what needs an ADMIN (behaviour.md 1 "Roles"), and with 409 what would leave
 /// the account without an ADMIN who can log in.
 pub async fn permit_user_change(
-    ledger: &dyn Ledger,
+    ledger: &dyn ConfigStore,
     caller: &Caller,
     before: Option<&Record>,
     after: Option<&Map<String, Value>>,
@@ -81,7 +81,7 @@ fn read(fields: &Map<String, Value>) -> Result<UserSettings<'_>, Refusal> {
     read_fields(fields).map_err(Refusal::from)
 }
 
-async fn other_admin(ledger: &dyn Ledger, user: &Record) -> Result<bool, StoreError> {
+async fn other_admin(ledger: &dyn ConfigStore, user: &Record) -> Result<bool, StoreError> {
     let users = ledger.records(RecordFilter::of(RecordKind::User).within(user.customer), ALL).await?.rows;
     Ok(users
         .iter()
@@ -146,14 +146,14 @@ impl Accounts {
         let record = NewRecord {
             kind: RecordKind::User,
             customer: Some(customer),
-            assoc: None,
-            unique: Some(login_key(login)),
+            parent_id: None,
+            unique_key: Some(login_key(login)),
             created_at: now,
             created_by: caller.login.to_string(),
             fields,
-            private,
+            sealed: private,
         };
-        match self.ledger.write(vec![Write::CreateRecord(record)], vec![entry]).await {
+        match self.ledger.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await {
             Ok(ids) => ids.first().map(|id| UserId(*id)).ok_or(Refusal::NotFound),
             Err(StoreError::Taken(_)) => Err(Refusal::Conflict(format!("The login `{login}` is taken"))),
             Err(error) => Err(error.into()),
@@ -206,15 +206,15 @@ impl Accounts {
         let login = settings::<UserSettings<'_>>(&after)?.login;
         let mut entry = caller.entry(now, "change", "user", AuditObject::Id(after.id), login);
         (entry.customer, entry.before, entry.after) = (after.customer, shown.0, shown.1);
-        let ends = Write::EndTokens(UserId(after.id));
-        let put = Write::PutRecord { record: Box::new(after), expected };
-        self.ledger.write(vec![put, ends], vec![entry]).await?;
+        let ends = ConfigChange::RevokeTokens(UserId(after.id));
+        let put = ConfigChange::UpdateRecord { record: Box::new(after), expected };
+        self.ledger.write_changes(vec![put, ends], vec![entry]).await?;
         Ok(())
     }
 
     /// The user with this login, of the caller's account; the host sees all accounts.
     async fn user(&self, caller: &Caller, login: &str) -> Result<Record, Refusal> {
-        let user = self.ledger.record_by(RecordKind::User, login_key(login)).await?;
+        let user = self.ledger.record_by_unique(RecordKind::User, login_key(login)).await?;
         user.filter(|user| caller.user == UserId(0) || user.customer == caller.customer)
             .ok_or(Refusal::NotFound)
     }

@@ -8,17 +8,17 @@ use crate::clock::Clock;
 use crate::domain::MonitorId;
 use crate::schema::Monitor;
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{Alarms, AuditObject, Ledger, Outbox};
+use crate::store::{AlertStore, AuditObject, ConfigStore, Outbox};
 
 /// What the use cases work with.
 #[derive(Clone)]
 pub struct AlertingParts {
     /// Outages.
-    pub alarms: Arc<dyn Alarms>,
+    pub alarms: Arc<dyn AlertStore>,
     /// Messages.
     pub outbox: Arc<dyn Outbox>,
     /// Keeps who did what.
-    pub ledger: Arc<dyn Ledger>,
+    pub ledger: Arc<dyn ConfigStore>,
     /// Decides and delivers.
     pub watchman: Arc<dyn Watchman>,
     /// The monitors.
@@ -52,7 +52,7 @@ impl Alerting {
     ) -> Result<(), Refusal> {
         let now = self.parts.clock.now();
         let entry = caller.entry(now, action, object, AuditObject::Id(id), name);
-        self.parts.ledger.write(Vec::new(), vec![entry]).await?;
+        self.parts.ledger.write_changes(Vec::new(), vec![entry]).await?;
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;
 use crate::domain::{EpisodeId, Right, Verification};
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{EpisodeFilter, KeptEpisode, Listed, NotificationFilter, Page, StoreError};
+use crate::store::{EpisodeFilter, Listed, NotificationFilter, Page, StoreError, StoredEpisode};
 
 /// Messages that are shown with an outage.
 const SHOWN: u32 = 1000;
@@ -68,7 +68,7 @@ impl Alerting {
 }
 
 /// An outage as version 3 answers it.
-fn object(kept: &KeptEpisode) -> Result<Map<String, Value>, StoreError> {
+fn object(kept: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
     let body: EpisodeChange = serde_json::from_value(Value::Object(kept.body.clone())).map_err(|error| {
         let (row, why) = (format!("id {}", kept.id), error.to_string());
         StoreError::Undecodable { table: "episodes", row, column: "body", why }

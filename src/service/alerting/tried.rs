@@ -38,7 +38,7 @@ impl Alerting {
         }
         let now = self.parts.clock.now();
         let message = message(&facts, RecipientId(id), monitor.as_ref(), now);
-        let made = self.parts.outbox.post(vec![message]).await?.first().copied().unwrap_or_default();
+        let made = self.parts.outbox.enqueue(vec![message]).await?.first().copied().unwrap_or_default();
         self.parts.watchman.ring();
         self.audit(caller, "test", RecordKind::Recipient.name(), id, "").await?;
         Ok(Saved { id: made, revision: 1, ..Saved::default() })

@@ -11,7 +11,7 @@ use crate::domain::{MonitorId, Revision, Timestamp};
 use crate::pipeline::PlanError;
 use crate::schema::{Document, Monitor, Origin, Trail};
 use crate::service::caller::{Caller, Refusal, Via};
-use crate::store::{AuditEntry, AuditObject, KeptMonitor, NewMonitor, Write};
+use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewMonitor, StoredMonitor};
 
 /// What becomes of one step.
 enum Outcome {
@@ -29,12 +29,12 @@ enum Outcome {
 #[derive(Default)]
 pub(super) struct ChangeSet {
     outcomes: Vec<Outcome>,
-    writes: Vec<Write>,
-    audit: Vec<AuditEntry>,
+    writes: Vec<ConfigChange>,
+    audit: Vec<NewAuditEntry>,
     created: usize,
     /// What takes versions back, should nothing be planned any more.
-    undo: Vec<Write>,
-    undo_audit: Vec<AuditEntry>,
+    undo: Vec<ConfigChange>,
+    undo_audit: Vec<NewAuditEntry>,
 }
 
 impl ChangeSet {
@@ -43,7 +43,7 @@ impl ChangeSet {
             Step::New { action, origin, document } => {
                 let entry =
                     caller.entry(now, action, "monitor", AuditObject::Created(self.created), name(&document));
-                self.audit.push(AuditEntry { after: after_create(&document), ..entry });
+                self.audit.push(NewAuditEntry { after: after_create(&document), ..entry });
                 self.created += 1;
                 self.create(parts, caller, origin, document, now);
             }
@@ -60,8 +60,8 @@ impl ChangeSet {
                 let (before, after) = differences(&old, &next);
                 let (undone_before, undone_after) = (after.clone(), before.clone());
                 let undoing = undone(entry.clone());
-                self.undo_audit.push(AuditEntry { before: undone_before, after: undone_after, ..undoing });
-                self.audit.push(AuditEntry { before, after, ..entry });
+                self.undo_audit.push(NewAuditEntry { before: undone_before, after: undone_after, ..undoing });
+                self.audit.push(NewAuditEntry { before, after, ..entry });
                 self.writes.push(put(parts, &next, old.revision));
                 let back = Monitor { revision: Revision(next.revision.0 + 1), ..(*old).clone() };
                 self.undo.push(put(parts, &back, next.revision));
@@ -70,8 +70,8 @@ impl ChangeSet {
             Step::Gone { old } => {
                 let entry =
                     caller.entry(now, "delete", "monitor", AuditObject::Id(old.id.0), name(&old.document));
-                self.audit.push(AuditEntry { before: before_delete(&old.document), ..entry });
-                self.writes.push(Write::RemoveMonitor { id: old.id, expected: old.revision });
+                self.audit.push(NewAuditEntry { before: before_delete(&old.document), ..entry });
+                self.writes.push(ConfigChange::RemoveMonitor { id: old.id, expected: old.revision });
                 self.outcomes.push(Outcome::Gone(*old));
             }
         }
@@ -95,11 +95,11 @@ impl ChangeSet {
             script_changed(&mut trail, caller, now);
         }
         let customer = caller.customer;
-        self.writes.push(Write::CreateMonitor(NewMonitor {
+        self.writes.push(ConfigChange::CreateMonitor(NewMonitor {
             customer,
             origin: origin.clone(),
             modified_at: now,
-            trail: trail.clone(),
+            authorship: trail.clone(),
             document: Arc::clone(&document),
             sealed: seal(&parts.vault, customer, &document),
         }));
@@ -124,7 +124,7 @@ impl ChangeSet {
         if !writes.is_empty() {
             // Asked before anything is kept: a runner that ended already takes nothing.
             parts.planner.plan(Vec::new(), Vec::new()).await.map_err(stopped)?;
-            let ids = parts.ledger.write(writes, audit).await?;
+            let ids = parts.ledger.write_changes(writes, audit).await?;
             self.number(ids);
         }
         let (mut puts, mut removed) = (Vec::new(), Vec::new());
@@ -167,7 +167,7 @@ impl ChangeSet {
                 Outcome::New(monitor) => {
                     let (id, at) = (AuditObject::Id(monitor.id.0), monitor.modified_at);
                     audit.push(undone(caller.entry(at, "undo", "monitor", id, monitor.name())));
-                    undo.push(Write::RemoveMonitor { id: monitor.id, expected: monitor.revision });
+                    undo.push(ConfigChange::RemoveMonitor { id: monitor.id, expected: monitor.revision });
                 }
                 Outcome::Next(next, old) => {
                     back.push(Monitor { revision: Revision(next.revision.0 + 1), ..old });
@@ -175,7 +175,7 @@ impl ChangeSet {
                 Outcome::Same(_) | Outcome::Gone(_) => {}
             }
         }
-        match parts.ledger.write(undo, audit).await {
+        match parts.ledger.write_changes(undo, audit).await {
             Ok(_) => parts.roster.change(back, &[]),
             Err(error) => {
                 tracing::error!(error = %error, "a change that came with the end of the server stays kept");
@@ -222,17 +222,17 @@ fn script_changed(trail: &mut Trail, caller: &Caller, now: Timestamp) {
 }
 
 /// The secrets of a file's monitor stay with its file.
-fn put(parts: &MonitorParts, monitor: &Monitor, expected: Revision) -> Write {
+fn put(parts: &MonitorParts, monitor: &Monitor, expected: Revision) -> ConfigChange {
     let sealed = match monitor.origin {
         Origin::File { .. } => None,
         _ => seal(&parts.vault, monitor.customer, &monitor.document),
     };
-    let kept = KeptMonitor { monitor: monitor.clone(), sealed };
-    Write::PutMonitor { kept: Box::new(kept), expected }
+    let kept = StoredMonitor { monitor: monitor.clone(), sealed };
+    ConfigChange::UpdateMonitor { monitor: Box::new(kept), expected }
 }
 
-fn undone(entry: AuditEntry) -> AuditEntry {
-    AuditEntry { via: Via::Server.name(), action: "undo", ..entry }
+fn undone(entry: NewAuditEntry) -> NewAuditEntry {
+    NewAuditEntry { entry_point: Via::Server.name(), action: "undo", ..entry }
 }
 
 fn name(document: &Document) -> &str {

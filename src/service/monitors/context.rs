@@ -12,14 +12,14 @@ use crate::clock::Clock;
 use crate::domain::{CustomerId, MonitorId};
 use crate::pipeline::Planner;
 use crate::schema::Monitor;
-use crate::store::Ledger;
+use crate::store::ConfigStore;
 use crate::vault::Keyring;
 
 /// What a [`MonitorContext`] is made of.
 #[derive(Clone)]
 pub struct MonitorParts {
     /// Keeps what changes.
-    pub ledger: Arc<dyn Ledger>,
+    pub ledger: Arc<dyn ConfigStore>,
     /// All monitors in memory.
     pub roster: Arc<Roster>,
     /// What is known of accounts.

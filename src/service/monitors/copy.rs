@@ -16,7 +16,7 @@ use crate::schema::table::account::MONITOR_CLONE;
 use crate::schema::typed::request::{CloneRequest, read_request};
 use crate::schema::{Origin, accept};
 use crate::service::caller::{Caller, Refusal, Saved};
-use crate::store::{NewRecord, Page, RecordFilter, Write};
+use crate::store::{ConfigChange, NewRecord, Page, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Characters of a name (interface.md 8).
@@ -69,20 +69,20 @@ async fn copy_alerts(
     let found = context.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
     let now = context.parts.clock.now();
     let new = |record: Record| {
-        Write::CreateRecord(NewRecord {
+        ConfigChange::CreateRecord(NewRecord {
             kind: record.kind,
             customer: Some(caller.customer),
-            assoc: Some(copy.0),
-            unique: None,
+            parent_id: Some(copy.0),
+            unique_key: None,
             created_at: now,
             created_by: caller.login.to_string(),
             fields: record.fields,
-            private: None,
+            sealed: None,
         })
     };
-    let alerts: Vec<Write> = found.rows.into_iter().map(new).collect();
+    let alerts: Vec<ConfigChange> = found.rows.into_iter().map(new).collect();
     if !alerts.is_empty() {
-        context.parts.ledger.write(alerts, Vec::new()).await?;
+        context.parts.ledger.write_changes(alerts, Vec::new()).await?;
     }
     Ok(())
 }

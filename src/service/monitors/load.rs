@@ -4,7 +4,7 @@ use super::context::MonitorContext;
 use super::pause::note_pauses;
 use super::seal::open;
 use crate::schema::{Monitor, Origin};
-use crate::store::{KeptMonitor, StoreError};
+use crate::store::{StoreError, StoredMonitor};
 use crate::vault::VaultError;
 
 /// Reads all monitors that no file manages from the store into the roster, their secrets opened.
@@ -12,13 +12,13 @@ use crate::vault::VaultError;
 /// # Errors
 /// As the store's, and [`StoreError::Unusable`] when the key file lacks the key of a secret.
 pub async fn load(context: &MonitorContext) -> Result<Vec<Monitor>, StoreError> {
-    let kept = context.parts.ledger.kept_monitors().await?;
+    let kept = context.parts.ledger.stored_monitors().await?;
     take(context, kept).await
 }
 
 /// As [`load`], where the store was read already. A monitor whose secrets are damaged is left out,
 /// neither shown nor run, and the log says so.
-pub async fn take(context: &MonitorContext, kept: Vec<KeptMonitor>) -> Result<Vec<Monitor>, StoreError> {
+pub async fn take(context: &MonitorContext, kept: Vec<StoredMonitor>) -> Result<Vec<Monitor>, StoreError> {
     let mut monitors = Vec::new();
     for kept in kept {
         let id = kept.monitor.id;

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use crate::domain::CustomerId;
 use crate::schema::{Document, Monitor, Secrets};
-use crate::store::{KeptMonitor, seal_context};
+use crate::store::{StoredMonitor, seal_context};
 use crate::vault::{Keyring, VaultError};
 
 /// The secrets of `document`, sealed for the account; `None` when it has none.
@@ -17,8 +17,8 @@ pub(super) fn seal(vault: &Keyring, customer: CustomerId, document: &Document) -
 }
 
 /// `kept` with its secrets.
-pub(super) fn open(vault: &Keyring, kept: KeptMonitor) -> Result<Monitor, VaultError> {
-    let KeptMonitor { mut monitor, sealed } = kept;
+pub(super) fn open(vault: &Keyring, kept: StoredMonitor) -> Result<Monitor, VaultError> {
+    let StoredMonitor { mut monitor, sealed } = kept;
     let Some(sealed) = sealed else { return Ok(monitor) };
     let plain = vault.open(&seal_context("monitor", monitor.customer), &sealed)?;
     let secrets: Value = serde_json::from_slice(&plain).map_err(|_| VaultError::Forged)?;

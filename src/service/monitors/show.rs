@@ -71,7 +71,7 @@ pub async fn show_one(
     let roster = &context.parts.roster;
     let mut is_view = false;
     let mut found = roster.of(caller.customer, MonitorId(id));
-    if found.is_none() && context.parts.ledger.owner_of(MonitorId(id)).await?.is_none() {
+    if found.is_none() && context.parts.ledger.customer_for_monitor(MonitorId(id)).await?.is_none() {
         let has_view =
             |monitor: &Monitor| monitor.customer == caller.customer && monitor.has_content_view(id);
         found = roster.count(0, has_view).1.and_then(|first| roster.of(caller.customer, first));

@@ -17,7 +17,7 @@ use crate::schema::blackout;
 use crate::schema::table::account::BLACKOUT;
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{AuditEntry, AuditObject, NewRecord, Page, RecordFilter, Write};
+use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Page, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Blackouts that one call makes or removes at most.
@@ -54,7 +54,7 @@ impl Resources {
         }
         let (changes, entries) = written(&bench, &monitors, &new, &gone);
         if !changes.is_empty() {
-            self.parts.ledger.write(changes, entries).await?;
+            self.parts.ledger.write_changes(changes, entries).await?;
             self.parts.directory.forget();
         }
         Ok(())
@@ -128,7 +128,7 @@ fn written(
     monitors: &BTreeSet<i64>,
     new: &[Map<String, Value>],
     gone: &[Record],
-) -> (Vec<Write>, Vec<AuditEntry>) {
+) -> (Vec<ConfigChange>, Vec<NewAuditEntry>) {
     let (mut changes, mut entries) = (Vec::new(), Vec::new());
     for (monitor, fields) in monitors.iter().flat_map(|id| new.iter().map(move |fields| (*id, fields))) {
         let mut entry =
@@ -136,15 +136,15 @@ fn written(
         (entry.before, entry.after) = audit::changes(&BLACKOUT, &Map::new(), fields);
         entry.after.insert("assoc_id".to_owned(), json!(monitor));
         entries.push(entry);
-        changes.push(Write::CreateRecord(NewRecord {
+        changes.push(ConfigChange::CreateRecord(NewRecord {
             kind: RecordKind::Blackout,
             customer: Some(bench.caller.customer),
-            assoc: Some(monitor),
-            unique: None,
+            parent_id: Some(monitor),
+            unique_key: None,
             created_at: bench.now,
             created_by: bench.caller.login.to_string(),
             fields: fields.clone(),
-            private: None,
+            sealed: None,
         }));
     }
     for record in gone {
@@ -153,7 +153,7 @@ fn written(
         entry.before.insert("assoc_id".to_owned(), json!(record.assoc));
         entries.push(entry);
         let (kind, id) = (RecordKind::Blackout, record.id);
-        changes.push(Write::RemoveRecord { kind, id, expected: record.revision });
+        changes.push(ConfigChange::RemoveRecord { kind, id, expected: record.revision });
     }
     (changes, entries)
 }

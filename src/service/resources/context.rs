@@ -9,7 +9,7 @@ use crate::catalog::stored::listed;
 use crate::domain::{CustomerId, Record, RecordKind, Timestamp};
 use crate::schema::typed::record::LocationSettings;
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{AuditEntry, AuditObject};
+use crate::store::{AuditObject, NewAuditEntry};
 
 /// The account whose locations all others share.
 pub(super) const HOST: CustomerId = CustomerId(1);
@@ -42,7 +42,7 @@ impl<'a> Bench<'a> {
     }
 
     /// An audit entry about a record of this kind.
-    pub(super) fn entry(&self, action: &'static str, object: AuditObject, name: &str) -> AuditEntry {
+    pub(super) fn entry(&self, action: &'static str, object: AuditObject, name: &str) -> NewAuditEntry {
         self.caller.entry(self.now, action, self.kind.record.name(), object, name)
     }
 }

@@ -7,7 +7,7 @@ use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table::Table;
 use crate::service::accounts::UserPermit;
 use crate::service::caller::Refusal;
-use crate::store::Write;
+use crate::store::ConfigChange;
 use crate::syntax::source::Node;
 use crate::syntax::{FieldFault, Rule};
 
@@ -19,7 +19,7 @@ pub(super) struct Draft {
     pub(super) unique: Option<String>,
     pub(super) private: Option<Vec<u8>>,
     /// What else is changed in the same transaction.
-    pub(super) more: Vec<Write>,
+    pub(super) more: Vec<ConfigChange>,
     /// Held until it is written, for users.
     pub(super) permit: Option<UserPermit>,
     /// What its author should know.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use crate::catalog::{Directory, Roster};
 use crate::clock::Clock;
 use crate::pipeline::Planner;
-use crate::store::Ledger;
+use crate::store::ConfigStore;
 use crate::vault::Keyring;
 
 /// What the use cases work with.
 #[derive(Clone)]
 pub struct ResourceParts {
     /// Keeps the records.
-    pub ledger: Arc<dyn Ledger>,
+    pub ledger: Arc<dyn ConfigStore>,
     /// The monitors that records are attached to.
     pub roster: Arc<Roster>,
     /// What is known of accounts; told when something of it changes.

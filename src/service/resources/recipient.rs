@@ -13,7 +13,7 @@ use crate::schedule::{Rests, When};
 use crate::schema::table::alerting::RECIPIENT;
 use crate::schema::typed::record::{RecipientSettings, read_fields};
 use crate::service::caller::Refusal;
-use crate::store::{Page, RecordFilter, StoreError, Write};
+use crate::store::{ConfigChange, Page, RecordFilter, StoreError};
 use crate::syntax::format::{Format, service};
 use crate::syntax::source::Node;
 use crate::syntax::{FieldFault, MASK, Rule};
@@ -154,7 +154,7 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Ref
     };
     for blackout in all(bench, filter).await? {
         let (kind, id) = (RecordKind::Blackout, blackout.id);
-        more.push(Write::RemoveRecord { kind, id, expected: blackout.revision });
+        more.push(ConfigChange::RemoveRecord { kind, id, expected: blackout.revision });
     }
     for mut group in all(bench, RecordFilter::of(RecordKind::NotifierGroup).within(old.customer)).await? {
         let Some(Value::Array(members)) = group.fields.get_mut("recipients") else { continue };
@@ -166,7 +166,7 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Ref
         let expected = group.revision;
         group.revision.0 += 1;
         group.modified_at = bench.now;
-        more.push(Write::PutRecord { record: Box::new(group), expected });
+        more.push(ConfigChange::UpdateRecord { record: Box::new(group), expected });
     }
     Ok(Draft { more, ..Draft::default() })
 }

@@ -9,7 +9,9 @@ use super::parts::ResourceParts;
 use crate::domain::{Record, RecordKind, Revision};
 use crate::service::caller::{Caller, Refusal, Saved};
 use crate::service::resources::certificate::Watcher;
-use crate::store::{AuditEntry, AuditObject, Listed, NewRecord, Page, RecordFilter, StoreError, Write};
+use crate::store::{
+    AuditObject, ConfigChange, Listed, NewAuditEntry, NewRecord, Page, RecordFilter, StoreError,
+};
 use crate::sync::RwLock;
 use crate::syntax::source::Node;
 
@@ -93,14 +95,14 @@ impl Resources {
         let new = NewRecord {
             kind: kind.record,
             customer: Some(caller.customer),
-            assoc: draft.assoc,
-            unique: draft.unique.clone(),
+            parent_id: draft.assoc,
+            unique_key: draft.unique.clone(),
             created_at: bench.now,
             created_by: caller.login.to_string(),
             fields: draft.fields.clone(),
-            private: draft.private.clone(),
+            sealed: draft.private.clone(),
         };
-        let ids = self.write(kind, &draft, vec![Write::CreateRecord(new)], entry).await?;
+        let ids = self.write(kind, &draft, vec![ConfigChange::CreateRecord(new)], entry).await?;
         let id = ids.first().copied().unwrap_or_default();
         Ok(Saved { id, revision: 1, warnings: draft.warnings, once: draft.once })
     }
@@ -147,7 +149,7 @@ impl Resources {
             private: draft.private.clone(),
             ..old
         };
-        let put = Write::PutRecord { record: Box::new(record), expected };
+        let put = ConfigChange::UpdateRecord { record: Box::new(record), expected };
         self.write(kind, &draft, vec![put], entry).await?;
         Ok(Saved { id, revision: revision.0, warnings: draft.warnings, once: draft.once })
     }
@@ -169,7 +171,7 @@ impl Resources {
         let draft = super::rules::remove(&bench, &old).await?;
         let mut entry = bench.entry("delete", AuditObject::Id(id), kind.name_of(&old.fields));
         (entry.before, entry.after) = super::audit::changes(kind.table, &old.fields, &Map::new());
-        let remove = Write::RemoveRecord { kind: kind.record, id, expected: old.revision };
+        let remove = ConfigChange::RemoveRecord { kind: kind.record, id, expected: old.revision };
         self.write(kind, &draft, vec![remove], entry).await?;
         Ok(())
     }
@@ -236,11 +238,11 @@ impl Resources {
         &self,
         kind: &Kind,
         draft: &Draft,
-        mut changes: Vec<Write>,
-        entry: AuditEntry,
+        mut changes: Vec<ConfigChange>,
+        entry: NewAuditEntry,
     ) -> Result<Vec<i64>, Refusal> {
         changes.extend(draft.more.iter().cloned());
-        let written = self.parts.ledger.write(changes, vec![entry]).await;
+        let written = self.parts.ledger.write_changes(changes, vec![entry]).await;
         let ids = written.map_err(|error| match error {
             StoreError::Taken(_) if kind.record == RecordKind::Sla => {
                 Refusal::Conflict("The monitor has an agreement already; change that".to_owned())

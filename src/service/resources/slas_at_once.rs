@@ -13,7 +13,7 @@ use super::{audit, sla};
 use crate::domain::{Record, RecordKind};
 use crate::schema::table::alerting::{SLA, SLA_BULK_EDIT};
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{AuditEntry, AuditObject, NewRecord, Page, RecordFilter, Write};
+use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Page, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Monitors up to which the store is asked for theirs alone.
@@ -44,7 +44,7 @@ impl Resources {
         }
         let (changes, entries) = written(&bench, &ids, theirs, &wanted);
         if !changes.is_empty() {
-            self.parts.ledger.write(changes, entries).await?;
+            self.parts.ledger.write_changes(changes, entries).await?;
         }
         Ok(())
     }
@@ -71,7 +71,7 @@ fn written(
     ids: &BTreeSet<i64>,
     mut theirs: BTreeMap<i64, Record>,
     wanted: &Map<String, Value>,
-) -> (Vec<Write>, Vec<AuditEntry>) {
+) -> (Vec<ConfigChange>, Vec<NewAuditEntry>) {
     let (mut changes, mut entries, mut made) = (Vec::new(), Vec::new(), 0);
     for monitor in ids {
         let old = theirs.remove(monitor);
@@ -106,23 +106,23 @@ fn default_of(name: &str) -> Option<Value> {
     SLA.field(name).and_then(crate::schema::field::Field::default_value)
 }
 
-fn changed(bench: &Bench<'_>, mut record: Record, fields: Map<String, Value>) -> Write {
+fn changed(bench: &Bench<'_>, mut record: Record, fields: Map<String, Value>) -> ConfigChange {
     let expected = record.revision;
     record.revision.0 += 1;
     record.modified_at = bench.now;
     record.fields = fields;
-    Write::PutRecord { record: Box::new(record), expected }
+    ConfigChange::UpdateRecord { record: Box::new(record), expected }
 }
 
-fn new(bench: &Bench<'_>, monitor: i64, fields: Map<String, Value>) -> Write {
-    Write::CreateRecord(NewRecord {
+fn new(bench: &Bench<'_>, monitor: i64, fields: Map<String, Value>) -> ConfigChange {
+    ConfigChange::CreateRecord(NewRecord {
         kind: RecordKind::Sla,
         customer: Some(bench.caller.customer),
-        assoc: Some(monitor),
-        unique: Some(monitor.to_string()),
+        parent_id: Some(monitor),
+        unique_key: Some(monitor.to_string()),
         created_at: bench.now,
         created_by: bench.caller.login.to_string(),
         fields,
-        private: None,
+        sealed: None,
     })
 }

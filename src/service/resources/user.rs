@@ -11,7 +11,7 @@ use crate::schema::table::records::USER;
 use crate::schema::typed::record::{UserSettings, read_fields};
 use crate::service::accounts::{hash_password, login_fault, login_key, password_fault, permit_user_change};
 use crate::service::caller::Refusal;
-use crate::store::Write;
+use crate::store::ConfigChange;
 use crate::syntax::source::Node;
 use crate::syntax::{FieldFault, MASK};
 
@@ -49,7 +49,7 @@ pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Resul
     draft.unique = Some(login_key(bench.kind.name_of(&draft.fields)));
     let closes = is_open(&old.fields) && !is_open(&draft.fields);
     if closes || password.is_some() {
-        draft.more.push(Write::EndTokens(UserId(old.id)));
+        draft.more.push(ConfigChange::RevokeTokens(UserId(old.id)));
     }
     if let Some(password) = password {
         draft.private = Some(hash_password(&password).await?);

@@ -46,7 +46,7 @@ pub(in crate::service) async fn report(
     let mut tally = Tally::new(scope, starts.clone(), thru, &tails);
     count(view, &agreement, from, thru, &mut tally).await?;
     let counted = tally.counted();
-    let data_from = view.samples().first_sample(agreement.monitor).await?;
+    let data_from = view.samples().oldest_planned_at(agreement.monitor).await?;
     let monitor = view.monitor(agreement.monitor);
     // What is older than the monitor was never there.
     let made = monitor.as_ref().and_then(|monitor| monitor.trail.created_at);

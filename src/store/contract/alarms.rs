@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::error::Answer;
+use super::error::StoreFuture;
 use crate::domain::{
     Capture, CheckId, CustomerId, EpisodeFilter, EpisodeId, Listed, LocationId, MonitorId, NewNotification,
     Notification, NotificationFilter, Page, RecipientId, Timestamp, Verification,
@@ -10,28 +10,28 @@ use crate::domain::{
 
 /// What alerting adds to the transaction of the results that it follows from.
 #[derive(Clone, Debug, Default)]
-pub struct Alarm {
+pub struct AlertChanges {
     /// What is remembered of monitors, as JSON; `None` forgets.
-    pub watches: Vec<(MonitorId, Option<String>)>,
+    pub alert_states: Vec<(MonitorId, Option<String>)>,
     /// Outages that began, went on or ended.
-    pub episodes: Vec<KeptEpisode>,
+    pub episodes: Vec<StoredEpisode>,
     /// Messages. One whose key is there already is dropped.
     pub notifications: Vec<NewNotification>,
     /// Answers of second locations, to be kept with results. With status 70 the result turns into a warning,
     /// whose reservation is the status that it had.
-    pub verified: Vec<VerifiedCheck>,
+    pub verifications: Vec<VerifiedCheck>,
     /// Files that came after their result.
     pub evidence: Vec<Evidence>,
 }
 
-impl Alarm {
+impl AlertChanges {
     /// Whether there is nothing to keep.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.watches.is_empty()
+        self.alert_states.is_empty()
             && self.episodes.is_empty()
             && self.notifications.is_empty()
-            && self.verified.is_empty()
+            && self.verifications.is_empty()
             && self.evidence.is_empty()
     }
 }
@@ -69,7 +69,7 @@ pub struct Evidence {
 
 /// An outage as it is kept.
 #[derive(Clone, Debug, PartialEq)]
-pub struct KeptEpisode {
+pub struct StoredEpisode {
     /// Its number.
     pub id: EpisodeId,
     /// Whose.
@@ -82,7 +82,7 @@ pub struct KeptEpisode {
     pub since: Timestamp,
     /// When it ended; `None` while it is open.
     pub ended_at: Option<Timestamp>,
-    /// Who acknowledged it; empty for nobody. A commit leaves it as it is kept.
+    /// Who acknowledged it; empty for nobody. A commit leaves it is kept.
     pub acknowledged_by: String,
     /// When.
     pub acknowledged_at: Option<Timestamp>,
@@ -92,7 +92,7 @@ pub struct KeptEpisode {
 
 /// How a try ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Delivery {
+pub enum DeliveryOutcome {
     /// The receiver took it.
     Sent,
     /// It did not; the next try is then.
@@ -114,18 +114,18 @@ pub enum Delivery {
 }
 
 /// Watches, outages and messages.
-pub trait Alarms: Send + Sync + 'static {
+pub trait AlertStore: Send + Sync + 'static {
     /// Everything that is remembered of monitors.
-    fn watches(&self) -> Answer<'_, Vec<(MonitorId, String)>>;
+    fn alert_states(&self) -> StoreFuture<'_, Vec<(MonitorId, String)>>;
 
     /// Keeps what alerting came to without a result, as after a timer or an answer. As [`super::Ingest::commit`].
-    fn keep(&self, alarm: Alarm) -> Answer<'_, ()>;
+    fn commit_alerts(&self, alarm: AlertChanges) -> StoreFuture<'_, ()>;
 
     /// Outages.
-    fn episodes(&self, filter: EpisodeFilter, page: Page) -> Answer<'_, Listed<KeptEpisode>>;
+    fn episodes(&self, filter: EpisodeFilter, page: Page) -> StoreFuture<'_, Listed<StoredEpisode>>;
 
     /// One of an account.
-    fn episode(&self, customer: CustomerId, id: EpisodeId) -> Answer<'_, Option<KeptEpisode>>;
+    fn episode(&self, customer: CustomerId, id: EpisodeId) -> StoreFuture<'_, Option<StoredEpisode>>;
 
     /// Notes who acknowledged an open outage; `false` when it is none, or was acknowledged already.
     fn acknowledge(
@@ -134,40 +134,40 @@ pub trait Alarms: Send + Sync + 'static {
         id: EpisodeId,
         login: String,
         at: Timestamp,
-    ) -> Answer<'_, bool>;
+    ) -> StoreFuture<'_, bool>;
 
     /// Removes outages that ended, and messages that were sent or given up, before `before`; answers how many.
-    fn retain_alarms(&self, before: Timestamp) -> Answer<'_, u64>;
+    fn remove_ended_before(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 }
 
 /// Messages on their way.
 pub trait Outbox: Send + Sync + 'static {
     /// Pending ones that are due at `now`, the oldest first, at most `most` and at most `each` of one recipient,
     /// so that one slow receiver does not hold up the others.
-    fn due(&self, now: Timestamp, most: u32, each: u32) -> Answer<'_, Vec<Notification>>;
+    fn due(&self, now: Timestamp, most: u32, each: u32) -> StoreFuture<'_, Vec<Notification>>;
 
     /// When the next pending one is due.
-    fn next_due(&self) -> Answer<'_, Option<Timestamp>>;
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// Held ones of a recipient, the oldest first.
-    fn held(&self, recipient: RecipientId, most: u32) -> Answer<'_, Vec<Notification>>;
+    fn held(&self, recipient: RecipientId, most: u32) -> StoreFuture<'_, Vec<Notification>>;
 
     /// Recipients with held ones.
-    fn holding(&self) -> Answer<'_, Vec<RecipientId>>;
+    fn recipients_with_held(&self) -> StoreFuture<'_, Vec<RecipientId>>;
 
     /// Notes how tries ended. One that was retried or removed meanwhile is left alone.
-    fn note(&self, ended: Vec<(i64, Delivery)>, at: Timestamp) -> Answer<'_, ()>;
+    fn record_outcomes(&self, ended: Vec<(i64, DeliveryOutcome)>, at: Timestamp) -> StoreFuture<'_, ()>;
 
     /// Makes waiting messages about this check due now: what they waited for is there.
-    fn hasten(&self, check: CheckId, now: Timestamp) -> Answer<'_, ()>;
+    fn release_for_check(&self, check: CheckId, now: Timestamp) -> StoreFuture<'_, ()>;
 
     /// Adds messages, as a digest or a test; answers their numbers, those of known keys too.
-    fn post(&self, new: Vec<NewNotification>) -> Answer<'_, Vec<i64>>;
+    fn enqueue(&self, new: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>>;
 
     /// Messages of any state.
-    fn notifications(&self, filter: NotificationFilter, page: Page) -> Answer<'_, Listed<Notification>>;
+    fn notifications(&self, filter: NotificationFilter, page: Page) -> StoreFuture<'_, Listed<Notification>>;
 
     /// Makes a dead one pending and due again: tries and age (from `not_before`) count anew. `false` when it is no
     /// dead one of the account.
-    fn retry(&self, customer: CustomerId, id: i64, now: Timestamp) -> Answer<'_, bool>;
+    fn retry(&self, customer: CustomerId, id: i64, now: Timestamp) -> StoreFuture<'_, bool>;
 }

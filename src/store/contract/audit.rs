@@ -10,7 +10,7 @@ pub enum AuditObject {
     /// Its number.
     Id(i64),
     /// What the creating write of this number, from 0, of the same call made: the id at this place of what
-    /// [`Ledger::write`](super::Ledger::write) answers. Writes that create nothing do not count.
+    /// [`ConfigStore::write`](super::Ledger::write) answers. Writes that create nothing do not count.
     Created(usize),
     /// None, as for a login.
     None,
@@ -18,7 +18,7 @@ pub enum AuditObject {
 
 /// One entry of the audit trail, to be kept.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AuditEntry {
+pub struct NewAuditEntry {
     /// Whose trail.
     pub customer: CustomerId,
     /// When.
@@ -28,7 +28,7 @@ pub struct AuditEntry {
     /// From where; empty when it was done on the host itself.
     pub address: String,
     /// The door: `v3`, `legacy`, `apply`, `cli`, `file`, `server`.
-    pub via: &'static str,
+    pub entry_point: &'static str,
     /// A word: `create`, `change`, `delete`, `login`, …
     pub action: &'static str,
     /// What it was done to: `monitor` or the name of a [`RecordKind`](crate::domain::RecordKind).
@@ -45,4 +45,4 @@ pub struct AuditEntry {
 
 /// The entries of one call by number, from 0; `None` ends. They are made one by one as they are written, so that
 /// those of 100,000 monitors are never in memory together.
-pub type Entries = Box<dyn Fn(usize) -> Option<AuditEntry> + Send>;
+pub type AuditEntries = Box<dyn Fn(usize) -> Option<NewAuditEntry> + Send>;

@@ -5,4 +5,4 @@ use std::pin::Pin;
 use crate::domain::StoreError;
 
 /// The future of one call.
-pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;

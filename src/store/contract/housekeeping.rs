@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::domain::Timestamp;
 
-use super::error::Answer;
+use super::error::StoreFuture;
 
 /// How long each kind of data is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +27,9 @@ pub struct Retention {
 pub trait Housekeeping: Send + Sync + 'static {
     /// Writes the rollups of all hours and days that ended before `now` and changed since the last call;
     /// answers how many were written.
-    fn roll_up(&self, now: Timestamp) -> Answer<'_, u64>;
+    fn roll_up(&self, now: Timestamp) -> StoreFuture<'_, u64>;
 
     /// Removes what is older than `retention` says, in steps that let writers through; answers how many
     /// rows went.
-    fn retain(&self, retention: Retention, now: Timestamp) -> Answer<'_, u64>;
+    fn retain(&self, retention: Retention, now: Timestamp) -> StoreFuture<'_, u64>;
 }

@@ -2,8 +2,8 @@
 
 use crate::domain::{CheckResult, MonitorState};
 
-use super::alarms::Alarm;
-use super::error::Answer;
+use super::alarms::AlertChanges;
+use super::error::StoreFuture;
 
 /// What one transaction takes.
 #[derive(Debug, Default, Clone)]
@@ -13,11 +13,11 @@ pub struct Commit {
     /// States that follow from them.
     pub states: Vec<MonitorState>,
     /// What alerting makes of them.
-    pub alarm: Alarm,
+    pub alerts: AlertChanges,
 }
 
 /// Takes results and what follows from them.
 pub trait Ingest: Send + Sync + 'static {
     /// Keeps all of `commit` or nothing of it; once answered, a killed process loses none of it.
-    fn commit(&self, commit: Commit) -> Answer<'_, ()>;
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, ()>;
 }

@@ -5,21 +5,21 @@ use crate::domain::{
     UserId,
 };
 
-use super::audit::AuditEntry;
-use super::error::Answer;
-use super::monitors::{KeptMonitor, NewMonitor};
+use super::audit::NewAuditEntry;
+use super::error::StoreFuture;
+use super::monitors::{NewMonitor, StoredMonitor};
 use super::records::NewRecord;
 
 /// One change. Those that name an expected revision fail with [`StoreError::Stale`](crate::domain::StoreError::Stale) when the newest
 /// version is another one, or is gone.
 #[derive(Clone, Debug)]
-pub enum Write {
+pub enum ConfigChange {
     /// A new monitor; it gets revision 1.
     CreateMonitor(NewMonitor),
     /// A new version of a monitor, whose `revision` is its new one; `expected` is the one that it follows.
-    PutMonitor {
+    UpdateMonitor {
         /// The new version.
-        kept: Box<KeptMonitor>,
+        monitor: Box<StoredMonitor>,
         /// The version that its author saw.
         expected: Revision,
     },
@@ -33,7 +33,7 @@ pub enum Write {
     /// A new record.
     CreateRecord(NewRecord),
     /// A new version of a record, whose `revision` is its new one.
-    PutRecord {
+    UpdateRecord {
         /// The new version.
         record: Box<Record>,
         /// The version that its author saw.
@@ -49,36 +49,40 @@ pub enum Write {
         expected: Revision,
     },
     /// Ends all tokens and sessions of a user, as after a new password.
-    EndTokens(UserId),
+    RevokeTokens(UserId),
 }
 
-/// Keeps what people change. Every call of [`Ledger::write`] is one transaction: all of it or nothing,
+/// Keeps what people change. Every call of [`ConfigStore::write_changes`] is one transaction: all of it or nothing,
 /// with its audit entries.
-pub trait Ledger: Send + Sync + 'static {
+pub trait ConfigStore: Send + Sync + 'static {
     /// All monitors that were not removed, of all accounts, in the order of their ids.
-    fn kept_monitors(&self) -> Answer<'_, Vec<KeptMonitor>>;
+    fn stored_monitors(&self) -> StoreFuture<'_, Vec<StoredMonitor>>;
 
     /// Makes `changes` in their order; answers the ids of those that create, in that order.
-    fn write(&self, changes: Vec<Write>, audit: Vec<AuditEntry>) -> Answer<'_, Vec<i64>>;
+    fn write_changes(
+        &self,
+        changes: Vec<ConfigChange>,
+        audit: Vec<NewAuditEntry>,
+    ) -> StoreFuture<'_, Vec<i64>>;
 
     /// One record.
-    fn record(&self, kind: RecordKind, id: i64) -> Answer<'_, Option<Record>>;
+    fn record(&self, kind: RecordKind, id: i64) -> StoreFuture<'_, Option<Record>>;
 
     /// The record of `kind` that has this unique text.
-    fn record_by(&self, kind: RecordKind, unique: String) -> Answer<'_, Option<Record>>;
+    fn record_by_unique(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>>;
 
     /// Records, by id.
-    fn records(&self, filter: RecordFilter, page: Page) -> Answer<'_, Listed<Record>>;
+    fn records(&self, filter: RecordFilter, page: Page) -> StoreFuture<'_, Listed<Record>>;
 
     /// The audit trail, newest first.
-    fn audit(&self, filter: AuditFilter, page: Page) -> Answer<'_, Listed<AuditRow>>;
+    fn audit(&self, filter: AuditFilter, page: Page) -> StoreFuture<'_, Listed<AuditRow>>;
 
     /// The account of each monitor that ever had a result, removed ones too.
-    fn owner_of(&self, monitor: MonitorId) -> Answer<'_, Option<CustomerId>>;
+    fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>>;
 
     /// Seals anew what `reseal` gives another form: secrets of monitors, private parts of certificates and recipients.
     /// Each is called with the context of [`seal_context`]. Answers how many changed.
-    fn reseal(&self, reseal: Reseal) -> Answer<'_, u64>;
+    fn reseal(&self, reseal: Reseal) -> StoreFuture<'_, u64>;
 }
 
 /// Gives sealed bytes their new form; `None` leaves them as they are.

@@ -18,16 +18,18 @@ pub use crate::domain::{
     AuditFilter, AuditRow, EpisodeFilter, Listed, MonitorState, NotificationFilter, Page, RecordFilter,
     ResultFilter, ResultPage, StoreError,
 };
-pub use alarms::{Alarm, Alarms, Delivery, Evidence, KeptEpisode, Outbox, ResultKey, VerifiedCheck};
-pub use audit::{AuditEntry, AuditObject, Entries};
-pub use error::Answer;
+pub use alarms::{
+    AlertChanges, AlertStore, DeliveryOutcome, Evidence, Outbox, ResultKey, StoredEpisode, VerifiedCheck,
+};
+pub use audit::{AuditEntries, AuditObject, NewAuditEntry};
+pub use error::StoreFuture;
 pub use housekeeping::{Housekeeping, Retention};
 pub use ingest::{Commit, Ingest};
-pub use ledger::{Ledger, Reseal, Write, seal_context};
-pub use monitors::{KeptMonitor, Monitors, NewMonitor};
-pub use performance::{KeptRaised, PerformanceStates};
+pub use ledger::{ConfigChange, ConfigStore, Reseal, seal_context};
+pub use monitors::{MonitorStore, NewMonitor, StoredMonitor};
+pub use performance::{PerformanceAlertStore, StoredPerformanceAlert};
 pub use records::NewRecord;
-pub use results::Results;
-pub use rollup::{Rollup, Span};
-pub use samples::Samples;
-pub use tokens::{Token, TokenKind, Tokens};
+pub use results::ResultStore;
+pub use rollup::{Rollup, RollupSpan};
+pub use samples::SampleStore;
+pub use tokens::{StoredToken, TokenKind, TokenStore};

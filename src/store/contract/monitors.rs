@@ -3,12 +3,12 @@
 use crate::domain::{CustomerId, MonitorId, Revision, Timestamp};
 use crate::schema::{Document, Monitor, Origin, Trail};
 
-use super::audit::Entries;
-use super::error::Answer;
+use super::audit::AuditEntries;
+use super::error::StoreFuture;
 
 /// A monitor as it is kept: its document without secrets, and those sealed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct KeptMonitor {
+pub struct StoredMonitor {
     /// Its document holds no secrets.
     pub monitor: Monitor,
     /// Its secrets, sealed; `None` when it has none, or they stay with its file.
@@ -25,7 +25,7 @@ pub struct NewMonitor {
     /// When it was accepted.
     pub modified_at: Timestamp,
     /// Who made it.
-    pub trail: Trail,
+    pub authorship: Trail,
     /// Its fields; secrets in it are left out by the store.
     pub document: std::sync::Arc<Document>,
     /// Its secrets, sealed.
@@ -33,17 +33,22 @@ pub struct NewMonitor {
 }
 
 /// Keeps monitors.
-pub trait Monitors: Send + Sync + 'static {
+pub trait MonitorStore: Send + Sync + 'static {
     /// All that were not removed. Documents hold no secrets: those stay with their source.
-    fn monitors(&self) -> Answer<'_, Vec<Monitor>>;
+    fn monitors(&self) -> StoreFuture<'_, Vec<Monitor>>;
 
     /// The ids that belong to the keys of `customer`'s monitor files, given to new ones in order; a key
     /// that comes back gets its old id.
-    fn ids_for(&self, customer: CustomerId, keys: Vec<String>) -> Answer<'_, Vec<MonitorId>>;
+    fn ids_for_file_keys(&self, customer: CustomerId, keys: Vec<String>) -> StoreFuture<'_, Vec<MonitorId>>;
 
     /// The newest revision of each of `ids`, of removed monitors as well; 0 for one that had none.
-    fn last_revisions(&self, ids: Vec<MonitorId>) -> Answer<'_, Vec<Revision>>;
+    fn last_revisions(&self, ids: Vec<MonitorId>) -> StoreFuture<'_, Vec<Revision>>;
 
     /// Stores new versions and removes monitors, with the entries of the audit trail about them: all or nothing.
-    fn change(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>, entries: Entries) -> Answer<'_, ()>;
+    fn apply_monitors(
+        &self,
+        puts: Vec<Monitor>,
+        removed: Vec<MonitorId>,
+        entries: AuditEntries,
+    ) -> StoreFuture<'_, ()>;
 }

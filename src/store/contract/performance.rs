@@ -1,11 +1,11 @@
 //! What is kept of performance alerts that are raised.
 
-use super::error::Answer;
+use super::error::StoreFuture;
 use crate::domain::{LocationId, NewNotification};
 
 /// A performance alert that is raised at a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptRaised {
+pub struct StoredPerformanceAlert {
     /// Its number.
     pub alert: i64,
     /// Where.
@@ -15,16 +15,16 @@ pub struct KeptRaised {
 }
 
 /// Keeps which performance alerts are raised.
-pub trait PerformanceStates: Send + Sync + 'static {
+pub trait PerformanceAlertStore: Send + Sync + 'static {
     /// All that are.
-    fn raised(&self) -> Answer<'_, Vec<KeptRaised>>;
+    fn active(&self) -> StoreFuture<'_, Vec<StoredPerformanceAlert>>;
 
     /// Keeps those that were raised, forgets those that are over, and adds the messages that this makes; all of it
     /// or nothing. A message whose key is known is dropped.
-    fn keep_raised(
+    fn commit_changes(
         &self,
-        raised: Vec<KeptRaised>,
+        raised: Vec<StoredPerformanceAlert>,
         over: Vec<(i64, LocationId)>,
         notifications: Vec<NewNotification>,
-    ) -> Answer<'_, ()>;
+    ) -> StoreFuture<'_, ()>;
 }

@@ -12,9 +12,9 @@ pub struct NewRecord {
     /// Whose it is; `None` for a customer, which belongs to itself.
     pub customer: Option<CustomerId>,
     /// What it is attached to.
-    pub assoc: Option<i64>,
+    pub parent_id: Option<i64>,
     /// What no other record of its kind may have.
-    pub unique: Option<String>,
+    pub unique_key: Option<String>,
     /// When it was made.
     pub created_at: Timestamp,
     /// Login of who made it.
@@ -22,5 +22,5 @@ pub struct NewRecord {
     /// Its fields.
     pub fields: Map<String, Value>,
     /// What is never shown.
-    pub private: Option<Vec<u8>>,
+    pub sealed: Option<Vec<u8>>,
 }

@@ -4,7 +4,7 @@ use crate::domain::{LocationId, MonitorId, Timestamp};
 
 /// How wide a rollup is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Span {
+pub enum RollupSpan {
     /// An hour from its full hour, UTC.
     Hour,
     /// A day from 00:00 UTC.

@@ -1,10 +1,10 @@
 //! Reads results for figures.
 
-use super::error::Answer;
+use super::error::StoreFuture;
 use crate::domain::{Mean, MonitorId, Sample, Timestamp};
 
 /// Reads results for figures.
-pub trait Samples: Send + Sync + 'static {
+pub trait SampleStore: Send + Sync + 'static {
     /// The checks of a monitor whose runs were planned in `from..thru`, in the order of runs, at most `most`.
     fn samples(
         &self,
@@ -12,11 +12,11 @@ pub trait Samples: Send + Sync + 'static {
         from: Timestamp,
         thru: Timestamp,
         most: u32,
-    ) -> Answer<'_, Vec<Sample>>;
+    ) -> StoreFuture<'_, Vec<Sample>>;
 
     /// The planned time of the oldest result of a monitor that is still kept.
-    fn first_sample(&self, monitor: MonitorId) -> Answer<'_, Option<Timestamp>>;
+    fn oldest_planned_at(&self, monitor: MonitorId) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// The mean times at each location of the checks that passed and were planned in `from..thru`.
-    fn means(&self, monitor: MonitorId, from: Timestamp, thru: Timestamp) -> Answer<'_, Vec<Mean>>;
+    fn means(&self, monitor: MonitorId, from: Timestamp, thru: Timestamp) -> StoreFuture<'_, Vec<Mean>>;
 }

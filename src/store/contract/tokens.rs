@@ -2,7 +2,7 @@
 
 use crate::domain::{Timestamp, UserId};
 
-use super::error::Answer;
+use super::error::StoreFuture;
 
 /// What a token opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum TokenKind {
 
 /// A token as it is kept: never itself, only its hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
+pub struct StoredToken {
     /// SHA-256 of the token.
     pub hash: [u8; 32],
     /// What it opens.
@@ -29,19 +29,19 @@ pub struct Token {
 }
 
 /// Keeps the tokens of who is logged in.
-pub trait Tokens: Send + Sync + 'static {
+pub trait TokenStore: Send + Sync + 'static {
     /// Keeps a new token.
-    fn issue(&self, token: Token) -> Answer<'_, ()>;
+    fn insert(&self, token: StoredToken) -> StoreFuture<'_, ()>;
 
     /// The token with this hash, expired or not.
-    fn token(&self, hash: [u8; 32]) -> Answer<'_, Option<Token>>;
+    fn token(&self, hash: [u8; 32]) -> StoreFuture<'_, Option<StoredToken>>;
 
     /// Moves the end of a session.
-    fn extend(&self, hash: [u8; 32], expires_at: Timestamp) -> Answer<'_, ()>;
+    fn extend(&self, hash: [u8; 32], expires_at: Timestamp) -> StoreFuture<'_, ()>;
 
     /// Ends one token.
-    fn end(&self, hash: [u8; 32]) -> Answer<'_, ()>;
+    fn revoke(&self, hash: [u8; 32]) -> StoreFuture<'_, ()>;
 
     /// Removes what expired before `now`; answers how many went.
-    fn purge(&self, now: Timestamp) -> Answer<'_, u64>;
+    fn remove_expired(&self, now: Timestamp) -> StoreFuture<'_, u64>;
 }

@@ -4,19 +4,19 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, Row, params};
 
 use crate::domain::Timestamp;
-use crate::store::contract::{AuditEntry, AuditFilter, AuditObject, AuditRow, Entries, Listed, Page};
+use crate::store::contract::{AuditEntries, AuditFilter, AuditObject, AuditRow, Listed, NewAuditEntry, Page};
 
-use super::decode::Place;
-use super::decode::map;
-use super::list::List;
+use super::decode::RowRef;
+use super::decode::json_object_column;
+use super::list::PagedQuery;
 
 /// Entries that one transaction removes at most.
-const CHUNK: i64 = 1000;
+const CHUNK_ROWS: i64 = 1000;
 
 const COLUMNS: &str = "id, at, login, address, via, action, object, object_id, object_name, before, after";
 
 /// Keeps `entry`, which is about the object `about`.
-pub(super) fn keep(conn: &Connection, entry: &AuditEntry, about: Option<i64>) -> rusqlite::Result<()> {
+pub(super) fn insert(conn: &Connection, entry: &NewAuditEntry, about: Option<i64>) -> rusqlite::Result<()> {
     let json = |map| serde_json::to_string(map).unwrap_or_else(|_| "{}".to_owned());
     conn.prepare_cached(
         "INSERT INTO audit (customer, at, login, address, via, action, object, object_id, object_name, before,
@@ -28,7 +28,7 @@ pub(super) fn keep(conn: &Connection, entry: &AuditEntry, about: Option<i64>) ->
         entry.at.as_micros(),
         entry.login,
         entry.address,
-        entry.via,
+        entry.entry_point,
         entry.action,
         entry.object,
         about,
@@ -40,30 +40,30 @@ pub(super) fn keep(conn: &Connection, entry: &AuditEntry, about: Option<i64>) ->
 }
 
 /// Keeps `entries` about what has a number already.
-pub(super) fn keep_all(conn: &Connection, entries: &Entries) -> rusqlite::Result<()> {
+pub(super) fn insert_all(conn: &Connection, entries: &AuditEntries) -> rusqlite::Result<()> {
     for entry in (0..).map_while(entries) {
         let about = match entry.object_id {
             AuditObject::Id(id) => Some(id),
             AuditObject::Created(_) | AuditObject::None => None,
         };
-        keep(conn, &entry, about)?;
+        insert(conn, &entry, about)?;
     }
     Ok(())
 }
 
-/// Of the entries behind the number `after`, looks at the `CHUNK` oldest and removes those from before `cut`;
+/// Of the entries behind the number `after`, looks at the `CHUNK_ROWS` oldest and removes those from before `cut`;
 /// answers the last number that it looked at, and how many went.
 pub(super) fn remove_old(conn: &Connection, after: i64, cut: i64) -> rusqlite::Result<(i64, u64)> {
     let last: Option<i64> = conn
         .prepare_cached("SELECT max(id) FROM (SELECT id FROM audit WHERE id > ?1 ORDER BY id LIMIT ?2)")?
-        .query_row([after, CHUNK], |row| row.get(0))?;
+        .query_row([after, CHUNK_ROWS], |row| row.get(0))?;
     let Some(last) = last else { return Ok((after, 0)) };
     let mut removal = conn.prepare_cached("DELETE FROM audit WHERE id > ?1 AND id <= ?2 AND at < ?3")?;
     Ok((last, removal.execute([after, last, cut])? as u64))
 }
 
 /// The entries in `page` of those that match, newest first, and how many do.
-pub(super) fn page(
+pub(super) fn read_page(
     conn: &Connection,
     filter: &AuditFilter,
     page: Page,
@@ -84,12 +84,16 @@ pub(super) fn page(
         }
     }
     let conditions = conditions.join(" AND ");
-    List { table: "audit", columns: COLUMNS, order: "id DESC", conditions, values }.read(conn, page, entry)
+    PagedQuery { table: "audit", columns: COLUMNS, order: "id DESC", conditions, values }.fetch(
+        conn,
+        page,
+        entry_from_row,
+    )
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
+fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
     let id = row.get(0)?;
-    let place = Place { table: "audit", key: &[("id", id)] };
+    let place = RowRef { table: "audit", key: &[("id", id)] };
     Ok(AuditRow {
         id,
         at: Timestamp::from_micros(row.get(1)?),
@@ -100,7 +104,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
         object: row.get(6)?,
         object_id: row.get(7)?,
         object_name: row.get(8)?,
-        before: map(row, place, 9, "before")?,
-        after: map(row, place, 10, "after")?,
+        before: json_object_column(row, place, 9, "before")?,
+        after: json_object_column(row, place, 10, "after")?,
     })
 }

@@ -6,32 +6,32 @@ use rusqlite::{Connection, params};
 
 use crate::domain::{Capture, CheckResult, Outcome};
 
-use super::decode::Place;
+use super::decode::RowRef;
 
 /// Bytes of a piece at most (architecture.md, evidence).
-const PIECE_BYTES: usize = 512 * 1024;
+const CHUNK_BYTES: usize = 512 * 1024;
 /// Bytes of a file at most, uncompressed; larger ones are left out.
-const MOST_BYTES: u64 = 8 * 1024 * 1024;
+const MAX_CAPTURE_BYTES: u64 = 8 * 1024 * 1024;
 /// Of zstd: beyond, the time grows faster than the files shrink.
-const LEVEL: i32 = 3;
+const ZSTD_LEVEL: i32 = 3;
 
 /// A part of a compressed file.
-pub(super) struct Piece {
+pub(super) struct CaptureChunk {
     name: String,
     number: usize,
     body: Vec<u8>,
 }
 
 /// Takes the contents out of `captures`; those without one, and too large ones, go altogether.
-pub(super) fn pack(captures: &mut Vec<Capture>) -> Vec<Piece> {
+pub(super) fn compress_all(captures: &mut Vec<Capture>) -> Vec<CaptureChunk> {
     let mut pieces = Vec::new();
     captures.retain_mut(|capture| {
-        let content = capture.content.take().filter(|content| content.len() as u64 <= MOST_BYTES);
-        let Some(packed) = content.and_then(|content| zstd::bulk::compress(&content, LEVEL).ok()) else {
+        let content = capture.content.take().filter(|content| content.len() as u64 <= MAX_CAPTURE_BYTES);
+        let Some(packed) = content.and_then(|content| zstd::bulk::compress(&content, ZSTD_LEVEL).ok()) else {
             return false;
         };
-        for (number, body) in packed.chunks(PIECE_BYTES).enumerate() {
-            pieces.push(Piece { name: capture.name.clone(), number, body: body.to_vec() });
+        for (number, body) in packed.chunks(CHUNK_BYTES).enumerate() {
+            pieces.push(CaptureChunk { name: capture.name.clone(), number, body: body.to_vec() });
         }
         true
     });
@@ -39,11 +39,11 @@ pub(super) fn pack(captures: &mut Vec<Capture>) -> Vec<Piece> {
 }
 
 /// Writes pieces of the result with this planned time, monitor and location.
-pub(super) fn keep(
+pub(super) fn insert(
     conn: &Connection,
     failed: bool,
     (planned_at, monitor, location): (i64, i64, i64),
-    pieces: &[Piece],
+    pieces: &[CaptureChunk],
 ) -> rusqlite::Result<()> {
     let mut insert = conn.prepare_cached(
         "INSERT INTO captures (failed, planned_at, monitor_id, location_id, name, piece, body)
@@ -93,13 +93,13 @@ pub(super) fn read(
         ("monitor_id", result.monitor_id.0),
         ("location_id", result.location_id.0),
     ];
-    let place = Place { table: "captures", key: &key };
-    let bytes = usize::try_from(capture.bytes.min(MOST_BYTES)).unwrap_or_default();
+    let place = RowRef { table: "captures", key: &key };
+    let bytes = usize::try_from(capture.bytes.min(MAX_CAPTURE_BYTES)).unwrap_or_default();
     let content = zstd::bulk::decompress(&packed, bytes)
-        .map_err(|error| place.undecodable("body", format_args!("`{}`: {error}", capture.name)))?;
+        .map_err(|error| place.decode_error("body", format_args!("`{}`: {error}", capture.name)))?;
     if content.len() != bytes {
         let why = format_args!("`{}` has {} bytes, not {bytes}", capture.name, content.len());
-        return Err(place.undecodable("body", why));
+        return Err(place.decode_error("body", why));
     }
     Ok(Some(Capture { content: Some(Arc::from(content)), ..capture }))
 }

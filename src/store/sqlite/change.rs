@@ -4,54 +4,62 @@
 use rusqlite::Connection;
 
 use crate::domain::{MonitorId, RecordKind, Revision};
-use crate::store::contract::{AuditEntry, AuditObject, StoreError, Write};
+use crate::store::contract::{AuditObject, ConfigChange, NewAuditEntry, StoreError};
 
-use super::fault::Fault;
-use super::monitors::{self, Put};
-use super::records::{self, NewRow, PutRow};
+use super::fault::ChangeError;
+use super::monitors::{self, MonitorRow};
+use super::records::{self, NewRecordRow, UpdatedRecordRow};
 use super::{audit, tokens};
 
 /// Writes of one call, ready to be done: the JSON is written by the caller, not by the writing thread.
-pub(super) struct Changes {
-    steps: Vec<Step>,
-    audit: Vec<AuditEntry>,
+pub(super) struct ConfigChanges {
+    steps: Vec<PreparedChange>,
+    audit: Vec<NewAuditEntry>,
 }
 
-enum Step {
-    CreateMonitor(Put),
-    PutMonitor(Put, Revision),
+enum PreparedChange {
+    CreateMonitor(MonitorRow),
+    PutMonitor(MonitorRow, Revision),
     RemoveMonitor(MonitorId, Revision),
-    CreateRecord(NewRow),
-    PutRecord(PutRow, Revision),
+    CreateRecord(NewRecordRow),
+    PutRecord(UpdatedRecordRow, Revision),
     RemoveRecord(RecordKind, i64, Revision),
     EndTokens(i64),
 }
 
-impl Changes {
-    pub(super) fn of(writes: Vec<Write>, audit: Vec<AuditEntry>) -> Self {
+impl ConfigChanges {
+    pub(super) fn prepare(writes: Vec<ConfigChange>, audit: Vec<NewAuditEntry>) -> Self {
         let steps = writes
             .into_iter()
             .map(|write| match write {
-                Write::CreateMonitor(new) => Step::CreateMonitor(Put::of_new(new)),
-                Write::PutMonitor { kept, expected } => Step::PutMonitor(Put::of_kept(*kept), expected),
-                Write::RemoveMonitor { id, expected } => Step::RemoveMonitor(id, expected),
-                Write::CreateRecord(new) => Step::CreateRecord(NewRow::of(new)),
-                Write::PutRecord { record, expected } => Step::PutRecord(PutRow::of(*record), expected),
-                Write::RemoveRecord { kind, id, expected } => Step::RemoveRecord(kind, id, expected),
-                Write::EndTokens(user) => Step::EndTokens(user.0),
+                ConfigChange::CreateMonitor(new) => PreparedChange::CreateMonitor(MonitorRow::from_new(new)),
+                ConfigChange::UpdateMonitor { monitor: kept, expected } => {
+                    PreparedChange::PutMonitor(MonitorRow::from_stored(*kept), expected)
+                }
+                ConfigChange::RemoveMonitor { id, expected } => PreparedChange::RemoveMonitor(id, expected),
+                ConfigChange::CreateRecord(new) => {
+                    PreparedChange::CreateRecord(NewRecordRow::from_record(new))
+                }
+                ConfigChange::UpdateRecord { record, expected } => {
+                    PreparedChange::PutRecord(UpdatedRecordRow::from_record(*record), expected)
+                }
+                ConfigChange::RemoveRecord { kind, id, expected } => {
+                    PreparedChange::RemoveRecord(kind, id, expected)
+                }
+                ConfigChange::RevokeTokens(user) => PreparedChange::EndTokens(user.0),
             })
             .collect();
         Self { steps, audit }
     }
 
     /// Does all of them or none; answers the ids of those that create.
-    pub(super) fn write(&self, conn: &Connection) -> rusqlite::Result<Result<Vec<i64>, StoreError>> {
+    pub(super) fn apply(&self, conn: &Connection) -> rusqlite::Result<Result<Vec<i64>, StoreError>> {
         let statement = |sql| conn.prepare_cached(sql)?.execute([]);
         statement("SAVEPOINT one_call")?;
-        let outcome = match self.steps(conn) {
+        let outcome = match self.apply_all(conn) {
             Ok(ids) => Ok(ids),
-            Err(Fault::Sql(error)) => return Err(error),
-            Err(Fault::Told(error)) => {
+            Err(ChangeError::Sql(error)) => return Err(error),
+            Err(ChangeError::Rejected(error)) => {
                 statement("ROLLBACK TO one_call")?;
                 Err(error)
             }
@@ -60,40 +68,42 @@ impl Changes {
         Ok(outcome)
     }
 
-    fn steps(&self, conn: &Connection) -> Result<Vec<i64>, Fault> {
+    fn apply_all(&self, conn: &Connection) -> Result<Vec<i64>, ChangeError> {
         let mut made = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
-            made.extend(step.take(conn)?);
+            made.extend(step.apply(conn)?);
         }
         for entry in &self.audit {
             let about = match entry.object_id {
                 AuditObject::Id(id) => Some(id),
-                AuditObject::Created(number) => Some(*made.get(number).ok_or_else(nothing_made)?),
+                AuditObject::Created(number) => Some(*made.get(number).ok_or_else(missing_created_id)?),
                 AuditObject::None => None,
             };
-            audit::keep(conn, entry, about)?;
+            audit::insert(conn, entry, about)?;
         }
         Ok(made)
     }
 }
 
 /// An entry about what no write of its call makes: nothing is kept, rather than an entry that is about nothing.
-fn nothing_made() -> Fault {
-    Fault::Told(StoreError::Unusable("an entry of the audit trail is about what was never made".to_owned()))
+fn missing_created_id() -> ChangeError {
+    ChangeError::Rejected(StoreError::Unusable(
+        "an entry of the audit trail is about what was never made".to_owned(),
+    ))
 }
 
-impl Step {
+impl PreparedChange {
     /// The id of what it makes, if it makes anything.
-    fn take(&self, conn: &Connection) -> Result<Option<i64>, Fault> {
+    fn apply(&self, conn: &Connection) -> Result<Option<i64>, ChangeError> {
         let found = match self {
-            Self::CreateMonitor(put) => return put.create(conn).map(Some),
-            Self::CreateRecord(new) => return new.create(conn).map(Some),
-            Self::PutMonitor(put, expected) => return put.replace(conn, *expected).map(|()| None),
-            Self::PutRecord(put, expected) => return put.replace(conn, *expected).map(|()| None),
-            Self::RemoveMonitor(id, expected) => monitors::remove(conn, *id, Some(*expected))?,
-            Self::RemoveRecord(kind, id, expected) => records::remove(conn, *kind, *id, *expected)?,
-            Self::EndTokens(user) => tokens::end_of(conn, *user).map(|()| true)?,
+            Self::CreateMonitor(put) => return put.insert(conn).map(Some),
+            Self::CreateRecord(new) => return new.insert(conn).map(Some),
+            Self::PutMonitor(put, expected) => return put.update(conn, *expected).map(|()| None),
+            Self::PutRecord(put, expected) => return put.update(conn, *expected).map(|()| None),
+            Self::RemoveMonitor(id, expected) => monitors::mark_removed(conn, *id, Some(*expected))?,
+            Self::RemoveRecord(kind, id, expected) => records::delete(conn, *kind, *id, *expected)?,
+            Self::EndTokens(user) => tokens::delete_for_user(conn, *user).map(|()| true)?,
         };
-        if found { Ok(None) } else { Err(Fault::Told(StoreError::Stale)) }
+        if found { Ok(None) } else { Err(ChangeError::Rejected(StoreError::Stale)) }
     }
 }

@@ -7,7 +7,10 @@ use crate::domain::{CustomerId, Outcome, Timestamp};
 use crate::store::contract::ResultFilter;
 
 /// What SQL asks of a row of `results`, and the values that it binds.
-pub(super) fn conditions(conn: &Connection, filter: &ResultFilter) -> rusqlite::Result<(String, Vec<Value>)> {
+pub(super) fn where_clause(
+    conn: &Connection,
+    filter: &ResultFilter,
+) -> rusqlite::Result<(String, Vec<Value>)> {
     let mut conditions = vec!["1".to_owned()];
     let mut values = Vec::new();
     match filter.monitors.as_slice() {
@@ -23,7 +26,11 @@ pub(super) fn conditions(conn: &Connection, filter: &ResultFilter) -> rusqlite::
         }
     }
     if let Some(customer) = filter.customer {
-        conditions.push(if owns_few(conn, customer)? { OF_FEW.to_owned() } else { OF_MANY.to_owned() });
+        conditions.push(if has_few_monitors(conn, customer)? {
+            BY_MONITOR_IDS.to_owned()
+        } else {
+            BY_CUSTOMER_EXISTS.to_owned()
+        });
         values.push(Value::from(customer.0));
     }
     let bounds = [
@@ -50,15 +57,15 @@ pub(super) fn conditions(conn: &Connection, filter: &ResultFilter) -> rusqlite::
 }
 
 /// Monitors that an account may have for its results to be looked up monitor by monitor.
-const FEW: i64 = 100;
-const OF_FEW: &str = "monitor_id IN (SELECT id FROM monitors WHERE customer = ?)";
+const FEW_MONITORS: i64 = 100;
+const BY_MONITOR_IDS: &str = "monitor_id IN (SELECT id FROM monitors WHERE customer = ?)";
 /// Keeps SQLite to the order of time: it ends with the page, while a sort would read every row first.
-const OF_MANY: &str =
+const BY_CUSTOMER_EXISTS: &str =
     "EXISTS (SELECT 1 FROM monitors AS m WHERE m.id = results.monitor_id AND m.customer = ?)";
 
-fn owns_few(conn: &Connection, customer: CustomerId) -> rusqlite::Result<bool> {
+fn has_few_monitors(conn: &Connection, customer: CustomerId) -> rusqlite::Result<bool> {
     let owned: i64 = conn
         .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM monitors WHERE customer = ?1 LIMIT ?2)")?
-        .query_row([customer.0, FEW + 1], |row| row.get(0))?;
-    Ok(owned <= FEW)
+        .query_row([customer.0, FEW_MONITORS + 1], |row| row.get(0))?;
+    Ok(owned <= FEW_MONITORS)
 }

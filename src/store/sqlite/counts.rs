@@ -7,23 +7,23 @@ use rusqlite::{Connection, params, params_from_iter};
 
 use crate::store::contract::ResultFilter;
 
-use super::conditions::conditions;
+use super::conditions::where_clause;
 
 /// Microseconds.
-const MINUTE: i64 = 60_000_000;
+const MINUTE_US: i64 = 60_000_000;
 
 /// Rows that came and went in one transaction, by minute, account, location and outcome.
 #[derive(Default)]
-pub(super) struct Changes(BTreeMap<(i64, i64, i64, i64), i64>);
+pub(super) struct CountChanges(BTreeMap<(i64, i64, i64, i64), i64>);
 
-impl Changes {
+impl CountChanges {
     /// Notes that `rows` rows of this kind came, or went when it is negative.
     pub(super) fn add(&mut self, planned_at: i64, customer: i64, location: i64, outcome: i64, rows: i64) {
-        *self.0.entry((start(planned_at), customer, location, outcome)).or_default() += rows;
+        *self.0.entry((minute_start(planned_at), customer, location, outcome)).or_default() += rows;
     }
 
     /// Writes them; part of the transaction that changes the rows.
-    pub(super) fn write(self, conn: &Connection) -> rusqlite::Result<()> {
+    pub(super) fn flush(self, conn: &Connection) -> rusqlite::Result<()> {
         let mut change = conn.prepare_cached(
             "INSERT INTO counts VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET rows = rows + ?5",
         )?;
@@ -44,27 +44,27 @@ impl Changes {
 
 /// How many results match `filter`: whole minutes out of the counts, what is left at both ends row by row.
 /// Those of single monitors are few enough to be counted by their index.
-pub(super) fn matching(conn: &Connection, filter: &ResultFilter) -> rusqlite::Result<i64> {
+pub(super) fn count_matching(conn: &Connection, filter: &ResultFilter) -> rusqlite::Result<i64> {
     if !filter.monitors.is_empty() {
-        return by_row(conn, filter, None);
+        return count_rows(conn, filter, None);
     }
-    let from = filter.from.map(|from| start(from.as_micros().saturating_add(MINUTE - 1)));
-    let thru = filter.thru.map(|thru| start(thru.as_micros()));
+    let from = filter.from.map(|from| minute_start(from.as_micros().saturating_add(MINUTE_US - 1)));
+    let thru = filter.thru.map(|thru| minute_start(thru.as_micros()));
     let (first, end) = (from.unwrap_or(i64::MIN), thru.unwrap_or(i64::MAX));
     if first >= end {
-        return by_row(conn, filter, None);
+        return count_rows(conn, filter, None);
     }
-    let mut count = by_minute(conn, filter, first, end)?;
+    let mut count = count_by_minute(conn, filter, first, end)?;
     if from.is_some() {
-        count += by_row(conn, filter, Some((i64::MIN, first)))?;
+        count += count_rows(conn, filter, Some((i64::MIN, first)))?;
     }
     if thru.is_some() {
-        count += by_row(conn, filter, Some((end, i64::MAX)))?;
+        count += count_rows(conn, filter, Some((end, i64::MAX)))?;
     }
     Ok(count)
 }
 
-fn by_minute(conn: &Connection, filter: &ResultFilter, first: i64, end: i64) -> rusqlite::Result<i64> {
+fn count_by_minute(conn: &Connection, filter: &ResultFilter, first: i64, end: i64) -> rusqlite::Result<i64> {
     let location = filter.location.map(|id| id.0);
     let codes: Vec<i64> = filter.outcomes.iter().map(|outcome| i64::from(outcome.code())).collect();
     let codes = (!codes.is_empty()).then(|| serde_json::Value::from(codes).to_string());
@@ -78,8 +78,8 @@ fn by_minute(conn: &Connection, filter: &ResultFilter, first: i64, end: i64) -> 
 }
 
 /// Counts rows, of those planned in `within` only.
-fn by_row(conn: &Connection, filter: &ResultFilter, within: Option<(i64, i64)>) -> rusqlite::Result<i64> {
-    let (mut conditions, mut values) = conditions(conn, filter)?;
+fn count_rows(conn: &Connection, filter: &ResultFilter, within: Option<(i64, i64)>) -> rusqlite::Result<i64> {
+    let (mut conditions, mut values) = where_clause(conn, filter)?;
     if let Some((first, end)) = within {
         conditions.push_str(" AND planned_at >= ? AND planned_at < ?");
         values.extend([Value::from(first), Value::from(end)]);
@@ -88,6 +88,6 @@ fn by_row(conn: &Connection, filter: &ResultFilter, within: Option<(i64, i64)>) 
         .query_row(params_from_iter(&values), |row| row.get(0))
 }
 
-fn start(at: i64) -> i64 {
-    at.saturating_sub(at.rem_euclid(MINUTE))
+fn minute_start(at: i64) -> i64 {
+    at.saturating_sub(at.rem_euclid(MINUTE_US))
 }

@@ -12,53 +12,53 @@ use crate::store::contract::StoreError;
 
 /// A row, as errors name it: its table and the columns of its key.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct RowRef<'a> {
     pub(super) table: &'static str,
     pub(super) key: &'a [(&'static str, i64)],
 }
 
 /// A stored value that cannot be decoded, on its way through rusqlite.
 #[derive(Debug)]
-struct Undecodable {
+struct DecodeError {
     table: &'static str,
     row: String,
     column: &'static str,
     why: String,
 }
 
-impl Display for Undecodable {
+impl Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "table `{}`, row {}, column `{}`: {}", self.table, self.row, self.column, self.why)
     }
 }
 
-impl std::error::Error for Undecodable {}
+impl std::error::Error for DecodeError {}
 
-impl Place<'_> {
+impl RowRef<'_> {
     /// The error that `column` of this row cannot be decoded.
-    pub(super) fn undecodable(self, column: &'static str, why: impl Display) -> rusqlite::Error {
+    pub(super) fn decode_error(self, column: &'static str, why: impl Display) -> rusqlite::Error {
         let mut row = String::new();
         for (at, (name, value)) in self.key.iter().enumerate() {
             let comma = if at == 0 { "" } else { ", " };
             // Writing into a text does not fail.
             let _ = write!(row, "{comma}{name} {value}");
         }
-        let undecodable = Undecodable { table: self.table, row, column, why: why.to_string() };
+        let undecodable = DecodeError { table: self.table, row, column, why: why.to_string() };
         rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(undecodable))
     }
 
     /// `found`, which the code or word `stored` stands for.
-    pub(super) fn known<T>(
+    pub(super) fn require_known<T>(
         self,
         column: &'static str,
         stored: impl Display,
         found: Option<T>,
     ) -> rusqlite::Result<T> {
-        found.ok_or_else(|| self.undecodable(column, format_args!("`{stored}` is not known")))
+        found.ok_or_else(|| self.decode_error(column, format_args!("`{stored}` is not known")))
     }
 
     /// The text in column number `at`; `None` for NULL.
-    pub(super) fn text<'r>(
+    pub(super) fn text_column<'r>(
         self,
         row: &'r Row<'_>,
         at: usize,
@@ -67,40 +67,44 @@ impl Place<'_> {
         match row.get_ref(at)? {
             ValueRef::Null => Ok(None),
             ValueRef::Text(bytes) => {
-                std::str::from_utf8(bytes).map(Some).map_err(|error| self.undecodable(column, error))
+                std::str::from_utf8(bytes).map(Some).map_err(|error| self.decode_error(column, error))
             }
-            other => Err(self.undecodable(column, format_args!("{}, not a text", other.data_type()))),
+            other => Err(self.decode_error(column, format_args!("{}, not a text", other.data_type()))),
         }
     }
 
     /// The JSON in column number `at`; `None` for NULL.
-    pub(super) fn json<T: DeserializeOwned>(
+    pub(super) fn json_column<T: DeserializeOwned>(
         self,
         row: &Row<'_>,
         at: usize,
         column: &'static str,
     ) -> rusqlite::Result<Option<T>> {
-        self.text(row, at, column)?.map(|text| self.parse(text, column)).transpose()
+        self.text_column(row, at, column)?.map(|text| self.parse_json(text, column)).transpose()
     }
 
     /// What the JSON `text` of `column` says.
-    pub(super) fn parse<T: DeserializeOwned>(self, text: &str, column: &'static str) -> rusqlite::Result<T> {
-        serde_json::from_str(text).map_err(|error| self.undecodable(column, error))
+    pub(super) fn parse_json<T: DeserializeOwned>(
+        self,
+        text: &str,
+        column: &'static str,
+    ) -> rusqlite::Result<T> {
+        serde_json::from_str(text).map_err(|error| self.decode_error(column, error))
     }
 }
 
 /// The error of the store that `error` means, when it is that a value cannot be decoded.
-pub(super) fn undecodable(error: &rusqlite::Error) -> Option<StoreError> {
+pub(super) fn to_store_error(error: &rusqlite::Error) -> Option<StoreError> {
     let rusqlite::Error::FromSqlConversionFailure(_, _, inner) = error else { return None };
-    let Undecodable { table, row, column, why } = inner.downcast_ref()?;
+    let DecodeError { table, row, column, why } = inner.downcast_ref()?;
     Some(StoreError::Undecodable { table, row: row.clone(), column, why: why.clone() })
 }
 
 /// `read`, or `None` for a row that cannot be decoded: the log names it, and the others of a list are shown.
-pub(super) fn leave_out<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
+pub(super) fn skip_undecodable<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),
-        Err(error) => match undecodable(&error) {
+        Err(error) => match to_store_error(&error) {
             Some(error) => {
                 tracing::error!(error_kind = error.kind(), "a row is left out: {error}");
                 Ok(None)
@@ -111,11 +115,11 @@ pub(super) fn leave_out<T>(read: rusqlite::Result<T>) -> rusqlite::Result<Option
 }
 
 /// The JSON object in column number `at`.
-pub(super) fn map(
+pub(super) fn json_object_column(
     row: &Row<'_>,
-    place: Place<'_>,
+    place: RowRef<'_>,
     at: usize,
     column: &'static str,
 ) -> rusqlite::Result<Map<String, Value>> {
-    place.json(row, at, column)?.ok_or_else(|| place.undecodable(column, "it is empty"))
+    place.json_column(row, at, column)?.ok_or_else(|| place.decode_error(column, "it is empty"))
 }

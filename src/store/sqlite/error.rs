@@ -6,29 +6,30 @@ use rusqlite::ErrorCode;
 
 use crate::store::contract::StoreError;
 
-use super::decode::undecodable;
+use super::decode::to_store_error;
 
 /// Tells errors of one database file.
 #[derive(Clone, Debug)]
-pub(super) struct Told {
+pub(super) struct ErrorMapper {
     path: PathBuf,
 }
 
-impl Told {
-    pub(super) fn about(path: &Path) -> Self {
+impl ErrorMapper {
+    pub(super) fn for_path(path: &Path) -> Self {
         Self { path: path.to_owned() }
     }
 
     /// The error of the store that `error` means.
-    pub(super) fn of(&self, error: &rusqlite::Error) -> StoreError {
-        if let Some(undecodable) = undecodable(error) {
+    pub(super) fn to_store_error(&self, error: &rusqlite::Error) -> StoreError {
+        if let Some(undecodable) = to_store_error(error) {
             return undecodable;
         }
         match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => StoreError::Full(self.at(error)),
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                StoreError::Locked(format!("{}; stop the other program that has it open", self.at(error)))
-            }
+            Some(ErrorCode::DiskFull) => StoreError::Full(self.describe(error)),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked(format!(
+                "{}; stop the other program that has it open",
+                self.describe(error)
+            )),
             Some(ErrorCode::OperationInterrupted) => StoreError::Slow,
             Some(ErrorCode::DatabaseCorrupt) => self.unusable(&format!(
                 "it is damaged ({error}); restore a copy, or move it away to start with an empty one"
@@ -47,7 +48,7 @@ impl Told {
     }
 
     /// The error of the store that the system's `error` means.
-    pub(super) fn of_io(&self, doing: &str, error: &std::io::Error) -> StoreError {
+    pub(super) fn io_to_store_error(&self, doing: &str, error: &std::io::Error) -> StoreError {
         match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
                 StoreError::Full(format!("`{}`: {error}", self.path.display()))
@@ -64,7 +65,7 @@ impl Told {
         StoreError::Unusable(format!("`{}`: {why}", self.path.display()))
     }
 
-    fn at(&self, error: &rusqlite::Error) -> String {
+    fn describe(&self, error: &rusqlite::Error) -> String {
         format!("`{}`: {error}", self.path.display())
     }
 }

@@ -5,25 +5,25 @@ use rusqlite::ErrorCode;
 use crate::store::contract::StoreError;
 
 /// Why one call of a shared transaction ends.
-pub(super) enum Fault {
+pub(super) enum ChangeError {
     /// SQLite failed: the transaction ends.
     Sql(rusqlite::Error),
     /// The call is refused, and only that.
-    Told(StoreError),
+    Rejected(StoreError),
 }
 
-impl From<rusqlite::Error> for Fault {
+impl From<rusqlite::Error> for ChangeError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sql(error)
     }
 }
 
 /// [`StoreError::Taken`] when `error` is about a text that has to be unique.
-pub(super) fn taken(error: rusqlite::Error, text: Option<&str>) -> Fault {
+pub(super) fn conflict_error(error: rusqlite::Error, text: Option<&str>) -> ChangeError {
     match text {
         Some(text) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-            Fault::Told(StoreError::Taken(text.to_owned()))
+            ChangeError::Rejected(StoreError::Taken(text.to_owned()))
         }
-        _ => Fault::Sql(error),
+        _ => ChangeError::Sql(error),
     }
 }

@@ -1,18 +1,18 @@
 //! Work that follows the calendar.
 
 use crate::domain::Timestamp;
-use crate::store::contract::{Answer, Housekeeping, Retention};
+use crate::store::contract::{Housekeeping, Retention, StoreFuture};
 
-use super::retain::retain;
+use super::retain::apply_retention;
 use super::rollup::roll_up::roll_up;
 use super::store::SqliteStore;
 
 impl Housekeeping for SqliteStore {
-    fn roll_up(&self, now: Timestamp) -> Answer<'_, u64> {
+    fn roll_up(&self, now: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(roll_up(self, now))
     }
 
-    fn retain(&self, retention: Retention, now: Timestamp) -> Answer<'_, u64> {
-        Box::pin(retain(self, retention, now))
+    fn retain(&self, retention: Retention, now: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(apply_retention(self, retention, now))
     }
 }

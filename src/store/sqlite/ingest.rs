@@ -5,15 +5,15 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::domain::Outcome;
 use crate::store::contract::MonitorState;
 
-use super::alarms::rows::Rows;
+use super::alarms::rows::PreparedAlerts;
 use super::captures;
-use super::counts::Changes;
+use super::counts::CountChanges;
 use super::rollup::late;
-use super::row::{Missed, Row, signed};
-use super::shared::Shared;
+use super::row::{MissedColumns, ResultRow, to_signed};
+use super::shared::WriteCache;
 use super::store::SqliteStore;
-use super::writer::Writing;
-use crate::store::contract::{Answer, Commit, Ingest, StoreError};
+use super::writer::WriteContext;
+use crate::store::contract::{Commit, Ingest, StoreError, StoreFuture};
 
 const INSERT: &str = "
     INSERT INTO results (planned_at, monitor_id, location_id, outcome, status, warning_status, started_after,
@@ -24,73 +24,77 @@ const INSERT: &str = "
         ?23, ?24, ?25, ?26, ?27, ?28, ?29)
     ON CONFLICT DO NOTHING";
 
-/// The code of [`Outcome::Missed`], as statements here have it.
-const MISSED: i64 = 4;
+/// The code of [`Outcome::MissedColumns`], as statements here have it.
+const MISSED_CODE: i64 = 4;
 
 /// A commit, ready to be written.
-pub(super) struct Batch {
+pub(super) struct PreparedCommit {
     /// In the order of the clustered key, so that neighbours are written together.
-    rows: Vec<Row>,
+    rows: Vec<ResultRow>,
     states: Vec<MonitorState>,
-    alarm: Rows,
+    alarm: PreparedAlerts,
 }
 
-impl Batch {
-    pub(super) fn of(commit: crate::store::contract::Commit) -> Self {
-        let mut rows: Vec<Row> = commit.results.into_iter().map(Row::of).collect();
+impl PreparedCommit {
+    pub(super) fn prepare(commit: crate::store::contract::Commit) -> Self {
+        let mut rows: Vec<ResultRow> = commit.results.into_iter().map(ResultRow::from_result).collect();
         // Stable: of two with one id the real one, else the first one, comes out either way.
         rows.sort_by_key(|row| (row.planned_at, row.monitor_id, row.location_id));
         let mut states = commit.states;
         states.sort_by_key(|state| (state.monitor_id, state.location_id));
-        Self { rows, states, alarm: Rows::of(commit.alarm) }
+        Self { rows, states, alarm: PreparedAlerts::prepare(commit.alerts) }
     }
 
-    pub(super) fn write(&self, writing: &mut Writing<'_>) -> rusqlite::Result<()> {
+    pub(super) fn write(&self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
         let rolled = late::RolledUntil::read(writing.conn)?;
-        let mut changes = Changes::default();
+        let mut changes = CountChanges::default();
         for row in &self.rows {
-            if keep(writing, row, &mut changes)? {
-                rolled.mark(writing.conn, row)?;
+            if upsert_result(writing, row, &mut changes)? {
+                rolled.mark_pending(writing.conn, row)?;
             }
         }
-        changes.write(writing.conn)?;
+        changes.flush(writing.conn)?;
         for state in &self.states {
-            keep_state(writing.conn, state)?;
+            upsert_state(writing.conn, state)?;
         }
         self.alarm.write(writing)
     }
 }
 
 /// Whether anything changed.
-fn keep(writing: &mut Writing<'_>, row: &Row, changes: &mut Changes) -> rusqlite::Result<bool> {
+fn upsert_result(
+    writing: &mut WriteContext<'_>,
+    row: &ResultRow,
+    changes: &mut CountChanges,
+) -> rusqlite::Result<bool> {
     let outcome = i64::from(row.outcome.code());
-    let owner = writing.shared.owner(writing.conn, row.monitor_id)?;
-    if insert(writing, row)? {
+    let owner = writing.shared.cached_customer(writing.conn, row.monitor_id)?;
+    if insert_result(writing, row)? {
         changes.add(row.planned_at, owner, row.location_id, outcome, 1);
         return Ok(true);
     }
     if row.outcome == Outcome::Missed {
         return Ok(false);
     }
-    let Some(missed) = take_missed(writing.conn, row)? else { return Ok(false) };
-    insert(writing, row)?;
-    changes.add(row.planned_at, owner, row.location_id, MISSED, -1);
+    let Some(missed) = delete_missed(writing.conn, row)? else { return Ok(false) };
+    insert_result(writing, row)?;
+    changes.add(row.planned_at, owner, row.location_id, MISSED_CODE, -1);
     changes.add(row.planned_at, owner, row.location_id, outcome, 1);
-    if let Some(rest) = missed.after_first(row.planned_at)
-        && insert_rest(writing.conn, row, &rest)?
+    if let Some(rest) = missed.without_first(row.planned_at)
+        && insert_remaining_series(writing.conn, row, &rest)?
     {
-        changes.add(rest.0, owner, row.location_id, MISSED, 1);
+        changes.add(rest.0, owner, row.location_id, MISSED_CODE, 1);
     }
     Ok(true)
 }
 
-fn insert(writing: &mut Writing<'_>, row: &Row) -> rusqlite::Result<bool> {
-    let Writing { conn, shared } = writing;
-    let share = |shared: &mut Shared, text| shared.id(conn, text, row.planned_at);
+fn insert_result(writing: &mut WriteContext<'_>, row: &ResultRow) -> rusqlite::Result<bool> {
+    let WriteContext { conn, shared } = writing;
+    let share = |shared: &mut WriteCache, text| shared.text_id(conn, text, row.planned_at);
     let label = share(shared, &row.label)?;
     let facts = row.facts.as_ref().map(|text| share(shared, text)).transpose()?;
     let chain = row.chain.as_ref().map(|text| share(shared, text)).transpose()?;
-    shared.place(conn, row.monitor_id, row.location_id)?;
+    shared.ensure_pair(conn, row.monitor_id, row.location_id)?;
     let [prepare, resolve, connect, tls, send, first_byte, transfer, validate] = row.phase_columns();
     let inserted = conn.prepare_cached(INSERT)?.execute(params![
         row.planned_at,
@@ -120,14 +124,14 @@ fn insert(writing: &mut Writing<'_>, row: &Row) -> rusqlite::Result<bool> {
         row.missed.map(|missed| missed.reason),
         row.missed.map(|missed| missed.slots),
         row.missed.map(|missed| missed.last_planned_at),
-        row.session(),
+        row.session_phases_json(),
         row.page_us,
     ])?;
     if inserted == 1
         && let Some(details) = &row.details
     {
         conn.prepare_cached("INSERT INTO details VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(params![
-            row.failed(),
+            row.is_failed(),
             row.planned_at,
             row.monitor_id,
             row.location_id,
@@ -136,14 +140,14 @@ fn insert(writing: &mut Writing<'_>, row: &Row) -> rusqlite::Result<bool> {
     }
     if inserted == 1 && !row.captures.is_empty() {
         let key = (row.planned_at, row.monitor_id, row.location_id);
-        captures::keep(conn, row.failed(), key, &row.captures)?;
+        captures::insert(conn, row.is_failed(), key, &row.captures)?;
     }
     Ok(inserted == 1)
 }
 
 /// A series of missed runs that a real result takes the first of.
-struct Series {
-    missed: Missed,
+struct MissedSeriesRow {
+    missed: MissedColumns,
     revision: i64,
     label: i64,
     details: Option<String>,
@@ -152,7 +156,7 @@ struct Series {
 }
 
 /// Removes the missed runs with the key of `row`; `None` when what is kept is no missed run.
-fn take_missed(conn: &Connection, row: &Row) -> rusqlite::Result<Option<Series>> {
+fn delete_missed(conn: &Connection, row: &ResultRow) -> rusqlite::Result<Option<MissedSeriesRow>> {
     let key = params![row.planned_at, row.monitor_id, row.location_id];
     let series = conn
         .prepare_cached(
@@ -161,8 +165,8 @@ fn take_missed(conn: &Connection, row: &Row) -> rusqlite::Result<Option<Series>>
              RETURNING missed_reason, missed_slots, last_planned_at, revision, label, started_after, status",
         )?
         .query_row(key, |row| {
-            Ok(Series {
-                missed: Missed {
+            Ok(MissedSeriesRow {
+                missed: MissedColumns {
                     reason: row.get::<_, Option<usize>>(0)?.unwrap_or_default(),
                     slots: row.get::<_, Option<u32>>(1)?.unwrap_or(1),
                     last_planned_at: row.get::<_, Option<i64>>(2)?.unwrap_or_default(),
@@ -186,9 +190,9 @@ fn take_missed(conn: &Connection, row: &Row) -> rusqlite::Result<Option<Series>>
     Ok(Some(series))
 }
 
-impl Series {
+impl MissedSeriesRow {
     /// The same without its first run, when there are others. The runs lie evenly between first and last.
-    fn after_first(mut self, first: i64) -> Option<(i64, Self)> {
+    fn without_first(mut self, first: i64) -> Option<(i64, Self)> {
         let left = self.missed.slots.checked_sub(1).filter(|&slots| slots > 0)?;
         let step = self.missed.last_planned_at.saturating_sub(first) / i64::from(left);
         self.missed.slots = left;
@@ -198,7 +202,11 @@ impl Series {
 }
 
 /// Whether there was a place for it.
-fn insert_rest(conn: &Connection, row: &Row, (planned_at, rest): &(i64, Series)) -> rusqlite::Result<bool> {
+fn insert_remaining_series(
+    conn: &Connection,
+    row: &ResultRow,
+    (planned_at, rest): &(i64, MissedSeriesRow),
+) -> rusqlite::Result<bool> {
     let inserted = conn
         .prepare_cached(
             "INSERT INTO results (planned_at, monitor_id, location_id, outcome, status, started_after, total_us,
@@ -224,7 +232,7 @@ fn insert_rest(conn: &Connection, row: &Row, (planned_at, rest): &(i64, Series))
     Ok(inserted == 1)
 }
 
-fn keep_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {
+fn upsert_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO states VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
          ON CONFLICT DO UPDATE SET check_id = ?3, planned_at = ?4, outcome = ?5, status = ?6, total_us = ?7,
@@ -237,7 +245,7 @@ fn keep_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {
         state.planned_at.as_micros(),
         state.outcome.code(),
         state.status.0,
-        signed(state.total_us),
+        to_signed(state.total_us),
         state.since.as_micros(),
         state.streak,
         state.full_page_at.map(crate::domain::Timestamp::as_micros)
@@ -246,20 +254,20 @@ fn keep_state(conn: &Connection, state: &MonitorState) -> rusqlite::Result<()> {
 }
 
 impl Ingest for SqliteStore {
-    fn commit(&self, commit: Commit) -> Answer<'_, ()> {
+    fn commit(&self, commit: Commit) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let batch = ready(commit).await?;
+            let batch = prepare(commit).await?;
             self.writer.call(move |writing| batch.write(writing)).await
         })
     }
 }
 
 /// `commit`, ready to be written. Files are compressed apart from the threads that wait for targets.
-async fn ready(commit: Commit) -> Result<Batch, StoreError> {
+async fn prepare(commit: Commit) -> Result<PreparedCommit, StoreError> {
     let files = commit.results.iter().any(|result| !result.captures.is_empty());
-    if !files && commit.alarm.evidence.is_empty() {
-        return Ok(Batch::of(commit));
+    if !files && commit.alerts.evidence.is_empty() {
+        return Ok(PreparedCommit::prepare(commit));
     }
     // Fails only when the runtime goes down.
-    tokio::task::spawn_blocking(move || Batch::of(commit)).await.map_err(|_| StoreError::Closed)
+    tokio::task::spawn_blocking(move || PreparedCommit::prepare(commit)).await.map_err(|_| StoreError::Closed)
 }

@@ -4,64 +4,68 @@ use rusqlite::{Connection, params};
 
 use crate::domain::{CustomerId, MonitorId, Record, RecordKind, Timestamp};
 use crate::store::contract::{
-    Answer, AuditEntry, AuditFilter, AuditRow, KeptMonitor, Ledger, Listed, Page, RecordFilter, Reseal,
-    StoreError, Token, Tokens, Write, seal_context,
+    AuditFilter, AuditRow, ConfigChange, ConfigStore, Listed, NewAuditEntry, Page, RecordFilter, Reseal,
+    StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, seal_context,
 };
 
-use super::change::Changes;
+use super::change::ConfigChanges;
 use super::store::SqliteStore;
 use super::{audit, monitors, records, shared, tokens};
 
 /// Rows that one transaction seals anew.
 const CHUNK: i64 = 500;
 
-impl Ledger for SqliteStore {
-    fn kept_monitors(&self) -> Answer<'_, Vec<KeptMonitor>> {
-        Box::pin(self.readers.call(monitors::kept))
+impl ConfigStore for SqliteStore {
+    fn stored_monitors(&self) -> StoreFuture<'_, Vec<StoredMonitor>> {
+        Box::pin(self.readers.call(monitors::select_all_stored))
     }
 
-    fn write(&self, changes: Vec<Write>, audit: Vec<AuditEntry>) -> Answer<'_, Vec<i64>> {
+    fn write_changes(
+        &self,
+        changes: Vec<ConfigChange>,
+        audit: Vec<NewAuditEntry>,
+    ) -> StoreFuture<'_, Vec<i64>> {
         Box::pin(async move {
-            let changes = Changes::of(changes, audit);
-            self.writer.call(move |writing| changes.write(writing.conn)).await?
+            let changes = ConfigChanges::prepare(changes, audit);
+            self.writer.call(move |writing| changes.apply(writing.conn)).await?
         })
     }
 
-    fn record(&self, kind: RecordKind, id: i64) -> Answer<'_, Option<Record>> {
-        Box::pin(self.readers.call(move |conn| records::one(conn, kind, id)))
+    fn record(&self, kind: RecordKind, id: i64) -> StoreFuture<'_, Option<Record>> {
+        Box::pin(self.readers.call(move |conn| records::by_id(conn, kind, id)))
     }
 
-    fn record_by(&self, kind: RecordKind, unique: String) -> Answer<'_, Option<Record>> {
-        Box::pin(self.readers.call(move |conn| records::by_text(conn, kind, &unique)))
+    fn record_by_unique(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>> {
+        Box::pin(self.readers.call(move |conn| records::by_unique_key(conn, kind, &unique)))
     }
 
-    fn records(&self, filter: RecordFilter, page: Page) -> Answer<'_, Listed<Record>> {
-        Box::pin(self.readers.call(move |conn| records::page(conn, &filter, page)))
+    fn records(&self, filter: RecordFilter, page: Page) -> StoreFuture<'_, Listed<Record>> {
+        Box::pin(self.readers.call(move |conn| records::read_page(conn, &filter, page)))
     }
 
-    fn audit(&self, filter: AuditFilter, page: Page) -> Answer<'_, Listed<AuditRow>> {
-        Box::pin(self.readers.call(move |conn| audit::page(conn, &filter, page)))
+    fn audit(&self, filter: AuditFilter, page: Page) -> StoreFuture<'_, Listed<AuditRow>> {
+        Box::pin(self.readers.call(move |conn| audit::read_page(conn, &filter, page)))
     }
 
-    fn owner_of(&self, monitor: MonitorId) -> Answer<'_, Option<CustomerId>> {
-        Box::pin(self.readers.call(move |conn| shared::owner(conn, monitor)))
+    fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>> {
+        Box::pin(self.readers.call(move |conn| shared::customer_for_monitor(conn, monitor)))
     }
 
-    fn reseal(&self, reseal: Reseal) -> Answer<'_, u64> {
+    fn reseal(&self, reseal: Reseal) -> StoreFuture<'_, u64> {
         Box::pin(async move {
-            let monitors = Sealed {
+            let monitors = SealedColumn {
                 kind: "monitor",
                 read: "SELECT id, customer, sealed FROM monitors
                        WHERE id > ?1 AND sealed IS NOT NULL ORDER BY id LIMIT ?2",
                 write: "UPDATE monitors SET sealed = ?2 WHERE id = ?1",
             };
-            let certificates = Sealed {
+            let certificates = SealedColumn {
                 kind: "certificate",
                 read: "SELECT id, customer, private FROM records
                        WHERE id > ?1 AND kind = 'certificate' AND private IS NOT NULL ORDER BY id LIMIT ?2",
                 write: "UPDATE records SET private = ?2 WHERE id = ?1",
             };
-            let recipients = Sealed {
+            let recipients = SealedColumn {
                 kind: "recipient",
                 read: "SELECT id, customer, private FROM records
                        WHERE id > ?1 AND kind = 'recipient' AND private IS NOT NULL ORDER BY id LIMIT ?2",
@@ -69,7 +73,7 @@ impl Ledger for SqliteStore {
             };
             let mut renewed = 0;
             for sealed in [monitors, certificates, recipients] {
-                renewed += sealed.renew(self, &reseal).await?;
+                renewed += sealed.reseal_all(self, &reseal).await?;
             }
             Ok(renewed)
         })
@@ -78,21 +82,22 @@ impl Ledger for SqliteStore {
 
 /// Where sealed bytes are kept.
 #[derive(Clone, Copy)]
-struct Sealed {
+struct SealedColumn {
     kind: &'static str,
     read: &'static str,
     write: &'static str,
 }
 
-impl Sealed {
+impl SealedColumn {
     /// In steps that let others write; answers how many changed. When it ends early, some have the new form
     /// and others the old one: doing it again does the rest.
-    async fn renew(self, store: &SqliteStore, reseal: &Reseal) -> Result<u64, StoreError> {
+    async fn reseal_all(self, store: &SqliteStore, reseal: &Reseal) -> Result<u64, StoreError> {
         let (mut after, mut changed) = (i64::MIN, 0);
         loop {
             let reseal = std::sync::Arc::clone(reseal);
-            let step =
-                move |writing: &mut super::writer::Writing<'_>| self.step(writing.conn, after, &reseal);
+            let step = move |writing: &mut super::writer::WriteContext<'_>| {
+                self.reseal_chunk(writing.conn, after, &reseal)
+            };
             let (last, count) = store.writer.call(step).await?;
             changed += count;
             match last {
@@ -103,7 +108,12 @@ impl Sealed {
     }
 
     /// Answers the last id that it saw, none at the end, and how many changed.
-    fn step(self, conn: &Connection, after: i64, reseal: &Reseal) -> rusqlite::Result<(Option<i64>, u64)> {
+    fn reseal_chunk(
+        self,
+        conn: &Connection,
+        after: i64,
+        reseal: &Reseal,
+    ) -> rusqlite::Result<(Option<i64>, u64)> {
         let rows: Vec<(i64, Option<i64>, Vec<u8>)> = conn
             .prepare_cached(self.read)?
             .query_map([after, CHUNK], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
@@ -121,24 +131,24 @@ impl Sealed {
     }
 }
 
-impl Tokens for SqliteStore {
-    fn issue(&self, token: Token) -> Answer<'_, ()> {
-        Box::pin(self.writer.call(move |writing| tokens::issue(writing.conn, &token)))
+impl TokenStore for SqliteStore {
+    fn insert(&self, token: StoredToken) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.call(move |writing| tokens::insert(writing.conn, &token)))
     }
 
-    fn token(&self, hash: [u8; 32]) -> Answer<'_, Option<Token>> {
-        Box::pin(self.readers.call(move |conn| tokens::one(conn, hash)))
+    fn token(&self, hash: [u8; 32]) -> StoreFuture<'_, Option<StoredToken>> {
+        Box::pin(self.readers.call(move |conn| tokens::by_hash(conn, hash)))
     }
 
-    fn extend(&self, hash: [u8; 32], expires_at: Timestamp) -> Answer<'_, ()> {
+    fn extend(&self, hash: [u8; 32], expires_at: Timestamp) -> StoreFuture<'_, ()> {
         Box::pin(self.writer.call(move |writing| tokens::extend(writing.conn, hash, expires_at)))
     }
 
-    fn end(&self, hash: [u8; 32]) -> Answer<'_, ()> {
-        Box::pin(self.writer.call(move |writing| tokens::end(writing.conn, hash)))
+    fn revoke(&self, hash: [u8; 32]) -> StoreFuture<'_, ()> {
+        Box::pin(self.writer.call(move |writing| tokens::delete(writing.conn, hash)))
     }
 
-    fn purge(&self, now: Timestamp) -> Answer<'_, u64> {
-        Box::pin(self.writer.call(move |writing| tokens::purge(writing.conn, now)))
+    fn remove_expired(&self, now: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.writer.call(move |writing| tokens::delete_expired(writing.conn, now)))
     }
 }

@@ -5,10 +5,10 @@ use rusqlite::{Connection, Row, params_from_iter};
 
 use crate::store::contract::{Listed, Page};
 
-use super::decode::leave_out;
+use super::decode::skip_undecodable;
 
 /// A list out of one table.
-pub(super) struct List {
+pub(super) struct PagedQuery {
     pub(super) table: &'static str,
     pub(super) columns: &'static str,
     pub(super) order: &'static str,
@@ -17,9 +17,9 @@ pub(super) struct List {
     pub(super) values: Vec<Sql>,
 }
 
-impl List {
+impl PagedQuery {
     /// The rows in `page`, and how many match in all. One that cannot be decoded counts and is left out.
-    pub(super) fn read<T>(
+    pub(super) fn fetch<T>(
         self,
         conn: &Connection,
         page: Page,
@@ -38,7 +38,7 @@ impl List {
                 "SELECT {columns} FROM {table} WHERE {conditions} ORDER BY {order} LIMIT ? OFFSET ?"
             ))?
             .query_map(params_from_iter(&values), row)?
-            .filter_map(|row| leave_out(row).transpose())
+            .filter_map(|row| skip_undecodable(row).transpose())
             .collect::<Result<_, _>>()?;
         Ok(Listed { count, rows })
     }

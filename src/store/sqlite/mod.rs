@@ -30,7 +30,7 @@ mod store;
 mod tokens;
 mod writer;
 
-pub use reader::SqliteReader;
-pub use rollup::SKETCH_ERROR;
+pub use reader::ReadOnlyStore;
+pub use rollup::SKETCH_RELATIVE_ERROR;
 pub use settings::{SqliteSettings, Synchronous};
 pub use store::SqliteStore;

@@ -8,19 +8,19 @@ use serde_json::{Map, Value};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CustomerId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::schema::{Document, Monitor, Origin, Secrets, Trail};
-use crate::store::contract::{KeptMonitor, NewMonitor, StoreError};
+use crate::store::contract::{NewMonitor, StoreError, StoredMonitor};
 
-use super::decode::Place;
-use super::fault::{Fault, taken};
-use crate::store::contract::Answer;
-use crate::store::contract::Entries;
-use crate::store::contract::Monitors;
+use super::decode::RowRef;
+use super::fault::{ChangeError, conflict_error};
+use crate::store::contract::AuditEntries;
+use crate::store::contract::MonitorStore;
+use crate::store::contract::StoreFuture;
 use crate::store::sqlite::audit;
 use crate::store::sqlite::store::SqliteStore;
-use crate::store::sqlite::writer::Writing;
+use crate::store::sqlite::writer::WriteContext;
 
 /// A monitor, ready to be written.
-pub(super) struct Put {
+pub(super) struct MonitorRow {
     id: i64,
     customer: i64,
     origin: i64,
@@ -33,9 +33,9 @@ pub(super) struct Put {
     trail: Option<String>,
 }
 
-impl Put {
-    pub(super) fn of(monitor: &Monitor) -> Self {
-        let (origin, key) = split(&monitor.origin);
+impl MonitorRow {
+    pub(super) fn from_monitor(monitor: &Monitor) -> Self {
+        let (origin, key) = origin_columns(&monitor.origin);
         Self {
             id: monitor.id.0,
             customer: monitor.customer.0,
@@ -44,19 +44,19 @@ impl Put {
             kind: monitor.kind().name(),
             revision: monitor.revision.0,
             modified_at: monitor.modified_at.as_micros(),
-            document: document(&monitor.document),
+            document: document_json(&monitor.document),
             sealed: None,
-            trail: trail(&monitor.trail),
+            trail: authorship_json(&monitor.trail),
         }
     }
 
-    pub(super) fn of_kept(kept: KeptMonitor) -> Self {
-        Self { sealed: kept.sealed, ..Self::of(&kept.monitor) }
+    pub(super) fn from_stored(kept: StoredMonitor) -> Self {
+        Self { sealed: kept.sealed, ..Self::from_monitor(&kept.monitor) }
     }
 
     /// Its id is not known yet.
-    pub(super) fn of_new(new: NewMonitor) -> Self {
-        let (origin, key) = split(&new.origin);
+    pub(super) fn from_new(new: NewMonitor) -> Self {
+        let (origin, key) = origin_columns(&new.origin);
         Self {
             id: 0,
             customer: new.customer.0,
@@ -65,14 +65,14 @@ impl Put {
             kind: new.document.kind().name(),
             revision: 1,
             modified_at: new.modified_at.as_micros(),
-            document: document(&new.document),
+            document: document_json(&new.document),
             sealed: new.sealed,
-            trail: trail(&new.trail),
+            trail: authorship_json(&new.authorship),
         }
     }
 
     /// Writes it as a new one; answers its id.
-    pub(super) fn create(&self, conn: &Connection) -> Result<i64, Fault> {
+    pub(super) fn insert(&self, conn: &Connection) -> Result<i64, ChangeError> {
         let inserted = conn
             .prepare_cached(
                 "INSERT INTO monitors (customer, origin, key, type, revision, modified_at, document, sealed, trail)
@@ -89,11 +89,11 @@ impl Put {
                 self.sealed,
                 self.trail
             ]);
-        inserted.map_err(|error| taken(error, self.key.as_deref()))
+        inserted.map_err(|error| conflict_error(error, self.key.as_deref()))
     }
 
     /// Writes it over the version `expected`.
-    pub(super) fn replace(&self, conn: &Connection, expected: Revision) -> Result<(), Fault> {
+    pub(super) fn update(&self, conn: &Connection, expected: Revision) -> Result<(), ChangeError> {
         let changed = conn
             .prepare_cached(
                 "UPDATE monitors SET customer = ?2, origin = ?3, key = ?4, type = ?5, revision = ?6,
@@ -113,14 +113,14 @@ impl Put {
                 self.trail,
                 expected.0
             ]);
-        match changed.map_err(|error| taken(error, self.key.as_deref()))? {
-            0 => Err(Fault::Told(StoreError::Stale)),
+        match changed.map_err(|error| conflict_error(error, self.key.as_deref()))? {
+            0 => Err(ChangeError::Rejected(StoreError::Stale)),
             _ => Ok(()),
         }
     }
 }
 
-fn split(origin: &Origin) -> (i64, Option<Arc<str>>) {
+fn origin_columns(origin: &Origin) -> (i64, Option<Arc<str>>) {
     match origin {
         Origin::File { key } => (0, Some(Arc::clone(key))),
         Origin::Api => (1, None),
@@ -128,7 +128,7 @@ fn split(origin: &Origin) -> (i64, Option<Arc<str>>) {
     }
 }
 
-fn joined(origin: i64, key: Option<Arc<str>>) -> Option<Origin> {
+fn origin_from_columns(origin: i64, key: Option<Arc<str>>) -> Option<Origin> {
     match (origin, key) {
         (0, Some(key)) => Some(Origin::File { key }),
         (1, _) => Some(Origin::Api),
@@ -137,28 +137,28 @@ fn joined(origin: i64, key: Option<Arc<str>>) -> Option<Origin> {
     }
 }
 
-fn document(document: &Document) -> String {
+fn document_json(document: &Document) -> String {
     Value::Object(document.stored(Secrets::Omitted)).to_string()
 }
 
 /// `None` when nothing is known.
-fn trail(trail: &Trail) -> Option<String> {
+fn authorship_json(trail: &Trail) -> Option<String> {
     // It holds texts and numbers alone: writes without fail.
     if *trail == Trail::default() { None } else { serde_json::to_string(trail).ok() }
 }
 
 /// All that were not removed, in the order of their ids. One that cannot be decoded fails all of it: left out, it
 /// would count as removed, and its open outage as over.
-pub(super) fn all(conn: &Connection) -> rusqlite::Result<Vec<Monitor>> {
-    each(conn, |_, monitor| Ok(monitor))
+pub(super) fn select_all(conn: &Connection) -> rusqlite::Result<Vec<Monitor>> {
+    for_each_row(conn, |_, monitor| Ok(monitor))
 }
 
-/// As [`all`], with the sealed secrets.
-pub(super) fn kept(conn: &Connection) -> rusqlite::Result<Vec<KeptMonitor>> {
-    each(conn, |row, monitor| Ok(KeptMonitor { monitor, sealed: row.get(9)? }))
+/// As [`select_all`], with the sealed secrets.
+pub(super) fn select_all_stored(conn: &Connection) -> rusqlite::Result<Vec<StoredMonitor>> {
+    for_each_row(conn, |row, monitor| Ok(StoredMonitor { monitor, sealed: row.get(9)? }))
 }
 
-fn each<T>(
+fn for_each_row<T>(
     conn: &Connection,
     mut make: impl FnMut(&Row<'_>, Monitor) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<Vec<T>> {
@@ -169,24 +169,24 @@ fn each<T>(
     let mut made = Vec::new();
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        made.push(make(row, monitor(row)?)?);
+        made.push(make(row, monitor_from_row(row)?)?);
     }
     Ok(made)
 }
 
-fn monitor(row: &Row<'_>) -> rusqlite::Result<Monitor> {
+fn monitor_from_row(row: &Row<'_>) -> rusqlite::Result<Monitor> {
     let key = [("id", row.get(0)?)];
-    let place = Place { table: "monitors", key: &key };
-    let kind = place.text(row, 3, "type")?.unwrap_or_default();
-    let kind = place.known("type", kind, MonitorType::from_name(kind))?;
-    let values: Map<String, Value> = place.json(row, 6, "document")?.unwrap_or_default();
+    let place = RowRef { table: "monitors", key: &key };
+    let kind = place.text_column(row, 3, "type")?.unwrap_or_default();
+    let kind = place.require_known("type", kind, MonitorType::from_name(kind))?;
+    let values: Map<String, Value> = place.json_column(row, 6, "document")?.unwrap_or_default();
     let origin: i64 = row.get(7)?;
-    let trail: Option<Trail> = place.json(row, 8, "trail")?;
-    let document = Document::new(kind, values).map_err(|error| place.undecodable("document", error))?;
+    let trail: Option<Trail> = place.json_column(row, 8, "trail")?;
+    let document = Document::new(kind, values).map_err(|error| place.decode_error("document", error))?;
     Ok(Monitor {
         id: MonitorId(row.get(0)?),
         customer: CustomerId(row.get(1)?),
-        origin: place.known("origin", origin, joined(origin, row.get(2)?))?,
+        origin: place.require_known("origin", origin, origin_from_columns(origin, row.get(2)?))?,
         revision: Revision(row.get(4)?),
         modified_at: Timestamp::from_micros(row.get(5)?),
         document: Arc::new(document),
@@ -195,7 +195,11 @@ fn monitor(row: &Row<'_>) -> rusqlite::Result<Monitor> {
 }
 
 /// The ids of the `keys` of files, in their order; new keys get new ones.
-pub(super) fn ids(conn: &Connection, customer: i64, keys: &[String]) -> rusqlite::Result<Vec<MonitorId>> {
+pub(super) fn ids_for_keys(
+    conn: &Connection,
+    customer: i64,
+    keys: &[String],
+) -> rusqlite::Result<Vec<MonitorId>> {
     let mut find =
         conn.prepare_cached("SELECT id FROM monitors WHERE customer = ?1 AND origin = 0 AND key = ?2")?;
     let mut give = conn.prepare_cached("INSERT INTO monitors (customer, origin, key) VALUES (?1, 0, ?2)")?;
@@ -222,7 +226,11 @@ pub(super) fn last_revisions(conn: &Connection, ids: &[MonitorId]) -> rusqlite::
 
 /// Stores new versions and removes monitors. The states of removed ones go, their results stay. A version
 /// that says nothing of who changed it when leaves what is known of that.
-pub(super) fn change(conn: &Connection, puts: &[Put], removed: &[MonitorId]) -> rusqlite::Result<()> {
+pub(super) fn apply_changes(
+    conn: &Connection,
+    puts: &[MonitorRow],
+    removed: &[MonitorId],
+) -> rusqlite::Result<()> {
     let mut put = conn.prepare_cached(
         "INSERT INTO monitors (id, customer, key, type, revision, modified_at, document, origin, sealed, trail)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
@@ -244,7 +252,7 @@ pub(super) fn change(conn: &Connection, puts: &[Put], removed: &[MonitorId]) -> 
         ])?;
     }
     for id in removed {
-        remove(conn, *id, None)?;
+        mark_removed(conn, *id, None)?;
     }
     Ok(())
 }
@@ -252,7 +260,11 @@ pub(super) fn change(conn: &Connection, puts: &[Put], removed: &[MonitorId]) -> 
 /// Removes a monitor of the version `expected`, whichever it is when absent, with its secrets, states and
 /// what is attached to it; answers whether it was there. A key of `vigie apply` is free then, the key of a
 /// file stays with its id.
-pub(super) fn remove(conn: &Connection, id: MonitorId, expected: Option<Revision>) -> rusqlite::Result<bool> {
+pub(super) fn mark_removed(
+    conn: &Connection,
+    id: MonitorId,
+    expected: Option<Revision>,
+) -> rusqlite::Result<bool> {
     let now = SystemClock.now().as_micros();
     let removed = conn
         .prepare_cached(
@@ -272,25 +284,30 @@ pub(super) fn remove(conn: &Connection, id: MonitorId, expected: Option<Revision
     Ok(removed > 0)
 }
 
-impl Monitors for SqliteStore {
-    fn monitors(&self) -> Answer<'_, Vec<Monitor>> {
-        Box::pin(self.readers.call(all))
+impl MonitorStore for SqliteStore {
+    fn monitors(&self) -> StoreFuture<'_, Vec<Monitor>> {
+        Box::pin(self.readers.call(select_all))
     }
 
-    fn ids_for(&self, customer: CustomerId, keys: Vec<String>) -> Answer<'_, Vec<MonitorId>> {
-        Box::pin(self.writer.call(move |writing| ids(writing.conn, customer.0, &keys)))
+    fn ids_for_file_keys(&self, customer: CustomerId, keys: Vec<String>) -> StoreFuture<'_, Vec<MonitorId>> {
+        Box::pin(self.writer.call(move |writing| ids_for_keys(writing.conn, customer.0, &keys)))
     }
 
-    fn last_revisions(&self, ids: Vec<MonitorId>) -> Answer<'_, Vec<Revision>> {
+    fn last_revisions(&self, ids: Vec<MonitorId>) -> StoreFuture<'_, Vec<Revision>> {
         Box::pin(self.readers.call(move |conn| last_revisions(conn, &ids)))
     }
 
-    fn change(&self, puts: Vec<Monitor>, removed: Vec<MonitorId>, entries: Entries) -> Answer<'_, ()> {
+    fn apply_monitors(
+        &self,
+        puts: Vec<Monitor>,
+        removed: Vec<MonitorId>,
+        entries: AuditEntries,
+    ) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let puts: Vec<_> = puts.iter().map(Put::of).collect();
-            let change = move |writing: &mut Writing<'_>| {
-                change(writing.conn, &puts, &removed)?;
-                audit::keep_all(writing.conn, &entries)
+            let puts: Vec<_> = puts.iter().map(MonitorRow::from_monitor).collect();
+            let change = move |writing: &mut WriteContext<'_>| {
+                apply_changes(writing.conn, &puts, &removed)?;
+                audit::insert_all(writing.conn, &entries)
             };
             self.writer.call(change).await
         })

@@ -10,28 +10,26 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::store::contract::StoreError;
 
-use super::error::Told;
+use super::error::ErrorMapper;
 use super::schema;
 use super::settings::{SqliteSettings, Synchronous};
 
 /// Rights of new files and folders: they hold hashes of passwords, scripts, and what targets answered.
-const PRIVATE: u32 = 0o600;
-const PRIVATE_FOLDER: u32 = 0o700;
+const FILE_MODE: u32 = 0o600;
+const FOLDER_MODE: u32 = 0o700;
 
 /// Held as long as the database is open; the system drops it with the process, however that ends.
-pub(super) type Lock = Flock<File>;
+pub(super) type ProcessLock = Flock<File>;
 
 /// Makes sure that no other process works on `path`.
 ///
 /// # Errors
 /// [`StoreError::Locked`] with the process id of the holder.
-pub(super) fn lock(path: &Path, told: &Told) -> Result<Lock, StoreError> {
+pub(super) fn acquire_lock(path: &Path, told: &ErrorMapper) -> Result<ProcessLock, StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(PRIVATE_FOLDER)
-            .create(folder)
-            .map_err(|e| told.of_io(&format!("cannot make the folder `{}`", folder.display()), &e))?;
+        DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder).map_err(|e| {
+            told.io_to_store_error(&format!("cannot make the folder `{}`", folder.display()), &e)
+        })?;
     }
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
@@ -40,16 +38,16 @@ pub(super) fn lock(path: &Path, told: &Told) -> Result<Lock, StoreError> {
         .write(true)
         .create(true)
         .truncate(false)
-        .mode(PRIVATE)
+        .mode(FILE_MODE)
         .open(&name)
-        .map_err(|e| told.of_io(&format!("cannot open `{}`", Path::new(&name).display()), &e))?;
+        .map_err(|e| told.io_to_store_error(&format!("cannot open `{}`", Path::new(&name).display()), &e))?;
     match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
         Ok(mut lock) => {
-            write_pid(&mut lock).map_err(|e| told.of_io("cannot write the lock file", &e))?;
+            write_pid(&mut lock).map_err(|e| told.io_to_store_error("cannot write the lock file", &e))?;
             Ok(lock)
         }
-        Err((file, nix::errno::Errno::EWOULDBLOCK)) => Err(StoreError::Locked(held_by(path, file))),
-        Err((_, errno)) => Err(told.of_io("cannot lock", &errno.into())),
+        Err((file, nix::errno::Errno::EWOULDBLOCK)) => Err(StoreError::Locked(in_use_message(path, file))),
+        Err((_, errno)) => Err(told.io_to_store_error("cannot lock", &errno.into())),
     }
 }
 
@@ -59,7 +57,7 @@ fn write_pid(file: &mut File) -> std::io::Result<()> {
     writeln!(file, "{}", std::process::id())
 }
 
-fn held_by(path: &Path, file: File) -> String {
+fn in_use_message(path: &Path, file: File) -> String {
     let mut pid = String::new();
     let whom = match file.take(20).read_to_string(&mut pid) {
         Ok(1..) => format!("process {}", pid.trim()),
@@ -69,21 +67,25 @@ fn held_by(path: &Path, file: File) -> String {
 }
 
 /// Opens the connection that writes, and brings the file up to this version.
-pub(super) fn writer(path: &Path, settings: &SqliteSettings, told: &Told) -> Result<Connection, StoreError> {
+pub(super) fn open_writer(
+    path: &Path,
+    settings: &SqliteSettings,
+    told: &ErrorMapper,
+) -> Result<Connection, StoreError> {
     // SQLite would make it readable by all; its log and index get the rights of the file itself.
     OpenOptions::new()
         .append(true)
         .create(true)
-        .mode(PRIVATE)
+        .mode(FILE_MODE)
         .open(path)
-        .map_err(|e| told.of_io(&format!("cannot open `{}`", path.display()), &e))?;
-    let mut conn = Connection::open(path).map_err(|e| told.of(&e))?;
-    set_up_writer(&conn, settings).map_err(|e| told.of(&e))?;
+        .map_err(|e| told.io_to_store_error(&format!("cannot open `{}`", path.display()), &e))?;
+    let mut conn = Connection::open(path).map_err(|e| told.to_store_error(&e))?;
+    configure_writer(&conn, settings).map_err(|e| told.to_store_error(&e))?;
     schema::migrate(&mut conn, told)?;
     Ok(conn)
 }
 
-fn set_up_writer(conn: &Connection, settings: &SqliteSettings) -> rusqlite::Result<()> {
+fn configure_writer(conn: &Connection, settings: &SqliteSettings) -> rusqlite::Result<()> {
     conn.busy_timeout(settings.busy_timeout)?;
     // Before the first table and before WAL, else it has no effect.
     conn.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
@@ -108,16 +110,20 @@ fn set_up_writer(conn: &Connection, settings: &SqliteSettings) -> rusqlite::Resu
 }
 
 /// Opens a connection that reads.
-pub(super) fn reader(path: &Path, settings: &SqliteSettings, told: &Told) -> Result<Connection, StoreError> {
+pub(super) fn open_reader(
+    path: &Path,
+    settings: &SqliteSettings,
+    told: &ErrorMapper,
+) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags).map_err(|e| told.of(&e))?;
+    let conn = Connection::open_with_flags(path, flags).map_err(|e| told.to_store_error(&e))?;
     let set_up = || -> rusqlite::Result<()> {
         conn.busy_timeout(settings.busy_timeout)?;
         conn.pragma_update(None, "cache_size", -8 * 1024)?;
         conn.set_prepared_statement_cache_capacity(64);
         Ok(())
     };
-    set_up().map_err(|e| told.of(&e))?;
+    set_up().map_err(|e| told.to_store_error(&e))?;
     Ok(conn)
 }
 

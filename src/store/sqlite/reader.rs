@@ -5,45 +5,45 @@ use std::path::Path;
 use crate::schema::Monitor;
 use crate::store::contract::{Page, ResultFilter, ResultPage, StoreError};
 
-use super::error::Told;
-use super::readers::Readers;
+use super::error::ErrorMapper;
+use super::readers::ReaderPool;
 use super::settings::SqliteSettings;
-use super::store::join;
+use super::store::join_threads;
 use super::{monitors, open, results, schema};
 
 /// A database that is only read. Takes no lock, so that a running server is not in the way.
-pub struct SqliteReader {
-    readers: Readers,
+pub struct ReadOnlyStore {
+    readers: ReaderPool,
 }
 
-impl SqliteReader {
+impl ReadOnlyStore {
     /// Opens the database at `path`. Blocks.
     ///
     /// # Errors
     /// [`StoreError::Unusable`] when there is none, when it may not be read, or when it is of an older
     /// Vigie and was not brought up to this version yet; [`StoreError::TooNew`] for one of a newer Vigie.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
-        let told = Told::about(path);
+        let told = ErrorMapper::for_path(path);
         if !path.exists() {
             return Err(told.unusable("there is no such file"));
         }
-        schema::is_current(&open::reader(path, settings, &told)?, &told)?;
-        Ok(Self { readers: Readers::start(path, settings, &told)? })
+        schema::check_version(&open::open_reader(path, settings, &told)?, &told)?;
+        Ok(Self { readers: ReaderPool::start(path, settings, &told)? })
     }
 
     /// All monitors that were not removed.
     pub async fn monitors(&self) -> Result<Vec<Monitor>, StoreError> {
-        self.readers.call(monitors::all).await
+        self.readers.call(monitors::select_all).await
     }
 
     /// Results, newest first.
     pub async fn results(&self, filter: ResultFilter, page: Page) -> Result<ResultPage, StoreError> {
-        self.readers.call(move |conn| results::page(conn, &filter, page)).await
+        self.readers.call(move |conn| results::read_page(conn, &filter, page)).await
     }
 }
 
-impl Drop for SqliteReader {
+impl Drop for ReadOnlyStore {
     fn drop(&mut self) {
-        join(self.readers.stop());
+        join_threads(self.readers.close());
     }
 }

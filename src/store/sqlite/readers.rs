@@ -12,40 +12,44 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::store::contract::StoreError;
 
-use super::error::Told;
+use super::error::ErrorMapper;
 use super::open;
 use super::settings::SqliteSettings;
 
-type Query = Box<dyn FnOnce(&Connection, &Told, Duration) + Send>;
-type Queries = Arc<Mutex<mpsc::Receiver<Query>>>;
+type QueryJob = Box<dyn FnOnce(&Connection, &ErrorMapper, Duration) + Send>;
+type QueryQueue = Arc<Mutex<mpsc::Receiver<QueryJob>>>;
 
 /// Steps of SQLite's virtual machine between two looks at the time.
-const STEPS: i32 = 20_000;
+const PROGRESS_STEPS: i32 = 20_000;
 
 /// The door to the reading threads.
-pub(super) struct Readers {
-    queries: Mutex<Option<mpsc::Sender<Query>>>,
+pub(super) struct ReaderPool {
+    queries: Mutex<Option<mpsc::Sender<QueryJob>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-impl Readers {
+impl ReaderPool {
     /// Starts the threads.
-    pub(super) fn start(path: &Path, settings: &SqliteSettings, told: &Told) -> Result<Self, StoreError> {
+    pub(super) fn start(
+        path: &Path,
+        settings: &SqliteSettings,
+        told: &ErrorMapper,
+    ) -> Result<Self, StoreError> {
         let (sender, receiver) = mpsc::channel(settings.queue.max(1));
-        let queries: Queries = Arc::new(Mutex::new(receiver));
+        let queries: QueryQueue = Arc::new(Mutex::new(receiver));
         let mut threads = Vec::new();
         for at in 0..settings.readers.max(1) {
-            let conn = open::reader(path, settings, told)?;
+            let conn = open::open_reader(path, settings, told)?;
             let (queries, told, limit) = (Arc::clone(&queries), told.clone(), settings.query_timeout);
             let failed = told.clone();
             let thread = std::thread::Builder::new()
                 .name(format!("vigie-read-{at}"))
                 .spawn(move || {
-                    while let Some(query) = next(&queries) {
+                    while let Some(query) = next_query(&queries) {
                         query(&conn, &told, limit);
                     }
                 })
-                .map_err(|e| failed.of_io("cannot start a reading thread", &e))?;
+                .map_err(|e| failed.io_to_store_error("cannot start a reading thread", &e))?;
             threads.push(thread);
         }
         Ok(Self { queries: Mutex::new(Some(sender)), threads: Mutex::new(threads) })
@@ -62,26 +66,26 @@ impl Readers {
     {
         let sender = self.queries.lock().clone().ok_or(StoreError::Closed)?;
         let (reply, answer) = oneshot::channel();
-        let query: Query = Box::new(move |conn, told, limit| answer_with(conn, told, limit, work, reply));
+        let query: QueryJob = Box::new(move |conn, told, limit| run_query(conn, told, limit, work, reply));
         sender.send(query).await.map_err(|_| StoreError::Closed)?;
         drop(sender);
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Takes no more queries; answers with the threads, which end after what they have.
-    pub(super) fn stop(&self) -> Vec<JoinHandle<()>> {
+    pub(super) fn close(&self) -> Vec<JoinHandle<()>> {
         drop(self.queries.lock().take());
         std::mem::take(&mut *self.threads.lock())
     }
 }
 
-fn next(queries: &Queries) -> Option<Query> {
+fn next_query(queries: &QueryQueue) -> Option<QueryJob> {
     queries.lock().blocking_recv()
 }
 
-fn answer_with<T, F>(
+fn run_query<T, F>(
     conn: &Connection,
-    told: &Told,
+    told: &ErrorMapper,
     limit: Duration,
     work: F,
     reply: oneshot::Sender<Result<T, StoreError>>,
@@ -93,11 +97,11 @@ fn answer_with<T, F>(
     let reply = Arc::new(reply);
     let waited_for = Arc::clone(&reply);
     let outcome = conn
-        .progress_handler(STEPS, Some(move || Instant::now() > until || waited_for.is_closed()))
+        .progress_handler(PROGRESS_STEPS, Some(move || Instant::now() > until || waited_for.is_closed()))
         .and_then(|()| work(conn));
     // Drops the handler's hold on `reply`.
     let cleared = conn.progress_handler(0, None::<fn() -> bool>);
-    let outcome = outcome.and_then(|value| cleared.map(|()| value)).map_err(|e| told.of(&e));
+    let outcome = outcome.and_then(|value| cleared.map(|()| value)).map_err(|e| told.to_store_error(&e));
     if let Ok(reply) = Arc::try_unwrap(reply) {
         // A caller that went away does not want to know.
         let _ = reply.send(outcome);

@@ -7,29 +7,29 @@ use serde_json::Value;
 use crate::domain::{CustomerId, Record, RecordKind, Revision, Timestamp};
 use crate::store::contract::{Listed, NewRecord, Page, RecordFilter, StoreError};
 
-use super::decode::Place;
-use super::fault::{Fault, taken};
-use super::list::List;
+use super::decode::RowRef;
+use super::fault::{ChangeError, conflict_error};
+use super::list::PagedQuery;
 use super::tokens;
-use crate::store::sqlite::decode::map;
+use crate::store::sqlite::decode::json_object_column;
 
 const COLUMNS: &str =
     "id, kind, customer, assoc, unique_text, revision, created_at, created_by, modified_at, fields, private";
 
 /// A new record, ready to be written.
-pub(super) struct NewRow {
+pub(super) struct NewRecordRow {
     new: NewRecord,
     fields: String,
 }
 
-impl NewRow {
-    pub(super) fn of(mut new: NewRecord) -> Self {
+impl NewRecordRow {
+    pub(super) fn from_record(mut new: NewRecord) -> Self {
         let fields = Value::Object(std::mem::take(&mut new.fields)).to_string();
         Self { new, fields }
     }
 
     /// Writes it; answers its id.
-    pub(super) fn create(&self, conn: &Connection) -> Result<i64, Fault> {
+    pub(super) fn insert(&self, conn: &Connection) -> Result<i64, ChangeError> {
         let new = &self.new;
         let id = conn
             .prepare_cached(
@@ -40,14 +40,14 @@ impl NewRow {
             .insert(params![
                 new.kind.name(),
                 new.customer.map(|customer| customer.0),
-                new.assoc,
-                new.unique,
+                new.parent_id,
+                new.unique_key,
                 new.created_at.as_micros(),
                 new.created_by,
                 self.fields,
-                new.private
+                new.sealed
             ])
-            .map_err(|error| taken(error, new.unique.as_deref()))?;
+            .map_err(|error| conflict_error(error, new.unique_key.as_deref()))?;
         if new.customer.is_none() {
             conn.prepare_cached("UPDATE records SET customer = id WHERE id = ?1")?.execute([id])?;
         }
@@ -56,19 +56,19 @@ impl NewRow {
 }
 
 /// A new version of a record, ready to be written.
-pub(super) struct PutRow {
+pub(super) struct UpdatedRecordRow {
     record: Record,
     fields: String,
 }
 
-impl PutRow {
-    pub(super) fn of(mut record: Record) -> Self {
+impl UpdatedRecordRow {
+    pub(super) fn from_record(mut record: Record) -> Self {
         let fields = Value::Object(std::mem::take(&mut record.fields)).to_string();
         Self { record, fields }
     }
 
     /// Writes it over the version `expected`. Kind, account and who made it when stay.
-    pub(super) fn replace(&self, conn: &Connection, expected: Revision) -> Result<(), Fault> {
+    pub(super) fn update(&self, conn: &Connection, expected: Revision) -> Result<(), ChangeError> {
         let record = &self.record;
         let changed = conn
             .prepare_cached(
@@ -87,13 +87,13 @@ impl PutRow {
                 record.private,
                 expected.0
             ])
-            .map_err(|error| taken(error, record.unique.as_deref()))?;
-        if changed == 0 { Err(Fault::Told(StoreError::Stale)) } else { Ok(()) }
+            .map_err(|error| conflict_error(error, record.unique.as_deref()))?;
+        if changed == 0 { Err(ChangeError::Rejected(StoreError::Stale)) } else { Ok(()) }
     }
 }
 
 /// Removes the version `expected` of a record, of a user its tokens as well; answers whether it was there.
-pub(super) fn remove(
+pub(super) fn delete(
     conn: &Connection,
     kind: RecordKind,
     id: i64,
@@ -103,32 +103,44 @@ pub(super) fn remove(
         .prepare_cached("DELETE FROM records WHERE id = ?1 AND kind = ?2 AND revision = ?3")?
         .execute(params![id, kind.name(), expected.0])?;
     if removed > 0 && kind == RecordKind::User {
-        tokens::end_of(conn, id)?;
+        tokens::delete_for_user(conn, id)?;
     }
     Ok(removed > 0)
 }
 
 /// One record.
-pub(super) fn one(conn: &Connection, kind: RecordKind, id: i64) -> rusqlite::Result<Option<Record>> {
+pub(super) fn by_id(conn: &Connection, kind: RecordKind, id: i64) -> rusqlite::Result<Option<Record>> {
     conn.prepare_cached(&format!("SELECT {COLUMNS} FROM records WHERE id = ?1 AND kind = ?2"))?
-        .query_row(params![id, kind.name()], record)
+        .query_row(params![id, kind.name()], record_from_row)
         .optional()
 }
 
 /// The record of `kind` with this unique text.
-pub(super) fn by_text(conn: &Connection, kind: RecordKind, text: &str) -> rusqlite::Result<Option<Record>> {
+pub(super) fn by_unique_key(
+    conn: &Connection,
+    kind: RecordKind,
+    text: &str,
+) -> rusqlite::Result<Option<Record>> {
     conn.prepare_cached(&format!("SELECT {COLUMNS} FROM records WHERE kind = ?1 AND unique_text = ?2"))?
-        .query_row(params![kind.name(), text], record)
+        .query_row(params![kind.name(), text], record_from_row)
         .optional()
 }
 
 /// The records in `page` of those that match, by id, and how many do.
-pub(super) fn page(conn: &Connection, filter: &RecordFilter, page: Page) -> rusqlite::Result<Listed<Record>> {
-    let (conditions, values) = conditions(filter);
-    List { table: "records", columns: COLUMNS, order: "id", conditions, values }.read(conn, page, record)
+pub(super) fn read_page(
+    conn: &Connection,
+    filter: &RecordFilter,
+    page: Page,
+) -> rusqlite::Result<Listed<Record>> {
+    let (conditions, values) = where_clause(filter);
+    PagedQuery { table: "records", columns: COLUMNS, order: "id", conditions, values }.fetch(
+        conn,
+        page,
+        record_from_row,
+    )
 }
 
-fn conditions(filter: &RecordFilter) -> (String, Vec<Sql>) {
+fn where_clause(filter: &RecordFilter) -> (String, Vec<Sql>) {
     let mut conditions = vec!["kind = ?"];
     let mut values = vec![Sql::from(filter.kind.name().to_owned())];
     let bounds = [
@@ -150,13 +162,13 @@ fn conditions(filter: &RecordFilter) -> (String, Vec<Sql>) {
         // Names are ours, not a user's text.
         conditions.push("json_extract(fields, ?) IS ?");
         values.push(Sql::from(format!("$.\"{name}\"")));
-        values.push(extracted(value));
+        values.push(to_sql_value(value));
     }
     (conditions.join(" AND "), values)
 }
 
 /// `value` as `json_extract` gives it.
-fn extracted(value: &Value) -> Sql {
+fn to_sql_value(value: &Value) -> Sql {
     match value {
         Value::Null => Sql::Null,
         Value::Bool(flag) => Sql::from(*flag),
@@ -166,13 +178,13 @@ fn extracted(value: &Value) -> Sql {
     }
 }
 
-fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
+fn record_from_row(row: &Row<'_>) -> rusqlite::Result<Record> {
     let id = row.get(0)?;
-    let place = Place { table: "records", key: &[("id", id)] };
-    let kind = place.text(row, 1, "kind")?.unwrap_or_default();
+    let place = RowRef { table: "records", key: &[("id", id)] };
+    let kind = place.text_column(row, 1, "kind")?.unwrap_or_default();
     Ok(Record {
         id,
-        kind: place.known("kind", kind, RecordKind::from_name(kind))?,
+        kind: place.require_known("kind", kind, RecordKind::from_name(kind))?,
         customer: CustomerId(row.get::<_, Option<i64>>(2)?.unwrap_or(id)),
         assoc: row.get(3)?,
         unique: row.get(4)?,
@@ -180,7 +192,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         created_at: Timestamp::from_micros(row.get(6)?),
         created_by: row.get(7)?,
         modified_at: Timestamp::from_micros(row.get(8)?),
-        fields: map(row, place, 9, "fields")?,
+        fields: json_object_column(row, place, 9, "fields")?,
         private: row.get(10)?,
     })
 }

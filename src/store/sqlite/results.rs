@@ -13,19 +13,19 @@ use crate::domain::{
 };
 use crate::store::contract::{MonitorState, Page, ResultFilter, ResultPage};
 
-use super::decode::{Place, leave_out};
-use super::row::{Details, unpack};
+use super::decode::{RowRef, skip_undecodable};
+use super::row::{DetailsBody, decode_address};
 use super::{captures, counts};
-use crate::store::contract::Answer;
-use crate::store::contract::Results;
+use crate::store::contract::ResultStore;
 use crate::store::contract::Rollup;
-use crate::store::contract::Span;
-use crate::store::sqlite::conditions::conditions;
+use crate::store::contract::RollupSpan;
+use crate::store::contract::StoreFuture;
+use crate::store::sqlite::conditions::where_clause;
 use crate::store::sqlite::rollup::roll_up;
 use crate::store::sqlite::store::SqliteStore;
 
-/// The wide row of a key; columns as [`result`] reads them.
-const WIDE: &str = "
+/// The wide row of a key; columns as [`result_from_row`] reads them.
+const SELECT_RESULT: &str = "
     SELECT r.planned_at, r.monitor_id, r.location_id, r.outcome, r.status, r.warning_status, r.started_after,
         r.total_us, r.prepare_us, r.resolve_us, r.connect_us, r.tls_us, r.send_us, r.first_byte_us,
         r.transfer_us, r.validate_us, r.body_wire_bytes, r.body_bytes, r.address, r.revision, r.attempts,
@@ -39,25 +39,30 @@ const WIDE: &str = "
         AND details.monitor_id = r.monitor_id AND details.location_id = r.location_id
     WHERE r.planned_at = ?1 AND r.monitor_id = ?2 AND r.location_id = ?3";
 
-type Key = (i64, i64, i64);
+type ResultRowKey = (i64, i64, i64);
 
 /// The results in `page` of those that match, newest first, and how many do.
-pub(super) fn page(conn: &Connection, filter: &ResultFilter, page: Page) -> rusqlite::Result<ResultPage> {
+pub(super) fn read_page(
+    conn: &Connection,
+    filter: &ResultFilter,
+    page: Page,
+) -> rusqlite::Result<ResultPage> {
     // Count and page have to be of one state of the database.
     let tx = conn.unchecked_transaction()?;
-    let count = counts::matching(&tx, filter)?.unsigned_abs();
-    let (conditions, mut values) = conditions(&tx, filter)?;
+    let count = counts::count_matching(&tx, filter)?.unsigned_abs();
+    let (conditions, mut values) = where_clause(&tx, filter)?;
     values.push(Value::from(page.limit));
     values.push(Value::from(i64::try_from(page.offset).unwrap_or(i64::MAX)));
     // Keys first, out of the index alone where that is possible; then the wide rows of one page.
-    let keys: Vec<Key> = tx
+    let keys: Vec<ResultRowKey> = tx
         .prepare_cached(&format!(
             "SELECT planned_at, monitor_id, location_id FROM results WHERE {conditions}
              ORDER BY planned_at DESC, monitor_id DESC, location_id DESC LIMIT ? OFFSET ?"
         ))?
         .query_map(params_from_iter(&values), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<Result<_, _>>()?;
-    let results = keys.into_iter().filter_map(|key| shown(&tx, key).transpose()).collect::<Result<_, _>>()?;
+    let results =
+        keys.into_iter().filter_map(|key| result_or_skip(&tx, key).transpose()).collect::<Result<_, _>>()?;
     Ok(ResultPage { count, results })
 }
 
@@ -79,14 +84,14 @@ pub(super) fn by_id(tx: &Transaction<'_>, id: CheckId) -> rusqlite::Result<Optio
     while let Some(location) = next_location.query_row([at], |row| row.get(0))? {
         at = location;
         let mixed = id.marked(LocationId(location));
-        for (from, to) in blocks(first, last) {
-            let range = mixed_range(mixed, from, to);
+        for (from, to) in aligned_blocks(first, last) {
+            let range = hash_range(mixed, from, to);
             let found: Vec<i64> =
                 marks.query_map([location, range.0, range.1], |row| row.get(0))?.collect::<Result<_, _>>()?;
             for mark in found {
                 let planned_at = (mixed ^ mark.cast_unsigned()).cast_signed();
                 let monitor = MonitorId::of_mark(mark.cast_unsigned());
-                if let Some(result) = one(tx, (planned_at, monitor.0, location))? {
+                if let Some(result) = result_by_key(tx, (planned_at, monitor.0, location))? {
                     return Ok(Some(result));
                 }
             }
@@ -96,7 +101,7 @@ pub(super) fn by_id(tx: &Transaction<'_>, id: CheckId) -> rusqlite::Result<Optio
 }
 
 /// One or two blocks, each of a power of two and aligned to it, that hold all of `first..=last`.
-fn blocks(first: i64, last: i64) -> impl Iterator<Item = (i64, i64)> {
+fn aligned_blocks(first: i64, last: i64) -> impl Iterator<Item = (i64, i64)> {
     let width = last.abs_diff(first);
     let rest = width.checked_ilog2().map_or(0, |bits| u64::MAX >> (63 - bits)).cast_signed();
     let block = move |at: i64| (at & !rest, at | rest);
@@ -105,7 +110,7 @@ fn blocks(first: i64, last: i64) -> impl Iterator<Item = (i64, i64)> {
 }
 
 /// The marks that, mixed with a time of the block, give `mixed`; a block as well.
-fn mixed_range(mixed: u64, from: i64, to: i64) -> (i64, i64) {
+fn hash_range(mixed: u64, from: i64, to: i64) -> (i64, i64) {
     let rest = (from ^ to).cast_unsigned();
     let start = (mixed ^ from.cast_unsigned()) & !rest;
     (start.cast_signed(), (start | rest).cast_signed())
@@ -120,7 +125,7 @@ pub(super) fn capture(conn: &Connection, id: CheckId, name: &str) -> rusqlite::R
 }
 
 /// The result behind each of `states`: the place that a state is of undoes the id.
-pub(super) fn behind(
+pub(super) fn latest_results(
     conn: &Connection,
     states: &[MonitorState],
 ) -> rusqlite::Result<Vec<Option<CheckResult>>> {
@@ -129,19 +134,22 @@ pub(super) fn behind(
         let planned_at = state.check_id.planned_at(state.monitor_id, state.location_id);
         (planned_at.as_micros(), state.monitor_id.0, state.location_id.0)
     };
-    states.iter().map(|state| shown(&tx, key(state))).collect()
+    states.iter().map(|state| result_or_skip(&tx, key(state))).collect()
 }
 
-/// As [`one`]; of a result that cannot be decoded the log tells, and nothing is shown.
-fn shown(conn: &Connection, key: Key) -> rusqlite::Result<Option<CheckResult>> {
-    Ok(leave_out(one(conn, key))?.flatten())
+/// As [`result_by_key`]; of a result that cannot be decoded the log tells, and nothing is shown.
+fn result_or_skip(conn: &Connection, key: ResultRowKey) -> rusqlite::Result<Option<CheckResult>> {
+    Ok(skip_undecodable(result_by_key(conn, key))?.flatten())
 }
 
-fn one(conn: &Connection, (planned_at, monitor, location): Key) -> rusqlite::Result<Option<CheckResult>> {
-    conn.prepare_cached(WIDE)?.query_row([planned_at, monitor, location], result).optional()
+fn result_by_key(
+    conn: &Connection,
+    (planned_at, monitor, location): ResultRowKey,
+) -> rusqlite::Result<Option<CheckResult>> {
+    conn.prepare_cached(SELECT_RESULT)?.query_row([planned_at, monitor, location], result_from_row).optional()
 }
 
-fn result(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
+fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
     let planned_at = Timestamp::from_micros(row.get(0)?);
     let (monitor_id, location_id) = (MonitorId(row.get(1)?), LocationId(row.get(2)?));
     let run_id = RunId::of(monitor_id, planned_at);
@@ -153,15 +161,15 @@ fn result(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         ("monitor_id", monitor_id.0),
         ("location_id", location_id.0),
     ];
-    let place = Place { table: "results", key: &key };
-    let beside = Place { table: "details", ..place };
-    let details = match beside.text(row, 27, "body")? {
-        Some(body) => Details::decode(beside, body)?,
-        None => Details::default(),
+    let place = RowRef { table: "results", key: &key };
+    let beside = RowRef { table: "details", ..place };
+    let details = match beside.text_column(row, 27, "body")? {
+        Some(body) => DetailsBody::decode(beside, body)?,
+        None => DetailsBody::default(),
     };
-    let label = place.text(row, 24, "label")?.unwrap_or_default();
+    let label = place.text_column(row, 24, "label")?.unwrap_or_default();
     let parts = label.split_once(' ').and_then(|(kind, name)| Some((MonitorType::from_name(kind)?, name)));
-    let (kind, name) = place.known("label", label, parts)?;
+    let (kind, name) = place.require_known("label", label, parts)?;
     let outcome: u8 = row.get(3)?;
     Ok(CheckResult {
         check_id: CheckId::of(run_id, location_id),
@@ -173,37 +181,38 @@ fn result(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
         location_id,
         planned_at,
         started_at,
-        outcome: place.known("outcome", outcome, Outcome::from_code(outcome))?,
+        outcome: place.require_known("outcome", outcome, Outcome::from_code(outcome))?,
         status,
         warning_status: row.get::<_, Option<u16>>(5)?.map(Status),
         status_text: details.status_text.unwrap_or_else(|| status.text().to_owned()),
         reasons: details.reasons,
         total_us,
-        address: address(row, place)?,
+        address: address_from_row(row, place)?,
         attempts: match details.attempts {
             Some(attempts) => attempts,
-            None => rest_of_attempts(row, place, started_at, total_us)?,
+            None => attempts_without_details(row, place, started_at, total_us)?,
         },
-        facts: facts(row, place, details.facts)?,
-        course: details.course,
+        facts: facts_from_row(row, place, details.facts)?,
+        course: details.details,
         captures: details.captures,
         verification: details.verification,
-        missed: missed(row, place)?,
+        missed: missed_from_row(row, place)?,
     })
 }
 
-fn address(row: &Row<'_>, place: Place<'_>) -> rusqlite::Result<Option<SocketAddr>> {
+fn address_from_row(row: &Row<'_>, place: RowRef<'_>) -> rusqlite::Result<Option<SocketAddr>> {
     let bytes: Option<Vec<u8>> = row.get(18)?;
     let known = |bytes: Vec<u8>| {
-        unpack(&bytes).ok_or_else(|| place.undecodable("address", format_args!("{} bytes", bytes.len())))
+        decode_address(&bytes)
+            .ok_or_else(|| place.decode_error("address", format_args!("{} bytes", bytes.len())))
     };
     bytes.map(known).transpose()
 }
 
 /// The only attempt, or what is left of the deciding one when its details are gone.
-fn rest_of_attempts(
+fn attempts_without_details(
     row: &Row<'_>,
-    place: Place<'_>,
+    place: RowRef<'_>,
     started_at: Timestamp,
     total_us: u64,
 ) -> rusqlite::Result<Vec<Attempt>> {
@@ -211,7 +220,7 @@ fn rest_of_attempts(
     if number == 0 {
         return Ok(Vec::new());
     }
-    let mut phases: Phases = place.json(row, 28, "session")?.unwrap_or_default();
+    let mut phases: Phases = place.json_column(row, 28, "session")?.unwrap_or_default();
     for (column, phase) in (8..).zip(Phase::COMMON) {
         if let Some(micros) = row.get::<_, Option<u32>>(column)? {
             phases.set(phase, Duration::from_micros(u64::from(micros)));
@@ -220,16 +229,16 @@ fn rest_of_attempts(
     Ok(vec![Attempt { number, started_at, total_us, phases, failure: None, warnings: Vec::new() }])
 }
 
-fn facts(row: &Row<'_>, place: Place<'_>, own: Option<Facts>) -> rusqlite::Result<Facts> {
+fn facts_from_row(row: &Row<'_>, place: RowRef<'_>, own: Option<Facts>) -> rusqlite::Result<Facts> {
     let mut facts = match own {
         Some(facts) => facts,
-        None => place.json(row, 25, "facts")?.unwrap_or_default(),
+        None => place.json_column(row, 25, "facts")?.unwrap_or_default(),
     };
     // A flattened part without any required field reads as present: undo that.
     if facts.tls.as_deref() == Some(&TlsFacts::default()) {
         facts.tls = None;
     }
-    if let Some(certificates) = place.json(row, 26, "chain")? {
+    if let Some(certificates) = place.json_column(row, 26, "chain")? {
         facts.tls.get_or_insert_default().certificates = certificates;
     }
     if let (Some(http), Some(wire), Some(body)) = (&mut facts.http, row.get(16)?, row.get(17)?) {
@@ -238,17 +247,17 @@ fn facts(row: &Row<'_>, place: Place<'_>, own: Option<Facts>) -> rusqlite::Resul
     Ok(facts)
 }
 
-fn missed(row: &Row<'_>, place: Place<'_>) -> rusqlite::Result<Option<MissedRuns>> {
+fn missed_from_row(row: &Row<'_>, place: RowRef<'_>) -> rusqlite::Result<Option<MissedRuns>> {
     let Some(slots) = row.get(22)? else { return Ok(None) };
     let reason: usize = row.get(21)?;
     Ok(Some(MissedRuns {
-        reason: place.known("missed_reason", reason, MissedReason::ALL.get(reason).copied())?,
+        reason: place.require_known("missed_reason", reason, MissedReason::ALL.get(reason).copied())?,
         slots,
         last_planned_at: Timestamp::from_micros(row.get(23)?),
     }))
 }
 
-const STATES: &str = "
+const SELECT_STATES: &str = "
     SELECT monitor_id, location_id, check_id, planned_at, outcome, status, total_us, since, streak,
         full_page_at
     FROM states AS s WHERE NOT EXISTS
@@ -256,27 +265,30 @@ const STATES: &str = "
 
 /// Where every monitor that was not removed stands.
 pub(super) fn states(conn: &Connection) -> rusqlite::Result<Vec<MonitorState>> {
-    conn.prepare_cached(&format!("{STATES} ORDER BY monitor_id, location_id"))?
-        .query_map(params![], state)?
+    conn.prepare_cached(&format!("{SELECT_STATES} ORDER BY monitor_id, location_id"))?
+        .query_map(params![], state_from_row)?
         .collect()
 }
 
 /// Where those of `monitors` that were not removed stand, by monitor and location.
-pub(super) fn states_of(conn: &Connection, monitors: &[MonitorId]) -> rusqlite::Result<Vec<MonitorState>> {
+pub(super) fn states_for(conn: &Connection, monitors: &[MonitorId]) -> rusqlite::Result<Vec<MonitorState>> {
     let ids: Vec<i64> = monitors.iter().map(|id| id.0).collect();
     conn.prepare_cached(&format!(
-        "{STATES} AND s.monitor_id IN (SELECT value FROM json_each(?1)) ORDER BY monitor_id, location_id"
+        "{SELECT_STATES} AND s.monitor_id IN (SELECT value FROM json_each(?1)) ORDER BY monitor_id, location_id"
     ))?
-    .query_map([serde_json::Value::from(ids).to_string()], state)?
+    .query_map([serde_json::Value::from(ids).to_string()], state_from_row)?
     .collect()
 }
 
-fn state(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
+fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
     let (monitor_id, location_id) = (MonitorId(row.get(0)?), LocationId(row.get(1)?));
     let key = [("monitor_id", monitor_id.0), ("location_id", location_id.0)];
     let outcome: u8 = row.get(4)?;
-    let known =
-        Place { table: "states", key: &key }.known("outcome", outcome, Outcome::from_code(outcome))?;
+    let known = RowRef { table: "states", key: &key }.require_known(
+        "outcome",
+        outcome,
+        Outcome::from_code(outcome),
+    )?;
     Ok(MonitorState {
         monitor_id,
         location_id,
@@ -291,39 +303,39 @@ fn state(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
     })
 }
 
-impl Results for SqliteStore {
-    fn results(&self, filter: ResultFilter, page: Page) -> Answer<'_, ResultPage> {
-        Box::pin(self.readers.call(move |conn| self::page(conn, &filter, page)))
+impl ResultStore for SqliteStore {
+    fn results(&self, filter: ResultFilter, page: Page) -> StoreFuture<'_, ResultPage> {
+        Box::pin(self.readers.call(move |conn| self::read_page(conn, &filter, page)))
     }
 
-    fn result(&self, id: CheckId) -> Answer<'_, Option<CheckResult>> {
+    fn result(&self, id: CheckId) -> StoreFuture<'_, Option<CheckResult>> {
         Box::pin(self.readers.call(move |conn| by_id(&conn.unchecked_transaction()?, id)))
     }
 
-    fn capture(&self, id: CheckId, name: String) -> Answer<'_, Option<Capture>> {
+    fn capture(&self, id: CheckId, name: String) -> StoreFuture<'_, Option<Capture>> {
         Box::pin(self.readers.call(move |conn| capture(conn, id, &name)))
     }
 
-    fn states_of(&self, monitors: Vec<MonitorId>) -> Answer<'_, Vec<MonitorState>> {
-        Box::pin(self.readers.call(move |conn| states_of(conn, &monitors)))
+    fn states_for(&self, monitors: Vec<MonitorId>) -> StoreFuture<'_, Vec<MonitorState>> {
+        Box::pin(self.readers.call(move |conn| states_for(conn, &monitors)))
     }
 
-    fn results_behind(&self, states: Vec<MonitorState>) -> Answer<'_, Vec<Option<CheckResult>>> {
-        Box::pin(self.readers.call(move |conn| behind(conn, &states)))
+    fn latest_results(&self, states: Vec<MonitorState>) -> StoreFuture<'_, Vec<Option<CheckResult>>> {
+        Box::pin(self.readers.call(move |conn| latest_results(conn, &states)))
     }
 
-    fn states(&self) -> Answer<'_, Vec<MonitorState>> {
+    fn states(&self) -> StoreFuture<'_, Vec<MonitorState>> {
         Box::pin(self.readers.call(states))
     }
 
     fn rollups(
         &self,
         monitor: MonitorId,
-        span: Span,
+        span: RollupSpan,
         from: Timestamp,
         thru: Timestamp,
-    ) -> Answer<'_, Vec<Rollup>> {
-        Box::pin(self.readers.call(move |conn| roll_up::read(conn, monitor, span, from, thru)))
+    ) -> StoreFuture<'_, Vec<Rollup>> {
+        Box::pin(self.readers.call(move |conn| roll_up::select_rollups(conn, monitor, span, from, thru)))
     }
 }
 
@@ -343,7 +355,7 @@ mod tests {
             let mixed = id.marked(location);
             let mark = monitor.mark().cast_signed();
             let ranges: Vec<_> =
-                blocks(first, first + width).map(|(from, to)| mixed_range(mixed, from, to)).collect();
+                aligned_blocks(first, first + width).map(|(from, to)| hash_range(mixed, from, to)).collect();
             proptest::prop_assert!(ranges.iter().any(|&(from, to)| (from..=to).contains(&mark)));
             let widest = ranges.iter().map(|(from, to)| from.abs_diff(*to)).max().unwrap_or(0);
             proptest::prop_assert!(widest <= width.unsigned_abs() * 2);

@@ -10,13 +10,13 @@ use crate::domain::{
     Attempt, Capture, CheckResult, Course, Facts, MissedReason, Outcome, Phase, Phases, Verification,
 };
 
-use super::captures::{self, Piece};
-use super::decode::Place;
-use super::shared::Text;
+use super::captures::{self, CaptureChunk};
+use super::decode::RowRef;
+use super::shared::SharedText;
 
 /// What the narrow row does not hold; left out parts follow from it.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Details {
+pub(super) struct DetailsBody {
     /// Unless it is a single attempt that passed without reservation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) attempts: Option<Vec<Attempt>>,
@@ -26,7 +26,7 @@ pub(super) struct Details {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Facts>,
     #[serde(flatten)]
-    pub(super) course: Course,
+    pub(super) details: Course,
     /// Unless it is the status code's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) status_text: Option<String>,
@@ -39,19 +39,19 @@ pub(super) struct Details {
     unknown: Map<String, Value>,
 }
 
-impl Details {
+impl DetailsBody {
     /// The details in the JSON `body` of the row at `place`; a part of a name that nobody knows would be lost.
-    pub(super) fn decode(place: Place<'_>, body: &str) -> rusqlite::Result<Self> {
-        let details: Self = place.parse(body, "body")?;
+    pub(super) fn decode(place: RowRef<'_>, body: &str) -> rusqlite::Result<Self> {
+        let details: Self = place.parse_json(body, "body")?;
         match details.unknown.keys().next() {
-            Some(name) => Err(place.undecodable("body", format_args!("unknown field `{name}`"))),
+            Some(name) => Err(place.decode_error("body", format_args!("unknown field `{name}`"))),
             None => Ok(details),
         }
     }
 }
 
 /// A result, ready to be written.
-pub(super) struct Row {
+pub(super) struct ResultRow {
     pub(super) planned_at: i64,
     pub(super) monitor_id: i64,
     pub(super) location_id: i64,
@@ -68,39 +68,39 @@ pub(super) struct Row {
     pub(super) address: Option<Vec<u8>>,
     pub(super) revision: i64,
     pub(super) attempts: i64,
-    pub(super) label: Text,
-    pub(super) facts: Option<Text>,
-    pub(super) chain: Option<Text>,
-    pub(super) missed: Option<Missed>,
+    pub(super) label: SharedText,
+    pub(super) facts: Option<SharedText>,
+    pub(super) chain: Option<SharedText>,
+    pub(super) missed: Option<MissedColumns>,
     pub(super) details: Option<String>,
-    pub(super) captures: Vec<Piece>,
+    pub(super) captures: Vec<CaptureChunk>,
 }
 
 /// Of runs that did not happen.
 #[derive(Clone, Copy)]
-pub(super) struct Missed {
+pub(super) struct MissedColumns {
     pub(super) reason: usize,
     pub(super) slots: u32,
     pub(super) last_planned_at: i64,
 }
 
-impl Row {
-    pub(super) fn of(mut result: CheckResult) -> Self {
+impl ResultRow {
+    pub(super) fn from_result(mut result: CheckResult) -> Self {
         let started_after = result.started_at.as_micros().saturating_sub(result.planned_at.as_micros());
         let phases = result.phases();
         let attempts = i64::from(result.attempts.last().map_or(0, |attempt| attempt.number));
-        let (body_wire_bytes, body_bytes) = take_sizes(&mut result.facts);
-        let page_us = result.course.page.as_ref().map(|page| signed(page.total_us));
+        let (body_wire_bytes, body_bytes) = take_body_sizes(&mut result.facts);
+        let page_us = result.course.page.as_ref().map(|page| to_signed(page.total_us));
         let chain = take_chain(&mut result.facts);
         let (facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
         let own_status_text = result.status_text != result.status.text();
         let mut captures = std::mem::take(&mut result.captures);
-        let pieces = captures::pack(&mut captures);
-        let details = Details {
-            attempts: (!is_plain(&result)).then(|| std::mem::take(&mut result.attempts)),
+        let pieces = captures::compress_all(&mut captures);
+        let details = DetailsBody {
+            attempts: (!has_implied_attempt(&result)).then(|| std::mem::take(&mut result.attempts)),
             reasons: std::mem::take(&mut result.reasons),
             facts: own_facts,
-            course: std::mem::take(&mut result.course),
+            details: std::mem::take(&mut result.course),
             status_text: own_status_text.then(|| std::mem::take(&mut result.status_text)),
             captures,
             verification: result.verification.take(),
@@ -114,29 +114,29 @@ impl Row {
             status: result.status.0,
             warning_status: result.warning_status.map(|status| status.0),
             started_after,
-            total_us: signed(result.total_us),
+            total_us: to_signed(result.total_us),
             page_us,
             phases,
             body_wire_bytes,
             body_bytes,
-            address: result.address.map(pack),
+            address: result.address.map(encode_address),
             revision: result.revision.0,
             attempts,
-            label: Text::of(format!("{} {}", result.kind, result.monitor_name)),
+            label: SharedText::from_string(format!("{} {}", result.kind, result.monitor_name)),
             facts,
             chain,
-            missed: result.missed.map(|missed| Missed {
+            missed: result.missed.map(|missed| MissedColumns {
                 reason: MissedReason::ALL.iter().position(|r| *r == missed.reason).unwrap_or(0),
                 slots: missed.slots,
                 last_planned_at: missed.last_planned_at.as_micros(),
             }),
-            details: (details != Details::default()).then(|| json(&details)),
+            details: (details != DetailsBody::default()).then(|| to_json(&details)),
             captures: pieces,
         }
     }
 
     /// 0 for details that go early, 1 for those that stay longer.
-    pub(super) fn failed(&self) -> bool {
+    pub(super) fn is_failed(&self) -> bool {
         self.outcome != Outcome::Ok
     }
 
@@ -146,13 +146,13 @@ impl Row {
     }
 
     /// The other phases, when there are any.
-    pub(super) fn session(&self) -> Option<String> {
-        Some(self.phases.uncommon()).filter(|phases| !phases.is_empty()).map(|phases| json(&phases))
+    pub(super) fn session_phases_json(&self) -> Option<String> {
+        Some(self.phases.uncommon()).filter(|phases| !phases.is_empty()).map(|phases| to_json(&phases))
     }
 }
 
 /// Whether the attempts follow from the narrow row.
-fn is_plain(result: &CheckResult) -> bool {
+fn has_implied_attempt(result: &CheckResult) -> bool {
     match result.attempts.as_slice() {
         [] => true,
         [only] => {
@@ -166,24 +166,24 @@ fn is_plain(result: &CheckResult) -> bool {
     }
 }
 
-fn take_sizes(facts: &mut Facts) -> (Option<i64>, Option<i64>) {
+fn take_body_sizes(facts: &mut Facts) -> (Option<i64>, Option<i64>) {
     match &mut facts.http {
         Some(http) => (
-            Some(signed(std::mem::take(&mut http.body_wire_bytes))),
-            Some(signed(std::mem::take(&mut http.body_bytes))),
+            Some(to_signed(std::mem::take(&mut http.body_wire_bytes))),
+            Some(to_signed(std::mem::take(&mut http.body_bytes))),
         ),
         None => (None, None),
     }
 }
 
-fn take_chain(facts: &mut Facts) -> Option<Text> {
+fn take_chain(facts: &mut Facts) -> Option<SharedText> {
     let chain = std::mem::take(&mut facts.tls.as_mut()?.certificates);
-    (!chain.is_empty()).then(|| Text::of(json(&chain)))
+    (!chain.is_empty()).then(|| SharedText::from_string(to_json(&chain)))
 }
 
 /// Facts that stay the same from run to run are shared; round trips, durations of hops, fingerprints of a text, and
 /// greetings with a time or a number in them never are.
-fn split_facts(facts: Facts) -> (Option<Text>, Option<Facts>) {
+fn split_facts(facts: Facts) -> (Option<SharedText>, Option<Facts>) {
     let varies = facts.ping.is_some()
         || facts.mail.is_some()
         || facts.ftp.is_some()
@@ -192,16 +192,16 @@ fn split_facts(facts: Facts) -> (Option<Text>, Option<Facts>) {
     match facts {
         facts if varies => (None, Some(facts)),
         facts if facts == Facts::default() => (None, None),
-        facts => (Some(Text::of(json(&facts))), None),
+        facts => (Some(SharedText::from_string(to_json(&facts))), None),
     }
 }
 
 /// The values that are kept here write without fail: string keys, no foreign maps.
-pub(super) fn json(value: &impl Serialize) -> String {
+pub(super) fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned())
 }
 
-fn pack(address: SocketAddr) -> Vec<u8> {
+fn encode_address(address: SocketAddr) -> Vec<u8> {
     let mut bytes = match address.ip() {
         IpAddr::V4(ip) => ip.octets().to_vec(),
         IpAddr::V6(ip) => ip.octets().to_vec(),
@@ -211,7 +211,7 @@ fn pack(address: SocketAddr) -> Vec<u8> {
 }
 
 /// The address that [`pack`] made bytes of.
-pub(super) fn unpack(bytes: &[u8]) -> Option<SocketAddr> {
+pub(super) fn decode_address(bytes: &[u8]) -> Option<SocketAddr> {
     let (ip, port) = bytes.split_at_checked(bytes.len().checked_sub(2)?)?;
     let port = u16::from_be_bytes(port.try_into().ok()?);
     let ip: IpAddr = match ip.len() {
@@ -222,6 +222,6 @@ pub(super) fn unpack(bytes: &[u8]) -> Option<SocketAddr> {
 }
 
 /// SQLite's integers are signed.
-pub(super) fn signed(number: u64) -> i64 {
+pub(super) fn to_signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

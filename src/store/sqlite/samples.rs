@@ -3,23 +3,23 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{LocationId, Mean, MonitorId, Outcome, Sample, Timestamp};
-use crate::store::contract::{Answer, Samples};
+use crate::store::contract::{SampleStore, StoreFuture};
 
-use super::decode::Place;
+use super::decode::RowRef;
 use super::store::SqliteStore;
 
-impl Samples for SqliteStore {
+impl SampleStore for SqliteStore {
     fn samples(
         &self,
         monitor: MonitorId,
         from: Timestamp,
         thru: Timestamp,
         most: u32,
-    ) -> Answer<'_, Vec<Sample>> {
-        Box::pin(self.readers.call(move |conn| samples(conn, monitor, from, thru, most)))
+    ) -> StoreFuture<'_, Vec<Sample>> {
+        Box::pin(self.readers.call(move |conn| select_samples(conn, monitor, from, thru, most)))
     }
 
-    fn first_sample(&self, monitor: MonitorId) -> Answer<'_, Option<Timestamp>> {
+    fn oldest_planned_at(&self, monitor: MonitorId) -> StoreFuture<'_, Option<Timestamp>> {
         Box::pin(self.readers.call(move |conn| {
             let first: Option<i64> = conn
                 .prepare_cached("SELECT min(planned_at) FROM results WHERE monitor_id = ?1")?
@@ -30,12 +30,12 @@ impl Samples for SqliteStore {
         }))
     }
 
-    fn means(&self, monitor: MonitorId, from: Timestamp, thru: Timestamp) -> Answer<'_, Vec<Mean>> {
-        Box::pin(self.readers.call(move |conn| means(conn, monitor, from, thru)))
+    fn means(&self, monitor: MonitorId, from: Timestamp, thru: Timestamp) -> StoreFuture<'_, Vec<Mean>> {
+        Box::pin(self.readers.call(move |conn| select_means(conn, monitor, from, thru)))
     }
 }
 
-fn samples(
+fn select_samples(
     conn: &Connection,
     monitor: MonitorId,
     from: Timestamp,
@@ -51,11 +51,11 @@ fn samples(
     .query_map(params![monitor.0, from.as_micros(), thru.as_micros(), most], |row| {
         let (planned_at, location, outcome): (i64, i64, u8) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let key = [("planned_at", planned_at), ("monitor_id", monitor.0), ("location_id", location)];
-        let place = Place { table: "results", key: &key };
+        let place = RowRef { table: "results", key: &key };
         Ok(Sample {
             planned_at: Timestamp::from_micros(planned_at),
             location: LocationId(location),
-            outcome: place.known("outcome", outcome, Outcome::from_code(outcome))?,
+            outcome: place.require_known("outcome", outcome, Outcome::from_code(outcome))?,
             total_us: row.get(3)?,
             slots: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
             page_us: row.get(5)?,
@@ -64,7 +64,7 @@ fn samples(
     .collect()
 }
 
-fn means(
+fn select_means(
     conn: &Connection,
     monitor: MonitorId,
     from: Timestamp,

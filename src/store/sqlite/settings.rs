@@ -27,9 +27,9 @@ pub struct SqliteSettings {
     /// Calls that may wait for the writing or a reading thread; more wait outside.
     pub queue: usize,
     /// Calls that share one transaction at most.
-    pub batch_jobs: usize,
+    pub max_batch_jobs: usize,
     /// How long a transaction takes in more calls at most. It never waits for them.
-    pub batch_time: Duration,
+    pub max_batch_time: Duration,
     /// Bytes of pages that the writing thread keeps in memory at most. It fills as the file grows.
     pub cache_bytes: u64,
     /// Largest size of the file; `None` for as large as the disk. Beyond it, commits fail as on a full disk.
@@ -44,8 +44,8 @@ impl Default for SqliteSettings {
             query_timeout: Duration::from_secs(30),
             busy_timeout: Duration::from_secs(5),
             queue: 256,
-            batch_jobs: 256,
-            batch_time: Duration::from_millis(50),
+            max_batch_jobs: 256,
+            max_batch_time: Duration::from_millis(50),
             cache_bytes: 64 * 1024 * 1024,
             max_bytes: None,
         }

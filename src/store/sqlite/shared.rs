@@ -8,19 +8,19 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::domain::{CustomerId, MonitorId};
 
 /// Texts whose ids are remembered; beyond, the memory starts over.
-const REMEMBERED: usize = 200_000;
+const MAX_CACHED_TEXTS: usize = 200_000;
 /// Microseconds that `last_used` may lie behind.
-const DAY: i64 = 86_400_000_000;
+const LAST_USED_SLACK_US: i64 = 86_400_000_000;
 
 /// A text with the hash that it is found by.
 #[derive(Clone, Debug)]
-pub(super) struct Text {
+pub(super) struct SharedText {
     hash: [u8; 16],
     text: String,
 }
 
-impl Text {
-    pub(super) fn of(text: String) -> Self {
+impl SharedText {
+    pub(super) fn from_string(text: String) -> Self {
         let mut hash = [0; 16];
         hash.copy_from_slice(&digest::digest(&digest::SHA256, text.as_bytes()).as_ref()[..16]);
         Self { hash, text }
@@ -28,52 +28,57 @@ impl Text {
 }
 
 /// Places that are remembered; beyond, the memory starts over.
-const PLACES: usize = 4_000_000;
+const MAX_CACHED_PAIRS: usize = 4_000_000;
 
 /// The ids of the texts that were used of late, and the places.
 #[derive(Default)]
-pub(super) struct Shared {
-    known: HashMap<[u8; 16], (i64, i64)>,
-    places: HashSet<(i64, i64)>,
+pub(super) struct WriteCache {
+    text_ids: HashMap<[u8; 16], (i64, i64)>,
+    pairs: HashSet<(i64, i64)>,
     owners: HashMap<i64, i64>,
 }
 
-impl Shared {
+impl WriteCache {
     /// The id of `text`, which a result planned at `at` uses.
-    pub(super) fn id(&mut self, conn: &Connection, text: &Text, at: i64) -> rusqlite::Result<i64> {
-        if let Some(&(id, used)) = self.known.get(&text.hash)
-            && at < used.saturating_add(DAY)
+    pub(super) fn text_id(&mut self, conn: &Connection, text: &SharedText, at: i64) -> rusqlite::Result<i64> {
+        if let Some(&(id, used)) = self.text_ids.get(&text.hash)
+            && at < used.saturating_add(LAST_USED_SLACK_US)
         {
             return Ok(id);
         }
-        let id = store(conn, text, at)?;
-        if self.known.len() >= REMEMBERED {
-            self.known.clear();
+        let id = upsert_text(conn, text, at)?;
+        if self.text_ids.len() >= MAX_CACHED_TEXTS {
+            self.text_ids.clear();
         }
-        self.known.insert(text.hash, (id, at));
+        self.text_ids.insert(text.hash, (id, at));
         Ok(id)
     }
 
     /// Notes that `monitor` has a result at `location`.
-    pub(super) fn place(&mut self, conn: &Connection, monitor: i64, location: i64) -> rusqlite::Result<()> {
-        if self.places.contains(&(monitor, location)) {
+    pub(super) fn ensure_pair(
+        &mut self,
+        conn: &Connection,
+        monitor: i64,
+        location: i64,
+    ) -> rusqlite::Result<()> {
+        if self.pairs.contains(&(monitor, location)) {
             return Ok(());
         }
-        keep_place(conn, monitor, location)?;
-        if self.places.len() >= PLACES {
-            self.places.clear();
+        insert_pair(conn, monitor, location)?;
+        if self.pairs.len() >= MAX_CACHED_PAIRS {
+            self.pairs.clear();
         }
-        self.places.insert((monitor, location));
+        self.pairs.insert((monitor, location));
         Ok(())
     }
 
     /// The account that `monitor` belongs to; 0 when it is not known.
-    pub(super) fn owner(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<i64> {
+    pub(super) fn cached_customer(&mut self, conn: &Connection, monitor: i64) -> rusqlite::Result<i64> {
         if let Some(&customer) = self.owners.get(&monitor) {
             return Ok(customer);
         }
-        let Some(customer) = owner(conn, MonitorId(monitor))? else { return Ok(0) };
-        if self.owners.len() >= PLACES {
+        let Some(customer) = customer_for_monitor(conn, MonitorId(monitor))? else { return Ok(0) };
+        if self.owners.len() >= MAX_CACHED_PAIRS {
             self.owners.clear();
         }
         self.owners.insert(monitor, customer.0);
@@ -81,21 +86,21 @@ impl Shared {
     }
 
     /// Forgets all, after a transaction was taken back or rows were removed.
-    pub(super) fn forget(&mut self) {
-        self.known.clear();
-        self.places.clear();
+    pub(super) fn clear(&mut self) {
+        self.text_ids.clear();
+        self.pairs.clear();
         self.owners.clear();
     }
 }
 
 /// Notes that `monitor` has a result at `location`.
-pub(super) fn keep_place(conn: &Connection, monitor: i64, location: i64) -> rusqlite::Result<()> {
+pub(super) fn insert_pair(conn: &Connection, monitor: i64, location: i64) -> rusqlite::Result<()> {
     conn.prepare_cached("INSERT INTO marks VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
         .execute([location, MonitorId(monitor).mark().cast_signed()])?;
     Ok(())
 }
 
-fn store(conn: &Connection, text: &Text, at: i64) -> rusqlite::Result<i64> {
+fn upsert_text(conn: &Connection, text: &SharedText, at: i64) -> rusqlite::Result<i64> {
     let known: Option<i64> = conn
         .prepare_cached("UPDATE shared SET last_used = max(last_used, ?2) WHERE hash = ?1 RETURNING id")?
         .query_row(params![text.hash, at], |row| row.get(0))
@@ -109,7 +114,7 @@ fn store(conn: &Connection, text: &Text, at: i64) -> rusqlite::Result<i64> {
 }
 
 /// The account of a monitor, removed or not.
-pub(super) fn owner(conn: &Connection, id: MonitorId) -> rusqlite::Result<Option<CustomerId>> {
+pub(super) fn customer_for_monitor(conn: &Connection, id: MonitorId) -> rusqlite::Result<Option<CustomerId>> {
     conn.prepare_cached("SELECT customer FROM monitors WHERE id = ?1")?
         .query_map([id.0], |row| row.get(0).map(CustomerId))?
         .next()

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use crate::store::contract::StoreError;
 
-use super::error::Told;
+use super::error::ErrorMapper;
 use super::open;
-use super::readers::Readers;
+use super::readers::ReaderPool;
 use super::settings::SqliteSettings;
 use super::writer::Writer;
 
@@ -15,7 +15,7 @@ use super::writer::Writer;
 pub struct SqliteStore {
     path: PathBuf,
     pub(super) writer: Writer,
-    pub(super) readers: Readers,
+    pub(super) readers: ReaderPool,
 }
 
 impl SqliteStore {
@@ -26,10 +26,10 @@ impl SqliteStore {
     /// newer Vigie, [`StoreError::Unusable`] when it is damaged or may not be written,
     /// [`StoreError::Full`] when there is no room to make it.
     pub fn open(path: &Path, settings: &SqliteSettings) -> Result<Self, StoreError> {
-        let told = Told::about(path);
-        let lock = open::lock(path, &told)?;
-        let conn = open::writer(path, settings, &told)?;
-        let readers = Readers::start(path, settings, &told)?;
+        let told = ErrorMapper::for_path(path);
+        let lock = open::acquire_lock(path, &told)?;
+        let conn = open::open_writer(path, settings, &told)?;
+        let readers = ReaderPool::start(path, settings, &told)?;
         let writer = Writer::start(conn, lock, settings, told)?;
         Ok(Self { path: path.to_owned(), writer, readers })
     }
@@ -43,25 +43,25 @@ impl SqliteStore {
     /// Takes no more calls, finishes those that it has and closes the file. Later calls answer
     /// [`StoreError::Closed`].
     pub async fn close(&self) {
-        let threads = self.stop();
+        let threads = self.stop_threads();
         // Fails only when the runtime is going down; the threads end by themselves then.
-        let _ = tokio::task::spawn_blocking(|| join(threads)).await;
+        let _ = tokio::task::spawn_blocking(|| join_threads(threads)).await;
     }
 
-    fn stop(&self) -> Vec<std::thread::JoinHandle<()>> {
-        let mut threads = self.readers.stop();
-        threads.extend(self.writer.stop());
+    fn stop_threads(&self) -> Vec<std::thread::JoinHandle<()>> {
+        let mut threads = self.readers.close();
+        threads.extend(self.writer.close());
         threads
     }
 }
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        join(self.stop());
+        join_threads(self.stop_threads());
     }
 }
 
-pub(super) fn join(threads: Vec<std::thread::JoinHandle<()>>) {
+pub(super) fn join_threads(threads: Vec<std::thread::JoinHandle<()>>) {
     for thread in threads {
         if thread.join().is_err() {
             tracing::error!("a thread of the store ended by a defect");

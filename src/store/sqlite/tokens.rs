@@ -3,11 +3,11 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{Timestamp, UserId};
-use crate::store::contract::{Token, TokenKind};
+use crate::store::contract::{StoredToken, TokenKind};
 
-use super::decode::Place;
+use super::decode::RowRef;
 
-pub(super) fn issue(conn: &Connection, token: &Token) -> rusqlite::Result<()> {
+pub(super) fn insert(conn: &Connection, token: &StoredToken) -> rusqlite::Result<()> {
     let kind = match token.kind {
         TokenKind::Access => 0,
         TokenKind::Session => 1,
@@ -22,7 +22,7 @@ pub(super) fn issue(conn: &Connection, token: &Token) -> rusqlite::Result<()> {
     Ok(())
 }
 
-pub(super) fn one(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<Option<Token>> {
+pub(super) fn by_hash(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<Option<StoredToken>> {
     conn.prepare_cached("SELECT kind, user, issued_at, expires_at FROM tokens WHERE hash = ?1")?
         .query_row([hash], |row| {
             let (kind, user): (i64, i64) = (row.get(0)?, row.get(1)?);
@@ -31,9 +31,10 @@ pub(super) fn one(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<Option<
                 1 => Some(TokenKind::Session),
                 _ => None,
             };
-            Ok(Token {
+            Ok(StoredToken {
                 hash,
-                kind: Place { table: "tokens", key: &[("user", user)] }.known("kind", kind, known)?,
+                kind: RowRef { table: "tokens", key: &[("user", user)] }
+                    .require_known("kind", kind, known)?,
                 user: UserId(user),
                 issued_at: Timestamp::from_micros(row.get(2)?),
                 expires_at: Timestamp::from_micros(row.get(3)?),
@@ -48,19 +49,19 @@ pub(super) fn extend(conn: &Connection, hash: [u8; 32], expires_at: Timestamp) -
     Ok(())
 }
 
-pub(super) fn end(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<()> {
+pub(super) fn delete(conn: &Connection, hash: [u8; 32]) -> rusqlite::Result<()> {
     conn.prepare_cached("DELETE FROM tokens WHERE hash = ?1")?.execute([hash])?;
     Ok(())
 }
 
 /// Ends all of a user.
-pub(super) fn end_of(conn: &Connection, user: i64) -> rusqlite::Result<()> {
+pub(super) fn delete_for_user(conn: &Connection, user: i64) -> rusqlite::Result<()> {
     conn.prepare_cached("DELETE FROM tokens WHERE user = ?1")?.execute([user])?;
     Ok(())
 }
 
 /// Removes what ended at or before `now`; answers how many.
-pub(super) fn purge(conn: &Connection, now: Timestamp) -> rusqlite::Result<u64> {
+pub(super) fn delete_expired(conn: &Connection, now: Timestamp) -> rusqlite::Result<u64> {
     let gone =
         conn.prepare_cached("DELETE FROM tokens WHERE expires_at <= ?1")?.execute([now.as_micros()])?;
     Ok(gone as u64)

@@ -10,40 +10,40 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::store::contract::StoreError;
 
-use super::error::Told;
-use super::open::Lock;
+use super::error::ErrorMapper;
+use super::open::ProcessLock;
 use super::settings::SqliteSettings;
-use super::shared::Shared;
+use super::shared::WriteCache;
 
 /// What a job may use inside of the transaction.
-pub(super) struct Writing<'a> {
+pub(super) struct WriteContext<'a> {
     pub(super) conn: &'a Connection,
-    pub(super) shared: &'a mut Shared,
+    pub(super) shared: &'a mut WriteCache,
 }
 
 /// A piece of writing. It may run twice: with others, and alone when the common transaction failed.
-trait Job: Send {
-    fn run(&mut self, writing: &mut Writing<'_>) -> rusqlite::Result<()>;
-    fn answer(self: Box<Self>, outcome: Result<(), StoreError>);
+trait WriteJob: Send {
+    fn run(&mut self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()>;
+    fn reply(self: Box<Self>, outcome: Result<(), StoreError>);
 }
 
-struct Call<F, T> {
+struct WriteCall<F, T> {
     work: F,
     value: Option<T>,
     reply: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<F, T> Job for Call<F, T>
+impl<F, T> WriteJob for WriteCall<F, T>
 where
-    F: FnMut(&mut Writing<'_>) -> rusqlite::Result<T> + Send,
+    F: FnMut(&mut WriteContext<'_>) -> rusqlite::Result<T> + Send,
     T: Send,
 {
-    fn run(&mut self, writing: &mut Writing<'_>) -> rusqlite::Result<()> {
+    fn run(&mut self, writing: &mut WriteContext<'_>) -> rusqlite::Result<()> {
         self.value = Some((self.work)(writing)?);
         Ok(())
     }
 
-    fn answer(self: Box<Self>, outcome: Result<(), StoreError>) {
+    fn reply(self: Box<Self>, outcome: Result<(), StoreError>) {
         let Self { value, reply, .. } = *self;
         // A caller that went away does not want to know.
         let _ = reply.send(outcome.and_then(|()| value.ok_or(StoreError::Closed)));
@@ -52,7 +52,7 @@ where
 
 /// The door to the writing thread.
 pub(super) struct Writer {
-    jobs: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
+    jobs: Mutex<Option<mpsc::Sender<Box<dyn WriteJob>>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -60,20 +60,20 @@ impl Writer {
     /// Starts the thread. It holds `lock` until the last job is done and the file is closed.
     pub(super) fn start(
         conn: Connection,
-        lock: Lock,
+        lock: ProcessLock,
         settings: &SqliteSettings,
-        told: Told,
+        told: ErrorMapper,
     ) -> Result<Self, StoreError> {
         let (sender, jobs) = mpsc::channel(settings.queue.max(1));
-        let limits = Limits { jobs: settings.batch_jobs.max(1), time: settings.batch_time };
+        let limits = BatchLimits { jobs: settings.max_batch_jobs.max(1), time: settings.max_batch_time };
         let failed = told.clone();
         let thread = std::thread::Builder::new()
             .name("vigie-store".to_owned())
             .spawn(move || {
-                Desk { conn, shared: Shared::default(), told, limits }.work(jobs);
+                WriterThread { conn, shared: WriteCache::default(), told, limits }.run(jobs);
                 drop(lock);
             })
-            .map_err(|e| failed.of_io("cannot start the writing thread", &e))?;
+            .map_err(|e| failed.io_to_store_error("cannot start the writing thread", &e))?;
         Ok(Self { jobs: Mutex::new(Some(sender)), thread: Mutex::new(Some(thread)) })
     }
 
@@ -81,45 +81,45 @@ impl Writer {
     pub(super) async fn call<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: FnMut(&mut Writing<'_>) -> rusqlite::Result<T> + Send + 'static,
+        F: FnMut(&mut WriteContext<'_>) -> rusqlite::Result<T> + Send + 'static,
     {
         let sender = self.sender().ok_or(StoreError::Closed)?;
         let (reply, answer) = oneshot::channel();
-        let call = Box::new(Call { work, value: None, reply });
+        let call = Box::new(WriteCall { work, value: None, reply });
         sender.send(call).await.map_err(|_| StoreError::Closed)?;
         drop(sender);
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
     /// Takes no more jobs; the thread ends after those that it has. Answers with its handle, once.
-    pub(super) fn stop(&self) -> Option<JoinHandle<()>> {
+    pub(super) fn close(&self) -> Option<JoinHandle<()>> {
         drop(self.jobs.lock().take());
         self.thread.lock().take()
     }
 
-    fn sender(&self) -> Option<mpsc::Sender<Box<dyn Job>>> {
+    fn sender(&self) -> Option<mpsc::Sender<Box<dyn WriteJob>>> {
         self.jobs.lock().clone()
     }
 }
 
-struct Limits {
+struct BatchLimits {
     jobs: usize,
     time: Duration,
 }
 
-struct Desk {
+struct WriterThread {
     conn: Connection,
-    shared: Shared,
-    told: Told,
-    limits: Limits,
+    shared: WriteCache,
+    told: ErrorMapper,
+    limits: BatchLimits,
 }
 
-impl Desk {
-    fn work(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+impl WriterThread {
+    fn run(mut self, mut jobs: mpsc::Receiver<Box<dyn WriteJob>>) {
         while let Some(first) = jobs.blocking_recv() {
             let mut batch = vec![first];
             let outcome = self.transaction(&mut batch, Some(&mut jobs));
-            self.settle(batch, outcome);
+            self.reply_all(batch, outcome);
         }
         // The log of an unclean end is taken over at the next start as well: no need to complain.
         let _ = self.conn.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE)");
@@ -128,15 +128,15 @@ impl Desk {
     /// Runs `batch`, and what comes in meanwhile as far as the limits go, in one transaction.
     fn transaction(
         &mut self,
-        batch: &mut Vec<Box<dyn Job>>,
-        mut more: Option<&mut mpsc::Receiver<Box<dyn Job>>>,
+        batch: &mut Vec<Box<dyn WriteJob>>,
+        mut more: Option<&mut mpsc::Receiver<Box<dyn WriteJob>>>,
     ) -> rusqlite::Result<()> {
         let began = Instant::now();
         let outcome = (|| {
             self.conn.execute_batch("BEGIN IMMEDIATE")?;
             let mut at = 0;
             while let Some(job) = batch.get_mut(at) {
-                job.run(&mut Writing { conn: &self.conn, shared: &mut self.shared })?;
+                job.run(&mut WriteContext { conn: &self.conn, shared: &mut self.shared })?;
                 at += 1;
                 let room = at < self.limits.jobs && began.elapsed() < self.limits.time;
                 // Looks only when there is room: what is received and not kept is lost.
@@ -147,7 +147,7 @@ impl Desk {
             self.conn.execute_batch("COMMIT")
         })();
         if outcome.is_err() {
-            self.shared.forget();
+            self.shared.clear();
             if !self.conn.is_autocommit() {
                 let _ = self.conn.execute_batch("ROLLBACK");
             }
@@ -157,19 +157,19 @@ impl Desk {
 
     /// Answers the callers. When a common transaction failed for a reason that one of them may have
     /// alone, each gets a transaction of its own, so that a large one does not take a small one along.
-    fn settle(&mut self, batch: Vec<Box<dyn Job>>, outcome: rusqlite::Result<()>) {
-        match outcome.map_err(|e| self.told.of(&e)) {
-            Ok(()) => batch.into_iter().for_each(|job| job.answer(Ok(()))),
+    fn reply_all(&mut self, batch: Vec<Box<dyn WriteJob>>, outcome: rusqlite::Result<()>) {
+        match outcome.map_err(|e| self.told.to_store_error(&e)) {
+            Ok(()) => batch.into_iter().for_each(|job| job.reply(Ok(()))),
             Err(error) if batch.len() == 1 || matches!(error, StoreError::Locked(_)) => {
                 for job in batch {
-                    job.answer(Err(error.clone()));
+                    job.reply(Err(error.clone()));
                 }
             }
             Err(_) => {
                 for job in batch {
                     let mut alone = vec![job];
                     let outcome = self.transaction(&mut alone, None);
-                    self.settle(alone, outcome);
+                    self.reply_all(alone, outcome);
                 }
             }
         }

@@ -3,34 +3,36 @@
 use rusqlite::Connection;
 
 use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
-use crate::store::contract::{Alarm, Alarms, Answer, EpisodeFilter, KeptEpisode, Listed, Page, StoreError};
-use crate::store::sqlite::row::signed;
+use crate::store::contract::{
+    AlertChanges, AlertStore, EpisodeFilter, Listed, Page, StoreError, StoreFuture, StoredEpisode,
+};
+use crate::store::sqlite::row::to_signed;
 use crate::store::sqlite::store::SqliteStore;
 
-use super::rows::Rows;
+use super::rows::PreparedAlerts;
 use super::{episodes, outbox};
 
 /// Rows that one transaction removes.
-const CHUNK: i64 = 1000;
+const CHUNK_ROWS: i64 = 1000;
 
-impl Alarms for SqliteStore {
-    fn watches(&self) -> Answer<'_, Vec<(MonitorId, String)>> {
-        Box::pin(self.readers.call(watches))
+impl AlertStore for SqliteStore {
+    fn alert_states(&self) -> StoreFuture<'_, Vec<(MonitorId, String)>> {
+        Box::pin(self.readers.call(select_alert_states))
     }
 
-    fn keep(&self, alarm: Alarm) -> Answer<'_, ()> {
+    fn commit_alerts(&self, alarm: AlertChanges) -> StoreFuture<'_, ()> {
         Box::pin(async move {
-            let rows = ready(alarm).await?;
+            let rows = prepare(alarm).await?;
             self.writer.call(move |writing| rows.write(writing)).await
         })
     }
 
-    fn episodes(&self, filter: EpisodeFilter, page: Page) -> Answer<'_, Listed<KeptEpisode>> {
-        Box::pin(self.readers.call(move |conn| episodes::page(conn, &filter, page)))
+    fn episodes(&self, filter: EpisodeFilter, page: Page) -> StoreFuture<'_, Listed<StoredEpisode>> {
+        Box::pin(self.readers.call(move |conn| episodes::read_page(conn, &filter, page)))
     }
 
-    fn episode(&self, customer: CustomerId, id: EpisodeId) -> Answer<'_, Option<KeptEpisode>> {
-        Box::pin(self.readers.call(move |conn| episodes::one(conn, customer, id)))
+    fn episode(&self, customer: CustomerId, id: EpisodeId) -> StoreFuture<'_, Option<StoredEpisode>> {
+        Box::pin(self.readers.call(move |conn| episodes::by_id(conn, customer, id)))
     }
 
     fn acknowledge(
@@ -39,45 +41,51 @@ impl Alarms for SqliteStore {
         id: EpisodeId,
         login: String,
         at: Timestamp,
-    ) -> Answer<'_, bool> {
+    ) -> StoreFuture<'_, bool> {
         Box::pin(
             self.writer.call(move |writing| episodes::acknowledge(writing.conn, customer, id, &login, at)),
         )
     }
 
-    fn retain_alarms(&self, before: Timestamp) -> Answer<'_, u64> {
+    fn remove_ended_before(&self, before: Timestamp) -> StoreFuture<'_, u64> {
         Box::pin(async move {
-            let gone = remove(self, episodes::OLD, before).await?;
-            Ok(gone + remove(self, outbox::OLD, before).await?)
+            let gone = delete_in_chunks(self, episodes::DELETE_ENDED, before).await?;
+            Ok(gone + delete_in_chunks(self, outbox::DELETE_FINISHED, before).await?)
         })
     }
 }
 
 /// `alarm`, ready to be written. Files are compressed apart from the threads that wait for targets.
-async fn ready(alarm: Alarm) -> Result<Rows, StoreError> {
+async fn prepare(alarm: AlertChanges) -> Result<PreparedAlerts, StoreError> {
     if alarm.evidence.is_empty() {
-        return Ok(Rows::of(alarm));
+        return Ok(PreparedAlerts::prepare(alarm));
     }
     // Fails only when the runtime goes down.
-    tokio::task::spawn_blocking(move || Rows::of(alarm)).await.map_err(|_| StoreError::Closed)
+    tokio::task::spawn_blocking(move || PreparedAlerts::prepare(alarm)).await.map_err(|_| StoreError::Closed)
 }
 
-fn watches(conn: &Connection) -> rusqlite::Result<Vec<(MonitorId, String)>> {
+fn select_alert_states(conn: &Connection) -> rusqlite::Result<Vec<(MonitorId, String)>> {
     conn.prepare_cached("SELECT monitor_id, body FROM watches ORDER BY monitor_id")?
         .query_map([], |row| Ok((MonitorId(row.get(0)?), row.get(1)?)))?
         .collect()
 }
 
 /// Between two transactions others get their turn.
-async fn remove(store: &SqliteStore, removal: &'static str, before: Timestamp) -> Result<u64, StoreError> {
+async fn delete_in_chunks(
+    store: &SqliteStore,
+    removal: &'static str,
+    before: Timestamp,
+) -> Result<u64, StoreError> {
     let mut gone = 0;
     loop {
         let rows = store
             .writer
-            .call(move |writing| writing.conn.prepare_cached(removal)?.execute([before.as_micros(), CHUNK]))
+            .call(move |writing| {
+                writing.conn.prepare_cached(removal)?.execute([before.as_micros(), CHUNK_ROWS])
+            })
             .await? as u64;
         gone += rows;
-        if signed(rows) < CHUNK {
+        if to_signed(rows) < CHUNK_ROWS {
             return Ok(gone);
         }
     }

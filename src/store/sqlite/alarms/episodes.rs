@@ -4,34 +4,34 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
-use crate::store::contract::{EpisodeFilter, KeptEpisode, Listed, Page};
+use crate::store::contract::{EpisodeFilter, Listed, Page, StoredEpisode};
 
-use crate::store::sqlite::decode::Place;
-use crate::store::sqlite::decode::map;
-use crate::store::sqlite::list::List;
+use crate::store::sqlite::decode::RowRef;
+use crate::store::sqlite::decode::json_object_column;
+use crate::store::sqlite::list::PagedQuery;
 
 const COLUMNS: &str =
     "id, customer, monitor_id, monitor_name, since, ended_at, acknowledged_by, acknowledged_at, body";
 
 /// Removes up to `?2` that ended before `?1`.
-pub(super) const OLD: &str =
+pub(super) const DELETE_ENDED: &str =
     "DELETE FROM episodes WHERE id IN (SELECT id FROM episodes WHERE ended_at < ?1 LIMIT ?2)";
 
 /// An outage with its body as text.
-pub(super) struct Row {
-    episode: KeptEpisode,
+pub(super) struct EpisodeRow {
+    episode: StoredEpisode,
     body: String,
 }
 
-impl Row {
-    pub(super) fn of(mut episode: KeptEpisode) -> Self {
+impl EpisodeRow {
+    pub(super) fn from_episode(mut episode: StoredEpisode) -> Self {
         let body = std::mem::take(&mut episode.body);
         Self { episode, body: serde_json::Value::Object(body).to_string() }
     }
 
     /// Who acknowledged it stays as it is kept: that comes from elsewhere.
-    pub(super) fn keep(&self, conn: &Connection) -> rusqlite::Result<()> {
-        let KeptEpisode { id, customer, monitor_id, monitor_name, since, ended_at, .. } = &self.episode;
+    pub(super) fn upsert(&self, conn: &Connection) -> rusqlite::Result<()> {
+        let StoredEpisode { id, customer, monitor_id, monitor_name, since, ended_at, .. } = &self.episode;
         conn.prepare_cached(
             "INSERT INTO episodes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
              ON CONFLICT DO UPDATE SET ended_at = ?6, body = ?9",
@@ -52,11 +52,11 @@ impl Row {
 }
 
 /// The outages in `page` of those that match, newest first, and how many do.
-pub(super) fn page(
+pub(super) fn read_page(
     conn: &Connection,
     filter: &EpisodeFilter,
     page: Page,
-) -> rusqlite::Result<Listed<KeptEpisode>> {
+) -> rusqlite::Result<Listed<StoredEpisode>> {
     let (mut conditions, mut values) = (vec!["1"], Vec::new());
     match filter.open {
         Some(true) => conditions.push("ended_at IS NULL"),
@@ -76,18 +76,19 @@ pub(super) fn page(
         }
     }
     let conditions = conditions.join(" AND ");
-    let list = List { table: "episodes", columns: COLUMNS, order: "since DESC, id DESC", conditions, values };
-    list.read(conn, page, episode)
+    let list =
+        PagedQuery { table: "episodes", columns: COLUMNS, order: "since DESC, id DESC", conditions, values };
+    list.fetch(conn, page, episode_from_row)
 }
 
 /// One of `customer`.
-pub(super) fn one(
+pub(super) fn by_id(
     conn: &Connection,
     customer: CustomerId,
     id: EpisodeId,
-) -> rusqlite::Result<Option<KeptEpisode>> {
+) -> rusqlite::Result<Option<StoredEpisode>> {
     conn.prepare_cached(&format!("SELECT {COLUMNS} FROM episodes WHERE id = ?1 AND customer = ?2"))?
-        .query_row([id.0, customer.0], episode)
+        .query_row([id.0, customer.0], episode_from_row)
         .optional()
 }
 
@@ -108,11 +109,11 @@ pub(super) fn acknowledge(
     Ok(changed == 1)
 }
 
-fn episode(row: &rusqlite::Row<'_>) -> rusqlite::Result<KeptEpisode> {
+fn episode_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<StoredEpisode> {
     let time =
         |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_micros));
     let id = row.get(0)?;
-    Ok(KeptEpisode {
+    Ok(StoredEpisode {
         id: EpisodeId(id),
         customer: CustomerId(row.get(1)?),
         monitor_id: MonitorId(row.get(2)?),
@@ -121,6 +122,6 @@ fn episode(row: &rusqlite::Row<'_>) -> rusqlite::Result<KeptEpisode> {
         ended_at: time(5)?,
         acknowledged_by: row.get(6)?,
         acknowledged_at: time(7)?,
-        body: map(row, Place { table: "episodes", key: &[("id", id)] }, 8, "body")?,
+        body: json_object_column(row, RowRef { table: "episodes", key: &[("id", id)] }, 8, "body")?,
     })
 }

@@ -6,10 +6,10 @@ use rusqlite::{Connection, params};
 use crate::domain::{
     CheckId, CustomerId, NewNotification, Notice, Notification, NotificationState, RecipientId, Timestamp,
 };
-use crate::store::contract::{Answer, Delivery, Listed, NotificationFilter, Outbox, Page};
+use crate::store::contract::{DeliveryOutcome, Listed, NotificationFilter, Outbox, Page, StoreFuture};
 
-use crate::store::sqlite::decode::{Place, leave_out};
-use crate::store::sqlite::list::List;
+use crate::store::sqlite::decode::{RowRef, skip_undecodable};
+use crate::store::sqlite::list::PagedQuery;
 use crate::store::sqlite::store::SqliteStore;
 
 const COLUMNS: &str =
@@ -17,24 +17,24 @@ const COLUMNS: &str =
     error, digest, notice";
 
 /// Removes up to `?2` that ended and were written before `?1`.
-pub(super) const OLD: &str = "DELETE FROM notifications WHERE id IN (
+pub(super) const DELETE_FINISHED: &str = "DELETE FROM notifications WHERE id IN (
     SELECT id FROM notifications WHERE state >= 2 AND created_at < ?1 LIMIT ?2)";
 
 /// A message with its notice as text.
-pub(super) struct Row {
+pub(super) struct NotificationRow {
     new: NewNotification,
     notice: String,
 }
 
-impl Row {
-    pub(super) fn of(new: NewNotification) -> Self {
+impl NotificationRow {
+    pub(super) fn from_notification(new: NewNotification) -> Self {
         // Writes without fail: string keys, no foreign maps.
         let notice = serde_json::to_string(&new.notice).unwrap_or_else(|_| "null".to_owned());
         Self { new, notice }
     }
 
     /// Whether its key was not there yet.
-    pub(super) fn keep(&self, conn: &Connection) -> rusqlite::Result<bool> {
+    pub(super) fn insert(&self, conn: &Connection) -> rusqlite::Result<bool> {
         let NewNotification { key, recipient, group, notice, created_at, not_before } = &self.new;
         let inserted = conn
             .prepare_cached(
@@ -58,8 +58,8 @@ impl Row {
     }
 
     /// Its number, whether it is new or known.
-    fn post(&self, conn: &Connection) -> rusqlite::Result<i64> {
-        if self.keep(conn)? {
+    fn insert_or_find(&self, conn: &Connection) -> rusqlite::Result<i64> {
+        if self.insert(conn)? {
             return Ok(conn.last_insert_rowid());
         }
         conn.prepare_cached("SELECT id FROM notifications WHERE key = ?1")?
@@ -68,11 +68,11 @@ impl Row {
 }
 
 impl Outbox for SqliteStore {
-    fn due(&self, now: Timestamp, most: u32, each: u32) -> Answer<'_, Vec<Notification>> {
-        Box::pin(self.readers.call(move |conn| due(conn, now, most, each)))
+    fn due(&self, now: Timestamp, most: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
+        Box::pin(self.readers.call(move |conn| select_due(conn, now, most, each)))
     }
 
-    fn next_due(&self) -> Answer<'_, Option<Timestamp>> {
+    fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         Box::pin(self.readers.call(|conn| {
             let next: Option<i64> = conn
                 .prepare_cached("SELECT min(next_at) FROM notifications WHERE state = 0")?
@@ -81,18 +81,18 @@ impl Outbox for SqliteStore {
         }))
     }
 
-    fn held(&self, recipient: RecipientId, most: u32) -> Answer<'_, Vec<Notification>> {
+    fn held(&self, recipient: RecipientId, most: u32) -> StoreFuture<'_, Vec<Notification>> {
         Box::pin(self.readers.call(move |conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM notifications WHERE state = 1 AND recipient = ?1 ORDER BY id LIMIT ?2"
             ))?
-            .query_map([recipient.0, i64::from(most)], notification)?
-            .filter_map(|row| leave_out(row).transpose())
+            .query_map([recipient.0, i64::from(most)], notification_from_row)?
+            .filter_map(|row| skip_undecodable(row).transpose())
             .collect()
         }))
     }
 
-    fn holding(&self) -> Answer<'_, Vec<RecipientId>> {
+    fn recipients_with_held(&self) -> StoreFuture<'_, Vec<RecipientId>> {
         Box::pin(self.readers.call(|conn| {
             conn.prepare_cached("SELECT DISTINCT recipient FROM notifications WHERE state = 1")?
                 .query_map([], |row| row.get(0).map(RecipientId))?
@@ -100,13 +100,13 @@ impl Outbox for SqliteStore {
         }))
     }
 
-    fn note(&self, ended: Vec<(i64, Delivery)>, at: Timestamp) -> Answer<'_, ()> {
+    fn record_outcomes(&self, ended: Vec<(i64, DeliveryOutcome)>, at: Timestamp) -> StoreFuture<'_, ()> {
         Box::pin(self.writer.call(move |writing| {
-            ended.iter().try_for_each(|(id, delivery)| note(writing.conn, *id, delivery, at))
+            ended.iter().try_for_each(|(id, delivery)| record_outcome(writing.conn, *id, delivery, at))
         }))
     }
 
-    fn hasten(&self, check: CheckId, now: Timestamp) -> Answer<'_, ()> {
+    fn release_for_check(&self, check: CheckId, now: Timestamp) -> StoreFuture<'_, ()> {
         Box::pin(self.writer.call(move |writing| {
             writing
                 .conn
@@ -119,18 +119,21 @@ impl Outbox for SqliteStore {
         }))
     }
 
-    fn post(&self, new: Vec<NewNotification>) -> Answer<'_, Vec<i64>> {
+    fn enqueue(&self, new: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>> {
         Box::pin(async move {
-            let rows: Vec<Row> = new.into_iter().map(Row::of).collect();
-            self.writer.call(move |writing| rows.iter().map(|row| row.post(writing.conn)).collect()).await
+            let rows: Vec<NotificationRow> =
+                new.into_iter().map(NotificationRow::from_notification).collect();
+            self.writer
+                .call(move |writing| rows.iter().map(|row| row.insert_or_find(writing.conn)).collect())
+                .await
         })
     }
 
-    fn notifications(&self, filter: NotificationFilter, page: Page) -> Answer<'_, Listed<Notification>> {
-        Box::pin(self.readers.call(move |conn| listed(conn, &filter, page)))
+    fn notifications(&self, filter: NotificationFilter, page: Page) -> StoreFuture<'_, Listed<Notification>> {
+        Box::pin(self.readers.call(move |conn| read_page(conn, &filter, page)))
     }
 
-    fn retry(&self, customer: CustomerId, id: i64, now: Timestamp) -> Answer<'_, bool> {
+    fn retry(&self, customer: CustomerId, id: i64, now: Timestamp) -> StoreFuture<'_, bool> {
         Box::pin(self.writer.call(move |writing| {
             let changed = writing
                 .conn
@@ -145,7 +148,12 @@ impl Outbox for SqliteStore {
 }
 
 /// Recipient by recipient, so that the cost goes with what is answered, not with what waits.
-fn due(conn: &Connection, now: Timestamp, most: u32, each: u32) -> rusqlite::Result<Vec<Notification>> {
+fn select_due(
+    conn: &Connection,
+    now: Timestamp,
+    most: u32,
+    each: u32,
+) -> rusqlite::Result<Vec<Notification>> {
     let tx = conn.unchecked_transaction()?;
     let mut next_recipient =
         tx.prepare_cached("SELECT min(recipient) FROM notifications WHERE state = 0 AND recipient > ?1")?;
@@ -169,37 +177,42 @@ fn due(conn: &Connection, now: Timestamp, most: u32, each: u32) -> rusqlite::Res
     let mut messages = Vec::with_capacity(found.len());
     for (_, id) in found {
         // One that cannot be decoded must not hold up the others.
-        messages.extend(leave_out(one.query_row([id], notification))?);
+        messages.extend(skip_undecodable(one.query_row([id], notification_from_row))?);
     }
     Ok(messages)
 }
 
 /// Leaves alone what somebody else ended, tried again or removed meanwhile.
-fn note(conn: &Connection, id: i64, delivery: &Delivery, at: Timestamp) -> rusqlite::Result<()> {
+fn record_outcome(
+    conn: &Connection,
+    id: i64,
+    delivery: &DeliveryOutcome,
+    at: Timestamp,
+) -> rusqlite::Result<()> {
     let at = at.as_micros();
     match delivery {
-        Delivery::Sent => conn
+        DeliveryOutcome::Sent => conn
             .prepare_cached(
                 "UPDATE notifications SET state = 2, attempts = attempts + 1, sent_at = ?2, error = ''
                  WHERE id = ?1 AND state = 0",
             )?
             .execute([id, at])?,
-        Delivery::Failed { error, next_at } => conn
+        DeliveryOutcome::Failed { error, next_at } => conn
             .prepare_cached(
                 "UPDATE notifications SET attempts = attempts + 1, next_at = ?2, error = ?3
                  WHERE id = ?1 AND state = 0",
             )?
             .execute(params![id, next_at.as_micros(), error])?,
-        Delivery::Dead { error } => conn
+        DeliveryOutcome::Dead { error } => conn
             .prepare_cached(
                 "UPDATE notifications SET state = 4, attempts = attempts + 1, error = ?2
                  WHERE id = ?1 AND state IN (0, 1)",
             )?
             .execute(params![id, error])?,
-        Delivery::Held => conn
+        DeliveryOutcome::Held => conn
             .prepare_cached("UPDATE notifications SET state = 1 WHERE id = ?1 AND state = 0")?
             .execute([id])?,
-        Delivery::Digested(digest) => conn
+        DeliveryOutcome::Digested(digest) => conn
             .prepare_cached(
                 "UPDATE notifications SET state = 3, digest = ?2, sent_at = ?3
                  WHERE id = ?1 AND state IN (0, 1)",
@@ -209,7 +222,7 @@ fn note(conn: &Connection, id: i64, delivery: &Delivery, at: Timestamp) -> rusql
     Ok(())
 }
 
-fn listed(
+fn read_page(
     conn: &Connection,
     filter: &NotificationFilter,
     page: Page,
@@ -217,7 +230,7 @@ fn listed(
     let (mut conditions, mut values) = (vec!["1"], Vec::new());
     let asked = [
         ("customer = ?", filter.customer.map(|id| id.0)),
-        ("state = ?", filter.state.map(code)),
+        ("state = ?", filter.state.map(state_code)),
         ("monitor_id = ?", filter.monitor.map(|id| id.0)),
         ("episode = ?", filter.episode.map(|id| id.0)),
         ("recipient = ?", filter.recipient.map(|id| id.0)),
@@ -230,23 +243,24 @@ fn listed(
         }
     }
     let conditions = conditions.join(" AND ");
-    List { table: "notifications", columns: COLUMNS, order: "id DESC", conditions, values }.read(
+    PagedQuery { table: "notifications", columns: COLUMNS, order: "id DESC", conditions, values }.fetch(
         conn,
         page,
-        notification,
+        notification_from_row,
     )
 }
 
 /// The number of a state in the table.
-fn code(state: NotificationState) -> i64 {
+fn state_code(state: NotificationState) -> i64 {
     let place = NotificationState::ALL.iter().position(|(known, _)| *known == state);
     place.and_then(|place| i64::try_from(place).ok()).unwrap_or_default()
 }
 
-fn notification(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
+fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
     let id = row.get(0)?;
-    let place = Place { table: "notifications", key: &[("id", id)] };
-    let notice: Notice = place.parse(place.text(row, 12, "notice")?.unwrap_or_default(), "notice")?;
+    let place = RowRef { table: "notifications", key: &[("id", id)] };
+    let notice: Notice =
+        place.parse_json(place.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
     let state: usize = row.get(6)?;
     let known = NotificationState::ALL.get(state).map(|(state, _)| *state);
     Ok(Notification {
@@ -259,7 +273,7 @@ fn notification(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
             created_at: Timestamp::from_micros(row.get(4)?),
             not_before: Timestamp::from_micros(row.get(5)?),
         },
-        state: place.known("state", state, known)?,
+        state: place.require_known("state", state, known)?,
         attempts: row.get(7)?,
         next_at: Timestamp::from_micros(row.get(8)?),
         sent_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),

@@ -3,25 +3,26 @@
 use rusqlite::{Connection, params};
 
 use crate::domain::{LocationId, NewNotification};
-use crate::store::contract::{Answer, KeptRaised, PerformanceStates};
+use crate::store::contract::{PerformanceAlertStore, StoreFuture, StoredPerformanceAlert};
 
 use super::outbox;
 use crate::store::sqlite::store::SqliteStore;
 
-impl PerformanceStates for SqliteStore {
-    fn raised(&self) -> Answer<'_, Vec<KeptRaised>> {
-        Box::pin(self.readers.call(raised))
+impl PerformanceAlertStore for SqliteStore {
+    fn active(&self) -> StoreFuture<'_, Vec<StoredPerformanceAlert>> {
+        Box::pin(self.readers.call(select_active))
     }
 
-    fn keep_raised(
+    fn commit_changes(
         &self,
-        raised: Vec<KeptRaised>,
+        raised: Vec<StoredPerformanceAlert>,
         over: Vec<(i64, LocationId)>,
         notifications: Vec<NewNotification>,
-    ) -> Answer<'_, ()> {
-        let notifications: Vec<_> = notifications.into_iter().map(outbox::Row::of).collect();
+    ) -> StoreFuture<'_, ()> {
+        let notifications: Vec<_> =
+            notifications.into_iter().map(outbox::NotificationRow::from_notification).collect();
         Box::pin(self.writer.call(move |writing| {
-            for KeptRaised { alert, location, body } in &raised {
+            for StoredPerformanceAlert { alert, location, body } in &raised {
                 writing
                     .conn
                     .prepare_cached("INSERT OR REPLACE INTO raised VALUES (?1, ?2, ?3)")?
@@ -34,17 +35,21 @@ impl PerformanceStates for SqliteStore {
                     .execute([*alert, location.0])?;
             }
             for notification in &notifications {
-                notification.keep(writing.conn)?;
+                notification.insert(writing.conn)?;
             }
             Ok(())
         }))
     }
 }
 
-fn raised(conn: &Connection) -> rusqlite::Result<Vec<KeptRaised>> {
+fn select_active(conn: &Connection) -> rusqlite::Result<Vec<StoredPerformanceAlert>> {
     conn.prepare_cached("SELECT alert, location_id, body FROM raised ORDER BY alert, location_id")?
         .query_map([], |row| {
-            Ok(KeptRaised { alert: row.get(0)?, location: LocationId(row.get(1)?), body: row.get(2)? })
+            Ok(StoredPerformanceAlert {
+                alert: row.get(0)?,
+                location: LocationId(row.get(1)?),
+                body: row.get(2)?,
+            })
         })?
         .collect()
 }

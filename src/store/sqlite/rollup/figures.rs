@@ -6,29 +6,29 @@ use sketches_ddsketch::{Config, DDSketch};
 use crate::domain::{LocationId, MonitorId, Outcome, Timestamp};
 use crate::store::contract::Rollup;
 
-use crate::store::sqlite::decode::Place;
+use crate::store::sqlite::decode::RowRef;
 
 /// Largest relative error of a percentile: 1 %. Merging sketches adds nothing to it.
-pub const SKETCH_ERROR: f64 = 0.01;
+pub const SKETCH_RELATIVE_ERROR: f64 = 0.01;
 
 /// The percentiles that a rollup shows.
 const PERCENTILES: [f64; 5] = [0.50, 0.75, 0.90, 0.95, 0.99];
 
 /// What is counted for one monitor at one location.
 #[derive(Default)]
-pub(super) struct Figures {
+pub(super) struct RollupFigures {
     pub(super) runs: [u64; 6],
     pub(super) sum_us: u64,
     sketch: Option<DDSketch>,
 }
 
-impl Figures {
+impl RollupFigures {
     /// Adds `slots` runs that came to `outcome` and took `total_us` microseconds.
     pub(super) fn add(&mut self, outcome: Outcome, slots: u64, total_us: u64) {
         self.runs[usize::from(outcome.code())] += slots;
         if matches!(outcome, Outcome::Ok | Outcome::Warning) {
             self.sum_us = self.sum_us.saturating_add(total_us);
-            self.sketch.get_or_insert_with(sketch).add(total_us as f64);
+            self.sketch.get_or_insert_with(new_sketch).add(total_us as f64);
         }
     }
 
@@ -40,29 +40,34 @@ impl Figures {
         self.sum_us = self.sum_us.saturating_add(other.sum_us);
         if let Some(more) = &other.sketch {
             // Fails for sketches of unlike settings only; `blob` and `read` know one kind.
-            let _ = self.sketch.get_or_insert_with(sketch).merge(more);
+            let _ = self.sketch.get_or_insert_with(new_sketch).merge(more);
         }
     }
 
-    pub(super) fn blob(&self) -> Option<Vec<u8>> {
+    pub(super) fn to_sketch_bytes(&self) -> Option<Vec<u8>> {
         self.sketch.as_ref().map(DDSketch::to_java_bytes)
     }
 
     /// From the columns `ok` to `sketch` of a row, `ok` being column `at`.
-    pub(super) fn read(row: &Row<'_>, place: Place<'_>, at: usize) -> rusqlite::Result<Self> {
+    pub(super) fn from_row(row: &Row<'_>, place: RowRef<'_>, at: usize) -> rusqlite::Result<Self> {
         let mut runs = [0; 6];
         for (offset, count) in runs.iter_mut().enumerate() {
             *count = row.get(at + offset)?;
         }
         let sketch: Option<Vec<u8>> = row.get(at + 7)?;
         let known = |bytes: Vec<u8>| {
-            DDSketch::from_java_bytes(&bytes).map_err(|error| place.undecodable("sketch", error))
+            DDSketch::from_java_bytes(&bytes).map_err(|error| place.decode_error("sketch", error))
         };
         let sketch = sketch.map(known).transpose()?;
         Ok(Self { runs, sum_us: row.get(at + 6)?, sketch })
     }
 
-    pub(super) fn rollup(&self, monitor_id: MonitorId, location_id: LocationId, start: Timestamp) -> Rollup {
+    pub(super) fn to_rollup(
+        &self,
+        monitor_id: MonitorId,
+        location_id: LocationId,
+        start: Timestamp,
+    ) -> Rollup {
         let timed =
             self.runs[usize::from(Outcome::Ok.code())] + self.runs[usize::from(Outcome::Warning.code())];
         Rollup {
@@ -76,7 +81,7 @@ impl Figures {
     }
 }
 
-fn sketch() -> DDSketch {
+fn new_sketch() -> DDSketch {
     // The settings that the compact form implies: an error of 1 %, 2,048 bins, which reach from a
     // microsecond over 10^17 of them without two bins ever being joined.
     DDSketch::new(Config::default())
@@ -112,24 +117,24 @@ mod tests {
         fn percentiles_stay_within_the_error_of_the_sketch_also_when_merged(
             parts in prop::collection::vec(prop::collection::vec(1_u64..600_000_000, 1..80), 1..24),
         ) {
-            let mut day = Figures::default();
+            let mut day = RollupFigures::default();
             for part in &parts {
-                let mut hour = Figures::default();
+                let mut hour = RollupFigures::default();
                 for &total in part {
                     hour.add(Outcome::Ok, 1, total);
                 }
-                let bytes = hour.blob().unwrap();
+                let bytes = hour.to_sketch_bytes().unwrap();
                 hour.sketch = Some(DDSketch::from_java_bytes(&bytes).unwrap());
                 day.merge(&hour);
             }
             let mut all: Vec<u64> = parts.concat();
             all.sort_unstable();
-            let rollup = day.rollup(MonitorId(1), LocationId(1), Timestamp::default());
+            let rollup = day.to_rollup(MonitorId(1), LocationId(1), Timestamp::default());
             prop_assert_eq!(rollup.mean_us, Some(all.iter().sum::<u64>() / all.len() as u64));
             for (found, quantile) in rollup.percentiles_us.unwrap().into_iter().zip(PERCENTILES) {
                 let want = exact(&all, quantile) as f64;
                 // Half a microsecond more, for the rounding.
-                prop_assert!((found as f64 - want).abs() <= want * SKETCH_ERROR * 1.0001 + 0.5,
+                prop_assert!((found as f64 - want).abs() <= want * SKETCH_RELATIVE_ERROR * 1.0001 + 0.5,
                     "p{} is {found}, exactly {want}", quantile * 100.0);
             }
         }
@@ -137,10 +142,10 @@ mod tests {
 
     #[test]
     fn errors_count_and_leave_durations_alone() {
-        let mut figures = Figures::default();
+        let mut figures = RollupFigures::default();
         figures.add(Outcome::Error, 1, 30_000_000);
         figures.add(Outcome::Missed, 7, 0);
-        let rollup = figures.rollup(MonitorId(1), LocationId(1), Timestamp::default());
+        let rollup = figures.to_rollup(MonitorId(1), LocationId(1), Timestamp::default());
         assert_eq!(rollup.runs, [0, 0, 1, 0, 7, 0]);
         assert_eq!((rollup.mean_us, rollup.percentiles_us), (None, None));
     }

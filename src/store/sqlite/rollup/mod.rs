@@ -9,4 +9,4 @@ pub(super) mod late;
 pub(super) mod roll_up;
 pub(super) mod span;
 
-pub use figures::SKETCH_ERROR;
+pub use figures::SKETCH_RELATIVE_ERROR;

@@ -1,19 +1,19 @@
 //! How wide rollups are, and how that is stored.
 
-use crate::store::contract::Span;
+use crate::store::contract::RollupSpan;
 
 /// Microseconds.
-pub(in crate::store::sqlite) const fn width(span: Span) -> i64 {
+pub(in crate::store::sqlite) const fn width_us(span: RollupSpan) -> i64 {
     match span {
-        Span::Hour => 3_600_000_000,
-        Span::Day => 86_400_000_000,
+        RollupSpan::Hour => 3_600_000_000,
+        RollupSpan::Day => 86_400_000_000,
     }
 }
 
 /// The number kept for `span`.
-pub(in crate::store::sqlite) const fn code(span: Span) -> i64 {
+pub(in crate::store::sqlite) const fn span_code(span: RollupSpan) -> i64 {
     match span {
-        Span::Hour => 0,
-        Span::Day => 1,
+        RollupSpan::Hour => 0,
+        RollupSpan::Day => 1,
     }
 }
