@@ -110,7 +110,7 @@ async fn checked(at: SocketAddr, house: &Arc<House>) -> Observation {
     let deadline = Deadline::within(probe.limit(Duration::from_secs(30)));
     let seen = probe.attempt(Context::new(&net, deadline, &cancel, &SystemClock)).await;
     assert!(seen.failure.is_none(), "{:?}", seen.failure);
-    assert_eq!(seen.course.steps.len(), 1);
+    assert_eq!(seen.details.steps.len(), 1);
     seen
 }
 

@@ -23,7 +23,8 @@ use vigie::pipeline::{
 use vigie::schedule::Slots;
 use vigie::schema::{Document, Monitor, Origin, Secrets};
 use vigie::store::{
-    Commit, Ingest, MonitorStore, Page, ResultFilter, ResultStore, SqliteSettings, SqliteStore, Synchronous,
+    Commit, Ingest, MonitorStore, Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore,
+    Synchronous,
 };
 use vigie::telemetry::Metrics;
 
@@ -38,7 +39,7 @@ fn result(n: i64, facts: &Facts) -> CheckResult {
     // Steps of a number without a common factor with the monitors: each once a round, in scattered order.
     let monitor_id = MonitorId(slot * 38_317 % MONITORS + 1);
     let planned_at = Timestamp::from_micros(START + round * 60_000_000 + slot * 600);
-    let run_id = RunId::of(monitor_id, planned_at);
+    let run_id = RunId::new(monitor_id, planned_at);
     let started_at = planned_at + Duration::from_micros(300);
     let total_us = 900 + n.unsigned_abs() % 7000;
     let mut phases = Phases::default();
@@ -46,12 +47,12 @@ fn result(n: i64, facts: &Facts) -> CheckResult {
         phases.set(phase, Duration::from_micros(total_us / 4));
     }
     CheckResult {
-        check_id: CheckId::of(run_id, LocationId(1)),
+        check_id: CheckId::new(run_id, LocationId(1)),
         run_id,
         monitor_id,
         monitor_name: Arc::from(format!("Shop front number {monitor_id}")),
         revision: Revision(1),
-        kind: if facts.http.is_some() { MonitorType::Website } else { MonitorType::Tcp },
+        monitor_type: if facts.http.is_some() { MonitorType::Website } else { MonitorType::Tcp },
         location_id: LocationId(1),
         planned_at,
         started_at,
@@ -71,7 +72,7 @@ fn result(n: i64, facts: &Facts) -> CheckResult {
             warnings: Vec::new(),
         }],
         facts: facts.clone(),
-        course: vigie::domain::Course::default(),
+        details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,
@@ -117,8 +118,8 @@ fn on_the_grid(mut results: Vec<CheckResult>) -> Vec<CheckResult> {
         result.planned_at =
             Slots::new(result.monitor_id, Duration::from_mins(1), None).first_at_or_after(from);
         result.started_at = result.planned_at;
-        result.run_id = RunId::of(result.monitor_id, result.planned_at);
-        result.check_id = CheckId::of(result.run_id, result.location_id);
+        result.run_id = RunId::new(result.monitor_id, result.planned_at);
+        result.check_id = CheckId::new(result.run_id, result.location_id);
         result.attempts[0].started_at = result.started_at;
     }
     results.sort_by_key(|result| result.planned_at);
@@ -251,7 +252,7 @@ fn read(c: &mut Criterion) {
             .await
             .unwrap();
     });
-    let page = Page { limit: 100, offset: 0 };
+    let page = Pagination { limit: 100, offset: 0 };
     let filters = [
         ("results of one monitor", ResultFilter { monitors: vec![MonitorId(7)], ..ResultFilter::default() }),
         ("results of all monitors", ResultFilter::default()),

@@ -62,7 +62,7 @@ async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
     let ours = async || {
         let seen = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
         assert!(seen.failure.is_none(), "{:?}", seen.failure);
-        let page = seen.course.page.unwrap();
+        let page = seen.details.page.unwrap();
         assert_eq!(page.objects.len(), OBJECTS);
         assert!(page.objects.iter().all(|object| object.body_bytes == BYTES as u64));
     };

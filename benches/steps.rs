@@ -50,7 +50,7 @@ async fn compare(at: SocketAddr, rounds: usize, checks: u32) -> f64 {
     let ours = async || {
         let seen = attempt(&net, probe.as_ref(), Duration::from_secs(30)).await;
         assert!(seen.failure.is_none(), "{:?}", seen.failure);
-        assert_eq!(seen.course.steps.len(), COUNT as usize);
+        assert_eq!(seen.details.steps.len(), COUNT as usize);
     };
     let bare = async || {
         for number in 1..=COUNT {

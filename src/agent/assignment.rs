@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::domain::{CheckOf, CustomerId, LocationId, MonitorId, MonitorType, Revision, Timestamp};
+use crate::domain::{CheckMetadata, CustomerId, LocationId, MonitorId, MonitorType, Revision, Timestamp};
 use crate::probe::{Probe, Weight};
 use crate::schedule::{Grid, Part, Slots};
 
@@ -51,12 +51,12 @@ impl Assignment {
     }
 
     /// What its records are of.
-    pub(super) fn checked(&self) -> CheckOf {
-        CheckOf {
+    pub(super) fn checked(&self) -> CheckMetadata {
+        CheckMetadata {
             monitor_id: self.monitor_id,
             monitor_name: Arc::clone(&self.name),
             revision: self.revision,
-            kind: self.kind,
+            monitor_type: self.kind,
             location_id: self.location,
         }
     }

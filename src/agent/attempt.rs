@@ -59,9 +59,9 @@ async fn bounded(
         biased;
         // The probe first: what it reports itself, on time or on being cancelled, says more.
         ended = tokio::time::timeout_at(deadline.at + GRACE, assignment.probe.attempt(cx)) => {
-            ended.unwrap_or_else(|_| Observation::failed(overran(deadline.timeout)))
+            ended.unwrap_or_else(|_| Observation::from_failure(overran(deadline.timeout)))
         }
-        () = cancel.cancelled() => Observation::failed(Failure::new(
+        () = cancel.cancelled() => Observation::from_failure(Failure::new(
             Phase::Prepare,
             FailureKind::Cancelled,
             "Vigie is shutting down, or the monitor was removed",
@@ -87,7 +87,11 @@ fn panicked(assignment: &Assignment, payload: &(dyn Any + Send)) -> Observation 
         "a probe panicked; this is a defect of Vigie"
     );
     // The message may hold anything, so it stays in the log.
-    Observation::failed(Failure::new(Phase::Prepare, FailureKind::Panicked, "the log has the particulars"))
+    Observation::from_failure(Failure::new(
+        Phase::Prepare,
+        FailureKind::Panicked,
+        "the log has the particulars",
+    ))
 }
 
 /// Lays `failure` at our door, and says why.
@@ -96,5 +100,5 @@ pub(super) fn excuse(mut failure: Failure, why: &str) -> Failure {
         failure.detail.push_str("; ");
         failure.detail.push_str(why);
     }
-    failure.blamed_on(Fault::Ours)
+    failure.with_fault(Fault::Ours)
 }

@@ -46,10 +46,11 @@ pub async fn check(
         verdict = judge::verdict(&observations);
     }
     let numbered = (1_u8..).zip(starts).zip(&observations);
-    let attempts = numbered.map(|((number, start), seen)| Attempt::of(number, start, seen)).collect();
+    let attempts =
+        numbered.map(|((number, start), seen)| Attempt::from_observation(number, start, seen)).collect();
     let captures = named(captures, observations.len());
     let last = observations.pop().unwrap_or_default();
-    if last.course.page.is_some() && !place.on_order {
+    if last.details.page.is_some() && !place.on_order {
         place.full_pages.note(assignment.monitor_id, started_at);
     }
     CheckResult {
@@ -57,9 +58,9 @@ pub async fn check(
         address: last.address,
         attempts,
         facts: last.facts,
-        course: last.course,
+        details: last.details,
         captures,
-        ..CheckResult::untried(assignment.checked(), planned_at, started_at, verdict)
+        ..CheckResult::without_attempts(assignment.checked(), planned_at, started_at, verdict)
     }
 }
 
@@ -76,7 +77,7 @@ pub fn silenced(
 ) -> CheckResult {
     let (outcome, status) = (Outcome::Blackout, Status::OK);
     let verdict = Verdict { outcome, status, warning_status: None, reasons: vec![reason] };
-    CheckResult::untried(assignment.checked(), planned_at, now, verdict)
+    CheckResult::without_attempts(assignment.checked(), planned_at, now, verdict)
 }
 
 /// The captures of all attempts; where there were two, each says which one it is of.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::heard::Heard;
 use super::terms::{Contacts, Terms};
-use crate::domain::{MonitorId, NoticeKind, NotifierGroup, Recipient, RecipientId, Timestamp};
+use crate::domain::{MonitorId, NotificationKind, NotifierGroup, Recipient, RecipientId, Timestamp};
 use crate::schedule::Rests;
 
 /// Everybody whom the groups name for what `cause` found, who wants `kind` and is not muted, each with the group
@@ -12,7 +12,7 @@ use crate::schedule::Rests;
 #[must_use]
 pub fn audience(
     terms: &Terms<'_>,
-    kind: NoticeKind,
+    kind: NotificationKind,
     cause: Option<&Heard>,
 ) -> Vec<(RecipientId, Option<i64>)> {
     let named = named(terms.contacts, terms.policy.monitor_id, kind, cause);
@@ -27,14 +27,14 @@ pub fn audience(
 /// names them. No blackout silences those.
 #[must_use]
 pub fn performance_audience(contacts: &Contacts, monitor: MonitorId) -> Vec<(RecipientId, Option<i64>)> {
-    let kind = NoticeKind::PerformanceError;
+    let kind = NotificationKind::PerformanceError;
     let listens = |id: &RecipientId| contacts.recipient(*id).is_some_and(|recipient| recipient.wants(kind));
     named(contacts, monitor, kind, None).into_iter().filter(|(id, _)| listens(id)).collect()
 }
 
 /// Whether a blackout of the monitor silences `kind` about the run planned at `planned_at`: at the time that the
 /// run was planned for, or now, so that somebody who mutes a monitor hears nothing of the run under way either.
-pub(super) fn is_silenced(terms: &Terms<'_>, kind: NoticeKind, planned_at: Timestamp) -> bool {
+pub(super) fn is_silenced(terms: &Terms<'_>, kind: NotificationKind, planned_at: Timestamp) -> bool {
     let monitor = terms.policy.monitor_id;
     let rests = |at| {
         [Rests::Alert(monitor), Rests::Monitor(monitor)]
@@ -53,13 +53,13 @@ pub(super) fn is_muted(terms: &Terms<'_>, recipient: RecipientId, at: Timestamp)
 fn named(
     contacts: &Contacts,
     monitor: MonitorId,
-    kind: NoticeKind,
+    kind: NotificationKind,
     cause: Option<&Heard>,
 ) -> BTreeMap<RecipientId, Option<i64>> {
     if contacts.groups.is_empty() {
         return contacts.recipients.iter().map(|recipient| (recipient.id, None)).collect();
     }
-    let found = cause.filter(|_| kind == NoticeKind::SiteError);
+    let found = cause.filter(|_| kind == NotificationKind::SiteError);
     let own = |group: &&NotifierGroup| group.names(monitor, cause.and_then(|cause| cause.step), found);
     let mut groups: Vec<_> = contacts.groups.iter().filter(own).collect();
     if groups.is_empty() {
@@ -77,9 +77,9 @@ fn named(
 
 impl Recipient {
     /// Whether it wants to hear of `kind`.
-    fn wants(&self, kind: NoticeKind) -> bool {
+    fn wants(&self, kind: NotificationKind) -> bool {
         match kind {
-            NoticeKind::Test | NoticeKind::Digest => true,
+            NotificationKind::Test | NotificationKind::Digest => true,
             _ if kind.is_performance() => self.performance_alert,
             _ => self.availability_alert,
         }
@@ -100,8 +100,8 @@ impl NotifierGroup {
     }
 
     /// Whether the status code is one of those that it wants; what is no error has none.
-    fn takes(&self, kind: NoticeKind, cause: Option<&Heard>) -> bool {
-        let code = cause.filter(|_| kind == NoticeKind::SiteError).map(|cause| cause.status.0);
+    fn takes(&self, kind: NotificationKind, cause: Option<&Heard>) -> bool {
+        let code = cause.filter(|_| kind == NotificationKind::SiteError).map(|cause| cause.status.0);
         self.error_types.is_empty() || code.is_none_or(|code| self.error_types.contains(&code))
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::heard::Heard;
 use crate::domain::{
-    CheckId, EpisodeId, LocationId, NoticeKind, RecipientId, Status, Timestamp, Verification,
+    CheckId, EpisodeId, LocationId, NotificationKind, RecipientId, Status, Timestamp, Verification,
 };
 
 /// Something to be done or kept. Effects of one call are kept in one transaction with the state they come from;
@@ -67,7 +67,7 @@ pub enum Effect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct News {
     /// What it is about.
-    pub kind: NoticeKind,
+    pub kind: NotificationKind,
     /// The run.
     pub planned_at: Timestamp,
     /// The outage.

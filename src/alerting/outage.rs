@@ -6,7 +6,7 @@ use super::audience::{audience, is_muted, is_silenced};
 use super::effect::{Effect, EpisodeChange, EpisodeEnd, News};
 use super::heard::Heard;
 use super::terms::Terms;
-use crate::domain::{EpisodeId, LocationId, NoticeKind, RecipientId, Status, Timestamp, Verification};
+use crate::domain::{EpisodeId, LocationId, NotificationKind, RecipientId, Status, Timestamp, Verification};
 
 /// An open outage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl Outage {
     pub(super) fn begin(failing: &Failing<'_>, flapping: bool, terms: &Terms<'_>) -> Self {
         let since = failing.news.planned_at;
         let change = EpisodeChange {
-            id: EpisodeId::of(terms.policy.monitor_id, since),
+            id: EpisodeId::new(terms.policy.monitor_id, since),
             since,
             cause: failing.cause.clone(),
             runs: 0,
@@ -93,7 +93,7 @@ impl Outage {
 
     /// Who is to hear of the failing run that was counted last; counts them as told.
     pub(super) fn tell(&mut self, cause: &Heard, terms: &Terms<'_>) -> Vec<(RecipientId, Option<i64>)> {
-        let kind = NoticeKind::SiteError;
+        let kind = NotificationKind::SiteError;
         if !terms.policy.notify_on_error
             || self.acknowledged
             || is_silenced(terms, kind, self.change.last_run)
@@ -165,14 +165,14 @@ impl Owed {
             recipient.is_some_and(|recipient| recipient.notify_on_clear && recipient.availability_alert)
         };
         self.recipients.retain(|(id, _)| terms.policy.notify_on_error && wants(*id));
-        if self.recipients.is_empty() || is_silenced(terms, NoticeKind::SiteClear, terms.now) {
+        if self.recipients.is_empty() || is_silenced(terms, NotificationKind::SiteClear, terms.now) {
             return Vec::new();
         }
         let (waiting, now): (Vec<_>, Vec<_>) =
             self.recipients.drain(..).partition(|(id, _)| is_muted(terms, *id, terms.now));
         self.recipients = waiting;
         let news = News {
-            kind: NoticeKind::SiteClear,
+            kind: NotificationKind::SiteClear,
             planned_at: self.planned_at,
             episode: Some(self.episode),
             since: Some(self.since),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Mean, MonitorId, RecipientId, Timestamp};
+use crate::domain::{MeanDuration, MonitorId, RecipientId, Timestamp};
 
 /// Checks that the mean of the last days has to be of: the first ones of a new monitor say little.
 pub const LEAST_CHECKS: u64 = 12;
@@ -99,7 +99,7 @@ impl PerformanceRule {
     /// What the mean may be at most, in microseconds; `None` while too little is known. `base` is the mean of the
     /// last days.
     #[must_use]
-    pub fn limit_us(&self, base: Option<Mean>) -> Option<u64> {
+    pub fn limit_us(&self, base: Option<MeanDuration>) -> Option<u64> {
         match self.threshold {
             Threshold::Static { limit_us } => Some(limit_us),
             Threshold::Dynamic { percent, .. } => {
@@ -113,7 +113,12 @@ impl PerformanceRule {
     /// What follows from the mean of the window. Without a check in it nothing does: silence is neither slow nor
     /// quick.
     #[must_use]
-    pub fn look(&self, raised: bool, window: Option<Mean>, base: Option<Mean>) -> Option<PerformanceChange> {
+    pub fn look(
+        &self,
+        raised: bool,
+        window: Option<MeanDuration>,
+        base: Option<MeanDuration>,
+    ) -> Option<PerformanceChange> {
         let mean_us = window?.mean_us()?;
         let limit_us = self.limit_us(base)?;
         match (raised, mean_us > limit_us) {
@@ -129,8 +134,8 @@ mod tests {
     use super::*;
     use crate::domain::LocationId;
 
-    fn mean(checks: u64, each_us: u64) -> Mean {
-        Mean { location: LocationId(1), checks, sum_us: checks * each_us }
+    fn mean(checks: u64, each_us: u64) -> MeanDuration {
+        MeanDuration { location: LocationId(1), checks, sum_us: checks * each_us }
     }
 
     fn rule(threshold: Threshold) -> PerformanceRule {

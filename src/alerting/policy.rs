@@ -1,6 +1,6 @@
 //! What a monitor and its account say of alerting.
 
-use crate::domain::{LocationId, Mode, MonitorId};
+use crate::domain::{LocationId, LocationMode, MonitorId};
 pub use crate::evaluate::settle::Quorum;
 use crate::schedule::RunPlan;
 
@@ -10,7 +10,7 @@ pub struct Policy {
     /// The monitor.
     pub monitor_id: MonitorId,
     /// Its mode.
-    pub mode: Mode,
+    pub mode: LocationMode,
     /// Its runs over its locations.
     pub plan: RunPlan,
     /// The location that alerts in mode Primary.

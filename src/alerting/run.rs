@@ -163,10 +163,10 @@ impl Ask {
 
 /// A missed run out of a series.
 pub(super) fn one_of(series: &Heard, planned_at: Timestamp, terms: &Terms<'_>) -> Heard {
-    let run = RunId::of(terms.policy.monitor_id, planned_at);
+    let run = RunId::new(terms.policy.monitor_id, planned_at);
     Heard {
         planned_at,
-        check_id: CheckId::of(run, series.location),
+        check_id: CheckId::new(run, series.location),
         slots: 1,
         last_planned_at: planned_at,
         ..series.clone()

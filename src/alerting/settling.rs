@@ -10,7 +10,7 @@ use super::run::{Ask, Over, Run};
 use super::terms::Terms;
 use super::watch::Drought;
 use super::watch::{Health, Watch};
-use crate::domain::{LocationId, NoticeKind, Outcome, RecipientId, Timestamp, Verification};
+use crate::domain::{LocationId, NotificationKind, Outcome, RecipientId, Timestamp, Verification};
 use crate::evaluate::settle::{Part, Rule, Ruling, settle};
 
 /// An outage that begins within so many runs after the end of another one is flapping.
@@ -169,7 +169,7 @@ impl Watch {
         let begins = self.drought.runs == 0;
         self.drought.runs = self.drought.runs.saturating_add(slots);
         let since = *self.drought.since.get_or_insert(run.planned_at);
-        let kind = NoticeKind::NoData;
+        let kind = NotificationKind::NoData;
         // Runs that are missed while one takes longer than the interval are no lack of data.
         let long = run.planned_at + policy.plan.slots.interval() >= since + policy.plan.longest;
         if policy.no_data_runs == 0
@@ -199,7 +199,7 @@ impl Watch {
 
     /// Tells of a page that changed; once, though each location sees it at its own turn.
     fn tell_of_page(&mut self, run: &Run, terms: &Terms<'_>, effects: &mut Vec<Effect>) {
-        let kind = NoticeKind::WebChange;
+        let kind = NotificationKind::WebChange;
         self.page = self.page.filter(|(_, told)| is_fresh(*told, run.planned_at));
         let known = self.page.map(|(bytes, _)| bytes);
         let good = run.heard.iter().filter(|heard| heard.outcome != Outcome::Error);
@@ -218,7 +218,7 @@ impl Watch {
 
     /// Tells of a certificate, once a day.
     fn tell_of_certificate(&mut self, run: &Run, terms: &Terms<'_>, effects: &mut Vec<Effect>) {
-        let kind = NoticeKind::CertificateExpiration;
+        let kind = NotificationKind::CertificateExpiration;
         self.certificate = self.certificate.filter(|told| is_fresh(*told, run.planned_at));
         let Some(cause) = run.heard.iter().find(|heard| heard.certificate.is_some()) else { return };
         if self.certificate.is_some()
@@ -291,7 +291,7 @@ fn confirm(
 /// What is told of any run.
 fn news(run: &Run) -> News {
     News {
-        kind: NoticeKind::SiteError,
+        kind: NotificationKind::SiteError,
         planned_at: run.planned_at,
         episode: None,
         since: None,

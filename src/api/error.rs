@@ -69,7 +69,7 @@ impl From<Refusal> for ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         tracing::warn!(error_kind = error.kind(), error = %error, "cannot answer a call of the API");
-        if error.is_passing() || matches!(error, StoreError::Closed) {
+        if error.is_transient() || matches!(error, StoreError::Closed) {
             Self::new(StatusCode::SERVICE_UNAVAILABLE, "The store is not available now; try again later")
         } else {
             Self::new(

@@ -9,15 +9,20 @@ use serde_json::{Map, Value, json};
 
 use super::error::ApiError;
 use super::query::Window;
-use crate::domain::{Listed, Page, Right, Role, StoreError};
+use crate::domain::{Paginated, Pagination, Permission, Role, StoreError};
 use crate::service::Refusal;
 
 /// `__permissions.acl`: what `role` may do in the account, as a sum of 1 see results and reports, 2 see
 /// everything else, 4 edit, 8 administer, 16 own. The number is left open by behaviour.md.
 fn acl(role: Role) -> u8 {
-    let rights =
-        [(Right::Report, 1), (Right::View, 2), (Right::Edit, 4), (Right::Administer, 8), (Right::Own, 16)];
-    rights.into_iter().filter(|(right, _)| role.may(*right)).map(|(_, bit)| bit).sum()
+    let rights = [
+        (Permission::ViewReports, 1),
+        (Permission::View, 2),
+        (Permission::Edit, 4),
+        (Permission::Administer, 8),
+        (Permission::ManageAdmins, 16),
+    ];
+    rights.into_iter().filter(|(right, _)| role.allows(*right)).map(|(_, bit)| bit).sum()
 }
 
 /// Answers a caller of `role` with a list of which `pieces` are consecutive parts; `count` is what matched
@@ -57,12 +62,12 @@ pub(super) async fn paged<F, R>(
     read: F,
 ) -> Result<Response, ApiError>
 where
-    F: Fn(Page) -> R + Send + 'static,
-    R: Future<Output = Result<Listed<Object>, Refusal>> + Send + 'static,
+    F: Fn(Pagination) -> R + Send + 'static,
+    R: Future<Output = Result<Paginated<Object>, Refusal>> + Send + 'static,
 {
     let (offset, left) = (window.offset.unwrap_or(0), window.limit.unwrap_or(u64::MAX));
     let first = read(page(left, offset)).await?;
-    let count = first.count;
+    let count = first.total;
     let walk = Walk { read, is_next, offset, left, last: None, fetched: Some(first) };
     Ok(respond(role, count, window, stream::try_unfold(walk, Walk::next)))
 }
@@ -72,8 +77,8 @@ type Object = Map<String, Value>;
 /// How many objects are read and sent at a time.
 const STEP: u32 = 500;
 
-fn page(left: u64, offset: u64) -> Page {
-    Page { limit: u32::try_from(left).unwrap_or(STEP).min(STEP), offset }
+fn page(left: u64, offset: u64) -> Pagination {
+    Pagination { limit: u32::try_from(left).unwrap_or(STEP).min(STEP), offset }
 }
 
 /// Reads on, page by page.
@@ -84,13 +89,13 @@ struct Walk<F> {
     left: u64,
     /// The id that was sent last.
     last: Option<i64>,
-    fetched: Option<Listed<Object>>,
+    fetched: Option<Paginated<Object>>,
 }
 
 impl<F, R> Walk<F>
 where
-    F: Fn(Page) -> R,
-    R: Future<Output = Result<Listed<Object>, Refusal>>,
+    F: Fn(Pagination) -> R,
+    R: Future<Output = Result<Paginated<Object>, Refusal>>,
 {
     async fn next(mut self) -> Result<Option<(Vec<u8>, Self)>, StoreError> {
         let fetched = match self.fetched.take() {
@@ -98,10 +103,10 @@ where
             None if self.left == 0 => return Ok(None),
             None => (self.read)(page(self.left, self.offset)).await.map_err(broken)?,
         };
-        let rows = fetched.rows.len() as u64;
+        let rows = fetched.items.len() as u64;
         let id = |object: &Object| object.get("id").and_then(Value::as_i64);
         let fresh: Vec<_> = fetched
-            .rows
+            .items
             .into_iter()
             .filter(|object| self.last.zip(id(object)).is_none_or(|(last, id)| (self.is_next)(last, id)))
             .collect();

@@ -6,7 +6,7 @@ use std::fmt;
 use axum::http::Method;
 use axum::routing::MethodFilter;
 
-use crate::domain::Right;
+use crate::domain::Permission;
 use crate::schema::table::Table;
 
 /// One call.
@@ -23,7 +23,7 @@ pub struct Operation {
     /// One line without a full stop.
     pub about: &'static str,
     /// What the caller's role must permit; `None` for calls without a login.
-    pub right: Option<Right>,
+    pub right: Option<Permission>,
     /// Parameters of the path; those not named here are ids.
     pub path_params: Vec<Param>,
     /// Query parameters.
@@ -177,7 +177,7 @@ impl Operation {
             id,
             tag,
             about,
-            right: Some(Right::View),
+            right: Some(Permission::View),
             path_params: Vec::new(),
             query: Vec::new(),
             body: Body::None,
@@ -190,7 +190,7 @@ impl Operation {
 
     /// Open to roles with `right`; `None` for calls without a login.
     #[must_use]
-    pub fn right(mut self, right: Option<Right>) -> Self {
+    pub fn right(mut self, right: Option<Permission>) -> Self {
         self.right = right;
         self
     }

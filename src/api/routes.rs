@@ -14,7 +14,7 @@ use super::operation::Operation;
 use super::query::QueryNames;
 use super::select::{SELECT, narrow};
 use super::state::ApiState;
-use crate::domain::Right;
+use crate::domain::Permission;
 
 /// Operations and the router that serves them.
 pub(super) struct Routes {
@@ -82,7 +82,7 @@ impl Routes {
 }
 
 async fn guard(
-    State((state, right)): State<(ApiState, Right)>,
+    State((state, right)): State<(ApiState, Permission)>,
     mut request: Request,
     next: Next,
 ) -> Response {

@@ -25,7 +25,7 @@ use crate::service::{
     TrialParts, Trials, View, Watchman, open_keyring, readable_password, reseal,
 };
 use crate::settings::Settings;
-use crate::store::{AlertStore, ConfigStore, Outbox, Page, RecordFilter, TokenStore};
+use crate::store::{AlertStore, ConfigStore, Outbox, Pagination, RecordFilter, TokenStore};
 use crate::vault::Keyring;
 
 /// Name of the file with the password of the first admin, in the data folder.
@@ -136,9 +136,9 @@ impl Desk {
     /// Makes the first admin when there is no user yet. The password is that of `file`, or a new one, which is
     /// told on the terminal once; where there is no terminal, it is left in a file of the `data` folder.
     pub(super) async fn first_admin(&self, file: Option<&Path>, data: &Path) -> anyhow::Result<()> {
-        let one = Page { limit: 1, offset: 0 };
-        let users = self.ledger.records(RecordFilter::of(RecordKind::User), one).await?;
-        if users.count > 0 {
+        let one = Pagination { limit: 1, offset: 0 };
+        let users = self.ledger.records(RecordFilter::new(RecordKind::User), one).await?;
+        if users.total > 0 {
             return Ok(());
         }
         if let Some(file) = file {

@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use url::Url;
 
 use super::sieve::Sieve;
-use crate::domain::cut;
+use crate::domain::truncate;
 
 /// Bytes of a message with one event.
 pub(super) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
@@ -77,7 +77,7 @@ impl Bidi {
             if message["id"] == self.last {
                 return match message.get_mut("result") {
                     Some(result) => Ok(result.take()),
-                    None => Err(cut(&message.to_string(), SHOWN)),
+                    None => Err(truncate(&message.to_string(), SHOWN)),
                 };
             }
         }

@@ -2,7 +2,7 @@
 
 use fantoccini::error::{CmdError, NewSessionError};
 
-use crate::domain::{Failure, FailureKind, Phase, printable};
+use crate::domain::{Failure, FailureKind, Phase, replace_control_chars};
 
 /// Bytes of what a driver says that are told.
 const TOLD: usize = 600;
@@ -47,7 +47,7 @@ pub(super) fn with_printed(said: &str, printed: &str) -> String {
 
 fn first_line(text: &str) -> String {
     let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let mut line = printable(line.trim());
+    let mut line = replace_control_chars(line.trim());
     if line.len() > TOLD {
         line.truncate(line.floor_char_boundary(TOLD));
         line.push('…');

@@ -3,7 +3,7 @@
 use fantoccini::error::{CmdError, ErrorStatus};
 use serde_json::Value;
 
-use crate::domain::cut;
+use crate::domain::truncate;
 
 /// Longest text of a driver that is kept, in characters.
 const LONGEST: usize = 300;
@@ -138,7 +138,7 @@ fn dialog_text(message: &str) -> String {
 fn shortened(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     let line = line.split(OF_DRIVER).next().unwrap_or(line).trim();
-    cut(line, LONGEST)
+    truncate(line, LONGEST)
 }
 
 #[cfg(test)]

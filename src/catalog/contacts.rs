@@ -38,7 +38,7 @@ pub(super) fn recipient(record: &Record) -> Option<Recipient> {
 /// # Errors
 /// As the vault's, when it cannot be opened.
 pub fn recipient_password(vault: &Keyring, record: &Record) -> Result<Zeroizing<String>, VaultError> {
-    let Some(sealed) = record.private.as_deref() else { return Ok(Zeroizing::default()) };
+    let Some(sealed) = record.private_data.as_deref() else { return Ok(Zeroizing::default()) };
     let plain = vault.open(&recipient_context(record.customer), sealed)?;
     let text = std::str::from_utf8(&plain).map_err(|_| VaultError::Forged)?;
     Ok(Zeroizing::new(text.to_owned()))
@@ -70,7 +70,7 @@ pub(super) fn group(record: &Record) -> Option<NotifierGroup> {
 
 /// The blackout that `record` keeps; `None` for one that cannot be used, which the log names.
 pub(crate) fn window(record: &Record) -> Option<Window> {
-    let subject = record.assoc?;
+    let subject = record.parent_id?;
     let settings: BlackoutSettings<'_> = listed(record)?;
     let rests = match settings.kind {
         BlackoutKind::Monitor => Rests::Monitor(MonitorId(subject)),
@@ -95,7 +95,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::domain::{Method, Revision, Timestamp};
+    use crate::domain::{NotificationMethod, Revision, Timestamp};
     use crate::schedule::When;
     use crate::schema::typed::record::{AccountSettings, read_record};
 
@@ -104,14 +104,14 @@ mod tests {
             id: 7,
             kind,
             customer: CustomerId(1),
-            assoc,
-            unique: None,
+            parent_id: assoc,
+            unique_key: None,
             revision: Revision(1),
             created_at: Timestamp::from_seconds(0),
             created_by: String::new(),
             modified_at: Timestamp::from_seconds(0),
             fields: fields.as_object().cloned().unwrap_or_default(),
-            private: None,
+            private_data: None,
         }
     }
 
@@ -119,13 +119,19 @@ mod tests {
     fn a_recipient_is_read_with_its_defaults() {
         let read = |fields| recipient(&record(RecordKind::Recipient, None, fields));
         let bare = read(json!({"name": "n", "recipient": "a@b.example", "method_id": 1})).unwrap();
-        assert_eq!((bare.method, bare.start_threshold, bare.stop_threshold), (Method::MailText, 1, 10));
+        assert_eq!(
+            (bare.method, bare.start_threshold, bare.stop_threshold),
+            (NotificationMethod::MailText, 1, 10)
+        );
         let full = read(
             json!({"name": "n", "recipient": "a", "method_id": 101, "stop_threshold": 0, "start_threshold": 3,
             "availability_alert": true, "notify_on_clear": true}),
         );
         let full = full.unwrap();
-        assert_eq!((full.method, full.start_threshold, full.stop_threshold), (Method::Slack, 3, 0));
+        assert_eq!(
+            (full.method, full.start_threshold, full.stop_threshold),
+            (NotificationMethod::Slack, 3, 0)
+        );
         assert!(full.availability_alert && full.notify_on_clear && !full.performance_alert);
         assert_eq!(read(json!({"name": "n", "recipient": "a", "method_id": 99})), None);
     }

@@ -19,7 +19,7 @@ use crate::schema::typed::record::{
 };
 pub use crate::schema::validation_context::KnownProperty;
 use crate::schema::validation_context::{Plan, Surroundings};
-use crate::store::{ConfigStore, Page, RecordFilter, StoreError};
+use crate::store::{ConfigStore, Pagination, RecordFilter, StoreError};
 
 /// Name at the start of alerts of accounts that have not chosen one.
 const BRAND: &str = "Vigie";
@@ -200,12 +200,13 @@ impl Directory {
     async fn read(&self, customer: CustomerId) -> Result<AccountFacts, StoreError> {
         let common = Arc::clone(&self.common.read());
         let account = self.ledger.record(RecordKind::Customer, customer.0).await?;
-        let locations = self.all(RecordFilter::of(RecordKind::Location)).await?;
-        let properties = self.all(RecordFilter::of(RecordKind::Property).within(customer)).await?;
-        let certificates = self.all(RecordFilter::of(RecordKind::Certificate).within(customer)).await?;
-        let recipients = self.all(RecordFilter::of(RecordKind::Recipient).within(customer)).await?;
-        let groups = self.all(RecordFilter::of(RecordKind::NotifierGroup).within(customer)).await?;
-        let blackouts = self.all(RecordFilter::of(RecordKind::Blackout).within(customer)).await?;
+        let locations = self.all(RecordFilter::new(RecordKind::Location)).await?;
+        let properties = self.all(RecordFilter::new(RecordKind::Property).for_customer(customer)).await?;
+        let certificates =
+            self.all(RecordFilter::new(RecordKind::Certificate).for_customer(customer)).await?;
+        let recipients = self.all(RecordFilter::new(RecordKind::Recipient).for_customer(customer)).await?;
+        let groups = self.all(RecordFilter::new(RecordKind::NotifierGroup).for_customer(customer)).await?;
+        let blackouts = self.all(RecordFilter::new(RecordKind::Blackout).for_customer(customer)).await?;
         let hosted = common.locations.iter().cloned();
         // A location of an account other than the first is its own, one of the first unless it is private.
         let shared = |record: &&Record| {
@@ -248,7 +249,7 @@ impl Directory {
     }
 
     async fn all(&self, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
-        Ok(self.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows)
+        Ok(self.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
     }
 }
 

@@ -6,31 +6,31 @@ use super::directory::AccountFacts;
 use super::object::object_of;
 use super::subject::{properties, target};
 use crate::domain::{
-    CheckId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, Notice, NoticeKind, RunId,
-    Status, Timestamp,
+    CheckId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NotificationContent,
+    NotificationKind, RunId, Status, Timestamp,
 };
 use crate::schema::Monitor;
 
 /// A notice of `kind` about `monitor`, or about a monitor that there is not.
 pub(crate) fn example(
     facts: &AccountFacts,
-    kind: NoticeKind,
+    kind: NotificationKind,
     monitor: Option<&Monitor>,
     now: Timestamp,
-) -> Notice {
+) -> NotificationContent {
     let id = monitor.map_or(MonitorId(1), |monitor| monitor.id);
     let pool = monitor.map_or_else(|| facts.default_locations.clone(), |monitor| facts.pool(monitor));
     let location = LocationId(pool.first().copied().unwrap_or(1));
     let name = facts.locations.get(&location.0).map(|location| location.name.clone()).unwrap_or_default();
     let (status, reasons) = finding(kind);
-    let failing = matches!(kind, NoticeKind::SiteError | NoticeKind::HostagentError);
+    let failing = matches!(kind, NotificationKind::SiteError | NotificationKind::HostagentError);
     let report = LocationReport {
         location_id: location,
         name: name.clone(),
         status: Some(status),
         status_text: status.text().to_owned(),
     };
-    Notice {
+    NotificationContent {
         kind,
         customer: facts.customer,
         company: facts.name.clone(),
@@ -38,9 +38,9 @@ pub(crate) fn example(
         monitor_id: monitor.map(|monitor| monitor.id),
         monitor_name: monitor.map_or("Example monitor", Monitor::name).to_owned(),
         monitor_type: Some(monitor.map_or(MonitorType::Website, Monitor::kind)),
-        episode: failing.then(|| EpisodeId::of(id, now)),
-        check_id: (kind != NoticeKind::Test && kind != NoticeKind::Digest)
-            .then(|| CheckId::of(RunId::of(id, now), location)),
+        episode: failing.then(|| EpisodeId::new(id, now)),
+        check_id: (kind != NotificationKind::Test && kind != NotificationKind::Digest)
+            .then(|| CheckId::new(RunId::new(id, now), location)),
         at: now,
         since: failing.then_some(now),
         status,
@@ -58,37 +58,39 @@ pub(crate) fn example(
         properties: monitor.map(|monitor| properties(monitor, facts)).unwrap_or_default(),
         phases: vec![("resolve".to_owned(), 1_200), ("connect".to_owned(), 18_000)],
         certificate: Value::Null,
-        more: more(kind, now),
+        extra: more(kind, now),
     }
 }
 
 /// Status and reasons that are likely for `kind`.
-fn finding(kind: NoticeKind) -> (Status, &'static [&'static str]) {
+fn finding(kind: NotificationKind) -> (Status, &'static [&'static str]) {
     match kind {
-        NoticeKind::SiteError | NoticeKind::Traceroute => (Status(1), &["connection refused"]),
-        NoticeKind::HostagentError => (Status(4040), &["disk 97 % full"]),
-        NoticeKind::CertificateExpiration => (Status(5), &["the certificate ends in 10 days"]),
-        NoticeKind::NoData => (Status(21), &["nothing was heard of the last 5 runs"]),
-        NoticeKind::PerformanceError => (Status(0), &["mean of 15 minutes 2.400 s, threshold 1.500 s"]),
-        NoticeKind::WebChange => (Status(0), &["the page changed from 10240 to 9800 bytes"]),
-        NoticeKind::Test => (Status(0), &["This is a test. Nothing is wrong."]),
-        NoticeKind::Digest => (Status(0), &["2 messages were held back"]),
-        NoticeKind::SiteClear | NoticeKind::PerformanceClear | NoticeKind::HostagentClear => (Status(0), &[]),
+        NotificationKind::SiteError | NotificationKind::Traceroute => (Status(1), &["connection refused"]),
+        NotificationKind::HostagentError => (Status(4040), &["disk 97 % full"]),
+        NotificationKind::CertificateExpiration => (Status(5), &["the certificate ends in 10 days"]),
+        NotificationKind::NoData => (Status(21), &["nothing was heard of the last 5 runs"]),
+        NotificationKind::PerformanceError => (Status(0), &["mean of 15 minutes 2.400 s, threshold 1.500 s"]),
+        NotificationKind::WebChange => (Status(0), &["the page changed from 10240 to 9800 bytes"]),
+        NotificationKind::Test => (Status(0), &["This is a test. Nothing is wrong."]),
+        NotificationKind::Digest => (Status(0), &["2 messages were held back"]),
+        NotificationKind::SiteClear
+        | NotificationKind::PerformanceClear
+        | NotificationKind::HostagentClear => (Status(0), &[]),
     }
 }
 
 /// What else the kinds tell.
-fn more(kind: NoticeKind, now: Timestamp) -> Map<String, Value> {
+fn more(kind: NotificationKind, now: Timestamp) -> Map<String, Value> {
     let more = match kind {
-        NoticeKind::PerformanceError | NoticeKind::PerformanceClear => {
+        NotificationKind::PerformanceError | NotificationKind::PerformanceClear => {
             json!({"mean_us": 2_400_000, "threshold_us": 1_500_000, "level": "error", "window": 15})
         }
-        NoticeKind::WebChange => json!({"before": 10_240, "now": 9_800}),
-        NoticeKind::CertificateExpiration => {
+        NotificationKind::WebChange => json!({"before": 10_240, "now": 9_800}),
+        NotificationKind::CertificateExpiration => {
             json!({"subject": "CN=example.com", "not_after": now.to_string()})
         }
-        NoticeKind::Digest => json!({"lines": ["Example monitor: error 1", "Example monitor: clear"]}),
-        NoticeKind::Traceroute => json!({"traceroute": " 1  192.0.2.1  1.2 ms\n"}),
+        NotificationKind::Digest => json!({"lines": ["Example monitor: error 1", "Example monitor: clear"]}),
+        NotificationKind::Traceroute => json!({"traceroute": " 1  192.0.2.1  1.2 ms\n"}),
         _ => json!({}),
     };
     object_of(more)

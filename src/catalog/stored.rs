@@ -29,5 +29,5 @@ pub(crate) fn usable<T>(record: &Record, read: Result<T, InvalidSettings>) -> Op
 
 fn undecodable(record: &Record, error: &InvalidSettings) -> StoreError {
     let row = format!("id {}", record.id);
-    StoreError::Undecodable { table: "records", row, column: "fields", why: error.to_string() }
+    StoreError::Undecodable { table: "records", row, column: "fields", reason: error.to_string() }
 }

@@ -11,7 +11,7 @@ use super::output::{self, Faults};
 use super::remote::ServerArgs;
 use super::style::Style;
 use crate::app::read_to_apply;
-use crate::domain::{Outcome, printable};
+use crate::domain::{Outcome, replace_control_chars};
 use crate::schema::Secrets;
 use crate::schema::monitor_file::FileMonitor;
 use crate::syntax::shortened;
@@ -100,7 +100,7 @@ fn told(changes: &[Change], dry_run: bool, style: Style) -> String {
         };
         if mark != ' ' {
             let id = change.id.map(|id| format!(" (id {id})")).unwrap_or_default();
-            let head = format!("{mark} {}", printable(&change.key));
+            let head = format!("{mark} {}", replace_control_chars(&change.key));
             let _ = writeln!(out, "{}{}", style.outcome(colour, &head), style.dim(&id));
             if mark != '-' {
                 fields(&mut out, change, style);
@@ -108,7 +108,12 @@ fn told(changes: &[Change], dry_run: bool, style: Style) -> String {
         }
         for warning in &change.warnings {
             let head = style.outcome(Outcome::Warning, "warning:");
-            let _ = writeln!(out, "  {head} {}: {}", printable(&change.key), printable(warning));
+            let _ = writeln!(
+                out,
+                "  {head} {}: {}",
+                replace_control_chars(&change.key),
+                replace_control_chars(warning)
+            );
         }
     }
     out.push_str(&summary(changes, dry_run));
@@ -135,8 +140,10 @@ fn fields(out: &mut String, change: &Change, style: Style) {
 
 fn one_line(value: &Value) -> String {
     match value {
-        Value::String(text) if !text.is_empty() && text.trim() == text => shortened(&printable(text)),
-        value => shortened(&printable(&value.to_string())),
+        Value::String(text) if !text.is_empty() && text.trim() == text => {
+            shortened(&replace_control_chars(text))
+        }
+        value => shortened(&replace_control_chars(&value.to_string())),
     }
 }
 

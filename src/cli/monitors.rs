@@ -10,7 +10,7 @@ use super::source::{MonitorRow, Source, SourceArgs};
 use super::style::Style;
 use super::{output, table};
 use crate::domain::{CheckResult, MonitorType, Outcome, Status, Timestamp};
-use crate::store::{Page, ResultFilter};
+use crate::store::{Pagination, ResultFilter};
 
 /// List the monitors with their last outcome
 ///
@@ -86,7 +86,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 async fn last(source: &mut Source, monitor: &MonitorRow) -> anyhow::Result<Option<Last>> {
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
-    let page = source.results(filter, Page { limit: 1, offset: 0 }).await?;
+    let page = source.results(filter, Pagination { limit: 1, offset: 0 }).await?;
     Ok(page.results.into_iter().next().map(Last::from))
 }
 

@@ -12,7 +12,7 @@ use super::{output, table};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, LocationId, Outcome};
 use crate::service::details::duration;
-use crate::store::{Page, ResultFilter};
+use crate::store::{Pagination, ResultFilter};
 
 /// Show what checks came to, newest first
 ///
@@ -62,18 +62,18 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
             monitors,
             location: None,
             from: args.from.map(|moment| moment.seen_from(now)),
-            thru: args.thru.map(|moment| moment.seen_from(now)),
+            until: args.thru.map(|moment| moment.seen_from(now)),
             outcomes: args.outcome,
             customer: None,
         };
-        let page = source.results(filter, Page { limit: args.limit, offset: args.offset }).await?;
+        let page = source.results(filter, Pagination { limit: args.limit, offset: args.offset }).await?;
         if args.json {
             output::say(&format!("{}\n", serde_json::to_string_pretty(&page.results)?))?;
         } else {
             let locations = source.locations().await?;
             let mut text = listed(&page.results, &locations, Style::of_stdout());
             let shown = page.results.len();
-            text.push_str(&Style::of_stdout().dim(&format!("{shown} of {} results", page.count)));
+            text.push_str(&Style::of_stdout().dim(&format!("{shown} of {} results", page.total)));
             output::say(&format!("{text}\n"))?;
         }
         Ok(ExitCode::SUCCESS)
@@ -95,7 +95,7 @@ fn listed(results: &[CheckResult], locations: &[Location], style: Style) -> Stri
         vec![
             table::time(result.planned_at),
             Cell::new(plain(&result.monitor_name)),
-            Cell::new(result.kind),
+            Cell::new(result.monitor_type),
             Cell::new(place(result.location_id, locations)),
             table::outcome(result.outcome, style),
             Cell::new(took).set_alignment(CellAlignment::Right),

@@ -9,7 +9,7 @@ use super::remote::{List, Server, ServerArgs};
 use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, MonitorId, MonitorType, Timestamp};
 use crate::schema::Monitor;
-use crate::store::{Page, ReadOnlyStore, ResultFilter, ResultPage, SqliteSettings};
+use crate::store::{PaginatedResults, Pagination, ReadOnlyStore, ResultFilter, SqliteSettings};
 use crate::syntax::nearest;
 
 /// Name of the database in a data folder.
@@ -72,12 +72,16 @@ impl SourceArgs {
 
 impl Source {
     /// Results, newest first.
-    pub(super) async fn results(&mut self, filter: ResultFilter, page: Page) -> anyhow::Result<ResultPage> {
+    pub(super) async fn results(
+        &mut self,
+        filter: ResultFilter,
+        page: Pagination,
+    ) -> anyhow::Result<PaginatedResults> {
         match self {
             Self::File(reader) => Ok(reader.results(filter, page).await?),
             Self::Server(server) => {
                 let list: List<CheckResult> = server.read("results", &query_of(&filter, page)).await?;
-                Ok(ResultPage { count: list.count(), results: list.results })
+                Ok(PaginatedResults { total: list.count(), results: list.results })
             }
         }
     }
@@ -116,13 +120,13 @@ impl Source {
 }
 
 /// The query of `filter` and `page` for `GET /results` (behaviour.md 1).
-fn query_of(filter: &ResultFilter, page: Page) -> Vec<(&'static str, String)> {
+fn query_of(filter: &ResultFilter, page: Pagination) -> Vec<(&'static str, String)> {
     let mut query = vec![("limit", page.limit.to_string()), ("offset", page.offset.to_string())];
     let mut add = |name, value: Option<String>| query.extend(value.map(|value| (name, value)));
     add("monitor_id", joined(&filter.monitors));
     add("location_id", filter.location.map(|id| id.to_string()));
     add("from", filter.from.map(|time| time.to_string()));
-    add("thru", filter.thru.map(|time| time.to_string()));
+    add("thru", filter.until.map(|time| time.to_string()));
     add("outcome", joined(&filter.outcomes));
     query
 }

@@ -6,7 +6,7 @@ use super::time::Timestamp;
 
 /// One entry of the audit trail, as it was kept.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AuditRow {
+pub struct AuditEntry {
     /// Its number; later entries have higher ones.
     pub id: i64,
     /// When.

@@ -33,13 +33,13 @@ impl Capture {
 
     /// Whether it is a picture of a kind that every browser shows.
     #[must_use]
-    pub fn is_picture(&self) -> bool {
+    pub fn is_image(&self) -> bool {
         matches!(self.mimetype.as_str(), "image/png" | "image/jpeg")
     }
 
     /// Bytes that it takes in memory beside what is told of it.
     #[must_use]
-    pub fn held(&self) -> usize {
+    pub fn content_len(&self) -> usize {
         self.content.as_ref().map_or(0, |content| content.len())
     }
 }

@@ -13,12 +13,12 @@ use super::status::Status;
 mod browser;
 mod page;
 
-pub use browser::{ActResult, BrowserFacts, ConsoleEntry, PageTiming, PlayedStep, ViewResult};
-pub use page::{FullPage, ObjectChange, ObjectKind, PageObject};
+pub use browser::{ActionResult, BrowserFacts, BrowserStep, ConsoleEntry, ContentViewResult, PageTiming};
+pub use page::{FullPage, PageObject, PageObjectChange, PageObjectKind};
 
 /// The pieces of a check; flattened in JSON (behaviour.md 9).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Course {
+pub struct CheckDetails {
     /// What was done one after another, in the order of `number`; ends with the step that failed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<StepResult>,
@@ -34,10 +34,10 @@ pub struct Course {
     pub browser: Option<Box<BrowserFacts>>,
     /// Content views of a script, in the order of the monitor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub views: Vec<ViewResult>,
+    pub views: Vec<ContentViewResult>,
 }
 
-impl Course {
+impl CheckDetails {
     /// Whether there is nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -71,7 +71,8 @@ pub struct StepResult {
     pub variables: Vec<String>,
     /// What the browser told of it, of a step of a script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub played: Option<Box<PlayedStep>>,
+    #[serde(rename = "played")]
+    pub browser_step: Option<Box<BrowserStep>>,
 }
 
 /// One request and its answer, as they went over the wire. Header values that let somebody in are masked.

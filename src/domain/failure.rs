@@ -170,25 +170,26 @@ pub struct Failure {
     pub detail: String,
     /// Status code of the part that failed, where the kind stands for a part of the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<Status>,
+    #[serde(rename = "part")]
+    pub part_status: Option<Status>,
 }
 
 impl Failure {
     /// A failure of `kind` in `phase`, by the fault that the kind implies.
     pub fn new(phase: Phase, kind: FailureKind, detail: impl Into<String>) -> Self {
-        Self { phase, kind, fault: kind.fault(), detail: detail.into(), part: None }
+        Self { phase, kind, fault: kind.fault(), detail: detail.into(), part_status: None }
     }
 
     /// The failure of an object of a page: that of the object, as `70XX` (behaviour.md 3).
     #[must_use]
-    pub fn of_object(self, url: &str) -> Self {
+    pub fn into_page_object(self, url: &str) -> Self {
         let part = Some(self.status());
-        Self { kind: FailureKind::PageObject, detail: format!("`{url}`: {self}"), part, ..self }
+        Self { kind: FailureKind::PageObject, detail: format!("`{url}`: {self}"), part_status: part, ..self }
     }
 
     /// The same failure laid at `fault`'s door, as when the own connectivity is gone.
     #[must_use]
-    pub fn blamed_on(mut self, fault: Fault) -> Self {
+    pub fn with_fault(mut self, fault: Fault) -> Self {
         self.fault = fault;
         self
     }
@@ -199,7 +200,7 @@ impl Failure {
         match (self.fault, self.kind.fault()) {
             // Whoever is to blame: the code of the object tells that too.
             _ if self.kind == FailureKind::PageObject => {
-                self.part.map_or(self.kind.status(), Status::of_object)
+                self.part_status.map_or(self.kind.status(), Status::to_page_object)
             }
             (Fault::Ours, Fault::Target | Fault::Network) => Status::INTERNAL,
             _ => self.kind.status(),
@@ -247,6 +248,6 @@ mod tests {
     fn a_target_failure_that_is_blamed_on_us_turns_internal() {
         let failure = Failure::new(Phase::Connect, FailureKind::Unreachable, "10.0.0.1:80");
         assert_eq!(failure.status(), Status::CONNECT_FAILED);
-        assert_eq!(failure.blamed_on(Fault::Ours).status(), Status::INTERNAL);
+        assert_eq!(failure.with_fault(Fault::Ours).status(), Status::INTERNAL);
     }
 }

@@ -18,7 +18,7 @@ pub struct ResultFilter {
     /// Planned at or after.
     pub from: Option<Timestamp>,
     /// Planned before.
-    pub thru: Option<Timestamp>,
+    pub until: Option<Timestamp>,
     /// Of these outcomes; empty for all.
     pub outcomes: Vec<Outcome>,
     /// Of monitors of this account, removed ones too; of all accounts when absent.
@@ -37,7 +37,7 @@ pub struct EpisodeFilter {
     /// Open at or after.
     pub from: Option<Timestamp>,
     /// Begun before.
-    pub thru: Option<Timestamp>,
+    pub until: Option<Timestamp>,
 }
 
 /// Which messages are wanted; every part that is set narrows. Newest first.
@@ -71,7 +71,7 @@ pub struct AuditFilter {
     /// At or after.
     pub from: Option<Timestamp>,
     /// Before.
-    pub thru: Option<Timestamp>,
+    pub until: Option<Timestamp>,
 }
 
 /// Which records are wanted; every part that is set narrows. By id.
@@ -82,11 +82,11 @@ pub struct RecordFilter {
     /// Of this account; for all accounts when absent.
     pub customer: Option<CustomerId>,
     /// Attached to one of these; empty for any or none.
-    pub assoc: Vec<i64>,
+    pub parent_id: Vec<i64>,
     /// Made at or after.
     pub from: Option<Timestamp>,
     /// Made before.
-    pub thru: Option<Timestamp>,
+    pub until: Option<Timestamp>,
     /// Fields with these values, such as `("event", "deploy")`.
     pub fields: Vec<(&'static str, Value)>,
 }
@@ -94,13 +94,13 @@ pub struct RecordFilter {
 impl RecordFilter {
     /// All records of `kind`.
     #[must_use]
-    pub fn of(kind: RecordKind) -> Self {
-        Self { kind, customer: None, assoc: Vec::new(), from: None, thru: None, fields: Vec::new() }
+    pub fn new(kind: RecordKind) -> Self {
+        Self { kind, customer: None, parent_id: Vec::new(), from: None, until: None, fields: Vec::new() }
     }
 
     /// Those of `customer` alone.
     #[must_use]
-    pub fn within(mut self, customer: CustomerId) -> Self {
+    pub fn for_customer(mut self, customer: CustomerId) -> Self {
         self.customer = Some(customer);
         self
     }

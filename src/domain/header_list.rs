@@ -12,14 +12,14 @@ pub struct HeaderList {
     /// All names and values, one after another.
     text: String,
     /// Where each name and the value behind it end.
-    ends: Vec<(u32, u32)>,
+    offsets: Vec<(u32, u32)>,
 }
 
 impl HeaderList {
     /// None yet, with room for so many fields and bytes.
     #[must_use]
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
-        Self { text: String::with_capacity(bytes), ends: Vec::with_capacity(fields) }
+        Self { text: String::with_capacity(bytes), offsets: Vec::with_capacity(fields) }
     }
 
     /// Adds a field. One that would make 4 GiB of text is left out.
@@ -28,14 +28,14 @@ impl HeaderList {
         if let (Ok(name_end), Ok(end)) = (u32::try_from(name_end), u32::try_from(name_end + value.len())) {
             self.text.push_str(name);
             self.text.push_str(value);
-            self.ends.push((name_end, end));
+            self.offsets.push((name_end, end));
         }
     }
 
     /// The fields.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let mut start = 0;
-        self.ends.iter().map(move |&(name_end, end)| {
+        self.offsets.iter().map(move |&(name_end, end)| {
             let from = std::mem::replace(&mut start, end as usize);
             let part = |from: usize, to: u32| self.text.get(from..to as usize).unwrap_or_default();
             (part(from, name_end), part(name_end as usize, end))
@@ -45,22 +45,22 @@ impl HeaderList {
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.offsets.is_empty()
     }
 
     /// The first value of the field `name`, in whatever case it is written.
     #[must_use]
-    pub fn value(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         self.iter().find(|(this, _)| this.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 
     /// Puts `change` of each value in its place. It is asked about all at once first: what changes no part of a
     /// text must not change the whole of it either.
-    pub fn replace(&mut self, change: impl Fn(&str) -> Cow<'_, str>) {
+    pub fn map_values(&mut self, change: impl Fn(&str) -> Cow<'_, str>) {
         if matches!(change(&self.text), Cow::Borrowed(_)) {
             return;
         }
-        let mut changed = Self::with_capacity(self.ends.len(), self.text.len());
+        let mut changed = Self::with_capacity(self.offsets.len(), self.text.len());
         self.iter().for_each(|(name, value)| changed.push(name, &change(value)));
         *self = changed;
     }
@@ -101,7 +101,7 @@ mod tests {
         let fields = [("Host", "a"), ("X-Empty", ""), ("", "b"), ("x-é", "ü"), ("host", "c")];
         let list: HeaderList = fields.into_iter().collect();
         assert_eq!(list.iter().collect::<Vec<_>>(), fields);
-        assert_eq!((list.value("HOST"), list.value("x-empty"), list.value("y")), (Some("a"), Some(""), None));
+        assert_eq!((list.get("HOST"), list.get("x-empty"), list.get("y")), (Some("a"), Some(""), None));
         let json = serde_json::to_string(&list).unwrap();
         assert_eq!(json, r#"[["Host","a"],["X-Empty",""],["","b"],["x-é","ü"],["host","c"]]"#);
         assert_eq!(serde_json::from_str::<HeaderList>(&json).unwrap(), list);
@@ -111,9 +111,9 @@ mod tests {
     #[test]
     fn values_are_replaced_and_names_are_not() {
         let mut list: HeaderList = [("secret", "a secret"), ("b", "c")].into_iter().collect();
-        list.replace(
-            |text| if text.contains("secret") { text.replace("secret", "*").into() } else { text.into() },
-        );
+        list.map_values(|text| {
+            if text.contains("secret") { text.replace("secret", "*").into() } else { text.into() }
+        });
         assert_eq!(list.iter().collect::<Vec<_>>(), [("secret", "a *"), ("b", "c")]);
     }
 }

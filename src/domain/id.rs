@@ -97,30 +97,30 @@ hash_id!(
 impl MonitorId {
     /// The hash of it that ids of its runs are made with; every monitor has another one.
     #[must_use]
-    pub fn mark(self) -> u64 {
-        mix(SEED, self.0)
+    pub fn hash(self) -> u64 {
+        mix(RUN_SEED, self.0)
     }
 
     /// The monitor with this mark.
     #[must_use]
-    pub fn of_mark(mark: u64) -> Self {
-        Self((unmix(mark) ^ SEED).cast_signed())
+    pub fn from_hash(mark: u64) -> Self {
+        Self((unmix(mark) ^ RUN_SEED).cast_signed())
     }
 }
 
 impl RunId {
     /// The id of the run of `monitor` that was planned at `planned_at`.
     #[must_use]
-    pub fn of(monitor: MonitorId, planned_at: Timestamp) -> Self {
-        Self(mix(monitor.mark(), planned_at.as_micros()))
+    pub fn new(monitor: MonitorId, planned_at: Timestamp) -> Self {
+        Self(mix(monitor.hash(), planned_at.as_micros()))
     }
 }
 
 impl EpisodeId {
     /// The id of the outage of `monitor` whose first failing run was planned at `planned_at`.
     #[must_use]
-    pub fn of(monitor: MonitorId, planned_at: Timestamp) -> Self {
-        let hash = mix(monitor.mark() ^ EPISODE_SEED, planned_at.as_micros());
+    pub fn new(monitor: MonitorId, planned_at: Timestamp) -> Self {
+        let hash = mix(monitor.hash() ^ EPISODE_SEED, planned_at.as_micros());
         Self((hash >> 11).cast_signed().max(1))
     }
 }
@@ -128,22 +128,22 @@ impl EpisodeId {
 impl CheckId {
     /// The id of `run` at `location`.
     #[must_use]
-    pub fn of(run: RunId, location: LocationId) -> Self {
+    pub fn new(run: RunId, location: LocationId) -> Self {
         Self(mix(run.0, location.0))
     }
 
-    /// The mark of its monitor (see [`MonitorId::mark`]) mixed (exclusive or) with its planned time in
+    /// The mark of its monitor (see [`MonitorId::hash`]) mixed (exclusive or) with its planned time in
     /// microseconds, when `location` is its location; noise when it is another one.
     #[must_use]
-    pub fn marked(self, location: LocationId) -> u64 {
+    pub fn monitor_hash_xor_time(self, location: LocationId) -> u64 {
         unmix(unmix(self.0) ^ location.0.cast_unsigned())
     }
 
-    /// When the run of `monitor` with this id at `location` was planned: undoes [`RunId::of`] and
-    /// [`CheckId::of`]. Any time at all when the id belongs to another monitor or location.
+    /// When the run of `monitor` with this id at `location` was planned: undoes [`RunId::new`] and
+    /// [`CheckId::new`]. Any time at all when the id belongs to another monitor or location.
     #[must_use]
     pub fn planned_at(self, monitor: MonitorId, location: LocationId) -> Timestamp {
-        Timestamp::from_micros((self.marked(location) ^ monitor.mark()).cast_signed())
+        Timestamp::from_micros((self.monitor_hash_xor_time(location) ^ monitor.hash()).cast_signed())
     }
 }
 
@@ -151,7 +151,7 @@ impl CheckId {
 const EPISODE_SEED: u64 = 0x6570_6973;
 
 /// Where run ids start from.
-const SEED: u64 = 0x7669_6769;
+const RUN_SEED: u64 = 0x7669_6769;
 
 /// Folds `word` into `seed` with the finalizer of `SplitMix64`; stable over versions and machines.
 #[must_use]
@@ -179,17 +179,17 @@ mod tests {
         fn the_planned_time_comes_back_out_of_a_check_id(monitor: i64, at: i64, location: i64) {
             let (monitor, location) = (MonitorId(monitor), LocationId(location));
             let at = Timestamp::from_micros(at);
-            let id = CheckId::of(RunId::of(monitor, at), location);
+            let id = CheckId::new(RunId::new(monitor, at), location);
             proptest::prop_assert_eq!(id.planned_at(monitor, location), at);
         }
     }
 
     #[test]
     fn ids_of_a_run_are_stable_over_versions() {
-        let run = RunId::of(MonitorId(7), Timestamp::from_seconds(60));
-        assert_eq!(run, RunId::of(MonitorId(7), Timestamp::from_seconds(60)));
-        assert_ne!(run, RunId::of(MonitorId(8), Timestamp::from_seconds(60)));
-        assert_ne!(CheckId::of(run, LocationId(1)), CheckId::of(run, LocationId(2)));
+        let run = RunId::new(MonitorId(7), Timestamp::from_seconds(60));
+        assert_eq!(run, RunId::new(MonitorId(7), Timestamp::from_seconds(60)));
+        assert_ne!(run, RunId::new(MonitorId(8), Timestamp::from_seconds(60)));
+        assert_ne!(CheckId::new(run, LocationId(1)), CheckId::new(run, LocationId(2)));
     }
 
     #[test]

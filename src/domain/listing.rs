@@ -4,7 +4,7 @@ use super::result::CheckResult;
 
 /// A window of a list.
 #[derive(Clone, Copy, Debug)]
-pub struct Page {
+pub struct Pagination {
     /// At most so many.
     pub limit: u32,
     /// After so many.
@@ -13,18 +13,18 @@ pub struct Page {
 
 /// A window of a list, with the number of all that match.
 #[derive(Clone, Debug)]
-pub struct Listed<T> {
+pub struct Paginated<T> {
     /// How many match in all.
-    pub count: u64,
+    pub total: u64,
     /// Those in the window.
-    pub rows: Vec<T>,
+    pub items: Vec<T>,
 }
 
 /// A window of the results that match, with the number of all that do.
 #[derive(Clone, Debug)]
-pub struct ResultPage {
+pub struct PaginatedResults {
     /// How many match in all.
-    pub count: u64,
+    pub total: u64,
     /// Those in the window.
     pub results: Vec<CheckResult>,
 }

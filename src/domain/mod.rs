@@ -27,34 +27,39 @@ mod text;
 mod time;
 mod verification;
 
-pub use audit_row::AuditRow;
+pub use audit_row::AuditEntry;
 pub use capture::Capture;
 pub use course::{
-    ActResult, BrowserFacts, ConsoleEntry, Course, Excerpt, FullPage, HttpExchange, ObjectChange, ObjectKind,
-    PageObject, PageTiming, PlayedStep, StepResult, ViewResult,
+    ActionResult, BrowserFacts, BrowserStep, CheckDetails, ConsoleEntry, ContentViewResult, Excerpt,
+    FullPage, HttpExchange, PageObject, PageObjectChange, PageObjectKind, PageTiming, StepResult,
 };
 pub use failure::{Failure, FailureKind, Fault};
 pub use filter::{AuditFilter, EpisodeFilter, NotificationFilter, RecordFilter, ResultFilter};
 pub use header_list::HeaderList;
 pub use id::{CheckId, CustomerId, EpisodeId, LocationId, MonitorId, RecipientId, Revision, RunId, UserId};
 pub use kind::MonitorType;
-pub use listing::{Listed, Page, ResultPage};
+pub use listing::{Paginated, PaginatedResults, Pagination};
 pub use location::Location;
-pub use mode::Mode;
+pub use mode::LocationMode;
 pub use monitor_state::MonitorState;
-pub use notice::{LocationReport, NewNotification, Notice, NoticeKind, Notification, NotificationState};
+pub use notice::{
+    LocationReport, NewNotification, Notification, NotificationContent, NotificationKind, NotificationState,
+};
 pub use observation::{
-    Certificate, DnsFacts, Facts, Hop, HttpFacts, Observation, PingFacts, TlsFacts, Warning, WarningKind,
+    Certificate, DnsFacts, Facts, HttpFacts, Observation, PingFacts, RedirectHop, TlsFacts, Warning,
+    WarningKind,
 };
 pub use phase::{Phase, Phases};
-pub use recipient::{GroupMonitor, Method, NotifierGroup, Recipient};
+pub use recipient::{GroupMonitor, NotificationMethod, NotifierGroup, Recipient};
 pub use record::{Record, RecordKind};
-pub use result::{Attempt, CheckOf, CheckResult, MissedReason, MissedRuns, Verdict, micros};
-pub use role::{Right, Role};
-pub use sample::{Mean, Sample};
-pub use session::{FtpFacts, MailFacts, TripFacts};
+pub use result::{Attempt, CheckMetadata, CheckResult, MissedReason, MissedRuns, Verdict, duration_micros};
+pub use role::{Permission, Role};
+pub use sample::{MeanDuration, Sample};
+pub use session::{FtpFacts, MailFacts, RoundTripFacts};
 pub use status::{Outcome, Status};
 pub use store_error::StoreError;
-pub use text::{cut, escape_html, hexadecimal, lossy, peer, printable, same_secret};
+pub use text::{
+    constant_time_eq, escape_html, format_peer, from_utf8_lossy, replace_control_chars, to_hex, truncate,
+};
 pub use time::Timestamp;
 pub use verification::Verification;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// How many locations check a run, and when that alerts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Mode {
+pub enum LocationMode {
     /// In parallel; alerts when any fails and another confirms.
     GlobalVerify,
     /// In parallel; alerts when the home location fails, verified.
@@ -17,7 +17,7 @@ pub enum Mode {
     MultiPop,
 }
 
-impl Mode {
+impl LocationMode {
     /// Every mode with its name in version 3.
     pub const ALL: [(Self, &'static str); 5] = [
         (Self::GlobalVerify, "Global Verify"),
@@ -35,13 +35,13 @@ impl Mode {
 
     /// The mode with this name.
     #[must_use]
-    pub fn of_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == name).map(|(mode, _)| *mode)
     }
 
     /// How many locations check a run when a monitor says 0 (behaviour.md 1 `monitor_location_count`).
     #[must_use]
-    pub fn own_count(self, pool: usize, rotates: bool) -> usize {
+    pub fn default_location_count(self, pool: usize, rotates: bool) -> usize {
         match self {
             _ if !rotates => pool,
             Self::RoundRobin | Self::MultiPop => pool.min(2),

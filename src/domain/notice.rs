@@ -12,7 +12,7 @@ use super::verification::Verification;
 /// What a message is about (behaviour.md 6 "Kinds").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NoticeKind {
+pub enum NotificationKind {
     /// A run failed.
     SiteError,
     /// The first good run after an error that was told.
@@ -39,7 +39,7 @@ pub enum NoticeKind {
     Digest,
 }
 
-impl NoticeKind {
+impl NotificationKind {
     /// Every kind with its stable word and what people read.
     pub const ALL: [(Self, &'static str, &'static str); 12] = [
         (Self::SiteError, "site_error", "Site Error"),
@@ -58,7 +58,7 @@ impl NoticeKind {
 
     /// Its stable word, used by the store, the API and metrics.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, word, _)| word)
     }
 
@@ -70,7 +70,7 @@ impl NoticeKind {
 
     /// The kind with this word.
     #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn from_name(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known, _)| *known == word).map(|(kind, ..)| *kind)
     }
 
@@ -104,9 +104,9 @@ pub struct LocationReport {
 /// What somebody is told. Its JSON is kept in the outbox and feeds templates; it holds no secrets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Notice {
+pub struct NotificationContent {
     /// What it is about.
-    pub kind: NoticeKind,
+    pub kind: NotificationKind,
     /// The account.
     pub customer: CustomerId,
     /// Its name (`company`).
@@ -158,7 +158,8 @@ pub struct Notice {
     /// Facts of the certificate, as the result shows them; null without one.
     pub certificate: Value,
     /// What else a kind has to tell: threshold and mean, the change, lines of a digest.
-    pub more: Map<String, Value>,
+    #[serde(rename = "more")]
+    pub extra: Map<String, Value>,
 }
 
 /// How far a message is.
@@ -189,13 +190,13 @@ impl NotificationState {
 
     /// Its stable word.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(state, _)| *state == self).map_or("", |(_, word)| word)
     }
 
     /// The state with this word.
     #[must_use]
-    pub fn of_word(word: &str) -> Option<Self> {
+    pub fn from_name(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == word).map(|(state, _)| *state)
     }
 }
@@ -210,7 +211,7 @@ pub struct NewNotification {
     /// The group whose templates apply; `None` for the defaults.
     pub group: Option<i64>,
     /// What is told.
-    pub notice: Notice,
+    pub content: NotificationContent,
     /// When it was written.
     pub created_at: Timestamp,
     /// Not before then: alerts wait up to 5 s for a traceroute.
@@ -223,17 +224,17 @@ pub struct Notification {
     /// Its number.
     pub id: i64,
     /// What it is.
-    pub new: NewNotification,
+    pub message: NewNotification,
     /// How far it is.
     pub state: NotificationState,
     /// How often it was tried.
     pub attempts: u32,
     /// When it is tried next; of one that is pending.
-    pub next_at: Timestamp,
+    pub next_attempt_at: Timestamp,
     /// When the receiver took it.
     pub sent_at: Option<Timestamp>,
     /// Why the last try failed.
     pub error: String,
     /// The digest that it went out with.
-    pub digest: Option<i64>,
+    pub digest_id: Option<i64>,
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::capture::Capture;
-use super::course::Course;
+use super::course::CheckDetails;
 use super::failure::Failure;
 use super::phase::{Phase, Phases};
-use super::session::{FtpFacts, MailFacts, TripFacts};
+use super::session::{FtpFacts, MailFacts, RoundTripFacts};
 use super::status::Status;
 use super::time::Timestamp;
 
@@ -29,7 +29,7 @@ pub struct Observation {
     /// What was learned of the target.
     pub facts: Facts,
     /// How it went, piece by piece.
-    pub course: Course,
+    pub details: CheckDetails,
     /// Evidence of a failure.
     pub captures: Vec<Capture>,
 }
@@ -37,17 +37,17 @@ pub struct Observation {
 impl Observation {
     /// An attempt that failed with nothing learned.
     #[must_use]
-    pub fn failed(failure: Failure) -> Self {
+    pub fn from_failure(failure: Failure) -> Self {
         Self { failure: Some(failure), ..Self::default() }
     }
 
     /// Keeps the first failure; later ones are consequences of it.
-    pub fn fail(&mut self, failure: Failure) {
+    pub fn record_failure(&mut self, failure: Failure) {
         self.failure.get_or_insert(failure);
     }
 
     /// Adds a reservation.
-    pub fn warn(&mut self, kind: WarningKind, detail: impl Into<String>) {
+    pub fn record_warning(&mut self, kind: WarningKind, detail: impl Into<String>) {
         self.warnings.push(Warning::new(kind, detail));
     }
 }
@@ -72,7 +72,7 @@ pub enum WarningKind {
 impl WarningKind {
     /// Whether it makes the outcome a warning.
     #[must_use]
-    pub const fn counts(self) -> bool {
+    pub const fn affects_outcome(self) -> bool {
         matches!(self, Self::RedirectNotFollowed | Self::CertificateExpiring | Self::PageObject)
     }
 
@@ -95,26 +95,27 @@ pub struct Warning {
     pub detail: String,
     /// Status code of what it is about, where the kind alone does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<Status>,
+    #[serde(rename = "part")]
+    pub part_status: Option<Status>,
 }
 
 impl Warning {
     /// A reservation of `kind`.
     pub fn new(kind: WarningKind, detail: impl Into<String>) -> Self {
-        Self { kind, detail: detail.into(), part: None }
+        Self { kind, detail: detail.into(), part_status: None }
     }
 
     /// The same failure as a reservation: it counts, with its status, and is no error.
     #[must_use]
-    pub fn of_page(failure: &Failure) -> Self {
+    pub fn from_page_failure(failure: &Failure) -> Self {
         let detail = failure.to_string();
-        Self { kind: WarningKind::PageObject, detail, part: Some(failure.status()) }
+        Self { kind: WarningKind::PageObject, detail, part_status: Some(failure.status()) }
     }
 
     /// The status of the check that it leads to, when there is one in behaviour.md 3.
     #[must_use]
     pub fn status(&self) -> Option<Status> {
-        self.part.or(self.kind.status())
+        self.part_status.or(self.kind.status())
     }
 }
 
@@ -125,7 +126,7 @@ pub struct Facts {
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub http: Option<Box<HttpFacts>>,
     /// Of a TLS session.
-    #[serde(flatten, skip_serializing_if = "Option::is_none", deserialize_with = "some_tls")]
+    #[serde(flatten, skip_serializing_if = "Option::is_none", deserialize_with = "deserialize_tls")]
     pub tls: Option<Box<TlsFacts>>,
     /// Of a name server's answer.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -138,7 +139,7 @@ pub struct Facts {
     pub mail: Option<Box<MailFacts>>,
     /// Of a message's way through a mail server.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub trip: Option<Box<TripFacts>>,
+    pub round_trip: Option<Box<RoundTripFacts>>,
     /// Of a session with an FTP server.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub ftp: Option<Box<FtpFacts>>,
@@ -148,7 +149,7 @@ pub struct Facts {
 }
 
 /// None of the fields of [`TlsFacts`] has to be there: without any, there was no TLS session.
-fn some_tls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<TlsFacts>>, D::Error> {
+fn deserialize_tls<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<TlsFacts>>, D::Error> {
     let read = Option::<Box<TlsFacts>>::deserialize(deserializer)?;
     Ok(read.filter(|facts| **facts != TlsFacts::default()))
 }
@@ -183,14 +184,14 @@ pub struct HttpFacts {
     pub content_type: Option<String>,
     /// The hops before the last exchange, first one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub redirects: Vec<Hop>,
+    pub redirects: Vec<RedirectHop>,
     /// The URL that was answered last, without credentials.
     pub url: String,
 }
 
 /// One redirect that was followed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hop {
+pub struct RedirectHop {
     /// The URL that was asked, without credentials.
     pub url: String,
     /// The 3xx that it answered with.

@@ -104,16 +104,16 @@ impl Phase {
     ];
 }
 
-const COUNT: usize = Phase::ALL.len();
+const PHASE_COUNT: usize = Phase::ALL.len();
 const UNSET: u32 = u32::MAX;
 
 /// Durations by phase, each up to 71 minutes, in microseconds. A phase that was not reached has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Phases([u32; COUNT]);
+pub struct Phases([u32; PHASE_COUNT]);
 
 impl Default for Phases {
     fn default() -> Self {
-        Self([UNSET; COUNT])
+        Self([UNSET; PHASE_COUNT])
     }
 }
 
@@ -129,7 +129,7 @@ impl Phases {
     }
 
     /// Adds every phase of `other`, as the totals over redirect hops need.
-    pub fn add_all(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         for (phase, micros) in other.iter() {
             self.add(phase, Duration::from_micros(u64::from(micros)));
         }
@@ -149,7 +149,7 @@ impl Phases {
 
     /// Without those of [`Phase::COMMON`].
     #[must_use]
-    pub fn uncommon(&self) -> Self {
+    pub fn without_common(&self) -> Self {
         let mut rest = *self;
         for phase in Phase::COMMON {
             rest.0[phase as usize] = UNSET;
@@ -160,7 +160,7 @@ impl Phases {
     /// Whether none was reached.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0 == [UNSET; COUNT]
+        self.0 == [UNSET; PHASE_COUNT]
     }
 
     /// The phases that were reached, in their order, with their microseconds.

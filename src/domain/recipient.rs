@@ -6,7 +6,7 @@ use super::id::RecipientId;
 
 /// How a recipient is reached (behaviour.md 6 `method_id`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Method {
+pub enum NotificationMethod {
     /// Mail as plain text.
     MailText,
     /// Short message through an HTTP gateway of the settings.
@@ -33,7 +33,7 @@ pub enum Method {
     Alertmanager,
 }
 
-impl Method {
+impl NotificationMethod {
     /// Every method with its number and name.
     pub const ALL: [(Self, i64, &'static str); 12] = [
         (Self::MailText, 1, "E-mail (text)"),
@@ -64,7 +64,7 @@ impl Method {
 
     /// The method with this number.
     #[must_use]
-    pub fn of_id(id: i64) -> Option<Self> {
+    pub fn from_id(id: i64) -> Option<Self> {
         Self::ALL.iter().find(|(_, known, _)| *known == id).map(|(method, ..)| *method)
     }
 }
@@ -79,7 +79,7 @@ pub struct Recipient {
     /// Mail address, URL, host:port, telephone number: as its method has it.
     pub address: String,
     /// How it is reached.
-    pub method: Method,
+    pub method: NotificationMethod,
     /// Login of the target, community of SNMP; empty for none.
     pub username: String,
     /// Whether it hears of errors, their end, missing data, traceroutes, changes and certificates.

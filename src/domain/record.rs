@@ -99,10 +99,10 @@ pub struct Record {
     /// The account that it belongs to.
     pub customer: CustomerId,
     /// The monitor, recipient or the like that it is attached to.
-    pub assoc: Option<i64>,
+    pub parent_id: Option<i64>,
     /// What no other record of its kind may have, over all accounts: such as the login of a user, or
     /// `7:colour` for the property `colour` of account 7.
-    pub unique: Option<String>,
+    pub unique_key: Option<String>,
     /// Counts its versions, from 1.
     pub revision: Revision,
     /// When it was made.
@@ -114,7 +114,7 @@ pub struct Record {
     /// Its fields, without secrets.
     pub fields: Map<String, Value>,
     /// What is never shown: sealed secrets, the hash of a password.
-    pub private: Option<Vec<u8>>,
+    pub private_data: Option<Vec<u8>>,
 }
 
 /// Shows no private part.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::capture::Capture;
-use super::course::{Course, StepResult};
+use super::course::{CheckDetails, StepResult};
 use super::failure::Failure;
 use super::id::{CheckId, LocationId, MonitorId, Revision, RunId};
 use super::kind::MonitorType;
@@ -52,11 +52,11 @@ pub struct Attempt {
 impl Attempt {
     /// The record of `observation`, made by attempt `number`.
     #[must_use]
-    pub fn of(number: u8, started_at: Timestamp, observation: &Observation) -> Self {
+    pub fn from_observation(number: u8, started_at: Timestamp, observation: &Observation) -> Self {
         Self {
             number,
             started_at,
-            total_us: micros(observation.total),
+            total_us: duration_micros(observation.total),
             phases: observation.phases,
             failure: observation.failure.clone(),
             warnings: observation.warnings.clone(),
@@ -87,7 +87,7 @@ impl MissedReason {
 
     /// The stable word, used by metrics.
     #[must_use]
-    pub const fn label(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::StillRunning => "still_running",
             Self::Overload => "overload",
@@ -137,7 +137,7 @@ pub struct CheckResult {
     pub revision: Revision,
     /// Its type.
     #[serde(rename = "type")]
-    pub kind: MonitorType,
+    pub monitor_type: MonitorType,
     /// Where the check ran.
     pub location_id: LocationId,
     /// When the run was due.
@@ -168,7 +168,7 @@ pub struct CheckResult {
     pub facts: Facts,
     /// How the last attempt went, piece by piece.
     #[serde(flatten)]
-    pub course: Course,
+    pub details: CheckDetails,
     /// Files that it holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub captures: Vec<Capture>,
@@ -182,7 +182,7 @@ pub struct CheckResult {
 
 /// What a record is of: the monitor as it was then, and where.
 #[derive(Clone, Debug)]
-pub struct CheckOf {
+pub struct CheckMetadata {
     /// The monitor.
     pub monitor_id: MonitorId,
     /// Its name.
@@ -190,7 +190,7 @@ pub struct CheckOf {
     /// Its version.
     pub revision: Revision,
     /// Its type.
-    pub kind: MonitorType,
+    pub monitor_type: MonitorType,
     /// Where it was to be checked.
     pub location_id: LocationId,
 }
@@ -198,15 +198,20 @@ pub struct CheckOf {
 impl CheckResult {
     /// The record without attempts of the run that was due at `planned_at`.
     #[must_use]
-    pub fn untried(of: CheckOf, planned_at: Timestamp, started_at: Timestamp, verdict: Verdict) -> Self {
-        let run_id = RunId::of(of.monitor_id, planned_at);
+    pub fn without_attempts(
+        of: CheckMetadata,
+        planned_at: Timestamp,
+        started_at: Timestamp,
+        verdict: Verdict,
+    ) -> Self {
+        let run_id = RunId::new(of.monitor_id, planned_at);
         Self {
-            check_id: CheckId::of(run_id, of.location_id),
+            check_id: CheckId::new(run_id, of.location_id),
             run_id,
             monitor_id: of.monitor_id,
             monitor_name: of.monitor_name,
             revision: of.revision,
-            kind: of.kind,
+            monitor_type: of.monitor_type,
             location_id: of.location_id,
             planned_at,
             started_at,
@@ -219,7 +224,7 @@ impl CheckResult {
             address: None,
             attempts: Vec::new(),
             facts: Facts::default(),
-            course: Course::default(),
+            details: CheckDetails::default(),
             captures: Vec::new(),
             verification: None,
             missed: None,
@@ -228,14 +233,19 @@ impl CheckResult {
 
     /// The record of `missed` runs, the first of them due at `planned_at`; they were found out at `noticed_at`.
     #[must_use]
-    pub fn missed(of: CheckOf, planned_at: Timestamp, noticed_at: Timestamp, missed: MissedRuns) -> Self {
+    pub fn missed(
+        of: CheckMetadata,
+        planned_at: Timestamp,
+        noticed_at: Timestamp,
+        missed: MissedRuns,
+    ) -> Self {
         let verdict = Verdict {
             outcome: Outcome::Missed,
             status: Status::INTERNAL,
             warning_status: None,
             reasons: vec![missed.reason.describe().to_owned()],
         };
-        Self { missed: Some(missed), ..Self::untried(of, planned_at, noticed_at, verdict) }
+        Self { missed: Some(missed), ..Self::without_attempts(of, planned_at, noticed_at, verdict) }
     }
 
     /// The phases of the attempt that decided, the last one.
@@ -247,7 +257,7 @@ impl CheckResult {
     /// The step that failed, of a check that has steps.
     #[must_use]
     pub fn failing_step(&self) -> Option<&StepResult> {
-        self.course.steps.iter().find(|step| step.status != Status::OK)
+        self.details.steps.iter().find(|step| step.status != Status::OK)
     }
 
     /// How many planned runs this record stands for.
@@ -265,6 +275,6 @@ impl CheckResult {
 
 /// Whole microseconds of `duration`, as far as they go.
 #[must_use]
-pub fn micros(duration: Duration) -> u64 {
+pub fn duration_micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

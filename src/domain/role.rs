@@ -19,9 +19,9 @@ pub enum Role {
 
 /// What a call needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Right {
+pub enum Permission {
     /// See results and reports.
-    Report,
+    ViewReports,
     /// See everything but secrets.
     View,
     /// Change monitors, blackouts, recipients, agreements; report events; order tests.
@@ -29,7 +29,7 @@ pub enum Right {
     /// Change users, locations, properties, certificates and the account.
     Administer,
     /// Lock users and change admins.
-    Own,
+    ManageAdmins,
 }
 
 impl Role {
@@ -54,13 +54,13 @@ impl Role {
 
     /// Whether the role has `right`.
     #[must_use]
-    pub const fn may(self, right: Right) -> bool {
+    pub const fn allows(self, right: Permission) -> bool {
         match self {
             Self::Admin => true,
-            Self::CoAdmin => !matches!(right, Right::Own),
-            Self::PowerUser => matches!(right, Right::Report | Right::View | Right::Edit),
-            Self::ReadOnly => matches!(right, Right::Report | Right::View),
-            Self::ReportOnly => matches!(right, Right::Report),
+            Self::CoAdmin => !matches!(right, Permission::ManageAdmins),
+            Self::PowerUser => matches!(right, Permission::ViewReports | Permission::View | Permission::Edit),
+            Self::ReadOnly => matches!(right, Permission::ViewReports | Permission::View),
+            Self::ReportOnly => matches!(right, Permission::ViewReports),
         }
     }
 }
@@ -77,9 +77,15 @@ mod tests {
 
     #[test]
     fn each_role_may_what_the_next_one_may_and_more() {
-        let rights = [Right::Report, Right::View, Right::Edit, Right::Administer, Right::Own];
+        let rights = [
+            Permission::ViewReports,
+            Permission::View,
+            Permission::Edit,
+            Permission::Administer,
+            Permission::ManageAdmins,
+        ];
         let held: Vec<usize> =
-            Role::ALL.iter().map(|role| rights.iter().filter(|right| role.may(**right)).count()).collect();
+            Role::ALL.iter().map(|role| rights.iter().filter(|right| role.allows(**right)).count()).collect();
         assert_eq!(held, [5, 4, 3, 2, 1]);
         for role in Role::ALL {
             assert_eq!(Role::from_name(role.name()), Some(role));

@@ -16,14 +16,14 @@ pub struct Sample {
     /// How long it took, in microseconds; of a full page, without its objects.
     pub total_us: u64,
     /// How long the full page took, with all objects, in microseconds; `None` where none was loaded.
-    pub page_us: Option<u64>,
+    pub full_page_us: Option<u64>,
     /// How many runs it stands for.
     pub slots: u32,
 }
 
 /// The mean time of the checks of a monitor at a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mean {
+pub struct MeanDuration {
     /// Where.
     pub location: LocationId,
     /// Checks that passed; the others have no time that means anything.
@@ -32,7 +32,7 @@ pub struct Mean {
     pub sum_us: u64,
 }
 
-impl Mean {
+impl MeanDuration {
     /// The mean, in microseconds; `None` without a check.
     #[must_use]
     pub fn mean_us(&self) -> Option<u64> {

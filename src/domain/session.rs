@@ -30,7 +30,7 @@ pub struct MailFacts {
 
 /// Of one message's way out by SMTP and back by POP3.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TripFacts {
+pub struct RoundTripFacts {
     /// Message-ID of the message that was sent.
     pub message_id: String,
     /// Times that the mailbox was looked at.

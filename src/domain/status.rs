@@ -144,7 +144,7 @@ impl Status {
     /// `70XX` for an object of a page that failed with this code; those of three digits and more, which no
     /// object has, count as internal errors.
     #[must_use]
-    pub const fn of_object(self) -> Self {
+    pub const fn to_page_object(self) -> Self {
         let code = if self.0 < 100 { self.0 } else { Self::INTERNAL.0 };
         Self(Self::OBJECT_FAILED.0 + code)
     }

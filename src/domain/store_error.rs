@@ -5,7 +5,7 @@
 pub enum StoreError {
     /// The disk or quota is full; worth trying again once there is room.
     #[error("the disk is full: {0}; free space or move the data folder, nothing was lost so far")]
-    Full(String),
+    DiskFull(String),
     /// Another process holds the database; worth trying again.
     #[error("the database is locked by another process: {0}")]
     Locked(String),
@@ -22,7 +22,7 @@ pub enum StoreError {
     },
     /// A stored value is of a form that this build does not know; nothing was put in its place.
     #[error(
-        "a stored value cannot be decoded: table `{table}`, row {row}, column `{column}`: {why}; use the vigie that wrote it, or correct or remove the row"
+        "a stored value cannot be decoded: table `{table}`, row {row}, column `{column}`: {reason}; use the vigie that wrote it, or correct or remove the row"
     )]
     Undecodable {
         /// Where it stands.
@@ -32,17 +32,17 @@ pub enum StoreError {
         /// In which column.
         column: &'static str,
         /// What is wrong with it.
-        why: String,
+        reason: String,
     },
     /// The query took longer than the settings allow.
     #[error("the query took too long; ask for a shorter time or fewer monitors")]
-    Slow,
+    QueryTimeout,
     /// Somebody else changed or removed it meanwhile; nothing of the call was done.
     #[error("it was changed meanwhile")]
     Stale,
     /// Another record has this unique text; nothing of the call was done.
     #[error("`{0}` is taken")]
-    Taken(String),
+    AlreadyExists(String),
     /// The store is shutting down.
     #[error("the store is closed")]
     Closed,
@@ -53,21 +53,21 @@ impl StoreError {
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
-            Self::Full(_) => "full",
+            Self::DiskFull(_) => "full",
             Self::Locked(_) => "locked",
             Self::Unusable(_) => "unusable",
             Self::TooNew { .. } => "too_new",
             Self::Undecodable { .. } => "undecodable",
-            Self::Slow => "slow",
+            Self::QueryTimeout => "slow",
             Self::Stale => "stale",
-            Self::Taken(_) => "taken",
+            Self::AlreadyExists(_) => "taken",
             Self::Closed => "closed",
         }
     }
 
     /// Whether the same call may succeed later.
     #[must_use]
-    pub const fn is_passing(&self) -> bool {
-        matches!(self, Self::Full(_) | Self::Locked(_))
+    pub const fn is_transient(&self) -> bool {
+        matches!(self, Self::DiskFull(_) | Self::Locked(_))
     }
 }

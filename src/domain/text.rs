@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 /// `text` with every control character replaced by `\u{fffd}`: names in certificates and records of name
 /// servers may hold any, and a terminal would obey them.
 #[must_use]
-pub fn printable(text: &str) -> String {
+pub fn replace_control_chars(text: &str) -> String {
     if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
         return text.to_owned();
     }
@@ -17,13 +17,13 @@ pub fn printable(text: &str) -> String {
 /// `bytes` as a text, with U+FFFD for what is no UTF-8. [`String::from_utf8_lossy`] looks at each byte by itself;
 /// nearly all that comes is good as it is, which is seen sooner.
 #[must_use]
-pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+pub fn from_utf8_lossy(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// `text` with at most so many characters, and an ellipsis where there were more.
 #[must_use]
-pub fn cut(text: &str, most: usize) -> String {
+pub fn truncate(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -52,13 +52,13 @@ pub fn escape_html(text: &str) -> Cow<'_, str> {
 
 /// A peer in words: echo requests have no port, theirs is 0.
 #[must_use]
-pub fn peer(address: SocketAddr) -> String {
+pub fn format_peer(address: SocketAddr) -> String {
     if address.port() == 0 { address.ip().to_string() } else { address.to_string() }
 }
 
 /// `bytes` in lower-case hexadecimal.
 #[must_use]
-pub fn hexadecimal(bytes: &[u8]) -> String {
+pub fn to_hex(bytes: &[u8]) -> String {
     const DIGITS: [char; 16] =
         ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
     bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| DIGITS[usize::from(digit)]).collect()
@@ -66,7 +66,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 
 /// Whether two secrets are the same, in a time that tells nothing but their lengths.
 #[must_use]
-pub fn same_secret(one: &str, other: &str) -> bool {
+pub fn constant_time_eq(one: &str, other: &str) -> bool {
     let differing = one.bytes().zip(other.bytes()).fold(0, |found, (a, b)| found | (a ^ b));
     std::hint::black_box(differing) == 0 && one.len() == other.len()
 }
@@ -78,10 +78,10 @@ mod tests {
     #[test]
     fn no_terminal_obeys_what_a_peer_wrote() {
         assert_eq!(
-            printable("a\u{1b}[2J\u{9b}1m\r\nb\u{7f}\t"),
+            replace_control_chars("a\u{1b}[2J\u{9b}1m\r\nb\u{7f}\t"),
             "a\u{fffd}[2J\u{fffd}1m\u{fffd}\u{fffd}b\u{fffd}\u{fffd}"
         );
-        assert_eq!(printable("CN=Zoë 漢字"), "CN=Zoë 漢字");
+        assert_eq!(replace_control_chars("CN=Zoë 漢字"), "CN=Zoë 漢字");
     }
 
     #[test]
@@ -97,8 +97,8 @@ mod tests {
     fn secrets_are_the_same_only_as_a_whole() {
         for (one, other, same) in [("", "", true), ("a", "", false), ("ab", "ac", false), ("é1", "é1", true)]
         {
-            assert_eq!(same_secret(one, other), same, "{one} {other}");
+            assert_eq!(constant_time_eq(one, other), same, "{one} {other}");
         }
-        assert!(!same_secret("ab", "abc"));
+        assert!(!constant_time_eq("ab", "abc"));
     }
 }

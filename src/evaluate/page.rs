@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domain::{Failure, FailureKind, FullPage, ObjectChange, ObjectKind, Phase, Status};
+use crate::domain::{Failure, FailureKind, FullPage, PageObjectChange, PageObjectKind, Phase, Status};
 
 /// Changes that a result lists.
 const MOST_LISTED: usize = 100;
@@ -59,7 +59,7 @@ impl KnownObjects {
 }
 
 fn is_whole(page: &FullPage) -> bool {
-    let names_more = |kind| matches!(kind, ObjectKind::Style | ObjectKind::Frame);
+    let names_more = |kind| matches!(kind, PageObjectKind::Style | PageObjectKind::Frame);
     let fails = |kind: FailureKind| kind == FailureKind::TimedOut;
     let cut = page.objects.iter().any(|object| {
         object.failure.as_ref().is_some_and(|failure| names_more(object.kind) || fails(failure.kind))
@@ -69,19 +69,19 @@ fn is_whole(page: &FullPage) -> bool {
 
 /// How `page` differs from `before`, as far as `rule` asks: missing objects first, then new ones, then sizes.
 #[must_use]
-pub fn compare(before: &KnownObjects, page: &FullPage, rule: &PageRule) -> Vec<ObjectChange> {
+pub fn compare(before: &KnownObjects, page: &FullPage, rule: &PageRule) -> Vec<PageObjectChange> {
     let mut changes = Vec::new();
     if rule.objects && is_whole(page) {
         let now: BTreeSet<&str> = page.objects.iter().map(|object| object.url.as_str()).collect();
         let missing = before.0.iter().filter(|(url, _)| !now.contains(&***url));
-        changes.extend(missing.map(|(url, bytes)| ObjectChange {
+        changes.extend(missing.map(|(url, bytes)| PageObjectChange {
             status: Status::OBJECT_MISSING,
             url: url.to_string(),
             before: *bytes,
             now: None,
         }));
         let new = page.objects.iter().filter(|object| !before.0.contains_key(object.url.as_str()));
-        changes.extend(new.map(|object| ObjectChange {
+        changes.extend(new.map(|object| PageObjectChange {
             status: Status::OBJECT_NEW,
             url: object.url.clone(),
             before: None,
@@ -95,7 +95,7 @@ pub fn compare(before: &KnownObjects, page: &FullPage, rule: &PageRule) -> Vec<O
             let now = object.body_bytes;
             let differs =
                 u128::from(now.abs_diff(then)) * 100 > u128::from(then) * u128::from(rule.tolerance_percent);
-            differs.then(|| ObjectChange {
+            differs.then(|| PageObjectChange {
                 status: Status::OBJECT_SIZE_CHANGED,
                 url: object.url.clone(),
                 before: Some(then),
@@ -108,7 +108,7 @@ pub fn compare(before: &KnownObjects, page: &FullPage, rule: &PageRule) -> Vec<O
 
 /// What `changes` come to, by the first of them; `None` of no change.
 #[must_use]
-pub fn failure(changes: &[ObjectChange]) -> Option<Failure> {
+pub fn failure(changes: &[PageObjectChange]) -> Option<Failure> {
     let kind = match changes.first()?.status {
         Status::OBJECT_MISSING => FailureKind::PageObjectMissing,
         Status::OBJECT_NEW => FailureKind::PageObjectNew,
@@ -124,14 +124,14 @@ pub fn failure(changes: &[ObjectChange]) -> Option<Failure> {
     Some(Failure::new(Phase::Validate, kind, told.join("; ")))
 }
 
-fn named(changes: &[ObjectChange], status: Status, words: &str) -> Option<String> {
-    let of: Vec<&ObjectChange> = changes.iter().filter(|change| change.status == status).collect();
+fn named(changes: &[PageObjectChange], status: Status, words: &str) -> Option<String> {
+    let of: Vec<&PageObjectChange> = changes.iter().filter(|change| change.status == status).collect();
     let names: Vec<String> = of.iter().take(MOST_NAMED).map(|change| one(change)).collect();
     let more = if of.len() > MOST_NAMED { ", …" } else { "" };
     (!of.is_empty()).then(|| format!("{} {words}: {}{more}", of.len(), names.join(", ")))
 }
 
-fn one(change: &ObjectChange) -> String {
+fn one(change: &PageObjectChange) -> String {
     let url = match change.url.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &change.url[..end]),
         None => change.url.clone(),
@@ -144,7 +144,7 @@ fn one(change: &ObjectChange) -> String {
 
 /// As many of `changes` as a result lists.
 #[must_use]
-pub fn listed(mut changes: Vec<ObjectChange>) -> Vec<ObjectChange> {
+pub fn listed(mut changes: Vec<PageObjectChange>) -> Vec<PageObjectChange> {
     changes.truncate(MOST_LISTED);
     changes
 }

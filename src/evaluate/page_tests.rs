@@ -10,7 +10,7 @@ fn page(text: &str) -> FullPage {
         let (name, bytes) = word.split_at(word.find(|c: char| c.is_ascii_digit()).unwrap());
         PageObject {
             url: format!("http://x/{name}"),
-            kind: if name.ends_with("css") { ObjectKind::Style } else { ObjectKind::Image },
+            kind: if name.ends_with("css") { PageObjectKind::Style } else { PageObjectKind::Image },
             third_party: false,
             blocked: false,
             started_us: 1,
@@ -32,8 +32,9 @@ const ALL: PageRule = PageRule { objects: true, sizes: true, tolerance_percent: 
 fn changes(before: &str, now: &str, rule: PageRule) -> String {
     let known = KnownObjects::of(&page(before), None).unwrap();
     let changes = compare(&known, &page(now), &rule);
-    let short =
-        |change: &ObjectChange| format!("{} {}", change.status, change.url.trim_start_matches("http://x/"));
+    let short = |change: &PageObjectChange| {
+        format!("{} {}", change.status, change.url.trim_start_matches("http://x/"))
+    };
     changes.iter().map(short).collect::<Vec<_>>().join(", ")
 }
 

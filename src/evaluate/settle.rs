@@ -1,6 +1,6 @@
 //! What a run over several locations means in each mode (behaviour.md 5, the table of modes).
 
-use crate::domain::{LocationId, Mode, Outcome, Status};
+use crate::domain::{LocationId, LocationMode, Outcome, Status};
 
 /// How many locations have to fail in the same run (account setting `multipop_threshold`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ pub struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The mode of the monitor.
-    pub mode: Mode,
+    pub mode: LocationMode,
     /// The location that counts in mode Primary.
     pub home: LocationId,
     /// How many count in mode SLA (MultiPOP).
@@ -96,10 +96,10 @@ pub fn settle(parts: &[Part], rule: &Rule, answer: Option<Status>) -> Ruling {
     let failing: Vec<usize> = positions(parts, Part::fails);
     let Some(&first) = told.first() else { return Ruling::Silent };
     let home = told.iter().copied().find(|&at| parts[at].location == rule.home);
-    if rule.mode == Mode::Primary && home.is_none() {
+    if rule.mode == LocationMode::Primary && home.is_none() {
         return Ruling::Silent;
     }
-    let speaker = if rule.mode == Mode::Primary { home } else { None };
+    let speaker = if rule.mode == LocationMode::Primary { home } else { None };
     if failing.is_empty() || answer == Some(Status::VERIFIED_NO_ERROR) {
         return Ruling::Good { cause: speaker.unwrap_or(first) };
     }
@@ -107,15 +107,15 @@ pub fn settle(parts: &[Part], rule: &Rule, answer: Option<Status>) -> Ruling {
     let tolerated = Ruling::Tolerated { cause: speaker.or(fine).unwrap_or(first) };
     let enough = |needed: usize| failing.len() >= needed.clamp(1, told.len());
     match rule.mode {
-        Mode::Primary => match home.filter(|at| failing.contains(at)) {
+        LocationMode::Primary => match home.filter(|at| failing.contains(at)) {
             Some(home) => proven(parts, &failing, home, answer),
             None => tolerated,
         },
-        Mode::GlobalVerify => proven(parts, &failing, failing[0], answer),
-        Mode::GlobalNotify => alone(failing[0]),
-        Mode::RoundRobin if enough(2) => alone(failing[0]),
-        Mode::MultiPop if enough(rule.quorum.of(told.len())) => alone(failing[0]),
-        Mode::RoundRobin | Mode::MultiPop => tolerated,
+        LocationMode::GlobalVerify => proven(parts, &failing, failing[0], answer),
+        LocationMode::GlobalNotify => alone(failing[0]),
+        LocationMode::RoundRobin if enough(2) => alone(failing[0]),
+        LocationMode::MultiPop if enough(rule.quorum.of(told.len())) => alone(failing[0]),
+        LocationMode::RoundRobin | LocationMode::MultiPop => tolerated,
     }
 }
 

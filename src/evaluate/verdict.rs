@@ -28,14 +28,16 @@ pub fn verdict(attempts: &[Observation]) -> Verdict {
 }
 
 fn pass(passed: &Observation, failures: &[(usize, &Failure)]) -> Verdict {
-    let counting = || passed.warnings.iter().filter(|warning| warning.kind.counts());
+    let counting = || passed.warnings.iter().filter(|warning| warning.kind.affects_outcome());
     let outcome =
         if failures.is_empty() && counting().next().is_none() { Outcome::Ok } else { Outcome::Warning };
     let status = counting().find_map(Warning::status).unwrap_or(Status::OK);
     let warning_status = failures.first().map(|(_, failure)| failure.status());
     let mut reasons = told(failures, true);
     reasons.extend(counting().map(|warning| warning.detail.clone()));
-    reasons.extend(passed.warnings.iter().filter(|w| !w.kind.counts()).map(|warning| warning.detail.clone()));
+    reasons.extend(
+        passed.warnings.iter().filter(|w| !w.kind.affects_outcome()).map(|warning| warning.detail.clone()),
+    );
     Verdict { outcome, status, warning_status, reasons }
 }
 
@@ -70,12 +72,12 @@ mod tests {
     use crate::domain::{Phase, WarningKind};
 
     fn failed(kind: FailureKind) -> Observation {
-        Observation::failed(Failure::new(Phase::Connect, kind, ""))
+        Observation::from_failure(Failure::new(Phase::Connect, kind, ""))
     }
 
     fn warned(kind: WarningKind) -> Observation {
         let mut observation = Observation::default();
-        observation.warn(kind, "reservation");
+        observation.record_warning(kind, "reservation");
         observation
     }
 
@@ -153,8 +155,8 @@ mod tests {
 
     #[test]
     fn a_target_failure_blamed_on_us_is_unknown() {
-        let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "").blamed_on(Fault::Ours);
-        let verdict = verdict(&[Observation::failed(failure)]);
+        let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "").with_fault(Fault::Ours);
+        let verdict = verdict(&[Observation::from_failure(failure)]);
         assert_eq!((verdict.outcome, verdict.status), (Outcome::Unknown, Status::INTERNAL));
     }
 

@@ -8,7 +8,7 @@ use aws_lc_rs::rand;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::blocked::bare;
-use crate::domain::hexadecimal;
+use crate::domain::to_hex;
 
 /// Carries version, trace, span and flags.
 const PARENT: HeaderName = HeaderName::from_static("traceparent");
@@ -29,7 +29,7 @@ impl TraceId {
 
 impl fmt::Display for TraceId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hexadecimal(&self.0))
+        f.write_str(&to_hex(&self.0))
     }
 }
 
@@ -67,7 +67,7 @@ impl Tracing {
         if rand::fill(&mut span).is_err() || span == [0; 8] {
             return;
         }
-        if let Ok(value) = HeaderValue::from_str(&format!("00-{}-{}-01", self.id, hexadecimal(&span))) {
+        if let Ok(value) = HeaderValue::from_str(&format!("00-{}-{}-01", self.id, to_hex(&span))) {
             fields.insert(PARENT, value);
             fields.remove(STATE);
         }

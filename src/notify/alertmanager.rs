@@ -10,7 +10,7 @@ use super::http::Call;
 use super::json_post::let_in;
 use super::pager_duty::{performance, severity_of};
 use super::send_error::SendError;
-use crate::domain::NoticeKind;
+use crate::domain::NotificationKind;
 
 /// Where alerts go when the address names no path.
 const PATH: &str = "/api/v2/alerts";
@@ -62,11 +62,11 @@ pub(super) fn call(message: &Message) -> Result<Call, SendError> {
 }
 
 /// The kind of alert that a clear ends; of others itself.
-const fn raised_by(kind: NoticeKind) -> NoticeKind {
+const fn raised_by(kind: NotificationKind) -> NotificationKind {
     match kind {
-        NoticeKind::SiteClear => NoticeKind::SiteError,
-        NoticeKind::PerformanceClear => NoticeKind::PerformanceError,
-        NoticeKind::HostagentClear => NoticeKind::HostagentError,
+        NotificationKind::SiteClear => NotificationKind::SiteError,
+        NotificationKind::PerformanceClear => NotificationKind::PerformanceError,
+        NotificationKind::HostagentClear => NotificationKind::HostagentError,
         other => other,
     }
 }

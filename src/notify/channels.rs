@@ -11,7 +11,7 @@ use super::sms::SmsSettings;
 use super::snmp::{Traps, object_identifier};
 use super::{alertmanager, form_post, json_post, pager_duty, service_now, slack, sms, splunk};
 use crate::clock::Clock;
-use crate::domain::Method;
+use crate::domain::NotificationMethod;
 use crate::net::Net;
 
 /// The enterprise of traps when the settings name none: the one that Net-SNMP leaves to experiments.
@@ -66,20 +66,22 @@ impl Channels {
     async fn try_send(&self, message: &Message) -> Result<(), SendError> {
         let unset = |what: &str| SendError::passing(format!("{what} is not set; name it in the settings"));
         let call: Call = match message.recipient.method {
-            Method::MailText | Method::MailHtml => {
+            NotificationMethod::MailText | NotificationMethod::MailHtml => {
                 return self.mail.as_ref().ok_or_else(|| unset("`mail.server`"))?.send(message).await;
             }
-            Method::SnmpV1 | Method::SnmpV2c => {
+            NotificationMethod::SnmpV1 | NotificationMethod::SnmpV2c => {
                 return self.traps.send(message, self.clock.now(), self.try_time).await;
             }
-            Method::Sms => sms::call(self.sms.as_ref().ok_or_else(|| unset("`sms.url`"))?, message)?,
-            Method::FormPost => form_post::call(message)?,
-            Method::PagerDuty => pager_duty::call(message)?,
-            Method::SplunkHec => splunk::call(message)?,
-            Method::JsonPost => json_post::call(message)?,
-            Method::ServiceNow => service_now::call(message)?,
-            Method::Slack => slack::call(message)?,
-            Method::Alertmanager => alertmanager::call(message)?,
+            NotificationMethod::Sms => {
+                sms::call(self.sms.as_ref().ok_or_else(|| unset("`sms.url`"))?, message)?
+            }
+            NotificationMethod::FormPost => form_post::call(message)?,
+            NotificationMethod::PagerDuty => pager_duty::call(message)?,
+            NotificationMethod::SplunkHec => splunk::call(message)?,
+            NotificationMethod::JsonPost => json_post::call(message)?,
+            NotificationMethod::ServiceNow => service_now::call(message)?,
+            NotificationMethod::Slack => slack::call(message)?,
+            NotificationMethod::Alertmanager => alertmanager::call(message)?,
         };
         self.http.send(call, self.try_time).await.map(drop)
     }
@@ -90,7 +92,7 @@ impl Courier for Channels {
         Box::pin(async move {
             let mail = self.mail.as_ref().map_or(Duration::ZERO, Mail::try_time);
             let most = match message.recipient.method {
-                Method::MailText | Method::MailHtml => mail,
+                NotificationMethod::MailText | NotificationMethod::MailHtml => mail,
                 _ => self.try_time,
             };
             // Never reached: it holds whatever a channel forgets to hold.

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 
 use super::send_error::SendError;
-use crate::domain::{Capture, Notice, Recipient};
+use crate::domain::{Capture, NotificationContent, Recipient};
 
 /// A message for one recipient.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ pub struct Message {
     /// Idempotency key; the same at each try.
     pub key: String,
     /// What is told.
-    pub notice: Notice,
+    pub notice: NotificationContent,
     /// Who is told.
     pub recipient: Recipient,
     /// Secret of the recipient, opened; empty for none.

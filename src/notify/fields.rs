@@ -5,21 +5,21 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::{LocationReport, MonitorType, Notice, Status};
+use crate::domain::{LocationReport, MonitorType, NotificationContent, Status};
 
 /// Who says it (`source`).
 const SOURCE: &str = "vigie";
 
 /// Everything that `notice` says, as strings; empty where there is nothing to say.
 #[must_use]
-pub fn fields(notice: &Notice, key: &str, text: &str) -> Map<String, Value> {
+pub fn fields(notice: &NotificationContent, key: &str, text: &str) -> Map<String, Value> {
     let kind = notice.monitor_type.map_or("", MonitorType::name);
     let scripted = matches!(
         notice.monitor_type,
         Some(MonitorType::BrowserScript | MonitorType::WebsiteApi | MonitorType::WebsiteSslApi)
     );
     let step = notice.step.as_ref();
-    let trace = notice.more.get("trace_id").and_then(Value::as_str).unwrap_or_default();
+    let trace = notice.extra.get("trace_id").and_then(Value::as_str).unwrap_or_default();
     let pairs: [(&str, String); 29] = [
         ("source", SOURCE.to_owned()),
         ("notify_type", notice.kind.title().to_owned()),
@@ -41,7 +41,7 @@ pub fn fields(notice: &Notice, key: &str, text: &str) -> Map<String, Value> {
         ("step_num", step.map(|(number, _)| number.to_string()).unwrap_or_default()),
         ("step_name", step.map(|(_, name)| name.clone()).unwrap_or_default()),
         ("alert_note", notice.alert_note.clone()),
-        ("kind", notice.kind.word().to_owned()),
+        ("kind", notice.kind.name().to_owned()),
         ("brand", notice.brand.clone()),
         ("episode", shown(notice.episode)),
         ("check", shown(notice.check_id)),
@@ -58,7 +58,7 @@ pub fn fields(notice: &Notice, key: &str, text: &str) -> Map<String, Value> {
         pairs.into_iter().map(|(name, text)| (name.to_owned(), Value::String(text))).collect();
     fields.insert("rotated_locations".to_owned(), notice.locations.iter().map(location).collect());
     fields.insert("reasons".to_owned(), json!(notice.reasons));
-    let views = notice.more.get("content_views").cloned().unwrap_or_else(|| json!([]));
+    let views = notice.extra.get("content_views").cloned().unwrap_or_else(|| json!([]));
     fields.insert("content_views".to_owned(), views);
     fields
 }

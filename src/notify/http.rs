@@ -13,7 +13,7 @@ use url::{Host, Position, Url};
 
 use super::send_error::SendError;
 use crate::clock::Clock;
-use crate::domain::{Phases, Timestamp, printable};
+use crate::domain::{Phases, Timestamp, replace_control_chars};
 use crate::net::{Deadline, Endpoint, Net, TlsOptions, Trace};
 use crate::protocol::http::{Body, Head, Keep, Protocol, open};
 
@@ -179,7 +179,7 @@ impl Http {
             let content =
                 body.read(Keep::First(SHOWN * 4), ANSWER_BYTES, deadline, &mut Phases::default()).await;
             let words = String::from_utf8_lossy(&content.bytes);
-            let words: String = printable(words.trim()).chars().take(SHOWN).collect();
+            let words: String = replace_control_chars(words.trim()).chars().take(SHOWN).collect();
             if head.status.is_success() {
                 return Ok(words);
             }

@@ -7,7 +7,7 @@ use super::contract::Message;
 use super::fields::fields;
 use super::http::Call;
 use super::send_error::SendError;
-use crate::domain::{LocationId, Notice, NoticeKind};
+use crate::domain::{LocationId, NotificationContent, NotificationKind};
 
 /// Where events go when the address names no path.
 const PATH: &str = "/v2/enqueue";
@@ -29,7 +29,7 @@ pub(super) fn call(message: &Message) -> Result<Call, SendError> {
             "timestamp": notice.at.to_string(),
             "component": notice.monitor_name,
             "group": notice.company,
-            "class": notice.kind.word(),
+            "class": notice.kind.name(),
             "custom_details": fields(notice, &message.key, &message.text),
         },
     });
@@ -42,11 +42,11 @@ pub(super) fn call(message: &Message) -> Result<Call, SendError> {
 
 /// The name of what an error and its clear are about: the outage, or what else they have in common; `key` of
 /// messages that stand alone. At most 255 characters.
-pub(super) fn incident(notice: &Notice, key: &str) -> String {
+pub(super) fn incident(notice: &NotificationContent, key: &str) -> String {
     let family = match notice.kind {
-        NoticeKind::PerformanceError | NoticeKind::PerformanceClear => "performance",
-        NoticeKind::HostagentError | NoticeKind::HostagentClear => "hostagent",
-        NoticeKind::SiteError | NoticeKind::SiteClear => "site",
+        NotificationKind::PerformanceError | NotificationKind::PerformanceClear => "performance",
+        NotificationKind::HostagentError | NotificationKind::HostagentClear => "hostagent",
+        NotificationKind::SiteError | NotificationKind::SiteClear => "site",
         _ => return key.chars().take(255).collect(),
     };
     if let Some((alert, location)) = performance(notice) {
@@ -60,27 +60,33 @@ pub(super) fn incident(notice: &Notice, key: &str) -> String {
 }
 
 /// The performance alert that `notice` is about, and where it is raised: each is raised and ends on its own.
-pub(super) fn performance(notice: &Notice) -> Option<(i64, LocationId)> {
-    let alert = notice.more.get("alert_id").filter(|_| notice.kind.is_performance())?.as_i64()?;
+pub(super) fn performance(notice: &NotificationContent) -> Option<(i64, LocationId)> {
+    let alert = notice.extra.get("alert_id").filter(|_| notice.kind.is_performance())?.as_i64()?;
     Some((alert, notice.location_id?))
 }
 
 /// The severity of `kind`; of performance alerts, by their level.
-pub(super) fn severity_of(notice: &Notice, kind: NoticeKind) -> &'static str {
-    let level = notice.more.get("level").and_then(Value::as_str);
-    if kind == NoticeKind::PerformanceError && level == Some("warning") { "warning" } else { severity(kind) }
+pub(super) fn severity_of(notice: &NotificationContent, kind: NotificationKind) -> &'static str {
+    let level = notice.extra.get("level").and_then(Value::as_str);
+    if kind == NotificationKind::PerformanceError && level == Some("warning") {
+        "warning"
+    } else {
+        severity(kind)
+    }
 }
 
 /// One of the four that the API knows.
-const fn severity(kind: NoticeKind) -> &'static str {
+const fn severity(kind: NotificationKind) -> &'static str {
     match kind {
-        NoticeKind::SiteError | NoticeKind::HostagentError => "critical",
-        NoticeKind::NoData | NoticeKind::PerformanceError => "error",
-        NoticeKind::WebChange | NoticeKind::CertificateExpiration | NoticeKind::Digest => "warning",
-        NoticeKind::SiteClear
-        | NoticeKind::PerformanceClear
-        | NoticeKind::HostagentClear
-        | NoticeKind::Traceroute
-        | NoticeKind::Test => "info",
+        NotificationKind::SiteError | NotificationKind::HostagentError => "critical",
+        NotificationKind::NoData | NotificationKind::PerformanceError => "error",
+        NotificationKind::WebChange | NotificationKind::CertificateExpiration | NotificationKind::Digest => {
+            "warning"
+        }
+        NotificationKind::SiteClear
+        | NotificationKind::PerformanceClear
+        | NotificationKind::HostagentClear
+        | NotificationKind::Traceroute
+        | NotificationKind::Test => "info",
     }
 }

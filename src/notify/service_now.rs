@@ -9,7 +9,7 @@ use super::http::Call;
 use super::json_post::let_in;
 use super::pager_duty::incident;
 use super::send_error::SendError;
-use crate::domain::NoticeKind;
+use crate::domain::NotificationKind;
 
 /// Characters of a short description.
 const SHORT: usize = 160;
@@ -37,7 +37,7 @@ pub(super) fn call(message: &Message) -> Result<Call, SendError> {
         "node": notice.monitor_name,
         "resource": notice.target,
         "type": notice.kind.title(),
-        "metric_name": notice.kind.word(),
+        "metric_name": notice.kind.name(),
         "message_key": incident,
         "severity": severity,
         "resolution_state": if notice.kind.is_clear() { "Closing" } else { "New" },
@@ -49,12 +49,16 @@ pub(super) fn call(message: &Message) -> Result<Call, SendError> {
 }
 
 /// Urgency of an incident (1 high to 3 low) and severity of an event (1 critical to 5 info, 0 clear).
-const fn weight(kind: NoticeKind) -> (&'static str, &'static str) {
+const fn weight(kind: NotificationKind) -> (&'static str, &'static str) {
     match kind {
-        NoticeKind::SiteError | NoticeKind::HostagentError => ("1", "1"),
-        NoticeKind::NoData | NoticeKind::PerformanceError => ("2", "3"),
-        NoticeKind::WebChange | NoticeKind::CertificateExpiration | NoticeKind::Digest => ("3", "4"),
-        NoticeKind::Traceroute | NoticeKind::Test => ("3", "5"),
-        NoticeKind::SiteClear | NoticeKind::PerformanceClear | NoticeKind::HostagentClear => ("3", "0"),
+        NotificationKind::SiteError | NotificationKind::HostagentError => ("1", "1"),
+        NotificationKind::NoData | NotificationKind::PerformanceError => ("2", "3"),
+        NotificationKind::WebChange | NotificationKind::CertificateExpiration | NotificationKind::Digest => {
+            ("3", "4")
+        }
+        NotificationKind::Traceroute | NotificationKind::Test => ("3", "5"),
+        NotificationKind::SiteClear
+        | NotificationKind::PerformanceClear
+        | NotificationKind::HostagentClear => ("3", "0"),
     }
 }

@@ -235,7 +235,7 @@ impl Ingestor {
     pub fn condition(&self) -> Condition {
         match &*self.desk.trouble.lock() {
             Some(Trouble { error, since })
-                if !error.is_passing() || since.elapsed() >= self.desk.settings.patience =>
+                if !error.is_transient() || since.elapsed() >= self.desk.settings.patience =>
             {
                 Condition::broken("ingest", error.to_string())
             }
@@ -479,5 +479,5 @@ async fn passing(lookout: Option<&Lookout>) {
 
 /// Bytes of the captures of `result`.
 fn captured(result: &CheckResult) -> usize {
-    result.captures.iter().map(Capture::held).sum()
+    result.captures.iter().map(Capture::content_len).sum()
 }

@@ -19,7 +19,7 @@ pub fn next_state(before: Option<&MonitorState>, result: &CheckResult) -> Option
         total_us: result.total_us,
         since,
         streak,
-        full_page_at: match result.course.page {
+        full_page_at: match result.details.page {
             Some(_) => Some(result.started_at),
             None => before.and_then(|before| before.full_page_at),
         },

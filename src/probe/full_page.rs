@@ -62,7 +62,7 @@ impl FullPageRule {
         }
         let theirs = failed.iter().find(|(_, failure)| failure.fault != Fault::Ours);
         let (object, failure) = theirs.or(failed.first())?;
-        let mut failure = (*failure).clone().of_object(&object.url);
+        let mut failure = (*failure).clone().into_page_object(&object.url);
         if object.third_party {
             failure.detail.push_str(" (of another site)");
         }

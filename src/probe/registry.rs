@@ -64,7 +64,7 @@ impl Probe for Absent {
     fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
         let failure =
             Failure::new(Phase::Prepare, FailureKind::Unsupported, format!("no probe for type `{}`", self.0));
-        Box::pin(std::future::ready(Observation::failed(failure)))
+        Box::pin(std::future::ready(Observation::from_failure(failure)))
     }
 
     fn target(&self) -> Option<&str> {

@@ -61,7 +61,7 @@ pub(super) fn service(
 pub(super) fn concluded(started: Instant, session: Session<'_>, outcome: Result<(), Failure>) -> Observation {
     // Cut last: a secret that was cut in two would not be found.
     let outcome = outcome.map_err(|failure| Failure {
-        detail: shortened(&crate::domain::printable(&session.transcript.masked(&failure.detail))),
+        detail: shortened(&crate::domain::replace_control_chars(&session.transcript.masked(&failure.detail))),
         ..failure
     });
     let transcript = session.transcript.capture().filter(|_| outcome.is_err());

@@ -41,7 +41,7 @@ pub(super) fn detail(error: &InvalidSettings) -> String {
 
 impl Probe for Unusable {
     fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
-        Box::pin(std::future::ready(Observation::failed(self.failure.clone())))
+        Box::pin(std::future::ready(Observation::from_failure(self.failure.clone())))
     }
 
     fn target(&self) -> Option<&str> {

@@ -6,7 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use md5::{Digest as _, Md5};
 
 use super::session::Line;
-use crate::domain::{Failure, FailureKind, Phase, hexadecimal};
+use crate::domain::{Failure, FailureKind, Phase, to_hex};
 
 /// A way to prove who one is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,13 +135,13 @@ fn sealed(user: &str, password: &str, challenge: &[u8]) -> Vec<u8> {
     // HMAC takes keys of every length; the error of its interface cannot come.
     let Ok(mut mac) = Hmac::<Md5>::new_from_slice(password.as_bytes()) else { return Vec::new() };
     mac.update(challenge);
-    format!("{user} {}", hexadecimal(&mac.finalize().into_bytes())).into_bytes()
+    format!("{user} {}", to_hex(&mac.finalize().into_bytes())).into_bytes()
 }
 
 /// The digest of APOP (RFC 1939 7): MD5 of the greeting's `<time stamp>` and the password, in hexadecimal.
 #[must_use]
 pub fn apop(stamp: &str, password: &str) -> String {
-    hexadecimal(&Md5::digest(format!("{stamp}{password}")))
+    to_hex(&Md5::digest(format!("{stamp}{password}")))
 }
 
 /// One login: a mechanism, and how far it has come.

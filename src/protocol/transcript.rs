@@ -73,7 +73,7 @@ impl Transcript {
             return;
         }
         // Control characters of a peer must not reach a terminal.
-        let _ = writeln!(self.text, "{sign} {}{rest}", crate::domain::printable(&start));
+        let _ = writeln!(self.text, "{sign} {}{rest}", crate::domain::replace_control_chars(&start));
     }
 
     /// As a file of the result; `None` when nothing was said.

@@ -10,7 +10,7 @@ use super::field::{Access, Kind, Table};
 use super::table;
 use super::typed::monitor::MonitorSettings;
 use super::typed::{InvalidSettings, misfit, read};
-use crate::domain::{Mode, MonitorType};
+use crate::domain::{LocationMode, MonitorType};
 use crate::script::ScriptFacts;
 
 /// The fields of a monitor as its author set them, checked against the field table. Fields that were
@@ -206,7 +206,7 @@ impl Document {
             }
             "has_content_views" => Some(!self.list("content_views").is_empty()),
             "has_user_experience" => Some(self.flag("user_experience_enabled")),
-            "has_multipop" => Some(self.settings.mode == Mode::MultiPop),
+            "has_multipop" => Some(self.settings.mode == LocationMode::MultiPop),
             _ => None,
         };
         follows.map(Value::Bool)

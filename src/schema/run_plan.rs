@@ -1,7 +1,7 @@
 //! The runs of a monitor, from its settings.
 
 use super::monitor::Monitor;
-use crate::domain::{LocationId, Mode, MonitorType};
+use crate::domain::{LocationId, LocationMode, MonitorType};
 use crate::schedule::{RunPlan, Slots};
 
 impl Monitor {
@@ -10,13 +10,13 @@ impl Monitor {
     pub fn run_plan(&self, pool: &[LocationId]) -> RunPlan {
         let settings = self.document.settings();
         let (schedule, mode) = (settings.schedule, settings.mode);
-        let rotates = schedule.rotate_locations && mode != Mode::Primary;
+        let rotates = schedule.rotate_locations && mode != LocationMode::Primary;
         let mut pool = pool.to_vec();
         pool.sort_by_key(|location| Some(*location) != schedule.home_location);
         let per_run = match usize::from(schedule.monitor_location_count) {
             // Each location would send a message of its own through the same mailbox (behaviour.md 4).
             _ if self.kind() == MonitorType::EmailRoundTrip => 1,
-            0 => mode.own_count(pool.len(), rotates),
+            0 => mode.default_location_count(pool.len(), rotates),
             count => count.min(pool.len()),
         };
         let attempts = if schedule.retry_on_failure { 2 } else { 1 };
@@ -25,7 +25,7 @@ impl Monitor {
             pool,
             per_run: per_run.max(1),
             rotates,
-            staggered: mode == Mode::RoundRobin,
+            staggered: mode == LocationMode::RoundRobin,
             longest: self.longest_attempt() * attempts,
         }
     }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use crate::domain::{CustomerId, Right, Role, UserId};
+use crate::domain::{CustomerId, Permission, Role, UserId};
 use crate::schema::InvalidSettings;
 use crate::store::{AuditObject, NewAuditEntry, StoreError};
 use crate::syntax::FieldFault;
@@ -56,8 +56,8 @@ pub struct Caller {
 
 impl Caller {
     /// Refuses when the role lacks `right`.
-    pub fn require(&self, right: Right) -> Result<(), Refusal> {
-        if self.role.may(right) {
+    pub fn require(&self, right: Permission) -> Result<(), Refusal> {
+        if self.role.allows(right) {
             Ok(())
         } else {
             Err(Refusal::Forbidden(format!("The role {} does not permit this", self.role)))

@@ -18,7 +18,7 @@ use crate::domain::{CheckResult, CustomerId, LocationId, MonitorId, Outcome, Rec
 use crate::pipeline::{PlanError, Planner};
 use crate::schema::Monitor;
 use crate::schema::typed::record::TestSettings;
-use crate::store::{AuditObject, ConfigChange, ConfigStore, NewRecord, Page, RecordFilter, StoreError};
+use crate::store::{AuditObject, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, StoreError};
 use crate::syntax::source::Place;
 use crate::syntax::{FieldFault, Rule};
 
@@ -125,8 +125,8 @@ impl Trials {
         let before = self.parts.clock.now() - self.parts.keep;
         let mut removed = 0;
         loop {
-            let filter = RecordFilter { thru: Some(before), ..RecordFilter::of(RecordKind::Test) };
-            let old = self.parts.ledger.records(filter, Page { limit: STEP, offset: 0 }).await?.rows;
+            let filter = RecordFilter { until: Some(before), ..RecordFilter::new(RecordKind::Test) };
+            let old = self.parts.ledger.records(filter, Pagination { limit: STEP, offset: 0 }).await?.items;
             if old.is_empty() {
                 return Ok(removed);
             }
@@ -193,14 +193,14 @@ impl Trials {
             id: made.first().copied().ok_or_else(gone)?,
             kind: RecordKind::Test,
             customer: caller.customer,
-            assoc: Some(monitor.id.0),
-            unique: None,
+            parent_id: Some(monitor.id.0),
+            unique_key: None,
             revision: Revision(1),
             created_at: now,
             created_by: caller.login.to_string(),
             modified_at: now,
             fields,
-            private: None,
+            private_data: None,
         })
     }
 

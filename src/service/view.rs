@@ -14,7 +14,7 @@ use crate::domain::{
     Capture, CheckId, CheckResult, CustomerId, Location, MonitorId, MonitorType, Outcome, Timestamp,
 };
 use crate::schema::Monitor;
-use crate::store::{MonitorState, Page, ResultFilter, ResultPage, ResultStore, StoreError};
+use crate::store::{MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, StoreError};
 
 /// For how long a board is shown again before it is read afresh.
 const BOARD_AGE: Duration = Duration::from_secs(1);
@@ -225,7 +225,11 @@ impl View {
     }
 
     /// Results, newest first.
-    pub async fn results(&self, filter: ResultFilter, page: Page) -> Result<ResultPage, StoreError> {
+    pub async fn results(
+        &self,
+        filter: ResultFilter,
+        page: Pagination,
+    ) -> Result<PaginatedResults, StoreError> {
         self.results.results(filter, page).await
     }
 
@@ -250,12 +254,12 @@ impl View {
             monitors: vec![result.monitor_id],
             location: Some(result.location_id),
             from: Some(result.planned_at),
-            thru: Some(result.planned_at + Duration::from_micros(1)),
+            until: Some(result.planned_at + Duration::from_micros(1)),
             outcomes: Vec::new(),
             customer: Some(customer),
         };
-        let found = self.results.results(own, Page { limit: 0, offset: 0 }).await?;
-        Ok((found.count > 0).then_some(result))
+        let found = self.results.results(own, Pagination { limit: 0, offset: 0 }).await?;
+        Ok((found.total > 0).then_some(result))
     }
 
     /// One result with its details.

@@ -4,10 +4,10 @@ pub mod contract;
 mod sqlite;
 
 pub use contract::{
-    AlertChanges, AlertStore, AuditEntries, AuditFilter, AuditObject, AuditRow, Commit, ConfigChange,
-    ConfigStore, DeliveryOutcome, EpisodeFilter, Evidence, Housekeeping, Ingest, Listed, MonitorState,
-    MonitorStore, NewAuditEntry, NewMonitor, NewRecord, NotificationFilter, Outbox, Page,
-    PerformanceAlertStore, RecordFilter, Reseal, ResultFilter, ResultKey, ResultPage, ResultStore, Retention,
+    AlertChanges, AlertStore, AuditEntries, AuditEntry, AuditFilter, AuditObject, Commit, ConfigChange,
+    ConfigStore, DeliveryOutcome, EpisodeFilter, Evidence, Housekeeping, Ingest, MonitorState, MonitorStore,
+    NewAuditEntry, NewMonitor, NewRecord, NotificationFilter, Outbox, Paginated, PaginatedResults,
+    Pagination, PerformanceAlertStore, RecordFilter, Reseal, ResultFilter, ResultKey, ResultStore, Retention,
     Rollup, RollupSpan, SampleStore, StoreError, StoreFuture, StoredEpisode, StoredMonitor,
     StoredPerformanceAlert, StoredToken, TokenKind, TokenStore, VerifiedCheck, seal_context,
 };

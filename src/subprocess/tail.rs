@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::unix::pipe::Receiver;
 
-use crate::domain::printable;
+use crate::domain::replace_control_chars;
 
 /// Lines that are kept.
 const LINES: usize = 6;
@@ -52,7 +52,7 @@ impl Tail {
     }
 
     fn end_line(&mut self) -> String {
-        let line = printable(String::from_utf8_lossy(&std::mem::take(&mut self.line)).trim());
+        let line = replace_control_chars(String::from_utf8_lossy(&std::mem::take(&mut self.line)).trim());
         // Lines of the console of a page are the page's, and may have anything in them; that there is no desktop
         // is no news.
         if !line.is_empty() && !line.contains("CONSOLE") && !line.contains("dbus") {

@@ -17,7 +17,7 @@ macro_rules! label_value {
     )+};
 }
 
-label_value! { Outcome: name, MonitorType: name, Phase: name, FailureKind: label, MissedReason: label }
+label_value! { Outcome: name, MonitorType: name, Phase: name, FailureKind: label, MissedReason: name }
 
 /// A finished check.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -51,7 +51,7 @@ pub(super) struct MissedLabels {
     pub reason: MissedReason,
 }
 
-/// A weight class (`probe::Weight::label`).
+/// A weight class (`probe::Weight::name`).
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct WeightLabels {
     pub weight: &'static str,
@@ -69,7 +69,7 @@ pub(super) struct ReloadLabels {
     pub outcome: &'static str,
 }
 
-/// A turn of a calendar job (`pipeline::Chore::label`), and how it went: done, failed, skipped.
+/// A turn of a calendar job (`pipeline::Chore::name`), and how it went: done, failed, skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct JobLabels {
     pub job: &'static str,

@@ -15,7 +15,7 @@ use super::labels::{
     ReloadLabels, ResultLabels, TryLabels, TypeLabels, WeightLabels,
 };
 use super::process::ProcessCollector;
-use crate::domain::{CheckResult, Method, MissedReason, Outcome, Timestamp};
+use crate::domain::{CheckResult, MissedReason, NotificationMethod, Outcome, Timestamp};
 
 /// Bounds in seconds for what a network does: 100 µs to 60 s, about three a decade.
 const NETWORK_SECONDS: [f64; 15] =
@@ -160,7 +160,7 @@ impl Metrics {
     /// As [`Self::result`], for a check that was due at `due_at`: later than its run was planned where locations
     /// take turns.
     pub fn result_due(&self, result: &CheckResult, due_at: Timestamp) {
-        let r#type = result.kind;
+        let r#type = result.monitor_type;
         let labels = ResultLabels { outcome: result.outcome, r#type };
         self.results.get_or_create(&labels).inc_by(u64::from(result.slots()));
         if let Some(missed) = &result.missed {
@@ -210,7 +210,7 @@ impl Metrics {
         self.commit_seconds.observe(took.as_secs_f64());
     }
 
-    /// A commit that failed, by `StoreError::kind`.
+    /// A commit that failed, by `StoreError::monitor_type`.
     pub fn commit_failed(&self, kind: &'static str) {
         self.commit_errors.get_or_create(&CommitErrorLabels { kind }).inc();
     }
@@ -226,7 +226,7 @@ impl Metrics {
     }
 
     /// A try to hand a message over by `method`: whether it was taken, and how long that took.
-    pub fn notification_tried(&self, method: Method, taken: bool, took: Duration) {
+    pub fn notification_tried(&self, method: NotificationMethod, taken: bool, took: Duration) {
         let outcome = if taken { "taken" } else { "failed" };
         let labels = TryLabels { method: method.name(), outcome };
         self.notification_tries.get_or_create(&labels).observe(took.as_secs_f64());

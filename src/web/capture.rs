@@ -21,7 +21,7 @@ pub(super) fn captures(out: &mut String, result: &CheckResult) {
         return;
     }
     out.push_str("<h2>Captures</h2>");
-    let (pictures, others): (Vec<_>, Vec<_>) = result.captures.iter().partition(|file| file.is_picture());
+    let (pictures, others): (Vec<_>, Vec<_>) = result.captures.iter().partition(|file| file.is_image());
     if !pictures.is_empty() {
         out.push_str(r#"<div class="shots">"#);
         for picture in pictures {

@@ -1,11 +1,11 @@
 //! How a check went, on the page of its result: steps, what a browser saw, the page with its objects.
 
 use super::{browser, content_views, objects, steps};
-use crate::domain::Course;
+use crate::domain::CheckDetails;
 use crate::service::details::DetailsView;
 
 /// All of it; empty when there is nothing.
-pub(super) fn details(details: &Course) -> String {
+pub(super) fn details(details: &CheckDetails) -> String {
     let details = DetailsView::new(details);
     let mut out = String::new();
     steps::table(&mut out, &details.steps);
@@ -28,7 +28,7 @@ mod tests {
 
     use super::*;
     use crate::domain::{
-        Failure, FailureKind, FullPage, ObjectChange, ObjectKind, PageObject, Phase, Phases, Status,
+        Failure, FailureKind, FullPage, PageObject, PageObjectChange, PageObjectKind, Phase, Phases, Status,
     };
 
     #[test]
@@ -37,7 +37,7 @@ mod tests {
         phases.set(Phase::FirstByte, Duration::from_millis(50));
         let object = PageObject {
             url: "http://a.test/<i>".to_owned(),
-            kind: ObjectKind::Image,
+            kind: PageObjectKind::Image,
             third_party: true,
             blocked: false,
             started_us: 50_000,
@@ -48,10 +48,12 @@ mod tests {
             mimetype: String::new(),
             body_wire_bytes: 0,
             body_bytes: 7,
-            failure: Some(Failure::new(Phase::Validate, FailureKind::HttpStatus, "`404`").of_object("<b>")),
+            failure: Some(
+                Failure::new(Phase::Validate, FailureKind::HttpStatus, "`404`").into_page_object("<b>"),
+            ),
         };
         let page = FullPage { total_us: 100_000, bytes: 7, objects: vec![object], ..FullPage::default() };
-        let html = details(&Course { page: Some(Box::new(page)), ..Course::default() });
+        let html = details(&CheckDetails { page: Some(Box::new(page)), ..CheckDetails::default() });
         assert!(html.contains(r#"x="150.0" width="150.0""#), "{html}");
         assert!(html.contains("1 failed, 1 of other sites"), "{html}");
         assert!(html.contains("http://a.test/&lt;i&gt;") && !html.contains("<b>"), "{html}");
@@ -59,14 +61,14 @@ mod tests {
 
     #[test]
     fn a_page_without_objects_says_so_and_has_no_empty_table() {
-        let gone = ObjectChange {
+        let gone = PageObjectChange {
             status: Status::OBJECT_MISSING,
             url: "http://a.test/x".to_owned(),
             before: Some(9),
             now: None,
         };
         let page = FullPage { total_us: 100_000, bytes: 7, changes: vec![gone], ..FullPage::default() };
-        let html = details(&Course { page: Some(Box::new(page)), ..Course::default() });
+        let html = details(&CheckDetails { page: Some(Box::new(page)), ..CheckDetails::default() });
         assert!(html.contains("Nothing was found in it to load."), "{html}");
         assert!(html.contains("missing: http://a.test/x, 9 bytes before"), "{html}");
         assert!(!html.contains("<table"), "{html}");

@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::html;
-use crate::domain::{CustomerId, Right, UserId};
+use crate::domain::{CustomerId, Permission, UserId};
 use crate::service::Accounts;
 
 /// Lets callers of this host in; others when they hold a token of account 1 that may view, or everybody.
@@ -81,7 +81,7 @@ impl Gate {
         let address = peer.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let caller = accounts.bearer(token.trim(), address).await.ok()?;
         let host = caller.user == UserId(0);
-        let may = caller.customer == CustomerId(1) && caller.role.may(Right::View);
+        let may = caller.customer == CustomerId(1) && caller.role.allows(Permission::View);
         may.then_some(Audience { account: (!host).then_some(caller.customer), sees_captures: true })
     }
 }

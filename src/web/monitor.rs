@@ -12,8 +12,8 @@ use super::html::{ago, document, duration, escape, time};
 use super::responses::{not_found, store_unavailable};
 use super::site::Site;
 use crate::domain::{
-    CheckResult, Location, LocationId, Mode, MonitorId, Page, ResultFilter, ResultPage, StoreError,
-    Timestamp, peer,
+    CheckResult, Location, LocationId, LocationMode, MonitorId, PaginatedResults, Pagination, ResultFilter,
+    StoreError, Timestamp, format_peer,
 };
 use crate::schema::{Monitor, Origin};
 use crate::service::details::deciding_reason;
@@ -38,7 +38,7 @@ pub(super) async fn page(
 
 async fn render(site: &Site, monitor: &Monitor) -> Result<Html<String>, StoreError> {
     let filter = ResultFilter { monitors: vec![monitor.id], ..ResultFilter::default() };
-    let page = site.view.results(filter, Page { limit: SHOWN, offset: 0 }).await?;
+    let page = site.view.results(filter, Pagination { limit: SHOWN, offset: 0 }).await?;
     let name = escape(monitor.name());
     let mut body = format!("<h1>{name}</h1>{}", facts(monitor, site));
     body.push_str(&strip(&page));
@@ -99,7 +99,7 @@ fn target(monitor: &Monitor) -> String {
 }
 
 /// One small box a result, oldest first.
-fn strip(page: &ResultPage) -> String {
+fn strip(page: &PaginatedResults) -> String {
     let mut out = String::from(r#"<div class="strip" aria-hidden="true">"#);
     for result in page.results.iter().rev() {
         let (word, at) = (result.outcome, time(result.planned_at));
@@ -118,10 +118,10 @@ struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    fn of(page: &ResultPage, monitor: &Monitor, locations: &'a [Location]) -> Self {
+    fn of(page: &PaginatedResults, monitor: &Monitor, locations: &'a [Location]) -> Self {
         let first = page.results.first().map(|result| result.location_id);
         let several = page.results.iter().any(|result| Some(result.location_id) != first);
-        let turns = monitor.document.settings().mode == Mode::RoundRobin;
+        let turns = monitor.document.settings().mode == LocationMode::RoundRobin;
         Self { locations: several.then_some(locations), late: !turns }
     }
 
@@ -134,14 +134,14 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn table(page: &ResultPage, columns: &Columns<'_>, now: Timestamp) -> String {
+fn table(page: &PaginatedResults, columns: &Columns<'_>, now: Timestamp) -> String {
     if page.results.is_empty() {
         return r#"<p class="notice">No run was recorded yet.</p>"#.to_owned();
     }
     let mut out = format!(
         r#"<h2>Last {} of {} results</h2><div class="scroll"><table class="rows"><thead><tr><th>Outcome</th><th>Planned</th><th></th>{}<th class="n">Late</th><th class="n">Duration</th><th>Phases</th><th class="n">Attempts</th><th>Address</th><th>Reason</th></tr></thead><tbody>"#,
         page.results.len(),
-        page.count,
+        page.total,
         if columns.locations.is_some() { "<th>Location</th>" } else { "" }
     );
     for result in &page.results {
@@ -169,7 +169,7 @@ fn line(result: &CheckResult, columns: &Columns<'_>, now: Timestamp) -> String {
         columns.place(result.location_id),
         late.unwrap_or_default(),
         phase_bar(&result.phases()),
-        result.address.map(peer).unwrap_or_default(),
+        result.address.map(format_peer).unwrap_or_default(),
         escape(&reasons)
     )
 }

@@ -36,7 +36,7 @@ fn render(result: &CheckResult, audience: Audience) -> Html<String> {
         r#"<h1>{name} <small>{planned} UTC</small></h1><p><span class="pill s-{word}">{word}</span> {} <a href="/monitors/{monitor}">All results</a></p>"#,
         escape(&why)
     );
-    body.push_str(&details(&result.course));
+    body.push_str(&details(&result.details));
     if audience.sees_captures {
         captures(&mut body, result);
     }
@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn the_page_of_a_browser_script_shows_its_steps_and_all_that_the_browser_saw() {
-        let html = details(&sample::result().course);
+        let html = details(&sample::result().details);
         insta::assert_snapshot!(html.replace("><", ">\n<"));
     }
 }

@@ -7,7 +7,7 @@ use url::Url;
 
 use super::finds::{Finds, Found, Within};
 use super::media;
-use crate::domain::ObjectKind;
+use crate::domain::PageObjectKind;
 
 /// Style sheets that import each other at most, one above the other.
 const MOST_IMPORTS: u8 = 5;
@@ -41,7 +41,7 @@ struct Sheet<'a> {
 
 impl Sheet<'_> {
     fn image(&mut self, reference: &str) {
-        self.finds.add(self.base, reference, ObjectKind::Image, self.within);
+        self.finds.add(self.base, reference, PageObjectKind::Image, self.within);
     }
 
     /// Looks through what is left of a block.
@@ -119,7 +119,7 @@ impl Sheet<'_> {
                         Ok(())
                     });
                     if let Some(url) = face.source.filter(|_| !face.foreign) {
-                        self.finds.add(self.base, &url, ObjectKind::Font, self.within);
+                        self.finds.add(self.base, &url, PageObjectKind::Font, self.within);
                     }
                 }
             }
@@ -152,7 +152,7 @@ impl Sheet<'_> {
             query = query[end..].trim_start_matches([' ', ')']);
         }
         let applies = media::matches(query);
-        self.finds.add_sheet(self.base, url, ObjectKind::Style, self.within, applies);
+        self.finds.add_sheet(self.base, url, PageObjectKind::Style, self.within, applies);
     }
 }
 

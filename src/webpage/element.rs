@@ -3,7 +3,7 @@
 use super::html::{DEEPEST, Media, Picture, Scanner, document};
 use super::media_type::{is_media_type, is_picture_type, is_script_type, kind_of};
 use super::{media, srcset};
-use crate::domain::ObjectKind;
+use crate::domain::PageObjectKind;
 
 impl Scanner<'_> {
     /// Adds what the element `tag` names, whose attributes were read.
@@ -12,12 +12,12 @@ impl Scanner<'_> {
             b"base" => self.set_base(),
             b"img" => self.image(),
             b"image" | b"use" | b"feimage" => {
-                self.add("href", ObjectKind::Image);
-                self.add("xlink:href", ObjectKind::Image);
-                self.add("src", ObjectKind::Image);
+                self.add("href", PageObjectKind::Image);
+                self.add("xlink:href", PageObjectKind::Image);
+                self.add("src", PageObjectKind::Image);
             }
             b"input" if self.attribute("type").is_some_and(|kind| kind.eq_ignore_ascii_case("image")) => {
-                self.add("src", ObjectKind::Image);
+                self.add("src", PageObjectKind::Image);
             }
             b"picture" => self.picture = Picture::Inside(None),
             b"source" => self.source(),
@@ -25,15 +25,15 @@ impl Scanner<'_> {
             b"link" => self.link(),
             b"iframe" => match self.attribute("srcdoc").map(str::to_owned) {
                 Some(document) => self.inline_document(&document),
-                None => self.add("src", ObjectKind::Frame),
+                None => self.add("src", PageObjectKind::Frame),
             },
-            b"frame" => self.add("src", ObjectKind::Frame),
+            b"frame" => self.add("src", PageObjectKind::Frame),
             b"audio" | b"video" => self.media_element(),
-            b"track" if self.attribute("default").is_some() => self.add("src", ObjectKind::Media),
+            b"track" if self.attribute("default").is_some() => self.add("src", PageObjectKind::Media),
             b"object" => self.add("data", kind_of(self.attribute("type"))),
             b"embed" => self.add("src", kind_of(self.attribute("type"))),
             b"body" | b"table" | b"thead" | b"tbody" | b"tfoot" | b"tr" | b"td" | b"th" => {
-                self.add("background", ObjectKind::Image);
+                self.add("background", PageObjectKind::Image);
             }
             _ => {}
         }
@@ -63,7 +63,7 @@ impl Scanner<'_> {
             srcset::choose(set, self.attribute("sizes").unwrap_or_default(), src).map(str::to_owned)
         });
         if let Some(url) = chosen {
-            self.finds.add(&self.base, &url, ObjectKind::Image, &self.within);
+            self.finds.add(&self.base, &url, PageObjectKind::Image, &self.within);
         }
     }
 
@@ -77,24 +77,24 @@ impl Scanner<'_> {
             }
         } else if self.media == Media::Wanting && fits && self.attribute("type").is_none_or(is_media_type) {
             self.media = Media::Served;
-            self.add("src", ObjectKind::Media);
+            self.add("src", PageObjectKind::Media);
         }
     }
 
     fn media_element(&mut self) {
-        self.add("poster", ObjectKind::Image);
+        self.add("poster", PageObjectKind::Image);
         let rests = self.attribute("preload").is_some_and(|value| value.eq_ignore_ascii_case("none"))
             && self.attribute("autoplay").is_none();
         self.media = if rests || self.attribute("src").is_some() { Media::Served } else { Media::Wanting };
         if !rests {
-            self.add("src", ObjectKind::Media);
+            self.add("src", PageObjectKind::Media);
         }
     }
 
     fn script(&mut self) {
         let kind = self.attribute("type").or(self.attribute("language")).unwrap_or_default();
         if self.attribute("nomodule").is_none() && is_script_type(kind) {
-            self.add("src", ObjectKind::Script);
+            self.add("src", PageObjectKind::Script);
         }
     }
 
@@ -104,34 +104,34 @@ impl Scanner<'_> {
         let fits = media::matches(self.attribute("media").unwrap_or_default());
         if has("stylesheet") && !has("alternate") && self.attribute("disabled").is_none() {
             if let Some(href) = self.attribute("href").map(str::to_owned) {
-                self.finds.add_sheet(&self.base, &href, ObjectKind::Style, &self.within, fits);
+                self.finds.add_sheet(&self.base, &href, PageObjectKind::Style, &self.within, fits);
             }
         } else if has("icon") && fits {
             self.icon = self.attribute("href").and_then(|href| self.base.join(href).ok()).map(String::from);
         } else if has("preload") && fits {
             self.preload();
         } else if has("modulepreload") {
-            self.add("href", ObjectKind::Script);
+            self.add("href", PageObjectKind::Script);
         } else if has("manifest") {
-            self.add("href", ObjectKind::Other);
+            self.add("href", PageObjectKind::Other);
         }
     }
 
     fn preload(&mut self) {
         let kind = match self.attribute("as").unwrap_or_default().to_ascii_lowercase().as_str() {
-            "script" | "worker" => ObjectKind::Script,
-            "style" => ObjectKind::Style,
-            "font" => ObjectKind::Font,
+            "script" | "worker" => PageObjectKind::Script,
+            "style" => PageObjectKind::Style,
+            "font" => PageObjectKind::Font,
             "image" => {
                 let set = self.attribute("imagesrcset").unwrap_or_default();
                 let sizes = self.attribute("imagesizes").unwrap_or_default();
                 let chosen = srcset::choose(set, sizes, self.attribute("href")).map(str::to_owned);
                 if let Some(url) = chosen {
-                    self.finds.add(&self.base, &url, ObjectKind::Image, &self.within);
+                    self.finds.add(&self.base, &url, PageObjectKind::Image, &self.within);
                 }
                 return;
             }
-            "fetch" | "track" | "json" => ObjectKind::Other,
+            "fetch" | "track" | "json" => PageObjectKind::Other,
             // Browsers pass over what they do not know.
             _ => return,
         };
@@ -147,7 +147,7 @@ impl Scanner<'_> {
     /// Browsers take one icon: the last of equal ones.
     pub(super) fn finish(mut self) {
         if let Some(icon) = self.icon.take().filter(|_| self.within.frames == 0) {
-            self.finds.add(&self.base, &icon, ObjectKind::Other, &self.within);
+            self.finds.add(&self.base, &icon, PageObjectKind::Other, &self.within);
         }
     }
 }

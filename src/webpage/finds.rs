@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use url::Url;
 
-use crate::domain::ObjectKind;
+use crate::domain::PageObjectKind;
 
 /// Objects of a page that are loaded at most.
 pub const MOST_OBJECTS: usize = 500;
@@ -24,7 +24,7 @@ pub struct Found {
     /// Where it is; without fragment and credentials.
     pub url: Url,
     /// What it is for.
-    pub kind: ObjectKind,
+    pub kind: PageObjectKind,
     /// The document or style sheet that names it.
     pub by: Arc<Url>,
     /// How many frames lie between it and the page.
@@ -89,7 +89,7 @@ impl Finds {
 
     /// Adds what `reference` leads to from `base`. What no server is asked for (`data:`, `blob:`, …), a part of
     /// the same document and what is no URL are passed over.
-    pub(super) fn add(&mut self, base: &Url, reference: &str, kind: ObjectKind, within: &Within) {
+    pub(super) fn add(&mut self, base: &Url, reference: &str, kind: PageObjectKind, within: &Within) {
         self.add_sheet(base, reference, kind, within, true);
     }
 
@@ -98,7 +98,7 @@ impl Finds {
         &mut self,
         base: &Url,
         reference: &str,
-        kind: ObjectKind,
+        kind: PageObjectKind,
         within: &Within,
         applies: bool,
     ) {

@@ -13,7 +13,7 @@ use url::{Position, Url};
 
 use super::origin::Speech;
 use super::terms::Terms;
-use crate::domain::{Failure, FailureKind, ObjectKind, Phase, Phases};
+use crate::domain::{Failure, FailureKind, PageObjectKind, Phase, Phases};
 use crate::net::{Abrupt, Deadline, Endpoint, TlsSession, Trace, end_by_reset};
 use crate::protocol::http::client::shown;
 use crate::protocol::http::{Again, Content, Driver, Head, Keep, Room, Serial, Shared};
@@ -151,7 +151,7 @@ async fn shared(
 pub(super) async fn exchange(
     over: Over,
     request: Result<Message, Failure>,
-    kind: ObjectKind,
+    kind: PageObjectKind,
     body_bytes: u64,
     deadline: Deadline,
 ) -> Answer {
@@ -176,13 +176,15 @@ pub(super) async fn exchange(
     let status = head.status;
     let (keep, limit) = match kind {
         _ if status.is_redirection() => (Keep::Nothing, REDIRECT_BYTES),
-        ObjectKind::Style | ObjectKind::Frame if status.is_success() => (Keep::First(READ_BYTES), body_bytes),
-        ObjectKind::Media if status.is_success() => (Keep::Nothing, MEDIA_BYTES.min(body_bytes)),
+        PageObjectKind::Style | PageObjectKind::Frame if status.is_success() => {
+            (Keep::First(READ_BYTES), body_bytes)
+        }
+        PageObjectKind::Media if status.is_success() => (Keep::Nothing, MEDIA_BYTES.min(body_bytes)),
         _ => (Keep::Nothing, body_bytes),
     };
     let (mut content, back) = body.read_on(keep, limit, deadline, &mut phases).await;
     // More than is wanted of these is no fault.
-    let is_enough = kind == ObjectKind::Media && limit == MEDIA_BYTES || status.is_redirection();
+    let is_enough = kind == PageObjectKind::Media && limit == MEDIA_BYTES || status.is_redirection();
     let was_long = |failure: &Failure| failure.kind == FailureKind::ResponseTooLarge;
     if is_enough && content.failure.as_ref().is_some_and(was_long) {
         content.failure = None;

@@ -10,7 +10,7 @@ use super::flight::unaskable;
 use super::loader::Loader;
 use super::object::Object;
 use super::prepared::{Prepared, only};
-use crate::domain::{Failure, ObjectKind};
+use crate::domain::{Failure, PageObjectKind};
 use crate::protocol::http::client::{is_same_origin, is_secret};
 
 /// Sets of header fields that are kept.
@@ -74,11 +74,11 @@ impl Loader<'_> {
 }
 
 /// What browsers ask for, unless the monitor asks for something itself.
-fn accept(headers: &mut HeaderMap, kind: ObjectKind) {
+fn accept(headers: &mut HeaderMap, kind: PageObjectKind) {
     let wanted = match kind {
-        ObjectKind::Image => "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
-        ObjectKind::Style => "text/css,*/*;q=0.1",
-        ObjectKind::Frame => "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+        PageObjectKind::Image => "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
+        PageObjectKind::Style => "text/css,*/*;q=0.1",
+        PageObjectKind::Frame => "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
         _ => return,
     };
     if headers.get(ACCEPT).is_some_and(|value| value == "*/*") {

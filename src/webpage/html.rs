@@ -10,7 +10,7 @@ use url::Url;
 use super::finds::{Finds, Within};
 use super::quiet::Quiet;
 use super::{css, media};
-use crate::domain::{ObjectKind, lossy};
+use crate::domain::{PageObjectKind, from_utf8_lossy};
 
 /// Documents within `srcdoc` within each other that are looked into.
 pub(super) const DEEPEST: u8 = 2;
@@ -106,13 +106,13 @@ impl Callback<Infallible, ()> for &mut Scanner<'_> {
             CallbackEvent::AttributeName { name } => self.attribute = self.begin_attribute(name),
             CallbackEvent::AttributeValue { value } => {
                 if let Some((_, held)) = self.attribute.and_then(|at| self.attributes.get_mut(at)) {
-                    held.push_str(&lossy(value));
+                    held.push_str(&from_utf8_lossy(value));
                 }
             }
             CallbackEvent::CloseStartTag { .. } => self.start(),
             CallbackEvent::EndTag { name } => self.end(name),
             CallbackEvent::String { value } if self.style == Some(true) && !self.is_passed_over() => {
-                let text = lossy(value);
+                let text = from_utf8_lossy(value);
                 css::scan_within(&text, &self.base, &self.within, self.finds);
             }
             _ => {}
@@ -159,7 +159,7 @@ impl<'a> Scanner<'a> {
         self.attributes.iter().find(|(held, _)| *held == name).map(|(_, value)| value.as_str())
     }
 
-    pub(super) fn add(&mut self, attribute: &str, kind: ObjectKind) {
+    pub(super) fn add(&mut self, attribute: &str, kind: PageObjectKind) {
         if let Some((_, reference)) = self.attributes.iter().find(|(held, _)| *held == attribute) {
             self.finds.add(&self.base, reference, kind, &self.within);
         }

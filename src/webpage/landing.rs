@@ -8,7 +8,7 @@ use super::finds::{Finds, Found};
 use super::flight::{Answer, Landed, Opened, Over, until};
 use super::loader::Loader;
 use super::read;
-use crate::domain::{Failure, FailureKind, ObjectKind, Phase};
+use crate::domain::{Failure, FailureKind, PageObjectKind, Phase};
 use crate::protocol::http::client::{MOST_REDIRECTS, is_redirect, redirect_target, shown};
 use crate::protocol::http::{Content, Head};
 
@@ -23,7 +23,7 @@ impl Loader<'_> {
     pub(super) async fn land(&mut self, landed: Landed) {
         match landed {
             Landed::Resolved { origin, object, addresses, trace } => {
-                self.objects[object].told.phases.add_all(&trace.phases);
+                self.objects[object].told.phases.merge(&trace.phases);
                 let server = &mut self.origins[origin];
                 server.is_asked = false;
                 match addresses {
@@ -36,7 +36,7 @@ impl Loader<'_> {
                 }
             }
             Landed::Opened { origin, object, connection, trace } => {
-                self.objects[object].told.phases.add_all(&trace.phases);
+                self.objects[object].told.phases.merge(&trace.phases);
                 match connection {
                     Ok(connection) => self.opened(origin, object, connection),
                     Err(failure) => {
@@ -99,7 +99,7 @@ impl Loader<'_> {
             None => {}
         }
         let held = &mut self.objects[object];
-        held.told.phases.add_all(&phases);
+        held.told.phases.merge(&phases);
         let (head, content) = match (outcome, again) {
             (Ok(answer), _) => answer,
             (Err(_), Some(why)) if held.repeats < MOST_REPEATS => {
@@ -122,7 +122,8 @@ impl Loader<'_> {
             return self.follow(object, &head);
         }
         let failure = judge(&held.url, held.hops > 0, head.status);
-        let is_read = failure.is_none() && matches!(held.found.kind, ObjectKind::Style | ObjectKind::Frame);
+        let is_read =
+            failure.is_none() && matches!(held.found.kind, PageObjectKind::Style | PageObjectKind::Frame);
         let read = is_read.then(|| (held.found.clone(), held.url.clone()));
         self.finish(object, failure);
         if let Some((found, url)) = read {
@@ -153,7 +154,7 @@ impl Loader<'_> {
 
     /// Looks for objects in a style sheet or frame.
     async fn read(&mut self, found: Found, url: Url, head: &Head, content: Content) {
-        if found.kind == ObjectKind::Frame && found.frames >= MOST_FRAMES {
+        if found.kind == PageObjectKind::Frame && found.frames >= MOST_FRAMES {
             return;
         }
         let kind = head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());

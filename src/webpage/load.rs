@@ -18,7 +18,7 @@ use super::object::Object;
 use super::origin::{Next, Origin, Speech};
 use super::prepared::own;
 use super::terms::{Loaded, Terms};
-use crate::domain::{Failure, FailureKind, FullPage, Phase, micros};
+use crate::domain::{Failure, FailureKind, FullPage, Phase, duration_micros};
 use crate::net::{Deadline, TlsOptions};
 use crate::protocol::http::client::{Jar, Pass, is_same_origin};
 
@@ -93,7 +93,7 @@ impl Loader<'_> {
             objects.push(object.told);
         }
         let bytes = objects.iter().map(|object| object.body_bytes).sum();
-        let total_us = micros(self.terms.started.elapsed());
+        let total_us = duration_micros(self.terms.started.elapsed());
         let page = FullPage { total_us, bytes, unlisted, objects, ..FullPage::default() };
         Loaded { page, timed_out }
     }

@@ -1,6 +1,6 @@
 //! Media types that browsers take.
 
-use crate::domain::ObjectKind;
+use crate::domain::PageObjectKind;
 
 /// The media type without its parameters.
 fn essence(kind: &str) -> String {
@@ -35,11 +35,11 @@ pub(super) fn is_script_type(kind: &str) -> bool {
 }
 
 /// What an object is that its element says this type of.
-pub(super) fn kind_of(kind: Option<&str>) -> ObjectKind {
+pub(super) fn kind_of(kind: Option<&str>) -> PageObjectKind {
     match essence(kind.unwrap_or_default()).split_once('/') {
-        Some(("image", _)) => ObjectKind::Image,
-        Some(("audio" | "video", _)) => ObjectKind::Media,
-        Some(("text", "html")) => ObjectKind::Frame,
-        _ => ObjectKind::Other,
+        Some(("image", _)) => PageObjectKind::Image,
+        Some(("audio" | "video", _)) => PageObjectKind::Media,
+        Some(("text", "html")) => PageObjectKind::Frame,
+        _ => PageObjectKind::Other,
     }
 }

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::finds::Found;
-use crate::domain::{Failure, PageObject, Phases, micros};
+use crate::domain::{Failure, PageObject, Phases, duration_micros};
 use crate::protocol::http::client::{short, version_name};
 use crate::protocol::http::{Content, Head};
 
@@ -56,7 +56,7 @@ impl Object {
         let told = &mut self.told;
         *self.began.get_or_insert_with(|| {
             let now = Instant::now();
-            told.started_us = micros(now.duration_since(page));
+            told.started_us = duration_micros(now.duration_since(page));
             now
         })
     }
@@ -74,6 +74,6 @@ impl Object {
     pub(super) fn finish(&mut self, failure: Option<Failure>) {
         self.is_done = true;
         self.told.failure = failure;
-        self.told.total_us = self.began.map_or(0, |began| micros(began.elapsed()));
+        self.told.total_us = self.began.map_or(0, |began| duration_micros(began.elapsed()));
     }
 }

@@ -6,11 +6,11 @@ use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName};
 use http::{HeaderMap, HeaderValue, Version};
 use url::Url;
 
-use crate::domain::ObjectKind;
+use crate::domain::PageObjectKind;
 
 /// Header fields for all objects of one kind, that one document or style sheet names of one server.
 pub(super) struct Prepared {
-    pub(super) kind: ObjectKind,
+    pub(super) kind: PageObjectKind,
     pub(super) by: Arc<Url>,
     pub(super) origin: usize,
     pub(super) version: Version,

@@ -6,7 +6,7 @@ use url::Url;
 use super::css::scan as scan_css;
 use super::finds::{Finds, Found};
 use super::html::scan as scan_html;
-use crate::domain::ObjectKind;
+use crate::domain::PageObjectKind;
 
 /// Bytes that are read in passing.
 const LONG: usize = 64 * 1024;
@@ -29,7 +29,7 @@ pub(super) async fn search(source: Source, mut finds: Finds) -> Finds {
     let reading = move || {
         let kind = source.kind.as_deref().unwrap_or_default();
         let text = encoding(kind).decode(&source.bytes).0;
-        if source.found.kind == ObjectKind::Style {
+        if source.found.kind == PageObjectKind::Style {
             scan_css(&text, &source.found, &source.url, &mut finds);
         } else if kind.is_empty() || kind.contains("html") || kind.contains("xml") {
             scan_html(&text, &source.url, source.found.frames + 1, &mut finds);

@@ -12,7 +12,7 @@ use vigie::domain::{CustomerId, MonitorType, Record, RecordKind, Role, Timestamp
 use vigie::schema::{Document, Origin, Secrets};
 use vigie::service::{Accounts, Caller, Via};
 use vigie::store::{
-    AuditFilter, AuditRow, ConfigChange, ConfigStore, NewMonitor, Page, SqliteSettings, SqliteStore,
+    AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewMonitor, Pagination, SqliteSettings, SqliteStore,
     seal_context,
 };
 use vigie::vault::Keyring;
@@ -20,7 +20,7 @@ use vigie::vault::Keyring;
 /// 2026-03-01T00:00:00Z.
 pub const START: i64 = 1_772_323_200;
 pub const PASSWORD: &str = "correct horse";
-pub const ALL: Page = Page { limit: u32::MAX, offset: 0 };
+pub const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 pub const ONE: CustomerId = CustomerId(1);
 
 pub struct House {
@@ -57,9 +57,9 @@ impl House {
     }
 
     /// The audit trail of account 1, oldest first.
-    pub async fn audit(&self) -> Vec<AuditRow> {
+    pub async fn audit(&self) -> Vec<AuditEntry> {
         let filter = AuditFilter { customer: Some(ONE), ..AuditFilter::default() };
-        let mut rows = self.store.audit(filter, ALL).await.unwrap().rows;
+        let mut rows = self.store.audit(filter, ALL).await.unwrap().items;
         rows.reverse();
         rows
     }

@@ -33,7 +33,8 @@ async fn ten_thousand_monitors_that_fail_in_the_same_minute_are_each_told_once()
         world.ingestor.take(result).await;
     }
     until("their ends are told", async || world.count().await == 2 * u64::try_from(MANY).unwrap()).await;
-    let keys: HashSet<String> = world.messages().await.into_iter().map(|message| message.new.key).collect();
+    let keys: HashSet<String> =
+        world.messages().await.into_iter().map(|message| message.message.key).collect();
     assert_eq!(keys.len(), 2 * usize::try_from(MANY).unwrap());
     let asked = world.places.asked.lock().unwrap().len();
     assert_eq!(asked, usize::try_from(MANY).unwrap(), "each was asked about once");

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use vigie::domain::{
-    BrowserFacts, Certificate, CheckResult, HttpFacts, MonitorId, MonitorType, NoticeKind, Outcome, Phases,
-    Status, StepResult, TlsFacts, ViewResult,
+    BrowserFacts, Certificate, CheckResult, ContentViewResult, HttpFacts, MonitorId, MonitorType,
+    NotificationKind, Outcome, Phases, Status, StepResult, TlsFacts,
 };
 use vigie::store::ResultStore;
 
@@ -13,7 +13,7 @@ use crate::alarms::world::{World, due_now, result, run, slot, until};
 
 fn page(monitor: MonitorId, number: i64, bytes: u64) -> CheckResult {
     let mut result = result(monitor, 1, run(number), Outcome::Ok);
-    result.kind = MonitorType::Website;
+    result.monitor_type = MonitorType::Website;
     result.facts.http = Some(Box::new(HttpFacts {
         http_status: 200,
         http_version: "HTTP/1.1".to_owned(),
@@ -39,11 +39,13 @@ async fn a_page_that_changed_is_told_also_when_it_did_so_over_a_restart() {
     world.at_home(shop, 5, Outcome::Error).await;
     world.hear(6, vec![page(shop, 6, 777)]).await;
     let messages = world.messages().await;
-    let changes: Vec<_> =
-        messages.iter().filter(|message| message.new.notice.kind == NoticeKind::WebChange).collect();
+    let changes: Vec<_> = messages
+        .iter()
+        .filter(|message| message.message.content.kind == NotificationKind::WebChange)
+        .collect();
     assert_eq!(changes.len(), 1, "{:?}", world.told().await);
-    let notice = &changes[0].new.notice;
-    assert_eq!((&notice.more["bytes_before"], &notice.more["bytes_now"]), (&json!(500), &json!(777)));
+    let notice = &changes[0].message.content;
+    assert_eq!((&notice.extra["bytes_before"], &notice.extra["bytes_now"]), (&json!(500), &json!(777)));
     assert_eq!(notice.at, slot(shop, run(3)));
     assert_eq!(notice.target, "https://shop.example.test/", "without a login");
     assert_eq!(notice.http_status, Some(200));
@@ -78,8 +80,8 @@ async fn a_certificate_that_ends_soon_is_told_once_a_day() {
         world.told().await,
         ["certificate_expiration of run 1, error 0", "certificate_expiration of run 1441, error 0"]
     );
-    let notice = world.messages().await.remove(0).new.notice;
-    assert_eq!(notice.more["certificate_days_left"], json!(9));
+    let notice = world.messages().await.remove(0).message.content;
+    assert_eq!(notice.extra["certificate_days_left"], json!(9));
     assert_eq!(notice.certificate["subject"], json!("CN=shop.example.test"));
 }
 
@@ -93,11 +95,11 @@ async fn a_message_waits_for_the_traceroute_which_goes_with_result_and_message()
     world.wait_for(2).await;
     let check = result(shop, 1, run(1), Outcome::Error).check_id;
     until("the message waits no more", async || due_now(&world).await.len() == 2).await;
-    assert_eq!(due_now(&world).await[0].new.notice.kind, NoticeKind::SiteError);
+    assert_eq!(due_now(&world).await[0].message.content.kind, NotificationKind::SiteError);
     let messages = world.messages().await;
-    let kinds: Vec<_> = messages.iter().map(|message| message.new.notice.kind).collect();
-    assert_eq!(kinds, [NoticeKind::SiteError, NoticeKind::Traceroute]);
-    assert_eq!(messages[1].new.notice.more["traceroute"], json!("1 gateway"));
+    let kinds: Vec<_> = messages.iter().map(|message| message.message.content.kind).collect();
+    assert_eq!(kinds, [NotificationKind::SiteError, NotificationKind::Traceroute]);
+    assert_eq!(messages[1].message.content.extra["traceroute"], json!("1 gateway"));
     let file = world.store.capture(check, "traceroute.txt".to_owned()).await.unwrap().unwrap();
     assert_eq!(file.content.as_deref(), Some(&b"1 gateway"[..]));
     let address = "192.0.2.7".parse().unwrap();
@@ -125,7 +127,7 @@ async fn the_failing_step_is_named() {
     world.recipient(json!({})).await;
     let shop = world.monitor(&[1], json!({"url": "https://shop.example.test/"})).await;
     let mut failed = result(shop, 1, run(1), Outcome::Error);
-    failed.course.steps = [(1, "Log in", Status::OK), (3, "Pay", Status::CONNECT_FAILED)]
+    failed.details.steps = [(1, "Log in", Status::OK), (3, "Pay", Status::CONNECT_FAILED)]
         .map(|(number, name, status)| StepResult {
             number,
             name: name.to_owned(),
@@ -136,14 +138,14 @@ async fn the_failing_step_is_named() {
             failures: Vec::new(),
             exchanges: Vec::new(),
             variables: Vec::new(),
-            played: None,
+            browser_step: None,
         })
         .to_vec();
     world.hear(1, vec![failed]).await;
     let messages = world.messages().await;
     assert!(!messages.is_empty(), "{:?}", world.told().await);
     for message in &messages {
-        assert_eq!(message.new.notice.step, Some((3, "Pay".to_owned())));
+        assert_eq!(message.message.content.step, Some((3, "Pay".to_owned())));
     }
 }
 
@@ -154,11 +156,11 @@ async fn an_alert_names_the_trace_and_the_content_views_that_failed() {
     let shop = world.monitor(&[1], json!({"url": "https://shop.example.test/"})).await;
     let failed = |number: i64| {
         let mut result = result(shop, 1, run(number), Outcome::Error);
-        result.course.browser = Some(Box::new(BrowserFacts {
+        result.details.browser = Some(Box::new(BrowserFacts {
             trace_id: Some("0123456789abcdef0123456789abcdef".to_owned()),
             ..BrowserFacts::default()
         }));
-        let view = |id, status, notify_on_error| ViewResult {
+        let view = |id, status, notify_on_error| ContentViewResult {
             id,
             name: format!("View {id}"),
             status,
@@ -168,17 +170,17 @@ async fn an_alert_names_the_trace_and_the_content_views_that_failed() {
             bytes: 1,
             failures: Vec::new(),
         };
-        result.course.views =
+        result.details.views =
             vec![view(1, Status::OK, true), view(2, Status(7007), true), view(3, Status(7007), false)];
         result
     };
     world.hear(1, vec![failed(1)]).await;
     world.hear(2, vec![failed(2)]).await;
     let messages = world.messages().await;
-    let notice = &messages[0].new.notice;
-    assert_eq!(notice.kind, NoticeKind::SiteError);
-    assert_eq!(notice.more["trace_id"], "0123456789abcdef0123456789abcdef");
+    let notice = &messages[0].message.content;
+    assert_eq!(notice.kind, NotificationKind::SiteError);
+    assert_eq!(notice.extra["trace_id"], "0123456789abcdef0123456789abcdef");
     let views: Vec<_> =
-        notice.more["content_views"].as_array().unwrap().iter().map(|view| &view["name"]).collect();
+        notice.extra["content_views"].as_array().unwrap().iter().map(|view| &view["name"]).collect();
     assert_eq!(views, ["View 2"]);
 }

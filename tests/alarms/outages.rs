@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use vigie::alerting::Health;
-use vigie::domain::{NoticeKind, Outcome, RecordKind, Status};
+use vigie::domain::{NotificationKind, Outcome, RecordKind, Status};
 use vigie::schema::Trail;
 use vigie::store::AlertStore;
 
@@ -30,9 +30,9 @@ async fn an_error_and_its_end_are_told_in_the_transaction_of_their_results() {
     );
     assert_eq!(episodes[0].body["runs"], 2);
     let messages = world.messages().await;
-    let (first, episode) = (&messages[0].new, episodes[0].id);
+    let (first, episode) = (&messages[0].message, episodes[0].id);
     assert_eq!(first.key, format!("site_error-{episode}-{}-{anna}", slot(shop, run(2)).as_micros()));
-    let notice = &first.notice;
+    let notice = &first.content;
     assert_eq!(
         (notice.status, notice.status_text.as_str()),
         (Status::CONNECT_FAILED, "TCP connection failed")
@@ -42,10 +42,10 @@ async fn an_error_and_its_end_are_told_in_the_transaction_of_their_results() {
     assert_eq!(notice.phases, [("connect".to_owned(), 700)]);
     assert_eq!(notice.locations[0].status, Some(Status::CONNECT_FAILED));
     assert_eq!(notice.check_id, Some(result(shop, 1, run(2), Outcome::Error).check_id));
-    let clear = &messages[2].new.notice;
+    let clear = &messages[2].message.content;
     assert_eq!(
         (clear.kind, clear.status, clear.since),
-        (NoticeKind::SiteClear, Status::OK, Some(slot(shop, run(2))))
+        (NotificationKind::SiteClear, Status::OK, Some(slot(shop, run(2))))
     );
     // Once the flapping time is over, nothing is remembered.
     for number in 5..12 {
@@ -156,6 +156,9 @@ async fn runs_that_do_not_come_are_told_as_missing_data() {
     }
     let told = world.messages().await;
     assert_eq!(told.len(), 1);
-    assert_eq!((told[0].new.notice.kind, told[0].new.notice.errcount), (NoticeKind::NoData, 5));
+    assert_eq!(
+        (told[0].message.content.kind, told[0].message.content.errcount),
+        (NotificationKind::NoData, 5)
+    );
     assert_eq!(world.ingestor.health(shop), Health::Unknown);
 }

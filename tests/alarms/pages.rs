@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use vigie::domain::{
-    CheckResult, Failure, FailureKind, FullPage, HttpFacts, MonitorId, MonitorType, ObjectKind, Outcome,
-    PageObject, Phase, Phases, Status,
+    CheckResult, Failure, FailureKind, FullPage, HttpFacts, MonitorId, MonitorType, Outcome, PageObject,
+    PageObjectKind, Phase, Phases, Status,
 };
 
 use crate::alarms::world::{World, result, run};
@@ -11,10 +11,10 @@ use crate::alarms::world::{World, result, run};
 /// A check whose page has these objects, each `name` and its bytes.
 fn page(monitor: MonitorId, number: i64, objects: &[(&str, u64)]) -> CheckResult {
     let mut result = result(monitor, 1, run(number), Outcome::Ok);
-    result.kind = MonitorType::Website;
+    result.monitor_type = MonitorType::Website;
     let objects = objects.iter().map(|(name, bytes)| PageObject {
         url: format!("http://shop.test/{name}"),
-        kind: ObjectKind::Image,
+        kind: PageObjectKind::Image,
         third_party: false,
         blocked: false,
         started_us: 1,
@@ -28,13 +28,13 @@ fn page(monitor: MonitorId, number: i64, objects: &[(&str, u64)]) -> CheckResult
         failure: None,
     });
     let page = FullPage { objects: objects.collect(), bytes: 1000, total_us: 9, ..FullPage::default() };
-    result.course.page = Some(Box::new(page));
+    result.details.page = Some(Box::new(page));
     result
 }
 
 fn text(monitor: MonitorId, number: i64, bytes: u64, fingerprint: &str) -> CheckResult {
     let mut result = result(monitor, 1, run(number), Outcome::Ok);
-    result.kind = MonitorType::Website;
+    result.monitor_type = MonitorType::Website;
     result.facts.http = Some(Box::new(HttpFacts {
         http_status: 200,
         http_version: "HTTP/1.1".to_owned(),
@@ -59,7 +59,7 @@ async fn kept(world: &World) -> Vec<String> {
     let mut results = world.results().await;
     results.sort_by_key(|result| result.planned_at);
     let codes = |result: &CheckResult| {
-        let page = result.course.page.as_ref();
+        let page = result.details.page.as_ref();
         page.map_or(String::new(), |page| {
             page.changes.iter().map(|change| format!(" {}", change.status)).collect::<Vec<_>>().concat()
         })
@@ -94,7 +94,7 @@ async fn a_change_of_the_objects_is_an_error_once_and_asks_nobody_else() {
         ]
     );
     assert_eq!(*world.places.asked.lock().unwrap(), []);
-    let notice = world.messages().await.remove(0).new.notice;
+    let notice = world.messages().await.remove(0).message.content;
     assert!(format!("{notice:?}").contains("1 missing: `http://shop.test/b`"), "{notice:?}");
 }
 
@@ -107,7 +107,7 @@ async fn without_notify_on_fullpage_errors_it_is_a_warning_that_is_told_as_a_cha
     world.hear(2, vec![page(shop, 2, &[("a", 10)])]).await;
     assert_eq!(kept(&world).await, ["ok 0", "warning 7122 7122"]);
     assert_eq!(world.told().await, ["web_change of run 2, error 0"]);
-    let notice = world.messages().await.remove(0).new.notice;
+    let notice = world.messages().await.remove(0).message.content;
     assert!(format!("{notice:?}").contains("1 missing: `http://shop.test/b`"), "{notice:?}");
 }
 

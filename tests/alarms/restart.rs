@@ -37,7 +37,7 @@ async fn a_question_that_was_not_answered_is_asked_again_after_a_restart() {
     let world = world.restart().await;
     world.wait_for(1).await;
     assert_eq!(*world.places.asked.lock().unwrap(), [(shop, LocationId(3))]);
-    let verification = world.messages().await.remove(0).new.notice.verification.unwrap();
+    let verification = world.messages().await.remove(0).message.content.verification.unwrap();
     assert_eq!(verification.status, Status::VERIFIED_CONFIRMED);
     assert_eq!(world.told().await, ["site_error of run 1, error 1"]);
 }

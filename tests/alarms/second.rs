@@ -37,7 +37,7 @@ async fn a_confirmed_failure_is_told_with_who_confirmed_it() {
     let ran = [(1, Outcome::Error), (2, Outcome::Ok)];
     world.hear(1, ran.map(|(place, outcome)| result(shop, place, run(1), outcome)).to_vec()).await;
     world.wait_for(1).await;
-    let notice = world.messages().await.remove(0).new.notice;
+    let notice = world.messages().await.remove(0).message.content;
     let verification = notice.verification.unwrap();
     assert_eq!(verification.status, Status::VERIFIED_CONFIRMED);
     assert_eq!(verification.location_id, Some(LocationId(3)), "of another region rather than of the pool");
@@ -55,7 +55,7 @@ async fn where_nobody_can_be_asked_the_error_is_told_at_once() {
     world.at_home(shop, 1, Outcome::Error).await;
     let told = world.messages().await;
     assert_eq!(told.len(), 1, "in the transaction of the result");
-    let verification = told[0].new.notice.verification.clone().unwrap();
+    let verification = told[0].message.content.verification.clone().unwrap();
     assert_eq!(verification.status, Status::VERIFIED_UNAVAILABLE);
     assert!(world.places.asked.lock().unwrap().is_empty());
 }
@@ -75,7 +75,7 @@ async fn a_second_location_that_does_not_answer_lets_the_error_be_told() {
             !world.messages().await.is_empty()
         })
         .await;
-        let verification = world.messages().await.remove(0).new.notice.verification.unwrap();
+        let verification = world.messages().await.remove(0).message.content.verification.unwrap();
         assert_eq!(verification.status, Status::VERIFIED_NO_ANSWER);
     }
 }
@@ -99,15 +99,19 @@ async fn a_location_that_is_away_misses_its_runs_and_fails_none() {
     assert!(missed.iter().all(|result| result.location_id == LocationId(2)));
     assert_eq!(missed[0].missed.unwrap().reason, MissedReason::LocationAway);
     let events = async || {
-        let events = world.store.records(RecordFilter::of(RecordKind::Event), ALL).await.unwrap();
-        events.rows.iter().map(|event| event.fields["event"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        let events = world.store.records(RecordFilter::new(RecordKind::Event), ALL).await.unwrap();
+        events
+            .items
+            .iter()
+            .map(|event| event.fields["event"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     until("it is reported", async || !events().await.is_empty()).await;
     assert_eq!(events().await, ["location_away"], "once");
     // Both have to fail; of one that is away nothing is heard, so that the one that is there decides.
     world.at_home(shop, 4, Outcome::Error).await;
     world.wait_for(1).await;
-    let notice = world.messages().await.remove(0).new.notice;
+    let notice = world.messages().await.remove(0).message.content;
     let silent: Vec<_> = notice.locations.iter().filter(|report| report.status.is_none()).collect();
     assert_eq!((silent.len(), silent[0].name.as_str()), (1, "place 2"));
     world.places.away.lock().unwrap().clear();

@@ -20,14 +20,14 @@ use vigie::pipeline::{
 use vigie::schedule::Slots;
 use vigie::schema::{Document, Monitor, Origin, Trail};
 use vigie::store::{
-    AlertStore, ConfigChange, ConfigStore, EpisodeFilter, NewRecord, NotificationFilter, Outbox, Page,
+    AlertStore, ConfigChange, ConfigStore, EpisodeFilter, NewRecord, NotificationFilter, Outbox, Pagination,
     ResultFilter, ResultStore, SqliteSettings, SqliteStore, StoredEpisode,
 };
 use vigie::telemetry::Metrics;
 
 /// 2026-03-01T00:00:00Z.
 pub const START: i64 = 1_772_323_200;
-pub const ALL: Page = Page { limit: 100_000, offset: 0 };
+pub const ALL: Pagination = Pagination { limit: 100_000, offset: 0 };
 
 pub fn run(number: i64) -> Timestamp {
     Timestamp::from_seconds(START + 60 * number)
@@ -105,7 +105,7 @@ pub fn place(id: i64) -> Location {
 /// The first check of `monitor` at `location` from `time` on, which came to `outcome`.
 pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outcome) -> CheckResult {
     let planned_at = slot(monitor, time);
-    let run_id = RunId::of(monitor, planned_at);
+    let run_id = RunId::new(monitor, planned_at);
     let failed = outcome == Outcome::Error;
     let status = match outcome {
         Outcome::Error => Status::CONNECT_FAILED,
@@ -116,12 +116,12 @@ pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outco
     let mut phases = Phases::default();
     phases.set(Phase::Connect, Duration::from_micros(700));
     CheckResult {
-        check_id: CheckId::of(run_id, LocationId(location)),
+        check_id: CheckId::new(run_id, LocationId(location)),
         run_id,
         monitor_id: monitor,
         monitor_name: "Shop".into(),
         revision: Revision(1),
-        kind: MonitorType::Tcp,
+        monitor_type: MonitorType::Tcp,
         location_id: LocationId(location),
         planned_at,
         started_at: planned_at,
@@ -141,7 +141,7 @@ pub fn result(monitor: MonitorId, location: i64, time: Timestamp, outcome: Outco
             warnings: Vec::new(),
         }],
         facts: Facts::default(),
-        course: vigie::domain::Course::default(),
+        details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,
@@ -250,23 +250,23 @@ impl World {
 
     /// Every message, the oldest first.
     pub async fn messages(&self) -> Vec<Notification> {
-        let mut rows = self.store.notifications(NotificationFilter::default(), ALL).await.unwrap().rows;
+        let mut rows = self.store.notifications(NotificationFilter::default(), ALL).await.unwrap().items;
         rows.reverse();
         rows
     }
 
     /// How many messages there are.
     pub async fn count(&self) -> u64 {
-        let one = Page { limit: 1, offset: 0 };
-        self.store.notifications(NotificationFilter::default(), one).await.unwrap().count
+        let one = Pagination { limit: 1, offset: 0 };
+        self.store.notifications(NotificationFilter::default(), one).await.unwrap().total
     }
 
     /// Kind, run in minutes and recipient of every message.
     pub async fn told(&self) -> Vec<String> {
         let line = |message: &Notification| {
-            let minute = (message.new.notice.at.as_micros() / 1_000_000 - START) / 60;
-            let errcount = message.new.notice.errcount;
-            format!("{} of run {minute}, error {errcount}", message.new.notice.kind.word())
+            let minute = (message.message.content.at.as_micros() / 1_000_000 - START) / 60;
+            let errcount = message.message.content.errcount;
+            format!("{} of run {minute}, error {errcount}", message.message.content.kind.name())
         };
         self.messages().await.iter().map(line).collect()
     }
@@ -276,7 +276,7 @@ impl World {
     }
 
     pub async fn episodes(&self) -> Vec<StoredEpisode> {
-        self.store.episodes(EpisodeFilter::default(), ALL).await.unwrap().rows
+        self.store.episodes(EpisodeFilter::default(), ALL).await.unwrap().items
     }
 
     pub async fn results(&self) -> Vec<CheckResult> {

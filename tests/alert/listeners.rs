@@ -1,12 +1,12 @@
 //! Who hears of performance alerts, which the same groups tell and no blackout silences (behaviour.md 6).
 
 use vigie::alerting::{Terms, audience};
-use vigie::domain::{GroupMonitor, NoticeKind, NotifierGroup, RecipientId};
+use vigie::domain::{GroupMonitor, NotificationKind, NotifierGroup, RecipientId};
 use vigie::schedule::{Calendar, Rests};
 
 use crate::alert::world::{MONITOR, World};
 
-fn listeners(world: &World, kind: NoticeKind) -> Vec<(i64, Option<i64>)> {
+fn listeners(world: &World, kind: NotificationKind) -> Vec<(i64, Option<i64>)> {
     let calendar = Calendar::new(jiff::tz::TimeZone::UTC, world.windows.clone());
     let terms = Terms {
         policy: &world.policy,
@@ -29,12 +29,12 @@ fn performance_alerts_go_to_those_who_want_them_and_ignore_blackouts() {
         world.window(Rests::Notifier(RecipientId(recipient)), 0, 2);
     }
     world.window(Rests::Alert(MONITOR), 0, 2);
-    for kind in [NoticeKind::PerformanceError, NoticeKind::PerformanceClear] {
+    for kind in [NotificationKind::PerformanceError, NotificationKind::PerformanceClear] {
         assert_eq!(listeners(&world, kind), [(1, None), (2, None)]);
     }
-    assert_eq!(listeners(&world, NoticeKind::SiteError), []);
+    assert_eq!(listeners(&world, NotificationKind::SiteError), []);
     world.windows.clear();
-    assert_eq!(listeners(&world, NoticeKind::SiteError), [(1, None), (3, None)]);
+    assert_eq!(listeners(&world, NotificationKind::SiteError), [(1, None), (3, None)]);
 }
 
 #[test]
@@ -49,5 +49,5 @@ fn performance_alerts_follow_groups_and_no_error_codes() {
         error_types: vec![7],
         ..NotifierGroup::default()
     });
-    assert_eq!(listeners(&world, NoticeKind::PerformanceError), [(2, Some(10))]);
+    assert_eq!(listeners(&world, NotificationKind::PerformanceError), [(2, Some(10))]);
 }

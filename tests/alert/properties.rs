@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use vigie::alerting::{Effect, News};
-use vigie::domain::{EpisodeId, LocationId, Mode, NoticeKind, Outcome, RecipientId};
+use vigie::domain::{EpisodeId, LocationId, LocationMode, NotificationKind, Outcome, RecipientId};
 use vigie::evaluate::settle::Quorum;
 use vigie::schedule::Rests;
 
@@ -15,7 +15,7 @@ use crate::alert::world::{MONITOR, Word, World};
 /// locations answer.
 #[derive(Clone, Debug)]
 struct History {
-    mode: Mode,
+    mode: LocationMode,
     pool: i64,
     rotates: bool,
     quorum: Quorum,
@@ -60,7 +60,7 @@ fn history(said: impl Strategy<Value = Option<Said>> + 'static) -> impl Strategy
     let run = prop::collection::vec(said, 4);
     let quorum = prop_oneof![Just(Quorum::All), (1_u32..4).prop_map(Quorum::AtLeast)];
     (
-        prop::sample::select(Mode::ALL.map(|(mode, _)| mode).to_vec()),
+        prop::sample::select(LocationMode::ALL.map(|(mode, _)| mode).to_vec()),
         1_i64..5,
         any::<bool>(),
         quorum,
@@ -73,7 +73,7 @@ fn history(said: impl Strategy<Value = Option<Said>> + 'static) -> impl Strategy
         .prop_map(|(mode, pool, rotates, quorum, people, runs, answers, windows, restarts)| History {
             mode,
             pool,
-            rotates: rotates && mode != Mode::Primary,
+            rotates: rotates && mode != LocationMode::Primary,
             quorum,
             people,
             runs,
@@ -89,12 +89,12 @@ impl History {
         world.policy.mode = self.mode;
         world.policy.plan.pool = (1..=self.pool).map(LocationId).collect();
         world.policy.plan.per_run = if self.rotates {
-            self.mode.own_count(world.policy.plan.pool.len(), true)
+            self.mode.default_location_count(world.policy.plan.pool.len(), true)
         } else {
             world.policy.plan.pool.len()
         };
         world.policy.plan.rotates = self.rotates;
-        world.policy.plan.staggered = self.mode == Mode::RoundRobin;
+        world.policy.plan.staggered = self.mode == LocationMode::RoundRobin;
         world.policy.quorum = self.quorum;
         world.policy.no_data_runs = 3;
         for (at, (clear, start, stop)) in self.people.iter().enumerate() {
@@ -149,7 +149,7 @@ impl History {
             .iter()
             .any(|(subject, from, thru)| *subject == 1 && (*from..=*thru).contains(&number));
         let mut expected = world.policy.plan.expected(planned_at);
-        if backwards && self.mode != Mode::RoundRobin {
+        if backwards && self.mode != LocationMode::RoundRobin {
             expected.reverse();
         }
         for location in expected {
@@ -183,7 +183,7 @@ fn told(world: &World) -> impl Iterator<Item = (RecipientId, &News)> {
 }
 
 /// How often each outage was told to each recipient.
-fn counted(world: &World, kind: NoticeKind) -> BTreeMap<(EpisodeId, RecipientId), u32> {
+fn counted(world: &World, kind: NotificationKind) -> BTreeMap<(EpisodeId, RecipientId), u32> {
     let mut counts = BTreeMap::new();
     for (recipient, news) in told(world).filter(|(_, news)| news.kind == kind) {
         *counts.entry((news.episode.unwrap(), recipient)).or_default() += 1;
@@ -195,7 +195,7 @@ proptest! {
     #[test]
     fn no_run_is_told_as_an_error_whose_verification_found_none(history in history(said())) {
         let world = history.play(false, false);
-        for (_, news) in told(&world).filter(|(_, news)| news.kind == NoticeKind::SiteError) {
+        for (_, news) in told(&world).filter(|(_, news)| news.kind == NotificationKind::SiteError) {
             let denied = world.effects.iter().any(|effect| matches!(
                 effect,
                 Effect::Verified { planned_at, answer, .. }
@@ -208,7 +208,7 @@ proptest! {
     #[test]
     fn every_error_that_was_told_is_cleared_exactly_once(history in history(said())) {
         let world = history.play(true, false);
-        let (errors, clears) = (counted(&world, NoticeKind::SiteError), counted(&world, NoticeKind::SiteClear));
+        let (errors, clears) = (counted(&world, NotificationKind::SiteError), counted(&world, NotificationKind::SiteClear));
         for key in errors.keys() {
             let wants = world.contacts.recipient(key.1).unwrap().notify_on_clear;
             prop_assert_eq!(clears.get(key).copied().unwrap_or(0), u32::from(wants), "{:?}", &world.told);
@@ -218,7 +218,7 @@ proptest! {
         }
         // And after the error, never before.
         for (at, (recipient, news)) in told(&world).enumerate() {
-            if news.kind == NoticeKind::SiteClear {
+            if news.kind == NotificationKind::SiteClear {
                 let before = told(&world).take(at).any(|(who, what)| who == recipient && what.episode == news.episode);
                 prop_assert!(before);
             }
@@ -229,7 +229,7 @@ proptest! {
     fn a_fault_of_ours_never_alerts(history in history(ours())) {
         let world = history.play(true, false);
         for (_, news) in told(&world) {
-            prop_assert_eq!(news.kind, NoticeKind::NoData);
+            prop_assert_eq!(news.kind, NotificationKind::NoData);
         }
         let harm = world.effects.iter().any(|effect| matches!(
             effect,
@@ -241,7 +241,7 @@ proptest! {
     #[test]
     fn every_error_tells_of_a_failure_of_the_target(history in history(said())) {
         let world = history.play(false, false);
-        for (_, news) in told(&world).filter(|(_, news)| news.kind == NoticeKind::SiteError) {
+        for (_, news) in told(&world).filter(|(_, news)| news.kind == NotificationKind::SiteError) {
             let cause = news.cause.as_ref().unwrap();
             prop_assert!(cause.outcome == Outcome::Error && ![21, 95].contains(&cause.status.0), "{news:?}");
             prop_assert!(news.heard.iter().all(|heard| heard.outcome != Outcome::Blackout));
@@ -251,11 +251,11 @@ proptest! {
     #[test]
     fn thresholds_hold(history in history(said())) {
         let world = history.play(true, false);
-        for ((_, id), count) in counted(&world, NoticeKind::SiteError) {
+        for ((_, id), count) in counted(&world, NotificationKind::SiteError) {
             let stop = world.contacts.recipient(id).unwrap().stop_threshold;
             prop_assert!(stop == 0 || count <= stop);
         }
-        for (id, news) in told(&world).filter(|(_, news)| news.kind == NoticeKind::SiteError) {
+        for (id, news) in told(&world).filter(|(_, news)| news.kind == NotificationKind::SiteError) {
             prop_assert!(news.errcount >= world.contacts.recipient(id).unwrap().start_threshold);
         }
     }

@@ -1,13 +1,13 @@
 //! The rule of each mode, against a plain restatement of behaviour.md 5, over everything that up to four locations
 //! can say.
 
-use vigie::domain::{LocationId, Mode, Outcome, Status};
+use vigie::domain::{LocationId, LocationMode, Outcome, Status};
 use vigie::evaluate::settle::{Part, Quorum, Rule, Ruling, settle};
 
 const SAYS: [Outcome; 5] = [Outcome::Ok, Outcome::Warning, Outcome::Error, Outcome::Unknown, Outcome::Missed];
 
 /// What a run of `mode` comes to: `None` when nobody was heard who counts.
-fn fails(mode: Mode, quorum: Quorum, said: &[Outcome]) -> Option<bool> {
+fn fails(mode: LocationMode, quorum: Quorum, said: &[Outcome]) -> Option<bool> {
     let heard =
         said.iter().filter(|said| matches!(said, Outcome::Ok | Outcome::Warning | Outcome::Error)).count();
     let failing = said.iter().filter(|said| **said == Outcome::Error).count();
@@ -17,18 +17,18 @@ fn fails(mode: Mode, quorum: Quorum, said: &[Outcome]) -> Option<bool> {
         _ => None,
     };
     let needed = match (mode, quorum) {
-        (Mode::Primary, _) => return home,
-        (Mode::GlobalNotify | Mode::GlobalVerify, _) => 1,
-        (Mode::RoundRobin, _) => 2,
-        (Mode::MultiPop, Quorum::AtLeast(count)) => count as usize,
-        (Mode::MultiPop, Quorum::All) => heard,
+        (LocationMode::Primary, _) => return home,
+        (LocationMode::GlobalNotify | LocationMode::GlobalVerify, _) => 1,
+        (LocationMode::RoundRobin, _) => 2,
+        (LocationMode::MultiPop, Quorum::AtLeast(count)) => count as usize,
+        (LocationMode::MultiPop, Quorum::All) => heard,
     };
     (heard > 0).then(|| failing > 0 && failing >= needed.min(heard))
 }
 
 #[test]
 fn every_mode_rules_as_it_says() {
-    for (mode, _) in Mode::ALL {
+    for (mode, _) in LocationMode::ALL {
         for quorum in [Quorum::AtLeast(1), Quorum::AtLeast(2), Quorum::AtLeast(3), Quorum::All] {
             for count in 1..=4_u32 {
                 for code in 0..5_usize.pow(count) {
@@ -40,7 +40,7 @@ fn every_mode_rules_as_it_says() {
     }
 }
 
-fn check(mode: Mode, quorum: Quorum, said: &[Outcome]) {
+fn check(mode: LocationMode, quorum: Quorum, said: &[Outcome]) {
     let status = |outcome| Status(u16::from(outcome == Outcome::Error));
     let part = |(at, outcome): (usize, &Outcome)| Part {
         location: LocationId(i64::try_from(at).unwrap() + 1),
@@ -50,7 +50,7 @@ fn check(mode: Mode, quorum: Quorum, said: &[Outcome]) {
     let parts: Vec<Part> = said.iter().enumerate().map(part).collect();
     let rule = Rule { mode, home: LocationId(1), quorum };
     let asked = settle(&parts, &rule, None);
-    let verifies = matches!(mode, Mode::Primary | Mode::GlobalVerify);
+    let verifies = matches!(mode, LocationMode::Primary | LocationMode::GlobalVerify);
     let alone = said.iter().filter(|said| **said == Outcome::Error).count() == 1;
     let expected = fails(mode, quorum, said);
     let about = format!("{mode:?} {quorum:?} {said:?}: {asked:?}");
@@ -69,7 +69,7 @@ fn check(mode: Mode, quorum: Quorum, said: &[Outcome]) {
         Ruling::Failed { cause, witness } => {
             assert!(expected == Some(true) && said[cause] == Outcome::Error, "{about}");
             assert_eq!(witness.is_some(), verifies && !alone, "{about}");
-            assert!(mode != Mode::Primary || cause == 0, "{about}");
+            assert!(mode != LocationMode::Primary || cause == 0, "{about}");
         }
         Ruling::Rests => panic!("{about}"),
     }
@@ -89,7 +89,7 @@ fn check(mode: Mode, quorum: Quorum, said: &[Outcome]) {
 
 #[test]
 fn a_run_that_fell_into_a_blackout_anywhere_rests() {
-    for (mode, _) in Mode::ALL {
+    for (mode, _) in LocationMode::ALL {
         let part = |location, outcome| Part { location: LocationId(location), outcome, status: Status(1) };
         let parts = [part(1, Outcome::Error), part(2, Outcome::Blackout), part(3, Outcome::Error)];
         let rule = Rule { mode, home: LocationId(1), quorum: Quorum::AtLeast(1) };

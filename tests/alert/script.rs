@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use vigie::domain::{GroupMonitor, LocationId, Mode, NotifierGroup, Outcome, Timestamp};
+use vigie::domain::{GroupMonitor, LocationId, LocationMode, NotifierGroup, Outcome, Timestamp};
 use vigie::evaluate::settle::Quorum;
 use vigie::schedule::Rests;
 
@@ -130,9 +130,9 @@ impl Stage {
                 self.window(Rests::Notifier(id), runs);
             }
             ["group", id, rest @ ..] => self.group(id, rest),
-            _ if Mode::of_name(part.trim()).is_some() => {
-                policy.mode = Mode::of_name(part.trim()).unwrap();
-                policy.plan.staggered = policy.mode == Mode::RoundRobin;
+            _ if LocationMode::from_name(part.trim()).is_some() => {
+                policy.mode = LocationMode::from_name(part.trim()).unwrap();
+                policy.plan.staggered = policy.mode == LocationMode::RoundRobin;
             }
             [name, rest @ ..] => self.person(name, rest),
             [] => {}

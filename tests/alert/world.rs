@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use vigie::alerting::{CertificateNews, Contacts, Effect, Heard, News, PageNews, Policy, Terms, Watch};
 use vigie::domain::{
-    CheckId, LocationId, Method, Mode, MonitorId, NoticeKind, Outcome, Recipient, RecipientId, RunId, Status,
-    Timestamp, Verification,
+    CheckId, LocationId, LocationMode, MonitorId, NotificationKind, NotificationMethod, Outcome, Recipient,
+    RecipientId, RunId, Status, Timestamp, Verification,
 };
 use vigie::evaluate::settle::Quorum;
 use vigie::schedule::{Calendar, Rests, RunPlan, Slots, When, Window};
@@ -59,7 +59,7 @@ impl World {
         Self {
             policy: Policy {
                 monitor_id: MONITOR,
-                mode: Mode::GlobalNotify,
+                mode: LocationMode::GlobalNotify,
                 plan,
                 home: LocationId(1),
                 quorum: Quorum::AtLeast(2),
@@ -113,7 +113,7 @@ impl World {
             id: RecipientId(id),
             name: name.to_owned(),
             address: format!("{name}@example.com"),
-            method: Method::MailHtml,
+            method: NotificationMethod::MailHtml,
             username: String::new(),
             availability_alert: true,
             performance_alert: false,
@@ -279,7 +279,7 @@ pub fn heard(location: LocationId, word: &Word, planned_at: Timestamp, interval:
     Heard {
         planned_at,
         location,
-        check_id: CheckId::of(RunId::of(MONITOR, planned_at), location),
+        check_id: CheckId::new(RunId::new(MONITOR, planned_at), location),
         outcome: word.outcome.unwrap_or(Outcome::Ok),
         status: Status(word.status),
         slots,
@@ -305,14 +305,14 @@ fn words(news: &News) -> String {
     let silent =
         if news.silent.is_empty() { String::new() } else { format!(" without {}", places(&news.silent)) };
     match news.kind {
-        NoticeKind::SiteError => format!("error {}: {seen}{proof}{silent}", news.errcount),
-        NoticeKind::SiteClear => format!("clear{silent}"),
-        NoticeKind::NoData => format!("no data {}{silent}", news.errcount),
-        NoticeKind::WebChange => {
+        NotificationKind::SiteError => format!("error {}: {seen}{proof}{silent}", news.errcount),
+        NotificationKind::SiteClear => format!("clear{silent}"),
+        NotificationKind::NoData => format!("no data {}{silent}", news.errcount),
+        NotificationKind::WebChange => {
             format!("change at {}", cause.map_or_else(String::new, |c| place(c.location)))
         }
-        NoticeKind::CertificateExpiration => "certificate".to_owned(),
-        kind => kind.word().to_owned(),
+        NotificationKind::CertificateExpiration => "certificate".to_owned(),
+        kind => kind.name().to_owned(),
     }
 }
 

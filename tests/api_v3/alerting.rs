@@ -25,11 +25,11 @@ async fn recipient(client: &Client) -> i64 {
 /// An outage of `monitor` from `begin`, until `end` when it has ended.
 fn outage(customer: CustomerId, monitor: i64, begin: i64, end: Option<i64>) -> StoredEpisode {
     let (monitor_id, since) = (MonitorId(monitor), at(begin));
-    let id = EpisodeId::of(monitor_id, since);
+    let id = EpisodeId::new(monitor_id, since);
     let heard = Heard {
         planned_at: since,
         location: LocationId(2),
-        check_id: CheckId::of(RunId::of(monitor_id, since), LocationId(2)),
+        check_id: CheckId::new(RunId::new(monitor_id, since), LocationId(2)),
         outcome: Outcome::Error,
         status: Status(51),
         slots: 1,
@@ -157,9 +157,9 @@ async fn a_test_message_waits_in_the_outbox_and_a_dead_one_is_sent_again() {
     let id = admin.post("/test-notifiers", body).await.id();
     let waiting = app.store.due(at(0), 10, 10).await.unwrap();
     assert_eq!(waiting.len(), 1);
-    let notice = &waiting[0].new.notice;
+    let notice = &waiting[0].message.content;
     assert_eq!(
-        (notice.kind.word(), notice.monitor_name.as_str(), notice.brand.as_str()),
+        (notice.kind.name(), notice.monitor_name.as_str(), notice.brand.as_str()),
         ("test", "one", "Vigie")
     );
     assert_eq!(notice.target, "http://shop.example.com/");

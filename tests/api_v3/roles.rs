@@ -25,7 +25,7 @@ async fn each_role_may_what_its_rights_say_and_no_call_fails_inside() {
             let status = reply.status.as_u16();
             // Some calls are for the host's own admin alone, and say so.
             let reserved = status == 403 && reply.text.contains("on the host of the server");
-            let may = operation.right.is_none_or(|right| role.may(right)) && !reserved;
+            let may = operation.right.is_none_or(|right| role.allows(right)) && !reserved;
             let fine = if may { status < 500 && status != 401 && status != 403 } else { status == 403 };
             if !fine {
                 faults.push(format!("{role} {} {path}: {status} {}", operation.method, reply.text));

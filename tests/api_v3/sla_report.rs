@@ -46,10 +46,10 @@ async fn checked(app: &App, user: &Client, from: i64, runs: &str) -> i64 {
                 _ => Outcome::Unknown,
             };
             let planned_at = Timestamp::from_seconds(NOON - from + minute * MINUTE);
-            let run_id = RunId::of(monitor.id, planned_at);
+            let run_id = RunId::new(monitor.id, planned_at);
             let location_id = LocationId(location);
             results.push(CheckResult {
-                check_id: CheckId::of(run_id, location_id),
+                check_id: CheckId::new(run_id, location_id),
                 run_id,
                 planned_at,
                 total_us: location.unsigned_abs() * 1_000_000,
@@ -165,11 +165,11 @@ async fn the_time_of_full_pages_counts_where_that_was_agreed() {
     let results = (0..).zip(runs).map(|(minute, (outcome, seconds))| {
         let planned_at = Timestamp::from_seconds(NOON - HOUR + minute * MINUTE);
         let mut result = result(&monitor, LocationId(1), outcome);
-        result.run_id = RunId::of(monitor.id, planned_at);
-        result.check_id = CheckId::of(result.run_id, LocationId(1));
+        result.run_id = RunId::new(monitor.id, planned_at);
+        result.check_id = CheckId::new(result.run_id, LocationId(1));
         (result.planned_at, result.total_us, result.captures) = (planned_at, 1_000_000, Vec::new());
         let page = FullPage { total_us: seconds * 1_000_000, ..FullPage::default() };
-        result.course.page = (seconds > 0).then(|| Box::new(page));
+        result.details.page = (seconds > 0).then(|| Box::new(page));
         result
     });
     let commit = Commit { results: results.collect(), states: Vec::new(), alerts: AlertChanges::default() };

@@ -6,7 +6,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 use vigie::domain::{Outcome, Role};
 use vigie::pipeline::PlanError;
-use vigie::store::{AuditFilter, ConfigStore, Page};
+use vigie::store::{AuditFilter, ConfigStore, Pagination};
 
 use crate::support::app::{App, Client, KEPT_DAYS, website};
 
@@ -51,7 +51,7 @@ async fn a_test_runs_at_home_or_where_it_is_asked_to() {
     assert_eq!(ended(&user, by_get["result_url"].as_str().unwrap()).await["progress"], 2);
     assert_eq!(user.send(Method::HEAD, &format!("/tests?monitor_id={id}"), &[], "").await.status, 200);
     let filter = AuditFilter { object: Some("test".to_owned()), ..AuditFilter::default() };
-    let trail = app.store.audit(filter, Page { limit: 10, offset: 0 }).await.unwrap().rows;
+    let trail = app.store.audit(filter, Pagination { limit: 10, offset: 0 }).await.unwrap().items;
     assert_eq!(trail.len(), 3);
     assert_eq!((trail[0].action.as_str(), trail[0].login.as_str()), ("create", "power-user-1"));
     let results = user.get("/results").await.expect(200);

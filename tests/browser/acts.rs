@@ -19,14 +19,14 @@ async fn a_login_with_a_protected_password_reaches_the_account() {
 <assert-element link="Preferences" state="visible"/>
 <click link="Preferences" expect="location"/><type id="field" text="{{double}}"/><assert-value id="field" equals="old14"/></step>"##;
         let seen = Check::of(kind, &site.url("/"), steps).passes().await;
-        assert_eq!(seen.course.steps.len(), 2);
-        let second = &seen.course.steps[1];
+        assert_eq!(seen.details.steps.len(), 2);
+        let second = &seen.details.steps[1];
         assert_eq!(second.variables, ["sum", "double"]);
-        let played = second.played.as_ref().unwrap();
+        let played = second.browser_step.as_ref().unwrap();
         assert_eq!((played.title.as_str(), played.http_status), ("Preferences", 200));
-        let browser = seen.course.browser.as_ref().unwrap();
+        let browser = seen.details.browser.as_ref().unwrap();
         assert_eq!(browser.name, kind.name());
-        assert!(!serde_json::to_string(&seen.course).unwrap().contains("s3cret"));
+        assert!(!serde_json::to_string(&seen.details).unwrap().contains("s3cret"));
     })
     .await;
 }
@@ -67,7 +67,7 @@ async fn frames_windows_and_dialogs_are_switched_to_and_answered() {
 <click id="confirm"/><dismiss-dialog/><assert-text id="said" equals="confirmed false"/>
 <click id="prompt"/><answer-dialog text="Anna"/><assert-text id="said" equals="prompted Anna"/></step>"#;
         let seen = Check::of(kind, &site.url("/"), steps).passes().await;
-        assert_eq!(seen.course.steps.len(), 3);
+        assert_eq!(seen.details.steps.len(), 3);
     })
     .await;
 }
@@ -82,7 +82,7 @@ async fn waits_end_as_soon_as_the_page_is_so_far() {
 <step name="Expect"><open url="/pages/stay"/><click id="move" expect="location"/><click id="grow" expect="update"/><click id="fire" expect="event:fired"/>
 <click><by css=".twin"/><by name="chosen"/></click><click optional="true" timeout="0.2" id="nowhere"/></step>"#;
         let seen = Check::of(kind, &site.url("/"), steps).passes().await;
-        let acts = &seen.course.steps[2].played.as_ref().unwrap().acts;
+        let acts = &seen.details.steps[2].browser_step.as_ref().unwrap().actions;
         assert!(acts.last().unwrap().skipped, "{acts:?}");
     })
     .await;

@@ -22,7 +22,7 @@ pub fn why(seen: &Observation) -> &str {
 }
 
 pub fn has_picture(seen: &Observation) -> bool {
-    seen.captures.iter().any(|file| file.mimetype == "image/jpeg" && file.held() > 500)
+    seen.captures.iter().any(|file| file.mimetype == "image/jpeg" && file.content_len() > 500)
 }
 
 /// Seconds that were played, with all that was looked at afterwards; the start of a browser may take long where others
@@ -169,9 +169,9 @@ async fn a_browser_that_grows_past_its_limit_is_ended_and_told() {
     let check = Check::of(kind, &site.url("/"), steps).housed(|config| config.memory_bytes = 900 << 20);
     let seen = check.fails(90).await;
     assert!(why(&seen).contains("MiB, and `browser.memory_mb` is 900"), "{}", why(&seen));
-    assert!(seen.course.browser.as_ref().unwrap().memory_bytes.unwrap() > 900 << 20);
+    assert!(seen.details.browser.as_ref().unwrap().memory_bytes.unwrap() > 900 << 20);
     // The step that was under way says so too.
-    let step = &seen.course.steps[0];
+    let step = &seen.details.steps[0];
     assert_eq!((step.status.0, step.failures.first()), (90, seen.failure.as_ref()));
     assert!(step.total_us > 0 && f64::from(u32::try_from(step.total_us).unwrap()) / 1e6 <= played(&seen));
 }
@@ -184,7 +184,7 @@ async fn a_million_nodes_are_looked_through() {
     let check = Check::of(kind, &site.url("/"), steps).with(json!({"timeout": 60}));
     let seen = check.fails(91).await;
     assert!(why(&seen).contains("matches 1000000 elements"), "{}", why(&seen));
-    let held: usize = seen.captures.iter().map(Capture::held).sum();
+    let held: usize = seen.captures.iter().map(Capture::content_len).sum();
     assert!(has_picture(&seen) && held < 2 << 20, "{held}");
 }
 
@@ -224,7 +224,7 @@ async fn downloads_are_refused_and_a_print_dialog_holds_nothing_up() {
         let seen = tokio::select! { seen = check.run() => seen, () = watch => unreachable!() };
         // Firefox has begun when it can be told to end; what it wrote goes with the profile.
         assert!(kind == BrowserKind::Firefox || found.is_empty(), "{found:?}");
-        let statuses: Vec<u16> = seen.course.steps.iter().map(|step| step.status.0).collect();
+        let statuses: Vec<u16> = seen.details.steps.iter().map(|step| step.status.0).collect();
         assert_eq!(statuses, [0, 0, 3], "{kind:?} {:?}", seen.failure);
         assert!(why(&seen).ends_with("it is a download, and those are refused"), "{}", why(&seen));
     })

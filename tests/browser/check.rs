@@ -170,10 +170,10 @@ impl Check {
 /// What a check came to, in a few lines.
 fn told(seen: &Observation) -> String {
     let mut text = format!("{:?}\n", seen.failure);
-    for step in &seen.course.steps {
-        let played = step.played.as_ref().unwrap();
+    for step in &seen.details.steps {
+        let played = step.browser_step.as_ref().unwrap();
         writeln!(text, "{} {} {} {:?}", step.name, step.status, played.url, played.console).unwrap();
-        for act in &played.acts {
+        for act in &played.actions {
             writeln!(text, "    {} {} {} us", act.action, act.status, act.total_us).unwrap();
         }
     }

@@ -40,7 +40,7 @@ async fn a_site_sees_the_device_of_the_subtype() {
         check.devices = [(2, phone())].into();
         let before = site.asked().len();
         let seen = check.passes().await;
-        let facts = seen.course.browser.as_ref().unwrap();
+        let facts = seen.details.browser.as_ref().unwrap();
         assert_eq!((facts.device.as_str(), facts.viewport), ("small phone", (360, 640)));
         assert_eq!(facts.user_agent, "Pocket/1.0 (Tests)");
         let asked = site.asked().split_off(before);
@@ -61,7 +61,7 @@ async fn a_site_sees_the_device_of_the_subtype() {
         let plain =
             Check::of(kind, &site.url("/"), r#"<step name="Plain"><open url="/pages/device"/></step>"#);
         let seen = plain.passes().await;
-        let facts = seen.course.browser.unwrap();
+        let facts = seen.details.browser.unwrap();
         assert_eq!((facts.device.as_str(), facts.viewport), ("", (1366, 768)));
     })
     .await;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use vigie::domain::{ObjectKind, Phase};
+use vigie::domain::{PageObjectKind, Phase};
 
 use crate::browser::check::{Check, browsers, one};
 use crate::browser::site::Site;
@@ -63,12 +63,12 @@ async fn a_step_keeps_what_the_browser_loaded_and_logged() {
         let site = Site::start().await;
         let steps = r#"<step name="Objects"><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/></step><step name="Errors"><open url="/pages/errors"/><wait-for-network-quiet quiet="0.3"/></step>"#;
         let seen = Check::of(kind, &site.url("/"), steps).passes().await;
-        let played = |at: usize| seen.course.steps[at].played.as_ref().unwrap();
+        let played = |at: usize| seen.details.steps[at].browser_step.as_ref().unwrap();
         let objects = &played(0).objects;
         for (path, object_kind) in [
-            ("/pages/style", ObjectKind::Style),
-            ("/pages/script", ObjectKind::Script),
-            ("/pages/image", ObjectKind::Image),
+            ("/pages/style", PageObjectKind::Style),
+            ("/pages/script", PageObjectKind::Script),
+            ("/pages/image", PageObjectKind::Image),
         ] {
             let url = site.url(path);
             let object = objects
@@ -106,17 +106,17 @@ async fn full_pages_views_and_changes_are_judged_by_what_the_browser_loaded() {
     let check = |fields| Check::of(kind, &site.url("/"), step).with(fields);
     let seen = check(json!({"interval_fullpage": 5, "notify_on_content_change": true})).passes().await;
     assert!(
-        seen.course.page.as_ref().unwrap().objects.iter().any(|object| object.url.ends_with("/missing.png"))
+        seen.details.page.as_ref().unwrap().objects.iter().any(|object| object.url.ends_with("/missing.png"))
     );
     assert!(!seen.warnings.is_empty());
     assert!(seen.facts.http.as_ref().unwrap().text_sha256.is_some());
     check(json!({"interval_fullpage": 5, "notify_on_fullpage_errors": true})).fails(7007).await;
     let view = |notify: bool, pattern: &str| json!({"content_views": [{"id": 7, "name": "Pictures", "notify_on_error": notify, "inherit_global_errors": false, "url_patterns": [pattern]}]});
     let seen = check(view(false, "*.png")).passes().await;
-    assert_eq!((seen.course.views[0].status.0, seen.course.views[0].objects), (7007, 1));
+    assert_eq!((seen.details.views[0].status.0, seen.details.views[0].objects), (7007, 1));
     check(view(true, "*.png")).fails(7007).await;
     let seen = check(view(true, "*.gif")).passes().await;
-    assert_eq!(seen.course.views[0].status.0, 0);
+    assert_eq!(seen.details.views[0].status.0, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -127,7 +127,7 @@ async fn experience_is_measured_where_it_is_wanted() {
             r#"<step name="One"><open url="/pages/objects"/><wait-for-network-quiet quiet="0.3"/></step>"#;
         let timing = async |fields| {
             let seen = Check::of(kind, &site.url("/"), step).with(fields).passes().await;
-            seen.course.steps[0].played.as_ref().unwrap().timing.clone().unwrap()
+            seen.details.steps[0].browser_step.as_ref().unwrap().timing.clone().unwrap()
         };
         let plain = timing(json!({})).await;
         assert!(plain.phases.micros(vigie::domain::Phase::PageLoad).is_some(), "{plain:?}");
@@ -149,7 +149,7 @@ async fn requests_are_kept_for_har_files_with_their_times_and_without_secrets() 
         let mut check = Check::of(kind, &site.url("/"), steps);
         check.record = true;
         let seen = check.passes().await;
-        let [first, second] = &seen.course.steps[..] else { panic!("{:?}", seen.course.steps.len()) };
+        let [first, second] = &seen.details.steps[..] else { panic!("{:?}", seen.details.steps.len()) };
         let told: Vec<(&str, &str, u16)> = first
             .exchanges
             .iter()
@@ -160,14 +160,14 @@ async fn requests_are_kept_for_har_files_with_their_times_and_without_secrets() 
         assert_eq!(told, [("GET", login.as_str(), 200), ("POST", &login, 303), ("GET", &account, 200)]);
         let posted = first.exchanges.iter().find(|exchange| exchange.method == "POST").unwrap();
         // Chromium does not tell of it.
-        assert!(posted.response_headers.value("set-cookie").is_none_or(|cookie| cookie == "********"));
-        assert_eq!(posted.response_headers.value("location"), Some("/account"));
+        assert!(posted.response_headers.get("set-cookie").is_none_or(|cookie| cookie == "********"));
+        assert_eq!(posted.response_headers.get("location"), Some("/account"));
         let document = &second.exchanges[0];
         assert!(
             document.started_us >= second.started_us && document.phases.micros(Phase::FirstByte).is_some()
         );
         assert!(document.url.contains("/data?word=") && !document.url.contains("s3cret"), "{}", document.url);
-        let all = serde_json::to_string(&seen.course).unwrap();
+        let all = serde_json::to_string(&seen.details).unwrap();
         assert!(!all.contains("s3cret") && !all.contains("session=anna"), "{all}");
         let steps = steps.replace(
             "/data?word={{word}}\"/>",
@@ -177,7 +177,7 @@ async fn requests_are_kept_for_har_files_with_their_times_and_without_secrets() 
         let detail = failed.failure.unwrap().detail;
         assert!(detail.contains("********") && !detail.contains("s3cret"), "{detail}");
         check.record = false;
-        assert!(check.passes().await.course.steps.iter().all(|step| step.exchanges.is_empty()));
+        assert!(check.passes().await.details.steps.iter().all(|step| step.exchanges.is_empty()));
     })
     .await;
 }

@@ -20,7 +20,7 @@ fn firefox(test: &str) -> Option<BrowserKind> {
 
 /// What step `at` loaded.
 fn objects(seen: &Observation, at: usize) -> &[PageObject] {
-    &seen.course.steps[at].played.as_ref().unwrap().objects
+    &seen.details.steps[at].browser_step.as_ref().unwrap().objects
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -85,7 +85,7 @@ async fn an_address_of_megabytes_ends_no_check_and_no_journal() {
         assert_eq!(after.map(|object| object.http_status), Some(200), "{kind:?} {:?}", objects(&seen, 0));
         let pages = objects(&seen, 1).iter().filter(|object| object.url.contains("/pages/")).count();
         assert_eq!(pages, 4, "{kind:?} {:?}", objects(&seen, 1));
-        let held = serde_json::to_string(&seen.course).unwrap().len();
+        let held = serde_json::to_string(&seen.details).unwrap().len();
         assert!(held < 100_000, "{kind:?} {held}");
     })
     .await;
@@ -124,7 +124,7 @@ async fn windows_that_a_page_opens_are_in_the_waterfall() {
                 found.sort();
                 assert_eq!(found, wanted, "{kind:?} {opening}");
             }
-            assert_eq!(seen.course.steps[1].played.as_ref().unwrap().http_status, 200, "{kind:?}");
+            assert_eq!(seen.details.steps[1].browser_step.as_ref().unwrap().http_status, 200, "{kind:?}");
         }
     })
     .await;

@@ -17,11 +17,11 @@ async fn a_url_is_opened_alone_and_stands_under_a_script() {
     let site = Site::start().await;
     let Some(kind) = one("a_url_is_opened_alone_and_stands_under_a_script") else { return };
     let alone = Check::bare(kind, json!({"url": site.url("/login")})).passes().await;
-    assert_eq!(alone.course.steps.len(), 1);
-    assert_eq!(alone.course.steps[0].played.as_ref().unwrap().title, "Login");
+    assert_eq!(alone.details.steps.len(), 1);
+    assert_eq!(alone.details.steps[0].browser_step.as_ref().unwrap().title, "Login");
     let script = r#"<script version="1"><step name="One"><open url="forms"/></step></script>"#;
     let based = Check::playing(kind, script).with(json!({"url": site.url("/pages/stay")})).passes().await;
-    assert_eq!(based.course.steps[0].played.as_ref().unwrap().title, "Preferences");
+    assert_eq!(based.details.steps[0].browser_step.as_ref().unwrap().title, "Preferences");
     Check::playing(kind, script).fails(96).await;
     Check::bare(kind, json!({})).fails(96).await;
 }
@@ -32,7 +32,7 @@ async fn the_browser_is_the_one_that_is_named() {
         let site = Site::start().await;
         let seen =
             Check::bare(kind, json!({"url": site.url("/login"), "browser_type": kind.name()})).passes().await;
-        assert_eq!(seen.course.browser.as_ref().unwrap().name, kind.name());
+        assert_eq!(seen.details.browser.as_ref().unwrap().name, kind.name());
         let word = if kind == BrowserKind::Firefox { "Firefox/" } else { "Chrome/" };
         assert!(site.headers("/login").unwrap()["user-agent"].contains(word));
     })
@@ -79,7 +79,7 @@ async fn documents_of_other_sites_count_where_they_are_to() {
             Check::of(kind, &site.url("/"), step).with(json!({"third_party_document_errors": counts}))
         };
         let seen = check(false).passes().await;
-        let objects = &seen.course.steps[0].played.as_ref().unwrap().objects;
+        let objects = &seen.details.steps[0].browser_step.as_ref().unwrap().objects;
         let frame = objects.iter().find(|object| object.url.ends_with("/status/503")).unwrap();
         assert!(frame.third_party && frame.failure.is_some(), "{frame:?}");
         let seen = check(true).fails(7007).await;
@@ -96,7 +96,7 @@ async fn experience_is_that_of_the_page_alone_where_it_is_to() {
     let shift = async |alone: bool| {
         let fields = json!({"user_experience_enabled": true, "user_experience_base_page_only": alone});
         let seen = Check::of(kind, &site.url("/"), step).with(fields).passes().await;
-        seen.course.steps[0].played.as_ref().unwrap().timing.as_ref().unwrap().layout_shift.unwrap()
+        seen.details.steps[0].browser_step.as_ref().unwrap().timing.as_ref().unwrap().layout_shift.unwrap()
     };
     let (all, page) = (shift(false).await, shift(true).await);
     assert!(all > 0.01 && page == 0.0, "{all} {page}");
@@ -109,10 +109,10 @@ async fn full_pages_are_judged_as_the_fields_say() {
     let Some(kind) = one("full_pages_are_judged_as_the_fields_say") else { return };
     let check = |page: &str, fields: Value| Check::bare(kind, json!({"url": site.url(page)})).with(fields);
     let seen = check("/pages/tardy", json!({"interval_fullpage": -1})).passes().await;
-    assert!(seen.course.page.is_none());
+    assert!(seen.details.page.is_none());
     let object = |seconds: u64| json!({"interval_fullpage": 1, "fullpage_object_timeout": seconds, "notify_on_fullpage_errors": true});
     let seen = check("/pages/tardy", object(5)).passes().await;
-    assert!(seen.course.page.is_some());
+    assert!(seen.details.page.is_some());
     check("/pages/tardy", object(1)).fails(7002).await;
     let none = |wanted: bool| json!({"interval_fullpage": 1, "check_fullpage_missing_objects": wanted, "notify_on_fullpage_errors": true});
     check("/pages/stay", none(false)).passes().await;
@@ -150,5 +150,5 @@ async fn an_admin_allows_more_steps() {
     let check = |fields| Check::of(kind, &site.url("/"), &steps).with(fields);
     let seen = check(allowed(50)).fails(94).await;
     assert!(seen.failure.unwrap().detail.contains("it has 51, and 50 are allowed"));
-    assert_eq!(check(allowed(51)).passes().await.course.steps.len(), 51);
+    assert_eq!(check(allowed(51)).passes().await.details.steps.len(), 51);
 }

@@ -12,7 +12,7 @@ use crate::support::side_by_side::each;
 
 /// The objects of all steps, as results show them.
 fn objects(seen: &Observation) -> Vec<Value> {
-    let played = seen.course.steps.iter().filter_map(|step| step.played.as_deref());
+    let played = seen.details.steps.iter().filter_map(|step| step.browser_step.as_deref());
     played.flat_map(|played| &played.objects).map(|object| serde_json::to_value(object).unwrap()).collect()
 }
 
@@ -31,7 +31,7 @@ async fn what_vigie_itself_does_not_let_through_is_no_fault_of_the_site() {
         check.config.egress = EgressPolicy::parse(&[], &["127.0.0.2/32"]).unwrap();
         let before = site.paths().len();
         let seen = check.passes().await;
-        assert_eq!((&seen.warnings[..], seen.course.views[0].status.0), (&[][..], 0));
+        assert_eq!((&seen.warnings[..], seen.details.views[0].status.0), (&[][..], 0));
         let objects = objects(&seen);
         for from in ["http://localhost", "https://localhost", "http://127.0.0.2"] {
             let url = format!("{from}:{}/pages/image", site.at.port());
@@ -78,7 +78,7 @@ async fn documents_are_told_from_objects_behind_redirects_and_where_a_step_has_t
         ] {
             assert_eq!(told(url), known, "{url} of {}", kind.name());
         }
-        let page = &seen.course.page.as_ref().unwrap().objects;
+        let page = &seen.details.page.as_ref().unwrap().objects;
         let mut urls: Vec<&str> = page.iter().map(|object| object.url.as_str()).collect();
         urls.sort_unstable();
         let mut wanted: Vec<String> =

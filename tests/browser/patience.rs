@@ -18,7 +18,7 @@ async fn a_page_that_computes_is_waited_for_as_long_as_the_step_may_take() {
 <step name="Skip" timeout="40"><click id="go"/><click id="absent" optional="true" timeout="0.5"/><assert-text id="said" equals="worked again"/></step>
 <step name="End" timeout="40"><click id="go"/></step>"#;
         let seen = Check::of(kind, &site.url("/"), steps).passes().await;
-        for step in &seen.course.steps {
+        for step in &seen.details.steps {
             assert!(step.total_us > 5_900_000, "{} took {} us: it did not wait", step.name, step.total_us);
         }
     })

@@ -54,7 +54,7 @@ async fn each_way_to_fail(kind: BrowserKind, test: &str) {
     for (status, acts) in table {
         let step = format!(r#"<step name="One" timeout="6">{acts}</step>"#);
         let seen = Check::of(kind, &site.url("/"), &step).fails(*status).await;
-        assert_eq!(seen.course.steps[0].status.0, *status, "{acts}");
+        assert_eq!(seen.details.steps[0].status.0, *status, "{acts}");
     }
 }
 
@@ -70,9 +70,9 @@ async fn an_act_that_is_skipped_once_too_often_is_kept_as_a_failure() {
     let seen = Check::playing(kind, &script).fails(92).await;
     let names: Vec<&str> = seen.captures.iter().map(|file| file.name.as_str()).collect();
     assert_eq!(names, ["step-01-act-03.jpg", "step-01-act-03.html", "step-01-act-03-headers.txt"]);
-    let played = seen.course.steps[0].played.as_ref().unwrap();
+    let played = seen.details.steps[0].browser_step.as_ref().unwrap();
     assert_eq!(played.title, "Stay", "what there was is told");
-    let acts: Vec<(u16, bool)> = played.acts.iter().map(|act| (act.status.0, act.skipped)).collect();
+    let acts: Vec<(u16, bool)> = played.actions.iter().map(|act| (act.status.0, act.skipped)).collect();
     assert_eq!(acts, [(0, false), (0, true), (92, false)]);
 }
 
@@ -88,10 +88,10 @@ async fn what_takes_too_long_says_which_limit_it_was() {
         page(json!({"timeout": 2}), opens).fails(81).await;
         let two = r#"<step name="Late" timeout="1"><open url="/pages/stay"/><wait-for id="nowhere" timeout="5"/></step><step name="Next"><open url="/pages/late"/></step>"#;
         let seen = page(json!({"continue_playback_on_timeout": true}), two).fails(80).await;
-        let statuses: Vec<u16> = seen.course.steps.iter().map(|step| step.status.0).collect();
+        let statuses: Vec<u16> = seen.details.steps.iter().map(|step| step.status.0).collect();
         assert_eq!(statuses, [80, 0]);
         let seen = page(json!({"continue_playback_on_timeout": false}), two).fails(80).await;
-        assert_eq!(seen.course.steps.len(), 1);
+        assert_eq!(seen.details.steps.len(), 1);
     })
     .await;
 }

@@ -23,7 +23,7 @@ fetch('{other}/data?other', {{mode: 'no-cors'}})]).then(all => all[1]);</run-js>
     let check = Check::of(kind, &own, &steps).with(fields);
     let before = site.asked().len();
     let seen = check.passes().await;
-    let trace = seen.course.browser.as_ref().unwrap().trace_id.clone().unwrap();
+    let trace = seen.details.browser.as_ref().unwrap().trace_id.clone().unwrap();
     assert_eq!(trace.len(), 32);
     let asked = site.asked().split_off(before);
     let mut spans = Vec::new();
@@ -48,7 +48,7 @@ fetch('{other}/data?other', {{mode: 'no-cors'}})]).then(all => all[1]);</run-js>
         assert!(asked.iter().all(|(_, fields)| fields[":version"] == "HTTP/2.0"), "{asked:?}");
     }
     let again = check.passes().await;
-    assert_ne!(again.course.browser.unwrap().trace_id.unwrap(), trace);
+    assert_ne!(again.details.browser.unwrap().trace_id.unwrap(), trace);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -59,7 +59,7 @@ async fn only_requests_to_the_own_site_are_traced() {
         traced(kind, &secure).await;
         let step = r#"<step name="Plain"><open url="/pages/stay?untraced"/></step>"#;
         let seen = Check::of(kind, &plain.url("/"), step).passes().await;
-        assert_eq!(seen.course.browser.unwrap().trace_id, None);
+        assert_eq!(seen.details.browser.unwrap().trace_id, None);
         let asked = plain.asked();
         let (_, fields) = asked.iter().rev().find(|(path, _)| path == "/pages/stay?untraced").unwrap();
         assert!(!fields.contains_key("traceparent"));

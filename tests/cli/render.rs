@@ -27,18 +27,18 @@ fn attempt(number: u8, phases: Phases, failure: Option<Failure>) -> Attempt {
 }
 
 fn result(kind: MonitorType, name: &str, outcome: Outcome, attempts: Vec<Attempt>) -> CheckResult {
-    let run_id = RunId::of(MonitorId(1), at());
+    let run_id = RunId::new(MonitorId(1), at());
     let status = match (outcome, attempts.last().and_then(|attempt| attempt.failure.as_ref())) {
         (Outcome::Error | Outcome::Unknown, Some(failure)) => failure.status(),
         _ => Status::OK,
     };
     CheckResult {
-        check_id: CheckId::of(run_id, LocationId(1)),
+        check_id: CheckId::new(run_id, LocationId(1)),
         run_id,
         monitor_id: MonitorId(1),
         monitor_name: name.into(),
         revision: Revision(1),
-        kind,
+        monitor_type: kind,
         location_id: LocationId(1),
         planned_at: at(),
         started_at: at(),
@@ -56,7 +56,7 @@ fn result(kind: MonitorType, name: &str, outcome: Outcome, attempts: Vec<Attempt
         address: Some("192.0.2.7:443".parse().unwrap()),
         attempts,
         facts: Facts::default(),
-        course: vigie::domain::Course::default(),
+        details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,
@@ -134,7 +134,7 @@ fn a_website_that_failed_twice_shows_both_attempts() {
 fn a_redirect_is_drawn_hop_by_hop_and_a_warning_says_after_what() {
     let first = phases(&[(Phase::Connect, 2_000), (Phase::Send, 10), (Phase::FirstByte, 6_000)]);
     let mut whole = phases(&COLD[1..]);
-    whole.add_all(&first);
+    whole.merge(&first);
     let timed_out = Failure::timed_out(Phase::Connect, Duration::from_secs(5));
     let mut shown = result(
         MonitorType::Website,
@@ -148,7 +148,7 @@ fn a_redirect_is_drawn_hop_by_hop_and_a_warning_says_after_what() {
     shown.facts.http = Some(Box::new(HttpFacts {
         http_status: 204,
         http_version: "HTTP/1.1".into(),
-        redirects: vec![Hop {
+        redirects: vec![RedirectHop {
             url: "http://example.test/".into(),
             http_status: 301,
             address: Some("192.0.2.7:80".parse().unwrap()),
@@ -260,10 +260,10 @@ fn steps_and_the_objects_of_a_page_have_a_line_each() {
         failures,
         exchanges,
         variables: if number == 1 { vec!["token".to_owned(), "user".to_owned()] } else { Vec::new() },
-        played: None,
+        browser_step: None,
     };
     let wrong = |detail: &str| Failure::new(Phase::Validate, FailureKind::AssertionFailed, detail);
-    result.course.steps = vec![
+    result.details.steps = vec![
         step(1, "log in", Vec::new(), vec![exchange("POST", "https://a.test/login", 200)]),
         step(
             2,
@@ -274,7 +274,7 @@ fn steps_and_the_objects_of_a_page_have_a_line_each() {
     ];
     let object = |url: &str, started_us, failure: Option<Failure>| PageObject {
         url: url.to_owned(),
-        kind: ObjectKind::Image,
+        kind: PageObjectKind::Image,
         third_party: failure.is_some(),
         blocked: false,
         started_us,
@@ -289,14 +289,14 @@ fn steps_and_the_objects_of_a_page_have_a_line_each() {
     };
     let gone = Failure::new(Phase::Validate, FailureKind::HttpStatus, "`404 Not Found`");
     let change =
-        |status, before, now| ObjectChange { status, url: "https://a.test/x.js".to_owned(), before, now };
-    result.course.page = Some(Box::new(FullPage {
+        |status, before, now| PageObjectChange { status, url: "https://a.test/x.js".to_owned(), before, now };
+    result.details.page = Some(Box::new(FullPage {
         total_us: 100_000,
         bytes: 123_456,
         unlisted: 3,
         objects: vec![
             object("https://a.test/a.png", 0, None),
-            object("https://b.test/b.png", 50_000, Some(gone.of_object("https://b.test/b.png"))),
+            object("https://b.test/b.png", 50_000, Some(gone.into_page_object("https://b.test/b.png"))),
         ],
         changes: vec![
             change(Status::OBJECT_NEW, None, Some(9)),

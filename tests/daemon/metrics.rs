@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use vigie::domain::{Method, Outcome};
+use vigie::domain::{NotificationMethod, Outcome};
 use vigie::telemetry::{Load, Metrics};
 
 use crate::daemon::support::result;
@@ -24,7 +24,7 @@ fn touched() -> Metrics {
     metrics.commit_failed("full");
     metrics.housekeeping("roll_up", "done");
     metrics.reloaded(true);
-    metrics.notification_tried(Method::JsonPost, true, Duration::from_millis(3));
+    metrics.notification_tried(NotificationMethod::JsonPost, true, Duration::from_millis(3));
     metrics
 }
 

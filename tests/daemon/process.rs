@@ -13,7 +13,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use vigie::domain::{Outcome, Status};
-use vigie::store::{Page, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
+use vigie::store::{Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
 use vigie::telemetry::FIELDS;
 
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -272,10 +272,10 @@ fn sigterm_lets_running_checks_end_and_keeps_their_results() {
     assert_eq!(daemon.ended().code(), Some(0));
     let database = daemon.folder.path().join("data/vigie.db");
     let store = SqliteStore::open(&database, &SqliteSettings::default()).unwrap();
-    let page = Page { limit: 100, offset: 0 };
+    let page = Pagination { limit: 100, offset: 0 };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let found = runtime.block_on(store.results(ResultFilter::default(), page)).unwrap();
-    assert!(found.count > 0);
+    assert!(found.total > 0);
     for result in found.results {
         assert_eq!((result.outcome, result.status), (Outcome::Error, Status::TIMED_OUT), "{result:?}");
     }

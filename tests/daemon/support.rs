@@ -22,7 +22,8 @@ use vigie::domain::{
 use vigie::schema::{Document, Monitor, Origin};
 use vigie::service::View;
 use vigie::store::{
-    MonitorState, Page, ResultFilter, ResultPage, ResultStore, Rollup, RollupSpan, StoreError, StoreFuture,
+    MonitorState, PaginatedResults, Pagination, ResultFilter, ResultStore, Rollup, RollupSpan, StoreError,
+    StoreFuture,
 };
 use vigie::telemetry::Metrics;
 use vigie::telemetry::{Condition, Vitals};
@@ -31,7 +32,7 @@ use vigie::web::{self, Site};
 /// A result of `monitor` that came to `outcome`, planned `minute` minutes after the start of 2026.
 pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
     let planned_at = Timestamp::from_seconds(1_767_225_600 + 60 * minute);
-    let run_id = RunId::of(MonitorId(monitor), planned_at);
+    let run_id = RunId::new(MonitorId(monitor), planned_at);
     let failed = matches!(outcome, Outcome::Error);
     let status = if failed { Status::CONNECT_FAILED } else { Status::OK };
     let missed = (outcome == Outcome::Missed).then_some(MissedRuns {
@@ -40,12 +41,12 @@ pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
         last_planned_at: planned_at + Duration::from_mins(2),
     });
     CheckResult {
-        check_id: CheckId::of(run_id, LocationId(1)),
+        check_id: CheckId::new(run_id, LocationId(1)),
         run_id,
         monitor_id: MonitorId(monitor),
         monitor_name: Arc::from(format!("monitor {monitor}")),
         revision: Revision(1),
-        kind: MonitorType::Website,
+        monitor_type: MonitorType::Website,
         location_id: LocationId(1),
         planned_at,
         started_at: planned_at + Duration::from_millis(2),
@@ -58,7 +59,7 @@ pub fn result(monitor: i64, minute: i64, outcome: Outcome) -> CheckResult {
         address: None,
         attempts: if missed.is_some() { vec![] } else { vec![attempt(planned_at, failed)] },
         facts: Facts::default(),
-        course: vigie::domain::Course::default(),
+        details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
         missed,
@@ -115,19 +116,19 @@ impl Kept {
 }
 
 impl ResultStore for Kept {
-    fn results(&self, filter: ResultFilter, page: Page) -> StoreFuture<'_, ResultPage> {
+    fn results(&self, filter: ResultFilter, page: Pagination) -> StoreFuture<'_, PaginatedResults> {
         let fits = |result: &&CheckResult| {
             (filter.monitors.is_empty() || filter.monitors.contains(&result.monitor_id))
                 && filter.location.is_none_or(|location| result.location_id == location)
                 && filter.from.is_none_or(|from| result.planned_at >= from)
-                && filter.thru.is_none_or(|thru| result.planned_at < thru)
+                && filter.until.is_none_or(|thru| result.planned_at < thru)
                 && (filter.outcomes.is_empty() || filter.outcomes.contains(&result.outcome))
         };
         let matching = self.results.iter().filter(fits);
         let count = matching.clone().count() as u64;
         let offset = usize::try_from(page.offset).unwrap();
         let results = matching.skip(offset).take(page.limit as usize).cloned().collect();
-        self.answer(ResultPage { count, results })
+        self.answer(PaginatedResults { total: count, results })
     }
 
     fn capture(&self, id: CheckId, name: String) -> StoreFuture<'_, Option<vigie::domain::Capture>> {
@@ -178,7 +179,12 @@ impl vigie::store::SampleStore for Kept {
         self.answer(None)
     }
 
-    fn means(&self, _: MonitorId, _: Timestamp, _: Timestamp) -> StoreFuture<'_, Vec<vigie::domain::Mean>> {
+    fn means(
+        &self,
+        _: MonitorId,
+        _: Timestamp,
+        _: Timestamp,
+    ) -> StoreFuture<'_, Vec<vigie::domain::MeanDuration>> {
         self.answer(vec![])
     }
 }

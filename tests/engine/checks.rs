@@ -67,8 +67,8 @@ async fn a_result_carries_the_identity_of_its_run() {
     let assigned = assignment(7, Scripted::new(&[Step::Pass]));
     let clock = FakeClock::at(NOON + Duration::from_millis(3));
     let result = check(&assigned, NOON, &place(Arc::new(clock)), &CancellationToken::new()).await;
-    let run_id = RunId::of(MonitorId(7), NOON);
-    assert_eq!((result.run_id, result.check_id), (run_id, CheckId::of(run_id, LocationId(1))));
+    let run_id = RunId::new(MonitorId(7), NOON);
+    assert_eq!((result.run_id, result.check_id), (run_id, CheckId::new(run_id, LocationId(1))));
     assert_eq!(result.lateness(), Some(Duration::from_millis(3)));
     assert_eq!((result.planned_at, &*result.monitor_name, result.missed), (NOON, "monitor 7", None));
 }

@@ -71,7 +71,7 @@ impl Probe for Scripted {
         Box::pin(async move {
             match step {
                 Step::Pass => Observation::default(),
-                Step::Fail(kind) => Observation::failed(Failure::new(Phase::Connect, kind, "scripted")),
+                Step::Fail(kind) => Observation::from_failure(Failure::new(Phase::Connect, kind, "scripted")),
                 Step::Panic => panic!("scripted panic"),
                 Step::Hang => std::future::pending().await,
                 Step::Aside(total) => {

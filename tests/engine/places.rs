@@ -24,7 +24,7 @@ struct Failing(SocketAddr, &'static str);
 impl Probe for Failing {
     fn attempt<'a>(&'a self, _: Context<'a>) -> Attempting<'a> {
         let failure = Failure::new(Phase::Connect, FailureKind::ConnectRefused, "scripted");
-        let observation = Observation { address: Some(self.0), ..Observation::failed(failure) };
+        let observation = Observation { address: Some(self.0), ..Observation::from_failure(failure) };
         Box::pin(std::future::ready(observation))
     }
 

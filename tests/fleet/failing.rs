@@ -17,7 +17,7 @@ async fn a_store_that_fails_leaves_memory_and_plan_as_they_were() {
     let id = kit.made(json!({})).await;
     let (planned, monitor) = (kit.notes.planned(), kit.monitor(id));
     kit.ledger.broken.store(true, Ordering::Relaxed);
-    let full = Refusal::Store(StoreError::Full("vigie.db".to_owned()));
+    let full = Refusal::Store(StoreError::DiskFull("vigie.db".to_owned()));
     assert_eq!(kit.create(json!({})).await.unwrap_err(), full);
     assert_eq!(kit.patch(id, json!({"note": "x"})).await.unwrap_err(), full);
     assert_eq!(monitors::delete(&kit.monitors, &admin(), id, None).await.unwrap_err(), full);

@@ -21,8 +21,8 @@ use vigie::schema::validation_context::Plan;
 use vigie::service::monitors;
 use vigie::service::{Caller, MonitorContext, MonitorParts, Refusal, Saved, Via};
 use vigie::store::{
-    AuditFilter, AuditRow, ConfigChange, ConfigStore, Listed, NewAuditEntry, Page, RecordFilter, Reseal,
-    SqliteSettings, SqliteStore, StoreError, StoreFuture, StoredMonitor,
+    AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
+    Reseal, SqliteSettings, SqliteStore, StoreError, StoreFuture, StoredMonitor,
 };
 use vigie::syntax::source::Node;
 use vigie::vault::Keyring;
@@ -104,7 +104,7 @@ impl ConfigStore for Fragile {
         audit: Vec<NewAuditEntry>,
     ) -> StoreFuture<'_, Vec<i64>> {
         if self.broken.load(Ordering::Relaxed) {
-            return Box::pin(std::future::ready(Err(StoreError::Full("vigie.db".to_owned()))));
+            return Box::pin(std::future::ready(Err(StoreError::DiskFull("vigie.db".to_owned()))));
         }
         self.inner.write_changes(changes, audit)
     }
@@ -117,11 +117,11 @@ impl ConfigStore for Fragile {
         self.inner.record_by_unique(kind, unique)
     }
 
-    fn records(&self, filter: RecordFilter, page: Page) -> StoreFuture<'_, Listed<Record>> {
+    fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>> {
         self.inner.records(filter, page)
     }
 
-    fn audit(&self, filter: AuditFilter, page: Page) -> StoreFuture<'_, Listed<AuditRow>> {
+    fn audit(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>> {
         self.inner.audit(filter, page)
     }
 
@@ -226,9 +226,9 @@ impl Kit {
         self.monitors.roster().get(id).unwrap()
     }
 
-    pub async fn audit(&self) -> Vec<AuditRow> {
-        let all = Page { limit: 1000, offset: 0 };
-        let mut rows = self.ledger.audit(AuditFilter::default(), all).await.unwrap().rows;
+    pub async fn audit(&self) -> Vec<AuditEntry> {
+        let all = Pagination { limit: 1000, offset: 0 };
+        let mut rows = self.ledger.audit(AuditFilter::default(), all).await.unwrap().items;
         rows.sort_by_key(|row| row.id);
         rows
     }

@@ -58,7 +58,7 @@ fn addresses(ids: impl IntoIterator<Item = i64>) -> BTreeSet<IpAddr> {
 fn by_run(results: &[CheckResult]) -> BTreeMap<Timestamp, Vec<LocationId>> {
     let mut runs: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for result in results {
-        assert_eq!(result.run_id, RunId::of(result.monitor_id, result.planned_at));
+        assert_eq!(result.run_id, RunId::new(result.monitor_id, result.planned_at));
         runs.entry(result.planned_at).or_default().push(result.location_id);
     }
     for locations in runs.values_mut() {

@@ -18,7 +18,7 @@ use vigie::probe::ProbeSettings;
 use vigie::schema::intake::Form;
 use vigie::service::monitors;
 use vigie::service::{MonitorContext, MonitorParts};
-use vigie::store::{Page, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
+use vigie::store::{Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
 use vigie::syntax::source::Node;
 use vigie::telemetry::Metrics;
 use vigie::vault::Keyring;
@@ -134,7 +134,7 @@ impl Process {
         let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
         loop {
             let filter = ResultFilter { monitors: vec![monitor], ..ResultFilter::default() };
-            let page = self.store.results(filter, Page { limit: 1000, offset: 0 }).await.unwrap();
+            let page = self.store.results(filter, Pagination { limit: 1000, offset: 0 }).await.unwrap();
             if page.results.len() >= number {
                 return page.results;
             }

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use vigie::domain::{
-    Attempt, Certificate, CheckId, CheckResult, DnsFacts, Facts, Failure, FailureKind, Hop, HttpFacts,
-    LocationId, MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, PingFacts,
+    Attempt, Certificate, CheckId, CheckResult, DnsFacts, Facts, Failure, FailureKind, HttpFacts, LocationId,
+    MissedReason, MissedRuns, MonitorId, MonitorType, Outcome, Phase, Phases, PingFacts, RedirectHop,
     Revision, RunId, Status, Timestamp, TlsFacts, Warning, WarningKind,
 };
 
 fn result(facts: Facts) -> CheckResult {
     let planned_at = Timestamp::from_seconds(1_767_225_600);
-    let run_id = RunId::of(MonitorId(3), planned_at);
+    let run_id = RunId::new(MonitorId(3), planned_at);
     let mut phases = Phases::default();
     for (at, phase) in (1..).zip(Phase::ALL) {
         phases.set(phase, Duration::from_micros(at));
@@ -26,12 +26,12 @@ fn result(facts: Facts) -> CheckResult {
     let warning = Warning::new(WarningKind::RedirectNotFollowed, "to b".to_owned());
     let passed = Attempt { number: 2, failure: None, warnings: vec![warning], ..failed.clone() };
     CheckResult {
-        check_id: CheckId::of(run_id, LocationId(1)),
+        check_id: CheckId::new(run_id, LocationId(1)),
         run_id,
         monitor_id: MonitorId(3),
         monitor_name: "a".into(),
         revision: Revision(2),
-        kind: MonitorType::WebsiteSsl,
+        monitor_type: MonitorType::WebsiteSsl,
         location_id: LocationId(1),
         planned_at,
         started_at: planned_at,
@@ -44,7 +44,7 @@ fn result(facts: Facts) -> CheckResult {
         address: Some("[::1]:443".parse().unwrap()),
         attempts: vec![failed, passed],
         facts,
-        course: vigie::domain::Course::default(),
+        details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,
@@ -52,7 +52,7 @@ fn result(facts: Facts) -> CheckResult {
 }
 
 fn http() -> HttpFacts {
-    let hop = Hop {
+    let hop = RedirectHop {
         url: "http://a/".to_owned(),
         http_status: 302,
         address: Some("127.0.0.1:80".parse().unwrap()),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use vigie::clock::{Clock, SystemClock};
-use vigie::domain::{Method, NoticeKind};
+use vigie::domain::{NotificationKind, NotificationMethod};
 
 use super::kit::{message, send};
 use crate::support::daemon::{Daemon, free_port, has, open_folder, wait_for};
@@ -56,7 +56,7 @@ async fn an_alert_holds_until_its_clear() {
     let url = format!("http://127.0.0.1:{port}");
     let now = SystemClock.now();
     for run in 0..2 {
-        let mut error = message(NoticeKind::SiteError, Method::Alertmanager, &url, "");
+        let mut error = message(NotificationKind::SiteError, NotificationMethod::Alertmanager, &url, "");
         (error.notice.since, error.notice.at) = (Some(now - Duration::from_mins(5)), now);
         error.notice.errcount = 3 + run;
         error.notice.location = format!("location {run}");
@@ -70,7 +70,7 @@ async fn an_alert_holds_until_its_clear() {
     assert_eq!(alert["status"]["state"], "active");
     let ends: jiff::Timestamp = alert["endsAt"].as_str().unwrap().parse().unwrap();
     assert!(ends.as_microsecond() > (now + Duration::from_hours(23)).as_micros(), "{ends}");
-    let mut clear = message(NoticeKind::SiteClear, Method::Alertmanager, &url, "");
+    let mut clear = message(NotificationKind::SiteClear, NotificationMethod::Alertmanager, &url, "");
     (clear.notice.since, clear.notice.at) = (Some(now - Duration::from_mins(5)), now);
     send(&clear).await.unwrap();
     alerts(port, 0);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use vigie::clock::{Clock, FakeClock};
-use vigie::domain::{Method, NoticeKind, Notification, NotificationState, RecipientId};
+use vigie::domain::{Notification, NotificationKind, NotificationMethod, NotificationState, RecipientId};
 use vigie::notify::{Composer, Courier, Message, Secret, SendError, Sending};
 use vigie::pipeline::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
 use vigie::store::StoreFuture;
@@ -48,9 +48,9 @@ struct Book;
 
 impl AddressBook for Book {
     fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Addressee>> {
-        let id = message.new.recipient.0;
+        let id = message.message.recipient.0;
         let to = Addressee {
-            recipient: recipient(id, Method::JsonPost, &format!("http://host-{id}.test/")),
+            recipient: recipient(id, NotificationMethod::JsonPost, &format!("http://host-{id}.test/")),
             secret: Secret::default(),
             template: None,
         };
@@ -105,7 +105,7 @@ fn stage_over(
 
 impl Stage {
     fn put(&self, key: &str, to: i64) -> i64 {
-        let id = self.outbox.put(new(key, to, NoticeKind::SiteError, 0));
+        let id = self.outbox.put(new(key, to, NotificationKind::SiteError, 0));
         self.bell.ring();
         id
     }
@@ -156,7 +156,7 @@ async fn a_message_goes_out_once_and_that_is_noted() {
 #[tokio::test]
 async fn a_message_waits_for_its_time() {
     let stage = stage(DeliverySettings::default(), &[], |_, _| Ok(()));
-    let mut later = new("later", 1, NoticeKind::SiteError, 0);
+    let mut later = new("later", 1, NotificationKind::SiteError, 0);
     later.not_before = at(5);
     stage.outbox.put(later);
     stage.bell.ring();
@@ -248,17 +248,22 @@ async fn a_removed_recipient_is_a_dead_letter() {
 async fn ten_thousand_failures_of_one_minute_are_ten_messages_and_one_digest() {
     let outbox = Arc::new(FakeOutbox::default());
     for n in 0..10_000 {
-        outbox.put(new(&format!("key-{n}"), 1, NoticeKind::SiteError, 0));
+        outbox.put(new(&format!("key-{n}"), 1, NotificationKind::SiteError, 0));
     }
     let stage = stage_over(outbox, DeliverySettings::default(), &[], |_, _| Ok(()));
     stage.until(SECOND, |stage| states(stage, NotificationState::Digested) == 9_990).await;
     assert_eq!(stage.came().len(), 11);
     let rows = stage.outbox.rows();
     let digest = rows.last().unwrap();
-    assert_eq!((digest.new.notice.kind, digest.state), (NoticeKind::Digest, NotificationState::Sent));
-    assert!(digest.new.notice.status_text.starts_with("9990 messages were held back: 9990 × Site Error"));
-    assert_eq!(digest.new.notice.reasons.len(), 51);
-    let of_digest = |row: &&Notification| row.digest == Some(digest.id);
+    assert_eq!(
+        (digest.message.content.kind, digest.state),
+        (NotificationKind::Digest, NotificationState::Sent)
+    );
+    assert!(
+        digest.message.content.status_text.starts_with("9990 messages were held back: 9990 × Site Error")
+    );
+    assert_eq!(digest.message.content.reasons.len(), 51);
+    let of_digest = |row: &&Notification| row.digest_id == Some(digest.id);
     assert_eq!(rows.iter().filter(of_digest).count(), 9_990);
     assert!(digest.sent_at.unwrap().since(at(0)) <= Duration::from_secs(62), "{:?}", digest.sent_at);
 }
@@ -267,7 +272,7 @@ async fn ten_thousand_failures_of_one_minute_are_ten_messages_and_one_digest() {
 async fn what_was_held_back_before_a_restart_is_told_in_one_digest_after_it() {
     let outbox = Arc::new(FakeOutbox::default());
     for n in 0..30 {
-        outbox.put(new(&format!("key-{n}"), 1, NoticeKind::SiteError, 0));
+        outbox.put(new(&format!("key-{n}"), 1, NotificationKind::SiteError, 0));
     }
     let first = stage_over(Arc::clone(&outbox), DeliverySettings::default(), &[], |_, _| Ok(()));
     first.until(Duration::ZERO, |stage| states(stage, NotificationState::Held) == 20).await;
@@ -305,7 +310,7 @@ async fn a_clock_that_is_set_back_does_not_stop_the_delivery() {
     stage.put("a", 1);
     stage.until(Duration::ZERO, |stage| stage.row(1).attempts == 1).await;
     stage.clock.step_to(at(-7_200));
-    let mut next = new("b", 1, NoticeKind::SiteError, -7_200);
+    let mut next = new("b", 1, NotificationKind::SiteError, -7_200);
     next.not_before = at(-7_200);
     stage.outbox.put(next);
     stage.bell.ring();

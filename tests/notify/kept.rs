@@ -6,28 +6,28 @@ use std::time::Duration;
 
 use vigie::clock::SystemClock;
 use vigie::domain::{
-    Capture, CheckId, CheckResult, Facts, LocationId, Method, MonitorId, MonitorType, NoticeKind,
-    Notification, NotificationState, Outcome, RecordKind, Revision, RunId, Status,
+    Capture, CheckId, CheckResult, Facts, LocationId, MonitorId, MonitorType, Notification, NotificationKind,
+    NotificationMethod, NotificationState, Outcome, RecordKind, Revision, RunId, Status,
 };
 use vigie::notify::{Composer, Courier, Message, Secret, SendError, Sending};
 use vigie::pipeline::{AddressBook, Addressee, Bell, Delivery, DeliveryParts, DeliverySettings};
 use vigie::store::{
-    Commit, ConfigStore, Ingest, NotificationFilter, Outbox, Page, RecordFilter, SqliteSettings, SqliteStore,
-    StoreFuture,
+    Commit, ConfigStore, Ingest, NotificationFilter, Outbox, Pagination, RecordFilter, SqliteSettings,
+    SqliteStore, StoreFuture,
 };
 use vigie::telemetry::Metrics;
 
 use super::kit::{new, recipient};
 
-const ALL: Page = Page { limit: u32::MAX, offset: 0 };
+const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 
 /// Recipients from 10 on get mail, an even one with screenshots, from 20 on with what the target answered.
 struct Anybody;
 
 impl AddressBook for Anybody {
     fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Addressee>> {
-        let id = message.new.recipient.0;
-        let method = if id < 10 { Method::JsonPost } else { Method::MailHtml };
+        let id = message.message.recipient.0;
+        let method = if id < 10 { NotificationMethod::JsonPost } else { NotificationMethod::MailHtml };
         let mut recipient = recipient(id, method, "http://a.test/");
         recipient.attach_screen_capture = id % 2 == 0;
         recipient.attach_server_response = id >= 20;
@@ -82,7 +82,7 @@ fn deliver(store: &Arc<SqliteStore>, courier: &Arc<Moody>) -> Delivery {
 
 async fn states(store: &SqliteStore) -> Vec<(String, NotificationState)> {
     let all = store.notifications(NotificationFilter::default(), ALL).await.unwrap();
-    let mut rows: Vec<_> = all.rows.into_iter().map(|row| (row.new.key, row.state)).collect();
+    let mut rows: Vec<_> = all.items.into_iter().map(|row| (row.message.key, row.state)).collect();
     rows.sort_by(|a, b| a.0.cmp(&b.0));
     rows
 }
@@ -101,7 +101,7 @@ async fn settled(store: &SqliteStore) -> Vec<(String, NotificationState)> {
 
 async fn post(store: &SqliteStore, keys: &[&str]) {
     let now = jiff::Timestamp::now().as_second() - super::kit::NOON;
-    let news = keys.iter().map(|key| new(key, 1, NoticeKind::SiteError, now - 1)).collect();
+    let news = keys.iter().map(|key| new(key, 1, NotificationKind::SiteError, now - 1)).collect();
     store.enqueue(news).await.unwrap();
 }
 
@@ -127,7 +127,7 @@ async fn what_is_given_up_is_an_event_and_a_restart_tells_nothing_twice() {
     let expected = [("a".to_owned(), NotificationState::Dead), ("b".to_owned(), NotificationState::Sent)];
     assert_eq!(settled(&store).await, expected);
     delivery.drain(Duration::from_secs(1)).await;
-    let events = store.records(RecordFilter::of(RecordKind::Event), ALL).await.unwrap().rows;
+    let events = store.records(RecordFilter::new(RecordKind::Event), ALL).await.unwrap().items;
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].fields["event"].as_str().unwrap(), "notification_given_up");
     assert!(
@@ -146,14 +146,14 @@ async fn what_is_given_up_is_an_event_and_a_restart_tells_nothing_twice() {
 /// A failed check of a minute with a screenshot, an answer and a traceroute.
 fn result() -> CheckResult {
     let planned_at = super::kit::at(0);
-    let run_id = RunId::of(MonitorId(7), planned_at);
+    let run_id = RunId::new(MonitorId(7), planned_at);
     CheckResult {
-        check_id: CheckId::of(run_id, LocationId(1)),
+        check_id: CheckId::new(run_id, LocationId(1)),
         run_id,
         monitor_id: MonitorId(7),
         monitor_name: Arc::from("shop"),
         revision: Revision(1),
-        kind: MonitorType::Website,
+        monitor_type: MonitorType::Website,
         location_id: LocationId(1),
         planned_at,
         started_at: planned_at,
@@ -166,7 +166,7 @@ fn result() -> CheckResult {
         address: None,
         attempts: Vec::new(),
         facts: Facts::default(),
-        course: vigie::domain::Course::default(),
+        details: vigie::domain::CheckDetails::default(),
         captures: vec![
             Capture::new("screen-1.png", "image/png", b"not really"),
             Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 503"),
@@ -186,8 +186,8 @@ async fn files_of_the_check_go_with_mail_as_the_recipient_asks() {
     store.commit(Commit { results: vec![result], ..Commit::default() }).await.unwrap();
     let now = jiff::Timestamp::now().as_second() - super::kit::NOON;
     let to = |id: i64| {
-        let mut message = new(&format!("to-{id}"), id, NoticeKind::SiteError, now - 1);
-        message.notice.check_id = Some(check);
+        let mut message = new(&format!("to-{id}"), id, NotificationKind::SiteError, now - 1);
+        message.content.check_id = Some(check);
         message
     };
     store.enqueue([2, 11, 12, 21].map(to).to_vec()).await.unwrap();

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 use vigie::clock::SystemClock;
 use vigie::domain::{
-    CustomerId, EpisodeId, LocationId, LocationReport, Method, MonitorId, MonitorType, NewNotification,
-    Notice, NoticeKind, Recipient, RecipientId, Status, Timestamp,
+    CustomerId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NewNotification,
+    NotificationContent, NotificationKind, NotificationMethod, Recipient, RecipientId, Status, Timestamp,
 };
 use vigie::net::{EgressPolicy, Net, NetConfig, Roots, Trust};
 use vigie::notify::{ChannelSettings, Channels, Composer, Courier, Message, Secret, SendError};
@@ -19,10 +19,10 @@ pub fn at(seconds: i64) -> Timestamp {
     Timestamp::from_seconds(NOON + seconds)
 }
 
-pub fn notice(kind: NoticeKind) -> Notice {
+pub fn notice(kind: NotificationKind) -> NotificationContent {
     let clear = kind.is_clear();
     let status = if clear { Status::OK } else { Status::HTTP_ERROR };
-    Notice {
+    NotificationContent {
         kind,
         customer: CustomerId(1),
         company: "Example & Sons".to_owned(),
@@ -62,11 +62,11 @@ pub fn notice(kind: NoticeKind) -> Notice {
             ("first_byte".to_owned(), 800),
         ],
         certificate: serde_json::Value::Null,
-        more: serde_json::Map::new(),
+        extra: serde_json::Map::new(),
     }
 }
 
-pub fn recipient(id: i64, method: Method, address: &str) -> Recipient {
+pub fn recipient(id: i64, method: NotificationMethod, address: &str) -> Recipient {
     Recipient {
         id: RecipientId(id),
         name: format!("recipient {id}"),
@@ -83,19 +83,19 @@ pub fn recipient(id: i64, method: Method, address: &str) -> Recipient {
     }
 }
 
-pub fn new(key: &str, to: i64, kind: NoticeKind, created: i64) -> NewNotification {
+pub fn new(key: &str, to: i64, kind: NotificationKind, created: i64) -> NewNotification {
     NewNotification {
         key: key.to_owned(),
         recipient: RecipientId(to),
         group: None,
-        notice: notice(kind),
+        content: notice(kind),
         created_at: at(created),
         not_before: at(created),
     }
 }
 
 /// A message whose words are those that the built-in templates make.
-pub fn message(kind: NoticeKind, method: Method, address: &str, secret: &str) -> Message {
+pub fn message(kind: NotificationKind, method: NotificationMethod, address: &str, secret: &str) -> Message {
     let notice = notice(kind);
     let words = Composer::default().compose(&notice, method, None).unwrap();
     Message {
@@ -132,7 +132,7 @@ pub async fn send(message: &Message) -> Result<(), SendError> {
 
 #[test]
 fn a_secret_shows_in_no_debug_output() {
-    let message = message(NoticeKind::Test, Method::JsonPost, "http://a.test/", "s3cret");
+    let message = message(NotificationKind::Test, NotificationMethod::JsonPost, "http://a.test/", "s3cret");
     assert!(!format!("{message:?}").contains("s3cret"));
     assert_eq!(json!(message.notice.kind), "test");
 }

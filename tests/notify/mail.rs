@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use vigie::clock::SystemClock;
-use vigie::domain::{Capture, Method, NoticeKind};
+use vigie::domain::{Capture, NotificationKind, NotificationMethod};
 use vigie::net::{Net, NetConfig, Pem, Roots, Trust};
 use vigie::notify::{ChannelSettings, Channels, Courier, MailSettings, MailTls, Message, Secret};
 
@@ -52,7 +52,7 @@ fn header<'a>(mail: &'a str, name: &str) -> Vec<&'a str> {
     head.split("\r\n").filter(|line| line.to_lowercase().starts_with(&prefix)).collect()
 }
 
-fn mail(kind: NoticeKind, method: Method, user: &str) -> Message {
+fn mail(kind: NotificationKind, method: NotificationMethod, user: &str) -> Message {
     message(kind, method, &format!("{user}@vigie.test"), "")
 }
 
@@ -60,13 +60,13 @@ fn mail(kind: NoticeKind, method: Method, user: &str) -> Message {
 async fn mail_arrives_in_a_mailbox_encrypted_on_its_way_with_text_html_and_files() {
     let Some(house) = House::build("mail through postfix to dovecot") else { return };
     let channels = house.channels(MailTls::Auto, Some("secret"));
-    let mut html = mail(NoticeKind::SiteError, Method::MailHtml, "anna");
+    let mut html = mail(NotificationKind::SiteError, NotificationMethod::MailHtml, "anna");
     html.attachments = vec![
         Capture::new("screen-1.png", "image/png", b"\x89PNG\r\n\x1a\n not really"),
         Capture::new("traceroute.txt", "text/plain; charset=utf-8", b" 1  192.0.2.1  0.4 ms\n"),
     ];
     channels.send(&html).await.unwrap();
-    channels.send(&mail(NoticeKind::SiteClear, Method::MailText, "anna")).await.unwrap();
+    channels.send(&mail(NotificationKind::SiteClear, NotificationMethod::MailText, "anna")).await.unwrap();
     let mut mails = house.mails("anna", 2);
     // Mail servers promise no order.
     mails.sort_by_key(|mail| header(mail, "Subject")[0].contains("Clear"));
@@ -113,7 +113,7 @@ async fn nothing_in_a_notice_adds_a_header_or_a_recipient() {
     let channels = house.channels(MailTls::Auto, None);
     let hostile =
         "x\r\nBcc: eve@vigie.test\r\nX-Evil: 1\r\n\r\n<b>body</b>\r\n.\r\nRCPT TO:<eve@vigie.test>\r\n";
-    let mut message = mail(NoticeKind::SiteError, Method::MailText, "bob");
+    let mut message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "bob");
     message.subject = hostile.to_owned();
     message.text = format!("{hostile}\n.\n..\nlast line");
     message.key = format!("key{hostile}");
@@ -125,7 +125,7 @@ async fn nothing_in_a_notice_adds_a_header_or_a_recipient() {
     }
     assert!(mails[0].contains("last line"), "{}", mails[0]);
     assert_eq!(read_mails(house.imap, "eve").len(), 0);
-    let mut nowhere = mail(NoticeKind::Test, Method::MailText, "bob");
+    let mut nowhere = mail(NotificationKind::Test, NotificationMethod::MailText, "bob");
     for address in ["bob@vigie.test\r\nRCPT TO:<eve@vigie.test>", "bob@vigie.test, eve@vigie.test", "", "bob"]
     {
         nowhere.recipient.address = address.to_owned();
@@ -201,7 +201,7 @@ async fn a_mail_server_that_is_odd_is_tried_again_unless_it_refuses_the_message_
         let port = scripted(move |command| usual(command, odd, reply)).await;
         let settings = MailSettings { try_time: Duration::from_secs(1), ..mail_to(port, MailTls::None) };
         let began = Instant::now();
-        let message = mail(NoticeKind::SiteError, Method::MailText, "anna");
+        let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
         let error = channels(settings, Vec::new()).send(&message).await.unwrap_err();
         assert_eq!(error.passing, passing, "{odd} {reply}: {error}");
         assert!(began.elapsed() < Duration::from_secs(5), "{odd} {reply}: {:?}", began.elapsed());
@@ -211,7 +211,7 @@ async fn a_mail_server_that_is_odd_is_tried_again_unless_it_refuses_the_message_
 #[tokio::test]
 async fn a_server_without_starttls_gets_mail_in_the_open_but_never_a_password() {
     let port = scripted(|command| usual(command, "none", "")).await;
-    let message = mail(NoticeKind::SiteError, Method::MailHtml, "anna");
+    let message = mail(NotificationKind::SiteError, NotificationMethod::MailHtml, "anna");
     channels(mail_to(port, MailTls::Auto), Vec::new()).send(&message).await.unwrap();
     let login = |tls| MailSettings {
         username: "vigie".to_owned(),
@@ -233,14 +233,14 @@ async fn a_server_that_talks_without_end_is_left() {
         _ => Some("250-more\r\n".repeat(200_000)),
     })
     .await;
-    let message = mail(NoticeKind::SiteError, Method::MailText, "anna");
+    let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
     let error = channels(mail_to(port, MailTls::None), Vec::new()).send(&message).await.unwrap_err();
     assert!(error.passing, "{error}");
 }
 
 #[tokio::test]
 async fn a_mail_server_that_is_down_or_not_named_is_waited_for() {
-    let message = mail(NoticeKind::SiteError, Method::MailText, "anna");
+    let message = mail(NotificationKind::SiteError, NotificationMethod::MailText, "anna");
     let down = channels(mail_to(free_port(), MailTls::Auto), Vec::new());
     let error = down.send(&message).await.unwrap_err();
     assert!(error.passing && error.detail.contains("refused"), "{error}");

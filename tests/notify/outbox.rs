@@ -5,7 +5,9 @@ use std::sync::Mutex;
 use vigie::domain::{
     CheckId, CustomerId, NewNotification, Notification, NotificationState, RecipientId, Timestamp,
 };
-use vigie::store::{DeliveryOutcome, Listed, NotificationFilter, Outbox, Page, StoreError, StoreFuture};
+use vigie::store::{
+    DeliveryOutcome, NotificationFilter, Outbox, Paginated, Pagination, StoreError, StoreFuture,
+};
 
 #[derive(Default)]
 pub struct FakeOutbox {
@@ -16,20 +18,20 @@ pub struct FakeOutbox {
 impl FakeOutbox {
     pub fn put(&self, new: NewNotification) -> i64 {
         let mut rows = self.rows.lock().unwrap();
-        if let Some(row) = rows.iter().find(|row| row.new.key == new.key) {
+        if let Some(row) = rows.iter().find(|row| row.message.key == new.key) {
             return row.id;
         }
         let id = i64::try_from(rows.len()).unwrap() + 1;
         let next_at = new.not_before;
         rows.push(Notification {
             id,
-            new,
+            message: new,
             state: NotificationState::Pending,
             attempts: 0,
-            next_at,
+            next_attempt_at: next_at,
             sent_at: None,
             error: String::new(),
-            digest: None,
+            digest_id: None,
         });
         id
     }
@@ -44,7 +46,7 @@ impl FakeOutbox {
 
     fn answer<T: Send + 'static>(&self, value: T) -> StoreFuture<'_, T> {
         let broken = self.broken.load(std::sync::atomic::Ordering::Relaxed);
-        Box::pin(async move { if broken { Err(StoreError::Full("test".to_owned())) } else { Ok(value) } })
+        Box::pin(async move { if broken { Err(StoreError::DiskFull("test".to_owned())) } else { Ok(value) } })
     }
 
     fn select(&self, take: impl Fn(&Notification) -> bool) -> Vec<Notification> {
@@ -56,9 +58,10 @@ impl Outbox for FakeOutbox {
     fn due(&self, now: Timestamp, most: u32, each: u32) -> StoreFuture<'_, Vec<Notification>> {
         let mut seen = std::collections::HashMap::<RecipientId, u32>::new();
         let rows = self.rows.lock().unwrap();
-        let due = rows.iter().filter(|row| row.state == NotificationState::Pending && row.next_at <= now);
+        let due =
+            rows.iter().filter(|row| row.state == NotificationState::Pending && row.next_attempt_at <= now);
         let due = due.filter(|row| {
-            let count = seen.entry(row.new.recipient).or_default();
+            let count = seen.entry(row.message.recipient).or_default();
             *count += 1;
             *count <= each
         });
@@ -68,12 +71,12 @@ impl Outbox for FakeOutbox {
     fn next_due(&self) -> StoreFuture<'_, Option<Timestamp>> {
         let rows = self.rows.lock().unwrap();
         let pending = rows.iter().filter(|row| row.state == NotificationState::Pending);
-        self.answer(pending.map(|row| row.next_at).min())
+        self.answer(pending.map(|row| row.next_attempt_at).min())
     }
 
     fn held(&self, recipient: RecipientId, most: u32) -> StoreFuture<'_, Vec<Notification>> {
         let mut held =
-            self.select(|row| row.state == NotificationState::Held && row.new.recipient == recipient);
+            self.select(|row| row.state == NotificationState::Held && row.message.recipient == recipient);
         held.truncate(most as usize);
         self.answer(held)
     }
@@ -82,7 +85,7 @@ impl Outbox for FakeOutbox {
         let mut holding: Vec<_> = self
             .select(|row| row.state == NotificationState::Held)
             .iter()
-            .map(|row| row.new.recipient)
+            .map(|row| row.message.recipient)
             .collect();
         holding.dedup();
         self.answer(holding)
@@ -100,14 +103,14 @@ impl Outbox for FakeOutbox {
                     }
                     DeliveryOutcome::Failed { error, next_at } => {
                         row.attempts += 1;
-                        (row.error, row.next_at) = (error, next_at);
+                        (row.error, row.next_attempt_at) = (error, next_at);
                     }
                     DeliveryOutcome::Dead { error } => {
                         (row.state, row.error) = (NotificationState::Dead, error)
                     }
                     DeliveryOutcome::Held => row.state = NotificationState::Held,
                     DeliveryOutcome::Digested(digest) => {
-                        (row.state, row.digest) = (NotificationState::Digested, Some(digest));
+                        (row.state, row.digest_id) = (NotificationState::Digested, Some(digest));
                     }
                 }
             }
@@ -124,9 +127,13 @@ impl Outbox for FakeOutbox {
         self.answer(ids)
     }
 
-    fn notifications(&self, _: NotificationFilter, _: Page) -> StoreFuture<'_, Listed<Notification>> {
+    fn notifications(
+        &self,
+        _: NotificationFilter,
+        _: Pagination,
+    ) -> StoreFuture<'_, Paginated<Notification>> {
         let rows = self.rows();
-        self.answer(Listed { count: rows.len() as u64, rows })
+        self.answer(Paginated { total: rows.len() as u64, items: rows })
     }
 
     fn retry(&self, _: CustomerId, _: i64, _: Timestamp) -> StoreFuture<'_, bool> {

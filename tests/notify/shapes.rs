@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use vigie::clock::SystemClock;
-use vigie::domain::{LocationId, Method, NoticeKind};
+use vigie::domain::{LocationId, NotificationKind, NotificationMethod};
 use vigie::notify::{ChannelSettings, Channels, Courier, Secret, SmsSettings};
 
 use super::kit::{message, net, send, settings};
@@ -62,8 +62,8 @@ fn pager_duty(request: &Request) -> Reply {
 #[tokio::test]
 async fn pagerduty_gets_events_of_version_2_and_a_clear_resolves_what_its_error_triggered() {
     let receiver = Receiver::start(|_, request| pager_duty(request)).await;
-    for (kind, ..) in NoticeKind::ALL {
-        let message = message(kind, Method::PagerDuty, &receiver.url("/"), &"k".repeat(32));
+    for (kind, ..) in NotificationKind::ALL {
+        let message = message(kind, NotificationMethod::PagerDuty, &receiver.url("/"), &"k".repeat(32));
         send(&message).await.unwrap_or_else(|error| panic!("{kind:?}: {error}"));
     }
     let events: BTreeMap<String, Value> = receiver
@@ -81,12 +81,12 @@ async fn pagerduty_gets_events_of_version_2_and_a_clear_resolves_what_its_error_
 #[tokio::test]
 async fn performance_alerts_of_one_monitor_are_incidents_of_their_own() {
     let receiver = Receiver::start(|_, request| pager_duty(request)).await;
-    let (error, clear) = (NoticeKind::PerformanceError, NoticeKind::PerformanceClear);
+    let (error, clear) = (NotificationKind::PerformanceError, NotificationKind::PerformanceClear);
     for (kind, alert, location) in [(error, 5, 1), (error, 5, 2), (error, 6, 1), (clear, 5, 2)] {
-        let mut message = message(kind, Method::PagerDuty, &receiver.url("/"), &"k".repeat(32));
+        let mut message = message(kind, NotificationMethod::PagerDuty, &receiver.url("/"), &"k".repeat(32));
         message.notice.episode = None;
         message.notice.location_id = Some(LocationId(location));
-        message.notice.more = json!({"alert_id": alert, "level": "warning"}).as_object().unwrap().clone();
+        message.notice.extra = json!({"alert_id": alert, "level": "warning"}).as_object().unwrap().clone();
         send(&message).await.unwrap();
     }
     let events: Vec<Value> = receiver.came().iter().map(Request::json).collect();
@@ -101,14 +101,16 @@ async fn performance_alerts_of_one_monitor_are_incidents_of_their_own() {
 #[tokio::test]
 async fn a_wrong_routing_key_is_a_dead_letter_and_a_limit_is_waited_for() {
     let receiver = Receiver::start(|_, request| pager_duty(request)).await;
-    let wrong = message(NoticeKind::SiteError, Method::PagerDuty, &receiver.url("/"), "short");
+    let wrong =
+        message(NotificationKind::SiteError, NotificationMethod::PagerDuty, &receiver.url("/"), "short");
     let error = send(&wrong).await.unwrap_err();
     assert!(
         !error.passing && error.detail.contains("routing_key") && !error.detail.contains("short"),
         "{error}"
     );
     let busy = Receiver::always(429).await;
-    let message = message(NoticeKind::SiteError, Method::PagerDuty, &busy.url("/"), &"k".repeat(32));
+    let message =
+        message(NotificationKind::SiteError, NotificationMethod::PagerDuty, &busy.url("/"), &"k".repeat(32));
     assert!(send(&message).await.unwrap_err().passing);
 }
 
@@ -126,7 +128,8 @@ async fn slack_gets_a_text_and_attachments_in_which_nobody_is_mentioned() {
         if fine { Reply::Status(200, Vec::new(), "ok".to_owned()) } else { refused("invalid_payload") }
     })
     .await;
-    let mut message = message(NoticeKind::SiteError, Method::Slack, &receiver.url("/services/T0/B0"), "");
+    let mut message =
+        message(NotificationKind::SiteError, NotificationMethod::Slack, &receiver.url("/services/T0/B0"), "");
     message.subject.push_str(" <!channel> & <http://evil.test|click>");
     message.notice.target = "http://a.test/<!here>".to_owned();
     send(&message).await.unwrap();
@@ -155,11 +158,15 @@ async fn splunk_gets_an_event_with_its_token_and_exact_time() {
     })
     .await;
     let token = "11111111-2222-3333-4444-555555555555";
-    send(&message(NoticeKind::SiteError, Method::SplunkHec, &receiver.url(""), token)).await.unwrap();
+    send(&message(NotificationKind::SiteError, NotificationMethod::SplunkHec, &receiver.url(""), token))
+        .await
+        .unwrap();
     let body = receiver.only().json();
     assert_eq!((&body["time"], &body["event"]["device_id"]), (&json!("1795262400.000000"), &json!("7")));
     let error =
-        send(&message(NoticeKind::Test, Method::SplunkHec, &receiver.url("/"), "other")).await.unwrap_err();
+        send(&message(NotificationKind::Test, NotificationMethod::SplunkHec, &receiver.url("/"), "other"))
+            .await
+            .unwrap_err();
     assert!(!error.passing && error.detail.contains("Invalid token"), "{error}");
 }
 
@@ -190,9 +197,9 @@ async fn servicenow_gets_one_body_for_incidents_and_for_events() {
         }
     })
     .await;
-    for kind in [NoticeKind::SiteError, NoticeKind::SiteClear, NoticeKind::Digest] {
+    for kind in [NotificationKind::SiteError, NotificationKind::SiteClear, NotificationKind::Digest] {
         let url = receiver.url("/api/now/table/em_event");
-        let mut message = message(kind, Method::ServiceNow, &url, "secret");
+        let mut message = message(kind, NotificationMethod::ServiceNow, &url, "secret");
         message.recipient.username = "vigie".to_owned();
         send(&message).await.unwrap();
     }
@@ -204,7 +211,8 @@ async fn servicenow_gets_one_body_for_incidents_and_for_events() {
 #[tokio::test]
 async fn a_form_carries_the_same_fields_and_nothing_breaks_out_of_one() {
     let receiver = Receiver::always(200).await;
-    let mut message = message(NoticeKind::SiteError, Method::FormPost, &receiver.url("/form"), "");
+    let mut message =
+        message(NotificationKind::SiteError, NotificationMethod::FormPost, &receiver.url("/form"), "");
     message.notice.monitor_name = "a&status=0\r\n=%41é".to_owned();
     send(&message).await.unwrap();
     let request = receiver.only();
@@ -234,7 +242,7 @@ async fn a_short_message_goes_through_the_gateway_as_the_settings_say() {
         let settings = ChannelSettings { sms: Some(sms), ..settings() };
         Channels::new(net(&[]), std::sync::Arc::new(SystemClock), settings)
     };
-    let mut message = message(NoticeKind::SiteError, Method::Sms, "+49 (30) 123-456", "");
+    let mut message = message(NotificationKind::SiteError, NotificationMethod::Sms, "+49 (30) 123-456", "");
     message.text.push_str(" \"&to=0900\" ");
     gateway(false, "to={{ to }}&text={{ text }}").send(&message).await.unwrap();
     gateway(true, "{\"to\": [{{ to }}], \"message\": {{ text }}, \"from\": {{ from }}}")

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use vigie::domain::{Method, NoticeKind};
+use vigie::domain::{NotificationKind, NotificationMethod};
 
 use super::kit::{channels, message, send};
 use crate::support::daemon::{Daemon, free_port, has, open_folder};
@@ -29,8 +29,10 @@ async fn both_versions_arrive_at_snmptrapd_with_all_their_objects() {
     daemon.line(|line| line.contains("NET-SNMP version"));
     let address = format!("127.0.0.1:{port}");
     // One with another community is not taken, so that what is read next is not it.
-    send(&message(NoticeKind::Test, Method::SnmpV2c, &address, "other")).await.unwrap();
-    send(&message(NoticeKind::SiteClear, Method::SnmpV2c, &address, "s3cret")).await.unwrap();
+    send(&message(NotificationKind::Test, NotificationMethod::SnmpV2c, &address, "other")).await.unwrap();
+    send(&message(NotificationKind::SiteClear, NotificationMethod::SnmpV2c, &address, "s3cret"))
+        .await
+        .unwrap();
     let second = daemon.line(|line| line.contains(ENTERPRISE));
     let named = format!(".1.3.6.1.6.3.1.1.4.1.0 = OID: {ENTERPRISE}.0.2");
     assert!(second.contains(&named), "{second}");
@@ -49,7 +51,9 @@ async fn both_versions_arrive_at_snmptrapd_with_all_their_objects() {
         let found = second.split(&start).nth(1).unwrap_or_else(|| panic!("{object}: {second}"));
         assert!(found.split(ENTERPRISE).next().unwrap().contains(value), "{object}: {second}");
     }
-    send(&message(NoticeKind::SiteError, Method::SnmpV1, &address, "s3cret")).await.unwrap();
+    send(&message(NotificationKind::SiteError, NotificationMethod::SnmpV1, &address, "s3cret"))
+        .await
+        .unwrap();
     let first = daemon.line(|line| line.contains("site_error\""));
     assert!(first.starts_with("TRAP 6|.1|") && first.contains(&format!("{ENTERPRISE}|")), "{first}");
     assert!(first.contains(&format!("{ENTERPRISE}.1.5 = INTEGER: 7")), "{first}");
@@ -57,11 +61,13 @@ async fn both_versions_arrive_at_snmptrapd_with_all_their_objects() {
 
 #[tokio::test]
 async fn a_denied_or_senseless_address_gets_no_trap() {
-    let denied = message(NoticeKind::Test, Method::SnmpV1, "127.0.0.2:162", "");
+    let denied = message(NotificationKind::Test, NotificationMethod::SnmpV1, "127.0.0.2:162", "");
     let error = channels(&["127.0.0.2/32"]).send(&denied).await.unwrap_err();
     assert!(!error.passing && error.detail.contains("egress"), "{error}");
     for address in ["", "a b", "127.0.0.1:0", "http://127.0.0.1/"] {
-        let error = send(&message(NoticeKind::Test, Method::SnmpV2c, address, "")).await.unwrap_err();
+        let error = send(&message(NotificationKind::Test, NotificationMethod::SnmpV2c, address, ""))
+            .await
+            .unwrap_err();
         assert!(!error.passing, "{address}: {error}");
     }
 }

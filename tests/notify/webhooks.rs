@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use vigie::domain::{Method, NoticeKind};
+use vigie::domain::{NotificationKind, NotificationMethod};
 use vigie::notify::Courier;
 
 use super::kit::{channels, message, send};
 use super::receiver::{Receiver, Reply, status};
 
 fn post(receiver: &Receiver, path: &str, secret: &str) -> vigie::notify::Message {
-    message(NoticeKind::SiteError, Method::JsonPost, &receiver.url(path), secret)
+    message(NotificationKind::SiteError, NotificationMethod::JsonPost, &receiver.url(path), secret)
 }
 
 #[tokio::test]
@@ -144,8 +144,10 @@ async fn a_denied_address_is_never_called_directly_or_by_a_redirect() {
             .await;
     let channels = channels(&["127.0.0.2/32"]);
     for address in [receiver.url("/"), to] {
-        let error =
-            channels.send(&message(NoticeKind::Test, Method::JsonPost, &address, "")).await.unwrap_err();
+        let error = channels
+            .send(&message(NotificationKind::Test, NotificationMethod::JsonPost, &address, ""))
+            .await
+            .unwrap_err();
         assert!(!error.passing && error.detail.contains("egress"), "{error}");
     }
     let called = tokio::time::timeout(Duration::from_millis(50), listener.accept()).await;

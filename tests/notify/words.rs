@@ -2,7 +2,7 @@
 //! breaks out of its place.
 
 use serde_json::{Value, json};
-use vigie::domain::{Method, Notice, NoticeKind};
+use vigie::domain::{NotificationContent, NotificationKind, NotificationMethod};
 use vigie::notify::{Composer, Template, Words};
 
 use super::kit::notice;
@@ -10,7 +10,7 @@ use super::kit::notice;
 const HOSTILE: &str =
     "</td><script>alert('1')</script>\"'&{{ brand }}{% for %}\r\nBcc: eve@evil.test\r\n\u{0}\u{1b}[2J";
 
-fn hostile(kind: NoticeKind) -> Notice {
+fn hostile(kind: NotificationKind) -> NotificationContent {
     let mut notice = notice(kind);
     HOSTILE.clone_into(&mut notice.monitor_name);
     HOSTILE.clone_into(&mut notice.brand);
@@ -22,34 +22,34 @@ fn hostile(kind: NoticeKind) -> Notice {
     notice.properties = vec![(HOSTILE.to_owned(), HOSTILE.to_owned())];
     notice.step = Some((1, HOSTILE.to_owned()));
     notice.certificate = json!({"subject": HOSTILE, "issuer": HOSTILE, "not_after": HOSTILE});
-    notice.more.insert("traceroute".to_owned(), json!(HOSTILE));
-    notice.more.insert("trace_id".to_owned(), json!(HOSTILE));
+    notice.extra.insert("traceroute".to_owned(), json!(HOSTILE));
+    notice.extra.insert("trace_id".to_owned(), json!(HOSTILE));
     let view =
         json!({"id": "4", "name": HOSTILE, "status": "7", "status_text": HOSTILE, "reasons": [HOSTILE]});
-    notice.more.insert("content_views".to_owned(), json!([view]));
+    notice.extra.insert("content_views".to_owned(), json!([view]));
     notice
 }
 
-fn compose(notice: &Notice, method: Method) -> Words {
+fn compose(notice: &NotificationContent, method: NotificationMethod) -> Words {
     Composer::default().compose(notice, method, None).unwrap()
 }
 
-fn own(method: Option<Method>, subject: &str, text: &str, html: &str) -> Template {
+fn own(method: Option<NotificationMethod>, subject: &str, text: &str, html: &str) -> Template {
     Template { kind: None, method, subject: subject.to_owned(), text: text.to_owned(), html: html.to_owned() }
 }
 
 #[test]
 fn the_subject_is_the_one_that_people_filter_by() {
-    let words = compose(&notice(NoticeKind::SiteError), Method::MailHtml);
+    let words = compose(&notice(NotificationKind::SiteError), NotificationMethod::MailHtml);
     assert_eq!(words.subject, "[Vigie] Site/Device Alert (ST=7) - Shop \"front\" <page> HTTP error status");
-    let words = compose(&notice(NoticeKind::SiteClear), Method::MailText);
+    let words = compose(&notice(NotificationKind::SiteClear), NotificationMethod::MailText);
     assert_eq!(words.subject, "[Vigie] Site/Device Clear (ST=0) - Shop \"front\" <page> is up again");
     assert!(words.html.is_none());
 }
 
 #[test]
 fn the_built_in_text_tells_all_that_there_is_and_no_more() {
-    let words = compose(&notice(NoticeKind::SiteError), Method::MailText);
+    let words = compose(&notice(NotificationKind::SiteError), NotificationMethod::MailText);
     let expected = "\
 Site Error: Shop \"front\" <page>
 HTTP error status (ST=7)
@@ -77,11 +77,11 @@ Phases:
 
 #[test]
 fn every_kind_has_words_by_every_method() {
-    for (kind, ..) in NoticeKind::ALL {
-        for (method, ..) in Method::ALL {
+    for (kind, ..) in NotificationKind::ALL {
+        for (method, ..) in NotificationMethod::ALL {
             let words = compose(&notice(kind), method);
             assert!(!words.subject.is_empty() && !words.text.is_empty(), "{kind:?} {method:?}");
-            assert_eq!(words.html.is_some(), method == Method::MailHtml);
+            assert_eq!(words.html.is_some(), method == NotificationMethod::MailHtml);
             assert!(!words.text.contains("{{") && !words.text.contains("\n\n\n"), "{}", words.text);
             if let Some(html) = words.html {
                 assert!(html.starts_with("<!DOCTYPE html>") && html.trim_end().ends_with("</html>"));
@@ -92,18 +92,18 @@ fn every_kind_has_words_by_every_method() {
 
 #[test]
 fn nothing_hostile_breaks_out_of_html() {
-    for (kind, ..) in NoticeKind::ALL {
-        let html = compose(&hostile(kind), Method::MailHtml).html.unwrap();
+    for (kind, ..) in NotificationKind::ALL {
+        let html = compose(&hostile(kind), NotificationMethod::MailHtml).html.unwrap();
         assert!(!html.contains("<script") && !html.contains("</td><script"), "{html}");
         // What stands in the tags of the template is all that is there.
         let tags = html.matches('<').count();
         let mut tame = notice(kind);
-        tame.more.insert("trace_id".to_owned(), json!("0123"));
-        tame.more.insert(
+        tame.extra.insert("trace_id".to_owned(), json!("0123"));
+        tame.extra.insert(
             "content_views".to_owned(),
             json!([{"id": "4", "name": "Pictures", "status_text": "bad"}]),
         );
-        let tame = compose(&tame, Method::MailHtml).html.unwrap();
+        let tame = compose(&tame, NotificationMethod::MailHtml).html.unwrap();
         assert!(tags <= tame.matches('<').count() + 30, "{tags}: {html}");
         assert!(!html.contains('\u{0}') && !html.contains('\u{1b}'));
         assert!(html.contains("{{ brand }}") || !html.contains("brand"), "values are no templates: {html}");
@@ -112,10 +112,11 @@ fn nothing_hostile_breaks_out_of_html() {
 
 #[test]
 fn nothing_hostile_makes_a_second_line_of_a_subject() {
-    for (kind, ..) in NoticeKind::ALL {
+    for (kind, ..) in NotificationKind::ALL {
         for template in [None, Some(own(None, "{{ device_name }}\r\nX: {{ alert_note }}\n", "", ""))] {
-            let words =
-                Composer::default().compose(&hostile(kind), Method::MailHtml, template.as_ref()).unwrap();
+            let words = Composer::default()
+                .compose(&hostile(kind), NotificationMethod::MailHtml, template.as_ref())
+                .unwrap();
             assert!(!words.subject.contains(char::is_control), "{:?}", words.subject);
             assert!(words.subject.chars().count() <= 250);
         }
@@ -125,13 +126,13 @@ fn nothing_hostile_makes_a_second_line_of_a_subject() {
 #[test]
 fn an_own_json_body_holds_whatever_stands_in_the_values() {
     let template = own(
-        Some(Method::JsonPost),
+        Some(NotificationMethod::JsonPost),
         "",
         "{\"name\": {{ device_name }}, \"why\": {{ reasons }}, \"n\": {{ errcount }}, \"up\": {{ is_clear }}}",
         "",
     );
     let words = Composer::default()
-        .compose(&hostile(NoticeKind::SiteError), Method::JsonPost, Some(&template))
+        .compose(&hostile(NotificationKind::SiteError), NotificationMethod::JsonPost, Some(&template))
         .unwrap();
     let body: Value = serde_json::from_str(words.body.as_deref().unwrap()).unwrap();
     assert!(body["name"].as_str().unwrap().starts_with("</td><script>alert('1')"), "{body}");
@@ -140,15 +141,18 @@ fn an_own_json_body_holds_whatever_stands_in_the_values() {
     assert_eq!(body.as_object().unwrap().len(), 4);
     // A template for any method is words there, and no body.
     let any = own(None, "", "just words", "");
-    let words = Composer::default().compose(&notice(NoticeKind::Test), Method::JsonPost, Some(&any)).unwrap();
+    let words = Composer::default()
+        .compose(&notice(NotificationKind::Test), NotificationMethod::JsonPost, Some(&any))
+        .unwrap();
     assert_eq!((words.text.as_str(), words.body), ("just words", None));
 }
 
 #[test]
 fn own_words_without_html_of_their_own_look_the_same_as_html() {
     let template = own(None, "", "a < b\n{{ device_name }}", "");
-    let words =
-        Composer::default().compose(&notice(NoticeKind::Test), Method::MailHtml, Some(&template)).unwrap();
+    let words = Composer::default()
+        .compose(&notice(NotificationKind::Test), NotificationMethod::MailHtml, Some(&template))
+        .unwrap();
     let html = words.html.unwrap();
     assert!(html.contains("a &lt; b\nShop &quot;front&quot; &lt;page&gt;"), "{html}");
 }
@@ -161,8 +165,16 @@ fn a_template_that_cannot_be_used_says_where_and_why() {
         (own(None, "", "{% if a %}", ""), "text", "line 1"),
         (own(None, "", "{{ a|nope }}", ""), "text", "nope"),
         (own(None, "", "{{ reasons|safe }}", ""), "text", "safe"),
-        (own(Some(Method::MailHtml), "", "", "{% autoescape false %}"), "html", "no `autoescape`"),
-        (own(Some(Method::JsonPost), "", "{\"a\": \"{{ device_name }}\"}", ""), "text", "no JSON"),
+        (
+            own(Some(NotificationMethod::MailHtml), "", "", "{% autoescape false %}"),
+            "html",
+            "no `autoescape`",
+        ),
+        (
+            own(Some(NotificationMethod::JsonPost), "", "{\"a\": \"{{ device_name }}\"}", ""),
+            "text",
+            "no JSON",
+        ),
         (own(None, "", "{{ range(10) }}", ""), "text", "range"),
     ] {
         let faults = Composer::default().faults(&template);
@@ -181,7 +193,7 @@ fn a_template_that_cannot_be_used_says_where_and_why() {
 
 #[test]
 fn work_and_length_are_bounded() {
-    let mut notice = notice(NoticeKind::SiteError);
+    let mut notice = notice(NotificationKind::SiteError);
     notice.reasons = vec!["x".repeat(10_000); 500];
     let started = std::time::Instant::now();
     let nested = "{% for a in reasons %}".repeat(6) + "x" + &"{% endfor %}".repeat(6);
@@ -191,28 +203,28 @@ fn work_and_length_are_bounded() {
         [(nested.as_str(), "too much work"), (long, "too long"), (wide, "more than 262144 bytes")]
     {
         let fault = Composer::default()
-            .compose(&notice, Method::MailText, Some(&own(None, "", source, "")))
+            .compose(&notice, NotificationMethod::MailText, Some(&own(None, "", source, "")))
             .unwrap_err();
         assert!(fault.reason.contains(why), "{fault}");
     }
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
     // Values are cut, so that the built-in words never come to that.
-    assert!(compose(&notice, Method::MailHtml).html.unwrap().len() < 256 * 1024);
+    assert!(compose(&notice, NotificationMethod::MailHtml).html.unwrap().len() < 256 * 1024);
 }
 
 #[test]
 fn the_trace_and_the_content_views_that_failed_are_told() {
-    let mut found = notice(NoticeKind::SiteError);
-    found.more.insert("trace_id".to_owned(), json!("0123456789abcdef0123456789abcdef"));
+    let mut found = notice(NotificationKind::SiteError);
+    found.extra.insert("trace_id".to_owned(), json!("0123456789abcdef0123456789abcdef"));
     let view =
         |id: &str, name: &str| json!({"id": id, "name": name, "status": "7007", "status_text": "HTTP error"});
-    found.more.insert("content_views".to_owned(), json!([view("4", "Pictures"), view("5", "")]));
-    let words = compose(&found, Method::MailHtml);
+    found.extra.insert("content_views".to_owned(), json!([view("4", "Pictures"), view("5", "")]));
+    let words = compose(&found, NotificationMethod::MailHtml);
     for text in [&words.text, words.html.as_ref().unwrap()] {
         for wanted in ["0123456789abcdef0123456789abcdef", "Pictures: HTTP error", "5: HTTP error"] {
             assert!(text.contains(wanted), "{wanted} in {text}");
         }
     }
-    let plain = compose(&notice(NoticeKind::SiteError), Method::MailText);
+    let plain = compose(&notice(NotificationKind::SiteError), NotificationMethod::MailText);
     assert!(!plain.text.contains("Trace:") && !plain.text.contains("View:"), "{}", plain.text);
 }

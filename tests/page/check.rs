@@ -64,7 +64,7 @@ impl Check {
 }
 
 pub fn page(seen: &Observation) -> &FullPage {
-    seen.course.page.as_deref().unwrap_or_else(|| panic!("no full page: {seen:#?}"))
+    seen.details.page.as_deref().unwrap_or_else(|| panic!("no full page: {seen:#?}"))
 }
 
 /// The object whose URL ends so.

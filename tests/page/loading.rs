@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use serde_json::json;
-use vigie::domain::{ObjectKind, Outcome, Phase, Status, Timestamp, WarningKind};
+use vigie::domain::{Outcome, PageObjectKind, Phase, Status, Timestamp, WarningKind};
 
 use crate::page::check::{Check, object, page};
 use crate::page::site::{Reply, Site, bytes, css, html, redirect, status};
@@ -29,7 +29,7 @@ async fn a_page_is_loaded_with_all_that_it_consists_of() {
     .await;
     let seen = Check::of(&site.url("/")).run().await;
     assert_eq!(seen.failure, None);
-    assert!(!seen.warnings.iter().any(|warning| warning.kind.counts()), "{:?}", seen.warnings);
+    assert!(!seen.warnings.iter().any(|warning| warning.kind.affects_outcome()), "{:?}", seen.warnings);
     let expected = [
         "/",
         "/1.png",
@@ -59,7 +59,7 @@ async fn a_page_is_loaded_with_all_that_it_consists_of() {
         assert!(object.phases.micros(Phase::FirstByte).is_some(), "{object:?}");
         assert!(object.started_us + object.total_us <= loaded.total_us, "{object:?}");
     }
-    assert_eq!(object(&seen, "/font.woff2").kind, ObjectKind::Font);
+    assert_eq!(object(&seen, "/font.woff2").kind, PageObjectKind::Font);
     assert_eq!(object(&seen, "/bg.png").mimetype, "image/png");
     assert_eq!(object(&seen, "/moved.png").body_bytes, 10);
     // The first connection to a server is told by the object that it was opened for.
@@ -334,7 +334,7 @@ async fn a_full_page_is_loaded_when_it_is_due_and_not_before() {
         let fields = json!({"interval_fullpage": interval});
         let seen = Check::of(&site.url("/")).with(fields).last_at(ago(last)).run().await;
         assert_eq!(seen.failure, None);
-        assert_eq!(seen.course.page.is_some(), loads, "{interval} min, {last} min after the last one");
+        assert_eq!(seen.details.page.is_some(), loads, "{interval} min, {last} min after the last one");
     }
 }
 

@@ -2,7 +2,7 @@
 //! `http://site.test/dir/page`, and references are shown relative to `http://site.test/dir/`.
 
 use url::Url;
-use vigie::domain::ObjectKind;
+use vigie::domain::PageObjectKind;
 use vigie::webpage::{Finds, MOST_OBJECTS, scan_css, scan_html};
 
 const PAGE: &str = "http://site.test/dir/page?q";
@@ -214,14 +214,14 @@ const CSS: &[(&str, &[&str])] = &[
 
 fn shown(finds: &mut Finds) -> Vec<String> {
     let kind = |kind| match kind {
-        ObjectKind::Image => "image",
-        ObjectKind::Script => "script",
-        ObjectKind::Style => "style",
-        ObjectKind::Frame => "frame",
-        ObjectKind::Font => "font",
-        ObjectKind::Media => "media",
-        ObjectKind::Other => "other",
-        ObjectKind::Document => "document",
+        PageObjectKind::Image => "image",
+        PageObjectKind::Script => "script",
+        PageObjectKind::Style => "style",
+        PageObjectKind::Frame => "frame",
+        PageObjectKind::Font => "font",
+        PageObjectKind::Media => "media",
+        PageObjectKind::Other => "other",
+        PageObjectKind::Document => "document",
     };
     let short = |url: &Url| {
         let url = url.as_str();

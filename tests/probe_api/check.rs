@@ -83,7 +83,7 @@ pub fn failed(seen: &Observation, kind: FailureKind, status: u16) -> &Failure {
 
 /// The steps as a result shows them; what differs from run to run is masked.
 pub fn golden(seen: &Observation, port: u16) -> String {
-    let mut shown = json!({"failure": seen.failure, "warnings": seen.warnings, "steps": seen.course.steps});
+    let mut shown = json!({"failure": seen.failure, "warnings": seen.warnings, "steps": seen.details.steps});
     mask(&mut shown);
     let captures: Vec<&str> = seen.captures.iter().map(|capture| capture.name.as_str()).collect();
     let text = serde_json::to_string_pretty(&shown).unwrap().replace(&format!(":{port}"), ":PORT");

@@ -107,7 +107,7 @@ async fn ten_steps_carry_cookies_and_variables() {
     steps[4]["step_number"] = json!(5);
     let seen = run(&steps).await;
     passed(&seen);
-    let numbers: Vec<u32> = seen.course.steps.iter().map(|step| step.number).collect();
+    let numbers: Vec<u32> = seen.details.steps.iter().map(|step| step.number).collect();
     assert_eq!(numbers, (1..=10).collect::<Vec<_>>());
     let asked = service.asked();
     let targets: Vec<String> =
@@ -135,7 +135,7 @@ async fn ten_steps_carry_cookies_and_variables() {
     assert_eq!(body["request"].as_str().unwrap().len(), 36);
     assert_eq!(asked[4].body, "reference=PR-4711&by=Ann+%22A%22+Bell");
     assert!(asked[10].header("Cookie").is_none(), "the cookie is gone after the log out");
-    let steps = &seen.course.steps;
+    let steps = &seen.details.steps;
     assert_eq!(steps[0].variables, ["token", "user", "name", "csrf"]);
     assert_eq!(steps[5].exchanges.len(), 2);
     assert!(steps.iter().all(|step| step.phases.micros(Phase::FirstByte).is_some()));
@@ -169,7 +169,7 @@ async fn more_of_bodies_is_told_where_it_is_asked_for() {
     let service = Service::start(|_| says(200, "", "x".repeat(100_000))).await;
     let mut check = Check::of(&[get("Long", &service.url("/"))]);
     let told = |seen: &vigie::domain::Observation| {
-        let body = seen.course.steps[0].exchanges[0].response_body.clone().unwrap();
+        let body = seen.details.steps[0].exchanges[0].response_body.clone().unwrap();
         (body.text.len(), body.bytes)
     };
     assert_eq!(told(&check.run().await), (2048, 100_000));

@@ -46,7 +46,7 @@ async fn a_status_decides_unless_an_assertion_on_it_does() {
             None => passed(&seen),
             Some((kind, status)) => {
                 assert!(failed(&seen, kind, status).detail.starts_with("step 1 `S`: "), "{path}");
-                assert_eq!(seen.course.steps[0].status.0, status);
+                assert_eq!(seen.details.steps[0].status.0, status);
             }
         }
     }
@@ -80,9 +80,9 @@ async fn every_assertion_is_reported_and_a_failing_step_ends_the_run() {
     );
     let seen = run(&[get("First", &service.url("/1")), bad, get("Third", &service.url("/3"))]).await;
     failed(&seen, FailureKind::AssertionFailed, 5);
-    let names: Vec<&str> = seen.course.steps.iter().map(|step| step.name.as_str()).collect();
+    let names: Vec<&str> = seen.details.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(names, ["First", "Second"]);
-    let details: Vec<&str> = seen.course.steps[1].failures.iter().map(|f| f.detail.as_str()).collect();
+    let details: Vec<&str> = seen.details.steps[1].failures.iter().map(|f| f.detail.as_str()).collect();
     assert_eq!(
         details,
         [
@@ -107,8 +107,8 @@ async fn the_timeout_bounds_all_steps_together() {
     let failure = failed(&seen, FailureKind::TimedOut, 2);
     assert_eq!(failure.phase, Phase::FirstByte);
     assert!(failure.detail.starts_with("step 3 `C`: nothing more came within 1 s"), "{}", failure.detail);
-    assert_eq!(seen.course.steps.len(), 3);
-    assert_eq!(seen.course.steps[2].exchanges[0].failure.as_ref().unwrap().kind, FailureKind::TimedOut);
+    assert_eq!(seen.details.steps.len(), 3);
+    assert_eq!(seen.details.steps[2].exchanges[0].failure.as_ref().unwrap().kind, FailureKind::TimedOut);
 }
 
 #[tokio::test]
@@ -124,7 +124,7 @@ async fn a_cancelled_run_tells_the_steps_that_were_over() {
     };
     let (seen, ()) = tokio::join!(check.run_until(&cancel), stop);
     failed(&seen, FailureKind::Cancelled, 21);
-    assert_eq!(seen.course.steps.len(), 1);
+    assert_eq!(seen.details.steps.len(), 1);
 }
 
 #[tokio::test]

@@ -30,7 +30,7 @@ async fn basic_goes_when_it_is_asked_for_or_at_once() {
         let seen = run(&[logged_in(&service.url("/"), preemptive)]).await;
         passed(&seen);
         assert_eq!(service.asked().len(), requests);
-        assert_eq!(seen.course.steps[0].exchanges.len(), requests);
+        assert_eq!(seen.details.steps[0].exchanges.len(), requests);
         assert!(!format!("{seen:?}").contains("bWU6"), "the login is kept nowhere");
     }
     let service = Service::start(asks_for_basic).await;

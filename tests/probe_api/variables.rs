@@ -95,7 +95,7 @@ async fn unknown_and_missing_variables_fail_their_step() {
         let seen = run(&[give(&service), step]).await;
         let failure = failed(&seen, FailureKind::VariableUnknown, 5);
         assert_eq!(failure.detail, format!("step 2 `Use`: {words}"));
-        assert_eq!(seen.course.steps.len(), 2);
+        assert_eq!(seen.details.steps.len(), 2);
     }
     let step = with(
         get("Take", &service.url("/")),
@@ -183,7 +183,8 @@ async fn secrets_are_kept_nowhere() {
     let seen = run(&[give, tell]).await;
     failed(&seen, FailureKind::HttpStatus, 7);
     assert!(service.last().body.contains("geheim%2F4711"), "it was sent");
-    let kept = serde_json::to_string(&seen.course).unwrap() + &format!("{:?} {:?}", seen.failure, seen.facts);
+    let kept =
+        serde_json::to_string(&seen.details).unwrap() + &format!("{:?} {:?}", seen.failure, seen.facts);
     let captures: String = seen
         .captures
         .iter()

@@ -80,7 +80,7 @@ impl Expect {
     pub fn compare(self, seen: &Observation) -> Result<(), String> {
         let failure = seen.failure.as_ref();
         let fits = match self {
-            Self::Passes => failure.is_none() && !seen.warnings.iter().any(|w| w.kind.counts()),
+            Self::Passes => failure.is_none() && !seen.warnings.iter().any(|w| w.kind.affects_outcome()),
             Self::Warns(kind) => failure.is_none() && seen.warnings.iter().any(|w| w.kind == kind),
             Self::Fails(status, kind, phase) => failure.is_some_and(|f| {
                 f.status().0 == status && f.kind == kind && phase.is_none_or(|phase| phase == f.phase)

@@ -488,7 +488,7 @@ async fn objects_of_the_own_server_come_over_http3_and_those_of_others_do_not() 
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
     // They come to more than a connection lets in at first.
     let seen = check.run().await;
-    let page = seen.course.page.as_ref().unwrap_or_else(|| panic!("{seen:#?}"));
+    let page = seen.details.page.as_ref().unwrap_or_else(|| panic!("{seen:#?}"));
     assert_eq!(page.objects.len(), 43);
     for object in &page.objects {
         let end = object.url.rsplit('/').next().unwrap();
@@ -513,7 +513,7 @@ async fn objects_of_the_own_server_come_over_http3_and_those_of_others_do_not() 
     let mut check = Check::of(&own.url("/page")).with(fields);
     check.config.trust.authorities = vec![pem("test CA", ca.pem())];
     let seen = check.run().await;
-    let objects = &seen.course.page.as_ref().unwrap().objects;
+    let objects = &seen.details.page.as_ref().unwrap().objects;
     assert_eq!((objects[0].url.as_str(), objects[0].http_version.as_str()), (url.as_str(), "HTTP/1.1"));
     Passes.compare(&seen).unwrap();
 }

@@ -146,7 +146,7 @@ fn dante() -> Leaving {
 }
 
 fn object<'a>(seen: &'a Observation, end: &str) -> &'a PageObject {
-    let page = seen.course.page.as_ref().unwrap_or_else(|| panic!("no full page: {seen:#?}"));
+    let page = seen.details.page.as_ref().unwrap_or_else(|| panic!("no full page: {seen:#?}"));
     page.objects.iter().find(|object| object.url.ends_with(end)).unwrap()
 }
 

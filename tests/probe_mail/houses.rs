@@ -28,7 +28,7 @@ async fn from_postfix_to_dovecot_and_away() {
     ] {
         let seen = monitor.attempt(fields(smtp, pop, "secret"), &trust, SOON).await;
         assert_eq!(seen.failure, None, "{}\n{}", transcript(&seen), house.log());
-        let trip = seen.facts.trip.unwrap();
+        let trip = seen.facts.round_trip.unwrap();
         assert!(
             trip.trip_send_us.is_some() && trip.trip_transit_us.is_some() && trip.trip_fetch_us.is_some()
         );
@@ -107,7 +107,7 @@ async fn a_mailbox_that_dovecot_locks_is_waited_for() {
     };
     let (seen, ()) = tokio::join!(one.attempt(fields.clone(), &trust, 2 * SOON), letting_go);
     assert_eq!(seen.failure, None, "{}\n{}", transcript(&seen), house.log());
-    let trip = seen.facts.trip.unwrap();
+    let trip = seen.facts.round_trip.unwrap();
     assert!(trip.mailbox_locked >= 1 && trip.mailbox_polls >= 1, "{trip:?}");
     // Both at once lock each other out for a moment, and each takes its own message alone.
     let both = tokio::join!(

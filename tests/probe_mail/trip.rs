@@ -313,7 +313,7 @@ async fn hold(cases: Vec<Case>, half: fn(Phase) -> &'static str) {
         };
         let foreign = office.texts().iter().any(|text| text.contains("foreign"));
         let ours = office.deleted().iter().all(|text| text.contains("X-Vigie-Trip: "));
-        let trip = seen.facts.trip.is_some();
+        let trip = seen.facts.round_trip.is_some();
         if fits && foreign && ours && trip {
             return None;
         }
@@ -341,7 +341,7 @@ async fn every_session_ends_with_quit_so_that_no_lock_stays() {
     let office = Office::open(Ways { late: Duration::from_millis(400), locked: 1, ..Ways::default() }).await;
     let seen = Monitor::new(7).visit(&office, SOON).await;
     assert_eq!(seen.failure, None);
-    let trip = seen.facts.trip.unwrap();
+    let trip = seen.facts.round_trip.unwrap();
     assert_eq!((trip.mailbox_locked, trip.swept), (1, 0));
     assert!(trip.mailbox_polls >= 1 && trip.trip_transit_us.unwrap() >= 400_000, "{trip:?}");
     // Those to POP3, and one to SMTP.
@@ -370,7 +370,7 @@ async fn imitated_headers_stay_and_forgotten_messages_go_after_a_day() {
     let before = office.texts();
     let seen = monitor.visit(&office, SOON).await;
     assert_eq!(seen.failure, None);
-    assert_eq!(seen.facts.trip.unwrap().swept, 1);
+    assert_eq!(seen.facts.round_trip.unwrap().swept, 1);
     let deleted = office.deleted();
     assert_eq!(deleted.len(), 2, "{deleted:?}");
     assert!(deleted.contains(&before[0]), "the one of two days ago is left");
@@ -421,7 +421,7 @@ proptest! {
             }
             let seen = Monitor::new(7).visit(&office, SOON).await;
             assert_eq!(seen.failure, None);
-            let own = seen.facts.trip.unwrap().message_id;
+            let own = seen.facts.round_trip.unwrap().message_id;
             let deleted = office.deleted();
             assert_eq!(deleted.len(), 1, "{deleted:?}");
             assert!(deleted[0].contains(&format!("Message-ID: <{own}>")), "{deleted:?}");

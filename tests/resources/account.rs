@@ -129,7 +129,7 @@ async fn the_trail_says_who_did_what_and_is_narrowed() {
                 row["object_name"]
             )
         };
-        found.rows.iter().map(brief).collect::<Vec<_>>()
+        found.items.iter().map(brief).collect::<Vec<_>>()
     };
     let none = AuditFilter::default;
     let all = ["create location \"c\"", "change property \"b\"", "create property \"a\""];
@@ -141,8 +141,8 @@ async fn the_trail_says_who_did_what_and_is_narrowed() {
     assert_eq!(told(AuditFilter { object_id: Some(first), ..none() }).await, all[1..]);
     let later = Some(Timestamp::from_seconds(NOON + 60));
     assert_eq!(told(AuditFilter { from: later, ..none() }).await, all[..2]);
-    assert_eq!(told(AuditFilter { thru: later, ..none() }).await, all[2..]);
-    let row = kit.resources.audit(&admin(), none(), ALL).await.unwrap().rows.pop().unwrap();
+    assert_eq!(told(AuditFilter { until: later, ..none() }).await, all[2..]);
+    let row = kit.resources.audit(&admin(), none(), ALL).await.unwrap().items.pop().unwrap();
     assert_eq!(row["at"], "2026-01-01T12:00:00Z");
     assert_eq!(
         (&row["login"], &row["address"], &row["via"]),

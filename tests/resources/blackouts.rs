@@ -117,7 +117,7 @@ async fn lists_are_narrowed() {
     let second = kit.made(KIND, weekly(json!({}))).await;
     let third = kit.made(KIND, weekly(json!({"assoc_id": 200_003}))).await;
     let ids = async |fields: Vec<(&'static str, Value)>, assoc: Vec<i64>| {
-        let filter = RecordFilter { fields, assoc, ..RecordFilter::of(KIND) };
+        let filter = RecordFilter { fields, parent_id: assoc, ..RecordFilter::new(KIND) };
         let rows = kit.listed(&admin(), filter).await;
         rows.iter().map(|row| row["id"].as_i64().unwrap()).collect::<Vec<_>>()
     };

@@ -25,7 +25,7 @@ async fn edit(kit: &Kit, body: Value) -> Result<(), Refusal> {
 
 /// Monitor, whether it comes back, and note of each blackout.
 async fn there(kit: &Kit) -> Vec<String> {
-    let rows = kit.listed(&admin(), RecordFilter::of(KIND)).await;
+    let rows = kit.listed(&admin(), RecordFilter::new(KIND)).await;
     let mut told: Vec<String> = rows
         .iter()
         .map(|row| {
@@ -78,7 +78,7 @@ async fn each_half_is_appended_or_replaced_for_itself() {
     for row in made {
         let monitor = row.after["assoc_id"].as_i64().unwrap();
         let kept = kit.kept(KIND, row.object_id.unwrap()).await;
-        assert!(kept.is_none_or(|kept| kept.assoc == Some(monitor)), "{row:?}");
+        assert!(kept.is_none_or(|kept| kept.parent_id == Some(monitor)), "{row:?}");
     }
 }
 

@@ -68,7 +68,7 @@ async fn facts_come_out_and_the_key_never_does() {
     assert_eq!((&second["format"], &second["fingerprint"]), (&json!("PKCS#12"), &shown["fingerprint"]));
     let secret: String = identity.key.lines().nth(1).unwrap().to_owned();
     let kept = kit.kept(KIND, id).await.unwrap();
-    let sealed = kept.private.unwrap();
+    let sealed = kept.private_data.unwrap();
     assert!(!sealed.windows(secret.len()).any(|part| part == secret.as_bytes()));
     let told = format!("{shown} {:?} {:?}", kept.fields, kit.trail().await);
     assert!(!told.contains(&secret) && !told.contains("BEGIN"), "{told}");

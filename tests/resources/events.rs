@@ -38,11 +38,11 @@ async fn lists_are_narrowed_by_type_and_time() {
     }
     let at = |minute: i64| Some(Timestamp::from_seconds(NOON + 60 * minute));
     let count = async |filter: RecordFilter| kit.listed(&admin(), filter).await.len();
-    let all = || RecordFilter::of(KIND);
+    let all = || RecordFilter::new(KIND);
     assert_eq!(count(all()).await, 3);
     assert_eq!(count(RecordFilter { fields: vec![("event", json!("a"))], ..all() }).await, 2);
     assert_eq!(count(RecordFilter { from: at(1), ..all() }).await, 2);
-    assert_eq!(count(RecordFilter { from: at(1), thru: at(2), ..all() }).await, 1);
+    assert_eq!(count(RecordFilter { from: at(1), until: at(2), ..all() }).await, 1);
 }
 
 #[tokio::test]

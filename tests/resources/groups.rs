@@ -193,7 +193,7 @@ async fn agreements_of_several_monitors_are_brought_in_line_at_once() {
     );
     assert_eq!(messages(edit(both.clone(), json!({"name": ""})).await), ["`name` must not be empty"]);
     edit(both, json!({"name": "Silver", "uptime": 99.5, "description": null})).await.unwrap();
-    let all = kit.listed(&admin(), vigie::store::RecordFilter::of(SLA)).await;
+    let all = kit.listed(&admin(), vigie::store::RecordFilter::new(SLA)).await;
     let brief: Vec<_> = all
         .iter()
         .map(|one| {

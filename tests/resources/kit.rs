@@ -18,7 +18,7 @@ use vigie::schema::validation_context::Surroundings;
 use vigie::schema::{Monitor, Origin, Trail};
 use vigie::service::{Caller, Refusal, ResourceParts, Resources, Saved, Via};
 use vigie::store::{
-    AuditFilter, AuditRow, ConfigChange, ConfigStore, NewRecord, Page, RecordFilter, SqliteSettings,
+    AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, SqliteSettings,
     SqliteStore,
 };
 use vigie::syntax::source::Node;
@@ -27,7 +27,7 @@ use vigie::vault::Keyring;
 /// Noon of the first day of 2026, a Thursday.
 pub const NOON: i64 = 1_767_268_800;
 
-pub const ALL: Page = Page { limit: u32::MAX, offset: 0 };
+pub const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 
 /// Who is at work at the locations of the settings.
 #[derive(Default)]
@@ -137,8 +137,8 @@ impl Kit {
 
     pub async fn listed(&self, caller: &Caller, filter: RecordFilter) -> Vec<Value> {
         let found = self.resources.list(caller, filter, ALL).await.unwrap();
-        assert_eq!(found.count, found.rows.len() as u64);
-        found.rows.into_iter().map(Value::Object).collect()
+        assert_eq!(found.total, found.items.len() as u64);
+        found.items.into_iter().map(Value::Object).collect()
     }
 
     /// The record as it is kept.
@@ -147,9 +147,9 @@ impl Kit {
     }
 
     /// The trail of account 1, newest first.
-    pub async fn trail(&self) -> Vec<AuditRow> {
+    pub async fn trail(&self) -> Vec<AuditEntry> {
         let filter = AuditFilter { customer: Some(CustomerId(1)), ..AuditFilter::default() };
-        self.store.audit(filter, ALL).await.unwrap().rows
+        self.store.audit(filter, ALL).await.unwrap().items
     }
 
     /// A monitor of `customer` with these fields.
@@ -241,7 +241,7 @@ pub async fn roles(kit: &Kit, kind: RecordKind, body: impl Fn(Role) -> Value, ma
         if !makers.contains(&role) {
             assert_eq!(forbidden(outcome), format!("The role {role} does not permit this"));
         }
-        let seen = kit.resources.list(&as_role(role), RecordFilter::of(kind), ALL).await;
+        let seen = kit.resources.list(&as_role(role), RecordFilter::new(kind), ALL).await;
         assert_eq!(seen.is_ok(), role != Role::ReportOnly, "{role}");
     }
 }
@@ -253,6 +253,6 @@ pub async fn apart(kit: &Kit, kind: RecordKind, id: i64, body: Value) {
     assert_eq!(kit.change(&stranger, kind, id, body).await.err(), Some(Refusal::NotFound));
     assert_eq!(kit.gone(&stranger, kind, id).await.err(), Some(Refusal::NotFound));
     assert!(kit.kept(kind, id).await.is_some());
-    let mine = kit.listed(&stranger, RecordFilter::of(kind)).await;
+    let mine = kit.listed(&stranger, RecordFilter::new(kind)).await;
     assert!(mine.iter().all(|row| row["id"] != id), "{mine:?}");
 }

@@ -17,7 +17,7 @@ async fn a_location_is_made_changed_and_removed() {
     assert_eq!(secret.len(), 43);
     let kept = kit.kept(KIND, saved.id).await.unwrap();
     let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, secret.as_bytes());
-    assert_eq!(kept.private.as_deref(), Some(hash.as_ref()));
+    assert_eq!(kept.private_data.as_deref(), Some(hash.as_ref()));
     assert_eq!(
         kit.shown(KIND, saved.id).await,
         json!({
@@ -61,8 +61,8 @@ async fn those_of_the_settings_are_seen_by_all_and_changed_by_none() {
         assert_eq!(kit.shown(KIND, id).await["health"], away, "{id}");
     }
     let page =
-        kit.resources.list(&admin(), RecordFilter::of(KIND), crate::resources::kit::ALL).await.unwrap();
-    assert!(page.rows.iter().all(|row| row["health"] == away), "{page:?}");
+        kit.resources.list(&admin(), RecordFilter::new(KIND), crate::resources::kit::ALL).await.unwrap();
+    assert!(page.items.iter().all(|row| row["health"] == away), "{page:?}");
     let told = "This location stands in the settings of the server; change it there";
     assert_eq!(forbidden(kit.change(&admin(), KIND, 1, json!({"name": "x"})).await), told);
     assert_eq!(forbidden(kit.gone(&admin(), KIND, 2).await), told);
@@ -77,7 +77,7 @@ async fn those_of_account_1_are_shared_unless_they_are_private() {
     let theirs =
         kit.make(&kit.stranger(), KIND, json!({"name": "shared", "private": false})).await.unwrap().id;
     let ids = async |caller| {
-        let rows = kit.listed(&caller, RecordFilter::of(KIND)).await;
+        let rows = kit.listed(&caller, RecordFilter::new(KIND)).await;
         rows.iter().map(|row| row["id"].as_i64().unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(ids(admin()).await, [1, 2, shared, private]);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use vigie::clock::Clock;
 use vigie::domain::{
-    CheckId, CheckResult, CustomerId, Facts, LocationId, MonitorId, MonitorType, NoticeKind, Outcome,
+    CheckId, CheckResult, CustomerId, Facts, LocationId, MonitorId, MonitorType, NotificationKind, Outcome,
     RecordKind, Revision, RunId, Status, Timestamp,
 };
 use vigie::pipeline::{Bell, Performance, PerformanceParts};
@@ -64,14 +64,14 @@ async fn checked(kit: &Kit, location: i64, ago: i64, millis: &[u64], outcome: Ou
     let now = kit.clock.now().as_micros();
     let result = |(minute, millis): (i64, &u64)| {
         let planned_at = Timestamp::from_micros(now - (ago - minute) * 60_000_000);
-        let run_id = RunId::of(MonitorId(SHOP), planned_at);
+        let run_id = RunId::new(MonitorId(SHOP), planned_at);
         CheckResult {
-            check_id: CheckId::of(run_id, LocationId(location)),
+            check_id: CheckId::new(run_id, LocationId(location)),
             run_id,
             monitor_id: MonitorId(SHOP),
             monitor_name: Arc::from("m"),
             revision: Revision(1),
-            kind: MonitorType::WebsiteSsl,
+            monitor_type: MonitorType::WebsiteSsl,
             location_id: LocationId(location),
             planned_at,
             started_at: planned_at,
@@ -84,7 +84,7 @@ async fn checked(kit: &Kit, location: i64, ago: i64, millis: &[u64], outcome: Ou
             address: None,
             attempts: Vec::new(),
             facts: Facts::default(),
-            course: vigie::domain::Course::default(),
+            details: vigie::domain::CheckDetails::default(),
             captures: Vec::new(),
             verification: None,
             missed: None,
@@ -95,20 +95,20 @@ async fn checked(kit: &Kit, location: i64, ago: i64, millis: &[u64], outcome: Ou
 }
 
 /// Kind, recipient and location of every message, oldest first.
-async fn told(kit: &Kit) -> Vec<(NoticeKind, i64, i64)> {
+async fn told(kit: &Kit) -> Vec<(NotificationKind, i64, i64)> {
     let all = kit.store.notifications(NotificationFilter::default(), ALL).await.unwrap();
     let mut told: Vec<_> = all
-        .rows
+        .items
         .iter()
-        .map(|row| (row.id, &row.new))
-        .map(|(id, new)| (id, new.notice.kind, new.recipient.0, new.notice.location_id.unwrap().0))
+        .map(|row| (row.id, &row.message))
+        .map(|(id, new)| (id, new.content.kind, new.recipient.0, new.content.location_id.unwrap().0))
         .collect();
     told.sort_unstable_by_key(|(id, ..)| *id);
     told.into_iter().map(|(_, kind, recipient, location)| (kind, recipient, location)).collect()
 }
 
-const ERROR: NoticeKind = NoticeKind::PerformanceError;
-const CLEAR: NoticeKind = NoticeKind::PerformanceClear;
+const ERROR: NotificationKind = NotificationKind::PerformanceError;
+const CLEAR: NotificationKind = NotificationKind::PerformanceClear;
 
 #[tokio::test]
 async fn a_mean_over_its_limit_is_told_once_and_its_end_once_also_over_a_restart() {
@@ -136,11 +136,13 @@ async fn a_mean_over_its_limit_is_told_once_and_its_end_once_also_over_a_restart
     assert_eq!(told(&kit).await, first);
     assert!(watch.is_raised(alert) && kit.directory.raised().has(alert));
 
-    let notice =
-        kit.store.notifications(NotificationFilter::default(), ALL).await.unwrap().rows[0].new.notice.clone();
+    let notice = kit.store.notifications(NotificationFilter::default(), ALL).await.unwrap().items[0]
+        .message
+        .content
+        .clone();
     assert_eq!(notice.status_text, "mean time of 10 min is 1.550 s, over 1.500 s");
     assert_eq!((notice.location.as_str(), notice.target.as_str()), ("south", "https://a.example/"));
-    assert_eq!((&notice.more["level"], notice.errcount), (&json!("warning"), 1));
+    assert_eq!((&notice.extra["level"], notice.errcount), (&json!("warning"), 1));
     assert_eq!(notice.alert_note, "call anna");
 
     watch.look().await.unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use vigie::catalog::recipient_password;
-use vigie::domain::{CustomerId, Method, RecordKind, Role};
+use vigie::domain::{CustomerId, NotificationMethod, RecordKind, Role};
 use vigie::store::RecordFilter;
 
 use crate::resources::kit::{Kit, admin, apart, as_role, messages, object, refuses, roles};
@@ -43,7 +43,7 @@ async fn what_is_not_said_has_the_defaults_of_the_interface() {
         })
     );
     let facts = kit.directory.facts(CustomerId(1)).await.unwrap();
-    assert_eq!(facts.contacts.recipients[0].method, Method::MailHtml);
+    assert_eq!(facts.contacts.recipients[0].method, NotificationMethod::MailHtml);
     assert_eq!(facts.contacts.recipients[0].address, "anna@a.example");
 }
 
@@ -93,7 +93,7 @@ async fn a_password_is_sealed_shown_masked_and_kept_by_its_mask() {
     assert_eq!(kit.shown(KIND, id).await["password"], "********");
     let kept = kit.kept(KIND, id).await.unwrap();
     assert!(!kept.fields.contains_key("password"));
-    assert!(!kept.private.as_ref().unwrap().windows(6).any(|part| part == b"s3cret"));
+    assert!(!kept.private_data.as_ref().unwrap().windows(6).any(|part| part == b"s3cret"));
     assert_eq!(password(&kit, id).await, "s3cret");
     // What was read can be sent back.
     let shown = kit.shown(KIND, id).await;
@@ -127,8 +127,8 @@ async fn the_address_of_a_hook_is_shown_to_those_who_may_change_it() {
         let caller = as_role(role);
         let one = kit.resources.one(&caller, KIND, id).await.unwrap().0["recipient"].clone();
         let list =
-            kit.resources.list(&caller, RecordFilter::of(KIND), crate::resources::kit::ALL).await.unwrap();
-        assert_eq!(list.rows[0]["recipient"], one);
+            kit.resources.list(&caller, RecordFilter::new(KIND), crate::resources::kit::ALL).await.unwrap();
+        assert_eq!(list.items[0]["recipient"], one);
         one
     };
     for (role, shown) in [(Role::Admin, hook), (Role::PowerUser, hook), (Role::ReadOnly, mask)] {
@@ -175,7 +175,7 @@ async fn a_password_goes_to_no_other_host_or_method_by_its_mask() {
 async fn a_new_key_seals_passwords_anew() {
     let kit = Kit::new().await;
     let id = kit.made(KIND, post(json!({}))).await;
-    let before = kit.kept(KIND, id).await.unwrap().private;
+    let before = kit.kept(KIND, id).await.unwrap().private_data;
     assert_eq!(vigie::service::sealed_by(&*kit.store).await.unwrap().keys.values().sum::<u64>(), 1);
     let vault = kit.vault.clone();
     let anew = move |context: &str, sealed: &[u8]| {
@@ -184,7 +184,7 @@ async fn a_new_key_seals_passwords_anew() {
     };
     let changed = vigie::store::ConfigStore::reseal(&*kit.store, std::sync::Arc::new(anew)).await.unwrap();
     assert_eq!(changed, 1);
-    assert_ne!(kit.kept(KIND, id).await.unwrap().private, before);
+    assert_ne!(kit.kept(KIND, id).await.unwrap().private_data, before);
     assert_eq!(password(&kit, id).await, "s3cret");
 }
 
@@ -235,6 +235,6 @@ async fn who_may_what() {
     roles(&kit, KIND, |_| mail(json!({})), &[Role::Admin, Role::CoAdmin, Role::PowerUser]).await;
     let id = kit.made(KIND, post(json!({}))).await;
     apart(&kit, KIND, id, json!({"name": "x"})).await;
-    let seen = kit.listed(&as_role(Role::ReadOnly), RecordFilter::of(KIND)).await;
+    let seen = kit.listed(&as_role(Role::ReadOnly), RecordFilter::new(KIND)).await;
     assert!(!format!("{seen:?}").contains("s3cret"));
 }

@@ -8,14 +8,14 @@ use vigie::domain::{
     Timestamp, Verification,
 };
 use vigie::store::{
-    AlertChanges, AlertStore, Commit, DeliveryOutcome, EpisodeFilter, Evidence, NotificationFilter, Page,
-    ResultFilter, ResultKey, Retention, RollupSpan, StoredEpisode, VerifiedCheck,
+    AlertChanges, AlertStore, Commit, DeliveryOutcome, EpisodeFilter, Evidence, NotificationFilter,
+    Pagination, ResultFilter, ResultKey, Retention, RollupSpan, StoredEpisode, VerifiedCheck,
 };
 
 use crate::store::make::{DAY, HOUR, at, error, keep, message, ok};
 use crate::store::suite::Store;
 
-const ALL: Page = Page { limit: 100, offset: 0 };
+const ALL: Pagination = Pagination { limit: 100, offset: 0 };
 
 fn key(result: &CheckResult) -> ResultKey {
     ResultKey {
@@ -28,7 +28,7 @@ fn key(result: &CheckResult) -> ResultKey {
 
 fn episode(customer: i64, monitor: i64, since: Timestamp) -> StoredEpisode {
     StoredEpisode {
-        id: EpisodeId::of(MonitorId(monitor), since),
+        id: EpisodeId::new(MonitorId(monitor), since),
         customer: CustomerId(customer),
         monitor_id: MonitorId(monitor),
         monitor_name: format!("Shop {monitor}"),
@@ -59,7 +59,7 @@ pub async fn an_outage_goes_on_ends_and_is_found_by_filter(store: &impl Store) {
     first.body.insert("runs".to_owned(), json!(4));
     first.ended_at = Some(at(240));
     store.commit_alerts(episodes(std::slice::from_ref(&first))).await.unwrap();
-    let found = async |filter: EpisodeFilter| store.episodes(filter, ALL).await.unwrap().rows;
+    let found = async |filter: EpisodeFilter| store.episodes(filter, ALL).await.unwrap().items;
     let of = EpisodeFilter { customer: Some(CustomerId(1)), ..EpisodeFilter::default() };
     assert_eq!(found(of.clone()).await, [second.clone(), first.clone()]);
     assert_eq!(found(EpisodeFilter { open: Some(true), ..of.clone() }).await, std::slice::from_ref(&second));
@@ -72,9 +72,12 @@ pub async fn an_outage_goes_on_ends_and_is_found_by_filter(store: &impl Store) {
         found(EpisodeFilter { from: Some(at(241)), ..of.clone() }).await,
         std::slice::from_ref(&second)
     );
-    assert_eq!(found(EpisodeFilter { thru: Some(at(60)), ..of.clone() }).await, std::slice::from_ref(&first));
-    let page = store.episodes(of, Page { limit: 1, offset: 1 }).await.unwrap();
-    assert_eq!((page.count, page.rows), (2, vec![first]));
+    assert_eq!(
+        found(EpisodeFilter { until: Some(at(60)), ..of.clone() }).await,
+        std::slice::from_ref(&first)
+    );
+    let page = store.episodes(of, Pagination { limit: 1, offset: 1 }).await.unwrap();
+    assert_eq!((page.total, page.items), (2, vec![first]));
     assert_eq!(store.episode(CustomerId(2), others.id).await.unwrap(), Some(others.clone()));
     assert_eq!(store.episode(CustomerId(1), others.id).await.unwrap(), None, "another account's");
 }
@@ -107,15 +110,18 @@ pub async fn a_message_of_a_known_key_is_dropped(store: &impl Store) {
     store.commit(commit).await.unwrap();
     store.commit_alerts(alarm(&message("site_error-1-7", 7, &failed, at(50)))).await.unwrap();
     let kept = store.notifications(NotificationFilter::default(), ALL).await.unwrap();
-    assert_eq!(kept.count, 1);
-    assert_eq!((&kept.rows[0].new, kept.rows[0].state), (&first, NotificationState::Pending));
+    assert_eq!(kept.total, 1);
+    assert_eq!((&kept.items[0].message, kept.items[0].state), (&first, NotificationState::Pending));
     // After it was sent as well.
-    store.record_outcomes(vec![(kept.rows[0].id, DeliveryOutcome::Sent)], at(1)).await.unwrap();
+    store.record_outcomes(vec![(kept.items[0].id, DeliveryOutcome::Sent)], at(1)).await.unwrap();
     let ids = store.enqueue(vec![first, message("test-1", 8, &failed, at(2))]).await.unwrap();
-    assert_eq!(ids[0], kept.rows[0].id);
+    assert_eq!(ids[0], kept.items[0].id);
     assert_eq!(store.due(at(99), 9, 9).await.unwrap().len(), 1);
     let of = |recipient| NotificationFilter { recipient: Some(recipient), ..NotificationFilter::default() };
-    assert_eq!(store.notifications(of(vigie::domain::RecipientId(8)), ALL).await.unwrap().rows[0].id, ids[1]);
+    assert_eq!(
+        store.notifications(of(vigie::domain::RecipientId(8)), ALL).await.unwrap().items[0].id,
+        ids[1]
+    );
 }
 
 fn verified(result: &CheckResult, status: Status) -> AlertChanges {
@@ -144,7 +150,7 @@ pub async fn an_error_that_nobody_else_sees_turns_into_a_warning(store: &impl St
     assert_eq!(kept.verification.unwrap().status, Status::VERIFIED_NO_ERROR);
     let count = async |outcome| {
         let filter = ResultFilter { outcomes: vec![outcome], ..ResultFilter::default() };
-        store.results(filter, ALL).await.unwrap().count
+        store.results(filter, ALL).await.unwrap().total
     };
     assert_eq!((count(Outcome::Error).await, count(Outcome::Warning).await), (0, 1));
     let state = store.states().await.unwrap().remove(0);
@@ -164,7 +170,7 @@ pub async fn other_answers_of_a_second_location_leave_the_error(store: &impl Sto
     assert_eq!(kept.verification.unwrap().status, Status::VERIFIED_CONFIRMED);
     // A result that is gone, or was never there.
     store.commit_alerts(verified(&error(2, at(0)), Status::VERIFIED_NO_ERROR)).await.unwrap();
-    assert_eq!(store.results(ResultFilter::default(), ALL).await.unwrap().count, 1);
+    assert_eq!(store.results(ResultFilter::default(), ALL).await.unwrap().total, 1);
 }
 
 pub async fn files_may_come_after_their_result(store: &impl Store) {
@@ -210,9 +216,9 @@ pub async fn retention_leaves_open_outages_and_messages_that_wait(store: &impl S
         audit: days(400),
     };
     store.retain(retention, Timestamp::from_seconds(DAY + 24 * HOUR + 120)).await.unwrap();
-    let left = store.episodes(EpisodeFilter::default(), ALL).await.unwrap().rows;
+    let left = store.episodes(EpisodeFilter::default(), ALL).await.unwrap().items;
     assert_eq!(left.len(), 2);
     assert!(left.contains(&open) && left.contains(&recent));
-    let left = store.notifications(NotificationFilter::default(), ALL).await.unwrap().rows;
+    let left = store.notifications(NotificationFilter::default(), ALL).await.unwrap().items;
     assert_eq!(left.iter().map(|message| message.id).collect::<Vec<_>>(), [ids[3], ids[0]]);
 }

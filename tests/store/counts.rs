@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use vigie::domain::{CheckId, CheckResult, CustomerId, LocationId, MonitorId, Outcome, RunId, Timestamp};
 use vigie::schema::Origin;
-use vigie::store::{Housekeeping, MonitorStore, Page, ResultFilter, ResultStore, Retention, SqliteStore};
+use vigie::store::{
+    Housekeeping, MonitorStore, Pagination, ResultFilter, ResultStore, Retention, SqliteStore,
+};
 
 use crate::store::make::{HOUR, all, at, error, keep, missed, ok, sqlite, warning};
 
 /// Moves a result to another location.
 fn there(mut result: CheckResult) -> CheckResult {
     result.location_id = LocationId(2);
-    result.check_id = CheckId::of(RunId::of(result.monitor_id, result.planned_at), result.location_id);
+    result.check_id = CheckId::new(RunId::new(result.monitor_id, result.planned_at), result.location_id);
     result
 }
 
@@ -29,14 +31,14 @@ async fn assert_counts(store: &SqliteStore) {
                     monitors: monitors.clone(),
                     location,
                     from,
-                    thru,
+                    until: thru,
                     outcomes,
                     customer: None,
                 };
                 let fits = |row: &&CheckResult| fits(&filter, row);
                 let want = rows.iter().filter(fits).count() as u64;
-                let page = store.results(filter.clone(), Page { limit: 1, offset: 0 }).await.unwrap();
-                assert_eq!(page.count, want, "{filter:?}");
+                let page = store.results(filter.clone(), Pagination { limit: 1, offset: 0 }).await.unwrap();
+                assert_eq!(page.total, want, "{filter:?}");
             }
         }
     }
@@ -48,7 +50,7 @@ fn fits(filter: &ResultFilter, row: &CheckResult) -> bool {
     (filter.monitors.is_empty() || filter.monitors.contains(&row.monitor_id))
         && filter.location.is_none_or(|location| row.location_id == location)
         && filter.from.is_none_or(after)
-        && filter.thru.is_none_or(before)
+        && filter.until.is_none_or(before)
         && (filter.outcomes.is_empty() || filter.outcomes.contains(&row.outcome))
 }
 
@@ -118,9 +120,9 @@ async fn a_file_of_the_first_version_gets_its_counts_when_it_is_opened() {
     let origins: Vec<_> = store.monitors().await.unwrap().into_iter().map(|m| m.origin).collect();
     assert_eq!(origins, [Origin::File { key: "a".into() }, Origin::Api]);
     let of = |customer| ResultFilter { customer: Some(CustomerId(customer)), ..ResultFilter::default() };
-    let page = store.results(of(7), Page { limit: 1000, offset: 0 }).await.unwrap();
-    assert!(page.count > 0 && page.results.iter().all(|result| result.monitor_id == MonitorId(2)));
-    assert_eq!(page.count, page.results.len() as u64);
+    let page = store.results(of(7), Pagination { limit: 1000, offset: 0 }).await.unwrap();
+    assert!(page.total > 0 && page.results.iter().all(|result| result.monitor_id == MonitorId(2)));
+    assert_eq!(page.total, page.results.len() as u64);
 }
 
 #[tokio::test]
@@ -169,19 +171,20 @@ async fn results_of_an_account_are_its_own_and_counted_right() {
         for (from, thru) in times.iter().flat_map(|from| times.iter().map(move |thru| (*from, *thru))) {
             for outcomes in [vec![], vec![Outcome::Error]] {
                 let customer = CustomerId(customer);
-                let mut filter = ResultFilter { from, thru, outcomes, ..ResultFilter::default() };
+                let mut filter = ResultFilter { from, until: thru, outcomes, ..ResultFilter::default() };
                 let own = |row: &&CheckResult| owners[&row.monitor_id] == customer && fits(&filter, row);
                 let want: Vec<_> = rows.iter().filter(own).cloned().collect();
                 filter.customer = Some(customer);
-                let page = store.results(filter.clone(), Page { limit: 10_000, offset: 0 }).await.unwrap();
-                assert_eq!(page.count, want.len() as u64, "{filter:?}");
+                let page =
+                    store.results(filter.clone(), Pagination { limit: 10_000, offset: 0 }).await.unwrap();
+                assert_eq!(page.total, want.len() as u64, "{filter:?}");
                 assert_eq!(page.results, want, "{filter:?}");
             }
         }
     }
     let foreign = ResultFilter { monitors: vec![gone], customer: Some(CustomerId(1)), ..Default::default() };
-    let page = store.results(foreign, Page { limit: 10, offset: 0 }).await.unwrap();
-    assert_eq!((page.count, page.results.len()), (0, 0));
+    let page = store.results(foreign, Pagination { limit: 10, offset: 0 }).await.unwrap();
+    assert_eq!((page.total, page.results.len()), (0, 0));
 }
 
 #[tokio::test]

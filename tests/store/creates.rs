@@ -41,16 +41,16 @@ async fn one_refused_call_leaves_those_of_its_transaction_alone() {
     for outcome in &outcomes {
         match outcome.as_ref().unwrap() {
             (1, told) => assert_eq!(told, &Err(StoreError::Stale)),
-            (2, told) => assert_eq!(told, &Err(StoreError::Taken("default".to_owned()))),
+            (2, told) => assert_eq!(told, &Err(StoreError::AlreadyExists("default".to_owned()))),
             (_, made) => assert_eq!(made.as_ref().map(Vec::len), Ok(1)),
         }
     }
     assert_eq!(store.stored_monitors().await.unwrap().len(), 200);
     let audit = store.audit(AuditFilter::default(), ALL).await.unwrap();
-    assert_eq!(audit.count, 200);
-    let made: std::collections::HashSet<_> = audit.rows.iter().map(|row| row.object_id.unwrap()).collect();
+    assert_eq!(audit.total, 200);
+    let made: std::collections::HashSet<_> = audit.items.iter().map(|row| row.object_id.unwrap()).collect();
     assert_eq!(made.len(), 200, "every call has an id of its own");
-    assert_eq!(store.records(RecordFilter::of(RecordKind::Customer), ALL).await.unwrap().count, 1);
+    assert_eq!(store.records(RecordFilter::new(RecordKind::Customer), ALL).await.unwrap().total, 1);
 }
 
 /// `cargo test --release --test service -- --ignored --nocapture creators`

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use vigie::store::{
-    Commit, Housekeeping, Ingest, Page, ResultFilter, ResultStore, Retention, SqliteSettings, SqliteStore,
-    StoreError,
+    Commit, Housekeeping, Ingest, Pagination, ResultFilter, ResultStore, Retention, SqliteSettings,
+    SqliteStore, StoreError,
 };
 
 use crate::store::make::{HOUR, all, assert_whole, at, error, keep, ok, sqlite};
@@ -34,8 +34,8 @@ async fn a_full_disk_is_told_nothing_is_lost_and_it_goes_on_once_there_is_room()
             Err(error) => break error,
         }
     };
-    assert!(matches!(told, StoreError::Full(_)), "{told}");
-    assert!(told.is_passing() && told.to_string().contains("free space"), "{told}");
+    assert!(matches!(told, StoreError::DiskFull(_)), "{told}");
+    assert!(told.is_transient() && told.to_string().contains("free space"), "{told}");
     assert!(kept > 5);
     assert_eq!(
         all(&store).await.len(),
@@ -73,7 +73,7 @@ async fn commits_that_share_a_transaction_do_not_share_a_failure() {
         store.commit(Commit { results: large, ..Commit::default() }),
         store.commit(Commit { results: small.clone(), ..Commit::default() }),
     );
-    assert!(matches!(large, Err(StoreError::Full(_))), "{large:?}");
+    assert!(matches!(large, Err(StoreError::DiskFull(_))), "{large:?}");
     small.unwrap();
     assert_eq!(all(&store).await.len(), 1);
 }
@@ -98,7 +98,7 @@ async fn a_database_that_another_program_locks_is_told_and_goes_on_when_it_is_fr
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let commit = Commit { results: vec![ok(1, at(0), 5)], ..Commit::default() };
     let told = store.commit(commit.clone()).await.unwrap_err();
-    assert!(matches!(&told, StoreError::Locked(_)) && told.is_passing(), "{told}");
+    assert!(matches!(&told, StoreError::Locked(_)) && told.is_transient(), "{told}");
     other.execute_batch("ROLLBACK").unwrap();
     store.commit(commit).await.unwrap();
     assert_eq!(all(&store).await.len(), 1);
@@ -137,7 +137,9 @@ async fn a_damaged_file_is_told_and_does_not_stop_the_process() {
     std::fs::write(&path, bytes).unwrap();
     let told = match open(folder.path()) {
         Err(told) => told,
-        Ok(store) => store.results(ResultFilter::default(), Page { limit: 10, offset: 0 }).await.unwrap_err(),
+        Ok(store) => {
+            store.results(ResultFilter::default(), Pagination { limit: 10, offset: 0 }).await.unwrap_err()
+        }
     };
     assert!(matches!(&told, StoreError::Unusable(why) if why.contains("damaged")), "{told}");
 }
@@ -183,8 +185,8 @@ async fn a_query_that_takes_too_long_ends_and_leaves_the_others_alone() {
     let results = (0..5000).map(|i| ok(i, at(i), 5)).collect();
     keep(&store, results).await;
     let all = ResultFilter { location: Some(crate::store::make::HOME), ..ResultFilter::default() };
-    let told = store.results(all, Page { limit: 10_000, offset: 0 }).await.unwrap_err();
-    assert_eq!(told, StoreError::Slow);
+    let told = store.results(all, Pagination { limit: 10_000, offset: 0 }).await.unwrap_err();
+    assert_eq!(told, StoreError::QueryTimeout);
     assert!(store.result(ok(3, at(3), 5).check_id).await.unwrap().is_some());
 }
 
@@ -245,7 +247,7 @@ async fn a_file_system_without_room_is_told_and_nothing_is_lost() {
         }
         assert!(kept < 10_000, "the disk never fills");
     };
-    assert!(matches!(told, StoreError::Full(_)), "{told}");
+    assert!(matches!(told, StoreError::DiskFull(_)), "{told}");
     assert_eq!(all(&store).await.len(), usize::try_from(kept).unwrap() * 200);
     std::fs::remove_file(folder.path().join("ballast")).unwrap();
     keep(&store, vec![ok(1, at(9_999_999), 5)]).await;

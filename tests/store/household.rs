@@ -26,7 +26,7 @@ impl Housekeeping for Counting {
 
     fn retain(&self, retention: Retention, _: Timestamp) -> StoreFuture<'_, u64> {
         self.retained.store(retention.results.as_secs(), Ordering::Relaxed);
-        Box::pin(std::future::ready(Err(StoreError::Full("`vigie.db`".to_owned()))))
+        Box::pin(std::future::ready(Err(StoreError::DiskFull("`vigie.db`".to_owned()))))
     }
 }
 

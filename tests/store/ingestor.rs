@@ -98,7 +98,7 @@ fn states_follow_results() {
 
 #[tokio::test(start_paused = true)]
 async fn trouble_is_met_with_patience_and_nothing_is_lost() {
-    let full = || StoreError::Full("`vigie.db`".to_owned());
+    let full = || StoreError::DiskFull("`vigie.db`".to_owned());
     let store = Moody::with(vec![full(); 40]);
     store.gate.add_permits(1000);
     let (ingestor, metrics) = start(store.clone(), IngestSettings::default());

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use vigie::domain::{CustomerId, MonitorId, MonitorType, Record, RecordKind, Revision, UserId};
 use vigie::schema::{Document, Monitor, Origin, Trail};
 use vigie::store::{
-    AuditFilter, AuditObject, ConfigChange, NewAuditEntry, NewMonitor, NewRecord, Page, RecordFilter,
+    AuditFilter, AuditObject, ConfigChange, NewAuditEntry, NewMonitor, NewRecord, Pagination, RecordFilter,
     Retention, StoreError, StoredMonitor, seal_context,
 };
 
@@ -14,7 +14,7 @@ use crate::store::make::at;
 use crate::store::suite::Store;
 use crate::support::fields::Fields;
 
-pub const ALL: Page = Page { limit: 10_000, offset: 0 };
+pub const ALL: Pagination = Pagination { limit: 10_000, offset: 0 };
 const ONE: CustomerId = CustomerId(1);
 
 fn object(value: Value) -> Map<String, Value> {
@@ -106,8 +106,8 @@ pub async fn a_change_of_an_older_version_is_refused_and_does_nothing(store: &im
     let refused = vec![ConfigChange::CreateRecord(new_record(RecordKind::Event, None, json!({}))), put(1)];
     let told = store.write_changes(refused, vec![entry(AuditObject::Created(0), "anna", 1)]).await;
     assert_eq!(told, Err(StoreError::Stale));
-    assert_eq!(store.records(RecordFilter::of(RecordKind::Event), ALL).await.unwrap().count, 0);
-    assert_eq!(store.audit(AuditFilter::default(), ALL).await.unwrap().count, 0);
+    assert_eq!(store.records(RecordFilter::new(RecordKind::Event), ALL).await.unwrap().total, 0);
+    assert_eq!(store.audit(AuditFilter::default(), ALL).await.unwrap().total, 0);
 
     let remove =
         |expected| vec![ConfigChange::RemoveMonitor { id: MonitorId(id), expected: Revision(expected) }];
@@ -129,7 +129,10 @@ pub async fn keys_are_unique_per_origin_and_free_again_after_a_removal(store: &i
     let first = create(store, applied(), "A").await;
     assert_ne!(file.0, first);
     let again = vec![ConfigChange::CreateMonitor(new_monitor(applied(), "B"))];
-    assert_eq!(store.write_changes(again.clone(), vec![]).await, Err(StoreError::Taken("shop".to_owned())));
+    assert_eq!(
+        store.write_changes(again.clone(), vec![]).await,
+        Err(StoreError::AlreadyExists("shop".to_owned()))
+    );
     let id = MonitorId(first);
     store
         .write_changes(vec![ConfigChange::RemoveMonitor { id, expected: Revision(1) }], vec![])
@@ -169,7 +172,7 @@ pub async fn what_is_attached_to_a_monitor_goes_with_it(store: &impl Store) {
     store.write_changes(writes, vec![]).await.unwrap();
     let remove = ConfigChange::RemoveMonitor { id: MonitorId(id), expected: Revision(1) };
     store.write_changes(vec![remove], vec![]).await.unwrap();
-    let left = async |kind| store.records(RecordFilter::of(kind), ALL).await.unwrap().count;
+    let left = async |kind| store.records(RecordFilter::new(kind), ALL).await.unwrap().total;
     assert_eq!(left(RecordKind::Blackout).await, 0);
     assert_eq!(left(RecordKind::Test).await, 0);
     assert_eq!(left(RecordKind::Event).await, 1, "an event is not attached, whatever its number");
@@ -196,14 +199,14 @@ pub async fn records_come_back_by_id_by_text_and_by_filter(store: &impl Store) {
         id: ids[0],
         kind: RecordKind::User,
         customer: ONE,
-        assoc: None,
-        unique: Some("anna".to_owned()),
+        parent_id: None,
+        unique_key: Some("anna".to_owned()),
         revision: Revision(1),
         created_at: at(7),
         created_by: "anna".to_owned(),
         modified_at: at(7),
         fields: user.fields.clone(),
-        private: user.sealed.clone(),
+        private_data: user.sealed.clone(),
     };
     assert_eq!(found, expected);
     assert_eq!(store.record(RecordKind::User, ids[0]).await.unwrap(), Some(expected.clone()));
@@ -212,28 +215,28 @@ pub async fn records_come_back_by_id_by_text_and_by_filter(store: &impl Store) {
     let own = store.record(RecordKind::Customer, ids[4]).await.unwrap().unwrap();
     assert_eq!(own.customer, CustomerId(ids[4]), "a customer belongs to itself");
 
-    let events = RecordFilter::of(RecordKind::Event).within(ONE);
+    let events = RecordFilter::new(RecordKind::Event).for_customer(ONE);
     let found = async |filter: RecordFilter, page| {
         let listed = store.records(filter, page).await.unwrap();
-        (listed.count, listed.rows.into_iter().map(|record| record.id).collect::<Vec<_>>())
+        (listed.total, listed.items.into_iter().map(|record| record.id).collect::<Vec<_>>())
     };
     assert_eq!(found(events.clone(), ALL).await, (3, ids[1..4].to_vec()));
-    assert_eq!(found(events.clone(), Page { limit: 1, offset: 1 }).await, (3, vec![ids[2]]));
+    assert_eq!(found(events.clone(), Pagination { limit: 1, offset: 1 }).await, (3, vec![ids[2]]));
     let deploys =
         RecordFilter { fields: vec![("event", json!("deploy")), ("level", json!(3))], ..events.clone() };
     assert_eq!(found(deploys, ALL).await, (2, ids[1..3].to_vec()));
-    let window = RecordFilter { from: Some(at(20)), thru: Some(at(30)), ..events.clone() };
+    let window = RecordFilter { from: Some(at(20)), until: Some(at(30)), ..events.clone() };
     assert_eq!(found(window, ALL).await, (1, vec![ids[2]]));
-    let attached = RecordFilter { assoc: vec![10, 30], ..events.clone() };
+    let attached = RecordFilter { parent_id: vec![10, 30], ..events.clone() };
     assert_eq!(found(attached, ALL).await, (2, vec![ids[1], ids[3]]));
-    assert_eq!(found(events.within(CustomerId(2)), ALL).await, (0, vec![]));
+    assert_eq!(found(events.for_customer(CustomerId(2)), ALL).await, (0, vec![]));
     let locked =
-        RecordFilter { fields: vec![("locked", json!(false))], ..RecordFilter::of(RecordKind::User) };
+        RecordFilter { fields: vec![("locked", json!(false))], ..RecordFilter::new(RecordKind::User) };
     assert_eq!(found(locked, ALL).await, (1, vec![ids[0]]));
 
     let mut newer = expected;
     newer.revision = Revision(2);
-    newer.unique = Some("otto".to_owned());
+    newer.unique_key = Some("otto".to_owned());
     newer.modified_at = at(50);
     newer.fields.insert("locked".to_owned(), json!(true));
     let put = |record: &Record, expected| ConfigChange::UpdateRecord {
@@ -245,7 +248,7 @@ pub async fn records_come_back_by_id_by_text_and_by_filter(store: &impl Store) {
     assert_eq!(store.write_changes(vec![put(&newer, 1)], vec![]).await, Err(StoreError::Stale));
     let other = new_record(RecordKind::User, Some("otto"), json!({}));
     let told = store.write_changes(vec![ConfigChange::CreateRecord(other)], vec![]).await;
-    assert_eq!(told, Err(StoreError::Taken("otto".to_owned())));
+    assert_eq!(told, Err(StoreError::AlreadyExists("otto".to_owned())));
     let remove =
         |kind, id, expected| vec![ConfigChange::RemoveRecord { kind, id, expected: Revision(expected) }];
     assert_eq!(
@@ -267,18 +270,18 @@ pub async fn the_audit_trail_is_read_newest_first(store: &impl Store) {
 
     let found = async |filter: AuditFilter, page| {
         let listed = store.audit(filter, page).await.unwrap();
-        (listed.count, listed.rows.iter().map(|row| row.object_id).collect::<Vec<_>>())
+        (listed.total, listed.items.iter().map(|row| row.object_id).collect::<Vec<_>>())
     };
     let any = AuditFilter::default;
     assert_eq!(found(any(), ALL).await, (3, vec![Some(7), None, Some(id)]));
-    assert_eq!(found(any(), Page { limit: 1, offset: 2 }).await, (3, vec![Some(id)]));
+    assert_eq!(found(any(), Pagination { limit: 1, offset: 2 }).await, (3, vec![Some(id)]));
     let own = AuditFilter { customer: Some(ONE), ..any() };
     assert_eq!(found(own.clone(), ALL).await, (2, vec![None, Some(id)]));
     assert_eq!(found(AuditFilter { login: Some("anna".into()), ..own.clone() }, ALL).await.0, 1);
     assert_eq!(found(AuditFilter { object: Some("user".into()), ..any() }, ALL).await, (1, vec![Some(7)]));
     assert_eq!(found(AuditFilter { object_id: Some(id), ..any() }, ALL).await.0, 1);
-    assert_eq!(found(AuditFilter { from: Some(at(20)), thru: Some(at(30)), ..any() }, ALL).await.0, 1);
-    let row = store.audit(own, ALL).await.unwrap().rows.remove(1);
+    assert_eq!(found(AuditFilter { from: Some(at(20)), until: Some(at(30)), ..any() }, ALL).await.0, 1);
+    let row = store.audit(own, ALL).await.unwrap().items.remove(1);
     assert_eq!((row.login.as_str(), row.via.as_str(), row.action.as_str()), ("anna", "v3", "create"));
     assert_eq!((row.address.as_str(), row.object_name.as_str(), row.at), ("127.0.0.1", "Shop", at(10)));
     assert_eq!((row.before, row.after), (Map::new(), object(json!({"name": "Shop"}))));
@@ -305,7 +308,7 @@ pub async fn secrets_are_sealed_anew_in_their_context(store: &impl Store) {
     assert_eq!(store.reseal(anew).await.unwrap(), 0, "all have the new form");
     let expected = format!("{}|sealed", seal_context("monitor", ONE)).into_bytes();
     assert!(kept(store).await.iter().all(|row| row.sealed.as_ref() == Some(&expected)));
-    let private = async |kind, id| store.record(kind, id).await.unwrap().unwrap().private.unwrap();
+    let private = async |kind, id| store.record(kind, id).await.unwrap().unwrap().private_data.unwrap();
     let expected = format!("{}|hash", seal_context("certificate", ONE)).into_bytes();
     assert_eq!(private(RecordKind::Certificate, ids[0]).await, expected);
     assert_eq!(private(RecordKind::User, ids[1]).await, b"hash", "a hash is not sealed");
@@ -322,14 +325,14 @@ pub async fn an_entry_about_what_is_made_names_it_whatever_is_written_before(sto
     ];
     let entries = vec![entry(AuditObject::Created(0), "anna", 1), entry(AuditObject::Created(1), "otto", 2)];
     let made = store.write_changes(changes, entries).await.unwrap();
-    let rows = store.audit(AuditFilter::default(), ALL).await.unwrap().rows;
+    let rows = store.audit(AuditFilter::default(), ALL).await.unwrap().items;
     let about: Vec<_> = rows.iter().rev().map(|row| row.object_id).collect();
     assert_eq!(about, made.iter().copied().map(Some).collect::<Vec<_>>());
     // One about nothing is a fault of ours; nothing is kept of its call.
     let told = store.write_changes(vec![user()], vec![entry(AuditObject::Created(1), "anna", 3)]).await;
     assert!(matches!(told, Err(StoreError::Unusable(_))), "{told:?}");
-    let users = store.records(RecordFilter::of(RecordKind::User), ALL).await.unwrap();
-    assert_eq!((users.count, store.audit(AuditFilter::default(), ALL).await.unwrap().count), (1, 2));
+    let users = store.records(RecordFilter::new(RecordKind::User), ALL).await.unwrap();
+    assert_eq!((users.total, store.audit(AuditFilter::default(), ALL).await.unwrap().total), (1, 2));
 }
 
 pub async fn the_trail_ends_with_its_time(store: &impl Store) {
@@ -350,7 +353,7 @@ pub async fn the_trail_ends_with_its_time(store: &impl Store) {
     store.write_changes(vec![], entries.collect()).await.unwrap();
     store.write_changes(vec![], vec![entry(AuditObject::None, "new", 31 * DAY)]).await.unwrap();
     let gone = store.retain(retention.clone(), at(60 * DAY)).await.unwrap();
-    let left = store.audit(AuditFilter::default(), ALL).await.unwrap().rows;
+    let left = store.audit(AuditFilter::default(), ALL).await.unwrap().items;
     let logins: Vec<_> = left.iter().map(|row| row.login.as_str()).collect();
     assert_eq!((gone, logins), (2_501, vec!["new", "ahead"]));
     assert_eq!(store.retain(retention.clone(), at(61 * DAY)).await.unwrap(), 0, "30 days old to the second");

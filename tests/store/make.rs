@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use vigie::domain::{
     Attempt, Certificate, CheckId, CheckResult, CustomerId, EpisodeId, Facts, Failure, FailureKind,
-    HttpFacts, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType, NewNotification, Notice,
-    NoticeKind, Outcome, Phase, Phases, PingFacts, RecipientId, Revision, RunId, Status, Timestamp, TlsFacts,
-    Warning, WarningKind,
+    HttpFacts, LocationId, MissedReason, MissedRuns, MonitorId, MonitorType, NewNotification,
+    NotificationContent, NotificationKind, Outcome, Phase, Phases, PingFacts, RecipientId, Revision, RunId,
+    Status, Timestamp, TlsFacts, Warning, WarningKind,
 };
-use vigie::store::{Commit, Ingest, Page, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
+use vigie::store::{Commit, Ingest, Pagination, ResultFilter, ResultStore, SqliteSettings, SqliteStore};
 
 pub const HOME: LocationId = LocationId(1);
 /// 2026-03-01T00:00:00Z, the start of a day.
@@ -42,15 +42,15 @@ pub fn phases(of: &[(Phase, u64)]) -> Phases {
 
 /// An ok check of a TCP monitor that took `total_us`.
 pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
-    let run_id = RunId::of(MonitorId(monitor), planned_at);
+    let run_id = RunId::new(MonitorId(monitor), planned_at);
     let started_at = planned_at + std::time::Duration::from_micros(1234);
     CheckResult {
-        check_id: CheckId::of(run_id, HOME),
+        check_id: CheckId::new(run_id, HOME),
         run_id,
         monitor_id: MonitorId(monitor),
         monitor_name: Arc::from(format!("Shop front {monitor}")),
         revision: Revision(3),
-        kind: MonitorType::Tcp,
+        monitor_type: MonitorType::Tcp,
         location_id: HOME,
         planned_at,
         started_at,
@@ -75,7 +75,7 @@ pub fn ok(monitor: i64, planned_at: Timestamp, total_us: u64) -> CheckResult {
             warnings: Vec::new(),
         }],
         facts: Facts::default(),
-        course: vigie::domain::Course::default(),
+        details: vigie::domain::CheckDetails::default(),
         captures: Vec::new(),
         verification: None,
         missed: None,
@@ -101,7 +101,7 @@ pub fn error(monitor: i64, planned_at: Timestamp) -> CheckResult {
 /// A warning of an HTTPS check with a redirect and a chain of certificates.
 pub fn warning(monitor: i64, planned_at: Timestamp) -> CheckResult {
     let mut result = ok(monitor, planned_at, 80_000);
-    result.kind = MonitorType::Website;
+    result.monitor_type = MonitorType::Website;
     result.outcome = Outcome::Warning;
     result.warning_status = Some(Status::REDIRECTED);
     result.status_text = "ok, but redirected".into();
@@ -148,7 +148,7 @@ pub fn https() -> Facts {
 
 pub fn ping(monitor: i64, planned_at: Timestamp) -> CheckResult {
     let mut result = ok(monitor, planned_at, 4_000_900);
-    result.kind = MonitorType::Ping;
+    result.monitor_type = MonitorType::Ping;
     result.facts.ping = Some(Box::new(PingFacts {
         sent: 5,
         received: 4,
@@ -178,15 +178,15 @@ pub fn missed(monitor: i64, planned_at: Timestamp, slots: u32, step: u64) -> Che
 
 /// A message about `result` to `recipient` of account 1.
 pub fn message(key: &str, recipient: i64, result: &CheckResult, written: Timestamp) -> NewNotification {
-    let notice = Notice {
-        kind: NoticeKind::SiteError,
+    let notice = NotificationContent {
+        kind: NotificationKind::SiteError,
         customer: CustomerId(1),
         company: "Example".to_owned(),
         brand: "Vigie".to_owned(),
         monitor_id: Some(result.monitor_id),
         monitor_name: result.monitor_name.to_string(),
-        monitor_type: Some(result.kind),
-        episode: Some(EpisodeId::of(result.monitor_id, result.planned_at)),
+        monitor_type: Some(result.monitor_type),
+        episode: Some(EpisodeId::new(result.monitor_id, result.planned_at)),
         check_id: Some(result.check_id),
         at: result.planned_at,
         since: Some(result.planned_at),
@@ -205,13 +205,13 @@ pub fn message(key: &str, recipient: i64, result: &CheckResult, written: Timesta
         properties: Vec::new(),
         phases: vec![("connect".to_owned(), 7)],
         certificate: serde_json::Value::Null,
-        more: serde_json::Map::new(),
+        extra: serde_json::Map::new(),
     };
     NewNotification {
         key: key.to_owned(),
         recipient: RecipientId(recipient),
         group: None,
-        notice,
+        content: notice,
         created_at: written,
         not_before: written,
     }
@@ -222,5 +222,5 @@ pub async fn keep(store: &impl Ingest, results: Vec<CheckResult>) {
 }
 
 pub async fn all(store: &impl ResultStore) -> Vec<CheckResult> {
-    store.results(ResultFilter::default(), Page { limit: 100_000, offset: 0 }).await.unwrap().results
+    store.results(ResultFilter::default(), Pagination { limit: 100_000, offset: 0 }).await.unwrap().results
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vigie::domain::{CustomerId, NewNotification, Notification, NotificationState, RecipientId, Timestamp};
-use vigie::store::{DeliveryOutcome, NotificationFilter, Page};
+use vigie::store::{DeliveryOutcome, NotificationFilter, Pagination};
 
 use crate::store::make::{at, error, message};
 use crate::store::suite::Store;
@@ -14,12 +14,12 @@ fn waiting(key: &str, recipient: i64, monitor: i64, not_before: Timestamp) -> Ne
 }
 
 async fn due(store: &impl Store, now: Timestamp, most: u32, each: u32) -> Vec<String> {
-    store.due(now, most, each).await.unwrap().into_iter().map(|message| message.new.key).collect()
+    store.due(now, most, each).await.unwrap().into_iter().map(|message| message.message.key).collect()
 }
 
 async fn one(store: &impl Store, id: i64) -> Notification {
     let filter = NotificationFilter { id: Some(id), ..NotificationFilter::default() };
-    store.notifications(filter, Page { limit: 2, offset: 0 }).await.unwrap().rows.remove(0)
+    store.notifications(filter, Pagination { limit: 2, offset: 0 }).await.unwrap().items.remove(0)
 }
 
 pub async fn due_messages_come_oldest_first_and_few_of_each_recipient(store: &impl Store) {
@@ -35,7 +35,7 @@ pub async fn due_messages_come_oldest_first_and_few_of_each_recipient(store: &im
     assert_eq!(due(store, at(50), 9, 2).await, ["a1", "b0", "a0"], "a slow receiver holds up nobody else");
     assert_eq!(due(store, at(50), 2, 9).await, ["a4", "a3"]);
     let given = waiting("a4", 1, 1, at(6));
-    assert_eq!(store.due(at(6), 1, 1).await.unwrap()[0].new, given);
+    assert_eq!(store.due(at(6), 1, 1).await.unwrap()[0].message, given);
 }
 
 pub async fn tries_end_as_they_are_noted(store: &impl Store) {
@@ -47,7 +47,10 @@ pub async fn tries_end_as_they_are_noted(store: &impl Store) {
     let sent = one(store, ids[0]).await;
     assert_eq!((sent.state, sent.attempts, sent.sent_at), (NotificationState::Sent, 1, Some(at(5))));
     let failed = one(store, ids[1]).await;
-    assert_eq!((failed.state, failed.attempts, failed.next_at), (NotificationState::Pending, 1, at(60)));
+    assert_eq!(
+        (failed.state, failed.attempts, failed.next_attempt_at),
+        (NotificationState::Pending, 1, at(60))
+    );
     assert_eq!(failed.error, "it is down");
     let dead = one(store, ids[2]).await;
     assert_eq!((dead.state, dead.error.as_str()), (NotificationState::Dead, "no such address"));
@@ -74,9 +77,9 @@ pub async fn what_messages_waited_for_hastens_them(store: &impl Store) {
     store.record_outcomes(vec![(ids[1], failed)], at(1)).await.unwrap();
     store.release_for_check(error(1, at(0)).check_id, at(2)).await.unwrap();
     assert_eq!(due(store, at(2), 9, 9).await, ["first"]);
-    assert_eq!(one(store, ids[1]).await.next_at, at(30), "its pause is for its receiver");
+    assert_eq!(one(store, ids[1]).await.next_attempt_at, at(30), "its pause is for its receiver");
     store.release_for_check(error(2, at(0)).check_id, at(7)).await.unwrap();
-    assert_eq!(one(store, ids[2]).await.next_at, at(5), "nothing is put off");
+    assert_eq!(one(store, ids[2]).await.next_attempt_at, at(5), "nothing is put off");
 }
 
 pub async fn held_messages_go_out_with_a_digest(store: &impl Store) {
@@ -87,13 +90,13 @@ pub async fn held_messages_go_out_with_a_digest(store: &impl Store) {
     assert_eq!(store.next_due().await.unwrap(), None);
     assert_eq!(store.recipients_with_held().await.unwrap(), [RecipientId(7)]);
     let held = store.held(RecipientId(7), 2).await.unwrap();
-    assert_eq!(held.iter().map(|message| message.new.key.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(held.iter().map(|message| message.message.key.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(held[0].attempts, 0);
     let digest = store.enqueue(vec![waiting("digest", 7, 1, at(1))]).await.unwrap()[0];
     let ended = held.iter().map(|message| (message.id, DeliveryOutcome::Digested(digest)));
     store.record_outcomes(ended.collect(), at(2)).await.unwrap();
     let digested = one(store, ids[0]).await;
-    assert_eq!((digested.state, digested.digest), (NotificationState::Digested, Some(digest)));
+    assert_eq!((digested.state, digested.digest_id), (NotificationState::Digested, Some(digest)));
     assert_eq!(digested.sent_at, Some(at(2)));
     assert_eq!(store.held(RecipientId(7), 9).await.unwrap().len(), 1);
 }
@@ -108,7 +111,7 @@ pub async fn a_dead_message_is_tried_again_by_its_account_alone(store: &impl Sto
     assert!(!retry(2, ids[0]).await, "it is another account's");
     assert!(retry(1, ids[0]).await);
     let again = one(store, ids[0]).await;
-    assert_eq!((again.state, again.attempts, again.next_at), (NotificationState::Pending, 0, now));
-    assert_eq!(again.new.not_before, now, "its age counts from here");
+    assert_eq!((again.state, again.attempts, again.next_attempt_at), (NotificationState::Pending, 0, now));
+    assert_eq!(again.message.not_before, now, "its age counts from here");
     assert!(!retry(1, 12_345).await);
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use vigie::domain::{CustomerId, MonitorType, Revision};
 use vigie::schema::{Document, Monitor, Origin};
 use vigie::service::{Provision, Wanted, provision};
-use vigie::store::{AuditFilter, AuditRow, ConfigStore, MonitorStore, Page, SqliteStore};
+use vigie::store::{AuditEntry, AuditFilter, ConfigStore, MonitorStore, Pagination, SqliteStore};
 
 use crate::store::make::{at, sqlite};
 use crate::support::fields::Fields;
@@ -115,9 +115,9 @@ async fn monitors_of_an_api_and_of_other_customers_are_left_alone() {
 }
 
 /// The audit trail, oldest first.
-async fn trail(store: &SqliteStore) -> Vec<AuditRow> {
-    let all = Page { limit: u32::MAX, offset: 0 };
-    let mut rows = store.audit(AuditFilter::default(), all).await.unwrap().rows;
+async fn trail(store: &SqliteStore) -> Vec<AuditEntry> {
+    let all = Pagination { limit: u32::MAX, offset: 0 };
+    let mut rows = store.audit(AuditFilter::default(), all).await.unwrap().items;
     rows.reverse();
     rows
 }
@@ -133,7 +133,8 @@ async fn the_trail_says_which_file_changed_what_and_no_secret() {
     load(&store, &files, &[], 3).await;
     let made = trail(&store).await;
     assert_eq!(made.len(), 2, "{made:?}");
-    let told = |row: &AuditRow| (row.login.clone(), row.via.clone(), row.action.clone(), row.object.clone());
+    let told =
+        |row: &AuditEntry| (row.login.clone(), row.via.clone(), row.action.clone(), row.object.clone());
     let by = |login: &str, action: &str| {
         (login.to_owned(), "file".to_owned(), action.to_owned(), "monitor".to_owned())
     };

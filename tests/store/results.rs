@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use vigie::domain::{CheckId, CheckResult, Facts, LocationId, MonitorId, Outcome, Phase, Phases, Timestamp};
-use vigie::store::{Commit, MonitorState, Page, ResultFilter, Retention};
+use vigie::store::{Commit, MonitorState, Pagination, ResultFilter, Retention};
 
 use crate::store::make::{HOUR, MINUTE, all, at, error, keep, missed, ok, ping, warning};
 use crate::store::suite::Store;
@@ -83,7 +83,7 @@ pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
             };
             if monitor == 4 {
                 result.location_id = LocationId(2);
-                result.check_id = CheckId::of(result.run_id, LocationId(2));
+                result.check_id = CheckId::new(result.run_id, LocationId(2));
             }
             given.push(result);
         }
@@ -98,7 +98,7 @@ pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
         ResultFilter { monitors: vec![id(1), id(4)], ..Default::default() },
         ResultFilter { monitors: vec![id(99)], ..Default::default() },
         ResultFilter { location: Some(LocationId(2)), ..Default::default() },
-        ResultFilter { from: Some(at(600)), thru: Some(at(1201)), ..Default::default() },
+        ResultFilter { from: Some(at(600)), until: Some(at(1201)), ..Default::default() },
         ResultFilter { outcomes: vec![Outcome::Error], ..Default::default() },
         ResultFilter { outcomes: vec![Outcome::Ok, Outcome::Missed], ..Default::default() },
         ResultFilter {
@@ -106,16 +106,16 @@ pub async fn filters_narrow_and_pages_are_newest_first(store: &impl Store) {
             monitors: vec![id(1), id(2), id(3)],
             location: Some(LocationId(1)),
             from: Some(at(61)),
-            thru: Some(at(2000)),
+            until: Some(at(2000)),
             outcomes: vec![Outcome::Error, Outcome::Unknown],
         },
     ];
     for filter in filters {
         let want: Vec<_> = given.iter().filter(|result| matches(&filter, result)).cloned().collect();
-        let found = store.results(filter.clone(), Page { limit: 1000, offset: 0 }).await.unwrap();
-        assert_eq!((found.count, &found.results), (want.len() as u64, &want), "{filter:?}");
-        let window = store.results(filter.clone(), Page { limit: 7, offset: 5 }).await.unwrap();
-        assert_eq!(window.count, want.len() as u64, "{filter:?}");
+        let found = store.results(filter.clone(), Pagination { limit: 1000, offset: 0 }).await.unwrap();
+        assert_eq!((found.total, &found.results), (want.len() as u64, &want), "{filter:?}");
+        let window = store.results(filter.clone(), Pagination { limit: 7, offset: 5 }).await.unwrap();
+        assert_eq!(window.total, want.len() as u64, "{filter:?}");
         let rest: Vec<_> = want.into_iter().skip(5).take(7).collect();
         assert_eq!(window.results, rest, "{filter:?}");
     }
@@ -125,7 +125,7 @@ fn matches(filter: &ResultFilter, result: &CheckResult) -> bool {
     (filter.monitors.is_empty() || filter.monitors.contains(&result.monitor_id))
         && filter.location.is_none_or(|location| location == result.location_id)
         && filter.from.is_none_or(|from| result.planned_at >= from)
-        && filter.thru.is_none_or(|thru| result.planned_at < thru)
+        && filter.until.is_none_or(|thru| result.planned_at < thru)
         && (filter.outcomes.is_empty() || filter.outcomes.contains(&result.outcome))
 }
 

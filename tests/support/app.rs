@@ -378,7 +378,7 @@ impl LastRuns for FakePlanner {
         Some(MonitorState {
             monitor_id: monitor.id,
             location_id,
-            check_id: CheckId::of(RunId::of(monitor.id, at), location_id),
+            check_id: CheckId::new(RunId::new(monitor.id, at), location_id),
             planned_at: at,
             outcome,
             status,
@@ -393,15 +393,15 @@ impl LastRuns for FakePlanner {
 /// The result of a check of `monitor` that began with the test, with a file.
 pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> CheckResult {
     let at = Timestamp::from_seconds(NOON);
-    let run_id = RunId::of(monitor.id, at);
+    let run_id = RunId::new(monitor.id, at);
     let status = if outcome == Outcome::Ok { Status::OK } else { Status(1) };
     CheckResult {
-        check_id: CheckId::of(run_id, location),
+        check_id: CheckId::new(run_id, location),
         run_id,
         monitor_id: monitor.id,
         monitor_name: Arc::from(monitor.name()),
         revision: monitor.revision,
-        kind: monitor.kind(),
+        monitor_type: monitor.kind(),
         location_id: location,
         planned_at: at,
         started_at: at,
@@ -414,7 +414,7 @@ pub fn result(monitor: &Monitor, location: LocationId, outcome: Outcome) -> Chec
         address: None,
         attempts: Vec::new(),
         facts: Facts::default(),
-        course: vigie::domain::Course::default(),
+        details: vigie::domain::CheckDetails::default(),
         captures: vec![Capture::new("response-head.txt", "text/plain", b"HTTP/1.1 200")],
         verification: None,
         missed: None,

@@ -11,7 +11,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use super::answer::{Done, Fault, Metadata};
 use crate::api::caller::address;
 use crate::api::state::ApiState;
-use crate::domain::Right;
+use crate::domain::Permission;
 use crate::service::Caller;
 use crate::syntax::source::{Node, NodeValue};
 
@@ -29,7 +29,7 @@ pub(super) struct Call {
 }
 
 /// Finds out who calls, asks for `right`, and lets `act` answer.
-pub(super) async fn run<F, R>(state: ApiState, right: Right, request: Request, act: F) -> Response
+pub(super) async fn run<F, R>(state: ApiState, right: Permission, request: Request, act: F) -> Response
 where
     F: FnOnce(Call) -> R,
     R: Future<Output = Result<Done, Fault>>,

@@ -10,26 +10,26 @@ use tower_http::catch_panic::CatchPanicLayer;
 use super::answer::{Fault, Metadata};
 use super::call::run;
 use crate::api::state::ApiState;
-use crate::domain::Right;
+use crate::domain::Permission;
 
 type Id = Result<Path<String>, PathRejection>;
 
 /// The paths below `/legacy-api`.
 pub fn router(state: ApiState) -> Router {
     let list = async |State(state): State<ApiState>, request: Request| {
-        run(state, Right::View, request, super::devices::list).await
+        run(state, Permission::View, request, super::devices::list).await
     };
     let create = async |State(state): State<ApiState>, request: Request| {
-        run(state, Right::Edit, request, super::edits::create).await
+        run(state, Permission::Edit, request, super::edits::create).await
     };
     let change = async |State(state): State<ApiState>, id: Id, request: Request| {
-        run(state, Right::Edit, request, |call| super::edits::change(call, text(id))).await
+        run(state, Permission::Edit, request, |call| super::edits::change(call, text(id))).await
     };
     let remove = async |State(state): State<ApiState>, id: Id, request: Request| {
-        run(state, Right::Edit, request, |call| super::edits::remove(call, text(id))).await
+        run(state, Permission::Edit, request, |call| super::edits::remove(call, text(id))).await
     };
     let locations = async |State(state): State<ApiState>, request: Request| {
-        run(state, Right::View, request, super::locations::list).await
+        run(state, Permission::View, request, super::locations::list).await
     };
     Router::new()
         .route("/login", post(super::login::log_in))

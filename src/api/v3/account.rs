@@ -11,7 +11,7 @@ use crate::api::etag;
 use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::domain::Right;
+use crate::domain::Permission;
 use crate::schema::table::records::ACCOUNT;
 use crate::service::Caller;
 
@@ -20,7 +20,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
         .answer(Answer::One(&ACCOUNT));
     let about = "Change time zone, default locations, thresholds and brand of the account";
     let patch = Operation::new(Verb::Patch, "/account", "updateAccount", "account", about)
-        .right(Some(Right::Administer))
+        .right(Some(Permission::Administer))
         .body(Body::Patch(&ACCOUNT))
         .answer(Answer::Saved(None))
         .if_match();

@@ -48,7 +48,7 @@ async fn entries(
         object: query.text("object").map(str::to_owned),
         object_id: query.one("object_id", "an id", id),
         from,
-        thru,
+        until: thru,
     };
     let shown = query.window();
     query.finish()?;

@@ -11,7 +11,7 @@ use crate::api::error::ApiError;
 use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::domain::{MonitorType, Right};
+use crate::domain::{MonitorType, Permission};
 use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table::Table;
 use crate::schema::table::account::{MONITOR_BULK_EDIT, PASSWORD_BULK_EDIT, SCRIPT_BULK_EDIT};
@@ -30,7 +30,7 @@ const MOST_FAULTS: usize = 100;
 pub(super) fn routes(routes: Routes) -> Routes {
     let edit = |path, id, about, table: &'static Table| {
         Operation::new(Verb::Post, path, id, "monitors", about)
-            .right(Some(Right::Edit))
+            .right(Some(Permission::Edit))
             .body(Body::Create(table))
             .answer(Answer::One(&EDITED))
             .or(403, "The role lacks the right, or one of the monitors is not the account's or a file's")
@@ -50,7 +50,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
         &SCRIPT_BULK_EDIT,
     );
     let apply = Operation::new(Verb::Post, "/apply", "apply", "monitors", "Bring monitors of files in line")
-        .right(Some(Right::Edit))
+        .right(Some(Permission::Edit))
         .body(Body::Create(&APPLY))
         .answer(Answer::One(&APPLY_ANSWER));
     routes

@@ -16,7 +16,7 @@ use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::query::{Query, Window};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::domain::Right;
+use crate::domain::Permission;
 use crate::schema::table::records::CUSTOMER;
 use crate::schema::typed::record::{CustomerSettings, read_fields, read_record};
 use crate::service::{Caller, Refusal};
@@ -27,11 +27,11 @@ const TAG: &str = "customers";
 pub(super) fn routes(routes: Routes) -> Routes {
     let about = "The accounts of this installation; for the host token alone";
     let all = Operation::new(Verb::Get, PATH, "listCustomers", TAG, about);
-    let all = all.right(Some(Right::Own)).answer(Answer::List(vec![&CUSTOMER]));
+    let all = all.right(Some(Permission::ManageAdmins)).answer(Answer::List(vec![&CUSTOMER]));
     let create =
         Operation::new(Verb::Post, PATH, "createCustomer", TAG, "A new account; for the host token alone");
     let create = create
-        .right(Some(Right::Own))
+        .right(Some(Permission::ManageAdmins))
         .body(Body::Create(&CUSTOMER))
         .answer(Answer::Saved(None))
         .or(409, "There is an account with this name already");

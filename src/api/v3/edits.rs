@@ -16,7 +16,7 @@ use crate::api::path::Id;
 use crate::api::query::time_in;
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::domain::{MonitorId, MonitorType, Right, Timestamp};
+use crate::domain::{MonitorId, MonitorType, Permission, Timestamp};
 use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table;
 use crate::schema::table::account::MONITOR_CLONE;
@@ -68,18 +68,18 @@ pub(super) fn routes(routes: Routes) -> Routes {
     let routes = [MonitorType::WebsiteApi, MonitorType::WebsiteSslApi].into_iter().fold(routes, conversion);
     let delete =
         Operation::new(Verb::Delete, "/monitors/{id}", "deleteMonitor", "monitors", "Remove a monitor")
-            .right(Some(Right::Edit))
+            .right(Some(Permission::Edit))
             .if_match()
             .or(403, FILE);
     let copy =
         Operation::new(Verb::Post, "/monitors/{id}/clone", "cloneMonitor", "monitors", "Copy a monitor")
-            .right(Some(Right::Edit))
+            .right(Some(Permission::Edit))
             .body(Body::Patch(&MONITOR_CLONE))
             .may_lack_body()
             .answer(Answer::Saved(None));
     let pause =
         Operation::new(Verb::Post, "/monitors/{id}/pause", "pauseMonitor", "monitors", "Let a monitor rest")
-            .right(Some(Right::Edit))
+            .right(Some(Permission::Edit))
             .body(Body::Create(&PAUSE))
             .answer(Answer::Saved(None));
     let resume = Operation::new(
@@ -89,7 +89,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
         "monitors",
         "End a rest at once",
     )
-    .right(Some(Right::Edit))
+    .right(Some(Permission::Edit))
     .answer(Answer::Saved(None));
     routes.on(delete, remove).on(copy, clone).on(pause, rest).on(resume, end_rest)
 }
@@ -97,11 +97,11 @@ pub(super) fn routes(routes: Routes) -> Routes {
 fn of_type(routes: Routes, words: &Words) -> Routes {
     let kind = words.kind;
     let create = Operation::new(Verb::Post, words.path, words.create, "monitors", words.about_create)
-        .right(Some(Right::Edit))
+        .right(Some(Permission::Edit))
         .body(Body::Create(table::of(kind)))
         .answer(Answer::Saved(None));
     let edit = Operation::new(Verb::Patch, words.path_one, words.edit, "monitors", words.about_edit)
-        .right(Some(Right::Edit))
+        .right(Some(Permission::Edit))
         .body(Body::Patch(table::of(kind)))
         .answer(Answer::Saved(None))
         .if_match()
@@ -140,7 +140,7 @@ fn conversion(routes: Routes, kind: MonitorType) -> Routes {
         ),
     };
     let operation = Operation::new(Verb::Patch, path, id, "monitors", about)
-        .right(Some(Right::Edit))
+        .right(Some(Permission::Edit))
         .answer(Answer::Saved(None))
         .if_match()
         .or(403, FILE)

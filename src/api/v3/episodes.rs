@@ -15,7 +15,7 @@ use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::domain::{EpisodeFilter, EpisodeId, MonitorId, Right};
+use crate::domain::{EpisodeFilter, EpisodeId, MonitorId, Permission};
 use crate::schema::table::alerting::{EPISODE, EPISODE_DETAIL};
 use crate::service::Caller;
 
@@ -39,7 +39,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     let path = "/episodes/{id}/acknowledge";
     let about = "Acknowledge an open outage: its errors are told no more, but its end is";
     let acknowledge = Operation::new(Verb::Post, path, "acknowledgeEpisode", "episodes", about)
-        .right(Some(Right::Edit))
+        .right(Some(Permission::Edit))
         .answer(Answer::One(&EPISODE))
         .or(409, "The outage has ended");
     routes.on(all, many).on(one, get).on(acknowledge, note)
@@ -58,7 +58,7 @@ async fn many(
         monitor: query.one("monitor_id", "an id", id).map(MonitorId),
         open: query.one("open", "`true` or `false`", |text| text.parse::<bool>().ok()),
         from,
-        thru,
+        until: thru,
     };
     let shown = query.window();
     query.finish()?;

@@ -18,7 +18,7 @@ use crate::api::operation::{Answer, Operation, Param, ParamKind, Verb};
 use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::domain::{CustomerId, MonitorId, MonitorType, Right};
+use crate::domain::{CustomerId, MonitorId, MonitorType, Permission};
 use crate::schema::monitor_file::entry;
 use crate::schema::{Monitor, Origin};
 use crate::service::{Caller, MonitorContext};
@@ -30,7 +30,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     let about =
         "The monitors of the account as files hold them: what differs from the defaults, secrets masked";
     let export = Operation::new(Verb::Get, "/export", "exportMonitors", "monitors", about)
-        .right(Some(Right::View))
+        .right(Some(Permission::View))
         .query(&[Param::new("type", ParamKind::Choices(type_names()), "Of these types only")])
         .answer(Answer::Schema(schema()));
     routes.on(export, all)

@@ -17,7 +17,7 @@ use crate::api::routes::Routes;
 use crate::api::select::SELECT;
 use crate::api::state::ApiState;
 use crate::api::{etag, list};
-use crate::domain::{MonitorId, MonitorType, Right};
+use crate::domain::{MonitorId, MonitorType, Permission};
 use crate::schema::typed::schedule::PropertyReference;
 use crate::schema::{Monitor, table};
 use crate::service::monitors;
@@ -37,7 +37,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
         "monitors",
         "The monitors of the account, by id",
     )
-    .right(Some(Right::View))
+    .right(Some(Permission::View))
     .query(&[
         Param::new("type", ParamKind::Choices(type_names()), "Of these types only"),
         Param::new("show_scripts", ParamKind::Choice(&["0", "1"]), "1 shows the scripts too"),
@@ -50,7 +50,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     .paged()
     .answer(Answer::List(tables.clone()));
     let get_one = Operation::new(Verb::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
-        .right(Some(Right::View))
+        .right(Some(Permission::View))
         .answer(Answer::OneOf(tables));
     routes.on(list_all, all).on(get_one, one)
 }

@@ -15,7 +15,7 @@ use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::api::{etag, list};
-use crate::domain::{EpisodeId, MonitorId, NotificationFilter, NotificationState, RecipientId, Right};
+use crate::domain::{EpisodeId, MonitorId, NotificationFilter, NotificationState, Permission, RecipientId};
 use crate::schema::table::alerting::{NOTIFICATION, PREVIEW, STATES, TEMPLATE_PREVIEW, TEST_NOTIFIER};
 use crate::service::Caller;
 
@@ -36,17 +36,17 @@ pub(super) fn routes(routes: Routes) -> Routes {
         .answer(Answer::One(&NOTIFICATION));
     let about = "Send a message that was given up once more";
     let retry = on(Verb::Post, "/notifications/{id}/retry", "retryNotification", about)
-        .right(Some(Right::Edit))
+        .right(Some(Permission::Edit))
         .answer(Answer::One(&NOTIFICATION))
         .or(409, "The message was not given up");
     let about = "Send a test alert; its `id` is found under /notifications";
     let test = on(Verb::Post, "/test-notifiers", "testNotifier", about)
-        .right(Some(Right::Edit))
+        .right(Some(Permission::Edit))
         .body(Body::Create(&TEST_NOTIFIER))
         .answer(Answer::Saved(None));
     let about = "What a template makes of an example; nothing is kept or sent";
     let preview = Operation::new(Verb::Post, "/templates/preview", "previewTemplate", "templates", about)
-        .right(Some(Right::Edit))
+        .right(Some(Permission::Edit))
         .body(Body::Create(&TEMPLATE_PREVIEW))
         .answer(Answer::One(&PREVIEW));
     routes.on(all, many).on(one, get).on(retry, again).on(test, send).on(preview, try_out)
@@ -58,7 +58,7 @@ async fn many(
     mut query: Query,
 ) -> Result<Response, ApiError> {
     let filter = NotificationFilter {
-        state: query.one("state", format!("one of {}", words(STATES)), NotificationState::of_word),
+        state: query.one("state", format!("one of {}", words(STATES)), NotificationState::from_name),
         monitor: query.one("monitor_id", "an id", number).map(MonitorId),
         episode: query.one("episode_id", "an id", number).map(EpisodeId),
         recipient: query.one("recipient_id", "an id", number).map(RecipientId),

@@ -20,8 +20,8 @@ use crate::api::query::{Query, words};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::domain::{
-    CheckId, Location, LocationId, MonitorId, MonitorState, MonitorType, Outcome, Right, Status, StoreError,
-    Timestamp,
+    CheckId, Location, LocationId, MonitorId, MonitorState, MonitorType, Outcome, Permission, Status,
+    StoreError, Timestamp,
 };
 use crate::schema::Monitor;
 use crate::service::{Caller, Situation};
@@ -37,7 +37,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
         "results",
         "Last status of every monitor per location",
     )
-    .right(Some(Right::Report))
+    .right(Some(Permission::ViewReports))
     .query(&[
         Param::new("type", ParamKind::Choices(type_names()), "Of these types only"),
         Param::new("monitor_id", ParamKind::Ids, "Of these monitors only"),

@@ -13,7 +13,7 @@ use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::domain::Right;
+use crate::domain::Permission;
 use crate::service::{By, Caller, SlaQuery, SlaReport};
 
 const BY: [&str; 3] = ["hour", "day", "month"];
@@ -21,7 +21,7 @@ const BY: [&str; 3] = ["hour", "day", "month"];
 pub(super) fn routes(routes: Routes) -> Routes {
     let operation = |path, id, about| {
         Operation::new(Verb::Get, path, id, "slas", about)
-            .right(Some(Right::Report))
+            .right(Some(Permission::ViewReports))
             .path_param(Param::new("id", ParamKind::Int(1), "Number of the agreement"))
             .query(&[
                 Param::new(

@@ -12,7 +12,7 @@ use crate::api::path::{Id, number};
 use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::domain::{LocationId, MonitorId, Right};
+use crate::domain::{LocationId, MonitorId, Permission};
 use crate::schema::table::records::TEST;
 use crate::service::{Caller, result_url};
 
@@ -25,7 +25,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     let about = "Start a check out of schedule, which stays out of history, alerts and SLAs";
     let start = |method, id| {
         Operation::new(method, "/tests", id, "tests", about)
-            .right(Some(Right::Edit))
+            .right(Some(Permission::Edit))
             .query(PARAMS)
             .answer(Answer::Schema(started_schema()))
             .or(404, "The account has no such monitor")
@@ -33,7 +33,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
             .or(429, "Too many tests of the account run already")
     };
     let one = Operation::new(Verb::Get, "/tests/{id}", "getTest", "tests", "One test on demand")
-        .right(Some(Right::View))
+        .right(Some(Permission::View))
         .answer(Answer::One(&TEST));
     routes
         .on(start(Verb::Post, "startTest"), begin)

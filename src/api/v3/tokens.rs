@@ -12,7 +12,7 @@ use crate::api::error::ApiError;
 use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::domain::Right;
+use crate::domain::Permission;
 use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table::Table;
 use crate::schema::table::account::LOGIN;
@@ -32,7 +32,7 @@ pub(super) fn routes(routes: Routes) -> Routes {
     );
     let delete =
         Operation::new(Verb::Delete, PATH, "deleteAccessToken", TAG, "Log out: end the token that is sent");
-    routes.on(create, log_in).on(delete.right(Some(Right::Report)), log_out)
+    routes.on(create, log_in).on(delete.right(Some(Permission::ViewReports)), log_out)
 }
 
 async fn log_in(State(state): State<ApiState>, request: Request) -> Result<Response, ApiError> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::bidi::{Bidi, LONGEST_EVENT};
 use super::log::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, disowned, version};
-use crate::domain::{Failure, FailureKind, ObjectKind, Phase, Phases, cut};
+use crate::domain::{Failure, FailureKind, PageObjectKind, Phase, Phases, truncate};
 
 /// What is listened to.
 const EVENTS: &[&str] = &[
@@ -67,7 +67,7 @@ impl Journal {
             "network.fetchError" => {
                 if let Some(exchange) = self.end(&id_of(params)) {
                     let error = params["errorText"].as_str().unwrap_or_default();
-                    exchange.error = Some(cut(error, 100));
+                    exchange.error = Some(truncate(error, 100));
                     exchange.cancelled = error == "NS_BINDING_ABORTED";
                     over(exchange, params);
                 }
@@ -99,7 +99,7 @@ impl Journal {
             &id_of(params),
             Exchange {
                 method: request["method"].as_str().unwrap_or_default().to_owned(),
-                url: cut(url, LONGEST_VALUE),
+                url: truncate(url, LONGEST_VALUE),
                 kind: if is_page { None } else { Some(object(destination, document)) },
                 document,
                 began,
@@ -186,21 +186,21 @@ fn seconds(millis: &Value) -> f64 {
 fn fields(headers: &Value) -> Vec<(String, String)> {
     let field = |header: &Value| {
         let name = header["name"].as_str()?.to_owned();
-        Some((name, cut(header["value"]["value"].as_str().unwrap_or_default(), LONGEST_VALUE)))
+        Some((name, truncate(header["value"]["value"].as_str().unwrap_or_default(), LONGEST_VALUE)))
     };
     headers.as_array().into_iter().flatten().take(MOST_FIELDS).filter_map(field).collect()
 }
 
-fn object(destination: &str, document: bool) -> ObjectKind {
+fn object(destination: &str, document: bool) -> PageObjectKind {
     match destination {
-        "image" => ObjectKind::Image,
-        "script" => ObjectKind::Script,
-        "style" => ObjectKind::Style,
-        "iframe" | "frame" | "document" => ObjectKind::Frame,
-        "font" => ObjectKind::Font,
-        "audio" | "video" | "track" => ObjectKind::Media,
-        _ if document => ObjectKind::Frame,
-        _ => ObjectKind::Other,
+        "image" => PageObjectKind::Image,
+        "script" => PageObjectKind::Script,
+        "style" => PageObjectKind::Style,
+        "iframe" | "frame" | "document" => PageObjectKind::Frame,
+        "font" => PageObjectKind::Font,
+        "audio" | "video" | "track" => PageObjectKind::Media,
+        _ if document => PageObjectKind::Frame,
+        _ => PageObjectKind::Other,
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::log::{Exchange, Journal, LONGEST_VALUE, MOST_FIELDS, counted, disowned, version};
-use crate::domain::{ObjectKind, Phase, Phases, cut};
+use crate::domain::{PageObjectKind, Phase, Phases, truncate};
 
 impl Journal {
     /// Takes in entries of the log `performance`.
@@ -69,7 +69,7 @@ impl Journal {
                 if let Some(exchange) = self.end(id) {
                     let blocked = params["blockedReason"].as_str();
                     let error = blocked.or(params["errorText"].as_str()).unwrap_or_default();
-                    exchange.error = Some(cut(error, 100));
+                    exchange.error = Some(truncate(error, 100));
                     exchange.cancelled = params["canceled"] == true;
                     over(exchange, ended);
                 }
@@ -109,7 +109,7 @@ impl Journal {
         }
         let exchange = Exchange {
             method: request["method"].as_str().unwrap_or_default().to_owned(),
-            url: cut(url, LONGEST_VALUE),
+            url: truncate(url, LONGEST_VALUE),
             kind: if is_page { None } else { Some(object(kind)) },
             document,
             began,
@@ -162,7 +162,7 @@ fn phases(timing: &Value) -> Phases {
 fn fields(headers: &Value) -> Vec<(String, String)> {
     let fields = headers.as_object().into_iter().flatten().take(MOST_FIELDS);
     fields
-        .map(|(name, value)| (name.clone(), cut(value.as_str().unwrap_or_default(), LONGEST_VALUE)))
+        .map(|(name, value)| (name.clone(), truncate(value.as_str().unwrap_or_default(), LONGEST_VALUE)))
         .collect()
 }
 
@@ -176,15 +176,15 @@ pub(super) fn whole(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| value.as_f64().unwrap_or_default().max(0.0) as u64)
 }
 
-fn object(kind: &str) -> ObjectKind {
+fn object(kind: &str) -> PageObjectKind {
     match kind {
-        "Image" => ObjectKind::Image,
-        "Script" => ObjectKind::Script,
-        "Stylesheet" => ObjectKind::Style,
-        "Document" => ObjectKind::Frame,
-        "Font" => ObjectKind::Font,
-        "Media" | "TextTrack" => ObjectKind::Media,
-        _ => ObjectKind::Other,
+        "Image" => PageObjectKind::Image,
+        "Script" => PageObjectKind::Script,
+        "Stylesheet" => PageObjectKind::Style,
+        "Document" => PageObjectKind::Frame,
+        "Font" => PageObjectKind::Font,
+        "Media" | "TextTrack" => PageObjectKind::Media,
+        _ => PageObjectKind::Other,
     }
 }
 

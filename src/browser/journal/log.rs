@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use tokio::time::Instant;
 
-use crate::domain::{ConsoleEntry, Failure, ObjectKind, Phases, cut};
+use crate::domain::{ConsoleEntry, Failure, PageObjectKind, Phases, truncate};
 use crate::forward_proxy::REFUSED;
 
 /// Requests that are told of one step; later ones are only counted.
@@ -29,7 +29,7 @@ pub struct Exchange {
     /// Where it went.
     pub url: String,
     /// What it is for; `None` of a document of the page itself.
-    pub kind: Option<ObjectKind>,
+    pub kind: Option<PageObjectKind>,
     /// Whether it is a document, of the page or of a frame.
     pub document: bool,
     /// When it began, in seconds since 1970.
@@ -160,8 +160,8 @@ impl Journal {
             self.console.push(ConsoleEntry {
                 level: level.to_owned(),
                 source: source.to_owned(),
-                text: cut(text, LONGEST_LINE),
-                url: cut(url, LONGEST_LINE),
+                text: truncate(text, LONGEST_LINE),
+                url: truncate(url, LONGEST_LINE),
                 line,
             });
         }
@@ -191,7 +191,7 @@ pub(super) fn disowned(exchange: &mut Exchange) {
     }
     let why = exchange.response_headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(REFUSED));
     if let Some((_, why)) = why {
-        exchange.error = Some(cut(why, 100));
+        exchange.error = Some(truncate(why, 100));
     }
     // Firefox tells an answer twice, and not all of it the second time.
     if exchange.error.is_some() {

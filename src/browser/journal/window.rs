@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::chrome::{answered, over, whole};
 use super::log::{Exchange, Journal, LONGEST_VALUE, MOST_REQUESTS, counted};
-use crate::domain::{ObjectKind, cut};
+use crate::domain::{PageObjectKind, truncate};
 
 /// The body of the function that tells them.
 pub const WINDOW: &str = include_str!("window.js");
@@ -16,7 +16,7 @@ impl Journal {
     /// Takes in what [`WINDOW`] told, but for what is known from the log.
     pub fn chrome_window(&mut self, told: &Value) {
         for entry in told.as_array().into_iter().flatten() {
-            let url = cut(entry["url"].as_str().unwrap_or_default(), LONGEST_VALUE);
+            let url = truncate(entry["url"].as_str().unwrap_or_default(), LONGEST_VALUE);
             let began = entry["began"].as_f64().unwrap_or_default();
             let is_known = |known: &Exchange| known.url == url && (known.began - began).abs() < APART;
             if !url.starts_with("http") || self.exchanges.iter().any(is_known) {
@@ -46,14 +46,14 @@ impl Journal {
 }
 
 /// By what asked for it (Resource Timing 4.3, `initiatorType`).
-fn object(by: &str) -> ObjectKind {
+fn object(by: &str) -> PageObjectKind {
     match by {
-        "navigation" | "iframe" | "frame" => ObjectKind::Frame,
-        "img" | "image" | "input" => ObjectKind::Image,
-        "script" => ObjectKind::Script,
-        "link" | "css" => ObjectKind::Style,
-        "audio" | "video" | "track" => ObjectKind::Media,
-        _ => ObjectKind::Other,
+        "navigation" | "iframe" | "frame" => PageObjectKind::Frame,
+        "img" | "image" | "input" => PageObjectKind::Image,
+        "script" => PageObjectKind::Script,
+        "link" | "css" => PageObjectKind::Style,
+        "audio" | "video" | "track" => PageObjectKind::Media,
+        _ => PageObjectKind::Other,
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
             seen,
             [("GET", "http://a/", 200), ("GET", "http://a/x.png", 200), ("POST", "http://a/late", 0)]
         );
-        assert!(told[0].document && told[1].kind == Some(ObjectKind::Image));
+        assert!(told[0].document && told[1].kind == Some(PageObjectKind::Image));
         assert_eq!((told[0].wire_bytes, told[0].bytes, &*told[0].http_version), (300, 200, "HTTP/2"));
         assert_eq!(told[0].phases.iter().count(), 2, "{:?}", told[0].phases);
     }

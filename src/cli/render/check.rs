@@ -17,7 +17,7 @@ pub fn check(result: &CheckResult, style: Style) -> String {
     for attempt in attempts_of(result) {
         attempts::attempt(&mut out, &attempt, style);
     }
-    let details = DetailsView::new(&result.course);
+    let details = DetailsView::new(&result.details);
     steps::lines(&mut out, &details.steps, style);
     content_views::lines(&mut out, &details.content_views, style);
     if let Some(facts) = &details.browser {
@@ -37,7 +37,7 @@ fn verdict(out: &mut String, result: &CheckResult, style: Style) {
     let took = duration(result.total_us);
     let status = Some(status_words(result)).filter(|words| !words.is_empty());
     let status = status.map_or(String::new(), |words| format!(", {words}"));
-    let _ = writeln!(out, "{word}: {name} ({}) in {took}{status}", result.kind);
+    let _ = writeln!(out, "{word}: {name} ({}) in {took}{status}", result.monitor_type);
 }
 
 fn reasons(out: &mut String, result: &CheckResult) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::domain::cut;
+use crate::domain::truncate;
 
 /// Characters of a URL that are shown.
 const URL: usize = 90;
@@ -19,7 +19,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 
 /// A URL in the length of a line.
 pub(super) fn shown(url: &str) -> String {
-    cut(&plain(url), URL)
+    truncate(&plain(url), URL)
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub struct BrowserFacts {
 
 /// A step as the browser saw it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct PlayedStep {
+pub struct BrowserStep {
     /// Address of the page at its end, without credentials.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub url: String,
@@ -48,7 +48,8 @@ pub struct PlayedStep {
     #[serde(default)]
     pub http_status: u16,
     /// Its acts, in their order; ends with the one that failed.
-    pub acts: Vec<ActResult>,
+    #[serde(rename = "acts")]
+    pub actions: Vec<ActionResult>,
     /// What was measured of the last page that was loaded in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<PageTiming>,
@@ -65,7 +66,7 @@ pub struct PlayedStep {
 
 /// An act of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ActResult {
+pub struct ActionResult {
     /// Its place in the step, from 1.
     pub number: u32,
     /// What it does, as the script names it: `click`.
@@ -112,17 +113,17 @@ pub struct ConsoleEntry {
     pub line: Option<u32>,
 }
 
-impl ViewResult {
+impl ContentViewResult {
     /// Whether it failed, and that is to be told.
     #[must_use]
-    pub fn is_told(&self) -> bool {
+    pub fn should_notify(&self) -> bool {
         self.notify_on_error && self.status != Status::OK
     }
 }
 
 /// A content view of a run: a group of its objects and steps with a status of its own (fields.md 3).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ViewResult {
+pub struct ContentViewResult {
     /// Its id.
     pub id: i64,
     /// What people call it.

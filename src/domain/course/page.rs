@@ -20,13 +20,13 @@ pub struct FullPage {
     pub objects: Vec<PageObject>,
     /// How they differ from the last good run of the same location; set when the run is settled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<ObjectChange>,
+    pub changes: Vec<PageObjectChange>,
 }
 
 /// What an object of a page is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ObjectKind {
+pub enum PageObjectKind {
     /// `img`, `srcset`, `picture`, `poster`, images of style sheets.
     Image,
     /// `script`.
@@ -51,7 +51,7 @@ pub struct PageObject {
     /// Where it is, without credentials; where it was found, before redirects.
     pub url: String,
     /// What it is for.
-    pub kind: ObjectKind,
+    pub kind: PageObjectKind,
     /// Whether it belongs to another registrable domain than the page.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub third_party: bool,
@@ -86,7 +86,7 @@ pub struct PageObject {
 
 /// How an object differs from the run before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ObjectChange {
+pub struct PageObjectChange {
     /// `7121` size changed, `7122` missing, `7123` new.
     pub status: Status,
     /// The object.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::domain::{LocationId, Mean, Outcome, Sample};
+use crate::domain::{LocationId, MeanDuration, Outcome, Sample};
 
 /// What was counted over a time. Only what the agreement lets count stands in it, but for `excluded`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Figures {
     /// Checks out of operating periods, in exclusions or blackouts.
     pub excluded: u64,
     /// Times of those that passed, by location.
-    pub times: BTreeMap<LocationId, Mean>,
+    pub times: BTreeMap<LocationId, MeanDuration>,
 }
 
 impl Figures {
@@ -31,7 +31,8 @@ impl Figures {
                 Outcome::Ok | Outcome::Warning => {
                     passed = true;
                     let location = check.location;
-                    let mean = self.times.entry(location).or_insert(Mean { location, checks: 0, sum_us: 0 });
+                    let mean =
+                        self.times.entry(location).or_insert(MeanDuration { location, checks: 0, sum_us: 0 });
                     mean.checks += 1;
                     mean.sum_us = mean.sum_us.saturating_add(check.total_us);
                 }
@@ -69,7 +70,7 @@ impl Figures {
     /// however often it checked.
     #[must_use]
     pub fn response_us(&self) -> Option<u64> {
-        let means: Vec<u64> = self.times.values().filter_map(Mean::mean_us).collect();
+        let means: Vec<u64> = self.times.values().filter_map(MeanDuration::mean_us).collect();
         means.iter().sum::<u64>().checked_div(means.len() as u64)
     }
 }

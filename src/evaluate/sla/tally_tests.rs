@@ -29,7 +29,7 @@ fn counted(runs: &str, scope: Scope, starts: &[i64], tails: &[i64]) -> Counted {
                 location: LocationId(location),
                 outcome,
                 total_us,
-                page_us: None,
+                full_page_us: None,
                 slots: 1,
             });
         }

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::fault::{broken, told, unusable, words_of};
 use super::upstream::{Login, Proxy};
-use crate::domain::{Failure, FailureKind, printable};
+use crate::domain::{Failure, FailureKind, replace_control_chars};
 use crate::net::socket;
 
 /// Bytes of the head of the proxy's answer at most.
@@ -127,7 +127,7 @@ fn field(head: &[u8], name: &str) -> Option<String> {
     head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
         let line = String::from_utf8_lossy(line);
         let (this, value) = line.split_once(':')?;
-        this.trim().eq_ignore_ascii_case(name).then(|| printable(value.trim()))
+        this.trim().eq_ignore_ascii_case(name).then(|| replace_control_chars(value.trim()))
     })
 }
 

@@ -13,7 +13,7 @@ pub(super) fn told(kind: FailureKind, proxy: &Proxy, to: SocketAddr, what: &str)
 
 pub(super) fn unusable(proxy: &Proxy, why: &str) -> Failure {
     let detail = format!("the proxy {proxy}: {why}");
-    Failure::new(Phase::Connect, FailureKind::NotConfigured, detail).blamed_on(Fault::Ours)
+    Failure::new(Phase::Connect, FailureKind::NotConfigured, detail).with_fault(Fault::Ours)
 }
 
 pub(super) fn broken(proxy: &Proxy, error: &io::Error) -> Failure {

@@ -223,6 +223,6 @@ pub fn closed(at: SocketAddr, error: &ConnectionError) -> Failure {
             (FailureKind::Internal, error.to_string())
         }
     };
-    let words = crate::domain::printable(&words);
+    let words = crate::domain::replace_control_chars(&words);
     Failure::new(Phase::Tls, kind, format!("{at}: {words}"))
 }

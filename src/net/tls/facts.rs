@@ -7,7 +7,7 @@ use rustls_pki_types::CertificateDer;
 use x509_parser::extensions::GeneralName;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-use crate::domain::{Certificate, Timestamp, printable};
+use crate::domain::{Certificate, Timestamp, replace_control_chars};
 
 /// How many certificates of a chain are kept; a peer may send any number.
 const CHAIN: usize = 10;
@@ -32,8 +32,8 @@ fn certificate(der: &[u8]) -> Certificate {
         };
     };
     Certificate {
-        subject: printable(&parsed.subject().to_string()),
-        issuer: printable(&parsed.issuer().to_string()),
+        subject: replace_control_chars(&parsed.subject().to_string()),
+        issuer: replace_control_chars(&parsed.issuer().to_string()),
         names: names(&parsed),
         not_before: Timestamp::from_seconds(parsed.validity().not_before.timestamp()),
         not_after: Timestamp::from_seconds(parsed.validity().not_after.timestamp()),
@@ -44,7 +44,7 @@ fn certificate(der: &[u8]) -> Certificate {
 fn names(certificate: &X509Certificate<'_>) -> Vec<String> {
     let Ok(Some(extension)) = certificate.subject_alternative_name() else { return Vec::new() };
     let text = |name: &GeneralName<'_>| match name {
-        GeneralName::DNSName(name) => Some(printable(name)),
+        GeneralName::DNSName(name) => Some(replace_control_chars(name)),
         GeneralName::IPAddress(bytes) => address(bytes).map(|address| address.to_string()),
         _ => None,
     };

@@ -9,7 +9,7 @@ use openssl::ssl::{Error, ErrorCode};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_openssl::SslStream;
 
-use crate::domain::printable;
+use crate::domain::replace_control_chars;
 
 /// A connection under an old version.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ fn cut_off(stack: &ErrorStack) -> bool {
 
 pub(super) fn reason(stack: &ErrorStack) -> String {
     let reason = stack.errors().iter().find_map(openssl::error::Error::reason);
-    printable(reason.unwrap_or("it does not say why"))
+    replace_control_chars(reason.unwrap_or("it does not say why"))
 }
 
 /// The same for what goes wrong later.

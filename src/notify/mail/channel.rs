@@ -136,5 +136,5 @@ impl Mail {
 }
 
 fn told(error: &SmtpError) -> String {
-    crate::domain::printable(&format!("the mail server: {error}"))
+    crate::domain::replace_control_chars(&format!("the mail server: {error}"))
 }

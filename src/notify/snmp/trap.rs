@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::ber;
 use super::ber::{context, integer, octets, oid, sequence, tagged};
-use crate::domain::{Method, MonitorId, NoticeKind, Phase, Timestamp};
+use crate::domain::{MonitorId, NotificationKind, NotificationMethod, Phase, Timestamp};
 use crate::net::{Deadline, Endpoint, Net, Trace};
 use crate::notify::contract::Message;
 use crate::notify::send_error::SendError;
@@ -75,10 +75,10 @@ fn packet(message: &Message, enterprise: &[u32], ticks: i64, source: IpAddr) -> 
     let community = [message.secret.0.as_str(), recipient.username.as_str(), COMMUNITY];
     let community = community.into_iter().find(|text| !text.is_empty()).unwrap_or(COMMUNITY);
     let kind = message.notice.kind;
-    let specific = NoticeKind::ALL.iter().position(|(known, ..)| *known == kind).map_or(0, |at| at + 1);
+    let specific = NotificationKind::ALL.iter().position(|(known, ..)| *known == kind).map_or(0, |at| at + 1);
     let specific = u32::try_from(specific).unwrap_or_default();
     let ticks = tagged(TIME_TICKS, &ber::unsigned(ticks));
-    let (version, pdu) = if recipient.method == Method::SnmpV1 {
+    let (version, pdu) = if recipient.method == NotificationMethod::SnmpV1 {
         // The version knows no other address than this.
         let own = if let IpAddr::V4(own) = source { own } else { Ipv4Addr::UNSPECIFIED };
         let parts = [
@@ -111,7 +111,7 @@ fn objects(message: &Message, enterprise: &[u32]) -> Vec<Vec<u8>> {
     let notice = &message.notice;
     let values = [
         octets(cut(&message.subject)),
-        octets(notice.kind.word().as_bytes()),
+        octets(notice.kind.name().as_bytes()),
         integer(notice.monitor_id.map_or(0, |MonitorId(id)| id.clamp(0, i32::MAX.into()))),
         octets(cut(&notice.monitor_name)),
         integer(notice.status.0.into()),

@@ -1,37 +1,39 @@
 //! The built-in templates: a subject for each kind, and bodies that leave out what there is not.
 
-use crate::domain::{Method, NoticeKind};
+use crate::domain::{NotificationKind, NotificationMethod};
 
 /// The subject of `kind` (behaviour.md 6).
-pub(super) const fn subject(kind: NoticeKind) -> &'static str {
+pub(super) const fn subject(kind: NotificationKind) -> &'static str {
     match kind {
-        NoticeKind::SiteError | NoticeKind::HostagentError => {
+        NotificationKind::SiteError | NotificationKind::HostagentError => {
             "[{{ brand }}] Site/Device Alert (ST={{ status }}) - {{ device_name }} {{ status_text }}"
         }
-        NoticeKind::SiteClear | NoticeKind::HostagentClear => {
+        NotificationKind::SiteClear | NotificationKind::HostagentClear => {
             "[{{ brand }}] Site/Device Clear (ST=0) - {{ device_name }} is up again"
         }
-        NoticeKind::NoData => "[{{ brand }}] No Data - {{ device_name }} gave no result {{ errcount }} times",
-        NoticeKind::PerformanceError => {
+        NotificationKind::NoData => {
+            "[{{ brand }}] No Data - {{ device_name }} gave no result {{ errcount }} times"
+        }
+        NotificationKind::PerformanceError => {
             "[{{ brand }}] Performance Alert - {{ device_name }} {{ status_text }}"
         }
-        NoticeKind::PerformanceClear => {
+        NotificationKind::PerformanceClear => {
             "[{{ brand }}] Performance Clear - {{ device_name }} {{ status_text }}"
         }
-        NoticeKind::WebChange => "[{{ brand }}] Web Change - {{ device_name }} {{ status_text }}",
-        NoticeKind::Traceroute => "[{{ brand }}] Traceroute - {{ device_name }}",
-        NoticeKind::CertificateExpiration => {
+        NotificationKind::WebChange => "[{{ brand }}] Web Change - {{ device_name }} {{ status_text }}",
+        NotificationKind::Traceroute => "[{{ brand }}] Traceroute - {{ device_name }}",
+        NotificationKind::CertificateExpiration => {
             "[{{ brand }}] SSL Certificate Expiration - {{ device_name }} {{ status_text }}"
         }
-        NoticeKind::Test => "[{{ brand }}] Test Alert",
-        NoticeKind::Digest => "[{{ brand }}] {{ status_text }}",
+        NotificationKind::Test => "[{{ brand }}] Test Alert",
+        NotificationKind::Digest => "[{{ brand }}] {{ status_text }}",
     }
 }
 
 /// The plain words for `method`.
-pub(super) const fn text(method: Method) -> &'static str {
+pub(super) const fn text(method: NotificationMethod) -> &'static str {
     match method {
-        Method::Sms => SMS,
+        NotificationMethod::Sms => SMS,
         _ => TEXT,
     }
 }

@@ -4,7 +4,7 @@ use super::engine::Place;
 use super::facts::Facts;
 use super::template::{Template, TemplateFault, Words};
 use super::{built_in, engine, example};
-use crate::domain::{Method, Notice, NoticeKind};
+use crate::domain::{NotificationContent, NotificationKind, NotificationMethod};
 
 /// Makes words.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,21 +17,26 @@ impl Composer {
     /// When `template` cannot be used, takes too much work, or comes to more than a message may hold.
     pub fn compose(
         &self,
-        notice: &Notice,
-        method: Method,
+        notice: &NotificationContent,
+        method: NotificationMethod,
         template: Option<&Template>,
     ) -> Result<Words, TemplateFault> {
         let facts = Facts::of(notice);
         let none = Template::default();
         let own = template.unwrap_or(&none);
-        let is_body =
-            method == Method::JsonPost && own.method == Some(Method::JsonPost) && !own.text.is_empty();
+        let is_body = method == NotificationMethod::JsonPost
+            && own.method == Some(NotificationMethod::JsonPost)
+            && !own.text.is_empty();
         let own_text = if is_body { "" } else { own.text.as_str() };
         let subject = part("subject", Place::Line, or(&own.subject, built_in::subject(notice.kind)), &facts)?;
         let text = part("text", Place::Text, or(own_text, built_in::text(method)), &facts)?;
         let html = match method {
-            Method::MailHtml if own.html.is_empty() && !own_text.is_empty() => Some(engine::as_html(&text)),
-            Method::MailHtml => Some(part("html", Place::Html, or(&own.html, built_in::HTML), &facts)?),
+            NotificationMethod::MailHtml if own.html.is_empty() && !own_text.is_empty() => {
+                Some(engine::as_html(&text))
+            }
+            NotificationMethod::MailHtml => {
+                Some(part("html", Place::Html, or(&own.html, built_in::HTML), &facts)?)
+            }
             _ => None,
         };
         let body = is_body.then(|| part("text", Place::Json, &own.text, &facts)).transpose()?;
@@ -41,9 +46,11 @@ impl Composer {
     /// Everything that is wrong with `template`, seen on the examples of its kinds.
     #[must_use]
     pub fn faults(&self, template: &Template) -> Vec<TemplateFault> {
-        let methods =
-            template.method.map_or_else(|| vec![Method::MailHtml, Method::Sms], |method| vec![method]);
-        let kinds = NoticeKind::ALL.iter().map(|(kind, ..)| *kind);
+        let methods = template.method.map_or_else(
+            || vec![NotificationMethod::MailHtml, NotificationMethod::Sms],
+            |method| vec![method],
+        );
+        let kinds = NotificationKind::ALL.iter().map(|(kind, ..)| *kind);
         let mut faults = Vec::new();
         for kind in kinds.filter(|kind| template.kind.is_none_or(|only| only == *kind)) {
             for method in &methods {
@@ -59,7 +66,7 @@ impl Composer {
 
     /// A notice of `kind` to try templates on.
     #[must_use]
-    pub fn example(&self, kind: NoticeKind) -> Notice {
+    pub fn example(&self, kind: NotificationKind) -> NotificationContent {
         example::of(kind)
     }
 }

@@ -3,18 +3,18 @@
 use serde_json::{Map, json};
 
 use crate::domain::{
-    CustomerId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, Notice, NoticeKind, Status,
-    Timestamp,
+    CustomerId, EpisodeId, LocationId, LocationReport, MonitorId, MonitorType, NotificationContent,
+    NotificationKind, Status, Timestamp,
 };
 
 /// A notice of `kind`.
-pub(super) fn of(kind: NoticeKind) -> Notice {
+pub(super) fn of(kind: NotificationKind) -> NotificationContent {
     // 2026-01-01 12:00 UTC.
     let at = Timestamp::from_seconds(1_767_268_800);
     let status = if kind.is_clear() { Status::OK } else { Status::HTTP_ERROR };
     let mut more = Map::new();
     more.insert("traceroute".to_owned(), json!(" 1  192.0.2.1  0.4 ms\n 2  198.51.100.7  3.1 ms\n"));
-    Notice {
+    NotificationContent {
         kind,
         customer: CustomerId(1),
         company: "Example".to_owned(),
@@ -50,6 +50,6 @@ pub(super) fn of(kind: NoticeKind) -> Notice {
             "issuer": "CN=Example CA",
             "not_after": "2026-02-01T00:00:00Z",
         }),
-        more,
+        extra: more,
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::domain::{MonitorType, Notice};
+use crate::domain::{MonitorType, NotificationContent};
 use crate::notify::fields::fields;
 
 /// Characters of one text.
@@ -19,7 +19,7 @@ pub(super) struct Facts(Value);
 
 impl Facts {
     /// Those of `notice`.
-    pub(super) fn of(notice: &Notice) -> Self {
+    pub(super) fn of(notice: &NotificationContent) -> Self {
         let mut facts = fields(notice, "", "");
         facts.shift_remove("key");
         facts.shift_remove("text");
@@ -34,7 +34,7 @@ impl Facts {
         let verified =
             notice.verification.as_ref().map(|said| format!("{} ({})", said.status.text(), said.status));
         facts.insert("verified".to_owned(), json!(verified));
-        let mut more = notice.more.clone();
+        let mut more = notice.extra.clone();
         let traceroute = more.shift_remove("traceroute");
         facts.insert("more".to_owned(), Value::Object(more));
         for value in facts.values_mut() {
@@ -108,13 +108,13 @@ fn certificate(certificate: &Value) -> Value {
     }
 }
 
-fn properties(notice: &Notice) -> Value {
+fn properties(notice: &NotificationContent) -> Value {
     let property = |(name, value): &(String, String)| json!({"name": name, "value": value});
     notice.properties.iter().map(property).collect()
 }
 
 /// How long the outage has lasted, in words; empty without one.
-fn duration(notice: &Notice) -> String {
+fn duration(notice: &NotificationContent) -> String {
     let Some(since) = notice.since else { return String::new() };
     match notice.at.since(since).as_secs() {
         0 => String::new(),

@@ -1,14 +1,14 @@
 //! A message template, and what it makes.
 
-use crate::domain::{Method, NoticeKind};
+use crate::domain::{NotificationKind, NotificationMethod};
 
 /// Words of an account for messages of one kind and method; an empty part is that of the built-in template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Template {
     /// For messages of this kind; `None` for all.
-    pub kind: Option<NoticeKind>,
+    pub kind: Option<NotificationKind>,
     /// For recipients of this method; `None` for all.
-    pub method: Option<Method>,
+    pub method: Option<NotificationMethod>,
     /// The subject or title: one line.
     pub subject: String,
     /// Plain words. Of a template for JSON POST alone: the whole JSON body.

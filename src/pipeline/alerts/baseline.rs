@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::domain::{CheckResult, LocationId, MonitorId, Outcome};
 use crate::evaluate::page::KnownObjects;
-use crate::store::{Page, ResultFilter, ResultStore, StoreError};
+use crate::store::{Pagination, ResultFilter, ResultStore, StoreError};
 
 use super::hear::seen_page;
 use super::watched::{Seen, Watched};
@@ -39,7 +39,7 @@ pub(super) async fn last_page(
         outcomes: vec![Outcome::Ok, Outcome::Warning],
         ..ResultFilter::default()
     };
-    let page = told(monitor, results.results(filter, Page { limit: 1, offset: 0 }).await)?;
+    let page = told(monitor, results.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
     page.results.first().and_then(seen_page)
 }
 
@@ -56,10 +56,10 @@ pub(super) async fn last_objects(
     let filter = ResultFilter {
         monitors: vec![monitor],
         location: Some(location),
-        thru: Some(thru),
+        until: Some(thru),
         ..ResultFilter::default()
     };
-    let page = told(monitor, results.results(filter, Page { limit: 1, offset: 0 }).await)?;
-    let full = page.results.first()?.course.page.as_deref()?;
+    let page = told(monitor, results.results(filter, Pagination { limit: 1, offset: 0 }).await)?;
+    let full = page.results.first()?.details.page.as_deref()?;
     KnownObjects::of(full, None)
 }

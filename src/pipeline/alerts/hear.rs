@@ -26,7 +26,13 @@ impl Watched {
             slots: result.slots(),
             last_planned_at: result.missed.map_or(result.planned_at, |missed| missed.last_planned_at),
             step: result.failing_step().map(|step| step.number),
-            views: result.course.views.iter().filter(|view| view.is_told()).map(|view| view.id).collect(),
+            views: result
+                .details
+                .views
+                .iter()
+                .filter(|view| view.should_notify())
+                .map(|view| view.id)
+                .collect(),
             page: objects.or(content),
             certificate: certificate_news(result, rules),
         }
@@ -56,7 +62,7 @@ impl Watched {
     /// a warning when they differ (fields.md 3). A warning is told as a change of the page.
     pub(super) fn compare_objects(&mut self, result: &mut CheckResult, rule: PageRule) -> Option<PageNews> {
         let is_good = matches!(result.outcome, Outcome::Ok | Outcome::Warning);
-        let full = result.course.page.as_deref_mut()?;
+        let full = result.details.page.as_deref_mut()?;
         let place = self.objects.iter_mut().find(|(location, _)| *location == result.location_id);
         let (_, known) = place?;
         let changes = match known {
@@ -86,7 +92,7 @@ impl Watched {
             if rule.is_error {
                 attempt.failure = Some(failure);
             } else {
-                attempt.warnings.push(Warning::of_page(&failure));
+                attempt.warnings.push(Warning::from_page_failure(&failure));
             }
         }
         (!rule.is_error).then_some(news)

@@ -28,6 +28,11 @@ pub(in crate::pipeline) type Healths = Arc<RwLock<HashMap<MonitorId, Health>>>;
 
 /// The result of a check of `monitor`.
 pub(super) fn key_of(monitor: MonitorId, planned_at: Timestamp, location: LocationId) -> ResultKey {
-    let run = RunId::of(monitor, planned_at);
-    ResultKey { check_id: CheckId::of(run, location), monitor_id: monitor, location_id: location, planned_at }
+    let run = RunId::new(monitor, planned_at);
+    ResultKey {
+        check_id: CheckId::new(run, location),
+        monitor_id: monitor,
+        location_id: location,
+        planned_at,
+    }
 }

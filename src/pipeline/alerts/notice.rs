@@ -8,8 +8,8 @@ use crate::alerting::{Heard, News};
 use crate::catalog::AccountFacts;
 use crate::catalog::subject::{properties, target};
 use crate::domain::{
-    CheckId, CheckResult, LocationId, LocationReport, Notice, NoticeKind, Phase, Status, Timestamp,
-    ViewResult,
+    CheckId, CheckResult, ContentViewResult, LocationId, LocationReport, NotificationContent,
+    NotificationKind, Phase, Status, Timestamp,
 };
 use crate::schema::Monitor;
 
@@ -28,12 +28,12 @@ pub(super) struct Sources<'a, 'r> {
 }
 
 /// `news` as it is told.
-pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> Notice {
+pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> NotificationContent {
     let (monitor, facts) = (from.monitor, from.facts);
     let cause = news.cause.as_ref();
     let result = cause.and_then(|cause| (from.results)(cause.check_id));
     let (status, status_text) = status(news, result, from.now);
-    Notice {
+    NotificationContent {
         kind: news.kind,
         customer: monitor.customer,
         company: facts.name.clone(),
@@ -60,7 +60,7 @@ pub(super) fn notice(news: &News, from: &Sources<'_, '_>) -> Notice {
         properties: properties(monitor, facts),
         phases: result.map(phases).unwrap_or_default(),
         certificate: result.map(certificate).unwrap_or_default(),
-        more: more(news, result, from.now),
+        extra: more(news, result, from.now),
     }
 }
 
@@ -69,9 +69,9 @@ fn status(news: &News, result: Option<&CheckResult>, now: Timestamp) -> (Status,
     let cause = news.cause.as_ref();
     let found = cause.map_or(Status::INTERNAL, |cause| cause.status);
     match news.kind {
-        NoticeKind::SiteClear => (Status::OK, "is available again".to_owned()),
-        NoticeKind::NoData => (found, format!("no data of {} runs in a row", news.errcount)),
-        NoticeKind::WebChange => {
+        NotificationKind::SiteClear => (Status::OK, "is available again".to_owned()),
+        NotificationKind::NoData => (found, format!("no data of {} runs in a row", news.errcount)),
+        NotificationKind::WebChange => {
             let page = cause.and_then(|cause| cause.page.as_ref());
             let words = page.map(|page| match &page.objects {
                 Some(objects) => format!("objects of the page changed: {objects}"),
@@ -79,7 +79,7 @@ fn status(news: &News, result: Option<&CheckResult>, now: Timestamp) -> (Status,
             });
             (Status::OK, words.unwrap_or_else(|| "content changed".to_owned()))
         }
-        NoticeKind::CertificateExpiration => match cause.and_then(|cause| cause.certificate.as_ref()) {
+        NotificationKind::CertificateExpiration => match cause.and_then(|cause| cause.certificate.as_ref()) {
             Some(news) if news.not_after < now => (
                 Status::VALIDATION_FAILED,
                 format!("the certificate `{}` ended {}", news.subject, news.not_after),
@@ -131,7 +131,7 @@ fn certificate(result: &CheckResult) -> Value {
 
 /// The content views that failed, of those whose errors are told.
 fn views(result: &CheckResult) -> Vec<Value> {
-    let view = |view: &ViewResult| {
+    let view = |view: &ContentViewResult| {
         let reasons: Vec<String> = view.failures.iter().take(REASONS).map(ToString::to_string).collect();
         json!({
             "id": view.id.to_string(),
@@ -141,7 +141,7 @@ fn views(result: &CheckResult) -> Vec<Value> {
             "reasons": reasons,
         })
     };
-    result.course.views.iter().filter(|view| view.is_told()).map(view).collect()
+    result.details.views.iter().filter(|view| view.should_notify()).map(view).collect()
 }
 
 /// What else the kind has to tell.
@@ -151,17 +151,19 @@ fn more(news: &News, result: Option<&CheckResult>, now: Timestamp) -> Map<String
     if !views.is_empty() {
         more.insert("content_views".to_owned(), Value::Array(views));
     }
-    let browser = result.and_then(|result| result.course.browser.as_ref());
+    let browser = result.and_then(|result| result.details.browser.as_ref());
     if let Some(trace) = browser.and_then(|browser| browser.trace_id.as_ref()) {
         more.insert("trace_id".to_owned(), json!(trace));
     }
     let cause = news.cause.as_ref();
-    if let (NoticeKind::WebChange, Some(page)) = (news.kind, cause.and_then(|cause| cause.page.as_ref())) {
+    if let (NotificationKind::WebChange, Some(page)) =
+        (news.kind, cause.and_then(|cause| cause.page.as_ref()))
+    {
         more.insert("bytes_before".to_owned(), json!(page.before));
         more.insert("bytes_now".to_owned(), json!(page.now));
     }
     let certificate = cause.and_then(|cause| cause.certificate.as_ref());
-    if let (NoticeKind::CertificateExpiration, Some(news)) = (news.kind, certificate) {
+    if let (NotificationKind::CertificateExpiration, Some(news)) = (news.kind, certificate) {
         let days = if news.not_after > now { news.not_after.since(now).as_secs() / 86_400 } else { 0 };
         more.insert("certificate_subject".to_owned(), json!(news.subject));
         more.insert("certificate_not_after".to_owned(), json!(news.not_after));
@@ -172,13 +174,13 @@ fn more(news: &News, result: Option<&CheckResult>, now: Timestamp) -> Map<String
 
 /// Names what is told to whom; a repeat of the same news makes the same key, which the store drops and receivers
 /// get as idempotency key.
-pub(super) fn key(notice: &Notice, recipient: crate::domain::RecipientId) -> String {
+pub(super) fn key(notice: &NotificationContent, recipient: crate::domain::RecipientId) -> String {
     let about = match (notice.episode, notice.check_id) {
         (Some(episode), _) => episode.to_string(),
         (None, Some(check)) => check.to_string(),
         (None, None) => notice.monitor_id.map_or_else(String::new, |monitor| format!("m{monitor}")),
     };
-    format!("{}-{about}-{}-{recipient}", notice.kind.word(), notice.at.as_micros())
+    format!("{}-{about}-{}-{recipient}", notice.kind.name(), notice.at.as_micros())
 }
 
 /// Results that a notice about `news` is written from.

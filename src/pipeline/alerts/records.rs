@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::alerting::EpisodeChange;
 use crate::catalog::object::object_of;
-use crate::domain::{CheckId, CheckOf, CheckResult, LocationId, MissedReason, MissedRuns, Timestamp};
+use crate::domain::{CheckId, CheckMetadata, CheckResult, LocationId, MissedReason, MissedRuns, Timestamp};
 use crate::schema::Monitor;
 use crate::store::StoredEpisode;
 
@@ -40,11 +40,11 @@ pub(super) fn missed(
     planned_at: Timestamp,
     now: Timestamp,
 ) -> CheckResult {
-    let of = CheckOf {
+    let of = CheckMetadata {
         monitor_id: monitor.id,
         monitor_name: monitor.name().into(),
         revision: monitor.revision,
-        kind: monitor.kind(),
+        monitor_type: monitor.kind(),
         location_id: location,
     };
     let missed = MissedRuns { reason: MissedReason::LocationAway, slots: 1, last_planned_at: planned_at };

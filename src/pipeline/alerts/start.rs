@@ -7,7 +7,7 @@ use super::watched::Watched;
 use crate::alerting::{Heard, Watch};
 use crate::domain::MonitorId;
 use crate::schema::Monitor;
-use crate::store::{EpisodeFilter, MonitorState, Page, StoreError, StoredEpisode};
+use crate::store::{EpisodeFilter, MonitorState, Pagination, StoreError, StoredEpisode};
 
 /// What was kept, until its monitors come.
 pub(super) struct Start {
@@ -26,7 +26,7 @@ impl Start {
                 table: "watches",
                 row: format!("monitor_id {monitor}"),
                 column: "body",
-                why: error.to_string(),
+                reason: error.to_string(),
             })?;
             watches.insert(monitor, watch);
         }
@@ -36,17 +36,17 @@ impl Start {
         }
         let filter = EpisodeFilter { open: Some(true), ..EpisodeFilter::default() };
         let mut open: HashMap<MonitorId, Vec<StoredEpisode>> = HashMap::new();
-        let kept = parts.alarms.episodes(filter, Page { limit: u32::MAX, offset: 0 }).await?;
-        let left_out = kept.count.saturating_sub(kept.rows.len() as u64);
+        let kept = parts.alarms.episodes(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        let left_out = kept.total.saturating_sub(kept.items.len() as u64);
         if left_out > 0 {
             return Err(StoreError::Undecodable {
                 table: "episodes",
                 row: format!("{left_out} of those that are open"),
                 column: "body",
-                why: "the errors before this one in the log name them".to_owned(),
+                reason: "the errors before this one in the log name them".to_owned(),
             });
         }
-        for episode in kept.rows {
+        for episode in kept.items {
             open.entry(episode.monitor_id).or_default().push(episode);
         }
         Ok(Self { watches, states, open })

@@ -7,7 +7,9 @@ use super::engine::Lookout;
 use super::notice::{Sources, find, key, notice, wanted};
 use super::records::by_check;
 use super::turn::{Telling, Turn};
-use crate::domain::{CheckId, CheckResult, MonitorId, NewNotification, Notice, NoticeKind, Timestamp};
+use crate::domain::{
+    CheckId, CheckResult, MonitorId, NewNotification, NotificationContent, NotificationKind, Timestamp,
+};
 use crate::store::MonitorState;
 
 impl Lookout {
@@ -22,14 +24,18 @@ impl Lookout {
         let at_hand = by_check(results);
         let fetched = self.fetch(&tellings, &at_hand).await;
         let find = |id: CheckId| find(&at_hand, &fetched, id);
-        let mut written: Option<(MonitorId, NoticeKind, Timestamp, Notice)> = None;
+        let mut written: Option<(MonitorId, NotificationKind, Timestamp, NotificationContent)> = None;
         for telling in tellings {
             let Telling { monitor, recipient, group, news } = telling;
             let kind = news.kind;
             // Recipients of the same news follow one another.
-            let same = |(of, told, at, notice): &(MonitorId, NoticeKind, Timestamp, Notice)| {
-                *of == monitor && *told == kind && *at == news.planned_at && notice.episode == news.episode
-            };
+            let same =
+                |(of, told, at, notice): &(MonitorId, NotificationKind, Timestamp, NotificationContent)| {
+                    *of == monitor
+                        && *told == kind
+                        && *at == news.planned_at
+                        && notice.episode == news.episode
+                };
             if !written.as_ref().is_some_and(same) {
                 written = self
                     .write(monitor, &news, &find, turn.now)
@@ -43,11 +49,11 @@ impl Lookout {
                 key: key(notice, recipient),
                 recipient,
                 group,
-                notice: notice.clone(),
+                content: notice.clone(),
                 created_at: turn.now,
                 not_before,
             };
-            if kind == NoticeKind::Traceroute {
+            if kind == NotificationKind::Traceroute {
                 // Goes out with what it found.
                 let trace =
                     turn.traces.iter_mut().find(|trace| Some(trace.result.check_id) == notice.check_id);
@@ -69,7 +75,7 @@ impl Lookout {
         news: &crate::alerting::News,
         find: &dyn Fn(CheckId) -> Option<&'r CheckResult>,
         now: Timestamp,
-    ) -> Option<Notice> {
+    ) -> Option<NotificationContent> {
         let watched = self.watched.get(&monitor)?;
         let (facts, _) = self.accounts.get(watched.monitor.customer)?;
         let name = |location| self.places.name(location).to_owned();

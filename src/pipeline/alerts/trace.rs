@@ -89,7 +89,7 @@ fn with_text(mut messages: Vec<NewNotification>, file: &Capture) -> Vec<NewNotif
     let content = file.content.as_deref().unwrap_or_default();
     let text = String::from_utf8_lossy(content.get(..SHOWN).unwrap_or(content)).into_owned();
     for message in &mut messages {
-        message.notice.more.insert("traceroute".to_owned(), text.clone().into());
+        message.content.extra.insert("traceroute".to_owned(), text.clone().into());
     }
     messages
 }

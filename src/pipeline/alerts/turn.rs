@@ -11,7 +11,8 @@ use super::watched::{Happening, Moment, Watched};
 use super::{baseline, records};
 use crate::alerting::{Effect, News};
 use crate::domain::{
-    CheckId, CheckResult, LocationId, MonitorId, NoticeKind, RecipientId, Status, Timestamp, Verification,
+    CheckId, CheckResult, LocationId, MonitorId, NotificationKind, RecipientId, Status, Timestamp,
+    Verification,
 };
 use crate::store::{AlertChanges, Evidence, NewRecord, VerifiedCheck};
 
@@ -144,7 +145,7 @@ impl Lookout {
         }
         let mut objects = None;
         if let Some(rule) = rules.page
-            && result.course.page.is_some()
+            && result.details.page.is_some()
         {
             if !watched.objects.iter().any(|(location, _)| *location == result.location_id) {
                 let results = self.parts.results.as_ref();
@@ -258,7 +259,7 @@ impl Lookout {
                 let traced = news.awaits_trace
                     && news.cause.as_ref().is_some_and(|cause| turn.traced.contains(&cause.check_id));
                 if traced {
-                    let news = News { kind: NoticeKind::Traceroute, ..news.clone() };
+                    let news = News { kind: NotificationKind::Traceroute, ..news.clone() };
                     turn.later.push(Telling { monitor, recipient, group, news });
                 }
                 turn.tellings.push(Telling { monitor, recipient, group, news });

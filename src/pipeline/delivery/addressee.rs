@@ -41,7 +41,7 @@ pub struct Addresses {
 impl AddressBook for Addresses {
     fn find<'a>(&'a self, message: &'a Notification) -> StoreFuture<'a, Option<Addressee>> {
         Box::pin(async move {
-            let (new, customer) = (&message.new, message.new.notice.customer);
+            let (new, customer) = (&message.message, message.message.content.customer);
             let facts = self.directory.facts(customer).await?;
             let known = facts.contacts.recipients.iter().find(|recipient| recipient.id == new.recipient);
             let Some(recipient) = known.cloned() else { return Ok(None) };
@@ -53,7 +53,7 @@ impl AddressBook for Addresses {
             let mut best: Option<Template> = None;
             for id in group.map(|group| group.templates.as_slice()).unwrap_or_default() {
                 let Some(template) = self.template(customer, *id).await? else { continue };
-                let fits = template.kind.is_none_or(|kind| kind == new.notice.kind)
+                let fits = template.kind.is_none_or(|kind| kind == new.content.kind)
                     && template.method.is_none_or(|method| method == recipient.method);
                 let rank = |template: &Template| (template.method.is_some(), template.kind.is_some());
                 if fits && best.as_ref().is_none_or(|best| rank(&template) > rank(best)) {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::domain::{NewNotification, Notice, NoticeKind, Notification, Status, Timestamp};
+use crate::domain::{
+    NewNotification, Notification, NotificationContent, NotificationKind, Status, Timestamp,
+};
 
 /// Messages that a digest names; the others are counted.
 const NAMED: usize = 50;
@@ -13,10 +15,10 @@ const NAMED: usize = 50;
 /// be sent, asking for it again makes no second one.
 pub(super) fn of(held: &[Notification], now: Timestamp) -> Option<NewNotification> {
     let (first, last) = (held.first()?, held.last()?);
-    let recipient = first.new.recipient;
-    let mut kinds: BTreeMap<NoticeKind, usize> = BTreeMap::new();
+    let recipient = first.message.recipient;
+    let mut kinds: BTreeMap<NotificationKind, usize> = BTreeMap::new();
     for message in held {
-        *kinds.entry(message.new.notice.kind).or_default() += 1;
+        *kinds.entry(message.message.content.kind).or_default() += 1;
     }
     let counts: Vec<String> =
         kinds.iter().map(|(kind, count)| format!("{count} × {}", kind.title())).collect();
@@ -24,29 +26,29 @@ pub(super) fn of(held: &[Notification], now: Timestamp) -> Option<NewNotificatio
     if held.len() > NAMED {
         lines.push(format!("… and {} more", held.len() - NAMED));
     }
-    let mut notice = blank(NoticeKind::Digest, &first.new.notice, now);
+    let mut notice = blank(NotificationKind::Digest, &first.message.content, now);
     notice.status_text = format!("{} messages were held back: {}", held.len(), counts.join(", "));
     notice.reasons = lines;
     notice.errcount = u32::try_from(held.len()).unwrap_or(u32::MAX);
-    notice.more.insert("count".to_owned(), json!(held.len()));
-    notice.more.insert("last".to_owned(), json!(last.id));
+    notice.extra.insert("count".to_owned(), json!(held.len()));
+    notice.extra.insert("last".to_owned(), json!(last.id));
     Some(NewNotification {
         key: format!("digest-{}-{recipient}", first.id),
         recipient,
         group: None,
-        notice,
+        content: notice,
         created_at: now,
         not_before: now,
     })
 }
 
 /// The number of the last message that `digest` tells of.
-pub(super) fn last_of(digest: &Notice) -> Option<i64> {
-    digest.more.get("last").and_then(Value::as_i64)
+pub(super) fn last_of(digest: &NotificationContent) -> Option<i64> {
+    digest.extra.get("last").and_then(Value::as_i64)
 }
 
 fn line(message: &Notification) -> String {
-    let notice = &message.new.notice;
+    let notice = &message.message.content;
     let location =
         if notice.location.is_empty() { String::new() } else { format!(" from {}", notice.location) };
     format!(
@@ -60,8 +62,8 @@ fn line(message: &Notification) -> String {
 }
 
 /// A notice of `kind` that is about no monitor, in the name of the same account as `like`.
-fn blank(kind: NoticeKind, like: &Notice, now: Timestamp) -> Notice {
-    Notice {
+fn blank(kind: NotificationKind, like: &NotificationContent, now: Timestamp) -> NotificationContent {
+    NotificationContent {
         kind,
         customer: like.customer,
         company: like.company.clone(),
@@ -88,6 +90,6 @@ fn blank(kind: NoticeKind, like: &Notice, now: Timestamp) -> Notice {
         properties: Vec::new(),
         phases: Vec::new(),
         certificate: Value::Null,
-        more: serde_json::Map::new(),
+        extra: serde_json::Map::new(),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::domain::{Capture, CheckId, Method, Recipient};
+use crate::domain::{Capture, CheckId, NotificationMethod, Recipient};
 use crate::store::ResultStore;
 
 /// Bytes of all files of one message.
@@ -18,7 +18,7 @@ pub(super) async fn of(
     recipient: &Recipient,
 ) -> Vec<Capture> {
     let (Some(results), Some(check)) = (results, check) else { return Vec::new() };
-    if !matches!(recipient.method, Method::MailText | Method::MailHtml) {
+    if !matches!(recipient.method, NotificationMethod::MailText | NotificationMethod::MailHtml) {
         return Vec::new();
     }
     let Ok(Some(result)) = results.result(check).await else { return Vec::new() };

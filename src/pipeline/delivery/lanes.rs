@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::lane::Lane;
 use super::settings::DeliverySettings;
-use crate::domain::{Method, Recipient, RecipientId, Timestamp};
+use crate::domain::{NotificationMethod, Recipient, RecipientId, Timestamp};
 
 /// Lanes from which on idle ones are let go.
 const MANY: usize = 1_000;
@@ -69,8 +69,8 @@ impl Lanes {
 /// What messages to `recipient` share with others: the server behind its address.
 pub(super) fn host(recipient: &Recipient) -> String {
     match recipient.method {
-        Method::MailText | Method::MailHtml => "mail".to_owned(),
-        Method::Sms => "sms".to_owned(),
+        NotificationMethod::MailText | NotificationMethod::MailHtml => "mail".to_owned(),
+        NotificationMethod::Sms => "sms".to_owned(),
         _ => {
             let address = recipient.address.as_str();
             let rest = address.split_once("://").map_or(address, |(_, rest)| rest);

@@ -17,7 +17,7 @@ pub(super) fn given_up(
     error: &str,
     now: Timestamp,
 ) -> ConfigChange {
-    let notice = &message.new.notice;
+    let notice = &message.message.content;
     let about = match notice.monitor_name.as_str() {
         "" => String::new(),
         name => format!(" about `{name}`"),

@@ -15,7 +15,7 @@ use super::lane::Next;
 use super::lanes::{Lanes, host};
 use super::settings::{DeliveryParts, DeliverySettings};
 use super::{digest, evidence, report};
-use crate::domain::{NoticeKind, Notification, Recipient, RecipientId, Timestamp};
+use crate::domain::{Notification, NotificationKind, Recipient, RecipientId, Timestamp};
 use crate::notify::{Message, SendError};
 use crate::pipeline::wakeup::Bell;
 use crate::store::{DeliveryOutcome, StoreError};
@@ -148,7 +148,7 @@ impl Worker {
         let due = self.parts.outbox.due(now, most, 1).await?;
         let mut over = HashSet::new();
         for message in due {
-            let (recipient, is_digest) = (message.new.recipient, is_digest(&message));
+            let (recipient, is_digest) = (message.message.recipient, is_digest(&message));
             let lane = self.lanes.of(recipient);
             match lane.next(now, is_digest, &self.settings) {
                 Next::Wait => {}
@@ -166,7 +166,7 @@ impl Worker {
     }
 
     fn is_old(&self, message: &Notification, now: Timestamp) -> bool {
-        now.since(message.new.created_at) >= self.settings.give_up
+        now.since(message.message.created_at) >= self.settings.give_up
     }
 
     async fn too_old(&mut self, message: &Notification, now: Timestamp) -> Result<(), StoreError> {
@@ -197,7 +197,8 @@ impl Worker {
         }
         let most = HOLD.saturating_mul(u32::try_from(over.len()).unwrap_or(u32::MAX)).max(DIGEST);
         let due = self.parts.outbox.due(now, most, HOLD).await?;
-        let held = due.iter().filter(|message| over.contains(&message.new.recipient) && !is_digest(message));
+        let held =
+            due.iter().filter(|message| over.contains(&message.message.recipient) && !is_digest(message));
         let held: Vec<_> = held.map(|message| (message.id, DeliveryOutcome::Held)).collect();
         self.parts.metrics.notifications("held", held.len());
         self.ended.extend(held);
@@ -239,7 +240,7 @@ impl Worker {
         if !self.lanes.enter(&host, &self.settings) {
             return Ok(());
         }
-        self.lanes.of(message.new.recipient).busy = true;
+        self.lanes.of(message.message.recipient).busy = true;
         let parts = self.parts.clone();
         self.going.spawn(async move {
             let began = Instant::now();
@@ -270,7 +271,8 @@ impl Worker {
                 self.after_digest(&message, DeliveryOutcome::Digested(message.id), now).await;
             }
             Err(error) if error.passing => {
-                let next_at = lane.failed(now, &message.new.key, attempts, error.not_before, &self.settings);
+                let next_at =
+                    lane.failed(now, &message.message.key, attempts, error.not_before, &self.settings);
                 tracing::warn!(
                     notification_id = message.id,
                     recipient_id = %recipient.id,
@@ -323,8 +325,10 @@ impl Worker {
 
     /// What a digest stood for ends with it.
     async fn after_digest(&mut self, message: &Notification, end: DeliveryOutcome, now: Timestamp) {
-        let Some(last) = digest::last_of(&message.new.notice).filter(|_| is_digest(message)) else { return };
-        let recipient = message.new.recipient;
+        let Some(last) = digest::last_of(&message.message.content).filter(|_| is_digest(message)) else {
+            return;
+        };
+        let recipient = message.message.recipient;
         match self.parts.outbox.held(recipient, DIGEST).await {
             Ok(held) => {
                 let (told, left): (Vec<_>, Vec<_>) = held.iter().partition(|held| held.id <= last);
@@ -339,17 +343,17 @@ impl Worker {
 }
 
 fn is_digest(message: &Notification) -> bool {
-    message.new.notice.kind == NoticeKind::Digest
+    message.message.content.kind == NotificationKind::Digest
 }
 
 /// Makes the words and hands the message to its channel.
 async fn hand_over(parts: &DeliveryParts, message: &Notification, to: Addressee) -> Result<(), SendError> {
     let Addressee { recipient, secret, template } = to;
-    let (new, composer) = (&message.new, &parts.composer);
-    let attachments = evidence::of(parts.results.as_ref(), new.notice.check_id, &recipient).await;
-    let mut notice = new.notice.clone();
+    let (new, composer) = (&message.message, &parts.composer);
+    let attachments = evidence::of(parts.results.as_ref(), new.content.check_id, &recipient).await;
+    let mut notice = new.content.clone();
     if let Some(traceroute) = evidence::traceroute(&attachments) {
-        notice.more.entry("traceroute").or_insert(traceroute.into());
+        notice.extra.entry("traceroute").or_insert(traceroute.into());
     }
     let words = match composer.compose(&notice, recipient.method, template.as_ref()) {
         Err(fault) if template.is_some() => {

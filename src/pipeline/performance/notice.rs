@@ -6,7 +6,7 @@ use crate::alerting::{PerformanceChange, PerformanceRule, Threshold};
 use crate::catalog::AccountFacts;
 use crate::catalog::object::object_of;
 use crate::catalog::subject::{properties, target};
-use crate::domain::{LocationId, Notice, NoticeKind, Status, Timestamp};
+use crate::domain::{LocationId, NotificationContent, NotificationKind, Status, Timestamp};
 use crate::schema::Monitor;
 
 /// What a notice is written from.
@@ -20,7 +20,7 @@ pub(super) struct Told<'a> {
     pub(super) now: Timestamp,
 }
 
-pub(super) fn notice(told: &Told<'_>, kind: NoticeKind) -> Notice {
+pub(super) fn notice(told: &Told<'_>, kind: NotificationKind) -> NotificationContent {
     let Told { rule, monitor, facts, location, change, since, now } = told;
     let (mean_us, limit_us, words) = match *change {
         PerformanceChange::Raise { mean_us, limit_us } => (mean_us, limit_us, "over"),
@@ -38,7 +38,7 @@ pub(super) fn notice(told: &Told<'_>, kind: NoticeKind) -> Notice {
         "level": rule.level.word(), "alert_id": rule.id, "mean_us": mean_us, "limit_us": limit_us,
         "window_minutes": minutes,
     });
-    Notice {
+    NotificationContent {
         kind,
         customer: monitor.customer,
         company: facts.name.clone(),
@@ -53,7 +53,7 @@ pub(super) fn notice(told: &Told<'_>, kind: NoticeKind) -> Notice {
         status: Status::OK,
         status_text: text.clone(),
         reasons: vec![text],
-        errcount: u32::from(kind == NoticeKind::PerformanceError),
+        errcount: u32::from(kind == NotificationKind::PerformanceError),
         http_status: None,
         location_id: Some(*location),
         location: facts.locations.get(&location.0).map(|at| at.name.clone()).unwrap_or_default(),
@@ -65,7 +65,7 @@ pub(super) fn notice(told: &Told<'_>, kind: NoticeKind) -> Notice {
         properties: properties(monitor, facts),
         phases: Vec::new(),
         certificate: Value::Null,
-        more: object_of(more),
+        extra: object_of(more),
     }
 }
 

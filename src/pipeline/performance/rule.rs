@@ -22,7 +22,7 @@ pub(super) fn rule(record: &Record) -> Option<PerformanceRule> {
     };
     Some(PerformanceRule {
         id: record.id,
-        monitor: MonitorId(record.assoc?),
+        monitor: MonitorId(record.parent_id?),
         threshold,
         window: Duration::from_mins(u64::from(settings.window.max(1))),
         level: match settings.level {

@@ -11,12 +11,12 @@ use crate::alerting::{PerformanceChange, PerformanceRule, RaisedAlert, Threshold
 use crate::catalog::{AccountFacts, Directory, Roster};
 use crate::clock::Clock;
 use crate::domain::{
-    LocationId, Mean, NewNotification, NoticeKind, Outcome, RecipientId, RecordKind, Timestamp,
+    LocationId, MeanDuration, NewNotification, NotificationKind, Outcome, RecipientId, RecordKind, Timestamp,
 };
 use crate::pipeline::wakeup::Bell;
 use crate::schema::Monitor;
 use crate::store::{
-    ConfigStore, Page, PerformanceAlertStore, RecordFilter, ResultStore, RollupSpan, StoreError,
+    ConfigStore, Pagination, PerformanceAlertStore, RecordFilter, ResultStore, RollupSpan, StoreError,
     StoredPerformanceAlert,
 };
 
@@ -51,7 +51,7 @@ pub struct Performance {
     parts: PerformanceParts,
     raised: BTreeMap<(i64, LocationId), RaisedAlert>,
     /// Means of the days before the current hour, by rule; they change once an hour.
-    bases: HashMap<i64, (i64, Vec<Mean>)>,
+    bases: HashMap<i64, (i64, Vec<MeanDuration>)>,
 }
 
 /// What one look makes to be kept.
@@ -76,7 +76,7 @@ impl Performance {
                     table: "raised",
                     row: format!("alert {}, location_id {}", kept.alert, kept.location),
                     column: "body",
-                    why: error.to_string(),
+                    reason: error.to_string(),
                 })?;
             raised.insert((kept.alert, kept.location), alert);
         }
@@ -117,10 +117,10 @@ impl Performance {
     /// As the store's.
     pub async fn look(&mut self) -> Result<(), StoreError> {
         let now = self.parts.clock.now();
-        let every = Page { limit: u32::MAX, offset: 0 };
-        let filter = RecordFilter::of(RecordKind::PerformanceAlert);
+        let every = Pagination { limit: u32::MAX, offset: 0 };
+        let filter = RecordFilter::new(RecordKind::PerformanceAlert);
         let rules: Vec<PerformanceRule> =
-            self.parts.ledger.records(filter, every).await?.rows.iter().filter_map(rule).collect();
+            self.parts.ledger.records(filter, every).await?.items.iter().filter_map(rule).collect();
         let mut made = Made::default();
         let mut watched = HashSet::new();
         for rule in &rules {
@@ -186,7 +186,11 @@ impl Performance {
     }
 
     /// The means of the days before, of whole hours that are rolled up: the newest one or two are not in it.
-    async fn bases(&mut self, rule: &PerformanceRule, now: Timestamp) -> Result<Vec<Mean>, StoreError> {
+    async fn bases(
+        &mut self,
+        rule: &PerformanceRule,
+        now: Timestamp,
+    ) -> Result<Vec<MeanDuration>, StoreError> {
         let Threshold::Dynamic { days, .. } = rule.threshold else { return Ok(Vec::new()) };
         let hour = now.as_micros().div_euclid(HOUR);
         if let Some((of, bases)) = self.bases.get(&rule.id)
@@ -197,17 +201,17 @@ impl Performance {
         let thru = now - rule.window;
         let from = thru - Duration::from_hours(24 * u64::from(days));
         let rollups = self.parts.results.rollups(rule.monitor, RollupSpan::Hour, from, thru).await?;
-        let mut means: BTreeMap<LocationId, Mean> = BTreeMap::new();
+        let mut means: BTreeMap<LocationId, MeanDuration> = BTreeMap::new();
         for rollup in rollups {
             let location = rollup.location_id;
             let passed =
                 [Outcome::Ok, Outcome::Warning].map(|outcome| rollup.runs[usize::from(outcome.code())]);
             let checks: u64 = passed.iter().sum();
-            let mean = means.entry(location).or_insert(Mean { location, checks: 0, sum_us: 0 });
+            let mean = means.entry(location).or_insert(MeanDuration { location, checks: 0, sum_us: 0 });
             mean.checks += checks;
             mean.sum_us = mean.sum_us.saturating_add(checks * rollup.mean_us.unwrap_or(0));
         }
-        let means: Vec<Mean> = means.into_values().collect();
+        let means: Vec<MeanDuration> = means.into_values().collect();
         // An hour without a rollup of it may only be late: asked again next time.
         if !means.is_empty() {
             self.bases.insert(rule.id, (hour, means.clone()));
@@ -252,17 +256,17 @@ impl Performance {
 impl Made {
     fn tell(&mut self, told: &Told<'_>, named: &[(RecipientId, Option<i64>)]) {
         let kind = match told.change {
-            PerformanceChange::Raise { .. } => NoticeKind::PerformanceError,
-            PerformanceChange::Clear { .. } => NoticeKind::PerformanceClear,
+            PerformanceChange::Raise { .. } => NotificationKind::PerformanceError,
+            PerformanceChange::Clear { .. } => NotificationKind::PerformanceClear,
         };
         for (recipient, group) in named {
             let (alert, location) = (told.rule.id, told.location);
             let since = told.since.as_micros();
             self.notifications.push(NewNotification {
-                key: format!("{}-{alert}-{location}-{since}-{recipient}", kind.word()),
+                key: format!("{}-{alert}-{location}-{since}-{recipient}", kind.name()),
                 recipient: *recipient,
                 group: *group,
-                notice: notice(told, kind),
+                content: notice(told, kind),
                 created_at: told.now,
                 not_before: told.now,
             });

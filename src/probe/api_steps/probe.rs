@@ -37,7 +37,7 @@ impl Steps {
         };
         let mut observation = run.into_observation();
         if let Err(failure) = outcome {
-            observation.fail(failure);
+            observation.record_failure(failure);
         }
         observation.total = started.elapsed();
         observation

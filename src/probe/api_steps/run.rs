@@ -11,7 +11,7 @@ use super::options::Options;
 use super::plan::Plan;
 use crate::domain::{
     Capture, Excerpt, Failure, FailureKind, HttpExchange, HttpFacts, Observation, Phase, Status, StepResult,
-    WarningKind, micros,
+    WarningKind, duration_micros,
 };
 use crate::evaluate::template::Variables;
 use crate::probe::contract::Context;
@@ -84,13 +84,13 @@ impl<'a> Run<'a> {
                 number: plan.number,
                 name: plan.name.to_string(),
                 status: Status::OK,
-                started_us: micros(self.started.elapsed()),
+                started_us: duration_micros(self.started.elapsed()),
                 total_us: 0,
                 phases: crate::domain::Phases::default(),
                 failures: Vec::new(),
                 exchanges: Vec::new(),
                 variables: Vec::new(),
-                played: None,
+                browser_step: None,
             },
             began: Instant::now(),
             facts: None,
@@ -205,12 +205,12 @@ impl<'a> Run<'a> {
 
     /// Puts the step into the observation. Whether it passed.
     fn conclude(&mut self, mut step: Step) -> bool {
-        step.result.total_us = micros(step.began.elapsed());
+        step.result.total_us = duration_micros(step.began.elapsed());
         step.result.phases = step.travelled.phases;
         self.mask(&mut step);
         let Step { result, facts, warning, captures, travelled, .. } = step;
         let seen = &mut self.observation;
-        seen.phases.add_all(&travelled.phases);
+        seen.phases.merge(&travelled.phases);
         seen.address = travelled.trace.address.or(seen.address);
         if !travelled.trace.resolved.is_empty() {
             seen.facts.resolved = travelled.trace.resolved;
@@ -223,16 +223,16 @@ impl<'a> Run<'a> {
             seen.facts.http = Some(Box::new(facts));
         }
         if let Some(line) = warning {
-            seen.warn(WarningKind::RedirectNotFollowed, told(&result, &line));
+            seen.record_warning(WarningKind::RedirectNotFollowed, told(&result, &line));
         }
         seen.captures.extend(captures);
         let failure = result.failures.first().map(|first| deciding(first, &result));
         let mut result = result;
         result.status = failure.as_ref().map_or(Status::OK, Failure::status);
-        seen.course.steps.push(result);
+        seen.details.steps.push(result);
         let passed = failure.is_none();
         if let Some(failure) = failure {
-            seen.fail(failure);
+            seen.record_failure(failure);
         }
         passed
     }
@@ -272,8 +272,8 @@ impl<'a> Run<'a> {
         } in &mut step.result.exchanges
         {
             hide_all(url);
-            request_headers.replace(|text| masks.masked(text));
-            response_headers.replace(|text| masks.masked(text));
+            request_headers.map_values(|text| masks.masked(text));
+            response_headers.map_values(|text| masks.masked(text));
             let bodies = request_body.iter_mut().chain(response_body);
             bodies.for_each(|Excerpt { text, .. }| hide_all(text));
             if let Some(failure) = failure {

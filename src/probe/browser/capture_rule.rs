@@ -81,7 +81,7 @@ pub(super) struct Files {
 
 impl Files {
     pub(super) fn add(&mut self, file: Capture, keep: Keep) {
-        self.bytes += file.held();
+        self.bytes += file.content_len();
         self.files.push((file, keep));
     }
 

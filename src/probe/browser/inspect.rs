@@ -12,7 +12,7 @@ use super::options::Experience;
 use super::stopped::{Stopped, stopped};
 use super::window::WindowContext;
 use crate::browser::{Session, Trouble};
-use crate::domain::{Failure, FailureKind, PageTiming, Phase, Phases, micros};
+use crate::domain::{Failure, FailureKind, PageTiming, Phase, Phases, duration_micros};
 
 /// How long a page may take to tell of itself where the step can do without.
 pub(super) const GLANCE: Duration = Duration::from_secs(5);
@@ -77,7 +77,7 @@ impl Seen {
         span(Phase::FirstPaint, 0.0, self.paint.first_paint.unwrap_or_default());
         span(Phase::DomLoad, 0.0, times.dom_content_loaded_event_end);
         span(Phase::PageLoad, 0.0, times.load_event_end);
-        let shown = |time: Option<f64>| time.filter(|_| experience).map(|time| micros(millis(time)));
+        let shown = |time: Option<f64>| time.filter(|_| experience).map(|time| duration_micros(millis(time)));
         PageTiming {
             phases,
             first_contentful_paint_us: shown(self.paint.first_contentful_paint),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use regex::Regex;
 
 use super::page::PageAccess;
-use crate::domain::{Failure, FailureKind, Phase, cut};
+use crate::domain::{Failure, FailureKind, Phase, truncate};
 use crate::evaluate::Patience;
 use crate::evaluate::template::Place;
 use crate::net::Deadline;
@@ -72,9 +72,9 @@ impl Must {
     pub(super) fn words(&self) -> String {
         match self {
             Self::Anything => "be there".to_owned(),
-            Self::Equals(wanted) => format!("be `{}`", cut(wanted, SHOWN)),
-            Self::Contains(wanted) => format!("contain `{}`", cut(wanted, SHOWN)),
-            Self::Matches(regex) => format!("match `{}`", cut(regex.as_str(), SHOWN)),
+            Self::Equals(wanted) => format!("be `{}`", truncate(wanted, SHOWN)),
+            Self::Contains(wanted) => format!("contain `{}`", truncate(wanted, SHOWN)),
+            Self::Matches(regex) => format!("match `{}`", truncate(regex.as_str(), SHOWN)),
             Self::Not(of) => format!("not {}", of.words()),
             Self::AtLeast(least) => format!("be at least {least}"),
             Self::AtMost(most) => format!("be at most {most}"),

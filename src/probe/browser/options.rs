@@ -12,7 +12,7 @@ use super::capture_rule::CaptureRule;
 use super::must::SHOWN;
 use super::views::View;
 use crate::browser::{BrowserKind, Device, Guise, Wish};
-use crate::domain::{Failure, FailureKind, Phase, Timestamp, cut};
+use crate::domain::{Failure, FailureKind, Phase, Timestamp, truncate};
 use crate::evaluate::keyword::KeywordRule;
 use crate::evaluate::template::{Place, Template, Variables};
 use crate::forward_proxy::TraceId;
@@ -164,7 +164,7 @@ impl Options {
             Ok(url) => format!("addresses of kind `{}` are not opened", url.scheme()),
             Err(error) => error.to_string(),
         };
-        Err(invalid(Phase::Play, format!("`{}`: {why}", cut(url, SHOWN))))
+        Err(invalid(Phase::Play, format!("`{}`: {why}", truncate(url, SHOWN))))
     }
 
     /// What relative addresses stand on, with the values that `variables` have now.
@@ -176,7 +176,7 @@ impl Options {
             Ok(_) => "it is no http or https URL".to_owned(),
             Err(error) => error.to_string(),
         };
-        Err(invalid(Phase::Play, format!("`base` is `{}`: {why}", cut(&text, SHOWN))))
+        Err(invalid(Phase::Play, format!("`base` is `{}`: {why}", truncate(&text, SHOWN))))
     }
 }
 

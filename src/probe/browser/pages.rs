@@ -9,7 +9,7 @@ use super::budget::Time;
 use super::waterfall::is_icon;
 use crate::browser::Session;
 use crate::domain::{
-    Failure, FailureKind, FullPage, HttpFacts, ObjectKind, Observation, PageObject, Phase, StepResult,
+    Failure, FailureKind, FullPage, HttpFacts, Observation, PageObject, PageObjectKind, Phase, StepResult,
     Warning,
 };
 use crate::probe::full_page::FullPageRule;
@@ -19,7 +19,7 @@ use crate::webpage::fingerprint;
 pub(super) async fn content(session: &Session, steps: &[StepResult]) -> Option<HttpFacts> {
     let told = ask::text(session, &Of::Source, None, Time::aside(ask::soon())).await;
     let Ok(Told::Text(text, _)) = told else { return None };
-    let played = steps.last()?.played.as_deref()?;
+    let played = steps.last()?.browser_step.as_deref()?;
     let bytes = text.len() as u64;
     let text_sha256 = tokio::task::spawn_blocking(move || fingerprint(&text)).await.ok();
     Some(HttpFacts {
@@ -42,12 +42,12 @@ pub(super) fn full_page(
     let mut known = HashSet::new();
     let mut page = FullPage::default();
     for step in steps {
-        let Some(played) = &step.played else { continue };
+        let Some(played) = &step.browser_step else { continue };
         page.unlisted += played.unlisted;
         page.total_us = page.total_us.max(step.started_us + step.total_us);
         for object in &played.objects {
             page.bytes += object.body_bytes;
-            let is_own = object.kind != ObjectKind::Document && !is_icon(&object.url);
+            let is_own = object.kind != PageObjectKind::Document && !is_icon(&object.url);
             if known.insert(object.url.clone()) && is_own {
                 let mut object =
                     PageObject { started_us: step.started_us + object.started_us, ..object.clone() };
@@ -61,10 +61,10 @@ pub(super) fn full_page(
         }
     }
     let wrong = rule.judge(&page, false, timeout);
-    observation.course.page = Some(Box::new(page));
+    observation.details.page = Some(Box::new(page));
     match wrong {
-        Some(failure) if rule.is_error => observation.fail(failure),
-        Some(failure) => observation.warnings.push(Warning::of_page(&failure)),
+        Some(failure) if rule.is_error => observation.record_failure(failure),
+        Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
         None => {}
     }
 }

@@ -12,7 +12,7 @@ use super::must::{Must, SHOWN, prepared, taken};
 use super::naming;
 use super::page::PageAccess;
 use super::stopped::Stopped;
-use crate::domain::{Failure, FailureKind, Phase, cut};
+use crate::domain::{Failure, FailureKind, Phase, truncate};
 use crate::evaluate::keyword::{KeywordRule, Matching};
 use crate::evaluate::template::Place;
 use crate::probe::search::search;
@@ -33,7 +33,7 @@ pub(super) async fn assert(
     let must = prepared(page, must)?;
     let Err(found) = becomes(page, what, time, &must).await? else { return Ok(()) };
     let seen = match found {
-        Some(text) => format!("it is `{}`", cut(&text, SHOWN)),
+        Some(text) => format!("it is `{}`", truncate(&text, SHOWN)),
         None => "there is none".to_owned(),
     };
     let detail = format!("{} must {}, and {seen}", described(what), must.words());

@@ -8,7 +8,7 @@ use super::capture_rule::Files;
 use crate::browser::Exchange;
 use crate::clock::Clock;
 use crate::domain::{
-    ActResult, Failure, HttpExchange, Phases, PlayedStep, Status, StepResult, Timestamp, micros,
+    ActionResult, BrowserStep, Failure, HttpExchange, Phases, Status, StepResult, Timestamp, duration_micros,
 };
 use crate::script::dialect::Step;
 
@@ -58,20 +58,20 @@ impl<'a> Recorder<'a> {
             number: u32::try_from(at + 1).unwrap_or(u32::MAX),
             name: step.name.clone(),
             status: Status::OK,
-            started_us: micros(began - self.started),
+            started_us: duration_micros(began - self.started),
             total_us: 0,
             phases: Phases::default(),
             failures: Vec::new(),
             exchanges: Vec::new(),
             variables: Vec::new(),
-            played: Some(Box::default()),
+            browser_step: Some(Box::default()),
         });
     }
 
     /// Ends the step that is under way, where one is: it passed, or `failure` ended it.
     pub(super) fn finish(&mut self, failure: Option<&Failure>) {
         let Some(began) = self.began.take() else { return };
-        let took = micros(began.elapsed().saturating_sub(self.aside));
+        let took = duration_micros(began.elapsed().saturating_sub(self.aside));
         let result = self.step();
         result.total_us = took;
         if let Some(failure) = failure {
@@ -94,11 +94,11 @@ impl<'a> Recorder<'a> {
         skipped: bool,
         failed: Option<&Failure>,
     ) {
-        self.played().acts.push(ActResult {
+        self.played().actions.push(ActionResult {
             number: u32::try_from(number + 1).unwrap_or(u32::MAX),
             action: name.to_owned(),
             status: failed.map_or(Status::OK, Failure::status),
-            total_us: micros(began.elapsed()),
+            total_us: duration_micros(began.elapsed()),
             skipped,
         });
     }
@@ -144,8 +144,8 @@ impl<'a> Recorder<'a> {
     }
 
     /// What the browser did in the step that is under way.
-    pub(super) fn played(&mut self) -> &mut PlayedStep {
-        self.step().played.get_or_insert_default()
+    pub(super) fn played(&mut self) -> &mut BrowserStep {
+        self.step().browser_step.get_or_insert_default()
     }
 
     /// The steps so far.

@@ -48,7 +48,7 @@ pub(super) async fn attempt(options: &Options, house: &House, cx: Context<'_>) -
         Err(failure) => Err(failure),
     };
     if let Err(failure) = outcome {
-        observation.fail(failure);
+        observation.record_failure(failure);
     }
     observation.total = started.elapsed();
     observation
@@ -106,7 +106,7 @@ async fn checked(
     let mut facts = BrowserFacts { memory_bytes: keeper.memory_bytes(), ..facts };
     facts.viewport = viewport.unwrap_or(facts.viewport);
     facts.device.clone_from(&options.device.name);
-    observation.course.browser = Some(Box::new(facts));
+    observation.details.browser = Some(Box::new(facts));
     keeper.close().await;
     outcome
 }
@@ -127,14 +127,14 @@ fn judged(
     observation: &mut Observation,
 ) -> Result<(), Failure> {
     let (views, failure, warnings) = views::judge(&options.views, &steps, outcome.as_ref().err());
-    observation.course.views = views;
+    observation.details.views = views;
     observation.warnings.extend(warnings);
     let outcome = outcome.and(failure.map_or(Ok(()), Err));
     let due = options.full_page.filter(|rule| rule.is_due(cx.full_page_at, cx.clock.now()));
     if let Some(rule) = due.filter(|_| outcome.is_ok()) {
         pages::full_page(&rule, &steps, options.limits.page, observation);
     }
-    observation.course.steps = steps;
+    observation.details.steps = steps;
     outcome
 }
 

@@ -1,6 +1,6 @@
 //! Content views: groups of the objects and steps of a run with a status of their own (fields.md 3).
 
-use crate::domain::{Failure, Status, StepResult, ViewResult, Warning};
+use crate::domain::{ContentViewResult, Failure, Status, StepResult, Warning};
 use crate::schema::typed::browser::ContentViewSettings;
 
 /// One view of a monitor.
@@ -30,7 +30,7 @@ impl View {
 
     /// What it came to. Steps that belong to it count with all their objects and failures, other steps with the
     /// objects whose address fits a pattern.
-    fn result(&self, steps: &[StepResult], global: Option<&Failure>) -> ViewResult {
+    fn result(&self, steps: &[StepResult], global: Option<&Failure>) -> ContentViewResult {
         let (mut from, mut to, mut objects, mut bytes) = (u64::MAX, 0, 0, 0);
         let mut failures: Vec<Failure> = Vec::new();
         for step in steps {
@@ -40,7 +40,7 @@ impl View {
                 to = to.max(step.started_us + step.total_us);
                 failures.extend(step.failures.iter().cloned());
             }
-            let played = step.played.iter().flat_map(|played| &played.objects);
+            let played = step.browser_step.iter().flat_map(|played| &played.objects);
             for object in played
                 .filter(|object| whole || self.patterns.iter().any(|pattern| fits(pattern, &object.url)))
             {
@@ -49,7 +49,9 @@ impl View {
                 to = to.max(began + object.total_us);
                 objects += 1;
                 bytes += object.body_bytes;
-                failures.extend(object.failure.iter().map(|failure| failure.clone().of_object(&object.url)));
+                failures.extend(
+                    object.failure.iter().map(|failure| failure.clone().into_page_object(&object.url)),
+                );
             }
         }
         if self.inherits
@@ -58,7 +60,7 @@ impl View {
         {
             failures.insert(0, global.clone());
         }
-        ViewResult {
+        ContentViewResult {
             id: self.id,
             name: self.name.clone(),
             status: failures.first().map_or(Status::OK, Failure::status),
@@ -77,15 +79,15 @@ pub(super) fn judge(
     views: &[View],
     steps: &[StepResult],
     global: Option<&Failure>,
-) -> (Vec<ViewResult>, Option<Failure>, Vec<Warning>) {
-    let results: Vec<ViewResult> = views.iter().map(|view| view.result(steps, global)).collect();
+) -> (Vec<ContentViewResult>, Option<Failure>, Vec<Warning>) {
+    let results: Vec<ContentViewResult> = views.iter().map(|view| view.result(steps, global)).collect();
     let (mut failure, mut warnings) = (None, Vec::new());
     for (view, result) in views.iter().zip(&results) {
         let Some(first) = result.failures.iter().find(|failure| Some(*failure) != global) else { continue };
         let mut told = first.clone();
         told.detail = format!("content view `{}`: {}", view.name, told.detail);
         if !view.notifies {
-            warnings.push(Warning::of_page(&told));
+            warnings.push(Warning::from_page_failure(&told));
         } else if failure.is_none() {
             failure = Some(told);
         }

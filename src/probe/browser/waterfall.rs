@@ -11,8 +11,8 @@ use super::recorder::Recorder;
 use super::window::WindowContext;
 use crate::browser::Exchange;
 use crate::domain::{
-    ConsoleEntry, Failure, FailureKind, HeaderList, HttpExchange, ObjectKind, PageObject, Phase, StepResult,
-    Timestamp, micros,
+    ConsoleEntry, Failure, FailureKind, HeaderList, HttpExchange, PageObject, PageObjectKind, Phase,
+    StepResult, Timestamp, duration_micros,
 };
 use crate::protocol::http::client::evidence;
 use crate::redaction::names::is_telling;
@@ -97,7 +97,7 @@ fn document_failure(placed: &[Placed<'_>], third_party: bool) -> Option<Failure>
     };
     placed.iter().filter(counts).find_map(|Placed { exchange, .. }| {
         let failure = failure_of(exchange)?;
-        Some(failure.of_object(&shown(&exchange.url)))
+        Some(failure.into_page_object(&shown(&exchange.url)))
     })
 }
 
@@ -128,7 +128,7 @@ fn placed<'e>(
 
 /// The page at the end of the step before the last of `steps`.
 fn previous_page(steps: &[StepResult]) -> Option<Url> {
-    let before = steps.iter().rev().nth(1)?.played.as_deref()?;
+    let before = steps.iter().rev().nth(1)?.browser_step.as_deref()?;
     Url::parse(&before.url).ok()
 }
 
@@ -149,10 +149,10 @@ fn blocked(object: PageObject) -> PageObject {
 }
 
 fn object(exchange: &Exchange, third_party: bool, start: f64, masks: &Masks) -> PageObject {
-    let time = |seconds: f64| micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+    let time = |seconds: f64| duration_micros(Duration::try_from_secs_f64(seconds).unwrap_or_default());
     PageObject {
         url: masks.masked(&shown(&exchange.url)).into_owned(),
-        kind: exchange.kind.unwrap_or(ObjectKind::Document),
+        kind: exchange.kind.unwrap_or(PageObjectKind::Document),
         third_party,
         blocked: false,
         started_us: time(exchange.began - start),
@@ -178,7 +178,7 @@ fn recorded(exchange: &Exchange, start: f64, masks: &Masks) -> HttpExchange {
     };
     let began = Duration::try_from_secs_f64(exchange.began - start).unwrap_or_default();
     HttpExchange {
-        started_us: micros(began),
+        started_us: duration_micros(began),
         method: exchange.method.clone(),
         url: masks.masked(&shown(&exchange.url)).into_owned(),
         phases: exchange.phases,

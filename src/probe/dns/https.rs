@@ -7,7 +7,7 @@ use http_body_util::Full;
 
 use super::call::{Call, Seen, malformed};
 use super::inquiry::Inquiry;
-use crate::domain::{Failure, FailureKind, HttpFacts, Phase, printable};
+use crate::domain::{Failure, FailureKind, HttpFacts, Phase, replace_control_chars};
 use crate::net::Endpoint;
 use crate::protocol::dns::Answer;
 use crate::protocol::http as wire;
@@ -95,7 +95,7 @@ fn media_type(head: &Head) -> Option<String> {
 }
 
 fn start(text: &str) -> String {
-    printable(text).chars().take(SHOWN).collect()
+    replace_control_chars(text).chars().take(SHOWN).collect()
 }
 
 fn facts(head: &Head, url: String) -> HttpFacts {

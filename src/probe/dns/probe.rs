@@ -76,7 +76,7 @@ impl DnsProbe {
         }
         observation.facts.http = seen.http;
         for note in seen.notes {
-            observation.warn(WarningKind::Note, note);
+            observation.record_warning(WarningKind::Note, note);
         }
         observation
     }

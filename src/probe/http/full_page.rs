@@ -63,10 +63,10 @@ pub(super) async fn look(
     let Loaded { page: mut loaded, timed_out } = webpage::load(&terms, jar, page.pass.as_mut(), finds).await;
     loaded.bytes += page.bytes.len() as u64;
     let wrong = rule.judge(&loaded, timed_out, cx.deadline.timeout);
-    observation.course.page = Some(Box::new(loaded));
+    observation.details.page = Some(Box::new(loaded));
     match wrong {
-        Some(failure) if rule.is_error => observation.fail(failure),
-        Some(failure) => observation.warnings.push(Warning::of_page(&failure)),
+        Some(failure) if rule.is_error => observation.record_failure(failure),
+        Some(failure) => observation.warnings.push(Warning::from_page_failure(&failure)),
         None => {}
     }
 }

@@ -41,7 +41,7 @@ impl Website {
         let page = visit.take_page();
         let mut observation = visit.into_observation();
         if let Err(failure) = outcome {
-            observation.fail(failure);
+            observation.record_failure(failure);
         }
         // The time of the page; that of its objects stands beside it, so that runs with and without compare.
         observation.total = started.elapsed();
@@ -61,7 +61,7 @@ impl Website {
                 () = cx.cancel.cancelled() => Err(cancelled()),
             };
             if let Err(failure) = ended {
-                observation.fail(failure);
+                observation.record_failure(failure);
             }
         }
         observation

@@ -62,7 +62,7 @@ impl<'a> Visit<'a> {
                 self.judge_dates();
             }
             if let Some(line) = self.journey.take_fallback() {
-                self.observation.warn(WarningKind::FellBack, line);
+                self.observation.record_warning(WarningKind::FellBack, line);
             }
             let (head, body) = match answer {
                 Ok(answer) => answer,
@@ -80,7 +80,7 @@ impl<'a> Visit<'a> {
             };
             if matches!(goes_on, Ok(true)) {
                 drop(body);
-                self.observation.course.exchanges.extend(before);
+                self.observation.details.exchanges.extend(before);
                 continue;
             }
             let outcome = match goes_on {
@@ -123,7 +123,7 @@ impl<'a> Visit<'a> {
     fn record(&mut self, kept: &Kept<'_>) {
         if self.cx.record || kept.failure.is_some() || self.observation.failure.is_some() {
             let exchange = self.journey.record(kept);
-            self.observation.course.exchanges.push(exchange);
+            self.observation.details.exchanges.push(exchange);
         }
     }
 
@@ -131,11 +131,11 @@ impl<'a> Visit<'a> {
         let Some(tls) = &self.journey.trace.tls else { return };
         match self.options.expiry.judge(tls, self.cx.clock.now()) {
             None => {}
-            Some(Expiry::Expired(failure)) => self.observation.fail(failure),
+            Some(Expiry::Expired(failure)) => self.observation.record_failure(failure),
             Some(Expiry::Expiring { sha256, .. }) if self.warned.contains(&sha256) => {}
             Some(Expiry::Expiring { sha256, line }) => {
                 self.warned.push(sha256);
-                self.observation.warn(WarningKind::CertificateExpiring, line);
+                self.observation.record_warning(WarningKind::CertificateExpiring, line);
             }
         }
     }
@@ -154,7 +154,7 @@ impl<'a> Visit<'a> {
 
     async fn judge(&mut self, head: &Head, body: Body) -> Result<(), Failure> {
         if let Err(failure) = self.judge_status(head) {
-            self.observation.fail(failure);
+            self.observation.record_failure(failure);
         }
         let keyword = self.options.keyword.as_ref().filter(|_| self.observation.failure.is_none());
         let is_read = !head.status.is_redirection()
@@ -210,7 +210,7 @@ impl<'a> Visit<'a> {
             300..400 => {
                 let detail =
                     format!("{} from `{}` was not followed", status_line(head), shown(self.journey.url()));
-                self.observation.warn(WarningKind::RedirectNotFollowed, detail);
+                self.observation.record_warning(WarningKind::RedirectNotFollowed, detail);
                 Ok(())
             }
             401 if self.journey.is_authorized() => {

@@ -117,7 +117,7 @@ impl Account {
 /// `facts` as they may be kept: without secrets, and not longer than they are of use.
 pub(super) fn told(transcript: &Transcript, facts: MailFacts) -> Option<MailFacts> {
     let clean = |text: &str| -> String {
-        crate::domain::printable(&transcript.masked(text)).chars().take(BANNER).collect()
+        crate::domain::replace_control_chars(&transcript.masked(text)).chars().take(BANNER).collect()
     };
     if facts.mail_banner.is_empty() && facts.mail_offers.is_empty() {
         return None;

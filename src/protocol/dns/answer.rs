@@ -5,7 +5,7 @@ use hickory_proto::rr::rdata::opt::{EdnsCode, EdnsOption};
 use hickory_proto::rr::{Name, RData, Record, RecordType};
 
 use super::value;
-use crate::domain::printable;
+use crate::domain::replace_control_chars;
 
 /// Aliases that are followed one after the other; servers themselves follow 8 to 16.
 pub const MOST_ALIASES: usize = 16;
@@ -182,7 +182,7 @@ fn told(way: &[&Name]) -> String {
 }
 
 fn shown(name: &Name) -> String {
-    printable(&name.to_string()).chars().take(SHOWN).collect()
+    replace_control_chars(&name.to_string()).chars().take(SHOWN).collect()
 }
 
 /// The extended error (RFC 8914 2): its number, the name of that, and the text beside it.
@@ -192,7 +192,7 @@ fn explanation(message: &Message) -> Option<String> {
     let EdnsOption::Unknown(_, bytes) = edns.option(EdnsCode::from(EXTENDED_ERROR))? else { return None };
     let [high, low, ref text @ ..] = bytes[..] else { return None };
     let code = u16::from_be_bytes([high, low]);
-    let text: String = printable(&String::from_utf8_lossy(text)).chars().take(SHOWN).collect();
+    let text: String = replace_control_chars(&String::from_utf8_lossy(text)).chars().take(SHOWN).collect();
     let meaning = match code {
         0 => ": another one",
         1 => ": unsupported key algorithm",

@@ -6,7 +6,7 @@ use hickory_proto::op::{Edns, Message, MessageType, OpCode, Query, ResponseCode}
 use hickory_proto::rr::{DNSClass, Name, RecordType};
 
 use super::answer::Answer;
-use crate::domain::printable;
+use crate::domain::replace_control_chars;
 
 /// UDP payload that we take (RFC 6891 6.2.3): what passes unfragmented nearly everywhere.
 pub const UDP_PAYLOAD: u16 = 1232;
@@ -159,7 +159,7 @@ fn shown(query: &Query) -> String {
         DNSClass::IN => String::new(),
         other => format!("{other} "),
     };
-    printable(&format!("{} {class}{}", query.name(), query.query_type()))
+    replace_control_chars(&format!("{} {class}{}", query.name(), query.query_type()))
 }
 
 fn opcode(message: &Message) -> String {

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hickory_proto::rr::{RData, Record, RecordType};
 
-use crate::domain::printable;
+use crate::domain::replace_control_chars;
 
 /// Characters of a value that a result keeps.
 const KEPT: usize = 500;
@@ -22,7 +22,7 @@ pub(super) fn whole(record: &Record) -> String {
     if written.is_err() {
         text.push('?');
     }
-    printable(&text)
+    replace_control_chars(&text)
 }
 
 /// Its beginning, as results keep it.

@@ -34,7 +34,7 @@ impl Opening {
             // It will be ready in some minutes and say so (RFC 959 4.2).
             120 => Ok(Act::Listen),
             220 => {
-                let first = crate::domain::printable(&reply.first);
+                let first = crate::domain::replace_control_chars(&reply.first);
                 self.banner = Some(first.chars().take(BANNER).collect());
                 if !self.asks_tls {
                     return Ok(Act::Done);

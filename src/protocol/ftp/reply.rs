@@ -39,7 +39,7 @@ impl Reply {
     /// Code and text, as messages quote it.
     #[must_use]
     pub fn quoted(&self) -> String {
-        let text = crate::domain::printable(&self.text);
+        let text = crate::domain::replace_control_chars(&self.text);
         format!("{} {text}", self.code).trim_end().to_owned()
     }
 
@@ -62,7 +62,7 @@ impl ReplyFault {
         match self {
             Self::NoCode(line) => {
                 let start: String = line.chars().take(80).collect();
-                let start = crate::domain::printable(&start);
+                let start = crate::domain::replace_control_chars(&start);
                 let detail = format!("expected a reply that begins with three digits, it said `{start}`");
                 Failure::new(phase, FailureKind::DialogueUnexpected, detail)
             }

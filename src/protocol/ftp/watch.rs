@@ -64,7 +64,7 @@ impl Watch {
         let mut seen = self.seen();
         seen.tick();
         session.transcript = std::mem::take(&mut seen.transcript);
-        session.trace.phases.add_all(&std::mem::take(&mut seen.phases));
+        session.trace.phases.merge(&std::mem::take(&mut seen.phases));
     }
 
     /// Whether the password was said.

@@ -3,7 +3,7 @@
 use super::super::session::{Act, Core, Line};
 use super::login::{Login, LoginStep};
 use super::reply::{Reply, unexpected};
-use crate::domain::{Failure, FailureKind, MailFacts, Phase, printable};
+use crate::domain::{Failure, FailureKind, MailFacts, Phase, replace_control_chars};
 
 /// Lines of CAPA that are read; RFC 2449 names a dozen capabilities.
 const OFFERS: usize = 200;
@@ -93,7 +93,7 @@ impl Opening {
     }
 
     fn greeted(&mut self, line: &str) -> Result<Act, Failure> {
-        self.facts.mail_banner = printable(&line.chars().take(BANNER).collect::<String>());
+        self.facts.mail_banner = replace_control_chars(&line.chars().take(BANNER).collect::<String>());
         match Reply::of(line) {
             Some(Reply::Good(text)) => {
                 self.timestamp = timestamp(text);
@@ -129,7 +129,7 @@ impl Opening {
             let detail = format!("its answer to CAPA has more than {OFFERS} lines");
             return Err(Failure::new(Phase::Capability, FailureKind::ResponseTooLarge, detail));
         }
-        self.offers.push(printable(line.strip_prefix('.').unwrap_or(line)));
+        self.offers.push(replace_control_chars(line.strip_prefix('.').unwrap_or(line)));
         Ok(Act::Listen)
     }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::intake::Form;
 use super::judged::Bench;
-use crate::domain::{LocationId, Mode, MonitorType};
+use crate::domain::{LocationId, LocationMode, MonitorType};
 
 pub(super) fn check(bench: &mut Bench<'_>) {
     if !bench.sound(&["locations"]) {
@@ -55,17 +55,17 @@ fn home(bench: &mut Bench<'_>) {
     }
 }
 
-fn enough(bench: &mut Bench<'_>, mode: Mode) {
+fn enough(bench: &mut Bench<'_>, mode: LocationMode) {
     let pool = pool(bench);
-    if matches!(mode, Mode::RoundRobin | Mode::MultiPop) && pool.len() == 1 {
+    if matches!(mode, LocationMode::RoundRobin | LocationMode::MultiPop) && pool.len() == 1 {
         bench
             .conflict("mode", format!("`mode` `{}` needs at least 2 locations, and there is 1", mode.name()));
     }
 }
 
-fn rotation(bench: &mut Bench<'_>, mode: Mode) {
+fn rotation(bench: &mut Bench<'_>, mode: LocationMode) {
     let rotates = bench.document().settings().schedule.rotate_locations;
-    if mode == Mode::Primary && rotates && bench.sound(&["rotate_locations"]) {
+    if mode == LocationMode::Primary && rotates && bench.sound(&["rotate_locations"]) {
         let field =
             if bench.judged.form == Form::Legacy { "monitor_location_count" } else { "rotate_locations" };
         bench.conflict(field, format!("`{field}`: mode `Primary` has no rotation"));

@@ -4,7 +4,7 @@ use base64::Engine as _;
 
 use super::super::document::Document;
 use super::judged::{Bench, Judged};
-use crate::domain::{MonitorType, same_secret};
+use crate::domain::{MonitorType, constant_time_eq};
 use crate::script::dialect::Script;
 use crate::script::{ScriptFault, hides, same_protected, well_formed};
 use crate::syntax::{MASK, Rule};
@@ -51,7 +51,7 @@ fn protected(bench: &mut Bench<'_>) {
     let Some(stored) = stored.filter(|_| hides(before)) else { return };
     let given = bench.judged.body.get(PASSWORD).map(|node| node.as_text().unwrap_or_default());
     if let Some(given) = given.filter(|given| *given != MASK) {
-        if !same_secret(given, stored) {
+        if !constant_time_eq(given, stored) {
             bench.conflict_with_hint(
                 PASSWORD,
                 format!("`{PASSWORD}` is not the one that is stored"),

@@ -8,7 +8,7 @@ use super::browser::StepTimeoutSettings;
 use super::invalid::InvalidSettings;
 use super::reader::read;
 use super::schedule::{HandsetSettings, ModeSettings, ScheduleSettings};
-use crate::domain::{Mode, MonitorType};
+use crate::domain::{LocationMode, MonitorType};
 use crate::schema::field::{Field, Table};
 use crate::schema::table;
 
@@ -18,7 +18,7 @@ pub struct MonitorSettings {
     /// How often, how long and at how many locations it runs.
     pub schedule: ScheduleSettings,
     /// Which locations a run has. Tests on handsets, whose modes are others, are planned as Global Verify.
-    pub mode: Mode,
+    pub mode: LocationMode,
     /// Minutes after 00:00 UTC at which the grid of runs starts, where it has one.
     pub offset: Option<u16>,
     /// Seconds that a step of a script may take; `None` without a limit of its own.
@@ -40,7 +40,7 @@ impl MonitorSettings {
         let table = table::of(kind);
         let (mode, offset) = match kind {
             MonitorType::MobileCloud | MonitorType::MobileLab => {
-                (Mode::GlobalVerify, read::<HandsetSettings>(table, values)?.monitor_offset)
+                (LocationMode::GlobalVerify, read::<HandsetSettings>(table, values)?.monitor_offset)
             }
             _ => (read::<ModeSettings>(table, values)?.mode, None),
         };

@@ -384,7 +384,7 @@ fn a_value_that_does_not_fit_is_an_error_with_its_place() {
 fn what_is_not_set_has_the_default_of_the_table() {
     let document = website(json!({"url": "http://a/", "mode": "Primary", "timeout": null})).unwrap();
     let settings = document.settings();
-    assert_eq!((settings.mode, settings.schedule.timeout), (crate::domain::Mode::Primary, 30));
+    assert_eq!((settings.mode, settings.schedule.timeout), (crate::domain::LocationMode::Primary, 30));
     assert!(settings.schedule.enabled && settings.alerting.notify_on_error);
     let typed: website::WebsiteSettings<'_> = document.read().unwrap();
     assert_eq!((typed.url, typed.http_version), ("http://a/", website::HttpVersion::Http11));
@@ -407,7 +407,7 @@ fn a_record_is_read_with_the_defaults_of_its_table() {
     let read: RecipientSettings<'_> = read_fields(&bare).unwrap();
     assert_eq!(
         (read.method, read.start_threshold, read.stop_threshold),
-        (crate::domain::Method::MailHtml, 1, 10)
+        (crate::domain::NotificationMethod::MailHtml, 1, 10)
     );
     let other = fields(json!({"name": "n", "recipient": "a@b.example", "method_id": 99}));
     let error = read_fields::<RecipientSettings<'_>>(&other).unwrap_err().to_string();

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::domain::{LocationId, Mode};
+use crate::domain::{LocationId, LocationMode};
 
 /// How often, how long and at how many locations a monitor runs: of every type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -30,12 +30,12 @@ pub struct ScheduleSettings {
 pub struct ModeSettings {
     /// Which locations a run has, and which of them alert.
     #[serde(with = "ModeName")]
-    pub mode: Mode,
+    pub mode: LocationMode,
 }
 
 /// The names of the modes in the field table.
 #[derive(Deserialize)]
-#[serde(remote = "Mode")]
+#[serde(remote = "LocationMode")]
 enum ModeName {
     #[serde(rename = "Global Verify")]
     GlobalVerify,

@@ -7,7 +7,7 @@ use crate::catalog::stored::listed;
 use crate::domain::{CustomerId, Record, RecordKind, UserId};
 use crate::schema::typed::record::CustomerSettings;
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{AuditObject, ConfigChange, NewRecord, Page, RecordFilter, StoreError};
+use crate::store::{AuditObject, ConfigChange, NewRecord, Pagination, RecordFilter, StoreError};
 use crate::syntax::source::Place;
 use crate::syntax::{FieldFault, Rule};
 
@@ -44,7 +44,7 @@ impl Accounts {
         let made = self.ledger.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await;
         match made {
             Ok(ids) => ids.first().map(|id| CustomerId(*id)).ok_or(Refusal::NotFound),
-            Err(StoreError::Taken(_)) => Err(taken(name)),
+            Err(StoreError::AlreadyExists(_)) => Err(taken(name)),
             Err(error) => Err(error.into()),
         }
     }
@@ -52,8 +52,8 @@ impl Accounts {
     /// All accounts, by number. For the host alone.
     pub async fn customers(&self, caller: &Caller) -> Result<Vec<Record>, Refusal> {
         only_host(caller)?;
-        let all = Page { limit: u32::MAX, offset: 0 };
-        Ok(self.ledger.records(RecordFilter::of(RecordKind::Customer), all).await?.rows)
+        let all = Pagination { limit: u32::MAX, offset: 0 };
+        Ok(self.ledger.records(RecordFilter::new(RecordKind::Customer), all).await?.items)
     }
 }
 

@@ -61,7 +61,7 @@ impl Accounts {
     /// The user with this login, if any, and whether the password is right. Takes as long without a user.
     async fn compare(&self, key: String, password: &str) -> Result<(Option<Record>, bool), Refusal> {
         let user = self.ledger.record_by_unique(RecordKind::User, key).await?;
-        let right = is_right(password, user.as_ref().and_then(|user| user.private.as_deref())).await?;
+        let right = is_right(password, user.as_ref().and_then(|user| user.private_data.as_deref())).await?;
         Ok((user, right))
     }
 

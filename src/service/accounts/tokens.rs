@@ -109,7 +109,7 @@ impl Accounts {
         self.tokens.insert(StoredToken { hash, kind, user: UserId(user.id), issued_at, expires_at }).await?;
         // A new password ends all tokens: one that was given for the old password in the meantime too.
         let now = self.ledger.record(RecordKind::User, user.id).await?;
-        if now.is_none_or(|now| now.private != user.private) {
+        if now.is_none_or(|now| now.private_data != user.private_data) {
             self.tokens.revoke(hash).await?;
             return Err(Refusal::WrongLogin);
         }

@@ -8,13 +8,13 @@ use tokio::sync::{Mutex, MutexGuard};
 use super::accounts_service::Accounts;
 use super::password::{hash_password, login_fault, password_fault, readable_password};
 use crate::catalog::stored::{listed, settings};
-use crate::domain::{CustomerId, Record, RecordKind, Revision, Right, Role, UserId};
+use crate::domain::{CustomerId, Permission, Record, RecordKind, Revision, Role, UserId};
 use crate::schema::typed::record::{UserSettings, read_fields};
 use crate::service::caller::{Caller, Refusal, Via};
-use crate::store::{AuditObject, ConfigChange, ConfigStore, NewRecord, Page, RecordFilter, StoreError};
+use crate::store::{AuditObject, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, StoreError};
 use crate::syntax::MASK;
 
-const ALL: Page = Page { limit: u32::MAX, offset: 0 };
+const ALL: Pagination = Pagination { limit: u32::MAX, offset: 0 };
 
 /// One change of users at a time: of two admins who demote each other at once, one is refused.
 static CHANGES: Mutex<()> = Mutex::const_new(());
@@ -47,16 +47,16 @@ pub async fn permit_user_change(
     if own {
         return Ok(UserPermit { _held: held });
     }
-    caller.require(Right::Administer)?;
+    caller.require(Permission::Administer)?;
     let admin = Role::Admin.name();
     let (was, becomes) = (before.map(settings).transpose()?, after.map(read).transpose()?);
     let of_admin = |user: &Option<UserSettings<'_>>| user.is_some_and(|user| user.role == admin);
     let (was_admin, becomes_admin) = (of_admin(&was), of_admin(&becomes));
-    if (was_admin || becomes_admin) && !caller.role.may(Right::Own) {
+    if (was_admin || becomes_admin) && !caller.role.allows(Permission::ManageAdmins) {
         return Err(Refusal::Forbidden(format!("Only an {admin} may make, change or remove an {admin}")));
     }
     let locks = becomes.is_some_and(|becomes| becomes.locked != was.is_some_and(|was| was.locked));
-    if locks && !caller.role.may(Right::Own) {
+    if locks && !caller.role.allows(Permission::ManageAdmins) {
         return Err(Refusal::Forbidden(format!("Only an {admin} may lock and unlock users")));
     }
     if let Some((user, was)) = before.zip(was).filter(|(_, was)| is_admin(was))
@@ -82,7 +82,8 @@ fn read(fields: &Map<String, Value>) -> Result<UserSettings<'_>, Refusal> {
 }
 
 async fn other_admin(ledger: &dyn ConfigStore, user: &Record) -> Result<bool, StoreError> {
-    let users = ledger.records(RecordFilter::of(RecordKind::User).within(user.customer), ALL).await?.rows;
+    let users =
+        ledger.records(RecordFilter::new(RecordKind::User).for_customer(user.customer), ALL).await?.items;
     Ok(users
         .iter()
         .filter(|other| other.id != user.id)
@@ -108,8 +109,8 @@ pub(super) fn as_caller(user: &Record, via: Via) -> Result<Caller, Refusal> {
 impl Accounts {
     /// Makes the user `admin` of account 1 when there is no user yet; answers the password when one was made.
     pub async fn first_admin(&self, password: Option<String>) -> Result<Option<String>, Refusal> {
-        let one = Page { limit: 1, offset: 0 };
-        if self.ledger.records(RecordFilter::of(RecordKind::User), one).await?.count > 0 {
+        let one = Pagination { limit: 1, offset: 0 };
+        if self.ledger.records(RecordFilter::new(RecordKind::User), one).await?.total > 0 {
             return Ok(None);
         }
         let made = password.is_none().then(readable_password);
@@ -155,16 +156,18 @@ impl Accounts {
         };
         match self.ledger.write_changes(vec![ConfigChange::CreateRecord(record)], vec![entry]).await {
             Ok(ids) => ids.first().map(|id| UserId(*id)).ok_or(Refusal::NotFound),
-            Err(StoreError::Taken(_)) => Err(Refusal::Conflict(format!("The login `{login}` is taken"))),
+            Err(StoreError::AlreadyExists(_)) => {
+                Err(Refusal::Conflict(format!("The login `{login}` is taken")))
+            }
             Err(error) => Err(error.into()),
         }
     }
 
     /// Users of `customer`, by number.
     pub async fn users(&self, caller: &Caller, customer: CustomerId) -> Result<Vec<Record>, Refusal> {
-        caller.require(Right::Administer)?;
+        caller.require(Permission::Administer)?;
         self.require_account(caller, customer).await?;
-        Ok(self.ledger.records(RecordFilter::of(RecordKind::User).within(customer), ALL).await?.rows)
+        Ok(self.ledger.records(RecordFilter::new(RecordKind::User).for_customer(customer), ALL).await?.items)
     }
 
     /// Gives a user another password, and ends its tokens.
@@ -176,7 +179,7 @@ impl Accounts {
         let user = self.user(caller, login).await?;
         let fields = user.fields.clone();
         let _permit = permit_user_change(&*self.ledger, caller, Some(&user), Some(&fields)).await?;
-        let after = Record { private: Some(private), ..user.clone() };
+        let after = Record { private_data: Some(private), ..user.clone() };
         let shown = (Map::new(), Map::from_iter([("password".to_owned(), json!(MASK))]));
         self.put_user(caller, user.revision, after, shown).await
     }

@@ -6,9 +6,9 @@ use super::alerts_service::Alerting;
 use crate::alerting::{EpisodeChange, Heard};
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;
-use crate::domain::{EpisodeId, Right, Verification};
+use crate::domain::{EpisodeId, Permission, Verification};
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{EpisodeFilter, Listed, NotificationFilter, Page, StoreError, StoredEpisode};
+use crate::store::{EpisodeFilter, NotificationFilter, Paginated, Pagination, StoreError, StoredEpisode};
 
 /// Messages that are shown with an outage.
 const SHOWN: u32 = 1000;
@@ -19,9 +19,9 @@ impl Alerting {
         &self,
         caller: &Caller,
         filter: EpisodeFilter,
-        page: Page,
-    ) -> Result<Listed<Map<String, Value>>, Refusal> {
-        caller.require(Right::View)?;
+        page: Pagination,
+    ) -> Result<Paginated<Map<String, Value>>, Refusal> {
+        caller.require(Permission::View)?;
         let filter = EpisodeFilter { customer: Some(caller.customer), ..filter };
         let found = self.parts.alarms.episodes(filter, page).await?;
         let shown = |kept| match object(kept) {
@@ -31,23 +31,23 @@ impl Alerting {
                 None
             }
         };
-        Ok(Listed { count: found.count, rows: found.rows.iter().filter_map(shown).collect() })
+        Ok(Paginated { total: found.total, items: found.items.iter().filter_map(shown).collect() })
     }
 
     /// One of them, with the messages about it.
     pub async fn episode(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, Refusal> {
-        caller.require(Right::View)?;
+        caller.require(Permission::View)?;
         let found = self.parts.alarms.episode(caller.customer, id).await?;
         let mut shown = object(&found.ok_or(Refusal::NotFound)?)?;
         let filter = NotificationFilter { episode: Some(id), ..NotificationFilter::default() };
-        let messages = self.notifications(caller, filter, Page { limit: SHOWN, offset: 0 }).await?;
-        shown.insert("notifications".to_owned(), messages.rows.into_iter().map(Value::Object).collect());
+        let messages = self.notifications(caller, filter, Pagination { limit: SHOWN, offset: 0 }).await?;
+        shown.insert("notifications".to_owned(), messages.items.into_iter().map(Value::Object).collect());
         Ok(shown)
     }
 
     /// Acknowledges an open outage: its errors are told no more, but its end is.
     pub async fn acknowledge(&self, caller: &Caller, id: EpisodeId) -> Result<Map<String, Value>, Refusal> {
-        caller.require(Right::Edit)?;
+        caller.require(Permission::Edit)?;
         let found = self.parts.alarms.episode(caller.customer, id).await?.ok_or(Refusal::NotFound)?;
         if found.ended_at.is_some() {
             return Err(Refusal::Conflict("This outage has ended".to_owned()));
@@ -71,7 +71,7 @@ impl Alerting {
 fn object(kept: &StoredEpisode) -> Result<Map<String, Value>, StoreError> {
     let body: EpisodeChange = serde_json::from_value(Value::Object(kept.body.clone())).map_err(|error| {
         let (row, why) = (format!("id {}", kept.id), error.to_string());
-        StoreError::Undecodable { table: "episodes", row, column: "body", why }
+        StoreError::Undecodable { table: "episodes", row, column: "body", reason: why }
     })?;
     Ok(object_of(json!({
         "id": kept.id.0,

@@ -8,9 +8,9 @@ use super::alerts_service::Alerting;
 use crate::catalog::AccountFacts;
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;
-use crate::domain::{Notification, NotificationState, Recipient, RecipientId, Right};
+use crate::domain::{Notification, NotificationState, Permission, Recipient, RecipientId};
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{Listed, NotificationFilter, Page};
+use crate::store::{NotificationFilter, Paginated, Pagination};
 
 impl Alerting {
     /// Messages of the caller's account, the newest first.
@@ -18,26 +18,29 @@ impl Alerting {
         &self,
         caller: &Caller,
         filter: NotificationFilter,
-        page: Page,
-    ) -> Result<Listed<Map<String, Value>>, Refusal> {
-        caller.require(Right::View)?;
+        page: Pagination,
+    ) -> Result<Paginated<Map<String, Value>>, Refusal> {
+        caller.require(Permission::View)?;
         let facts = self.parts.directory.facts(caller.customer).await?;
         let filter = NotificationFilter { customer: Some(caller.customer), ..filter };
         let found = self.parts.outbox.notifications(filter, page).await?;
         let known = by_id(&facts);
-        Ok(Listed { count: found.count, rows: found.rows.iter().map(|row| object(row, &known)).collect() })
+        Ok(Paginated {
+            total: found.total,
+            items: found.items.iter().map(|row| object(row, &known)).collect(),
+        })
     }
 
     /// One of them.
     pub async fn notification(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, Refusal> {
         let filter = NotificationFilter { id: Some(id), ..NotificationFilter::default() };
-        let found = self.notifications(caller, filter, Page { limit: 1, offset: 0 }).await?;
-        found.rows.into_iter().next().ok_or(Refusal::NotFound)
+        let found = self.notifications(caller, filter, Pagination { limit: 1, offset: 0 }).await?;
+        found.items.into_iter().next().ok_or(Refusal::NotFound)
     }
 
     /// Sends one that was given up once more.
     pub async fn retry(&self, caller: &Caller, id: i64) -> Result<Map<String, Value>, Refusal> {
-        caller.require(Right::Edit)?;
+        caller.require(Permission::Edit)?;
         // Known to the account, before anything is said of its state.
         self.notification(caller, id).await?;
         let now = self.parts.clock.now();
@@ -57,14 +60,14 @@ fn by_id(facts: &AccountFacts) -> HashMap<RecipientId, &Recipient> {
 
 /// A message as version 3 answers it. The address stays with the recipient.
 fn object(message: &Notification, known: &HashMap<RecipientId, &Recipient>) -> Map<String, Value> {
-    let (new, notice) = (&message.new, &message.new.notice);
+    let (new, notice) = (&message.message, &message.message.content);
     let recipient = known.get(&new.recipient);
     let waits = message.state == NotificationState::Pending;
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     object_of(json!({
         "id": message.id,
-        "kind": notice.kind.word(),
-        "state": message.state.word(),
+        "kind": notice.kind.name(),
+        "state": message.state.name(),
         "recipient_id": new.recipient.0,
         "recipient_name": recipient.map(|recipient| &recipient.name),
         "method_id": recipient.map(|recipient| recipient.method.id()),
@@ -78,9 +81,9 @@ fn object(message: &Notification, known: &HashMap<RecipientId, &Recipient>) -> M
         "errcount": notice.errcount,
         "created_at": utc(new.created_at),
         "attempts": message.attempts,
-        "next_at": waits.then(|| utc(message.next_at)),
+        "next_at": waits.then(|| utc(message.next_attempt_at)),
         "sent_at": message.sent_at.map(utc),
         "error": text(&message.error),
-        "digest_id": message.digest,
+        "digest_id": message.digest_id,
     }))
 }

@@ -7,7 +7,9 @@ use super::alerts_service::Alerting;
 use crate::catalog::AccountFacts;
 use crate::catalog::example::example;
 use crate::catalog::object::object_of;
-use crate::domain::{Method, NewNotification, NoticeKind, RecipientId, RecordKind, Right, Timestamp};
+use crate::domain::{
+    NewNotification, NotificationKind, NotificationMethod, Permission, RecipientId, RecordKind, Timestamp,
+};
 use crate::notify::{Composer, Template};
 use crate::schema::Monitor;
 use crate::schema::field::Table;
@@ -22,7 +24,7 @@ impl Alerting {
     /// Puts a test message to a recipient into the outbox; answers its number. Thresholds, groups and blackouts do
     /// not hold it back.
     pub async fn test(&self, caller: &Caller, body: &Node) -> Result<Saved, Refusal> {
-        caller.require(Right::Edit)?;
+        caller.require(Permission::Edit)?;
         let fields = body_of(&TEST_NOTIFIER, body)?;
         let facts = self.parts.directory.facts(caller.customer).await?;
         let mut faults = Vec::new();
@@ -46,7 +48,7 @@ impl Alerting {
 
     /// What the template in `body` makes of an example.
     pub async fn preview(&self, caller: &Caller, body: &Node) -> Result<Map<String, Value>, Refusal> {
-        caller.require(Right::Edit)?;
+        caller.require(Permission::Edit)?;
         let fields = body_of(&TEMPLATE_PREVIEW, body)?;
         let mut faults = Vec::new();
         let monitor = self.named(caller, request(&TEMPLATE_PREVIEW, &fields)?, body, &mut faults);
@@ -55,8 +57,8 @@ impl Alerting {
         }
         let facts = self.parts.directory.facts(caller.customer).await?;
         let given = crate::pipeline::template(&fields)?;
-        let kind = given.kind.unwrap_or(NoticeKind::SiteError);
-        let method = given.method.unwrap_or(Method::MailHtml);
+        let kind = given.kind.unwrap_or(NotificationKind::SiteError);
+        let method = given.method.unwrap_or(NotificationMethod::MailHtml);
         let notice = example(&facts, kind, monitor.as_ref(), self.parts.clock.now());
         let own = Some(&given).filter(|given| **given != empty(given));
         let made = Composer::default().compose(&notice, method, own);
@@ -103,7 +105,7 @@ fn message(
     monitor: Option<&Monitor>,
     now: Timestamp,
 ) -> NewNotification {
-    let mut notice = example(facts, NoticeKind::Test, monitor, now);
+    let mut notice = example(facts, NotificationKind::Test, monitor, now);
     if monitor.is_none() {
         notice.monitor_name = String::new();
         notice.monitor_type = None;
@@ -112,10 +114,10 @@ fn message(
     notice.locations.clear();
     notice.phases.clear();
     NewNotification {
-        key: format!("{}-0-{}-{recipient}", NoticeKind::Test.word(), now.as_micros()),
+        key: format!("{}-0-{}-{recipient}", NotificationKind::Test.name(), now.as_micros()),
         recipient,
         group: None,
-        notice,
+        content: notice,
         created_at: now,
         not_before: now,
     }

@@ -2,7 +2,7 @@
 
 use super::answered::answered;
 use super::objects::ObjectView;
-use crate::domain::{ActResult, BrowserFacts, ConsoleEntry, PageTiming, Phase, PlayedStep, Status};
+use crate::domain::{ActionResult, BrowserFacts, BrowserStep, ConsoleEntry, PageTiming, Phase, Status};
 
 /// The browser that ran a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,13 +109,13 @@ impl<'a> BrowserView<'a> {
 }
 
 impl<'a> BrowserStepView<'a> {
-    pub(super) fn new(step: &'a PlayedStep) -> Self {
+    pub(super) fn new(step: &'a BrowserStep) -> Self {
         Self {
             url: &step.url,
             title: &step.title,
             http_status: answered(step.http_status),
             measures: step.timing.as_ref().map(measures),
-            actions: step.acts.iter().map(ActionView::new).collect(),
+            actions: step.actions.iter().map(ActionView::new).collect(),
             objects: step.objects.iter().map(ObjectView::new).collect(),
             unlisted: step.unlisted as usize,
             console: step.console.iter().map(ConsoleLine::new).collect(),
@@ -130,8 +130,8 @@ impl<'a> BrowserStepView<'a> {
 }
 
 impl<'a> ActionView<'a> {
-    fn new(act: &'a ActResult) -> Self {
-        let ActResult { action, skipped, total_us, .. } = act;
+    fn new(act: &'a ActionResult) -> Self {
+        let ActionResult { action, skipped, total_us, .. } = act;
         Self { name: action, passed: act.status == Status::OK, skipped: *skipped, total_us: *total_us }
     }
 }

@@ -1,6 +1,6 @@
 //! Content views of a script.
 
-use crate::domain::{Status, ViewResult};
+use crate::domain::{ContentViewResult, Status};
 
 /// One content view.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct ContentViewRow<'a> {
 }
 
 impl<'a> ContentViewRow<'a> {
-    pub(super) fn new(view: &'a ViewResult) -> Self {
+    pub(super) fn new(view: &'a ContentViewResult) -> Self {
         Self {
             name: &view.name,
             passed: view.status == Status::OK,

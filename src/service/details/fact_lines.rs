@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::units::{days_between, duration, grouped};
 use crate::domain::{
-    Certificate, CheckResult, DnsFacts, FtpFacts, HttpFacts, MailFacts, PingFacts, Timestamp, TlsFacts,
-    TripFacts, peer,
+    Certificate, CheckResult, DnsFacts, FtpFacts, HttpFacts, MailFacts, PingFacts, RoundTripFacts, Timestamp,
+    TlsFacts, format_peer,
 };
 
 /// One fact.
@@ -37,7 +37,7 @@ pub fn fact_lines(result: &CheckResult) -> Vec<FactLine> {
     if let Some(mail) = &result.facts.mail {
         lines.mail(mail);
     }
-    if let Some(trip) = &result.facts.trip {
+    if let Some(trip) = &result.facts.round_trip {
         lines.trip(trip);
     }
     if let Some(ftp) = &result.facts.ftp {
@@ -54,7 +54,7 @@ impl Lines {
     }
 
     fn address(&mut self, result: &CheckResult) {
-        let used = result.address.map(peer);
+        let used = result.address.map(format_peer);
         let others: Vec<String> = (result.facts.resolved.iter())
             .filter(|ip| result.address.is_none_or(|address| address.ip() != **ip))
             .map(ToString::to_string)
@@ -150,7 +150,7 @@ impl Lines {
         }
     }
 
-    fn trip(&mut self, trip: &TripFacts) {
+    fn trip(&mut self, trip: &RoundTripFacts) {
         self.line("message", &trip.message_id);
         let legs = [
             ("sent in", trip.trip_send_us),

@@ -1,7 +1,7 @@
 //! A page as a whole: its sums, its objects, and how they differ from the last good run.
 
 use super::objects::ObjectView;
-use crate::domain::{FullPage, ObjectChange, Status};
+use crate::domain::{FullPage, PageObjectChange, Status};
 
 /// A page.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +62,7 @@ impl<'a> PageView<'a> {
 }
 
 impl<'a> ChangeView<'a> {
-    fn new(change: &'a ObjectChange) -> Self {
+    fn new(change: &'a PageObjectChange) -> Self {
         let kind = match change.status {
             Status::OBJECT_NEW => ChangeKind::New,
             Status::OBJECT_MISSING => ChangeKind::Missing,

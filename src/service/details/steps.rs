@@ -44,7 +44,7 @@ pub struct RequestLine<'a> {
 
 impl<'a> StepView<'a> {
     pub(super) fn new(step: &'a StepResult) -> Self {
-        let browser = step.played.as_deref().map(BrowserStepView::new);
+        let browser = step.browser_step.as_deref().map(BrowserStepView::new);
         let request = if browser.is_some() { None } else { RequestLine::last(&step.exchanges) };
         Self {
             number: step.number,

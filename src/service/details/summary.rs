@@ -28,10 +28,10 @@ pub fn deciding_reason(result: &CheckResult) -> String {
 /// `result` as it stands in lists, which have thousands: headers and bodies make up most of some, and are left out.
 #[must_use]
 pub fn for_list(mut result: CheckResult) -> CheckResult {
-    result.course.exchanges.clear();
-    for step in &mut result.course.steps {
+    result.details.exchanges.clear();
+    for step in &mut result.details.steps {
         step.exchanges.clear();
-        if let Some(browser) = &mut step.played {
+        if let Some(browser) = &mut step.browser_step {
             browser.objects.clear();
             browser.console.clear();
         }

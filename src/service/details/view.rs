@@ -4,7 +4,7 @@ use super::browser::BrowserView;
 use super::content_views::ContentViewRow;
 use super::page::PageView;
 use super::steps::StepView;
-use crate::domain::Course;
+use crate::domain::CheckDetails;
 
 /// How a check went, piece by piece, in the order in which it is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +22,7 @@ pub struct DetailsView<'a> {
 impl<'a> DetailsView<'a> {
     /// What is shown of `details`.
     #[must_use]
-    pub fn new(details: &'a Course) -> Self {
+    pub fn new(details: &'a CheckDetails) -> Self {
         Self {
             steps: details.steps.iter().map(StepView::new).collect(),
             content_views: details.views.iter().map(ContentViewRow::new).collect(),

@@ -16,7 +16,7 @@ use crate::schema::table::account::MONITOR_CLONE;
 use crate::schema::typed::request::{CloneRequest, read_request};
 use crate::schema::{Origin, accept};
 use crate::service::caller::{Caller, Refusal, Saved};
-use crate::store::{ConfigChange, NewRecord, Page, RecordFilter};
+use crate::store::{ConfigChange, NewRecord, Pagination, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Characters of a name (interface.md 8).
@@ -63,10 +63,10 @@ async fn copy_alerts(
     copy: MonitorId,
 ) -> Result<(), Refusal> {
     let filter = RecordFilter {
-        assoc: vec![id.0],
-        ..RecordFilter::of(RecordKind::PerformanceAlert).within(caller.customer)
+        parent_id: vec![id.0],
+        ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(caller.customer)
     };
-    let found = context.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
+    let found = context.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
     let now = context.parts.clock.now();
     let new = |record: Record| {
         ConfigChange::CreateRecord(NewRecord {
@@ -80,7 +80,7 @@ async fn copy_alerts(
             sealed: None,
         })
     };
-    let alerts: Vec<ConfigChange> = found.rows.into_iter().map(new).collect();
+    let alerts: Vec<ConfigChange> = found.items.into_iter().map(new).collect();
     if !alerts.is_empty() {
         context.parts.ledger.write_changes(alerts, Vec::new()).await?;
     }

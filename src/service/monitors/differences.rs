@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::domain::hexadecimal;
+use crate::domain::to_hex;
 use crate::schema::{Document, Monitor, Secrets};
 
 /// Characters from which on a text stands in the audit trail as its length and SHA-256.
@@ -61,7 +61,7 @@ pub(in crate::service) fn brief(value: Value) -> Value {
         return value;
     }
     let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
-    Value::from(format!("{characters} characters, SHA-256 {}", hexadecimal(hash.as_ref())))
+    Value::from(format!("{characters} characters, SHA-256 {}", to_hex(hash.as_ref())))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::save::{save_all, saved};
 use super::step::Step;
 use super::validation::ValidationContext;
 use crate::catalog::AccountFacts;
-use crate::domain::{LocationId, MonitorId, MonitorType, Right};
+use crate::domain::{LocationId, MonitorId, MonitorType, Permission};
 use crate::schema::intake::Form;
 use crate::schema::{Document, Monitor, Secrets, accept};
 use crate::service::caller::{Caller, Refusal, Saved};
@@ -54,7 +54,7 @@ pub async fn delete(
     id: MonitorId,
     if_match: IfMatch,
 ) -> Result<(), Refusal> {
-    caller.require(Right::Edit)?;
+    caller.require(Permission::Edit)?;
     let _turn = context.alone().await;
     let old = changeable(&context.parts.roster, caller, id, if_match)?;
     save_all(context, caller, vec![Step::Gone { old: Box::new(old) }]).await?;

@@ -10,7 +10,7 @@ use super::context::MonitorContext;
 use super::save::save_all;
 use super::step::Step;
 use super::validation::ValidationContext;
-use crate::domain::{MonitorId, Right};
+use crate::domain::{MonitorId, Permission};
 use crate::schema::Monitor;
 use crate::schema::accept::Accepted;
 use crate::schema::intake::{Form, Intake, no_secrets};
@@ -119,7 +119,7 @@ pub(super) async fn change_many(
 
 /// The monitors with these numbers, when the caller may change them all.
 fn these(context: &MonitorContext, caller: &Caller, ids: &[MonitorId]) -> Result<Vec<Monitor>, Refusal> {
-    caller.require(Right::Edit)?;
+    caller.require(Permission::Edit)?;
     ids.iter()
         .map(|id| {
             let monitor = context.parts.roster.of(caller.customer, *id);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::context::MonitorContext;
 use super::many::{Blame, called, change_many, fields};
 use super::validation::ValidationContext;
-use crate::domain::same_secret;
+use crate::domain::constant_time_eq;
 use crate::schema::accept::Accepted;
 use crate::schema::field::{Field, Kind};
 use crate::schema::table::Table;
@@ -104,7 +104,7 @@ impl Exchange<'_> {
                     }
                 }
             }
-            (kind, Value::String(text)) if field.secret && same_secret(text, self.current) => {
+            (kind, Value::String(text)) if field.secret && constant_time_eq(text, self.current) => {
                 self.found += 1;
                 match kind {
                     Kind::Text { max, .. } if self.new.chars().count() > *max => {

@@ -6,7 +6,7 @@ use super::access::own;
 use super::context::MonitorContext;
 use super::save::{save_all, saved};
 use super::step::Step;
-use crate::domain::{MonitorId, Right, Timestamp};
+use crate::domain::{MonitorId, Permission, Timestamp};
 use crate::schema::{Monitor, Trail};
 use crate::service::caller::{Caller, Refusal, Saved};
 use crate::syntax::source::Place;
@@ -22,7 +22,7 @@ pub async fn pause(
     id: MonitorId,
     until: Timestamp,
 ) -> Result<Saved, Refusal> {
-    caller.require(Right::Edit)?;
+    caller.require(Permission::Edit)?;
     if until <= context.parts.clock.now() {
         let message = format!("`until` must be ahead, not `{until}`");
         let fault = FieldFault::new(Rule::Range, "until", Place::default(), message);
@@ -36,7 +36,7 @@ pub async fn pause(
 /// # Errors
 /// [`Refusal::NotFound`], and as the store's.
 pub async fn resume(context: &MonitorContext, caller: &Caller, id: MonitorId) -> Result<Saved, Refusal> {
-    caller.require(Right::Edit)?;
+    caller.require(Permission::Edit)?;
     let now = context.parts.clock.now();
     // Its end stays known: the slots before it are nobody's, also after a restart.
     paused_until(context, caller, id, "resume", now).await

@@ -8,13 +8,13 @@ use super::context::MonitorContext;
 use crate::catalog::AccountFacts;
 use crate::catalog::moment::{local, utc};
 use crate::catalog::stored::listed;
-use crate::domain::{MonitorId, MonitorType, Outcome, Record, RecordKind, Revision, Right, Timestamp};
+use crate::domain::{MonitorId, MonitorType, Outcome, Permission, Record, RecordKind, Revision, Timestamp};
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::schema::typed::window::local_time;
 use crate::schema::{Monitor, Origin, Secrets, table};
 use crate::script::ScriptFacts;
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{MonitorState, Page, RecordFilter};
+use crate::store::{MonitorState, Pagination, RecordFilter};
 
 /// The version 3 object of each of `monitors` as `caller` sees it: every field of interface.md 2.1 and of
 /// its type, in the order of the table; computed ones too (fields.md 3), secrets masked. What has no value is
@@ -97,10 +97,10 @@ async fn attached(
     monitors: &[Monitor],
 ) -> Result<Vec<Record>, Refusal> {
     let filter = RecordFilter {
-        assoc: monitors.iter().map(|monitor| monitor.id.0).collect(),
-        ..RecordFilter::of(kind).within(caller.customer)
+        parent_id: monitors.iter().map(|monitor| monitor.id.0).collect(),
+        ..RecordFilter::new(kind).for_customer(caller.customer)
     };
-    Ok(context.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows)
+    Ok(context.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
 }
 
 /// Where the last run of a monitor with a script stands; others show none.
@@ -117,7 +117,7 @@ fn ahead(records: &[Record], facts: &AccountFacts, now: Timestamp) -> HashMap<Mo
         // A recipient may have the number of a monitor.
         let Some(blackout) = listed::<BlackoutSettings<'_>>(record) else { continue };
         let theirs = blackout.kind != BlackoutKind::Notifier;
-        let Some(monitor) = record.assoc.filter(|_| theirs) else { continue };
+        let Some(monitor) = record.parent_id.filter(|_| theirs) else { continue };
         let thru = blackout.thru_date.and_then(local_time);
         if blackout.persistent || thru.is_some_and(|thru| thru > now) {
             ahead.entry(MonitorId(monitor)).or_default().push(record.id);
@@ -130,7 +130,7 @@ fn ahead(records: &[Record], facts: &AccountFacts, now: Timestamp) -> HashMap<Mo
 fn by_monitor(records: &[Record]) -> HashMap<MonitorId, Vec<i64>> {
     let mut found: HashMap<MonitorId, Vec<i64>> = HashMap::new();
     for record in records {
-        if let Some(monitor) = record.assoc {
+        if let Some(monitor) = record.parent_id {
             found.entry(MonitorId(monitor)).or_default().push(record.id);
         }
     }
@@ -212,7 +212,7 @@ impl Shown<'_> {
 
     /// Whether the caller may change it now (fields.md 3, `access_type`).
     fn may_edit(&self) -> bool {
-        self.caller.role.may(Right::Edit) && !matches!(self.monitor.origin, Origin::File { .. })
+        self.caller.role.allows(Permission::Edit) && !matches!(self.monitor.origin, Origin::File { .. })
     }
 
     /// Its locations, or else those of the account, with name and region. Devices are the provider's.

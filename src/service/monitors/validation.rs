@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::context::MonitorContext;
 use crate::catalog::AccountFacts;
-use crate::domain::{Right, Role};
+use crate::domain::{Permission, Role};
 use crate::schema::validation_context::{Plan, Surroundings};
 use crate::service::caller::{Caller, Refusal};
 
@@ -19,7 +19,7 @@ impl ValidationContext {
     /// What monitors of `caller` are validated against; refuses callers that may not edit. To be asked for while
     /// the turn is held, so that plans are counted as they stay.
     pub(super) async fn new(context: &MonitorContext, caller: &Caller) -> Result<Self, Refusal> {
-        caller.require(Right::Edit)?;
+        caller.require(Permission::Edit)?;
         let facts = context.parts.directory.facts(caller.customer).await?;
         let plans = context.places.plans(&context.parts.roster, caller.customer, &facts);
         Ok(Self { facts, plans, role: caller.role })

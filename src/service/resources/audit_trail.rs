@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use super::records::Resources;
 use crate::catalog::moment::utc;
 use crate::catalog::object::object_of;
-use crate::domain::Right;
+use crate::domain::Permission;
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{AuditFilter, AuditRow, Listed, Page};
+use crate::store::{AuditEntry, AuditFilter, Paginated, Pagination};
 
 impl Resources {
     /// The audit trail of the caller's account, newest first.
@@ -15,16 +15,16 @@ impl Resources {
         &self,
         caller: &Caller,
         filter: AuditFilter,
-        page: Page,
-    ) -> Result<Listed<Map<String, Value>>, Refusal> {
-        caller.require(Right::View)?;
+        page: Pagination,
+    ) -> Result<Paginated<Map<String, Value>>, Refusal> {
+        caller.require(Permission::View)?;
         let filter = AuditFilter { customer: Some(caller.customer), ..filter };
         let found = self.parts.ledger.audit(filter, page).await?;
-        Ok(Listed { count: found.count, rows: found.rows.into_iter().map(object).collect() })
+        Ok(Paginated { total: found.total, items: found.items.into_iter().map(object).collect() })
     }
 }
 
-fn object(row: AuditRow) -> Map<String, Value> {
+fn object(row: AuditEntry) -> Map<String, Value> {
     object_of(json!({
         "id": row.id,
         "at": utc(row.at),

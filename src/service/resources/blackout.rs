@@ -55,9 +55,9 @@ pub(super) fn patch(old: &Record, body: &Node) -> Result<Draft, Refusal> {
         return Err(Refusal::Conflict(message.to_owned()));
     }
     let mut before = old.fields.clone();
-    before.insert("assoc_id".to_owned(), json!(old.assoc));
+    before.insert("assoc_id".to_owned(), json!(old.parent_id));
     let mut fields = blackout::patch(&before, body)?;
-    if fields.remove("assoc_id") != Some(json!(old.assoc)) {
+    if fields.remove("assoc_id") != Some(json!(old.parent_id)) {
         let message = "`assoc_id` of a blackout cannot be changed; remove it and make another";
         return Err(refused(conflict(body, "assoc_id", message)));
     }

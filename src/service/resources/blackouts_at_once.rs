@@ -17,7 +17,7 @@ use crate::schema::blackout;
 use crate::schema::table::account::BLACKOUT;
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Page, RecordFilter};
+use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Pagination, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Blackouts that one call makes or removes at most.
@@ -75,18 +75,18 @@ impl Resources {
         if !once && !weekly {
             return Ok(Vec::new());
         }
-        let mut filter = RecordFilter::of(RecordKind::Blackout).within(bench.caller.customer);
+        let mut filter = RecordFilter::new(RecordKind::Blackout).for_customer(bench.caller.customer);
         if monitors.len() <= FEW {
-            filter.assoc = monitors.iter().copied().collect();
+            filter.parent_id = monitors.iter().copied().collect();
         }
-        let found = self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
+        let found = self.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
         let goes = |record: &Record| {
             let Some(blackout) = listed::<BlackoutSettings<'_>>(record) else { return false };
             let half = if blackout.persistent { weekly } else { once };
-            let theirs = record.assoc.is_some_and(|monitor| monitors.contains(&monitor));
+            let theirs = record.parent_id.is_some_and(|monitor| monitors.contains(&monitor));
             half && theirs && blackout.kind != BlackoutKind::Notifier && !is_past(bench, record)
         };
-        Ok(found.rows.into_iter().filter(goes).collect())
+        Ok(found.items.into_iter().filter(goes).collect())
     }
 }
 
@@ -150,7 +150,7 @@ fn written(
     for record in gone {
         let mut entry = bench.entry("delete", AuditObject::Id(record.id), bench.kind.name_of(&record.fields));
         (entry.before, entry.after) = audit::changes(&BLACKOUT, &record.fields, &Map::new());
-        entry.before.insert("assoc_id".to_owned(), json!(record.assoc));
+        entry.before.insert("assoc_id".to_owned(), json!(record.parent_id));
         entries.push(entry);
         let (kind, id) = (RecordKind::Blackout, record.id);
         changes.push(ConfigChange::RemoveRecord { kind, id, expected: record.revision });

@@ -38,9 +38,9 @@ impl Draft {
     pub(super) fn of(old: &Record, fields: Map<String, Value>) -> Self {
         Self {
             fields,
-            assoc: old.assoc,
-            unique: old.unique.clone(),
-            private: old.private.clone(),
+            assoc: old.parent_id,
+            unique: old.unique_key.clone(),
+            private: old.private_data.clone(),
             ..Self::default()
         }
     }

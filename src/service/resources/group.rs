@@ -9,7 +9,7 @@ use super::draft::{Draft, conflict, overlaid, whole};
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::table::alerting::NOTIFIER_GROUP;
 use crate::service::caller::Refusal;
-use crate::store::{Page, RecordFilter};
+use crate::store::{Pagination, RecordFilter};
 use crate::syntax::FieldFault;
 use crate::syntax::source::Node;
 
@@ -75,9 +75,9 @@ async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> R
     let recipients: HashSet<i64> = bench.facts.contacts.recipients.iter().map(|one| one.id.0).collect();
     unknown("recipients", "recipient", &|id| recipients.contains(&id));
     if body.get("templates").is_some() {
-        let filter = RecordFilter::of(RecordKind::Template).within(customer);
-        let found = bench.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
-        let templates: HashSet<i64> = found.rows.iter().map(|record| record.id).collect();
+        let filter = RecordFilter::new(RecordKind::Template).for_customer(customer);
+        let found = bench.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        let templates: HashSet<i64> = found.items.iter().map(|record| record.id).collect();
         unknown("templates", "template", &|id| templates.contains(&id));
     }
     faults.extend(views);

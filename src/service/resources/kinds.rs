@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::domain::{RecordKind, Right};
+use crate::domain::{Permission, RecordKind};
 use crate::schema::table::{Table, account, alerting, records};
 
 /// One kind.
@@ -10,11 +10,11 @@ pub(super) struct Kind {
     pub(super) record: RecordKind,
     pub(super) table: &'static Table,
     /// What seeing it needs.
-    pub(super) see: Right,
+    pub(super) see: Permission,
     /// What making and removing it needs.
-    pub(super) change: Right,
+    pub(super) change: Permission,
     /// What changing it needs before its own rules are asked.
-    pub(super) patch: Right,
+    pub(super) patch: Permission,
     /// The field that people call it by.
     name: &'static str,
     /// Whether what is known of accounts changes with it.
@@ -36,9 +36,9 @@ const fn administered(record: RecordKind, table: &'static Table) -> Kind {
     Kind {
         record,
         table,
-        see: Right::View,
-        change: Right::Administer,
-        patch: Right::Administer,
+        see: Permission::View,
+        change: Permission::Administer,
+        patch: Permission::Administer,
         name: "name",
         in_directory: true,
         named_by_monitors: true,
@@ -48,14 +48,19 @@ const fn administered(record: RecordKind, table: &'static Table) -> Kind {
 
 /// What whoever may edit monitors may make and change.
 const fn edited(record: RecordKind, table: &'static Table) -> Kind {
-    Kind { change: Right::Edit, patch: Right::Edit, named_by_monitors: false, ..administered(record, table) }
+    Kind {
+        change: Permission::Edit,
+        patch: Permission::Edit,
+        named_by_monitors: false,
+        ..administered(record, table)
+    }
 }
 
 static CUSTOMER: Kind = administered(RecordKind::Customer, &records::ACCOUNT);
 /// Everybody may change the own password.
 static USER: Kind = Kind {
     name: "login",
-    patch: Right::Report,
+    patch: Permission::ViewReports,
     in_directory: false,
     named_by_monitors: false,
     ..administered(RecordKind::User, &records::USER)

@@ -13,7 +13,7 @@ use crate::schema::Document;
 use crate::schema::table::records::LOCATION_RECORD;
 use crate::schema::typed::record::{AccountSettings, LocationSettings};
 use crate::service::caller::Refusal;
-use crate::store::{Page, RecordFilter};
+use crate::store::{Pagination, RecordFilter};
 use crate::syntax::source::Node;
 
 /// This process is the one agent of each of its own locations; nothing else runs agents yet.
@@ -69,14 +69,14 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<(), Refusa
     if let Some(users) = users_of(bench.parts, None, |document| uses(document, old.id)) {
         return Err(Refusal::Conflict(format!("{users} this location; give them another one first")));
     }
-    let all = Page { limit: u32::MAX, offset: 0 };
-    let accounts = bench.parts.ledger.records(RecordFilter::of(RecordKind::Customer), all).await?;
+    let all = Pagination { limit: u32::MAX, offset: 0 };
+    let accounts = bench.parts.ledger.records(RecordFilter::new(RecordKind::Customer), all).await?;
     let names = |account: &&Record| {
         listed::<AccountSettings<'_>>(account).is_some_and(|account| {
             account.default_locations.iter().any(|location| location.id == LocationId(old.id))
         })
     };
-    match accounts.rows.iter().filter(names).count() {
+    match accounts.items.iter().filter(names).count() {
         0 => Ok(()),
         count => {
             let message = format!("This location is among the default locations of {count} account(s)");

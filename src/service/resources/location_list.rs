@@ -9,20 +9,23 @@ use crate::catalog::object::object_of;
 use crate::domain::{Location, RecordKind};
 use crate::pipeline::Agent;
 use crate::service::caller::Refusal;
-use crate::store::{Listed, Page, RecordFilter};
+use crate::store::{Paginated, Pagination, RecordFilter};
 
 /// Those of the settings first, then by id.
-pub(super) async fn list(bench: &Bench<'_>, page: Page) -> Result<Listed<Map<String, Value>>, Refusal> {
-    let all = Page { limit: u32::MAX, offset: 0 };
-    let kept = bench.parts.ledger.records(RecordFilter::of(RecordKind::Location), all).await?;
+pub(super) async fn list(
+    bench: &Bench<'_>,
+    page: Pagination,
+) -> Result<Paginated<Map<String, Value>>, Refusal> {
+    let all = Pagination { limit: u32::MAX, offset: 0 };
+    let kept = bench.parts.ledger.records(RecordFilter::new(RecordKind::Location), all).await?;
     let agents = bench.parts.planner.agents();
     let of_settings = bench.facts.common.locations.iter().map(|location| managed(location, &agents));
-    let records = kept.rows.iter().filter(|record| bench.sees(record));
+    let records = kept.items.iter().filter(|record| bench.sees(record));
     let rows: Vec<_> = of_settings.chain(records.map(|record| show::object(bench, record))).collect();
     let count = rows.len() as u64;
     let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
     let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-    Ok(Listed { count, rows: rows.into_iter().skip(offset).take(limit).collect() })
+    Ok(Paginated { total: count, items: rows.into_iter().skip(offset).take(limit).collect() })
 }
 
 /// The location of the settings with this id.

@@ -6,7 +6,7 @@ use super::kinds::kind_of;
 use super::records::Resources;
 use crate::domain::{MonitorId, RecordKind};
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{Listed, Page, RecordFilter};
+use crate::store::{Paginated, Pagination, RecordFilter};
 
 impl Resources {
     /// The performance alerts of a monitor.
@@ -14,12 +14,12 @@ impl Resources {
         &self,
         caller: &Caller,
         monitor: MonitorId,
-        page: Page,
-    ) -> Result<Listed<Map<String, Value>>, Refusal> {
+        page: Pagination,
+    ) -> Result<Paginated<Map<String, Value>>, Refusal> {
         caller.require(kind_of(RecordKind::PerformanceAlert).see)?;
         self.own_monitor(caller, monitor)?;
         let filter =
-            RecordFilter { assoc: vec![monitor.0], ..RecordFilter::of(RecordKind::PerformanceAlert) };
+            RecordFilter { parent_id: vec![monitor.0], ..RecordFilter::new(RecordKind::PerformanceAlert) };
         self.list(caller, filter, page).await
     }
 

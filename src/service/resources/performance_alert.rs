@@ -7,7 +7,7 @@ use super::draft::{Draft, overlaid, whole};
 use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::table::alerting::PERFORMANCE_ALERT;
 use crate::service::caller::Refusal;
-use crate::store::{Page, RecordFilter};
+use crate::store::{Pagination, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Performance alerts of one monitor at most.
@@ -21,11 +21,11 @@ pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refu
     }
     let fields = whole(&PERFORMANCE_ALERT, body)?;
     let filter = RecordFilter {
-        assoc: vec![monitor],
-        ..RecordFilter::of(RecordKind::PerformanceAlert).within(bench.caller.customer)
+        parent_id: vec![monitor],
+        ..RecordFilter::new(RecordKind::PerformanceAlert).for_customer(bench.caller.customer)
     };
-    let there = bench.parts.ledger.records(filter, Page { limit: 1, offset: 0 }).await?;
-    if there.count >= MOST {
+    let there = bench.parts.ledger.records(filter, Pagination { limit: 1, offset: 0 }).await?;
+    if there.total >= MOST {
         return Err(Refusal::Conflict(format!("The monitor has {MOST} performance alerts already")));
     }
     let warnings = warnings(bench, monitor, &fields);
@@ -34,7 +34,7 @@ pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refu
 
 pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
     let fields = overlaid(&PERFORMANCE_ALERT, &old.fields, body)?;
-    let warnings = warnings(bench, old.assoc.unwrap_or_default(), &fields);
+    let warnings = warnings(bench, old.parent_id.unwrap_or_default(), &fields);
     Ok(Draft { warnings, ..Draft::of(old, fields) })
 }
 
@@ -59,7 +59,7 @@ fn warnings(bench: &Bench<'_>, monitor: i64, fields: &Map<String, Value>) -> Vec
 /// What is kept beside the fields.
 pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
-        "monitor_id" => json!(record.assoc),
+        "monitor_id" => json!(record.parent_id),
         "active" => json!(bench.parts.directory.raised().has(record.id)),
         _ => return None,
     })

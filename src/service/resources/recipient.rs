@@ -8,12 +8,12 @@ use super::context::Bench;
 use super::draft::{Draft, conflict, overlaid, refused, whole};
 use crate::catalog::contacts::recipient_context;
 use crate::catalog::stored::{listed, settings};
-use crate::domain::{Method, Record, RecordKind, Right};
+use crate::domain::{NotificationMethod, Permission, Record, RecordKind};
 use crate::schedule::{Rests, When};
 use crate::schema::table::alerting::RECIPIENT;
 use crate::schema::typed::record::{RecipientSettings, read_fields};
 use crate::service::caller::Refusal;
-use crate::store::{ConfigChange, Page, RecordFilter, StoreError};
+use crate::store::{ConfigChange, Pagination, RecordFilter, StoreError};
 use crate::syntax::format::{Format, service};
 use crate::syntax::source::Node;
 use crate::syntax::{FieldFault, MASK, Rule};
@@ -62,8 +62,8 @@ pub(super) fn masked(address: &str) -> Option<String> {
 /// The password of before, which goes to nobody else: a new host or method asks for it anew.
 fn kept(old: &Record, fields: &Map<String, Value>, body: &Node) -> Result<Option<Vec<u8>>, Refusal> {
     let same = origin(&old.fields) == origin(fields);
-    if same || old.private.is_none() {
-        return Ok(old.private.clone());
+    if same || old.private_data.is_none() {
+        return Ok(old.private_data.clone());
     }
     let message = "`password` has to be given anew, or null, when `recipient` or `method_id` leads elsewhere";
     Err(refused(conflict(body, "recipient", message)))
@@ -103,7 +103,7 @@ fn check(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result
         let message = format!("`recipient` must be {wanted} for `method_id` {}", method.id());
         faults.push(FieldFault::new(Rule::Format, "recipient", body.place_of("recipient"), message));
     }
-    if matches!(method, Method::PagerDuty | Method::SplunkHec) && !has_password {
+    if matches!(method, NotificationMethod::PagerDuty | NotificationMethod::SplunkHec) && !has_password {
         let message = "`password` is required for `method_id` 14 (the routing key) and 15 (the token)";
         faults.push(FieldFault::new(Rule::Missing, "password", body.place, message));
     }
@@ -111,20 +111,22 @@ fn check(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result
 }
 
 /// What `address` should be for `method`, when it is not that.
-fn address_fault(method: Method, address: &str) -> Option<&'static str> {
+fn address_fault(method: NotificationMethod, address: &str) -> Option<&'static str> {
     match method {
-        Method::MailText | Method::MailHtml => (!Format::Email.fits(address)).then_some("a mail address"),
-        Method::Sms => (!is_telephone(address)).then_some("a telephone number of 3 to 20 digits"),
-        Method::SnmpV1 | Method::SnmpV2c => {
+        NotificationMethod::MailText | NotificationMethod::MailHtml => {
+            (!Format::Email.fits(address)).then_some("a mail address")
+        }
+        NotificationMethod::Sms => (!is_telephone(address)).then_some("a telephone number of 3 to 20 digits"),
+        NotificationMethod::SnmpV1 | NotificationMethod::SnmpV2c => {
             service(address, &[]).is_none().then_some("a host, with or without a port")
         }
-        Method::FormPost
-        | Method::PagerDuty
-        | Method::SplunkHec
-        | Method::JsonPost
-        | Method::ServiceNow
-        | Method::Slack
-        | Method::Alertmanager => (!is_plain_url(address))
+        NotificationMethod::FormPost
+        | NotificationMethod::PagerDuty
+        | NotificationMethod::SplunkHec
+        | NotificationMethod::JsonPost
+        | NotificationMethod::ServiceNow
+        | NotificationMethod::Slack
+        | NotificationMethod::Alertmanager => (!is_plain_url(address))
             .then_some("an http or https URL without a login, which has its own fields,"),
     }
 }
@@ -148,15 +150,17 @@ fn is_telephone(text: &str) -> bool {
 pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Refusal> {
     let mut more = Vec::new();
     let filter = RecordFilter {
-        assoc: vec![old.id],
+        parent_id: vec![old.id],
         fields: vec![("type", json!("Notifier"))],
-        ..RecordFilter::of(RecordKind::Blackout).within(old.customer)
+        ..RecordFilter::new(RecordKind::Blackout).for_customer(old.customer)
     };
     for blackout in all(bench, filter).await? {
         let (kind, id) = (RecordKind::Blackout, blackout.id);
         more.push(ConfigChange::RemoveRecord { kind, id, expected: blackout.revision });
     }
-    for mut group in all(bench, RecordFilter::of(RecordKind::NotifierGroup).within(old.customer)).await? {
+    for mut group in
+        all(bench, RecordFilter::new(RecordKind::NotifierGroup).for_customer(old.customer)).await?
+    {
         let Some(Value::Array(members)) = group.fields.get_mut("recipients") else { continue };
         let before = members.len();
         members.retain(|member| member.get("id") != Some(&json!(old.id)));
@@ -172,16 +176,16 @@ pub(super) async fn remove(bench: &Bench<'_>, old: &Record) -> Result<Draft, Ref
 }
 
 async fn all(bench: &Bench<'_>, filter: RecordFilter) -> Result<Vec<Record>, StoreError> {
-    Ok(bench.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?.rows)
+    Ok(bench.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?.items)
 }
 
 /// What is worked out of the account: masked password, the method in words, blackouts and groups.
 pub(super) fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
     Some(match name {
-        "recipient" if !bench.caller.role.may(Right::Edit) => {
+        "recipient" if !bench.caller.role.allows(Permission::Edit) => {
             json!(masked(listed::<RecipientSettings<'_>>(record)?.recipient)?)
         }
-        "password" => json!(record.private.as_ref().map(|_| MASK)),
+        "password" => json!(record.private_data.as_ref().map(|_| MASK)),
         "method_description" => {
             let settings: Option<RecipientSettings<'_>> = listed(record);
             json!(settings.map(|settings| settings.method.name()))
@@ -214,12 +218,24 @@ mod tests {
 
     #[test]
     fn each_method_has_its_form_of_address() {
-        let cases: &[(Method, &[&str], &[&str])] = &[
-            (Method::MailHtml, &["a@b.example"], &["b.example", "a@b.example,c@d.example", "a\n@b.example"]),
-            (Method::Sms, &["+49 (30) 123-456", "110"], &["", "+", "12", "12a4", "++123", "1\n23"]),
-            (Method::SnmpV1, &["127.0.0.1", "[::1]:162", "traps.example:1162"], &["a b", "a:0", "http://a"]),
+        let cases: &[(NotificationMethod, &[&str], &[&str])] = &[
             (
-                Method::Slack,
+                NotificationMethod::MailHtml,
+                &["a@b.example"],
+                &["b.example", "a@b.example,c@d.example", "a\n@b.example"],
+            ),
+            (
+                NotificationMethod::Sms,
+                &["+49 (30) 123-456", "110"],
+                &["", "+", "12", "12a4", "++123", "1\n23"],
+            ),
+            (
+                NotificationMethod::SnmpV1,
+                &["127.0.0.1", "[::1]:162", "traps.example:1162"],
+                &["a b", "a:0", "http://a"],
+            ),
+            (
+                NotificationMethod::Slack,
                 &["https://hooks.example/services/T/B", "http://127.0.0.1:8080/"],
                 &["hooks.example", "ftp://a/", "https://user:secret@a.example/", "https://user@a.example/"],
             ),

@@ -10,7 +10,7 @@ use crate::domain::{Record, RecordKind, Revision};
 use crate::service::caller::{Caller, Refusal, Saved};
 use crate::service::resources::certificate::Watcher;
 use crate::store::{
-    AuditObject, ConfigChange, Listed, NewAuditEntry, NewRecord, Page, RecordFilter, StoreError,
+    AuditObject, ConfigChange, NewAuditEntry, NewRecord, Paginated, Pagination, RecordFilter, StoreError,
 };
 use crate::sync::RwLock;
 use crate::syntax::source::Node;
@@ -36,17 +36,17 @@ impl Resources {
         &self,
         caller: &Caller,
         filter: RecordFilter,
-        page: Page,
-    ) -> Result<Listed<Map<String, Value>>, Refusal> {
+        page: Pagination,
+    ) -> Result<Paginated<Map<String, Value>>, Refusal> {
         let kind = kind_of(filter.kind);
         caller.require(kind.see)?;
         let bench = self.bench(caller, kind).await?;
         if kind.record == RecordKind::Location {
             return super::location_list::list(&bench, page).await;
         }
-        let found = self.parts.ledger.records(filter.within(caller.customer), page).await?;
-        let rows = found.rows.iter().map(|record| super::show::object(&bench, record)).collect();
-        Ok(Listed { count: found.count, rows })
+        let found = self.parts.ledger.records(filter.for_customer(caller.customer), page).await?;
+        let rows = found.items.iter().map(|record| super::show::object(&bench, record)).collect();
+        Ok(Paginated { total: found.total, items: rows })
     }
 
     /// One of them, with its version.
@@ -130,23 +130,23 @@ impl Resources {
             _ => Map::new(),
         };
         before.extend(old.fields.clone());
-        if draft.fields == before && draft.private == old.private && draft.unique == old.unique {
+        if draft.fields == before && draft.private == old.private_data && draft.unique == old.unique_key {
             return Ok(Saved { warnings: draft.warnings, ..unchanged });
         }
         let mut entry = bench.entry("change", AuditObject::Id(id), kind.name_of(&draft.fields));
         (entry.before, entry.after) = super::audit::changes(kind.table, &before, &draft.fields);
         let has_password = matches!(kind.record, RecordKind::User | RecordKind::Recipient);
-        if has_password && draft.private != old.private {
+        if has_password && draft.private != old.private_data {
             entry.after.insert("password".to_owned(), Value::from(crate::syntax::MASK));
         }
         let (expected, revision) = (old.revision, Revision(old.revision.0 + 1));
         let record = Record {
             revision,
             modified_at: bench.now,
-            assoc: draft.assoc,
-            unique: draft.unique.clone(),
+            parent_id: draft.assoc,
+            unique_key: draft.unique.clone(),
             fields: draft.fields.clone(),
-            private: draft.private.clone(),
+            private_data: draft.private.clone(),
             ..old
         };
         let put = ConfigChange::UpdateRecord { record: Box::new(record), expected };
@@ -203,7 +203,7 @@ impl Resources {
     ) -> Result<(), Refusal> {
         let bench = self.bench(caller, kind_of(kind)).await?;
         let record = self.found(&bench, id).await?;
-        if record.assoc == Some(under) { Ok(()) } else { Err(Refusal::NotFound) }
+        if record.parent_id == Some(under) { Ok(()) } else { Err(Refusal::NotFound) }
     }
 
     /// As [`Resources::found`], where it is to be changed.
@@ -244,10 +244,10 @@ impl Resources {
         changes.extend(draft.more.iter().cloned());
         let written = self.parts.ledger.write_changes(changes, vec![entry]).await;
         let ids = written.map_err(|error| match error {
-            StoreError::Taken(_) if kind.record == RecordKind::Sla => {
+            StoreError::AlreadyExists(_) if kind.record == RecordKind::Sla => {
                 Refusal::Conflict("The monitor has an agreement already; change that".to_owned())
             }
-            StoreError::Taken(_) => {
+            StoreError::AlreadyExists(_) => {
                 let name = kind.name_of(&draft.fields);
                 Refusal::Conflict(format!("There is a {} `{name}` already", kind.record))
             }

@@ -38,7 +38,7 @@ fn computed(bench: &Bench<'_>, record: &Record, name: &str) -> Option<Value> {
         (RecordKind::User, "created_by") | (RecordKind::Blackout | RecordKind::Event, "login") => {
             json!(record.created_by)
         }
-        (RecordKind::Blackout, "assoc_id") => json!(record.assoc),
+        (RecordKind::Blackout, "assoc_id") => json!(record.parent_id),
         (RecordKind::Event, "name") => json!(event::label(listed::<EventSettings<'_>>(record)?.event)),
         (RecordKind::Event, "timestamp") => json!(window(record.created_at, &bench.facts.time_zone)),
         (RecordKind::Location, "health") => location::health(0, 0),

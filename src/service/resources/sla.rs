@@ -33,9 +33,9 @@ pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
 
 pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
     let mut before = old.fields.clone();
-    before.insert("monitor_id".to_owned(), json!(old.assoc));
+    before.insert("monitor_id".to_owned(), json!(old.parent_id));
     let mut fields = overlaid(&SLA, &before, body)?;
-    if fields.shift_remove("monitor_id") != Some(json!(old.assoc)) {
+    if fields.shift_remove("monitor_id") != Some(json!(old.parent_id)) {
         let message = "`monitor_id` of an agreement cannot be changed; remove it and make another";
         return Err(refused(conflict(body, "monitor_id", message)));
     }
@@ -86,7 +86,7 @@ fn has_three_decimals(number: f64) -> bool {
 
 /// What is kept beside the fields.
 pub(super) fn computed(record: &Record, name: &str) -> Option<Value> {
-    (name == "monitor_id").then(|| json!(record.assoc))
+    (name == "monitor_id").then(|| json!(record.parent_id))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `GET /slas/{id}/report`: the figures of an agreement.
 
 use super::records::Resources;
-use crate::domain::{RecordKind, Right};
+use crate::domain::{Permission, RecordKind};
 use crate::service::caller::{Caller, Refusal};
 use crate::service::sla::report::SlaReport;
 use crate::service::sla::{NoReport, SlaQuery, report};
@@ -18,7 +18,7 @@ impl Resources {
         query: SlaQuery,
         view: &View,
     ) -> Result<SlaReport, Refusal> {
-        caller.require(Right::Report)?;
+        caller.require(Permission::ViewReports)?;
         let record = self.parts.ledger.record(RecordKind::Sla, id).await?;
         let own = record.filter(|record| record.customer == caller.customer).ok_or(Refusal::NotFound)?;
         let facts = self.parts.directory.facts(caller.customer).await?;

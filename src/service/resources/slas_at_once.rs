@@ -13,7 +13,7 @@ use super::{audit, sla};
 use crate::domain::{Record, RecordKind};
 use crate::schema::table::alerting::{SLA, SLA_BULK_EDIT};
 use crate::service::caller::{Caller, Refusal};
-use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Page, RecordFilter};
+use crate::store::{AuditObject, ConfigChange, NewAuditEntry, NewRecord, Pagination, RecordFilter};
 use crate::syntax::source::Node;
 
 /// Monitors up to which the store is asked for theirs alone.
@@ -55,12 +55,12 @@ impl Resources {
         bench: &Bench<'_>,
         ids: &BTreeSet<i64>,
     ) -> Result<BTreeMap<i64, Record>, Refusal> {
-        let mut filter = RecordFilter::of(RecordKind::Sla).within(bench.caller.customer);
+        let mut filter = RecordFilter::new(RecordKind::Sla).for_customer(bench.caller.customer);
         if ids.len() <= FEW {
-            filter.assoc = ids.iter().copied().collect();
+            filter.parent_id = ids.iter().copied().collect();
         }
-        let found = self.parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
-        let theirs = found.rows.into_iter().filter_map(|record| Some((record.assoc?, record)));
+        let found = self.parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+        let theirs = found.items.into_iter().filter_map(|record| Some((record.parent_id?, record)));
         Ok(theirs.filter(|(monitor, _)| ids.contains(monitor)).collect())
     }
 }

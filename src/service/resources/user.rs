@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use super::context::Bench;
 use super::draft::{Draft, overlaid, whole};
-use crate::domain::{Record, Right, UserId};
+use crate::domain::{Permission, Record, UserId};
 use crate::schema::table::records::USER;
 use crate::schema::typed::record::{UserSettings, read_fields};
 use crate::service::accounts::{hash_password, login_fault, login_key, password_fault, permit_user_change};
@@ -28,9 +28,9 @@ pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refu
 }
 
 pub(super) async fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
-    let administers = bench.caller.role.may(Right::Administer);
+    let administers = bench.caller.role.allows(Permission::Administer);
     if !administers && bench.caller.user != UserId(old.id) {
-        bench.caller.require(Right::Administer)?;
+        bench.caller.require(Permission::Administer)?;
     }
     let mut fields = overlaid(&USER, &old.fields, body)?;
     let password = password_of(&mut fields).filter(|password| password.as_str() != MASK);

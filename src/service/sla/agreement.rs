@@ -40,7 +40,7 @@ impl Agreement {
         Some(Self {
             id: record.id,
             name: settings.name.to_owned(),
-            monitor: MonitorId(record.assoc?),
+            monitor: MonitorId(record.parent_id?),
             availability: settings.availability.and_then(Goal::of),
             uptime: settings.uptime.and_then(Goal::of),
             response_time: settings.response_time,
@@ -52,7 +52,7 @@ impl Agreement {
 
     /// `check`, with the time that counts as its own.
     pub(super) fn timed(&self, check: Sample) -> Sample {
-        let page = check.page_us.filter(|_| self.full_page).unwrap_or_default();
+        let page = check.full_page_us.filter(|_| self.full_page).unwrap_or_default();
         // Of two attempts, the page is that of the second one alone.
         Sample { total_us: check.total_us.max(page), ..check }
     }

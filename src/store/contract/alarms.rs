@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::error::StoreFuture;
 use crate::domain::{
-    Capture, CheckId, CustomerId, EpisodeFilter, EpisodeId, Listed, LocationId, MonitorId, NewNotification,
-    Notification, NotificationFilter, Page, RecipientId, Timestamp, Verification,
+    Capture, CheckId, CustomerId, EpisodeFilter, EpisodeId, LocationId, MonitorId, NewNotification,
+    Notification, NotificationFilter, Paginated, Pagination, RecipientId, Timestamp, Verification,
 };
 
 /// What alerting adds to the transaction of the results that it follows from.
@@ -122,7 +122,7 @@ pub trait AlertStore: Send + Sync + 'static {
     fn commit_alerts(&self, alarm: AlertChanges) -> StoreFuture<'_, ()>;
 
     /// Outages.
-    fn episodes(&self, filter: EpisodeFilter, page: Page) -> StoreFuture<'_, Listed<StoredEpisode>>;
+    fn episodes(&self, filter: EpisodeFilter, page: Pagination) -> StoreFuture<'_, Paginated<StoredEpisode>>;
 
     /// One of an account.
     fn episode(&self, customer: CustomerId, id: EpisodeId) -> StoreFuture<'_, Option<StoredEpisode>>;
@@ -165,7 +165,11 @@ pub trait Outbox: Send + Sync + 'static {
     fn enqueue(&self, new: Vec<NewNotification>) -> StoreFuture<'_, Vec<i64>>;
 
     /// Messages of any state.
-    fn notifications(&self, filter: NotificationFilter, page: Page) -> StoreFuture<'_, Listed<Notification>>;
+    fn notifications(
+        &self,
+        filter: NotificationFilter,
+        page: Pagination,
+    ) -> StoreFuture<'_, Paginated<Notification>>;
 
     /// Makes a dead one pending and due again: tries and age (from `not_before`) count anew. `false` when it is no
     /// dead one of the account.

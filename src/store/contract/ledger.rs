@@ -1,8 +1,8 @@
 //! What people change, kept with who did it.
 
 use crate::domain::{
-    AuditFilter, AuditRow, CustomerId, Listed, MonitorId, Page, Record, RecordFilter, RecordKind, Revision,
-    UserId,
+    AuditEntry, AuditFilter, CustomerId, MonitorId, Paginated, Pagination, Record, RecordFilter, RecordKind,
+    Revision, UserId,
 };
 
 use super::audit::NewAuditEntry;
@@ -72,10 +72,10 @@ pub trait ConfigStore: Send + Sync + 'static {
     fn record_by_unique(&self, kind: RecordKind, unique: String) -> StoreFuture<'_, Option<Record>>;
 
     /// Records, by id.
-    fn records(&self, filter: RecordFilter, page: Page) -> StoreFuture<'_, Listed<Record>>;
+    fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>>;
 
     /// The audit trail, newest first.
-    fn audit(&self, filter: AuditFilter, page: Page) -> StoreFuture<'_, Listed<AuditRow>>;
+    fn audit(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>>;
 
     /// The account of each monitor that ever had a result, removed ones too.
     fn customer_for_monitor(&self, monitor: MonitorId) -> StoreFuture<'_, Option<CustomerId>>;

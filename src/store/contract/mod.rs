@@ -15,8 +15,8 @@ mod samples;
 mod tokens;
 
 pub use crate::domain::{
-    AuditFilter, AuditRow, EpisodeFilter, Listed, MonitorState, NotificationFilter, Page, RecordFilter,
-    ResultFilter, ResultPage, StoreError,
+    AuditEntry, AuditFilter, EpisodeFilter, MonitorState, NotificationFilter, Paginated, PaginatedResults,
+    Pagination, RecordFilter, ResultFilter, StoreError,
 };
 pub use alarms::{
     AlertChanges, AlertStore, DeliveryOutcome, Evidence, Outbox, ResultKey, StoredEpisode, VerifiedCheck,

@@ -1,7 +1,8 @@
 //! Results, and where monitors stand.
 
 use crate::domain::{
-    Capture, CheckId, CheckResult, MonitorId, MonitorState, Page, ResultFilter, ResultPage, Timestamp,
+    Capture, CheckId, CheckResult, MonitorId, MonitorState, PaginatedResults, Pagination, ResultFilter,
+    Timestamp,
 };
 
 use super::error::StoreFuture;
@@ -11,7 +12,7 @@ use super::samples::SampleStore;
 /// Reads what was kept.
 pub trait ResultStore: SampleStore {
     /// Results, newest first.
-    fn results(&self, filter: ResultFilter, page: Page) -> StoreFuture<'_, ResultPage>;
+    fn results(&self, filter: ResultFilter, page: Pagination) -> StoreFuture<'_, PaginatedResults>;
 
     /// One result with all its details that are still kept. Also an unknown id is looked up in a moment.
     fn result(&self, id: CheckId) -> StoreFuture<'_, Option<CheckResult>>;

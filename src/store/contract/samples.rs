@@ -1,7 +1,7 @@
 //! Reads results for figures.
 
 use super::error::StoreFuture;
-use crate::domain::{Mean, MonitorId, Sample, Timestamp};
+use crate::domain::{MeanDuration, MonitorId, Sample, Timestamp};
 
 /// Reads results for figures.
 pub trait SampleStore: Send + Sync + 'static {
@@ -18,5 +18,10 @@ pub trait SampleStore: Send + Sync + 'static {
     fn oldest_planned_at(&self, monitor: MonitorId) -> StoreFuture<'_, Option<Timestamp>>;
 
     /// The mean times at each location of the checks that passed and were planned in `from..thru`.
-    fn means(&self, monitor: MonitorId, from: Timestamp, thru: Timestamp) -> StoreFuture<'_, Vec<Mean>>;
+    fn means(
+        &self,
+        monitor: MonitorId,
+        from: Timestamp,
+        thru: Timestamp,
+    ) -> StoreFuture<'_, Vec<MeanDuration>>;
 }

@@ -4,7 +4,9 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, Row, params};
 
 use crate::domain::Timestamp;
-use crate::store::contract::{AuditEntries, AuditFilter, AuditObject, AuditRow, Listed, NewAuditEntry, Page};
+use crate::store::contract::{
+    AuditEntries, AuditEntry, AuditFilter, AuditObject, NewAuditEntry, Paginated, Pagination,
+};
 
 use super::decode::RowRef;
 use super::decode::json_object_column;
@@ -66,8 +68,8 @@ pub(super) fn remove_old(conn: &Connection, after: i64, cut: i64) -> rusqlite::R
 pub(super) fn read_page(
     conn: &Connection,
     filter: &AuditFilter,
-    page: Page,
-) -> rusqlite::Result<Listed<AuditRow>> {
+    page: Pagination,
+) -> rusqlite::Result<Paginated<AuditEntry>> {
     let (mut conditions, mut values) = (vec!["1"], Vec::new());
     let asked = [
         ("customer = ?", filter.customer.map(|id| Sql::from(id.0))),
@@ -75,7 +77,7 @@ pub(super) fn read_page(
         ("object = ?", filter.object.clone().map(Sql::from)),
         ("object_id = ?", filter.object_id.map(Sql::from)),
         ("at >= ?", filter.from.map(|from| Sql::from(from.as_micros()))),
-        ("at < ?", filter.thru.map(|thru| Sql::from(thru.as_micros()))),
+        ("at < ?", filter.until.map(|thru| Sql::from(thru.as_micros()))),
     ];
     for (condition, value) in asked {
         if let Some(value) = value {
@@ -91,10 +93,10 @@ pub(super) fn read_page(
     )
 }
 
-fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
+fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<AuditEntry> {
     let id = row.get(0)?;
     let place = RowRef { table: "audit", key: &[("id", id)] };
-    Ok(AuditRow {
+    Ok(AuditEntry {
         id,
         at: Timestamp::from_micros(row.get(1)?),
         login: row.get(2)?,

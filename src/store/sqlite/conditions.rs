@@ -36,7 +36,7 @@ pub(super) fn where_clause(
     let bounds = [
         ("location_id = ?", filter.location.map(|id| id.0)),
         ("planned_at >= ?", filter.from.map(Timestamp::as_micros)),
-        ("planned_at < ?", filter.thru.map(Timestamp::as_micros)),
+        ("planned_at < ?", filter.until.map(Timestamp::as_micros)),
     ];
     for (condition, value) in bounds {
         if let Some(value) = value {

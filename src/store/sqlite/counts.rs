@@ -49,7 +49,7 @@ pub(super) fn count_matching(conn: &Connection, filter: &ResultFilter) -> rusqli
         return count_rows(conn, filter, None);
     }
     let from = filter.from.map(|from| minute_start(from.as_micros().saturating_add(MINUTE_US - 1)));
-    let thru = filter.thru.map(|thru| minute_start(thru.as_micros()));
+    let thru = filter.until.map(|thru| minute_start(thru.as_micros()));
     let (first, end) = (from.unwrap_or(i64::MIN), thru.unwrap_or(i64::MAX));
     if first >= end {
         return count_rows(conn, filter, None);

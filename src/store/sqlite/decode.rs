@@ -97,7 +97,7 @@ impl RowRef<'_> {
 pub(super) fn to_store_error(error: &rusqlite::Error) -> Option<StoreError> {
     let rusqlite::Error::FromSqlConversionFailure(_, _, inner) = error else { return None };
     let DecodeError { table, row, column, why } = inner.downcast_ref()?;
-    Some(StoreError::Undecodable { table, row: row.clone(), column, why: why.clone() })
+    Some(StoreError::Undecodable { table, row: row.clone(), column, reason: why.clone() })
 }
 
 /// `read`, or `None` for a row that cannot be decoded: the log names it, and the others of a list are shown.

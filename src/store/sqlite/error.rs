@@ -25,12 +25,12 @@ impl ErrorMapper {
             return undecodable;
         }
         match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => StoreError::Full(self.describe(error)),
+            Some(ErrorCode::DiskFull) => StoreError::DiskFull(self.describe(error)),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked(format!(
                 "{}; stop the other program that has it open",
                 self.describe(error)
             )),
-            Some(ErrorCode::OperationInterrupted) => StoreError::Slow,
+            Some(ErrorCode::OperationInterrupted) => StoreError::QueryTimeout,
             Some(ErrorCode::DatabaseCorrupt) => self.unusable(&format!(
                 "it is damaged ({error}); restore a copy, or move it away to start with an empty one"
             )),
@@ -51,7 +51,7 @@ impl ErrorMapper {
     pub(super) fn io_to_store_error(&self, doing: &str, error: &std::io::Error) -> StoreError {
         match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                StoreError::Full(format!("`{}`: {error}", self.path.display()))
+                StoreError::DiskFull(format!("`{}`: {error}", self.path.display()))
             }
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => self.unusable(
                 &format!("{doing}: {error}; give the user that runs vigie the right to write the folder"),

@@ -18,11 +18,11 @@ impl From<rusqlite::Error> for ChangeError {
     }
 }
 
-/// [`StoreError::Taken`] when `error` is about a text that has to be unique.
+/// [`StoreError::AlreadyExists`] when `error` is about a text that has to be unique.
 pub(super) fn conflict_error(error: rusqlite::Error, text: Option<&str>) -> ChangeError {
     match text {
         Some(text) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-            ChangeError::Rejected(StoreError::Taken(text.to_owned()))
+            ChangeError::Rejected(StoreError::AlreadyExists(text.to_owned()))
         }
         _ => ChangeError::Sql(error),
     }

@@ -4,8 +4,8 @@ use rusqlite::{Connection, params};
 
 use crate::domain::{CustomerId, MonitorId, Record, RecordKind, Timestamp};
 use crate::store::contract::{
-    AuditFilter, AuditRow, ConfigChange, ConfigStore, Listed, NewAuditEntry, Page, RecordFilter, Reseal,
-    StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, seal_context,
+    AuditEntry, AuditFilter, ConfigChange, ConfigStore, NewAuditEntry, Paginated, Pagination, RecordFilter,
+    Reseal, StoreError, StoreFuture, StoredMonitor, StoredToken, TokenStore, seal_context,
 };
 
 use super::change::ConfigChanges;
@@ -39,11 +39,11 @@ impl ConfigStore for SqliteStore {
         Box::pin(self.readers.call(move |conn| records::by_unique_key(conn, kind, &unique)))
     }
 
-    fn records(&self, filter: RecordFilter, page: Page) -> StoreFuture<'_, Listed<Record>> {
+    fn records(&self, filter: RecordFilter, page: Pagination) -> StoreFuture<'_, Paginated<Record>> {
         Box::pin(self.readers.call(move |conn| records::read_page(conn, &filter, page)))
     }
 
-    fn audit(&self, filter: AuditFilter, page: Page) -> StoreFuture<'_, Listed<AuditRow>> {
+    fn audit(&self, filter: AuditFilter, page: Pagination) -> StoreFuture<'_, Paginated<AuditEntry>> {
         Box::pin(self.readers.call(move |conn| audit::read_page(conn, &filter, page)))
     }
 

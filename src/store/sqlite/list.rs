@@ -3,7 +3,7 @@
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, Row, params_from_iter};
 
-use crate::store::contract::{Listed, Page};
+use crate::store::contract::{Paginated, Pagination};
 
 use super::decode::skip_undecodable;
 
@@ -22,9 +22,9 @@ impl PagedQuery {
     pub(super) fn fetch<T>(
         self,
         conn: &Connection,
-        page: Page,
+        page: Pagination,
         row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Listed<T>> {
+    ) -> rusqlite::Result<Paginated<T>> {
         let Self { table, columns, order, conditions, mut values } = self;
         // Count and page have to be of one state of the database.
         let tx = conn.unchecked_transaction()?;
@@ -40,6 +40,6 @@ impl PagedQuery {
             .query_map(params_from_iter(&values), row)?
             .filter_map(|row| skip_undecodable(row).transpose())
             .collect::<Result<_, _>>()?;
-        Ok(Listed { count, rows })
+        Ok(Paginated { total: count, items: rows })
     }
 }

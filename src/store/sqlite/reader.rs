@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::schema::Monitor;
-use crate::store::contract::{Page, ResultFilter, ResultPage, StoreError};
+use crate::store::contract::{PaginatedResults, Pagination, ResultFilter, StoreError};
 
 use super::error::ErrorMapper;
 use super::readers::ReaderPool;
@@ -37,7 +37,11 @@ impl ReadOnlyStore {
     }
 
     /// Results, newest first.
-    pub async fn results(&self, filter: ResultFilter, page: Page) -> Result<ResultPage, StoreError> {
+    pub async fn results(
+        &self,
+        filter: ResultFilter,
+        page: Pagination,
+    ) -> Result<PaginatedResults, StoreError> {
         self.readers.call(move |conn| results::read_page(conn, &filter, page)).await
     }
 }

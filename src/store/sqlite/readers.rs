@@ -58,7 +58,7 @@ impl ReaderPool {
     /// Runs `work` on a connection as soon as one is free.
     ///
     /// # Errors
-    /// [`StoreError::Slow`] when it takes longer than the settings allow.
+    /// [`StoreError::QueryTimeout`] when it takes longer than the settings allow.
     pub(super) async fn call<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
 use crate::domain::{CustomerId, Record, RecordKind, Revision, Timestamp};
-use crate::store::contract::{Listed, NewRecord, Page, RecordFilter, StoreError};
+use crate::store::contract::{NewRecord, Paginated, Pagination, RecordFilter, StoreError};
 
 use super::decode::RowRef;
 use super::fault::{ChangeError, conflict_error};
@@ -79,15 +79,15 @@ impl UpdatedRecordRow {
             .execute(params![
                 record.id,
                 record.kind.name(),
-                record.assoc,
-                record.unique,
+                record.parent_id,
+                record.unique_key,
                 record.revision.0,
                 record.modified_at.as_micros(),
                 self.fields,
-                record.private,
+                record.private_data,
                 expected.0
             ])
-            .map_err(|error| conflict_error(error, record.unique.as_deref()))?;
+            .map_err(|error| conflict_error(error, record.unique_key.as_deref()))?;
         if changed == 0 { Err(ChangeError::Rejected(StoreError::Stale)) } else { Ok(()) }
     }
 }
@@ -130,8 +130,8 @@ pub(super) fn by_unique_key(
 pub(super) fn read_page(
     conn: &Connection,
     filter: &RecordFilter,
-    page: Page,
-) -> rusqlite::Result<Listed<Record>> {
+    page: Pagination,
+) -> rusqlite::Result<Paginated<Record>> {
     let (conditions, values) = where_clause(filter);
     PagedQuery { table: "records", columns: COLUMNS, order: "id", conditions, values }.fetch(
         conn,
@@ -146,7 +146,7 @@ fn where_clause(filter: &RecordFilter) -> (String, Vec<Sql>) {
     let bounds = [
         ("customer = ?", filter.customer.map(|id| id.0)),
         ("created_at >= ?", filter.from.map(Timestamp::as_micros)),
-        ("created_at < ?", filter.thru.map(Timestamp::as_micros)),
+        ("created_at < ?", filter.until.map(Timestamp::as_micros)),
     ];
     for (condition, value) in bounds {
         if let Some(value) = value {
@@ -154,9 +154,9 @@ fn where_clause(filter: &RecordFilter) -> (String, Vec<Sql>) {
             values.push(Sql::from(value));
         }
     }
-    if !filter.assoc.is_empty() {
+    if !filter.parent_id.is_empty() {
         conditions.push("assoc IN (SELECT value FROM json_each(?))");
-        values.push(Sql::from(Value::from(filter.assoc.clone()).to_string()));
+        values.push(Sql::from(Value::from(filter.parent_id.clone()).to_string()));
     }
     for (name, value) in &filter.fields {
         // Names are ours, not a user's text.
@@ -186,13 +186,13 @@ fn record_from_row(row: &Row<'_>) -> rusqlite::Result<Record> {
         id,
         kind: place.require_known("kind", kind, RecordKind::from_name(kind))?,
         customer: CustomerId(row.get::<_, Option<i64>>(2)?.unwrap_or(id)),
-        assoc: row.get(3)?,
-        unique: row.get(4)?,
+        parent_id: row.get(3)?,
+        unique_key: row.get(4)?,
         revision: Revision(row.get(5)?),
         created_at: Timestamp::from_micros(row.get(6)?),
         created_by: row.get(7)?,
         modified_at: Timestamp::from_micros(row.get(8)?),
         fields: json_object_column(row, place, 9, "fields")?,
-        private: row.get(10)?,
+        private_data: row.get(10)?,
     })
 }

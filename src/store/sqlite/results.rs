@@ -11,7 +11,7 @@ use crate::domain::{
     Attempt, Capture, CheckId, CheckResult, Facts, LocationId, MissedReason, MissedRuns, MonitorId,
     MonitorType, Outcome, Phase, Phases, Revision, RunId, Status, Timestamp, TlsFacts,
 };
-use crate::store::contract::{MonitorState, Page, ResultFilter, ResultPage};
+use crate::store::contract::{MonitorState, PaginatedResults, Pagination, ResultFilter};
 
 use super::decode::{RowRef, skip_undecodable};
 use super::row::{DetailsBody, decode_address};
@@ -45,8 +45,8 @@ type ResultRowKey = (i64, i64, i64);
 pub(super) fn read_page(
     conn: &Connection,
     filter: &ResultFilter,
-    page: Page,
-) -> rusqlite::Result<ResultPage> {
+    page: Pagination,
+) -> rusqlite::Result<PaginatedResults> {
     // Count and page have to be of one state of the database.
     let tx = conn.unchecked_transaction()?;
     let count = counts::count_matching(&tx, filter)?.unsigned_abs();
@@ -63,7 +63,7 @@ pub(super) fn read_page(
         .collect::<Result<_, _>>()?;
     let results =
         keys.into_iter().filter_map(|key| result_or_skip(&tx, key).transpose()).collect::<Result<_, _>>()?;
-    Ok(ResultPage { count, results })
+    Ok(PaginatedResults { total: count, results })
 }
 
 /// The result with this id. The id is a hash over time, monitor and location that can be undone: with a
@@ -83,14 +83,14 @@ pub(super) fn by_id(tx: &Transaction<'_>, id: CheckId) -> rusqlite::Result<Optio
     let mut at = i64::MIN;
     while let Some(location) = next_location.query_row([at], |row| row.get(0))? {
         at = location;
-        let mixed = id.marked(LocationId(location));
+        let mixed = id.monitor_hash_xor_time(LocationId(location));
         for (from, to) in aligned_blocks(first, last) {
             let range = hash_range(mixed, from, to);
             let found: Vec<i64> =
                 marks.query_map([location, range.0, range.1], |row| row.get(0))?.collect::<Result<_, _>>()?;
             for mark in found {
                 let planned_at = (mixed ^ mark.cast_unsigned()).cast_signed();
-                let monitor = MonitorId::of_mark(mark.cast_unsigned());
+                let monitor = MonitorId::from_hash(mark.cast_unsigned());
                 if let Some(result) = result_by_key(tx, (planned_at, monitor.0, location))? {
                     return Ok(Some(result));
                 }
@@ -152,7 +152,7 @@ fn result_by_key(
 fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
     let planned_at = Timestamp::from_micros(row.get(0)?);
     let (monitor_id, location_id) = (MonitorId(row.get(1)?), LocationId(row.get(2)?));
-    let run_id = RunId::of(monitor_id, planned_at);
+    let run_id = RunId::new(monitor_id, planned_at);
     let status = Status(row.get(4)?);
     let started_at = Timestamp::from_micros(planned_at.as_micros().saturating_add(row.get(6)?));
     let total_us = row.get(7)?;
@@ -172,12 +172,12 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
     let (kind, name) = place.require_known("label", label, parts)?;
     let outcome: u8 = row.get(3)?;
     Ok(CheckResult {
-        check_id: CheckId::of(run_id, location_id),
+        check_id: CheckId::new(run_id, location_id),
         run_id,
         monitor_id,
         monitor_name: Arc::from(name),
         revision: Revision(row.get(19)?),
-        kind,
+        monitor_type: kind,
         location_id,
         planned_at,
         started_at,
@@ -193,7 +193,7 @@ fn result_from_row(row: &Row<'_>) -> rusqlite::Result<CheckResult> {
             None => attempts_without_details(row, place, started_at, total_us)?,
         },
         facts: facts_from_row(row, place, details.facts)?,
-        course: details.details,
+        details: details.details,
         captures: details.captures,
         verification: details.verification,
         missed: missed_from_row(row, place)?,
@@ -304,7 +304,7 @@ fn state_from_row(row: &Row<'_>) -> rusqlite::Result<MonitorState> {
 }
 
 impl ResultStore for SqliteStore {
-    fn results(&self, filter: ResultFilter, page: Page) -> StoreFuture<'_, ResultPage> {
+    fn results(&self, filter: ResultFilter, page: Pagination) -> StoreFuture<'_, PaginatedResults> {
         Box::pin(self.readers.call(move |conn| self::read_page(conn, &filter, page)))
     }
 
@@ -351,16 +351,16 @@ mod tests {
             #[expect(clippy::cast_possible_truncation, reason = "a place between the two")]
             let at = first + (width as f64 * part) as i64;
             let (monitor, location) = (MonitorId(monitor), LocationId(location));
-            let id = CheckId::of(RunId::of(monitor, Timestamp::from_micros(at)), location);
-            let mixed = id.marked(location);
-            let mark = monitor.mark().cast_signed();
+            let id = CheckId::new(RunId::new(monitor, Timestamp::from_micros(at)), location);
+            let mixed = id.monitor_hash_xor_time(location);
+            let mark = monitor.hash().cast_signed();
             let ranges: Vec<_> =
                 aligned_blocks(first, first + width).map(|(from, to)| hash_range(mixed, from, to)).collect();
             proptest::prop_assert!(ranges.iter().any(|&(from, to)| (from..=to).contains(&mark)));
             let widest = ranges.iter().map(|(from, to)| from.abs_diff(*to)).max().unwrap_or(0);
             proptest::prop_assert!(widest <= width.unsigned_abs() * 2);
             proptest::prop_assert_eq!((mixed ^ mark.cast_unsigned()).cast_signed(), at);
-            proptest::prop_assert_eq!(MonitorId::of_mark(monitor.mark()), monitor);
+            proptest::prop_assert_eq!(MonitorId::from_hash(monitor.hash()), monitor);
         }
     }
 }

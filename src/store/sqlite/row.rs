@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::domain::{
-    Attempt, Capture, CheckResult, Course, Facts, MissedReason, Outcome, Phase, Phases, Verification,
+    Attempt, Capture, CheckDetails, CheckResult, Facts, MissedReason, Outcome, Phase, Phases, Verification,
 };
 
 use super::captures::{self, CaptureChunk};
@@ -26,7 +26,7 @@ pub(super) struct DetailsBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) facts: Option<Facts>,
     #[serde(flatten)]
-    pub(super) details: Course,
+    pub(super) details: CheckDetails,
     /// Unless it is the status code's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) status_text: Option<String>,
@@ -90,7 +90,7 @@ impl ResultRow {
         let phases = result.phases();
         let attempts = i64::from(result.attempts.last().map_or(0, |attempt| attempt.number));
         let (body_wire_bytes, body_bytes) = take_body_sizes(&mut result.facts);
-        let page_us = result.course.page.as_ref().map(|page| to_signed(page.total_us));
+        let page_us = result.details.page.as_ref().map(|page| to_signed(page.total_us));
         let chain = take_chain(&mut result.facts);
         let (facts, own_facts) = split_facts(std::mem::take(&mut result.facts));
         let own_status_text = result.status_text != result.status.text();
@@ -100,7 +100,7 @@ impl ResultRow {
             attempts: (!has_implied_attempt(&result)).then(|| std::mem::take(&mut result.attempts)),
             reasons: std::mem::take(&mut result.reasons),
             facts: own_facts,
-            details: std::mem::take(&mut result.course),
+            details: std::mem::take(&mut result.details),
             status_text: own_status_text.then(|| std::mem::take(&mut result.status_text)),
             captures,
             verification: result.verification.take(),
@@ -122,7 +122,7 @@ impl ResultRow {
             address: result.address.map(encode_address),
             revision: result.revision.0,
             attempts,
-            label: SharedText::from_string(format!("{} {}", result.kind, result.monitor_name)),
+            label: SharedText::from_string(format!("{} {}", result.monitor_type, result.monitor_name)),
             facts,
             chain,
             missed: result.missed.map(|missed| MissedColumns {
@@ -147,7 +147,7 @@ impl ResultRow {
 
     /// The other phases, when there are any.
     pub(super) fn session_phases_json(&self) -> Option<String> {
-        Some(self.phases.uncommon()).filter(|phases| !phases.is_empty()).map(|phases| to_json(&phases))
+        Some(self.phases.without_common()).filter(|phases| !phases.is_empty()).map(|phases| to_json(&phases))
     }
 }
 
@@ -187,7 +187,7 @@ fn split_facts(facts: Facts) -> (Option<SharedText>, Option<Facts>) {
     let varies = facts.ping.is_some()
         || facts.mail.is_some()
         || facts.ftp.is_some()
-        || facts.trip.is_some()
+        || facts.round_trip.is_some()
         || facts.http.as_ref().is_some_and(|http| !http.redirects.is_empty() || http.text_sha256.is_some());
     match facts {
         facts if varies => (None, Some(facts)),

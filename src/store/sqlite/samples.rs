@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::domain::{LocationId, Mean, MonitorId, Outcome, Sample, Timestamp};
+use crate::domain::{LocationId, MeanDuration, MonitorId, Outcome, Sample, Timestamp};
 use crate::store::contract::{SampleStore, StoreFuture};
 
 use super::decode::RowRef;
@@ -30,7 +30,12 @@ impl SampleStore for SqliteStore {
         }))
     }
 
-    fn means(&self, monitor: MonitorId, from: Timestamp, thru: Timestamp) -> StoreFuture<'_, Vec<Mean>> {
+    fn means(
+        &self,
+        monitor: MonitorId,
+        from: Timestamp,
+        thru: Timestamp,
+    ) -> StoreFuture<'_, Vec<MeanDuration>> {
         Box::pin(self.readers.call(move |conn| select_means(conn, monitor, from, thru)))
     }
 }
@@ -58,7 +63,7 @@ fn select_samples(
             outcome: place.require_known("outcome", outcome, Outcome::from_code(outcome))?,
             total_us: row.get(3)?,
             slots: row.get::<_, Option<u32>>(4)?.unwrap_or(1),
-            page_us: row.get(5)?,
+            full_page_us: row.get(5)?,
         })
     })?
     .collect()
@@ -69,7 +74,7 @@ fn select_means(
     monitor: MonitorId,
     from: Timestamp,
     thru: Timestamp,
-) -> rusqlite::Result<Vec<Mean>> {
+) -> rusqlite::Result<Vec<MeanDuration>> {
     let (ok, warning) = (Outcome::Ok.code(), Outcome::Warning.code());
     conn.prepare_cached(
         "SELECT location_id, count(*), sum(total_us) FROM results INDEXED BY results_by_monitor
@@ -77,7 +82,7 @@ fn select_means(
          GROUP BY location_id ORDER BY location_id",
     )?
     .query_map(params![monitor.0, from.as_micros(), thru.as_micros(), ok, warning], |row| {
-        Ok(Mean { location: LocationId(row.get(0)?), checks: row.get(1)?, sum_us: row.get(2)? })
+        Ok(MeanDuration { location: LocationId(row.get(0)?), checks: row.get(1)?, sum_us: row.get(2)? })
     })?
     .collect()
 }

@@ -96,7 +96,7 @@ impl WriteCache {
 /// Notes that `monitor` has a result at `location`.
 pub(super) fn insert_pair(conn: &Connection, monitor: i64, location: i64) -> rusqlite::Result<()> {
     conn.prepare_cached("INSERT INTO marks VALUES (?1, ?2) ON CONFLICT DO NOTHING")?
-        .execute([location, MonitorId(monitor).mark().cast_signed()])?;
+        .execute([location, MonitorId(monitor).hash().cast_signed()])?;
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::{answers, params};
 use crate::api::operation::{Answer, Body, Operation};
 use crate::domain;
-use crate::domain::Right;
+use crate::domain::Permission;
 use crate::schema::forms;
 use crate::schema::forms::Role;
 
@@ -85,9 +85,9 @@ fn body(body: Body) -> Option<Value> {
 }
 
 /// Who may make a call that needs `right`.
-pub(super) fn open_to(right: Option<Right>) -> String {
+pub(super) fn open_to(right: Option<Permission>) -> String {
     let Some(right) = right else { return "Open to everybody, without a login".to_owned() };
-    let roles = domain::Role::ALL.into_iter().filter(|role| role.may(right));
+    let roles = domain::Role::ALL.into_iter().filter(|role| role.allows(right));
     let roles: Vec<_> = roles.map(|role| format!("`{role}`")).collect();
     match roles.len() {
         count if count == domain::Role::ALL.len() => "Open to every role".to_owned(),

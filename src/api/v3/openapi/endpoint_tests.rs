@@ -11,7 +11,7 @@ use super::routes;
 use crate::api::operation::{Answer, Body, Operation, Param, ParamKind, Verb};
 use crate::api::v3::openapi::document::document;
 use crate::api::v3::openapi::page;
-use crate::domain::{MonitorType, Right};
+use crate::domain::{MonitorType, Permission};
 use crate::schema::table;
 use crate::schema::table::account;
 
@@ -29,10 +29,10 @@ fn operations() -> Vec<Operation> {
         Operation::new(Verb::Get, "/monitors/{id}", "getMonitor", "monitors", "One monitor")
             .answer(Answer::OneOf(kinds.clone())),
         Operation::new(Verb::Delete, "/monitors/{id}", "deleteMonitor", "monitors", "Remove <one>")
-            .right(Some(Right::Edit))
+            .right(Some(Permission::Edit))
             .if_match(),
         Operation::new(Verb::Get, "/results", "listResults", "results", "Results")
-            .right(Some(Right::Report))
+            .right(Some(Permission::ViewReports))
             .query(&[
                 Param::new("from", ParamKind::Time, "From"),
                 Param::new("monitor_id", ParamKind::Ids, "Whose"),
@@ -50,7 +50,7 @@ fn operations() -> Vec<Operation> {
         let id: &'static str = format!("create{at}").leak();
         operations.push(
             Operation::new(Verb::Post, path, id, "monitors", "A monitor")
-                .right(Some(Right::Edit))
+                .right(Some(Permission::Edit))
                 .body(Body::Create(table))
                 .answer(Answer::Saved(None)),
         );

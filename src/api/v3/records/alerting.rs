@@ -20,7 +20,7 @@ use crate::api::routes::Routes;
 use crate::api::state::ApiState;
 use crate::api::v3::bulk::edited;
 use crate::api::{etag, list as lists};
-use crate::domain::{MonitorId, RecordKind, Right, StoreError};
+use crate::domain::{MonitorId, Permission, RecordKind, StoreError};
 use crate::schema::table::alerting::{
     NOTIFIER_GROUP, OCCURRENCE, PERFORMANCE_ALERT, RECIPIENT, SLA, SLA_BULK_EDIT, TEMPLATE,
 };
@@ -106,7 +106,7 @@ const ALERT: &str = "/monitors/{id}/performance-alerts/{alert_id}";
 fn performance_alerts(routes: Routes) -> Routes {
     let on = |method, path, id, about| Operation::new(method, path, id, "performance-alerts", about);
     let list = on(Verb::Get, ALERTS, "listPerformanceAlerts", "Performance alerts of a monitor")
-        .right(Some(Right::View))
+        .right(Some(Permission::View))
         .paged()
         .answer(Answer::List(vec![&PERFORMANCE_ALERT]));
     let create = on(Verb::Post, ALERTS, "createPerformanceAlert", "Make a performance alert of a monitor")
@@ -115,7 +115,7 @@ fn performance_alerts(routes: Routes) -> Routes {
         .answer(Answer::Saved(None))
         .or(409, "The monitor has as many as it may have");
     let one = on(Verb::Get, ALERT, "getPerformanceAlert", "One performance alert")
-        .right(Some(Right::View))
+        .right(Some(Permission::View))
         .answer(Answer::One(&PERFORMANCE_ALERT));
     let patch = on(Verb::Patch, ALERT, "updatePerformanceAlert", "Change a performance alert")
         .right(Some(EDIT))

@@ -10,7 +10,7 @@ use crate::api::path::Id;
 use crate::api::query::Query;
 use crate::api::routes::Routes;
 use crate::api::state::ApiState;
-use crate::domain::{RecordKind, Right};
+use crate::domain::{Permission, RecordKind};
 use crate::schema::table::Table;
 use crate::service::Caller;
 
@@ -67,7 +67,7 @@ impl Calls {
         routes: Routes,
         id: &'static str,
         about: &'static str,
-        right: Right,
+        right: Permission,
         once: Option<&'static Table>,
     ) -> Routes {
         let operation = Operation::new(Verb::Post, self.all, id, self.tag, about)
@@ -84,7 +84,13 @@ impl Calls {
         )
     }
 
-    pub(super) fn patch(self, routes: Routes, id: &'static str, about: &'static str, right: Right) -> Routes {
+    pub(super) fn patch(
+        self,
+        routes: Routes,
+        id: &'static str,
+        about: &'static str,
+        right: Permission,
+    ) -> Routes {
         let operation = Operation::new(Verb::Patch, self.one, id, self.tag, about)
             .right(Some(right))
             .body(Body::Patch(self.table))
@@ -107,7 +113,7 @@ impl Calls {
         routes: Routes,
         id: &'static str,
         about: &'static str,
-        right: Right,
+        right: Permission,
     ) -> Routes {
         let operation = Operation::new(Verb::Delete, self.one, id, self.tag, about)
             .right(Some(right))

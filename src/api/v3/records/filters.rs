@@ -34,7 +34,7 @@ pub(super) const fn params(kind: RecordKind) -> &'static [Param] {
 
 /// The filter that `query` asks for; what is wrong is noted in it.
 pub(super) fn read(kind: RecordKind, query: &mut Query, zone: &TimeZone) -> RecordFilter {
-    let mut filter = RecordFilter::of(kind);
+    let mut filter = RecordFilter::new(kind);
     match kind {
         RecordKind::Blackout => {
             let word = |text: &str| TYPES.contains(&text).then(|| Value::from(text));
@@ -43,12 +43,12 @@ pub(super) fn read(kind: RecordKind, query: &mut Query, zone: &TimeZone) -> Reco
             let weekly = query.one("persistent", "`true` or `false`", |text| text.parse::<bool>().ok());
             filter.fields.extend(weekly.map(|weekly| ("persistent", Value::Bool(weekly))));
             let id = |text: &str| text.parse::<i64>().ok().filter(|id| *id > 0);
-            filter.assoc.extend(query.one("assoc_id", "an id", id));
+            filter.parent_id.extend(query.one("assoc_id", "an id", id));
         }
         RecordKind::Event => {
             let event = query.text("event").map(Value::from);
             filter.fields.extend(event.map(|event| ("event", event)));
-            (filter.from, filter.thru) = window(query, zone);
+            (filter.from, filter.until) = window(query, zone);
         }
         _ => {}
     }

@@ -1,8 +1,8 @@
 //! The rights that changes of records need.
 
-use crate::domain::Right;
+use crate::domain::Permission;
 
 /// Blackouts, events and the like are changed by whoever may edit monitors.
-pub(super) const EDIT: Right = Right::Edit;
+pub(super) const EDIT: Permission = Permission::Edit;
 
-pub(super) const ADMINISTER: Right = Right::Administer;
+pub(super) const ADMINISTER: Permission = Permission::Administer;

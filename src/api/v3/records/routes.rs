@@ -4,7 +4,7 @@ use super::calls::Calls;
 use super::rights::{ADMINISTER, EDIT};
 use crate::api::operation::{Answer, Body, Operation, Verb};
 use crate::api::routes::Routes;
-use crate::domain::{RecordKind, Right};
+use crate::domain::{Permission, RecordKind};
 use crate::schema::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT, EVENT};
 use crate::schema::table::orders::EDITED;
 use crate::schema::table::records::{CERTIFICATE, LOCATION_RECORD, LOCATION_SECRET, PROPERTY, USER};
@@ -26,7 +26,7 @@ fn users(routes: Routes) -> Routes {
     let routes = calls.create(routes, "createUser", "Make a user", ADMINISTER, None);
     // Whoever is logged in may change the own password.
     let about = "Change a user; everybody may change the own name and password";
-    let routes = calls.patch(routes, "updateUser", about, Right::Report);
+    let routes = calls.patch(routes, "updateUser", about, Permission::ViewReports);
     calls.delete(routes, "deleteUser", "Remove a user; its tokens end", ADMINISTER)
 }
 

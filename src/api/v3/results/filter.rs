@@ -25,11 +25,11 @@ pub(super) fn read(mut query: Query, zone: &TimeZone) -> Result<(ResultFilter, W
             .many("monitor_id", "an id or a comma list of ids", |text| number(text).map(MonitorId)),
         location: query.one("location_id", "an id", |text| number(text).map(LocationId)),
         from: query.one("from", times, time),
-        thru: query.one("thru", times, time),
+        until: query.one("thru", times, time),
         outcomes: query.many("outcome", outcomes, Outcome::from_name),
         customer: None,
     };
-    if let (Some(from), Some(thru)) = (filter.from, filter.thru)
+    if let (Some(from), Some(thru)) = (filter.from, filter.until)
         && from >= thru
     {
         query.fault("`from` must lie before `thru`");

@@ -29,7 +29,7 @@ pub(super) async fn list(
     let offset = window.offset.unwrap_or(0);
     let left = window.limit.unwrap_or(u64::MAX);
     let first = view.results(filter.clone(), page(left, offset)).await?;
-    let count = first.count;
+    let count = first.total;
     let walk = Walk { view, filter, offset, left, fetched: Some(first), seen: HashSet::new() };
     Ok(list::respond(caller.role, count, window, stream::try_unfold(walk, Walk::next)))
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::api::list;
-use crate::domain::{CheckId, CheckResult, Page, ResultFilter, ResultPage, StoreError};
+use crate::domain::{CheckId, CheckResult, PaginatedResults, Pagination, ResultFilter, StoreError};
 use crate::service::View;
 use crate::service::details::for_list;
 
 /// How many results are read and sent at a time.
 const STEP: u32 = 500;
 
-pub(super) fn page(left: u64, offset: u64) -> Page {
-    Page { limit: u32::try_from(left).unwrap_or(STEP).min(STEP), offset }
+pub(super) fn page(left: u64, offset: u64) -> Pagination {
+    Pagination { limit: u32::try_from(left).unwrap_or(STEP).min(STEP), offset }
 }
 
 /// Reads on, page by page. New results push older ones into the next page; those are not sent twice.
@@ -22,7 +22,7 @@ pub(super) struct Walk {
     pub(super) filter: ResultFilter,
     pub(super) offset: u64,
     pub(super) left: u64,
-    pub(super) fetched: Option<ResultPage>,
+    pub(super) fetched: Option<PaginatedResults>,
     pub(super) seen: HashSet<CheckId>,
 }
 
@@ -43,7 +43,7 @@ impl Walk {
         match times {
             // On by time: an offset would read all that was sent before anew for each page.
             Some((first, last)) if first != last => {
-                self.filter.thru = Some(last + Duration::from_micros(1));
+                self.filter.until = Some(last + Duration::from_micros(1));
                 self.offset = at_last;
             }
             _ => self.offset += rows,

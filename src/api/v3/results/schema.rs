@@ -206,7 +206,7 @@ fn missed() -> Value {
         "ResultMissed",
         &["reason", "slots", "last_planned_at"],
         json!({
-            "reason": {"type": "string", "enum": MissedReason::ALL.map(MissedReason::label)},
+            "reason": {"type": "string", "enum": MissedReason::ALL.map(MissedReason::name)},
             "slots": integer("How many runs did not happen, one after the other"),
             "last_planned_at": time("When the last of them was due"),
         }),

@@ -8,11 +8,12 @@ use serde_json::Value;
 
 use super::result;
 use crate::domain::{
-    ActResult, Attempt, BrowserFacts, Capture, Certificate, CheckId, CheckResult, ConsoleEntry, Course,
-    DnsFacts, Excerpt, Facts, Failure, FailureKind, Fault, FtpFacts, FullPage, Hop, HttpExchange, HttpFacts,
-    LocationId, MailFacts, MissedReason, MissedRuns, MonitorId, MonitorType, ObjectChange, ObjectKind,
-    Outcome, PageObject, PageTiming, Phase, Phases, PingFacts, PlayedStep, Revision, RunId, Status,
-    StepResult, Timestamp, TlsFacts, TripFacts, Verification, ViewResult, Warning, WarningKind,
+    ActionResult, Attempt, BrowserFacts, BrowserStep, Capture, Certificate, CheckDetails, CheckId,
+    CheckResult, ConsoleEntry, ContentViewResult, DnsFacts, Excerpt, Facts, Failure, FailureKind, Fault,
+    FtpFacts, FullPage, HttpExchange, HttpFacts, LocationId, MailFacts, MissedReason, MissedRuns, MonitorId,
+    MonitorType, Outcome, PageObject, PageObjectChange, PageObjectKind, PageTiming, Phase, Phases, PingFacts,
+    RedirectHop, Revision, RoundTripFacts, RunId, Status, StepResult, Timestamp, TlsFacts, Verification,
+    Warning, WarningKind,
 };
 
 fn every_phase() -> Phases {
@@ -27,15 +28,15 @@ fn every_phase() -> Phases {
 fn full() -> CheckResult {
     let at = Timestamp::from_seconds(1_772_323_200);
     let phases = every_phase();
-    let run_id = RunId::of(MonitorId(7), at);
+    let run_id = RunId::new(MonitorId(7), at);
     let text = || Some("x".to_owned());
     CheckResult {
-        check_id: CheckId::of(run_id, LocationId(1)),
+        check_id: CheckId::new(run_id, LocationId(1)),
         run_id,
         monitor_id: MonitorId(7),
         monitor_name: Arc::from("Shop"),
         revision: Revision(1),
-        kind: MonitorType::Website,
+        monitor_type: MonitorType::Website,
         location_id: LocationId(1),
         planned_at: at,
         started_at: at,
@@ -51,8 +52,13 @@ fn full() -> CheckResult {
             started_at: at,
             total_us: 9,
             phases,
-            failure: Some(Failure::new(Phase::Connect, FailureKind::ConnectRefused, "x").of_object("x")),
-            warnings: vec![Warning { part: Some(Status(7007)), ..Warning::new(WarningKind::Note, "x") }],
+            failure: Some(
+                Failure::new(Phase::Connect, FailureKind::ConnectRefused, "x").into_page_object("x"),
+            ),
+            warnings: vec![Warning {
+                part_status: Some(Status(7007)),
+                ..Warning::new(WarningKind::Note, "x")
+            }],
         }],
         facts: Facts {
             http: Some(Box::new(HttpFacts {
@@ -61,7 +67,7 @@ fn full() -> CheckResult {
                 text_sha256: text(),
                 text_sha256_before: text(),
                 content_type: text(),
-                redirects: vec![Hop {
+                redirects: vec![RedirectHop {
                     url: "x".into(),
                     http_status: 302,
                     address: Some(([127, 0, 0, 1], 80).into()),
@@ -109,11 +115,11 @@ fn full() -> CheckResult {
                 mailbox_messages: Some(1),
                 mailbox_bytes: Some(1),
             })),
-            trip: Some(Box::new(TripFacts {
+            round_trip: Some(Box::new(RoundTripFacts {
                 trip_send_us: Some(1),
                 trip_transit_us: Some(1),
                 trip_fetch_us: Some(1),
-                ..TripFacts::default()
+                ..RoundTripFacts::default()
             })),
             ftp: Some(Box::new(FtpFacts {
                 ftp_banner: "x".to_owned(),
@@ -126,7 +132,7 @@ fn full() -> CheckResult {
             })),
             resolved: vec![[127, 0, 0, 1].into()],
         },
-        course: course(),
+        details: course(),
         captures: vec![Capture::new("a.txt", "text/plain", b"x")],
         verification: Some(Verification {
             status: Status::VERIFIED_CONFIRMED,
@@ -138,11 +144,11 @@ fn full() -> CheckResult {
     }
 }
 
-fn course() -> Course {
-    use ObjectKind::{Font, Frame, Image, Media, Other, Script, Style};
+fn course() -> CheckDetails {
+    use PageObjectKind::{Font, Frame, Image, Media, Other, Script, Style};
 
     let phases = every_phase();
-    let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "x").of_object("x");
+    let failure = Failure::new(Phase::Connect, FailureKind::TimedOut, "x").into_page_object("x");
     let excerpt = Excerpt { mimetype: "x".into(), text: "x".into(), bytes: 1 };
     let exchange = HttpExchange {
         address: Some(([127, 0, 0, 1], 80).into()),
@@ -166,7 +172,7 @@ fn course() -> Course {
         failures: vec![failure.clone()],
         exchanges: vec![exchange.clone()],
         variables: vec!["x".into()],
-        played: None,
+        browser_step: None,
     };
     let object = |kind| PageObject {
         url: "x".into(),
@@ -188,15 +194,15 @@ fn course() -> Course {
         bytes: 1,
         unlisted: 1,
         objects: [Image, Script, Style, Frame, Font, Media, Other].map(object).to_vec(),
-        changes: vec![ObjectChange {
+        changes: vec![PageObjectChange {
             status: Status::OBJECT_SIZE_CHANGED,
             url: "x".into(),
             before: Some(1),
             now: Some(2),
         }],
     };
-    let step = StepResult { played: Some(Box::new(played(page.objects.clone()))), ..step };
-    let view = ViewResult {
+    let step = StepResult { browser_step: Some(Box::new(played(page.objects.clone()))), ..step };
+    let view = ContentViewResult {
         id: 1,
         name: "x".into(),
         status: Status::OK,
@@ -216,7 +222,7 @@ fn course() -> Course {
         trace_id: Some("x".into()),
         memory_bytes: Some(1),
     };
-    Course {
+    CheckDetails {
         steps: vec![step],
         exchanges: vec![exchange],
         page: Some(Box::new(page)),
@@ -225,12 +231,12 @@ fn course() -> Course {
     }
 }
 
-fn played(objects: Vec<PageObject>) -> PlayedStep {
-    PlayedStep {
+fn played(objects: Vec<PageObject>) -> BrowserStep {
+    BrowserStep {
         url: "x".into(),
         title: "x".into(),
         http_status: 200,
-        acts: vec![ActResult {
+        actions: vec![ActionResult {
             number: 1,
             action: "x".into(),
             status: Status::OK,

@@ -36,7 +36,7 @@ pub(super) fn of_exchange(began: Timestamp, exchange: &HttpExchange, comment: Op
         "cookies": [],
         "headers": fields(&exchange.response_headers),
         "content": content(exchange),
-        "redirectURL": exchange.response_headers.value("location").unwrap_or_default(),
+        "redirectURL": exchange.response_headers.get("location").unwrap_or_default(),
         "headersSize": -1,
         "bodySize": body_size(exchange),
     });
@@ -132,7 +132,7 @@ fn query(url: &str) -> Vec<Value> {
 
 /// Bytes of the body that was sent; −1 of one that a browser sent and did not tell of.
 fn posted_size(exchange: &HttpExchange) -> i64 {
-    let told = exchange.request_headers.value("content-length").and_then(|text| text.parse().ok());
+    let told = exchange.request_headers.get("content-length").and_then(|text| text.parse().ok());
     match (&exchange.request_body, exchange.method.as_str()) {
         (Some(body), _) => i64::try_from(body.bytes).unwrap_or(i64::MAX),
         (None, "POST" | "PUT" | "PATCH") => told.unwrap_or(-1),
@@ -147,7 +147,7 @@ fn posted(body: &Excerpt) -> Value {
 }
 
 fn content(exchange: &HttpExchange) -> Value {
-    let kind = exchange.response_headers.value("content-type").unwrap_or_default();
+    let kind = exchange.response_headers.get("content-type").unwrap_or_default();
     let Some(body) = &exchange.response_body else {
         return sizes(exchange.body_bytes, exchange.body_wire_bytes, kind);
     };
@@ -178,7 +178,7 @@ fn sizes(bytes: u64, wire_bytes: u64, mimetype: &str) -> Value {
 
 /// Bytes of the body on the wire; −1 when it was not read, as that of a redirect.
 fn body_size(exchange: &HttpExchange) -> i64 {
-    let declared = exchange.response_headers.value("content-length").unwrap_or_default();
+    let declared = exchange.response_headers.get("content-length").unwrap_or_default();
     match i64::try_from(exchange.body_wire_bytes).unwrap_or(i64::MAX) {
         0 if declared != "0" => -1,
         bytes => bytes,

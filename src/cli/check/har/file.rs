@@ -37,7 +37,7 @@ impl HarFile {
             if entries(page, result).is_empty() {
                 output::note(&format!(
                     "note: `{}`: this check of type `{}` made no HTTP exchange, the HAR file has none of it",
-                    result.monitor_name, result.kind
+                    result.monitor_name, result.monitor_type
                 ));
             }
         }
@@ -83,7 +83,7 @@ fn log(results: &[CheckResult]) -> Value {
 
 /// The pages of a check: each step that a browser played is one, any other check as a whole.
 fn pages(number: usize, result: &CheckResult) -> Vec<Value> {
-    let steps = result.course.steps.iter().filter_map(|step| Some((step, step.played.as_ref()?)));
+    let steps = result.details.steps.iter().filter_map(|step| Some((step, step.browser_step.as_ref()?)));
     let mut pages: Vec<Value> = steps
         .map(|(step, played)| {
             let mark = |phase| {
@@ -111,7 +111,7 @@ fn pages(number: usize, result: &CheckResult) -> Vec<Value> {
 
 fn page(number: usize, result: &CheckResult) -> Value {
     let reason = result.reasons.first().map(|reason| format!(": {reason}")).unwrap_or_default();
-    let loaded = result.course.page.as_ref().map_or(-1.0, |page| super::entry::millis(page.total_us));
+    let loaded = result.details.page.as_ref().map_or(-1.0, |page| super::entry::millis(page.total_us));
     json!({
         "startedDateTime": began(result),
         "id": page_id(number),
@@ -128,18 +128,18 @@ fn began(result: &CheckResult) -> Timestamp {
 
 /// The exchanges of a check in the order in which they began.
 fn entries(number: usize, result: &CheckResult) -> Vec<Value> {
-    let (began, course) = (began(result), &result.course);
+    let (began, course) = (began(result), &result.details);
     let alone = course.exchanges.iter().map(|exchange| (exchange, None, page_id(number)));
     let in_steps = course.steps.iter().flat_map(|step| {
         let comment = format!("step {}: {}", step.number, step.name);
-        let id = if step.played.is_some() { step_id(number, step) } else { page_id(number) };
+        let id = if step.browser_step.is_some() { step_id(number, step) } else { page_id(number) };
         step.exchanges.iter().map(move |exchange| (exchange, Some(comment.clone()), id.clone()))
     });
     let exchanges = alone.chain(in_steps).map(|(exchange, comment, id)| {
         (exchange.started_us, super::entry::of_exchange(began, exchange, comment), id)
     });
     // What a browser loaded stands in its steps already.
-    let is_played = course.steps.iter().any(|step| step.played.is_some());
+    let is_played = course.steps.iter().any(|step| step.browser_step.is_some());
     let objects = course.page.iter().filter(|_| !is_played).flat_map(|page| &page.objects);
     let objects =
         objects.map(|object| (object.started_us, super::entry::of_object(began, object), page_id(number)));

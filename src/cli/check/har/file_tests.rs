@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::*;
 use crate::domain::{
-    CheckOf, Course, Excerpt, Failure, FailureKind, FullPage, HttpExchange, LocationId, MonitorId,
-    MonitorType, ObjectKind, Outcome, PageObject, PageTiming, Phase, Phases, PlayedStep, Revision, Status,
-    StepResult, Verdict,
+    BrowserStep, CheckDetails, CheckMetadata, Excerpt, Failure, FailureKind, FullPage, HttpExchange,
+    LocationId, MonitorId, MonitorType, Outcome, PageObject, PageObjectKind, PageTiming, Phase, Phases,
+    Revision, Status, StepResult, Verdict,
 };
 
 fn phases(of: &[(Phase, u64)]) -> Phases {
@@ -18,18 +18,18 @@ fn phases(of: &[(Phase, u64)]) -> Phases {
     phases
 }
 
-fn result(course: Course) -> CheckResult {
-    let of = CheckOf {
+fn result(course: CheckDetails) -> CheckResult {
+    let of = CheckMetadata {
         monitor_id: MonitorId(0),
         monitor_name: Arc::from("Shop"),
         revision: Revision(1),
-        kind: MonitorType::Website,
+        monitor_type: MonitorType::Website,
         location_id: LocationId(1),
     };
     let verdict =
         Verdict { outcome: Outcome::Ok, status: Status::OK, warning_status: None, reasons: Vec::new() };
     let at = Timestamp::parse("2026-11-22T06:00:00Z").unwrap();
-    CheckResult { course, ..CheckResult::untried(of, at, at, verdict) }
+    CheckResult { details: course, ..CheckResult::without_attempts(of, at, at, verdict) }
 }
 
 fn exchange() -> HttpExchange {
@@ -134,7 +134,7 @@ fn checked(results: &[CheckResult]) -> Value {
 
 #[test]
 fn an_exchange_becomes_an_entry_with_all_that_the_format_wants() {
-    let har = checked(&[result(Course { exchanges: vec![exchange()], ..Course::default() })]);
+    let har = checked(&[result(CheckDetails { exchanges: vec![exchange()], ..CheckDetails::default() })]);
     let entry = &har["log"]["entries"][0];
     assert_eq!(entry["startedDateTime"], "2026-11-22T06:00:00.0015Z");
     assert_eq!(entry["serverIPAddress"], "192.0.2.1");
@@ -160,7 +160,7 @@ fn what_had_no_answer_says_why_and_is_still_an_entry() {
         failure: Some(failure.clone()),
         ..HttpExchange::default()
     };
-    let har = checked(&[result(Course { exchanges: vec![refused], ..Course::default() })]);
+    let har = checked(&[result(CheckDetails { exchanges: vec![refused], ..CheckDetails::default() })]);
     let entry = &har["log"]["entries"][0];
     assert_eq!((&entry["response"]["status"], &entry["timings"]["ssl"]), (&json!(0), &json!(-1.0)));
     assert_eq!(entry["response"]["_error"], failure.to_string());
@@ -179,11 +179,11 @@ fn steps_objects_and_several_checks_stand_in_one_file_in_their_order() {
         failures: Vec::new(),
         exchanges: vec![HttpExchange { started_us, ..exchange() }],
         variables: Vec::new(),
-        played: None,
+        browser_step: None,
     };
     let object = PageObject {
         url: "https://cdn.test/a.png".into(),
-        kind: ObjectKind::Image,
+        kind: PageObjectKind::Image,
         third_party: true,
         blocked: false,
         started_us: 5,
@@ -197,13 +197,13 @@ fn steps_objects_and_several_checks_stand_in_one_file_in_their_order() {
         failure: None,
     };
     let page = FullPage { total_us: 2_500, objects: vec![object], ..FullPage::default() };
-    let first = Course { steps: vec![step(1, 10), step(2, 90)], ..Course::default() };
-    let second = Course {
+    let first = CheckDetails { steps: vec![step(1, 10), step(2, 90)], ..CheckDetails::default() };
+    let second = CheckDetails {
         page: Some(Box::new(page)),
         exchanges: vec![HttpExchange { started_us: 0, ..exchange() }],
-        ..Course::default()
+        ..CheckDetails::default()
     };
-    let har = checked(&[result(first), result(second), result(Course::default())]);
+    let har = checked(&[result(first), result(second), result(CheckDetails::default())]);
     let told: Vec<(&str, &str)> = har["log"]["entries"]
         .as_array()
         .unwrap()
@@ -224,8 +224,8 @@ fn a_step_in_a_browser_is_a_page_with_its_times() {
         phases: phases(&[(Phase::DomLoad, 40_000), (Phase::PageLoad, 90_500)]),
         ..PageTiming::default()
     };
-    let played = PlayedStep { timing: Some(timing), ..PlayedStep::default() };
-    let step = |number, played: PlayedStep| StepResult {
+    let played = BrowserStep { timing: Some(timing), ..BrowserStep::default() };
+    let step = |number, played: BrowserStep| StepResult {
         number,
         name: format!("Step {number}"),
         status: Status::OK,
@@ -235,13 +235,13 @@ fn a_step_in_a_browser_is_a_page_with_its_times() {
         failures: Vec::new(),
         exchanges: vec![HttpExchange { started_us: u64::from(number) * 1_000_000 + 5, ..exchange() }],
         variables: Vec::new(),
-        played: Some(Box::new(played)),
+        browser_step: Some(Box::new(played)),
     };
     let object = FullPage::default();
-    let course = Course {
-        steps: vec![step(1, played), step(2, PlayedStep::default())],
+    let course = CheckDetails {
+        steps: vec![step(1, played), step(2, BrowserStep::default())],
         page: Some(Box::new(object)),
-        ..Course::default()
+        ..CheckDetails::default()
     };
     let har = checked(&[result(course)]);
     let pages = har["log"]["pages"].as_array().unwrap();

@@ -11,7 +11,7 @@ use super::send::Taken;
 use super::token::Tokens;
 use super::visit::{End, Visit};
 use super::{message, send};
-use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase, TripFacts};
+use crate::domain::{Failure, FailureKind, MailFacts, Observation, Phase, RoundTripFacts};
 use crate::probe::contract::{Attempting, Context, Probe};
 use crate::probe::mail::account::Account;
 use crate::probe::mail::pop::PORTS as POP_PORTS;
@@ -84,12 +84,12 @@ impl RoundTrip {
     async fn run(&self, cx: Context<'_>) -> Observation {
         if !self.email.is_ascii() {
             let detail = format!("`{}` is not ASCII; SMTPUTF8 (RFC 6531) is not spoken", self.email);
-            return Observation::failed(Failure::new(Phase::Prepare, FailureKind::Unsupported, detail));
+            return Observation::from_failure(Failure::new(Phase::Prepare, FailureKind::Unsupported, detail));
         }
         let (started, now) = (Instant::now(), cx.clock.now());
         let token = self.tokens.issue(now);
         let (message, message_id) = message::compose(&self.email, &token, now);
-        let facts = TripFacts { message_id, ..TripFacts::default() };
+        let facts = RoundTripFacts { message_id, ..RoundTripFacts::default() };
         let mut session = Session::new(cx.net, cx.deadline);
         let mut mail = MailFacts::default();
         let hello = self.hello.as_deref();
@@ -99,7 +99,7 @@ impl RoundTrip {
             Err(failure) => {
                 let failure = while_sending(failure, &self.smtp);
                 let mut seen = self.smtp.concluded(started, session, Err(failure), mail);
-                seen.facts.trip = Some(Box::new(facts));
+                seen.facts.round_trip = Some(Box::new(facts));
                 seen
             }
             Ok(taken) => {

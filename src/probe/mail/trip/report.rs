@@ -7,13 +7,13 @@ use tokio::time::Instant;
 use super::super::super::target::concluded;
 use super::send::Taken;
 use super::visit::Visit;
-use crate::domain::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, TripFacts};
+use crate::domain::{Capture, Failure, FailureKind, MailFacts, Observation, Phase, Phases, RoundTripFacts};
 use crate::probe::mail::account::{Account, told};
 use crate::protocol::Session;
 
 /// What is known of a trip since the message was taken.
 pub(super) struct Known {
-    pub(super) facts: TripFacts,
+    pub(super) facts: RoundTripFacts,
     started: Instant,
     /// Of the way out.
     phases: Phases,
@@ -25,13 +25,13 @@ impl Known {
     /// What `session`, begun at `started`, leaves to tell; `mail` is what the SMTP server said of itself.
     pub(super) fn of_the_way_out(
         started: Instant,
-        facts: TripFacts,
+        facts: RoundTripFacts,
         taken: &Taken,
         session: &Session<'_>,
         mail: &MailFacts,
     ) -> Self {
         Self {
-            facts: TripFacts { trip_send_us: micros(taken.at - started), ..facts },
+            facts: RoundTripFacts { trip_send_us: micros(taken.at - started), ..facts },
             started,
             phases: session.trace.phases,
             transcript: session.transcript.capture(),
@@ -60,10 +60,10 @@ pub(super) fn concluded_with(
     let outcome = outcome.map_err(|failure| pop.advised(failure, &session.trace));
     let failed = outcome.is_err();
     let mut seen = concluded(known.started, session, outcome);
-    seen.phases.add_all(&known.phases);
+    seen.phases.merge(&known.phases);
     seen.phases.add(Phase::Transit, transit);
     seen.facts.mail = mail.map(Box::new);
-    seen.facts.trip = Some(Box::new(known.facts));
+    seen.facts.round_trip = Some(Box::new(known.facts));
     if let Some(capture) = known.transcript.filter(|_| failed) {
         seen.captures.push(Capture { name: "transcript-smtp.txt".to_owned(), ..capture });
     }
@@ -71,7 +71,7 @@ pub(super) fn concluded_with(
 }
 
 /// The failure of a message that never came.
-pub(super) fn missing(taken: &Taken, facts: &TripFacts) -> Failure {
+pub(super) fn missing(taken: &Taken, facts: &RoundTripFacts) -> Failure {
     let (when, reply) = (taken.when, &taken.reply);
     let waited = taken.at.elapsed().as_secs_f64();
     let times = |count: u32| if count == 1 { "once".to_owned() } else { format!("{count} times") };

@@ -59,7 +59,7 @@ async fn hand_over(
     loop {
         let (line, act) = session.turn(core, account.host(), &account.options).await?;
         if core.delivered {
-            let reply = crate::domain::printable(&session.transcript.masked(&line));
+            let reply = crate::domain::replace_control_chars(&session.transcript.masked(&line));
             let taken = Taken { at: Instant::now(), when: clock.now(), reply };
             let phases = session.trace.phases;
             if let Act::Say(quit) = act

@@ -56,7 +56,7 @@ impl Tokens {
     /// Whose message has `value` in its header, seen at `now` by the check that sent `own`.
     pub(super) fn owner(&self, value: &str, own: &str, now: Timestamp) -> Owner {
         let Some(sent_at) = self.sent_at(value) else { return Owner::Other };
-        if crate::domain::same_secret(value, own) {
+        if crate::domain::constant_time_eq(value, own) {
             Owner::Own
         } else if now.since(sent_at) > FORGOTTEN {
             Owner::Forgotten

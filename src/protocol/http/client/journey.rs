@@ -15,7 +15,7 @@ use super::message::{MessageParts, message};
 use super::redirect;
 use super::redirect::shown;
 use super::request::{Client, Request};
-use crate::domain::{Failure, FailureKind, HeaderList, Hop, Phase, Phases};
+use crate::domain::{Failure, FailureKind, HeaderList, Phase, Phases, RedirectHop};
 use crate::net::{Abrupt, TlsOptions, Trace, end_by_reset};
 use crate::protocol::http::body::Body;
 use crate::protocol::http::exchange::{Head, Protocol, open};
@@ -64,7 +64,7 @@ pub struct Travelled {
     /// The last exchange, whose phases are in the sums too.
     pub trace: Trace,
     /// The redirects that were followed.
-    pub hops: Vec<Hop>,
+    pub hops: Vec<RedirectHop>,
 }
 
 impl<'a> Journey<'a> {
@@ -237,7 +237,7 @@ impl<'a> Journey<'a> {
             let detail = format!("more than {} redirects, the next one to `{}`", redirect::MOST, shown(&to));
             return Err(Failure::new(Phase::Validate, FailureKind::RedirectLoop, detail));
         }
-        self.done.hops.push(Hop {
+        self.done.hops.push(RedirectHop {
             url: self.url.as_str().to_owned(),
             http_status: head.status.as_u16(),
             address: self.trace.address,
@@ -266,7 +266,7 @@ impl<'a> Journey<'a> {
     /// Moves what the last exchange saw to the rest. What a shorter way saw of names and TLS stays.
     fn close(&mut self) {
         let trace = std::mem::take(&mut self.trace);
-        self.done.phases.add_all(&trace.phases);
+        self.done.phases.merge(&trace.phases);
         let last = &mut self.done.trace;
         last.phases = trace.phases;
         last.address = trace.address.or(last.address);

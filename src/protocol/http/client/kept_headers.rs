@@ -6,7 +6,7 @@ use http::HeaderMap;
 use http::header::{HeaderName, HeaderValue};
 
 use super::message::is_secret;
-use crate::domain::{HeaderList, lossy};
+use crate::domain::{HeaderList, from_utf8_lossy};
 use crate::syntax::MASK;
 
 /// Header fields that are told.
@@ -35,6 +35,6 @@ fn told_value<'v>(name: &HeaderName, value: &'v HeaderValue) -> Cow<'v, str> {
         Some(start) if bytes.len() > VALUE => {
             format!("{}… ({} bytes)", String::from_utf8_lossy(start), bytes.len()).into()
         }
-        _ => lossy(bytes),
+        _ => from_utf8_lossy(bytes),
     }
 }

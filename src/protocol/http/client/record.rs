@@ -6,7 +6,7 @@ use http::{HeaderMap, Version};
 use super::journey::Journey;
 use super::kept_headers::told;
 use super::request::Request;
-use crate::domain::{Excerpt, Failure, HttpExchange, lossy, printable};
+use crate::domain::{Excerpt, Failure, HttpExchange, from_utf8_lossy, replace_control_chars};
 use crate::protocol::http::exchange::Head;
 
 /// What came of an exchange, for its record.
@@ -63,7 +63,7 @@ impl Journey<'_> {
 }
 
 fn excerpt(body: &[u8], bytes: u64, headers: &HeaderMap, most: usize) -> Excerpt {
-    let text = lossy(body.get(..most).unwrap_or(body)).into_owned();
+    let text = from_utf8_lossy(body.get(..most).unwrap_or(body)).into_owned();
     Excerpt { mimetype: of_media_type(headers).map(short).unwrap_or_default(), text, bytes }
 }
 
@@ -77,8 +77,8 @@ pub fn of_media_type(headers: &HeaderMap) -> Option<&str> {
 #[must_use]
 pub fn short(text: &str) -> String {
     match text.char_indices().nth(120) {
-        Some((end, _)) => printable(&text[..end]),
-        None => printable(text),
+        Some((end, _)) => replace_control_chars(&text[..end]),
+        None => replace_control_chars(text),
     }
 }
 

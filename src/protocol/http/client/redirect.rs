@@ -4,7 +4,7 @@ use http::header::LOCATION;
 use http::{HeaderMap, Method, StatusCode};
 use url::Url;
 
-use crate::domain::{Failure, FailureKind, Phase, cut};
+use crate::domain::{Failure, FailureKind, Phase, truncate};
 
 /// Redirects that are followed at most (behaviour.md 4).
 pub const MOST: usize = 10;
@@ -60,7 +60,7 @@ pub fn shown(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);
-    cut(url.as_str(), SHOWN)
+    truncate(url.as_str(), SHOWN)
 }
 
 #[cfg(test)]

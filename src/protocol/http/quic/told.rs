@@ -3,7 +3,7 @@
 use h3::error::StreamError;
 use quinn::ConnectionError;
 
-use crate::domain::{Failure, FailureKind, Phase, printable};
+use crate::domain::{Failure, FailureKind, Phase, replace_control_chars};
 use crate::net::{Gauge, quic_closed};
 use crate::protocol::http::limits::{HEAD_BYTES, HEAD_FIELDS};
 
@@ -47,14 +47,14 @@ impl Told {
         let failure = |kind, detail: &str| Failure::new(phase, kind, detail);
         match self.connection.close_reason() {
             None | Some(ConnectionError::LocallyClosed) => {
-                failure(FailureKind::ResponseInvalid, &printable(words))
+                failure(FailureKind::ResponseInvalid, &replace_control_chars(words))
             }
             Some(ConnectionError::ApplicationClosed(close)) => {
                 let kind = match phase {
                     Phase::Transfer => FailureKind::ResponseTruncated,
                     _ => FailureKind::NoResponse,
                 };
-                failure(kind, &printable(&format!("the server closed the connection: {close}")))
+                failure(kind, &replace_control_chars(&format!("the server closed the connection: {close}")))
             }
             Some(error) => Failure { phase, ..quic_closed(self.connection.remote_address(), &error) },
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer};
 
-use crate::domain::{Method, NoticeKind};
+use crate::domain::{NotificationKind, NotificationMethod};
 use crate::schema::table::alerting::TEMPLATE_KINDS;
 
 /// A recipient of alerts.
@@ -14,7 +14,7 @@ pub struct RecipientSettings<'a> {
     pub recipient: &'a str,
     /// How it is reached.
     #[serde(deserialize_with = "method", rename = "method_id")]
-    pub method: Method,
+    pub method: NotificationMethod,
     /// Login of the target, or community of SNMP.
     pub username: Option<&'a str>,
     /// Whether it gets errors and what belongs to them.
@@ -33,21 +33,23 @@ pub struct RecipientSettings<'a> {
     pub attach_server_response: bool,
 }
 
-fn method<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Method, D::Error> {
+fn method<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NotificationMethod, D::Error> {
     let id = i64::deserialize(deserializer)?;
-    Method::of_id(id).ok_or_else(|| {
-        let ids: Vec<_> = Method::ALL.iter().map(|(_, id, _)| format!("`{id}`")).collect();
+    NotificationMethod::from_id(id).ok_or_else(|| {
+        let ids: Vec<_> = NotificationMethod::ALL.iter().map(|(_, id, _)| format!("`{id}`")).collect();
         serde::de::Error::custom(format!("it must be one of {}", ids.join(", ")))
     })
 }
 
-fn method_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Method>, D::Error> {
+fn method_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NotificationMethod>, D::Error> {
     method(deserializer).map(Some)
 }
 
-fn notice_kind_if_any<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NoticeKind>, D::Error> {
+fn notice_kind_if_any<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<NotificationKind>, D::Error> {
     let word = <&str>::deserialize(deserializer)?;
-    let kind = NoticeKind::of_word(word);
+    let kind = NotificationKind::from_name(word);
     kind.map(Some).ok_or_else(|| serde::de::Error::unknown_variant(word, TEMPLATE_KINDS))
 }
 
@@ -98,10 +100,10 @@ pub struct StatusReference {
 pub struct TemplateSettings<'a> {
     /// What the messages are about; without it, anything.
     #[serde(default, deserialize_with = "notice_kind_if_any")]
-    pub kind: Option<NoticeKind>,
+    pub kind: Option<NotificationKind>,
     /// How they are sent; without it, any way.
     #[serde(default, deserialize_with = "method_if_any", rename = "method_id")]
-    pub method: Option<Method>,
+    pub method: Option<NotificationMethod>,
     /// Title or subject; empty is the built-in one.
     pub subject: &'a str,
     /// Plain text, or the whole JSON body; empty is the built-in one.

@@ -8,7 +8,7 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::public_key::PublicKey;
 
 use crate::catalog::moment::utc;
-use crate::domain::{Timestamp, hexadecimal, printable};
+use crate::domain::{Timestamp, replace_control_chars, to_hex};
 use crate::syntax::shortened;
 
 /// Names of one certificate that are kept.
@@ -36,14 +36,14 @@ pub(super) fn of(der: &[u8]) -> Result<CertificateFacts, String> {
     let (_, parsed) =
         X509Certificate::from_der(der).map_err(|_| "its certificate cannot be read".to_owned())?;
     let hash = digest(&SHA256, der);
-    let text = |name: String| printable(&name).chars().take(SUBJECT).collect();
+    let text = |name: String| replace_control_chars(&name).chars().take(SUBJECT).collect();
     Ok(CertificateFacts {
         subject: text(parsed.subject().to_string()),
         issuer: text(parsed.issuer().to_string()),
         not_before: Timestamp::from_seconds(parsed.validity().not_before.timestamp()),
         not_after: Timestamp::from_seconds(parsed.validity().not_after.timestamp()),
         names: names(&parsed),
-        fingerprint: hexadecimal(hash.as_ref()),
+        fingerprint: to_hex(hash.as_ref()),
         key_type: key_type(&parsed),
         authority: parsed.is_ca(),
     })
@@ -77,7 +77,7 @@ fn key_type(certificate: &X509Certificate<'_>) -> String {
 fn names(certificate: &X509Certificate<'_>) -> Vec<String> {
     let Ok(Some(extension)) = certificate.subject_alternative_name() else { return Vec::new() };
     let text = |name: &GeneralName<'_>| match name {
-        GeneralName::DNSName(name) | GeneralName::RFC822Name(name) => Some(printable(name)),
+        GeneralName::DNSName(name) | GeneralName::RFC822Name(name) => Some(replace_control_chars(name)),
         GeneralName::IPAddress(bytes) => address(bytes).map(|address| address.to_string()),
         _ => None,
     };

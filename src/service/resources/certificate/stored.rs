@@ -8,7 +8,7 @@ use crate::catalog::stored::listed;
 use crate::domain::{CustomerId, Record, RecordKind};
 use crate::schema::typed::record::{CertificateKind, CertificateSettings};
 use crate::service::resources::parts::ResourceParts;
-use crate::store::{Page, RecordFilter, StoreError, seal_context};
+use crate::store::{Pagination, RecordFilter, StoreError, seal_context};
 
 /// A certificate with what is never shown: for those who speak TLS.
 #[derive(Clone)]
@@ -30,14 +30,14 @@ pub type Watcher = Arc<dyn Fn(Vec<OpenCertificate>) + Send + Sync>;
 pub(in crate::service::resources) async fn all(
     parts: &ResourceParts,
 ) -> Result<Vec<OpenCertificate>, StoreError> {
-    let filter = RecordFilter::of(RecordKind::Certificate);
-    let found = parts.ledger.records(filter, Page { limit: u32::MAX, offset: 0 }).await?;
-    Ok(found.rows.iter().filter_map(|record| open(parts, record)).collect())
+    let filter = RecordFilter::new(RecordKind::Certificate);
+    let found = parts.ledger.records(filter, Pagination { limit: u32::MAX, offset: 0 }).await?;
+    Ok(found.items.iter().filter_map(|record| open(parts, record)).collect())
 }
 
 fn open(parts: &ResourceParts, record: &Record) -> Option<OpenCertificate> {
     let settings: CertificateSettings<'_> = listed(record)?;
-    let sealed = record.private.as_deref().unwrap_or_default();
+    let sealed = record.private_data.as_deref().unwrap_or_default();
     match parts.vault.open(&context(record.customer), sealed) {
         Ok(pem) => Some(OpenCertificate {
             id: record.id,

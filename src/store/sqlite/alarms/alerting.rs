@@ -4,7 +4,7 @@ use rusqlite::Connection;
 
 use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
 use crate::store::contract::{
-    AlertChanges, AlertStore, EpisodeFilter, Listed, Page, StoreError, StoreFuture, StoredEpisode,
+    AlertChanges, AlertStore, EpisodeFilter, Paginated, Pagination, StoreError, StoreFuture, StoredEpisode,
 };
 use crate::store::sqlite::row::to_signed;
 use crate::store::sqlite::store::SqliteStore;
@@ -27,7 +27,7 @@ impl AlertStore for SqliteStore {
         })
     }
 
-    fn episodes(&self, filter: EpisodeFilter, page: Page) -> StoreFuture<'_, Listed<StoredEpisode>> {
+    fn episodes(&self, filter: EpisodeFilter, page: Pagination) -> StoreFuture<'_, Paginated<StoredEpisode>> {
         Box::pin(self.readers.call(move |conn| episodes::read_page(conn, &filter, page)))
     }
 

@@ -4,7 +4,7 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::domain::{CustomerId, EpisodeId, MonitorId, Timestamp};
-use crate::store::contract::{EpisodeFilter, Listed, Page, StoredEpisode};
+use crate::store::contract::{EpisodeFilter, Paginated, Pagination, StoredEpisode};
 
 use crate::store::sqlite::decode::RowRef;
 use crate::store::sqlite::decode::json_object_column;
@@ -55,8 +55,8 @@ impl EpisodeRow {
 pub(super) fn read_page(
     conn: &Connection,
     filter: &EpisodeFilter,
-    page: Page,
-) -> rusqlite::Result<Listed<StoredEpisode>> {
+    page: Pagination,
+) -> rusqlite::Result<Paginated<StoredEpisode>> {
     let (mut conditions, mut values) = (vec!["1"], Vec::new());
     match filter.open {
         Some(true) => conditions.push("ended_at IS NULL"),
@@ -67,7 +67,7 @@ pub(super) fn read_page(
         ("customer = ?", filter.customer.map(|id| id.0)),
         ("monitor_id = ?", filter.monitor.map(|id| id.0)),
         ("(ended_at IS NULL OR ended_at >= ?)", filter.from.map(Timestamp::as_micros)),
-        ("since < ?", filter.thru.map(Timestamp::as_micros)),
+        ("since < ?", filter.until.map(Timestamp::as_micros)),
     ];
     for (condition, value) in asked {
         if let Some(value) = value {

@@ -4,9 +4,12 @@ use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, params};
 
 use crate::domain::{
-    CheckId, CustomerId, NewNotification, Notice, Notification, NotificationState, RecipientId, Timestamp,
+    CheckId, CustomerId, NewNotification, Notification, NotificationContent, NotificationState, RecipientId,
+    Timestamp,
 };
-use crate::store::contract::{DeliveryOutcome, Listed, NotificationFilter, Outbox, Page, StoreFuture};
+use crate::store::contract::{
+    DeliveryOutcome, NotificationFilter, Outbox, Paginated, Pagination, StoreFuture,
+};
 
 use crate::store::sqlite::decode::{RowRef, skip_undecodable};
 use crate::store::sqlite::list::PagedQuery;
@@ -29,13 +32,13 @@ pub(super) struct NotificationRow {
 impl NotificationRow {
     pub(super) fn from_notification(new: NewNotification) -> Self {
         // Writes without fail: string keys, no foreign maps.
-        let notice = serde_json::to_string(&new.notice).unwrap_or_else(|_| "null".to_owned());
+        let notice = serde_json::to_string(&new.content).unwrap_or_else(|_| "null".to_owned());
         Self { new, notice }
     }
 
     /// Whether its key was not there yet.
     pub(super) fn insert(&self, conn: &Connection) -> rusqlite::Result<bool> {
-        let NewNotification { key, recipient, group, notice, created_at, not_before } = &self.new;
+        let NewNotification { key, recipient, group, content: notice, created_at, not_before } = &self.new;
         let inserted = conn
             .prepare_cached(
                 "INSERT INTO notifications (key, customer, recipient, group_id, monitor_id, episode, check_id,
@@ -129,7 +132,11 @@ impl Outbox for SqliteStore {
         })
     }
 
-    fn notifications(&self, filter: NotificationFilter, page: Page) -> StoreFuture<'_, Listed<Notification>> {
+    fn notifications(
+        &self,
+        filter: NotificationFilter,
+        page: Pagination,
+    ) -> StoreFuture<'_, Paginated<Notification>> {
         Box::pin(self.readers.call(move |conn| read_page(conn, &filter, page)))
     }
 
@@ -225,8 +232,8 @@ fn record_outcome(
 fn read_page(
     conn: &Connection,
     filter: &NotificationFilter,
-    page: Page,
-) -> rusqlite::Result<Listed<Notification>> {
+    page: Pagination,
+) -> rusqlite::Result<Paginated<Notification>> {
     let (mut conditions, mut values) = (vec!["1"], Vec::new());
     let asked = [
         ("customer = ?", filter.customer.map(|id| id.0)),
@@ -259,25 +266,25 @@ fn state_code(state: NotificationState) -> i64 {
 fn notification_from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Notification> {
     let id = row.get(0)?;
     let place = RowRef { table: "notifications", key: &[("id", id)] };
-    let notice: Notice =
+    let notice: NotificationContent =
         place.parse_json(place.text_column(row, 12, "notice")?.unwrap_or_default(), "notice")?;
     let state: usize = row.get(6)?;
     let known = NotificationState::ALL.get(state).map(|(state, _)| *state);
     Ok(Notification {
         id,
-        new: NewNotification {
+        message: NewNotification {
             key: row.get(1)?,
             recipient: RecipientId(row.get(2)?),
             group: row.get(3)?,
-            notice,
+            content: notice,
             created_at: Timestamp::from_micros(row.get(4)?),
             not_before: Timestamp::from_micros(row.get(5)?),
         },
         state: place.require_known("state", state, known)?,
         attempts: row.get(7)?,
-        next_at: Timestamp::from_micros(row.get(8)?),
+        next_attempt_at: Timestamp::from_micros(row.get(8)?),
         sent_at: row.get::<_, Option<i64>>(9)?.map(Timestamp::from_micros),
         error: row.get(10)?,
-        digest: row.get(11)?,
+        digest_id: row.get(11)?,
     })
 }

@@ -4,7 +4,7 @@ use aws_lc_rs::digest::{SHA256, SHA512_256, digest};
 use md5::{Digest as _, Md5};
 
 use super::challenge::Challenge;
-use crate::domain::hexadecimal;
+use crate::domain::to_hex;
 
 /// The request that an answer is for.
 #[derive(Clone, Copy)]
@@ -199,7 +199,7 @@ fn quoted(text: &[u8]) -> Vec<u8> {
 }
 
 fn hex(bytes: &[u8]) -> Vec<u8> {
-    hexadecimal(bytes).into_bytes()
+    to_hex(bytes).into_bytes()
 }
 
 #[cfg(test)]
