@@ -5,7 +5,7 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{StatusCode, header};
 
 use super::error::ApiError;
-use crate::syntax::source::{Node, NodeValue, Place};
+use crate::syntax::source::{Node, NodeValue, Position};
 
 /// Bytes of a body that calls of version 3 take.
 pub(super) const BODY_BYTES: usize = 2 * 1024 * 1024;
@@ -43,7 +43,7 @@ impl<S: Send + Sync> FromRequest<S> for OptionalBody {
         let bytes = bytes(request, state).await?;
         if bytes.is_empty() {
             let value = NodeValue::Map(Vec::new());
-            return Ok(Self(Node { value, place: Place::default() }));
+            return Ok(Self(Node { value, position: Position::default() }));
         }
         is_json?;
         parsed(&bytes).map(Self)
@@ -71,7 +71,7 @@ async fn bytes<S: Send + Sync>(request: Request, state: &S) -> Result<Bytes, Api
 
 fn parsed(bytes: &[u8]) -> Result<Node, ApiError> {
     Node::from_json(bytes).map_err(|error| {
-        let place = error.place;
+        let place = error.position;
         let message = format!(
             "The body is not valid JSON: line {}, column {}: {}",
             place.line, place.column, error.message

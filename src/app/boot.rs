@@ -20,7 +20,7 @@ use super::watch::{self, Watch};
 use super::{browsers, delivery, server, service};
 use crate::settings::{Settings, Sources};
 use crate::store::ResultStore;
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 use crate::telemetry::Vitals;
 use crate::telemetry::{init_logs, log_panics};
 
@@ -83,7 +83,7 @@ struct Origin {
 }
 
 impl Origin {
-    fn settings(&self) -> Result<Settings, Vec<FieldFault>> {
+    fn settings(&self) -> Result<Settings, Vec<ValidationError>> {
         Settings::load(&self.sources).map(|settings| self.adorned(settings))
     }
 

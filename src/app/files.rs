@@ -14,8 +14,8 @@ use crate::schema::monitor_file::{FileMonitor, Keys, load};
 use crate::schema::validation_context::Surroundings;
 use crate::service::Wanted;
 use crate::settings::{Settings, read_secret, read_text};
-use crate::syntax::source::Place;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::source::Position;
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Endings of monitor files.
 pub const MONITOR_FILES: [&str; 3] = ["yaml", "yml", "json"];
@@ -60,14 +60,14 @@ pub(super) fn fingerprint(config: Option<&Path>, monitors: &[PathBuf], secrets: 
 
 /// Reads every monitor file of `settings` and judges what it holds. Answers with all faults when there is
 /// one; else with the monitors, and their warnings.
-pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<FieldFault>> {
+pub fn read_monitors(settings: &Settings) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
     read_with_secrets(settings).0
 }
 
 /// As [`read_monitors`], with the files of secrets that the monitors name, there or not.
 pub(super) fn read_with_secrets(
     settings: &Settings,
-) -> (Result<Vec<FileMonitor>, Vec<FieldFault>>, Vec<PathBuf>) {
+) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
     let mut faults = Vec::new();
     let mut texts = Vec::new();
     for place in &settings.monitors {
@@ -98,14 +98,14 @@ pub(super) fn read_with_secrets(
     }
     faults.extend(taken_keys(&monitors));
     faults.extend(beyond_plans(settings, &monitors));
-    faults.sort_by(|a, b| (&a.file, a.place).cmp(&(&b.file, b.place)));
+    faults.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     let found = if faults.is_empty() { Ok(monitors) } else { Err(faults) };
     (found, secret_files.into_inner().into_iter().collect())
 }
 
 /// Reads the monitor files at `place` for `vigie apply`, which the rules on accounts do not concern: the server
 /// knows those. Secrets stand beside each file. Answers with all faults when there is one.
-pub fn read_to_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<FieldFault>> {
+pub fn read_to_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
     let files = collect(place).map_err(|message| vec![fault(place, message)])?;
     let mut faults = Vec::new();
     let mut monitors = Vec::new();
@@ -120,14 +120,14 @@ pub fn read_to_apply(place: &Path) -> Result<Vec<FileMonitor>, Vec<FieldFault>> 
     faults.extend(taken_keys(&monitors));
     faults.extend(monitors.iter().filter(|monitor| monitor.customer != CustomerId(1)).map(|monitor| {
         let message = "`customer` is for files on the server; here the account is that of the token";
-        FieldFault::new(Rule::Conflict, "customer", monitor.place, message)
-            .in_file(&monitor.file)
-            .hint("remove it")
+        ValidationError::new(ValidationErrorKind::Conflict, "customer", monitor.place, message)
+            .with_file(&monitor.file)
+            .with_hint("remove it")
     }));
     if files.is_empty() {
         faults.push(fault(place, "holds no monitor files (*.yaml, *.yml, *.json)".to_owned()));
     }
-    faults.sort_by(|a, b| (&a.file, a.place).cmp(&(&b.file, b.place)));
+    faults.sort_by(|a, b| (&a.file, a.position).cmp(&(&b.file, b.position)));
     if faults.is_empty() { Ok(monitors) } else { Err(faults) }
 }
 
@@ -148,7 +148,7 @@ fn file_name(file: &str) -> &str {
 }
 
 /// Monitors beyond the number that their plan permits; a document alone cannot know.
-fn beyond_plans(settings: &Settings, monitors: &[FileMonitor]) -> Vec<FieldFault> {
+fn beyond_plans(settings: &Settings, monitors: &[FileMonitor]) -> Vec<ValidationError> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let mut faults = Vec::new();
     for monitor in monitors {
@@ -158,15 +158,20 @@ fn beyond_plans(settings: &Settings, monitors: &[FileMonitor]) -> Vec<FieldFault
         let most = settings.plans.iter().find(|plan| plan.code == code).and_then(|plan| plan.most_monitors);
         if let Some(most) = most.filter(|most| *count > *most) {
             let message = format!("plan `{code}` is full with {most} monitors");
-            let fault = FieldFault::new(Rule::Conflict, "billing_plancode", monitor.place, message);
-            faults.push(fault.in_file(&monitor.file));
+            let fault = ValidationError::new(
+                ValidationErrorKind::Conflict,
+                "billing_plancode",
+                monitor.place,
+                message,
+            );
+            faults.push(fault.with_file(&monitor.file));
         }
     }
     faults
 }
 
 /// Keys that stand in several files; within one file its reader finds them.
-fn taken_keys(monitors: &[FileMonitor]) -> Vec<FieldFault> {
+fn taken_keys(monitors: &[FileMonitor]) -> Vec<ValidationError> {
     let mut seen: HashMap<&str, &FileMonitor> = HashMap::new();
     let mut faults = Vec::new();
     for monitor in monitors {
@@ -176,13 +181,14 @@ fn taken_keys(monitors: &[FileMonitor]) -> Vec<FieldFault> {
         };
         let (key, file, place) = (&monitor.key, &first.file, first.place);
         let message = format!("`key` `{key}` is taken by {file}:{}:{}", place.line, place.column);
-        let fault = FieldFault::new(Rule::Duplicate, "key", monitor.place, message).given(key);
-        faults.push(fault.in_file(&monitor.file).hint("keys are unique over all files"));
+        let fault = ValidationError::new(ValidationErrorKind::DuplicateField, "key", monitor.place, message)
+            .with_value(key);
+        faults.push(fault.with_file(&monitor.file).with_hint("keys are unique over all files"));
     }
     faults
 }
 
-fn read(file: &Path, faults: &mut Vec<FieldFault>) -> Option<(PathBuf, String)> {
+fn read(file: &Path, faults: &mut Vec<ValidationError>) -> Option<(PathBuf, String)> {
     match read_text(file) {
         Ok(text) => Some((file.to_owned(), text)),
         Err(message) => {
@@ -192,9 +198,9 @@ fn read(file: &Path, faults: &mut Vec<FieldFault>) -> Option<(PathBuf, String)> 
     }
 }
 
-fn fault(path: &Path, message: String) -> FieldFault {
+fn fault(path: &Path, message: String) -> ValidationError {
     let file: Arc<str> = path.display().to_string().into();
-    FieldFault::new(Rule::Syntax, "", Place::default(), message).in_file(&file)
+    ValidationError::new(ValidationErrorKind::Syntax, "", Position::default(), message).with_file(&file)
 }
 
 /// The monitor files at `place`, sorted: the file itself, or those of the folder and of the folders in it.

@@ -19,7 +19,7 @@ use crate::service::monitors;
 use crate::service::{Provision, provision_over};
 use crate::settings::Settings;
 use crate::store::{ConfigStore, MonitorStore, ResultStore, StoreError};
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 use crate::telemetry::Metrics;
 
 /// The doors through which a change goes.
@@ -89,7 +89,7 @@ impl RunningSet {
     }
 
     /// Takes what the files say now, under `settings`; only what changed is planned anew.
-    pub(super) async fn reload(&mut self, settings: Result<Settings, Vec<FieldFault>>) -> Taken {
+    pub(super) async fn reload(&mut self, settings: Result<Settings, Vec<ValidationError>>) -> Taken {
         self.doors.desk.follow_keys();
         let taken = match settings {
             Ok(settings) => self.try_reload(settings).await,
@@ -192,7 +192,7 @@ impl RunningSet {
     }
 }
 
-async fn read(settings: &Settings) -> (Result<Vec<FileMonitor>, Vec<FieldFault>>, Vec<PathBuf>) {
+async fn read(settings: &Settings) -> (Result<Vec<FileMonitor>, Vec<ValidationError>>, Vec<PathBuf>) {
     let settings = settings.clone();
     let reading = tokio::task::spawn_blocking(move || read_with_secrets(&settings));
     // Fails only when the runtime goes down, or by a defect, which is told by its panic.
@@ -200,7 +200,7 @@ async fn read(settings: &Settings) -> (Result<Vec<FileMonitor>, Vec<FieldFault>>
 }
 
 /// All faults, one a line, each with its place.
-pub(super) fn refused(faults: &[FieldFault]) -> anyhow::Error {
+pub(super) fn refused(faults: &[ValidationError]) -> anyhow::Error {
     let lines: Vec<_> = faults.iter().map(ToString::to_string).collect();
     let count = match faults.len() {
         1 => "the configuration has a fault".to_owned(),

@@ -14,7 +14,7 @@ use crate::app::read_to_apply;
 use crate::domain::{Outcome, replace_control_chars};
 use crate::schema::Secrets;
 use crate::schema::monitor_file::FileMonitor;
-use crate::syntax::shortened;
+use crate::syntax::truncate_value;
 
 /// Bring the monitors of a server in line with files
 ///
@@ -141,9 +141,9 @@ fn fields(out: &mut String, change: &Change, style: Style) {
 fn one_line(value: &Value) -> String {
     match value {
         Value::String(text) if !text.is_empty() && text.trim() == text => {
-            shortened(&replace_control_chars(text))
+            truncate_value(&replace_control_chars(text))
         }
-        value => shortened(&replace_control_chars(&value.to_string())),
+        value => truncate_value(&replace_control_chars(&value.to_string())),
     }
 }
 

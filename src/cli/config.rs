@@ -10,7 +10,7 @@ use super::settings::SettingsArgs;
 use crate::app::read_monitors;
 use crate::schema::monitor_file::FileMonitor;
 use crate::settings::read_text;
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 use crate::syntax::source::{Node, NodeValue};
 
 /// Look after the configuration
@@ -56,7 +56,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(code)
 }
 
-fn check(args: &CheckArgs) -> Result<Vec<FileMonitor>, Vec<FieldFault>> {
+fn check(args: &CheckArgs) -> Result<Vec<FileMonitor>, Vec<ValidationError>> {
     match &args.path {
         None => read_monitors(&args.settings.read(None)?),
         Some(path) if path.is_dir() || holds_monitors(path) => {
@@ -70,11 +70,11 @@ fn check(args: &CheckArgs) -> Result<Vec<FileMonitor>, Vec<FieldFault>> {
 
 /// Whether the file at `path` is one of monitors: a list, or a map with a type.
 fn holds_monitors(path: &Path) -> bool {
-    let node = read_text(path).ok().and_then(|text| Node::parse(&text).ok());
+    let node = read_text(path).ok().and_then(|text| Node::from_yaml(&text).ok());
     node.is_some_and(|node| matches!(node.value, NodeValue::List(_)) || node.get("type").is_some())
 }
 
-fn listed(faults: &[FieldFault]) -> String {
+fn listed(faults: &[ValidationError]) -> String {
     let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
     let count = if faults.len() == 1 { "1 fault".to_owned() } else { format!("{} faults", faults.len()) };
     format!("{}\n{count}\n", lines.join("\n"))

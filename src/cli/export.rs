@@ -65,7 +65,7 @@ pub(super) fn run(args: Args) -> anyhow::Result<ExitCode> {
     let types = by_type(answer.monitors);
     let Some(folder) = &args.folder else {
         let all: Vec<_> = types.into_values().flatten().collect();
-        output::say(&yaml::monitors(&all))?;
+        output::say(&yaml::format_monitors(&all))?;
         return Ok(ExitCode::SUCCESS);
     };
     let files: Vec<_> = types.iter().map(|(kind, entries)| file(folder, kind, entries)).collect();
@@ -108,7 +108,7 @@ fn text<'a>(entry: &'a Map<String, Value>, name: &str) -> &'a str {
 fn file(folder: &Path, kind: &str, entries: &[Map<String, Value>]) -> (PathBuf, String) {
     let name = MonitorType::from_name(kind).map_or("others", |kind| kind.name());
     let head = format!("# Monitors of type {name}, written by `vigie export`, read by `vigie apply`.\n");
-    (folder.join(format!("{name}.yaml")), head + &yaml::monitors(entries))
+    (folder.join(format!("{name}.yaml")), head + &yaml::format_monitors(entries))
 }
 
 /// Writes what differs; answers how many. Nothing is written when there is a file that must not be replaced.

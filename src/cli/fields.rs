@@ -12,7 +12,7 @@ use crate::probe;
 use crate::schema::field::{Field, Kind, Preset};
 use crate::schema::table as tables;
 use crate::schema::table::Table;
-use crate::syntax::nearest;
+use crate::syntax::closest_match;
 
 /// Show the fields of a monitor type: name, rule, default, meaning
 #[derive(Debug, clap::Args)]
@@ -132,7 +132,7 @@ fn entries(kind: &Kind) -> Option<&'static Table> {
 /// The words for a field that `kind` does not have.
 pub(super) fn unknown(kind: MonitorType, name: &str) -> anyhow::Error {
     let known = tables::of(kind).fields().iter().map(|field| field.name);
-    let hint = nearest(name, known).map_or_else(
+    let hint = closest_match(name, known).map_or_else(
         || format!("`vigie fields {kind}` lists them"),
         |near| format!("did you mean `{near}`?"),
     );

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 
 /// The command was asked for something that cannot be: the words say what and how to put it right.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,7 @@ impl WrongUse {
 /// What is wrong with documents or settings, one complaint each.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\nerror: ").replace("\n  hint:", "\nhint:"))]
-pub(super) struct Faults(pub(super) Vec<FieldFault>);
+pub(super) struct Faults(pub(super) Vec<ValidationError>);
 
 /// Writes `text` to standard output. A reader that has gone away, such as `head`, is no failure.
 pub(super) fn say(text: &str) -> io::Result<()> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::output::{Faults, WrongUse};
 use crate::settings::{Hosted, Settings, Sources};
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 
 /// Where the settings come from.
 #[derive(Clone, Debug, clap::Args)]
@@ -52,7 +52,7 @@ impl SettingsArgs {
     }
 
     /// As [`SettingsArgs::load`], from `file` when there is one; answers with the faults themselves.
-    pub(super) fn read(&self, file: Option<&Path>) -> Result<Settings, Vec<FieldFault>> {
+    pub(super) fn read(&self, file: Option<&Path>) -> Result<Settings, Vec<ValidationError>> {
         let file = file.map(Path::to_owned).or_else(|| config_file(self.config.clone()));
         Settings::load(&Sources { file, ..Sources::default() }.with_environment())
     }

@@ -10,7 +10,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::domain::{CheckResult, Location, MonitorId, MonitorType, Timestamp};
 use crate::schema::Monitor;
 use crate::store::{PaginatedResults, Pagination, ReadOnlyStore, ResultFilter, SqliteSettings};
-use crate::syntax::nearest;
+use crate::syntax::closest_match;
 
 /// Name of the database in a data folder.
 pub(super) const DATABASE: &str = "vigie.db";
@@ -111,7 +111,7 @@ impl Source {
         if let Some(row) = rows.iter().find(|row| Some(row.id) == id || row.name == word) {
             return Ok(row.clone());
         }
-        let hint = nearest(word, rows.iter().map(|row| row.name.as_str())).map_or_else(
+        let hint = closest_match(word, rows.iter().map(|row| row.name.as_str())).map_or_else(
             || "`vigie monitors` lists them".to_owned(),
             |near| format!("did you mean `{near}`?"),
         );

@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 use crate::domain::{Failure, FailureKind, Phase, Timestamp};
 use crate::redaction::names::is_secret;
 use crate::syntax::escape::Escape;
-use crate::syntax::template::{Piece, pieces};
+use crate::syntax::template::{TemplatePart, parse};
 
 /// Bytes of a text with all its values.
 const MOST_BYTES: usize = 1024 * 1024;
@@ -94,18 +94,18 @@ impl Template {
     #[must_use]
     pub fn new(text: &str, place: Place) -> Self {
         let mut before = Before::default();
-        let part = |piece: Piece<'_>| match piece {
-            Piece::Text(text) => {
+        let part = |piece: TemplatePart<'_>| match piece {
+            TemplatePart::Text(text) => {
                 before.pass(text);
                 Part::Text(text.into())
             }
-            Piece::Name(name) => {
+            TemplatePart::Placeholder(name) => {
                 let escape = before.escape(place);
                 before.any = true;
                 Part::Name(name.into(), escape)
             }
         };
-        Self { parts: pieces(text).into_iter().map(part).collect(), place }
+        Self { parts: parse(text).into_iter().map(part).collect(), place }
     }
 
     /// Whether there is anything to fill in.
@@ -129,7 +129,7 @@ impl Template {
                 Part::Text(text) => out.push_str(text),
                 Part::Name(name, escape) => {
                     let value = variables.value(name).ok_or_else(|| self.unknown(name))?;
-                    out.push_str(&escape.applied(value).map_err(|why| self.invalid(name, why))?);
+                    out.push_str(&escape.apply(value).map_err(|why| self.invalid(name, why))?);
                 }
             }
             if out.len() > MOST_BYTES {

@@ -126,7 +126,7 @@ fn built_in_values_stay_for_the_attempt_and_differ_between_two() {
 #[test]
 fn the_built_in_variables_are_those_that_scripts_may_name() {
     let variables = Variables::new(Timestamp::from_micros(0), 0);
-    for name in crate::syntax::template::BUILT_IN {
+    for name in crate::syntax::template::BUILT_IN_VARIABLES {
         assert!(variables.value(name).is_some_and(|value| !value.is_empty()), "{name}");
     }
 }

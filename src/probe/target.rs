@@ -46,7 +46,7 @@ pub(super) fn service(
     ports: (u16, u16),
 ) -> Service {
     let text = text.trim();
-    let written = crate::syntax::format::service(text, schemes);
+    let written = crate::syntax::format::parse_service_address(text, schemes);
     let scheme = written.as_ref().and_then(|service| service.scheme);
     let secure_scheme = scheme.is_some() && scheme == schemes.last().copied();
     let port = written.as_ref().and_then(|service| service.port).or(port.map(NonZeroU16::get));

@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::syntax::MASK;
 use crate::syntax::escape::Escape;
-use crate::syntax::words::Words;
+use crate::syntax::words::WordSet;
 
 /// Bytes of a text that is masked where it is found; a shorter one stands anywhere by chance.
 const MASKED_FROM: usize = 4;
@@ -26,14 +26,14 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("(?i){name}|{auth}")).ok()
 });
 
-/// One of these stands in each name that [`NAMED`] finds.
+/// One of these stands in each name that [`NAMED_OPERATORS`] finds.
 const HINTS: [&str; 11] =
     ["passw", "pwd", "secret", "token", "key", "session", "cookie", "jwt", "bearer", "credential", "auth"];
 
 /// Two letters of each of [`HINTS`]: to look for them takes less time than to look for names.
 const CLUES: [&[u8; 2]; 8] = [b"ss", b"pw", b"cr", b"ok", b"ey", b"jw", b"be", b"au"];
 
-/// To [`NAMED`] an `s` and a `k`.
+/// To [`NAMED_OPERATORS`] an `s` and a `k`.
 const ODD: [char; 2] = ['\u{17f}', '\u{212a}'];
 
 /// Of each byte, which of [`CLUES`] it is the first or the second letter of.
@@ -65,7 +65,7 @@ impl Masks {
         let mut written = Vec::new();
         for secret in secrets.filter(|secret| secret.len() >= MASKED_FROM) {
             for escape in [Escape::Raw, Escape::Component, Escape::Form, Escape::JsonString, Escape::Xml] {
-                if let Ok(form) = escape.applied(secret)
+                if let Ok(form) = escape.apply(secret)
                     && !written.iter().any(|known: &String| *known == form)
                 {
                     written.push(form.into_owned());
@@ -282,9 +282,9 @@ fn behind_spaces(text: &str, from: usize) -> usize {
 
 /// Whether this name of a member or a pair says that its value lets somebody in.
 fn lets_in(name: &str) -> bool {
-    static WORDS: Words<11> = Words::of(HINTS);
+    static WORDS: WordSet<11> = WordSet::new(HINTS);
     let is_odd = || !name.is_ascii() && name.contains(ODD);
-    (WORDS.are_in(name.as_bytes()) || is_odd()) && NAMED.as_ref().is_some_and(|named| named.is_match(name))
+    (WORDS.matches(name.as_bytes()) || is_odd()) && NAMED.as_ref().is_some_and(|named| named.is_match(name))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::{legacy, rules, url_login};
 use crate::domain::MonitorType;
 use crate::script;
 use crate::syntax::source::Node;
-use crate::syntax::{FieldFault, MASK, Rule, shown};
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind, display_value};
 
 /// A document that was accepted.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +31,7 @@ pub fn create(
     form: Form,
     body: &Node,
     around: &Surroundings<'_>,
-) -> Result<Accepted, Vec<FieldFault>> {
+) -> Result<Accepted, Vec<ValidationError>> {
     create_with(kind, form, body, around, &no_secrets, &["type"])
 }
 
@@ -44,7 +44,7 @@ pub fn create_with(
     around: &Surroundings<'_>,
     secrets: SecretReader<'_>,
     skipped: &[&str],
-) -> Result<Accepted, Vec<FieldFault>> {
+) -> Result<Accepted, Vec<ValidationError>> {
     Acceptance { kind, form, body, around, old: None }.run(secrets, skipped)
 }
 
@@ -54,7 +54,7 @@ pub fn patch(
     form: Form,
     body: &Node,
     around: &Surroundings<'_>,
-) -> Result<Accepted, Vec<FieldFault>> {
+) -> Result<Accepted, Vec<ValidationError>> {
     Acceptance { kind: old.kind(), form, body, around, old: Some(old) }.run(&no_secrets, &["type"])
 }
 
@@ -67,7 +67,7 @@ struct Acceptance<'a> {
 }
 
 impl Acceptance<'_> {
-    fn run(&self, secrets: SecretReader<'_>, skipped: &[&str]) -> Result<Accepted, Vec<FieldFault>> {
+    fn run(&self, secrets: SecretReader<'_>, skipped: &[&str]) -> Result<Accepted, Vec<ValidationError>> {
         let table = table::of(self.kind);
         let skipped = if self.form == Form::Legacy { &["site_type"] } else { skipped };
         let mut intake = Intake::new(self.form, secrets);
@@ -82,8 +82,8 @@ impl Acceptance<'_> {
         let document = match Document::new(self.kind, overlaid(old, read)) {
             Ok(document) => document,
             Err(error) => {
-                let place = self.body.place_of(&error.field);
-                faults.push(FieldFault { place, ..error.into() });
+                let place = self.body.position_of(&error.field);
+                faults.push(ValidationError { position: place, ..error.into() });
                 return Err(faults);
             }
         };
@@ -98,12 +98,12 @@ impl Acceptance<'_> {
         if faults.is_empty() {
             return Ok(Accepted { warnings: rules::warnings(&judged), document });
         }
-        faults.sort_by_key(|fault| (fault.place, fault.rule != Rule::Missing));
+        faults.sort_by_key(|fault| (fault.position, fault.kind != ValidationErrorKind::MissingField));
         Err(faults)
     }
 
     /// A body whose `type` is another one: a type never changes (fields.md 1).
-    fn other_type(&self) -> Option<FieldFault> {
+    fn other_type(&self) -> Option<ValidationError> {
         let name = if self.form == Form::Legacy { "site_type" } else { "type" };
         let node = self.body.get(name)?;
         let same = match node.as_text() {
@@ -111,12 +111,20 @@ impl Acceptance<'_> {
             Some(text) => text == self.kind.name(),
             None => false,
         };
-        let message = format!("`{name}` must be `{}`, not `{}`", self.kind, shown(node));
-        (!same).then(|| FieldFault::new(Rule::Conflict, name, node.place, message).given(shown(node)))
+        let message = format!("`{name}` must be `{}`, not `{}`", self.kind, display_value(node));
+        (!same).then(|| {
+            ValidationError::new(ValidationErrorKind::Conflict, name, node.position, message)
+                .with_value(display_value(node))
+        })
     }
 
     /// Puts the values that are there now in the place of masks.
-    fn unmask(&self, read: &mut Map<String, Value>, old: &Map<String, Value>, faults: &mut Vec<FieldFault>) {
+    fn unmask(
+        &self,
+        read: &mut Map<String, Value>,
+        old: &Map<String, Value>,
+        faults: &mut Vec<ValidationError>,
+    ) {
         for (name, value) in read {
             unmask(value, old.get(name));
             let script = table::of(self.kind).field(name).is_some_and(Field::is_script);
@@ -127,9 +135,10 @@ impl Acceptance<'_> {
             masks_in(table::of(self.kind), name, value, &mut masked);
             for path in masked {
                 let message = format!("`{path}` is masked, and there is no value that it could stand for");
-                let place = self.body.place_of(&path);
-                let fault = FieldFault::new(Rule::Secret, path, place, message).given(MASK);
-                faults.push(fault.hint("give the value itself"));
+                let place = self.body.position_of(&path);
+                let fault =
+                    ValidationError::new(ValidationErrorKind::Secret, path, place, message).with_value(MASK);
+                faults.push(fault.with_hint("give the value itself"));
             }
         }
     }
@@ -137,7 +146,13 @@ impl Acceptance<'_> {
 
 impl Acceptance<'_> {
     /// Puts the protected values that are there now in the place of their masks.
-    fn unmask_script(&self, name: &str, text: &mut String, old: Option<&str>, faults: &mut Vec<FieldFault>) {
+    fn unmask_script(
+        &self,
+        name: &str,
+        text: &mut String,
+        old: Option<&str>,
+        faults: &mut Vec<ValidationError>,
+    ) {
         let problem = match script::unmasked(text, old) {
             Ok(Cow::Owned(whole)) => {
                 *text = whole;
@@ -146,9 +161,10 @@ impl Acceptance<'_> {
             Ok(Cow::Borrowed(_)) => return,
             Err(problem) => problem,
         };
-        let place = self.body.place_of(name);
-        let fault = FieldFault::new(Rule::Secret, name, place, format!("`{name}`: {problem}"));
-        faults.push(fault.given(MASK).hint("give the value itself"));
+        let place = self.body.position_of(name);
+        let fault =
+            ValidationError::new(ValidationErrorKind::Secret, name, place, format!("`{name}`: {problem}"));
+        faults.push(fault.with_value(MASK).with_hint("give the value itself"));
     }
 }
 

@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::intake::{Form, Intake, no_secrets};
 use super::table::account::{BLACKOUT, BLACKOUT_BULK_EDIT};
-use crate::syntax::source::{Node, Place};
-use crate::syntax::{FieldFault, Rule, shown};
+use crate::syntax::source::{Node, Position};
+use crate::syntax::{ValidationError, ValidationErrorKind, display_value};
 
 /// Minutes that a one-time blackout may have begun ago when it is made: "mute now".
 const BEGUN: i64 = 5;
@@ -14,7 +14,7 @@ const DATES: [&str; 2] = ["from_date", "thru_date"];
 const WINDOW: [&str; 4] = ["start_day", "start_time", "end_day", "end_time"];
 
 /// Reads a new blackout; `now` is the time in the account's time zone.
-pub fn create(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Value>, Vec<FieldFault>> {
+pub fn create(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut intake = Intake::new(Form::V3, &no_secrets);
     let mut values = intake.fields(&BLACKOUT, body, &[], true);
     values.retain(|_, value| !value.is_null());
@@ -26,7 +26,7 @@ pub fn create(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Val
 }
 
 /// Applies `body` to `old`, a blackout that comes back each week: fields that it does not name stay.
-pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>, Vec<FieldFault>> {
+pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut intake = Intake::new(Form::V3, &no_secrets);
     let read = intake.fields(&BLACKOUT, body, &[], false);
     let mut faults = intake.faults;
@@ -36,7 +36,12 @@ pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>
             // Its week, and that it comes back, cannot be unset.
             (_, Value::Null) if WINDOW.contains(&name.as_str()) => {
                 let message = format!("`{name}` is required when `persistent` is true");
-                faults.push(FieldFault::new(Rule::Missing, &*name, body.place_of(&name), message));
+                faults.push(ValidationError::new(
+                    ValidationErrorKind::MissingField,
+                    &*name,
+                    body.position_of(&name),
+                    message,
+                ));
             }
             ("persistent", Value::Null | Value::Bool(false)) => {
                 let message = "`persistent` stays `true`; remove the blackout and make one that comes once";
@@ -54,7 +59,10 @@ pub fn patch(old: &Map<String, Value>, body: &Node) -> Result<Map<String, Value>
 }
 
 /// Reads a bulk edit of blackouts; `now` is the time in the account's time zone.
-pub fn bulk_edit(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, Value>, Vec<FieldFault>> {
+pub fn bulk_edit(
+    body: &Node,
+    now: jiff::civil::DateTime,
+) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut intake = Intake::new(Form::V3, &no_secrets);
     let mut values = intake.fields(&BLACKOUT_BULK_EDIT, body, &[], true);
     values.retain(|_, value| !value.is_null());
@@ -65,7 +73,12 @@ pub fn bulk_edit(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, 
         let wanted = values.get(switch) == Some(&Value::Bool(true));
         if wanted && !values.contains_key(action) && body.get(action).is_none() {
             let message = format!("`{action}` is required when `{switch}` is true");
-            faults.push(FieldFault::new(Rule::Missing, action, body.place, message));
+            faults.push(ValidationError::new(
+                ValidationErrorKind::MissingField,
+                action,
+                body.position,
+                message,
+            ));
         }
     }
     let blackouts = values.get("one_time_blackouts").and_then(Value::as_array);
@@ -77,12 +90,17 @@ pub fn bulk_edit(body: &Node, now: jiff::civil::DateTime) -> Result<Map<String, 
     if faults.is_empty() { Ok(values) } else { Err(faults) }
 }
 
-fn check(values: &Map<String, Value>, body: &Node, now: jiff::civil::DateTime, faults: &mut Vec<FieldFault>) {
+fn check(
+    values: &Map<String, Value>,
+    body: &Node,
+    now: jiff::civil::DateTime,
+    faults: &mut Vec<ValidationError>,
+) {
     let weekly = values.get("persistent") == Some(&Value::Bool(true));
     let (needed, other): (&[&str], &[&str]) = if weekly { (&WINDOW, &DATES) } else { (&DATES, &WINDOW) };
     for field in needed.iter().filter(|field| !values.contains_key(**field)) {
         let message = format!("`{field}` is required when `persistent` is {weekly}");
-        faults.push(FieldFault::new(Rule::Missing, *field, body.place, message));
+        faults.push(ValidationError::new(ValidationErrorKind::MissingField, *field, body.position, message));
     }
     for field in other.iter().filter(|field| values.contains_key(**field)) {
         faults.push(conflict(body, field, format!("`{field}` does not go with `persistent` {weekly}")));
@@ -101,7 +119,7 @@ fn dates(
     body: &Node,
     prefix: &str,
     now: jiff::civil::DateTime,
-    faults: &mut Vec<FieldFault>,
+    faults: &mut Vec<ValidationError>,
 ) {
     let moment = |field: &str| {
         let text = values.get(field)?.as_str()?;
@@ -122,11 +140,11 @@ fn dates(
     }
 }
 
-fn conflict(body: &Node, path: &str, message: String) -> FieldFault {
-    let place: Place = body.place_of(path);
-    let fault = FieldFault::new(Rule::Conflict, path, place, message);
+fn conflict(body: &Node, path: &str, message: String) -> ValidationError {
+    let place: Position = body.position_of(path);
+    let fault = ValidationError::new(ValidationErrorKind::Conflict, path, place, message);
     match body.get(path) {
-        Some(node) => fault.given(shown(node)),
+        Some(node) => fault.with_value(display_value(node)),
         None => fault,
     }
 }

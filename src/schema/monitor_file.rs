@@ -12,8 +12,8 @@ use super::document_secrets::Secrets;
 use super::intake::{Form, SecretReader};
 use super::validation_context::Surroundings;
 use crate::domain::{CustomerId, MonitorType};
-use crate::syntax::source::{Node, NodeValue, Place};
-use crate::syntax::{FieldFault, Rule, nearest, shown};
+use crate::syntax::source::{Node, NodeValue, Position};
+use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 
 /// Characters of a key.
 const MAX_KEY: usize = 255;
@@ -35,7 +35,7 @@ pub struct FileMonitor {
     /// The file.
     pub file: Arc<str>,
     /// Where it starts there.
-    pub place: Place,
+    pub place: Position,
 }
 
 /// What came of reading files.
@@ -44,7 +44,7 @@ pub struct MonitorFiles {
     /// Those without a fault, in order.
     pub monitors: Vec<FileMonitor>,
     /// All that is wrong, in order.
-    pub faults: Vec<FieldFault>,
+    pub faults: Vec<ValidationError>,
 }
 
 /// Whether entries have to have a key.
@@ -77,7 +77,7 @@ pub fn check_files(
     files: &[(String, String)],
     around: &Surroundings<'_>,
     secrets: SecretReader<'_>,
-) -> Vec<FieldFault> {
+) -> Vec<ValidationError> {
     load(files, Keys::Required, around, secrets).faults
 }
 
@@ -99,24 +99,25 @@ struct Reading<'a> {
     around: &'a Surroundings<'a>,
     secrets: SecretReader<'a>,
     /// Keys and where they stand.
-    seen: HashMap<String, (Arc<str>, Place)>,
+    seen: HashMap<String, (Arc<str>, Position)>,
     found: MonitorFiles,
 }
 
 impl Reading<'_> {
     fn file(&mut self, file: &Arc<str>, text: &str) {
-        let node = match Node::parse(text) {
+        let node = match Node::from_yaml(text) {
             Ok(node) => node,
-            Err(error) => return self.found.faults.push(FieldFault::from(error).in_file(file)),
+            Err(error) => return self.found.faults.push(ValidationError::from(error).with_file(file)),
         };
         match &node.value {
             NodeValue::Null => {}
             NodeValue::List(items) => items.iter().for_each(|item| self.monitor(file, item)),
             NodeValue::Map(_) => self.monitor(file, &node),
             _ => {
-                let message = format!("a monitor file holds a list of monitors, not `{}`", shown(&node));
-                let fault = FieldFault::new(Rule::Type, "", node.place, message);
-                self.found.faults.push(fault.in_file(file).hint("start each one with `- key: …`"));
+                let message =
+                    format!("a monitor file holds a list of monitors, not `{}`", display_value(&node));
+                let fault = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
+                self.found.faults.push(fault.with_file(file).with_hint("start each one with `- key: …`"));
             }
         }
     }
@@ -124,9 +125,9 @@ impl Reading<'_> {
     fn monitor(&mut self, file: &Arc<str>, node: &Node) {
         let mut faults = Vec::new();
         if !matches!(node.value, NodeValue::Map(_)) {
-            let message = format!("a monitor must be a map of fields, not `{}`", shown(node));
-            let fault = FieldFault::new(Rule::Type, "", node.place, message);
-            return self.found.faults.push(fault.in_file(file));
+            let message = format!("a monitor must be a map of fields, not `{}`", display_value(node));
+            let fault = ValidationError::new(ValidationErrorKind::Type, "", node.position, message);
+            return self.found.faults.push(fault.with_file(file));
         }
         let key = self.key(file, node, &mut faults);
         let customer = customer(node, &mut faults);
@@ -137,20 +138,25 @@ impl Reading<'_> {
         if let (Some(accepted), true) = (accepted, faults.is_empty()) {
             let (document, warnings) = (accepted.document, accepted.warnings);
             let file = Arc::clone(file);
-            let monitor = FileMonitor { key, customer, document, warnings, file, place: node.place };
+            let monitor = FileMonitor { key, customer, document, warnings, file, place: node.position };
             self.found.monitors.push(monitor);
         }
-        faults.sort_by_key(|fault| fault.place);
-        self.found.faults.extend(faults.into_iter().map(|fault| fault.in_file(file)));
+        faults.sort_by_key(|fault| fault.position);
+        self.found.faults.extend(faults.into_iter().map(|fault| fault.with_file(file)));
     }
 
-    fn key(&mut self, file: &Arc<str>, node: &Node, faults: &mut Vec<FieldFault>) -> String {
+    fn key(&mut self, file: &Arc<str>, node: &Node, faults: &mut Vec<ValidationError>) -> String {
         let Some(given) = node.get("key") else {
             if self.keys == Keys::Required {
-                let fault = FieldFault::new(Rule::Missing, "key", node.place, "`key` is required");
-                faults.push(
-                    fault.hint("give each monitor a key of its own, and keep it when you rename the monitor"),
+                let fault = ValidationError::new(
+                    ValidationErrorKind::MissingField,
+                    "key",
+                    node.position,
+                    "`key` is required",
                 );
+                faults.push(fault.with_hint(
+                    "give each monitor a key of its own, and keep it when you rename the monitor",
+                ));
             }
             return String::new();
         };
@@ -160,48 +166,62 @@ impl Reading<'_> {
         };
         let Some(key) = given.as_text().filter(fits) else {
             let message =
-                format!("`key` must be a text of 1 to {MAX_KEY} characters, not `{}`", shown(given));
-            faults.push(FieldFault::new(Rule::Type, "key", given.place, message).given(shown(given)));
+                format!("`key` must be a text of 1 to {MAX_KEY} characters, not `{}`", display_value(given));
+            faults.push(
+                ValidationError::new(ValidationErrorKind::Type, "key", given.position, message)
+                    .with_value(display_value(given)),
+            );
             return String::new();
         };
         match self.seen.get(key) {
             Some((other, place)) => {
                 let message = format!("`key` `{key}` is taken by {other}:{}:{}", place.line, place.column);
-                let fault = FieldFault::new(Rule::Duplicate, "key", given.place, message).given(key);
-                faults.push(fault.hint("keys are unique over all files"));
+                let fault =
+                    ValidationError::new(ValidationErrorKind::DuplicateField, "key", given.position, message)
+                        .with_value(key);
+                faults.push(fault.with_hint("keys are unique over all files"));
             }
             None => {
-                self.seen.insert(key.to_owned(), (Arc::clone(file), given.place));
+                self.seen.insert(key.to_owned(), (Arc::clone(file), given.position));
             }
         }
         key.to_owned()
     }
 }
 
-fn customer(node: &Node, faults: &mut Vec<FieldFault>) -> CustomerId {
+fn customer(node: &Node, faults: &mut Vec<ValidationError>) -> CustomerId {
     let Some(given) = node.get("customer") else { return CustomerId(1) };
     if let NodeValue::Int(number @ 1..) = given.value {
         return CustomerId(number);
     }
-    let message = format!("`customer` must be the number of an account, not `{}`", shown(given));
-    faults.push(FieldFault::new(Rule::Type, "customer", given.place, message).given(shown(given)));
+    let message = format!("`customer` must be the number of an account, not `{}`", display_value(given));
+    faults.push(
+        ValidationError::new(ValidationErrorKind::Type, "customer", given.position, message)
+            .with_value(display_value(given)),
+    );
     CustomerId(1)
 }
 
-fn kind(node: &Node, faults: &mut Vec<FieldFault>) -> Option<MonitorType> {
+fn kind(node: &Node, faults: &mut Vec<ValidationError>) -> Option<MonitorType> {
     let Some(given) = node.get("type") else {
-        faults.push(FieldFault::new(Rule::Missing, "type", node.place, "`type` is required"));
+        faults.push(ValidationError::new(
+            ValidationErrorKind::MissingField,
+            "type",
+            node.position,
+            "`type` is required",
+        ));
         return None;
     };
     let name = given.as_text().unwrap_or_default();
     let kind = MonitorType::from_name(name);
     if kind.is_none() {
-        let message = format!("`type` must be a monitor type, not `{}`", shown(given));
-        let fault = FieldFault::new(Rule::Choice, "type", given.place, message).given(shown(given));
+        let message = format!("`type` must be a monitor type, not `{}`", display_value(given));
+        let fault = ValidationError::new(ValidationErrorKind::Choice, "type", given.position, message)
+            .with_value(display_value(given));
         let known = || MonitorType::ALL.iter().map(|kind| kind.name());
-        faults.push(match nearest(name, known()) {
-            Some(near) => fault.hint(format!("did you mean `{near}`?")),
-            None => fault.hint(format!("the types are {}", known().collect::<Vec<_>>().join(", "))),
+        faults.push(match closest_match(name, known()) {
+            Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
+            None => fault.with_hint(format!("the types are {}", known().collect::<Vec<_>>().join(", "))),
         });
     }
     kind

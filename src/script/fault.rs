@@ -1,13 +1,13 @@
 //! What is wrong with a script.
 
-use crate::syntax::source::Place;
+use crate::syntax::source::Position;
 
 /// Something that is wrong with a script.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {}, column {}: {message}", place.line, place.column)]
 pub struct ScriptFault {
     /// Where in its text.
-    pub place: Place,
+    pub place: Position,
     /// What is wrong there, without a full stop.
     pub message: String,
     /// What to do about it.
@@ -17,7 +17,7 @@ pub struct ScriptFault {
 impl ScriptFault {
     pub(super) fn new(position: roxmltree::TextPos, message: impl Into<String>) -> Self {
         Self {
-            place: Place { line: position.row, column: position.col },
+            place: Position { line: position.row, column: position.col },
             message: message.into(),
             hint: None,
         }

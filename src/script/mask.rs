@@ -56,7 +56,7 @@ pub fn unmasked<'t>(new: &'t str, old: Option<&'t str>) -> Result<Cow<'t, str>, 
         match kept.get(variable.name.as_str()) {
             Some(value) => changes.push((range.clone(), requoted(value, closing(new, &range)))),
             None if variable.protected => {
-                let name = crate::syntax::shortened(&variable.name);
+                let name = crate::syntax::truncate_value(&variable.name);
                 return Err(format!(
                     "the value of the protected variable `{name}` is masked, and there is none to keep"
                 ));

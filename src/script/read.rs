@@ -42,7 +42,7 @@ pub(crate) fn read(text: &str) -> Result<Script, ScriptFault> {
 pub(super) fn read_tree(document: &Document<'_>, text: &str) -> Result<Script, ScriptFault> {
     let root = document.root_element();
     if root.tag_name().name() != "script" {
-        let found = crate::syntax::shortened(root.tag_name().name());
+        let found = crate::syntax::truncate_value(root.tag_name().name());
         return Err(fault_at(root, format!("the root must be `script`, not `{found}`")));
     }
     let variables = variables(document, text)?;
@@ -81,7 +81,7 @@ fn variables(document: &Document<'_>, text: &str) -> Result<Vec<Variable>, Scrip
     for node in document.descendants().filter(|node| is(*node, "variable")) {
         let variable = variable(node, text)?;
         if !names.insert(variable.name.clone()) {
-            let name = crate::syntax::shortened(&variable.name);
+            let name = crate::syntax::truncate_value(&variable.name);
             return Err(fault_at(node, format!("there is a variable `{name}` already")));
         }
         found.push(variable);
@@ -143,7 +143,7 @@ pub(super) fn told(error: &Error) -> ScriptFault {
         Error::NodesLimitReached => format!("it has more than {MOST_NODES} elements and texts"),
         _ => {
             let message = error.to_string().replace(&format!(" at {}", error.pos()), "");
-            crate::syntax::shortened(&message)
+            crate::syntax::truncate_value(&message)
         }
     };
     ScriptFault::new(error.pos(), message)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::domain::{CustomerId, Permission, Role, UserId};
 use crate::schema::InvalidSettings;
 use crate::store::{AuditObject, NewAuditEntry, StoreError};
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 
 /// The door that a call came through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl Caller {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Refusal {
     /// The document has these faults: 400; legacy 64 or 66.
-    Faults(Vec<FieldFault>),
+    Faults(Vec<ValidationError>),
     /// No login, or one that is wrong or over: 401; legacy 40.
     Unauthenticated(String),
     /// The login was refused: 400 `invalid_request - User authentication failed.`; legacy 40.
@@ -132,8 +132,8 @@ impl From<StoreError> for Refusal {
     }
 }
 
-impl From<Vec<FieldFault>> for Refusal {
-    fn from(faults: Vec<FieldFault>) -> Self {
+impl From<Vec<ValidationError>> for Refusal {
+    fn from(faults: Vec<ValidationError>) -> Self {
         Self::Faults(faults)
     }
 }

@@ -19,8 +19,8 @@ use crate::pipeline::{PlanError, Planner};
 use crate::schema::Monitor;
 use crate::schema::typed::record::TestSettings;
 use crate::store::{AuditObject, ConfigChange, ConfigStore, NewRecord, Pagination, RecordFilter, StoreError};
-use crate::syntax::source::Place;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::source::Position;
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Tests of one account that may run at once; one more is asked to wait (429).
 const AT_ONCE: usize = 5;
@@ -153,7 +153,12 @@ impl Trials {
                 return Ok(asked);
             }
             let message = format!("`location_id` must be a location of the account, not `{asked}`");
-            let fault = FieldFault::new(Rule::Conflict, "location_id", Place::default(), message);
+            let fault = ValidationError::new(
+                ValidationErrorKind::Conflict,
+                "location_id",
+                Position::default(),
+                message,
+            );
             return Err(Refusal::Faults(vec![fault]));
         }
         let home = monitor.document.settings().schedule.home_location;

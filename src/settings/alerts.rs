@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::reader::Reader;
 use crate::notify::{ChannelSettings, MailSettings, MailTls, SmsSettings, object_identifier};
 use crate::pipeline::{AlarmSettings, DeliverySettings};
-use crate::syntax::Rule;
-use crate::syntax::format::service;
+use crate::syntax::ValidationErrorKind;
+use crate::syntax::format::parse_service_address;
 
 /// How alerts leave the process.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub(super) fn alerts(reader: &mut Reader<'_>) -> AlertSettings {
     let enterprise = object_identifier(&reader.text(path));
     if enterprise.is_none() {
         let message = format!("`{path}` must be an object identifier, such as `1.3.6.1.4.1.8072`");
-        reader.fault(Rule::Format, path, reader.node(path).place, message);
+        reader.fault(ValidationErrorKind::Format, path, reader.node(path).position, message);
     }
     let channels = ChannelSettings {
         try_time: Duration::from_secs(whole(reader, "alerts.try_seconds")),
@@ -55,10 +55,10 @@ pub(super) fn alerts(reader: &mut Reader<'_>) -> AlertSettings {
 fn mail(reader: &mut Reader<'_>) -> Option<MailSettings> {
     let path = "mail.server";
     let text = reader.optional(path)?;
-    let Some(server) = service(&text, &[]) else {
+    let Some(server) = parse_service_address(&text, &[]) else {
         let message =
             format!("`{path}` must be a host, with or without a port, such as `mail.example.org:587`");
-        reader.fault(Rule::Format, path, reader.node(path).place, message);
+        reader.fault(ValidationErrorKind::Format, path, reader.node(path).position, message);
         return None;
     };
     let tls = match reader.text("mail.tls").as_str() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::reader::Reader;
 use crate::browser::{BrowserKind, HouseConfig, Remote};
 use crate::net::Network;
-use crate::syntax::Rule;
+use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
 /// The settings of `browser`.
@@ -44,7 +44,7 @@ fn remotes(reader: &mut Reader<'_>) -> Vec<Remote> {
 
 fn remote(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Remote> {
     let text = |name: &str| entry.get(name).and_then(Node::as_text);
-    let place = |name: &str| entry.get(name).map_or(entry.place, |node| node.place);
+    let place = |name: &str| entry.get(name).map_or(entry.position, |node| node.position);
     let kind = BrowserKind::of_name(text("browser")?)?;
     let plain = |url: &url::Url| {
         url.scheme() == "http" && url.has_host() && url.username().is_empty() && url.password().is_none()
@@ -52,14 +52,14 @@ fn remote(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Remote> {
     let Some(url) = url::Url::parse(text("url")?).ok().filter(plain) else {
         let path = format!("{path}.url");
         let message = format!("`{path}` must be an address that begins with `http://`, without a login");
-        reader.fault(Rule::Format, &path, place("url"), message);
+        reader.fault(ValidationErrorKind::Format, &path, place("url"), message);
         return None;
     };
     let forward_host: Option<IpAddr> = match text("forward_host").map(str::parse) {
         Some(Err(_)) => {
             let path = format!("{path}.forward_host");
             let message = format!("`{path}` must be an address of this host, such as `192.0.2.7`");
-            reader.fault(Rule::Format, &path, place("forward_host"), message);
+            reader.fault(ValidationErrorKind::Format, &path, place("forward_host"), message);
             return None;
         }
         Some(Ok(address)) => Some(address),
@@ -79,7 +79,7 @@ fn remote(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Remote> {
     if from.is_empty() {
         let inner = format!("{path}.from");
         let message = format!("`{inner}` is needed where the host of `{path}.url` is a name");
-        reader.fault(Rule::Missing, &inner, entry.place, message);
+        reader.fault(ValidationErrorKind::MissingField, &inner, entry.position, message);
     }
     Some(Remote { kind, url, forward_host, from })
 }

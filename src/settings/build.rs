@@ -24,11 +24,11 @@ use super::table::SETTINGS;
 use crate::browser::House;
 use crate::domain::{Location, LocationId};
 use crate::probe::ProbeSettings;
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 use crate::syntax::source::Node;
 use crate::telemetry::{LogFormat, LogOptions};
 
-pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<FieldFault>) -> Settings {
+pub(super) fn build(values: Values, file: Option<&Arc<str>>, faults: &mut Vec<ValidationError>) -> Settings {
     let named = |path: &str| {
         values.get(path).is_some_and(|value| defaults().get(path).map(Node::to_json) != Some(value.to_json()))
     };

@@ -7,7 +7,7 @@ use super::reader::{PemCheck, Reader};
 use crate::net::{Pem, Trust};
 use crate::schema::intake::SecretAt;
 use crate::service::open_pkcs12;
-use crate::syntax::Rule;
+use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
 /// Bytes of a PKCS#12; those of the API have no more either.
@@ -36,7 +36,7 @@ pub(super) fn named_certificates(reader: &mut Reader<'_>, trust: &mut Trust) {
                 let message = format!(
                     "`{path}` needs either `ca_file`, or `cert_file` and `key_file`, or `pkcs12_file`"
                 );
-                reader.fault(Rule::Conflict, &path, entry.place, message);
+                reader.fault(ValidationErrorKind::Conflict, &path, entry.position, message);
             }
         }
     }
@@ -64,7 +64,7 @@ fn pair(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
     let certificate = part(reader, path, entry, "cert_file", Pem::check_certificates);
     let key = part(reader, path, entry, "key_file", |_| Ok(()));
     let both = certificate?.with_key(&key?);
-    reader.usable(path, entry.place, both.check_client()).then_some(both)
+    reader.usable(path, entry.position, both.check_client()).then_some(both)
 }
 
 fn pkcs12(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
@@ -75,8 +75,14 @@ fn pkcs12(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
         Some(node) => {
             let read = super::secrets::read_secret(Path::new(""), SecretAt::File(node.as_text()?));
             let inner = format!("{path}.password_file");
-            let fault =
-                |reason| reader.fault(Rule::Conflict, &inner, node.place, format!("`{inner}`: {reason}"));
+            let fault = |reason| {
+                reader.fault(
+                    ValidationErrorKind::Conflict,
+                    &inner,
+                    node.position,
+                    format!("`{inner}`: {reason}"),
+                )
+            };
             read.map_err(fault).ok()?
         }
     };
@@ -85,7 +91,12 @@ fn pkcs12(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<Pem> {
         Ok(text) => Some(Pem { label, text: text.to_vec() }),
         Err(reason) => {
             let inner = format!("{path}.pkcs12_file");
-            reader.fault(Rule::Conflict, &inner, node.place, format!("`{inner}`: `{label}`: {reason}"));
+            reader.fault(
+                ValidationErrorKind::Conflict,
+                &inner,
+                node.position,
+                format!("`{inner}`: `{label}`: {reason}"),
+            );
             None
         }
     }

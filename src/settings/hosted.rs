@@ -7,7 +7,7 @@ use super::kind::{server, target};
 use super::reader::{Reader, null};
 use crate::domain::{Location, LocationId};
 use crate::net::{EgressPolicy, Endpoint, NameServers, NetConfig, Proxy, Source};
-use crate::syntax::Rule;
+use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
 /// A location that this process hosts.
@@ -37,10 +37,10 @@ pub(super) fn others(reader: &mut Reader<'_>) -> Vec<Hosted> {
         let number = |name: &str| entry.get(name).and_then(|node| node.to_json().as_i64());
         let id = number("id").unwrap_or_default();
         if id == first {
-            let place = entry.get("id").map_or(entry.place, |node| node.place);
+            let place = entry.get("id").map_or(entry.position, |node| node.position);
             let path = format!("locations[{at}].id");
             let message = format!("`{path}` is the number of the location of `location` already");
-            reader.fault(Rule::Duplicate, &path, place, message);
+            reader.fault(ValidationErrorKind::DuplicateField, &path, place, message);
         }
         let proxy = proxy(reader, &format!("locations[{at}]"), |name| entry.get(name).cloned());
         others.push(Hosted { proxy, ..other(reader, &entry, LocationId(id)) });
@@ -51,19 +51,24 @@ pub(super) fn others(reader: &mut Reader<'_>) -> Vec<Hosted> {
 /// The proxy of the location at `path` with its login, out of the values that `of` knows by name.
 pub(super) fn proxy(reader: &mut Reader<'_>, path: &str, of: impl Fn(&str) -> Option<Node>) -> Option<Proxy> {
     let text = |name: &str| of(name).as_ref().and_then(Node::as_text).map(str::to_owned);
-    let place = |name: &str| of(name).map(|node| node.place).unwrap_or_default();
+    let place = |name: &str| of(name).map(|node| node.position).unwrap_or_default();
     let (username, password) = ("proxy_username", "proxy_password_file");
     for (there, missing) in [(username, "proxy"), (password, username)] {
         if text(there).is_some() && text(missing).is_none() {
             let message = format!("`{path}.{there}` needs `{path}.{missing}` as well");
-            reader.fault(Rule::Missing, &format!("{path}.{there}"), place(there), message);
+            reader.fault(
+                ValidationErrorKind::MissingField,
+                &format!("{path}.{there}"),
+                place(there),
+                message,
+            );
         }
     }
     let name = text(username);
     if name.as_ref().is_some_and(|name| name.contains(':')) {
         // Where it ends would not be known (RFC 7617, section 2).
         let message = format!("`{path}.{username}` must be a text without a colon");
-        reader.fault(Rule::Format, &format!("{path}.{username}"), place(username), message);
+        reader.fault(ValidationErrorKind::Format, &format!("{path}.{username}"), place(username), message);
     }
     let secret = of(password).map(|node| reader.secret(&format!("{path}.{password}"), &node));
     let proxy = Proxy::from(target(&text("proxy")?)?);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::forward_proxy::BlockedHosts;
 use crate::net::{Endpoint, Network};
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 use crate::syntax::source::{Node, NodeValue};
 use crate::telemetry::parse_filter;
 
@@ -42,7 +42,7 @@ pub enum Kind {
     /// A text that is not empty.
     Text,
     /// A text of some form that is not empty.
-    Formed(Format),
+    Formed(TextFormat),
     /// A text out of a list.
     Choice(&'static [&'static str]),
     /// An address with a port, to listen on; several separated by commas.
@@ -79,7 +79,7 @@ impl Kind {
             Self::Int { min, max } => format!("a whole number from {min} to {max}"),
             Self::Number { min, max } => format!("a number from {min} to {max}"),
             Self::Text => "a text that is not empty".to_owned(),
-            Self::Formed(format) => format.wanted().to_owned(),
+            Self::Formed(format) => format.expected().to_owned(),
             Self::Choice(words) => {
                 let words = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>();
                 format!("one of {}", words.join(", "))
@@ -122,7 +122,7 @@ impl Kind {
     fn fits_text(&self, text: &str) -> bool {
         match self {
             Self::Text => !text.trim().is_empty(),
-            Self::Formed(format) => !text.trim().is_empty() && format.fits(text),
+            Self::Formed(format) => !text.trim().is_empty() && format.matches(text),
             Self::Choice(words) => words.contains(&text),
             Self::Listen => text.split(',').all(|part| part.trim().parse::<SocketAddr>().is_ok()),
             Self::Server => server(text).is_some(),
@@ -151,7 +151,7 @@ impl Kind {
             _ => None,
         };
         let value = value.unwrap_or_else(|| NodeValue::Text(text.to_owned()));
-        Node { value, place: crate::syntax::source::Place::default() }
+        Node { value, position: crate::syntax::source::Position::default() }
     }
 }
 
@@ -225,8 +225,8 @@ mod tests {
             (Kind::Ipv6, &["::1"], &["192.0.2.1"]),
             (Kind::Network, &["10.0.0.0/8", "fd00::/8"], &["10.0.0.1/8", "10.0.0.0/33", "all"]),
             (Kind::HostPattern, &["a.example", "*.a.example", "::1"], &["", "*", "http://a.example/"]),
-            (Kind::Formed(Format::HeaderName), &["X-A"], &["", "Host", "a b"]),
-            (Kind::Formed(Format::HeaderValue), &["a b"], &[" ", "a\nb"]),
+            (Kind::Formed(TextFormat::HeaderName), &["X-A"], &["", "Host", "a b"]),
+            (Kind::Formed(TextFormat::HeaderValue), &["a b"], &[" ", "a\nb"]),
             (Kind::LogFilter, &["info", "warn,vigie=debug"], &["loud", ""]),
             (Kind::ClockTime, &["00:00", "23:59"], &["24:00", "3:17", "03:60", "03:17:00", "+3:17"]),
             (Kind::Choice(&["a", "b"]), &["a"], &["c", "A"]),

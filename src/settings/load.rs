@@ -7,12 +7,12 @@ use super::model::Settings;
 use super::sources::Sources;
 use super::table::SETTINGS;
 use super::{build, read};
-use crate::syntax::source::Place;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::source::Position;
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl Settings {
     /// Reads all of `sources`. Answers with every fault when there is any.
-    pub fn load(sources: &Sources) -> Result<Self, Vec<FieldFault>> {
+    pub fn load(sources: &Sources) -> Result<Self, Vec<ValidationError>> {
         let (mut values, mut faults) = (read::Values::new(), Vec::new());
         let mut label: Option<Arc<str>> = None;
         if let Some(path) = &sources.file {
@@ -20,7 +20,10 @@ impl Settings {
             match super::text_file::read_text(path) {
                 Ok(text) => read::file(&name, &text, &mut values, &mut faults),
                 Err(message) => {
-                    faults.push(FieldFault::new(Rule::Syntax, "", Place::default(), message).in_file(&name));
+                    faults.push(
+                        ValidationError::new(ValidationErrorKind::Syntax, "", Position::default(), message)
+                            .with_file(&name),
+                    );
                 }
             }
             label = Some(name);
@@ -40,13 +43,13 @@ impl Settings {
         if faults.is_empty() {
             return Ok(built);
         }
-        faults.sort_by_key(|fault| (fault.file.is_none(), fault.place));
+        faults.sort_by_key(|fault| (fault.file.is_none(), fault.position));
         Err(faults)
     }
 
     /// The faults of a settings file alone, as `vigie config check` shows them.
     #[must_use]
-    pub fn check(path: &Path) -> Vec<FieldFault> {
+    pub fn check(path: &Path) -> Vec<ValidationError> {
         let sources = Sources { file: Some(path.to_owned()), ..Sources::default() };
         Self::load(&sources).err().unwrap_or_default()
     }

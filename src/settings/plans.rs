@@ -4,7 +4,7 @@ use super::reader::Reader;
 use crate::domain::MonitorType;
 use crate::schema::validation_context::Plan;
 use crate::syntax::source::Node;
-use crate::syntax::{Rule, nearest};
+use crate::syntax::{ValidationErrorKind, closest_match};
 
 pub(super) fn plans(reader: &mut Reader<'_>) -> Vec<Plan> {
     let mut plans = Vec::new();
@@ -17,10 +17,15 @@ pub(super) fn plans(reader: &mut Reader<'_>) -> Vec<Plan> {
                 types.push(kind);
                 continue;
             }
-            let near = nearest(word, MonitorType::ALL.iter().map(|kind| kind.name()));
+            let near = closest_match(word, MonitorType::ALL.iter().map(|kind| kind.name()));
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             let path = format!("plans[{at}].types");
-            reader.fault(Rule::Choice, &path, item.place, format!("`{word}` is no monitor type{near}"));
+            reader.fault(
+                ValidationErrorKind::Choice,
+                &path,
+                item.position,
+                format!("`{word}` is no monitor type{near}"),
+            );
         }
         let most = |name: &str| number(name).and_then(|most| usize::try_from(most).ok());
         plans.push(Plan {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::mobile::devices;
 use super::reader::Reader;
 use crate::probe::ProbeSettings;
-use crate::syntax::Rule;
+use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
 pub(super) fn probe(reader: &mut Reader<'_>) -> ProbeSettings {
@@ -20,7 +20,7 @@ pub(super) fn probe(reader: &mut Reader<'_>) -> ProbeSettings {
         }
         let path = format!("dns.names[{at}].id");
         let message = format!("`{path}` must be a whole number from 1 to 1000, not `{id}`");
-        reader.fault(Rule::Range, &path, entry.place, message);
+        reader.fault(ValidationErrorKind::Range, &path, entry.position, message);
     }
     let standard = ProbeSettings::default();
     ProbeSettings {

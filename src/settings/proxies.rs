@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::kind::target;
 use super::reader::Reader;
 use crate::net::{Proxy, ProxyKind};
-use crate::syntax::Rule;
+use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
 /// Bytes of a user name or password of SOCKS 5 (RFC 1929 2).
@@ -27,12 +27,17 @@ fn named_proxy(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<(i64
     let Some(name) = name else {
         if let Some(file) = file {
             let message = format!("`{path}.password_file` needs `{path}.username` as well");
-            reader.fault(Rule::Missing, &format!("{path}.password_file"), file.place, message);
+            reader.fault(
+                ValidationErrorKind::MissingField,
+                &format!("{path}.password_file"),
+                file.position,
+                message,
+            );
         }
         return Some((id, proxy));
     };
     let password = password.unwrap_or_default();
-    let place = entry.get("username").map(|node| node.place).unwrap_or_default();
+    let place = entry.get("username").map(|node| node.position).unwrap_or_default();
     let wrong = match kind {
         // Where the name ends would not be known (RFC 7617 2).
         ProxyKind::Http if name.contains(':') => Some(("username", "must be a text without a colon")),
@@ -49,7 +54,7 @@ fn named_proxy(reader: &mut Reader<'_>, path: &str, entry: &Node) -> Option<(i64
     };
     if let Some((part, words)) = wrong {
         let path = format!("{path}.{part}");
-        reader.fault(Rule::Format, &path, place, format!("`{path}` {words}"));
+        reader.fault(ValidationErrorKind::Format, &path, place, format!("`{path}` {words}"));
     }
     Some((id, proxy.for_user(&name, &password.0)))
 }

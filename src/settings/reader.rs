@@ -11,8 +11,8 @@ use super::table::SETTINGS;
 use crate::net::{NetError, Pem};
 use crate::notify::Secret;
 use crate::schema::intake::SecretAt;
-use crate::syntax::source::{Node, Place};
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::source::{Node, Position};
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Whether a PEM file can be used as what it stands for.
 pub(super) type PemCheck = fn(&Pem) -> Result<(), NetError>;
@@ -21,7 +21,7 @@ pub(super) type PemCheck = fn(&Pem) -> Result<(), NetError>;
 pub(super) struct Reader<'a> {
     pub(super) values: Values,
     pub(super) file: Option<&'a Arc<str>>,
-    pub(super) faults: &'a mut Vec<FieldFault>,
+    pub(super) faults: &'a mut Vec<ValidationError>,
 }
 
 impl Reader<'_> {
@@ -49,10 +49,10 @@ impl Reader<'_> {
         usize::try_from(self.number(path)).unwrap_or(usize::MAX)
     }
 
-    pub(super) fn fault(&mut self, rule: Rule, path: &str, place: Place, message: String) {
-        let fault = FieldFault::new(rule, path, place, message);
+    pub(super) fn fault(&mut self, rule: ValidationErrorKind, path: &str, place: Position, message: String) {
+        let fault = ValidationError::new(rule, path, place, message);
         self.faults.push(match self.file {
-            Some(file) if place.is_known() => fault.in_file(file),
+            Some(file) if place.is_known() => fault.with_file(file),
             _ => fault,
         });
     }
@@ -62,18 +62,18 @@ impl Reader<'_> {
     pub(super) fn pem(&mut self, path: &str, node: &Node, check: PemCheck) -> Option<Pem> {
         let file = node.as_text()?;
         match Pem::read(Path::new(file)) {
-            Ok(pem) => self.usable(path, node.place, check(&pem)).then_some(pem),
+            Ok(pem) => self.usable(path, node.position, check(&pem)).then_some(pem),
             Err(error) => {
                 let message = format!("`{path}`: the file `{file}` cannot be read: {error}");
-                self.fault(Rule::Conflict, path, node.place, message);
+                self.fault(ValidationErrorKind::Conflict, path, node.position, message);
                 None
             }
         }
     }
 
-    pub(super) fn usable(&mut self, path: &str, place: Place, checked: Result<(), NetError>) -> bool {
+    pub(super) fn usable(&mut self, path: &str, place: Position, checked: Result<(), NetError>) -> bool {
         if let Err(error) = &checked {
-            self.fault(Rule::Conflict, path, place, format!("`{path}`: {error}"));
+            self.fault(ValidationErrorKind::Conflict, path, place, format!("`{path}`: {error}"));
         }
         checked.is_ok()
     }
@@ -92,7 +92,12 @@ impl Reader<'_> {
             let Some(key) = item.get(name) else { continue };
             if !seen.insert(key.to_json().to_string()) {
                 let inner = format!("{path}[{at}].{name}");
-                self.fault(Rule::Duplicate, &inner, key.place, format!("`{inner}` stands there twice"));
+                self.fault(
+                    ValidationErrorKind::DuplicateField,
+                    &inner,
+                    key.position,
+                    format!("`{inner}` stands there twice"),
+                );
             }
         }
         node.items().iter().cloned().enumerate().collect()
@@ -113,7 +118,7 @@ impl Reader<'_> {
         match super::secrets::read_secret(Path::new(""), SecretAt::File(file)) {
             Ok(secret) => Secret(secret),
             Err(reason) => {
-                self.fault(Rule::Conflict, path, node.place, format!("`{path}`: {reason}"));
+                self.fault(ValidationErrorKind::Conflict, path, node.position, format!("`{path}`: {reason}"));
                 Secret::default()
             }
         }
@@ -124,7 +129,7 @@ impl Reader<'_> {
 pub(super) fn defaults() -> &'static Values {
     static DEFAULTS: OnceLock<Values> = OnceLock::new();
     DEFAULTS.get_or_init(|| {
-        let parse = |default: &str| Node::parse(default).unwrap_or_else(|_| null().clone());
+        let parse = |default: &str| Node::from_yaml(default).unwrap_or_else(|_| null().clone());
         SETTINGS.iter().map(|setting| (setting.path, parse(setting.default))).collect()
     })
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::reader::Reader;
 use crate::net::Pem;
-use crate::syntax::Rule;
+use crate::syntax::ValidationErrorKind;
 
 /// The HTTP server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,8 +39,13 @@ pub(super) fn server(reader: &mut Reader<'_>) -> ServerSettings {
         (None, None) => None,
         (one, _) => {
             let (there, missing) = if one.is_some() { (certificate, key) } else { (key, certificate) };
-            let place = reader.node(there).place;
-            reader.fault(Rule::Missing, there, place, format!("`{there}` needs `{missing}` as well"));
+            let place = reader.node(there).position;
+            reader.fault(
+                ValidationErrorKind::MissingField,
+                there,
+                place,
+                format!("`{there}` needs `{missing}` as well"),
+            );
             None
         }
     };
@@ -59,6 +64,6 @@ fn server_pair(reader: &mut Reader<'_>) {
     let pem = reader.pem("server.tls_cert_file", &certificate, Pem::check_certificates);
     let key_pem = reader.pem("server.tls_key_file", &key, |_| Ok(()));
     if let (Some(pem), Some(key_pem)) = (pem, key_pem) {
-        reader.usable("server.tls_key_file", key.place, pem.with_key(&key_pem).check_client());
+        reader.usable("server.tls_key_file", key.position, pem.with_key(&key_pem).check_client());
     }
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::table::{SETTINGS, Setting};
-use crate::syntax::nearest;
+use crate::syntax::closest_match;
 
 /// Where settings come from.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,8 @@ impl Sources {
         let strange = |name: &&String| !known.contains(name) && !OTHER_VARIABLES.contains(&name.as_str());
         // Nearness is told in lower case.
         let lower: Vec<String> = known.iter().map(|name| name.to_lowercase()).collect();
-        let hint = |name: &String| nearest(name, lower.iter().map(String::as_str)).map(str::to_uppercase);
+        let hint =
+            |name: &String| closest_match(name, lower.iter().map(String::as_str)).map(str::to_uppercase);
         self.environment
             .iter()
             .map(|(name, _)| name)

@@ -2,7 +2,7 @@
 //! environment variables and every message derive from it.
 
 use super::kind::{Kind, Part};
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]
@@ -100,13 +100,13 @@ static PROFILE: &[Part] = &[
     part("scale", Kind::Number { min: 0.5, max: 5.0 }, false),
     part("mobile", Kind::Flag, false),
     part("touch", Kind::Flag, false),
-    part("user_agent", Kind::Formed(Format::HeaderValue), false),
+    part("user_agent", Kind::Formed(TextFormat::HeaderValue), false),
     part("headers", Kind::Entries(HEADER), false),
     part("blocked_hosts", Kind::List(&Kind::HostPattern), false),
 ];
 static HEADER: &[Part] = &[
-    part("name", Kind::Formed(Format::HeaderName), true),
-    part("value", Kind::Formed(Format::HeaderValue), true),
+    part("name", Kind::Formed(TextFormat::HeaderName), true),
+    part("value", Kind::Formed(TextFormat::HeaderValue), true),
 ];
 /// Usual devices, as their browsers tell of themselves.
 const DEVICES: &str = "\

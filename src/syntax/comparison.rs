@@ -1,7 +1,7 @@
 //! What an assertion looks at, and how it compares.
 
 /// What an assertion looks at (interface.md 2.3).
-pub const SOURCES: &[&str] =
+pub const ASSERTION_SOURCES: &[&str] =
     &["Response", "JSON Response", "XML Response", "Timeout", "Status Code", "Header"];
 
 /// How an assertion compares (interface.md 2.3).
@@ -20,7 +20,7 @@ pub const COMPARISONS: &[&str] = &[
 
 /// The comparisons that go with `source` (fields.md 4); `None` when it is no source.
 #[must_use]
-pub fn comparisons_of(source: &str) -> Option<&'static [&'static str]> {
+pub fn comparisons_for(source: &str) -> Option<&'static [&'static str]> {
     Some(match source {
         "Response" => &[
             "equals",

@@ -24,7 +24,7 @@ pub(crate) enum Escape {
 
 impl Escape {
     /// `value` so written.
-    pub(crate) fn applied(self, value: &str) -> Result<Cow<'_, str>, &'static str> {
+    pub(crate) fn apply(self, value: &str) -> Result<Cow<'_, str>, &'static str> {
         Ok(match self {
             Self::Host => {
                 let host = value.split(['/', '?', '#']).next().unwrap_or_default();

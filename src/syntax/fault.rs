@@ -3,25 +3,25 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::source::{Node, NodeValue, Place, SyntaxError};
+use super::source::{Node, NodeValue, Position, SyntaxError};
 
 /// What a secret shows itself as.
 pub const MASK: &str = "********";
 
 /// Characters of a value that a message repeats at most.
-const SHOWN: usize = 60;
+const MAX_VALUE_CHARS: usize = 60;
 
 /// The rule that a document breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rule {
+pub enum ValidationErrorKind {
     /// The text is no YAML or JSON.
     Syntax,
     /// There is no such field.
-    Unknown,
+    UnknownField,
     /// The field stands there twice.
-    Duplicate,
+    DuplicateField,
     /// A required field is missing.
-    Missing,
+    MissingField,
     /// The value has another type than the field.
     Type,
     /// The value is none of those allowed.
@@ -40,15 +40,15 @@ pub enum Rule {
     Secret,
 }
 
-impl Rule {
+impl ValidationErrorKind {
     /// The stable word for this rule.
     #[must_use]
-    pub const fn label(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Syntax => "syntax",
-            Self::Unknown => "unknown",
-            Self::Duplicate => "duplicate",
-            Self::Missing => "missing",
+            Self::UnknownField => "unknown",
+            Self::DuplicateField => "duplicate",
+            Self::MissingField => "missing",
             Self::Type => "type",
             Self::Choice => "choice",
             Self::Range => "range",
@@ -64,80 +64,93 @@ impl Rule {
 /// One fault of a document or settings file. Its text is `file:line:column: message`, with the hint on a
 /// line of its own; parts that are not known are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldFault {
+pub struct ValidationError {
     /// The file that it stands in.
     pub file: Option<Arc<str>>,
     /// Where in its text.
-    pub place: Place,
+    pub position: Position,
     /// The field, from the outermost to the inner one, such as `api_steps[0].url`; empty for the whole.
     pub path: String,
     /// The rule that is broken.
-    pub rule: Rule,
+    pub kind: ValidationErrorKind,
     /// The value given, shortened; `********` when it is a secret.
-    pub given: Option<String>,
+    pub value: Option<String>,
     /// One sentence without a full stop.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
 }
 
-impl FieldFault {
+impl ValidationError {
     /// A fault of the field `path` at `place`.
-    pub fn new(rule: Rule, path: impl Into<String>, place: Place, message: impl Into<String>) -> Self {
-        Self { file: None, place, path: path.into(), rule, given: None, message: message.into(), hint: None }
+    pub fn new(
+        rule: ValidationErrorKind,
+        path: impl Into<String>,
+        place: Position,
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            file: None,
+            position: place,
+            path: path.into(),
+            kind: rule,
+            value: None,
+            message: message.into(),
+            hint: None,
+        }
     }
 
     /// The same fault with the value that was given.
     #[must_use]
-    pub fn given(mut self, given: impl Into<String>) -> Self {
-        self.given = Some(given.into());
+    pub fn with_value(mut self, given: impl Into<String>) -> Self {
+        self.value = Some(given.into());
         self
     }
 
     /// The same fault with advice.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// The same fault in `file`.
     #[must_use]
-    pub fn in_file(mut self, file: &Arc<str>) -> Self {
+    pub fn with_file(mut self, file: &Arc<str>) -> Self {
         self.file = Some(Arc::clone(file));
         self
     }
 
     /// The outermost field, as legacy messages name it; empty for the whole.
     #[must_use]
-    pub fn field(&self) -> &str {
+    pub fn root_field(&self) -> &str {
         self.path.split(['.', '[']).next().unwrap_or_default()
     }
 
     /// Status and message of the legacy API (behaviour.md 2): 64 for a missing field, 66 for a value
     /// outside its rule.
     #[must_use]
-    pub fn legacy(&self) -> (u16, String) {
-        let field = if self.path.is_empty() { "body" } else { self.field() };
-        match self.rule {
-            Rule::Missing => (64, format!("Missing {field}")),
+    pub fn to_legacy(&self) -> (u16, String) {
+        let field = if self.path.is_empty() { "body" } else { self.root_field() };
+        match self.kind {
+            ValidationErrorKind::MissingField => (64, format!("Missing {field}")),
             _ => (66, format!("Invalid {field}")),
         }
     }
 }
 
-impl From<SyntaxError> for FieldFault {
+impl From<SyntaxError> for ValidationError {
     fn from(error: SyntaxError) -> Self {
-        Self::new(Rule::Syntax, "", error.place, error.message)
+        Self::new(ValidationErrorKind::Syntax, "", error.position, error.message)
     }
 }
 
-impl fmt::Display for FieldFault {
+impl fmt::Display for ValidationError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.file, self.place.is_known()) {
-            (Some(file), true) => write!(f, "{file}:{}:{}: ", self.place.line, self.place.column)?,
+        match (&self.file, self.position.is_known()) {
+            (Some(file), true) => write!(f, "{file}:{}:{}: ", self.position.line, self.position.column)?,
             (Some(file), false) => write!(f, "{file}: ")?,
-            (None, true) => write!(f, "{}:{}: ", self.place.line, self.place.column)?,
+            (None, true) => write!(f, "{}:{}: ", self.position.line, self.position.column)?,
             (None, false) => {}
         }
         f.write_str(&self.message)?;
@@ -148,17 +161,17 @@ impl fmt::Display for FieldFault {
     }
 }
 
-impl std::error::Error for FieldFault {}
+impl std::error::Error for ValidationError {}
 
 /// `value` as messages repeat it: shortened, the kind of a container instead of its content.
 #[must_use]
-pub fn shown(node: &Node) -> String {
+pub fn display_value(node: &Node) -> String {
     match &node.value {
         NodeValue::Null => "null".to_owned(),
         NodeValue::Bool(flag) => flag.to_string(),
         NodeValue::Int(number) => number.to_string(),
         NodeValue::Float(number) => number.to_string(),
-        NodeValue::Text(text) => shortened(text),
+        NodeValue::Text(text) => truncate_value(text),
         NodeValue::List(_) => "a list".to_owned(),
         NodeValue::Map(_) => "a map".to_owned(),
     }
@@ -166,15 +179,16 @@ pub fn shown(node: &Node) -> String {
 
 /// `text`, cut to what fits in a message.
 #[must_use]
-pub fn shortened(text: &str) -> String {
-    let cut: String = text.chars().take(SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect();
+pub fn truncate_value(text: &str) -> String {
+    let cut: String =
+        text.chars().take(MAX_VALUE_CHARS).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }
 
 /// The known name that is nearest to `name`, when one is near enough to be meant.
 #[must_use]
-pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    if name.len() > SHOWN {
+pub fn closest_match<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if name.len() > MAX_VALUE_CHARS {
         // Longer than any name that there is; comparing would take its length squared.
         return None;
     }
@@ -193,9 +207,14 @@ mod tests {
 
     #[test]
     fn a_fault_reads_as_file_line_column_message_and_hint() {
-        let place = Place { line: 3, column: 7 };
-        let fault = FieldFault::new(Rule::Unknown, "intervall", place, "`intervall` is no field");
-        let fault = fault.in_file(&"a.yaml".into()).hint("did you mean `interval`?");
+        let place = Position { line: 3, column: 7 };
+        let fault = ValidationError::new(
+            ValidationErrorKind::UnknownField,
+            "intervall",
+            place,
+            "`intervall` is no field",
+        );
+        let fault = fault.with_file(&"a.yaml".into()).with_hint("did you mean `interval`?");
         assert_eq!(
             fault.to_string(),
             "a.yaml:3:7: `intervall` is no field\n  hint: did you mean `interval`?"
@@ -204,15 +223,15 @@ mod tests {
 
     #[test]
     fn a_long_value_is_cut_and_stays_on_one_line() {
-        let shown = shortened(&"x\n".repeat(100));
-        assert_eq!(shown.chars().count(), SHOWN + 1);
+        let shown = truncate_value(&"x\n".repeat(100));
+        assert_eq!(shown.chars().count(), MAX_VALUE_CHARS + 1);
         assert!(!shown.contains('\n'));
     }
 
     #[test]
     fn the_nearest_name_is_near() {
-        assert_eq!(nearest("intervall", ["name", "interval"]), Some("interval"));
-        assert_eq!(nearest("time-out", ["note", "timeout"]), Some("timeout"));
-        assert_eq!(nearest("colour", ["name", "interval"]), None);
+        assert_eq!(closest_match("intervall", ["name", "interval"]), Some("interval"));
+        assert_eq!(closest_match("time-out", ["note", "timeout"]), Some("timeout"));
+        assert_eq!(closest_match("colour", ["name", "interval"]), None);
     }
 }

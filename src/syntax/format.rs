@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 /// A form of a text beyond its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum TextFormat {
     /// Any text.
     Any,
     /// An IPv4 address.
@@ -18,7 +18,7 @@ pub enum Format {
     /// A host name or an address.
     Host,
     /// A host, with or without one of these schemes in front and a port behind (behaviour.md 1).
-    Service(&'static [&'static str]),
+    ServiceAddress(&'static [&'static str]),
     /// A mail address.
     Email,
     /// A name of a variable: `[A-Za-z_][A-Za-z0-9_]*`.
@@ -38,13 +38,13 @@ pub enum Format {
     /// Base64 of RFC 4648 4; line breaks are allowed.
     Base64,
     /// `hh:mm`, 24 hours.
-    ClockTime,
+    TimeOfDay,
     /// `YYYY-MM-DD HH:MM:SS` without a zone (behaviour.md 1).
-    LocalTime,
+    LocalDateTime,
 }
 
 /// Headers that a check sets itself: RFC 9110 7.6.1 and 7.2, RFC 9112 6.
-pub(crate) const OWN_HEADERS: &[&str] = &[
+pub(crate) const RESERVED_HEADERS: &[&str] = &[
     "host",
     "content-length",
     "connection",
@@ -58,17 +58,19 @@ pub(crate) const OWN_HEADERS: &[&str] = &[
     "upgrade",
 ];
 
-impl Format {
+impl TextFormat {
     /// What is wanted, as messages say it after `must be`.
     #[must_use]
-    pub const fn wanted(self) -> &'static str {
+    pub const fn expected(self) -> &'static str {
         match self {
             Self::Any => "a text",
             Self::Ipv4 => "an IPv4 address",
             Self::Ip => "an IPv4 or IPv6 address",
             Self::HttpUrl | Self::HttpUrlTemplate => "an http or https URL with a host",
             Self::Host => "a host name or an address",
-            Self::Service(_) => "a host name or an address, with or without a scheme of the type and a port",
+            Self::ServiceAddress(_) => {
+                "a host name or an address, with or without a scheme of the type and a port"
+            }
             Self::Email => "a mail address",
             Self::Identifier => "a name of letters, digits and `_` that starts with no digit",
             Self::Token => "an HTTP token: letters, digits and !#$%&'*+-.^_`|~",
@@ -77,14 +79,14 @@ impl Format {
             Self::Json => "a text that is JSON",
             Self::Xml | Self::Script => "a text that is XML",
             Self::Base64 => "Base64",
-            Self::ClockTime => "a time `hh:mm` of 24 hours",
-            Self::LocalTime => "a time `YYYY-MM-DD HH:MM:SS`",
+            Self::TimeOfDay => "a time `hh:mm` of 24 hours",
+            Self::LocalDateTime => "a time `YYYY-MM-DD HH:MM:SS`",
         }
     }
 
     /// Whether `text` has this form.
     #[must_use]
-    pub fn fits(self, text: &str) -> bool {
+    pub fn matches(self, text: &str) -> bool {
         match self {
             Self::Any => true,
             Self::Ipv4 => text.parse::<Ipv4Addr>().is_ok(),
@@ -92,26 +94,28 @@ impl Format {
             Self::HttpUrl => is_http_url(text),
             Self::HttpUrlTemplate => text.contains("{{") || is_http_url(text),
             Self::Host => is_host(text),
-            Self::Service(schemes) => service(text, schemes).is_some(),
+            Self::ServiceAddress(schemes) => parse_service_address(text, schemes).is_some(),
             Self::Email => is_email(text),
             Self::Identifier => is_identifier(text),
             Self::Token => is_token(text),
-            Self::HeaderName => is_token(text) && !OWN_HEADERS.contains(&text.to_ascii_lowercase().as_str()),
+            Self::HeaderName => {
+                is_token(text) && !RESERVED_HEADERS.contains(&text.to_ascii_lowercase().as_str())
+            }
             Self::HeaderValue => !text.chars().any(|c| c.is_control() && c != '\t'),
             Self::Json => serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok(),
             Self::Xml | Self::Script => {
                 text.trim_start_matches('\u{feff}').trim().starts_with('<') && text.trim_end().ends_with('>')
             }
             Self::Base64 => is_base64(text),
-            Self::ClockTime => is_clock_time(text),
-            Self::LocalTime => jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", text).is_ok(),
+            Self::TimeOfDay => is_clock_time(text),
+            Self::LocalDateTime => jiff::civil::DateTime::strptime("%Y-%m-%d %H:%M:%S", text).is_ok(),
         }
     }
 }
 
 /// Scheme, host and port of the host field of a mail or FTP monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Service<'a> {
+pub struct ServiceAddress<'a> {
     /// In lower case as in `schemes`; `None` when none was written.
     pub scheme: Option<&'static str>,
     /// Name or address, an IPv6 one without brackets.
@@ -122,7 +126,10 @@ pub struct Service<'a> {
 
 /// Takes `smtps://host:465` and the like apart (behaviour.md 1, lenient inputs).
 #[must_use]
-pub fn service<'a>(text: &'a str, schemes: &'static [&'static str]) -> Option<Service<'a>> {
+pub fn parse_service_address<'a>(
+    text: &'a str,
+    schemes: &'static [&'static str],
+) -> Option<ServiceAddress<'a>> {
     let (scheme, rest) = match text.split_once("://") {
         Some((scheme, rest)) => {
             (Some(*schemes.iter().find(|known| known.eq_ignore_ascii_case(scheme))?), rest)
@@ -130,11 +137,11 @@ pub fn service<'a>(text: &'a str, schemes: &'static [&'static str]) -> Option<Se
         None => (None, text),
     };
     let rest = if scheme.is_some() { rest.strip_suffix('/').unwrap_or(rest) } else { rest };
-    let (host, port) = host_and_port(rest)?;
-    is_host(host).then_some(Service { scheme, host, port })
+    let (host, port) = split_host_port(rest)?;
+    is_host(host).then_some(ServiceAddress { scheme, host, port })
 }
 
-fn host_and_port(text: &str) -> Option<(&str, Option<u16>)> {
+fn split_host_port(text: &str) -> Option<(&str, Option<u16>)> {
     if text.parse::<IpAddr>().is_ok() {
         return Some((text, None));
     }
@@ -229,55 +236,59 @@ mod tests {
 
     #[test]
     fn each_form_takes_what_it_should_and_nothing_else() {
-        let cases: &[(Format, &[&str], &[&str])] = &[
-            (Format::Ipv4, &["127.0.0.1"], &["::1", "127.0.0", "a"]),
-            (Format::Ip, &["127.0.0.1", "::1"], &["[::1]", "localhost"]),
+        let cases: &[(TextFormat, &[&str], &[&str])] = &[
+            (TextFormat::Ipv4, &["127.0.0.1"], &["::1", "127.0.0", "a"]),
+            (TextFormat::Ip, &["127.0.0.1", "::1"], &["[::1]", "localhost"]),
             (
-                Format::HttpUrl,
+                TextFormat::HttpUrl,
                 &["http://a/", "https://a.example:8443/x?y#z", "http://[::1]:8080"],
                 &["ftp://a/", "a.example", "http://", "http://a:0/", "http://a:65536/", ""],
             ),
-            (Format::HttpUrlTemplate, &["{{base}}/x", "http://a/{{id}}"], &["/x"]),
+            (TextFormat::HttpUrlTemplate, &["{{base}}/x", "http://a/{{id}}"], &["/x"]),
             (
-                Format::Host,
+                TextFormat::Host,
                 &["a", "a.example.", "_x.a-b.example", "10.0.0.1", "::1", "münchen.example"],
                 &["", "a b", "-a", "a..b", "http://a", "a:80"],
             ),
             (
-                Format::Service(&["smtp", "smtps"]),
+                TextFormat::ServiceAddress(&["smtp", "smtps"]),
                 &["a", "a:25", "smtps://a:465", "SMTP://a/", "[::1]:25", "::1", "smtp://[::1]"],
                 &["imap://a", "a:0", "a:65536", "a:x", "a:+1", "smtp://", "[::1]x"],
             ),
-            (Format::Email, &["a@b.example", "a+b@[127.0.0.1]"], &["a", "@b", "a b@c", "a@"]),
-            (Format::Identifier, &["a", "_a1"], &["", "1a", "a-b", "ä"]),
-            (Format::Token, &["PURGE", "x-y"], &["", "a b", "ä"]),
-            (Format::HeaderName, &["X-A", "Accept"], &["Host", "CONTENT-LENGTH", "Connection", "TE", "a:b"]),
-            (Format::HeaderValue, &["", "a\tb", "ä"], &["a\nb", "a\rb", "\0"]),
-            (Format::Json, &["{}", "1"], &["", "{", "{} x"]),
-            (Format::Xml, &["<a/>", " <?xml version=\"1.0\"?><a></a>\n"], &["", "a", "<a"]),
-            (Format::Base64, &["", "aGk=", "aG\nk="], &["aGk", "*"]),
-            (Format::ClockTime, &["00:00", "23:59"], &["24:00", "1:00", "12:60", "+1:00", "12-00"]),
+            (TextFormat::Email, &["a@b.example", "a+b@[127.0.0.1]"], &["a", "@b", "a b@c", "a@"]),
+            (TextFormat::Identifier, &["a", "_a1"], &["", "1a", "a-b", "ä"]),
+            (TextFormat::Token, &["PURGE", "x-y"], &["", "a b", "ä"]),
             (
-                Format::LocalTime,
+                TextFormat::HeaderName,
+                &["X-A", "Accept"],
+                &["Host", "CONTENT-LENGTH", "Connection", "TE", "a:b"],
+            ),
+            (TextFormat::HeaderValue, &["", "a\tb", "ä"], &["a\nb", "a\rb", "\0"]),
+            (TextFormat::Json, &["{}", "1"], &["", "{", "{} x"]),
+            (TextFormat::Xml, &["<a/>", " <?xml version=\"1.0\"?><a></a>\n"], &["", "a", "<a"]),
+            (TextFormat::Base64, &["", "aGk=", "aG\nk="], &["aGk", "*"]),
+            (TextFormat::TimeOfDay, &["00:00", "23:59"], &["24:00", "1:00", "12:60", "+1:00", "12-00"]),
+            (
+                TextFormat::LocalDateTime,
                 &["2026-02-28 23:59:59"],
                 &["2026-02-30 00:00:00", "2026-02-28T00:00:00Z", ""],
             ),
         ];
         for (format, good, bad) in cases {
             for text in *good {
-                assert!(format.fits(text), "{format:?} refuses {text:?}");
+                assert!(format.matches(text), "{format:?} refuses {text:?}");
             }
             for text in *bad {
-                assert!(!format.fits(text), "{format:?} takes {text:?}");
+                assert!(!format.matches(text), "{format:?} takes {text:?}");
             }
         }
     }
 
     #[test]
     fn a_service_is_taken_apart() {
-        let wanted = Service { scheme: Some("smtps"), host: "mail.example", port: Some(465) };
-        assert_eq!(service("smtps://mail.example:465", &["smtp", "smtps"]), Some(wanted));
-        let wanted = Service { scheme: None, host: "::1", port: Some(25) };
-        assert_eq!(service("[::1]:25", &["smtp"]), Some(wanted));
+        let wanted = ServiceAddress { scheme: Some("smtps"), host: "mail.example", port: Some(465) };
+        assert_eq!(parse_service_address("smtps://mail.example:465", &["smtp", "smtps"]), Some(wanted));
+        let wanted = ServiceAddress { scheme: None, host: "::1", port: Some(25) };
+        assert_eq!(parse_service_address("[::1]:25", &["smtp"]), Some(wanted));
     }
 }

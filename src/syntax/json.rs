@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::source::{Key, MAX_DEPTH, Node, NodeValue, Place, SyntaxError};
+use super::source::{Key, MAX_DEPTH, Node, NodeValue, Position, SyntaxError};
 
 /// Values of one text that are read at most: what 100,000 monitors need, and far below what a body of many
 /// small values would take in memory.
@@ -15,15 +15,15 @@ impl Node {
     /// Reads strict JSON (RFC 8259), at most [`MAX_DEPTH`] deep; places are not known, but that of a syntax
     /// error is. A key that stands there twice is kept twice.
     pub fn from_json(bytes: &[u8]) -> Result<Self, SyntaxError> {
-        read(bytes)
+        parse(bytes)
     }
 }
 
 /// Reads one JSON text. A key that stands in an object twice is kept twice.
-fn read(bytes: &[u8]) -> Result<Node, SyntaxError> {
+fn parse(bytes: &[u8]) -> Result<Node, SyntaxError> {
     let left = Cell::new(MAX_VALUES);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let read = Reader { depth: 0, left: &left }.deserialize(&mut deserializer);
+    let read = NodeSeed { depth: 0, remaining: &left }.deserialize(&mut deserializer);
     let read = read.and_then(|node| deserializer.end().map(|()| node));
     read.map_err(|error| syntax_error(bytes, &error))
 }
@@ -31,27 +31,27 @@ fn read(bytes: &[u8]) -> Result<Node, SyntaxError> {
 fn syntax_error(bytes: &[u8], error: &serde_json::Error) -> SyntaxError {
     let text = error.to_string();
     let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
-    SyntaxError { place: place(bytes, error.line(), error.column()), message: message.to_owned() }
+    SyntaxError { position: position(bytes, error.line(), error.column()), message: message.to_owned() }
 }
 
 /// Columns count characters, from 1; those of the parser count bytes, from 0 at the start of a line.
-fn place(bytes: &[u8], line: usize, column: usize) -> Place {
+fn position(bytes: &[u8], line: usize, column: usize) -> Position {
     let text = bytes.split(|byte| *byte == b'\n').nth(line.saturating_sub(1)).unwrap_or_default();
     let before = text.get(..column).unwrap_or(text);
     let characters = before.iter().filter(|byte| (**byte & 0xC0) != 0x80).count();
     let bounded = |number: usize| u32::try_from(number.max(1)).unwrap_or(u32::MAX);
-    Place { line: bounded(line), column: bounded(characters) }
+    Position { line: bounded(line), column: bounded(characters) }
 }
 
 /// Reads one value, inside of `depth` lists and objects.
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+struct NodeSeed<'a> {
     depth: usize,
-    left: &'a Cell<usize>,
+    remaining: &'a Cell<usize>,
 }
 
-impl Reader<'_> {
-    fn inside<E: serde::de::Error>(self) -> Result<Self, E> {
+impl NodeSeed<'_> {
+    fn nested<E: serde::de::Error>(self) -> Result<Self, E> {
         if self.depth >= MAX_DEPTH {
             return Err(E::custom(format_args!("lists and objects are nested more than {MAX_DEPTH} deep")));
         }
@@ -59,20 +59,20 @@ impl Reader<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Reader<'_> {
+impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
     type Value = Node;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
-        let Some(left) = self.left.get().checked_sub(1) else {
+        let Some(left) = self.remaining.get().checked_sub(1) else {
             return Err(D::Error::custom(format_args!("there are more than {MAX_VALUES} values")));
         };
-        self.left.set(left);
+        self.remaining.set(left);
         let value = deserializer.deserialize_any(self)?;
-        Ok(Node { value, place: Place::default() })
+        Ok(Node { value, position: Position::default() })
     }
 }
 
-impl<'de> Visitor<'de> for Reader<'_> {
+impl<'de> Visitor<'de> for NodeSeed<'_> {
     type Value = NodeValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<NodeValue, A::Error> {
-        let inside = self.inside()?;
+        let inside = self.nested()?;
         let mut items = Vec::new();
         while let Some(item) = access.next_element_seed(inside)? {
             items.push(item);
@@ -119,10 +119,10 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<NodeValue, A::Error> {
-        let inside = self.inside()?;
+        let inside = self.nested()?;
         let mut entries = Vec::new();
         while let Some(name) = access.next_key::<String>()? {
-            entries.push((Key { name, place: Place::default() }, access.next_value_seed(inside)?));
+            entries.push((Key { name, position: Position::default() }, access.next_value_seed(inside)?));
         }
         Ok(NodeValue::Map(entries))
     }
@@ -133,14 +133,14 @@ mod tests {
     use super::*;
 
     fn fails(text: impl AsRef<[u8]>) -> String {
-        let error = read(text.as_ref()).unwrap_err();
-        format!("{}:{}: {}", error.place.line, error.place.column, error.message)
+        let error = parse(text.as_ref()).unwrap_err();
+        format!("{}:{}: {}", error.position.line, error.position.column, error.message)
     }
 
     #[test]
     fn every_kind_of_value_is_read() {
         let text = r#" {"a":[null,true,1,-9223372036854775808,9223372036854775808,1.0,1e2,-0,"\u00fc\ud83d\ude00"]} "#;
-        let node = read(text.as_bytes()).unwrap();
+        let node = parse(text.as_bytes()).unwrap();
         let values: Vec<_> = node.get("a").unwrap().items().iter().map(|item| item.value.clone()).collect();
         let wanted = [
             NodeValue::Null,
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn a_key_that_stands_there_twice_is_kept_twice() {
-        let node = read(br#"{"port":1,"port":2}"#).unwrap();
+        let node = parse(br#"{"port":1,"port":2}"#).unwrap();
         assert_eq!(node.entries().len(), 2);
         assert_eq!(node.get("port").unwrap().value, NodeValue::Int(2));
     }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn depth_and_number_of_values_are_bounded() {
         let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
-        assert!(read(nested(MAX_DEPTH).as_bytes()).is_ok());
+        assert!(parse(nested(MAX_DEPTH).as_bytes()).is_ok());
         let too_deep = "lists and objects are nested more than 24 deep";
         assert!(fails(nested(MAX_DEPTH + 1)).ends_with(too_deep));
         assert!(fails("[".repeat(5_000_000)).ends_with(too_deep));
@@ -200,7 +200,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn whatever_comes_in_reading_ends(bytes: Vec<u8>) {
-            let _ = read(&bytes);
+            let _ = parse(&bytes);
         }
     }
 }

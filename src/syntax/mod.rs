@@ -12,4 +12,4 @@ pub mod words;
 pub mod xpath;
 pub mod yaml;
 
-pub use fault::{FieldFault, MASK, Rule, nearest, shortened, shown};
+pub use fault::{MASK, ValidationError, ValidationErrorKind, closest_match, display_value, truncate_value};

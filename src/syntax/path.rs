@@ -5,9 +5,9 @@ use serde_json_path::JsonPath;
 use super::xpath::{self, Expr};
 
 /// Opening brackets of a path: nested brackets are nested calls of its parser.
-const MOST_BRACKETS: usize = 32;
+const MAX_BRACKETS: usize = 32;
 /// Steps of a JSONPath that walk over the whole document: each multiplies what can be selected.
-const MOST_SWEEPS: usize = 4;
+const MAX_DESCENDANT_STEPS: usize = 4;
 
 /// Why a path cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,13 +24,13 @@ pub enum PathError {
 ///
 /// # Errors
 /// As [`PathError`].
-pub fn json(property: &str) -> Result<JsonPath, PathError> {
+pub fn parse_json_path(property: &str) -> Result<JsonPath, PathError> {
     let full = match property.chars().next() {
         Some('$') => property.to_owned(),
         Some('[' | '.') => format!("${property}"),
         _ => format!("$.{property}"),
     };
-    if full.matches(['[', '(']).count() > MOST_BRACKETS || full.matches("..").count() > MOST_SWEEPS {
+    if full.matches(['[', '(']).count() > MAX_BRACKETS || full.matches("..").count() > MAX_DESCENDANT_STEPS {
         return Err(PathError::TooComplex);
     }
     JsonPath::parse(&full).map_err(|error| PathError::Syntax(error.to_string()))
@@ -49,8 +49,8 @@ pub struct XPath {
 ///
 /// # Errors
 /// As [`PathError`].
-pub fn xml(property: &str) -> Result<XPath, PathError> {
-    if property.matches(['[', '(']).count() > MOST_BRACKETS {
+pub fn parse_xpath(property: &str) -> Result<XPath, PathError> {
+    if property.matches(['[', '(']).count() > MAX_BRACKETS {
         return Err(PathError::TooComplex);
     }
     let (expr, prefixes) = xpath::parse(property).map_err(PathError::Syntax)?;

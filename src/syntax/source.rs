@@ -14,14 +14,14 @@ pub const MAX_BYTES: usize = 256 * 1024 * 1024;
 
 /// Where something stands in its text, counted from 1; 0 where it is not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct Position {
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
 }
 
-impl Place {
+impl Position {
     /// Whether the place is known.
     #[must_use]
     pub fn is_known(self) -> bool {
@@ -35,7 +35,7 @@ pub struct Node {
     /// The value.
     pub value: NodeValue,
     /// Where it starts.
-    pub place: Place,
+    pub position: Position,
 }
 
 /// What a node holds.
@@ -63,7 +63,7 @@ pub struct Key {
     /// The key.
     pub name: String,
     /// Where it starts.
-    pub place: Place,
+    pub position: Position,
 }
 
 /// Why a text could not be read at all.
@@ -71,7 +71,7 @@ pub struct Key {
 #[error("{message}")]
 pub struct SyntaxError {
     /// Where reading stopped.
-    pub place: Place,
+    pub position: Position,
     /// What is wrong there, without a full stop.
     pub message: String,
 }
@@ -79,12 +79,12 @@ pub struct SyntaxError {
 impl Node {
     /// Reads YAML 1.2 (and so JSON): one document, at most [`MAX_DEPTH`] deep and [`MAX_BYTES`] long,
     /// with aliases that expand within limits.
-    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+    pub fn from_yaml(text: &str) -> Result<Self, SyntaxError> {
         if text.len() > MAX_BYTES {
             let message = format!("the file is larger than {} MiB", MAX_BYTES / 1024 / 1024);
-            return Err(SyntaxError { place: Place::default(), message });
+            return Err(SyntaxError { position: Position::default(), message });
         }
-        serde_saphyr::from_str_with_options(text, options()).map_err(|error| syntax_error(&error))
+        serde_saphyr::from_str_with_options(text, yaml_options()).map_err(|error| syntax_error(&error))
     }
 
     /// The value under `name`; the last one when it stands there twice.
@@ -95,7 +95,7 @@ impl Node {
 
     /// The place of the value at `path`, such as `api_steps[0].url`, or of the nearest one around it.
     #[must_use]
-    pub fn place_of(&self, path: &str) -> Place {
+    pub fn position_of(&self, path: &str) -> Position {
         let mut node = self;
         for part in path.split(['.', '[']).filter(|part| !part.is_empty()) {
             let inner = match part.strip_suffix(']') {
@@ -107,7 +107,7 @@ impl Node {
                 None => break,
             }
         }
-        node.place
+        node.position
     }
 
     /// The entries of a map; none for anything else.
@@ -174,17 +174,17 @@ impl From<Value> for Node {
             Value::Object(entries) => NodeValue::Map(
                 entries
                     .into_iter()
-                    .map(|(name, value)| (Key { name, place: Place::default() }, Self::from(value)))
+                    .map(|(name, value)| (Key { name, position: Position::default() }, Self::from(value)))
                     .collect(),
             ),
         };
-        Self { value, place: Place::default() }
+        Self { value, position: Position::default() }
     }
 }
 
 /// Limits far above what 100,000 monitors in one file need, and far below what hurts: an alias may not
 /// multiply what the text holds.
-fn options() -> serde_saphyr::Options {
+fn yaml_options() -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
             max_reader_input_bytes: Some(MAX_BYTES),
@@ -208,8 +208,8 @@ fn options() -> serde_saphyr::Options {
 }
 
 fn syntax_error(error: &serde_saphyr::Error) -> SyntaxError {
-    let place = error.location().map(place).unwrap_or_default();
-    SyntaxError { place, message: syntax_message(error.without_snippet()) }
+    let place = error.location().map(position).unwrap_or_default();
+    SyntaxError { position: place, message: syntax_message(error.without_snippet()) }
 }
 
 /// The parser's own words, but for the limits and for what it says to programmers.
@@ -233,15 +233,15 @@ fn syntax_message(error: &serde_saphyr::Error) -> String {
     }
 }
 
-fn place(location: serde_saphyr::Location) -> Place {
+fn position(location: serde_saphyr::Location) -> Position {
     let bounded = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    Place { line: bounded(location.line()), column: bounded(location.column()) }
+    Position { line: bounded(location.line()), column: bounded(location.column()) }
 }
 
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let spanned = Spanned::<NodeValue>::deserialize(deserializer)?;
-        Ok(Self { place: place(spanned.referenced), value: spanned.value })
+        Ok(Self { position: position(spanned.referenced), value: spanned.value })
     }
 }
 
@@ -311,7 +311,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<NodeValue, A::Error> {
         let mut entries = Vec::new();
         while let Some((key, node)) = access.next_entry::<Spanned<String>, Node>()? {
-            entries.push((Key { place: place(key.referenced), name: key.value }, node));
+            entries.push((Key { position: position(key.referenced), name: key.value }, node));
         }
         Ok(NodeValue::Map(entries))
     }

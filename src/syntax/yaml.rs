@@ -1,4 +1,4 @@
-//! Monitors as YAML: what [`super::source::Node::parse`] reads back to the very same values, whatever a text
+//! Monitors as YAML: what [`super::source::Node::from_yaml`] reads back to the very same values, whatever a text
 //! holds, and people read without effort where they can.
 
 use std::fmt::Write as _;
@@ -6,25 +6,25 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 /// Words that YAML, in one version or another, takes for something else than text.
-const TAKEN: [&str; 12] =
+const RESERVED_WORDS: [&str; 12] =
     ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"];
 
 /// The text of a monitor file with `entries`, each a map that begins with its key.
 #[must_use]
-pub fn monitors(entries: &[Map<String, Value>]) -> String {
+pub fn format_monitors(entries: &[Map<String, Value>]) -> String {
     if entries.is_empty() {
         return "[]\n".to_owned();
     }
     let mut out = String::new();
     for entry in entries {
-        item(&mut out, &Value::Object(entry.clone()), 0);
+        write_item(&mut out, &Value::Object(entry.clone()), 0);
     }
     out
 }
 
 /// An entry of a list whose dash stands at `indent`.
-fn item(out: &mut String, value: &Value, indent: usize) {
-    pad(out, indent);
+fn write_item(out: &mut String, value: &Value, indent: usize) {
+    write_indent(out, indent);
     out.push('-');
     match value {
         Value::Object(fields) if !fields.is_empty() => {
@@ -32,60 +32,60 @@ fn item(out: &mut String, value: &Value, indent: usize) {
                 if at == 0 {
                     out.push(' ');
                 } else {
-                    pad(out, indent + 2);
+                    write_indent(out, indent + 2);
                 }
-                field(out, name, value, indent + 2);
+                write_field(out, name, value, indent + 2);
             }
         }
-        value => after(out, value, indent),
+        value => write_value(out, value, indent),
     }
 }
 
 /// `name: value`, of a map whose names stand at `indent`; the line is begun already.
-fn field(out: &mut String, name: &str, value: &Value, indent: usize) {
+fn write_field(out: &mut String, name: &str, value: &Value, indent: usize) {
     let plain = !name.is_empty()
         && name.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte.is_ascii_digit());
-    if plain && !TAKEN.contains(&name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+    if plain && !RESERVED_WORDS.contains(&name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
         out.push_str(name);
     } else {
-        quoted(out, name);
+        write_quoted(out, name);
     }
     out.push(':');
-    after(out, value, indent);
+    write_value(out, value, indent);
 }
 
 /// What follows a colon or dash that belongs to `indent`.
-fn after(out: &mut String, value: &Value, indent: usize) {
+fn write_value(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Array(items) if !items.is_empty() => {
             out.push('\n');
             for value in items {
-                item(out, value, indent + 2);
+                write_item(out, value, indent + 2);
             }
         }
         Value::Object(fields) if !fields.is_empty() => {
             out.push('\n');
             for (name, value) in fields {
-                pad(out, indent + 2);
-                field(out, name, value, indent + 2);
+                write_indent(out, indent + 2);
+                write_field(out, name, value, indent + 2);
             }
         }
-        Value::String(text) if is_block(text) => block(out, text, indent + 2),
+        Value::String(text) if is_block(text) => write_block(out, text, indent + 2),
         value => {
             out.push(' ');
-            scalar(out, value);
+            write_scalar(out, value);
             out.push('\n');
         }
     }
 }
 
-fn scalar(out: &mut String, value: &Value) {
+fn write_scalar(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Array(_) => out.push_str("[]"),
         Value::Object(_) => out.push_str("{}"),
         Value::String(text) if is_plain(text) => out.push_str(text),
-        Value::String(text) => quoted(out, text),
+        Value::String(text) => write_quoted(out, text),
         // Writing into a string cannot fail.
         Value::Bool(_) | Value::Number(_) => {
             let _ = write!(out, "{value}");
@@ -100,7 +100,7 @@ fn is_plain(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.bytes().all(safe)
         && !text.ends_with(' ')
-        && !TAKEN.contains(&text.to_ascii_lowercase().as_str())
+        && !RESERVED_WORDS.contains(&text.to_ascii_lowercase().as_str())
 }
 
 /// Whether a text is shown line by line: several lines, the first with something at its very beginning.
@@ -111,7 +111,7 @@ fn is_block(text: &str) -> bool {
         && text.lines().all(|line| line.is_empty() || !line.trim().is_empty())
 }
 
-fn block(out: &mut String, text: &str, indent: usize) {
+fn write_block(out: &mut String, text: &str, indent: usize) {
     let end = match (text.ends_with('\n'), text.ends_with("\n\n")) {
         (_, true) => "+",
         (true, false) => "",
@@ -120,7 +120,7 @@ fn block(out: &mut String, text: &str, indent: usize) {
     let _ = writeln!(out, " |{end}");
     for line in text.split_terminator('\n') {
         if !line.is_empty() {
-            pad(out, indent);
+            write_indent(out, indent);
             out.push_str(line);
         }
         out.push('\n');
@@ -128,7 +128,7 @@ fn block(out: &mut String, text: &str, indent: usize) {
 }
 
 /// In double quotes; what does not show is escaped.
-fn quoted(out: &mut String, text: &str) {
+fn write_quoted(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
         match c {
@@ -157,7 +157,7 @@ fn is_printable(c: char) -> bool {
     c >= ' ' && !hidden && u32::from(c) & 0xfffe != 0xfffe && u32::from(c) < 0xe_0000
 }
 
-fn pad(out: &mut String, indent: usize) {
+fn write_indent(out: &mut String, indent: usize) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
 
@@ -172,8 +172,10 @@ mod tests {
     fn back(entries: &Value) -> Value {
         let maps: Vec<_> =
             entries.as_array().unwrap().iter().map(|map| map.as_object().unwrap().clone()).collect();
-        let text = monitors(&maps);
-        Node::parse(&text).unwrap_or_else(|error| panic!("{error} at {:?}\n{text}", error.place)).to_json()
+        let text = format_monitors(&maps);
+        Node::from_yaml(&text)
+            .unwrap_or_else(|error| panic!("{error} at {:?}\n{text}", error.position))
+            .to_json()
     }
 
     #[test]
@@ -184,9 +186,9 @@ mod tests {
         let expected = "- key: shop\n  type: website\n  name: \"Shop: start\"\n  url: \"http://a.test/\"\n  interval: 5\n  \
             enabled: false\n  http_version: \"1.1\"\n  note: \"yes\"\n  script: |\n    <a>\n      <b/>\n    </a>\n  locations:\n    - id: 1\n    \
             - id: 2\n  capture:\n    level: Disabled\n  custom_properties: []\n";
-        assert_eq!(monitors(&[entry.as_object().unwrap().clone()]), expected);
+        assert_eq!(format_monitors(&[entry.as_object().unwrap().clone()]), expected);
         assert_eq!(back(&json!([entry])), json!([entry]));
-        assert_eq!(monitors(&[]), "[]\n");
+        assert_eq!(format_monitors(&[]), "[]\n");
     }
 
     #[test]
@@ -256,7 +258,7 @@ mod tests {
                 back(&entry),
                 entry,
                 "{text:?}\n{}",
-                monitors(&[entry[0].as_object().unwrap().clone()])
+                format_monitors(&[entry[0].as_object().unwrap().clone()])
             );
         }
     }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use vigie::schema::field::{Field, Kind};
-use vigie::syntax::format::Format;
+use vigie::syntax::format::TextFormat;
 
 use crate::api_fields::parts;
 
@@ -29,49 +29,51 @@ fn host(count: usize) -> String {
 }
 
 /// A text in `format` of exactly `count` characters, for formats that a text may fill whole.
-pub fn of_length(format: Format, count: usize) -> Option<String> {
+pub fn of_length(format: TextFormat, count: usize) -> Option<String> {
     Some(match format {
-        Format::Any | Format::HeaderValue => long(count),
-        Format::HttpUrl | Format::HttpUrlTemplate => padded("http://a.example/?q=", "", count),
-        Format::Service(schemes) if count <= 262 => {
+        TextFormat::Any | TextFormat::HeaderValue => long(count),
+        TextFormat::HttpUrl | TextFormat::HttpUrlTemplate => padded("http://a.example/?q=", "", count),
+        TextFormat::ServiceAddress(schemes) if count <= 262 => {
             let head = format!("{}://", schemes[0]);
             format!("{head}{}", host(count - head.len()))
         }
-        Format::Email => format!("{}@{}", "l".repeat(64), host(count - 65)),
-        Format::Identifier => "_".repeat(count),
-        Format::Token | Format::HeaderName => "X".repeat(count),
-        Format::Json => padded("{\"ä\":\"", "\"}", count),
-        Format::Xml => padded("<a>", "</a>", count),
-        Format::Script => padded("<script><step><open url=\"http://a/\"/></step><!--", "--></script>", count),
+        TextFormat::Email => format!("{}@{}", "l".repeat(64), host(count - 65)),
+        TextFormat::Identifier => "_".repeat(count),
+        TextFormat::Token | TextFormat::HeaderName => "X".repeat(count),
+        TextFormat::Json => padded("{\"ä\":\"", "\"}", count),
+        TextFormat::Xml => padded("<a>", "</a>", count),
+        TextFormat::Script => {
+            padded("<script><step><open url=\"http://a/\"/></step><!--", "--></script>", count)
+        }
         _ => return None,
     })
 }
 
-fn texts(min: usize, max: usize, format: Format) -> Vec<String> {
+fn texts(min: usize, max: usize, format: TextFormat) -> Vec<String> {
     let fixed: &[&str] = match format {
-        Format::Ipv4 => &["0.0.0.1", "255.255.255.255"],
-        Format::Ip => &["::1", "192.0.2.1", "0000:0000:0000:0000:0000:ffff:255.255.255.255"],
-        Format::HttpUrl => &["http://a", "http://[::1]:65535/ä?b=1#c", "http://münchen.example/"],
-        Format::HttpUrlTemplate => &["{{", "https://a/{{b}}", "http://a"],
-        Format::Host => &["a", "münchen.example", "::1", "192.0.2.1"],
-        Format::Service(_) => &["a", "[::1]:65535", "a:1"],
-        Format::Email => &["a@b", "ä+b@[192.0.2.1]"],
-        Format::Identifier => &["_"],
-        Format::Token => &["M", "!#$%&'*+-.^_`|~"],
-        Format::HeaderName => &["X"],
-        Format::Json => &["0", "{\"a\": [1, \"ä\\n\"]}\n"],
-        Format::Xml => &["<a/>", "<?xml version=\"1.0\"?>\r\n<a b=\"\\&quot;\">\t\u{e4}</a>\n"],
-        Format::Script => &[
+        TextFormat::Ipv4 => &["0.0.0.1", "255.255.255.255"],
+        TextFormat::Ip => &["::1", "192.0.2.1", "0000:0000:0000:0000:0000:ffff:255.255.255.255"],
+        TextFormat::HttpUrl => &["http://a", "http://[::1]:65535/ä?b=1#c", "http://münchen.example/"],
+        TextFormat::HttpUrlTemplate => &["{{", "https://a/{{b}}", "http://a"],
+        TextFormat::Host => &["a", "münchen.example", "::1", "192.0.2.1"],
+        TextFormat::ServiceAddress(_) => &["a", "[::1]:65535", "a:1"],
+        TextFormat::Email => &["a@b", "ä+b@[192.0.2.1]"],
+        TextFormat::Identifier => &["_"],
+        TextFormat::Token => &["M", "!#$%&'*+-.^_`|~"],
+        TextFormat::HeaderName => &["X"],
+        TextFormat::Json => &["0", "{\"a\": [1, \"ä\\n\"]}\n"],
+        TextFormat::Xml => &["<a/>", "<?xml version=\"1.0\"?>\r\n<a b=\"\\&quot;\">\t\u{e4}</a>\n"],
+        TextFormat::Script => &[
             "<script><step name=\"ä\"><open url='http://a/'/></step></script>",
             "<a/>",
             "<script>\r\n\t<step>\n<open url=\"http://a/\\\"/>\u{7f}</step></script>\n",
         ],
-        Format::Base64 => &["UEsDBA==", "UEsFBgAA\r\nAAAAAAAAAAAAAAAA\nAAAAAA==\n"],
+        TextFormat::Base64 => &["UEsDBA==", "UEsFBgAA\r\nAAAAAAAAAAAAAAAA\nAAAAAA==\n"],
         _ if min == 0 => &["", "ä"],
         _ => &["ä"],
     };
     let longest = match format {
-        Format::Host => Some(host(253) + "."),
+        TextFormat::Host => Some(host(253) + "."),
         _ if max > MUCH => of_length(format, 3000),
         _ => of_length(format, max),
     };

@@ -4,7 +4,7 @@
 use axum::extract::DefaultBodyLimit;
 use serde_json::{Value, json};
 use vigie::domain::MonitorType as T;
-use vigie::syntax::format::Format;
+use vigie::syntax::format::TextFormat;
 
 use crate::api_fields::good::of_length;
 use crate::api_fields::world::World;
@@ -21,7 +21,7 @@ fn jar(bytes: usize) -> String {
 }
 
 /// A text of `count` characters in `format` that is ASCII, to be small.
-fn ascii(format: Format, count: usize) -> String {
+fn ascii(format: TextFormat, count: usize) -> String {
     let mut text = of_length(format, 100).unwrap();
     let at = text.find('日').unwrap();
     text.insert_str(at, &"x".repeat(count - 100));
@@ -63,9 +63,9 @@ async fn exact(kind: T, fields: Vec<(&str, String, String)>) {
 #[tokio::test]
 async fn scripts_of_10_mebibytes_are_kept_byte_exact_and_not_one_character_more() {
     let at = |field, format| (field, ascii(format, 10 * MEBIBYTE), ascii(format, 10 * MEBIBYTE + 1));
-    exact(T::BrowserScript, vec![at("script", Format::Script)]).await;
-    exact(T::Api, vec![at("script", Format::Xml)]).await;
-    let all = [("script", Format::Json), ("environment", Format::Json), ("data", Format::Any)];
+    exact(T::BrowserScript, vec![at("script", TextFormat::Script)]).await;
+    exact(T::Api, vec![at("script", TextFormat::Xml)]).await;
+    let all = [("script", TextFormat::Json), ("environment", TextFormat::Json), ("data", TextFormat::Any)];
     exact(T::CollectionApi, all.map(|(field, format)| at(field, format)).to_vec()).await;
 }
 

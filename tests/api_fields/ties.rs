@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 use vigie::domain::MonitorType as T;
 use vigie::schema::field::Field;
-use vigie::syntax::format::Format;
+use vigie::syntax::format::TextFormat;
 
 use crate::api_fields::good;
 use crate::api_fields::world::{Property, World, location};
@@ -98,7 +98,7 @@ fn named(world: &World, field: &Field) -> Option<Vec<Value>> {
         "proxy_id" => vec![Value::Null],
         "monitor_location_count" => vec![json!(0), Value::Null],
         "url" if world.kind == T::WebsiteSsl => {
-            let longest = good::of_length(Format::HttpUrl, 65534).unwrap().replacen("http", "https", 1);
+            let longest = good::of_length(TextFormat::HttpUrl, 65534).unwrap().replacen("http", "https", 1);
             let urls = scheme("https://").into_iter();
             urls.filter(|url| url.as_str().unwrap().chars().count() < 65535).chain([json!(longest)]).collect()
         }

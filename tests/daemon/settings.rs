@@ -13,7 +13,7 @@ fn load(text: &str) -> Result<Settings, Vec<String>> {
     std::fs::write(&file, text).unwrap();
     let sources = Sources { file: Some(file.clone()), ..Sources::default() };
     let strip =
-        |fault: &vigie::syntax::FieldFault| fault.to_string().replace(&file.display().to_string(), "F");
+        |fault: &vigie::syntax::ValidationError| fault.to_string().replace(&file.display().to_string(), "F");
     Settings::load(&sources).map_err(|faults| faults.iter().map(strip).collect())
 }
 

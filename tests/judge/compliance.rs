@@ -42,7 +42,7 @@ fn told(case: &Value, why: &str) -> String {
 /// What is wrong with how `case` comes out, as a path and as an assertion on an answer.
 fn wrong(case: &Value) -> Option<String> {
     let selector = case["selector"].as_str().unwrap();
-    let compiled = path::json(selector);
+    let compiled = path::parse_json_path(selector);
     let asserted =
         Assertion::new(&serde_json::from_value(document("JSON Response", selector, "exists", "1")).unwrap());
     if case["invalid_selector"] == true {

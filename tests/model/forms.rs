@@ -8,13 +8,13 @@ use vigie::schema::intake::Form;
 use vigie::schema::table::Table;
 use vigie::schema::validation_context::Surroundings;
 use vigie::schema::{Document, Secrets, legacy, table};
-use vigie::syntax::FieldFault;
+use vigie::syntax::ValidationError;
 use vigie::syntax::source::Node;
 
 use crate::model::support::{changed, document, made, minimal, sample, texts, with};
 use crate::support::fields::Fields;
 
-fn legacy_made(body: Value) -> Result<Document, Vec<FieldFault>> {
+fn legacy_made(body: Value) -> Result<Document, Vec<ValidationError>> {
     let node = Node::from(body.clone());
     let kind = legacy::type_to_create(&node).unwrap();
     made(kind, Form::Legacy, body, &Surroundings { default_locations: &[1, 2, 3], ..Surroundings::default() })
@@ -23,7 +23,7 @@ fn legacy_made(body: Value) -> Result<Document, Vec<FieldFault>> {
 
 /// Statuses and messages of the legacy API for a body.
 fn legacy_refused(body: Value) -> Vec<(u16, String)> {
-    legacy_made(body).unwrap_err().iter().map(FieldFault::legacy).collect()
+    legacy_made(body).unwrap_err().iter().map(ValidationError::to_legacy).collect()
 }
 
 #[test]
@@ -210,9 +210,10 @@ fn lenient_inputs_are_taken() {
             Some(hostname)
         );
     }
-    let yaml =
-        Node::parse("url: http://a/\nname: n\nbilling_plancode: p\nhttp_version: 1.0\nuse_ssl_version: 12\n")
-            .unwrap();
+    let yaml = Node::from_yaml(
+        "url: http://a/\nname: n\nbilling_plancode: p\nhttp_version: 1.0\nuse_ssl_version: 12\n",
+    )
+    .unwrap();
     let around = Surroundings::default();
     let site =
         vigie::schema::accept::create(MonitorType::Website, Form::File, &yaml, &around).unwrap().document;
@@ -398,7 +399,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_reading_panic(text in "\\PC{0,200}") {
-        let _ = Node::parse(&text);
+        let _ = Node::from_yaml(&text);
         let files = [("a.yaml".to_owned(), format!("- key: k\n  type: website\n  {text}\n"))];
         let found = vigie::schema::monitor_file::check_files(
             &files,

@@ -12,7 +12,7 @@ use vigie::schema::intake::{Form, Intake, no_secrets};
 use vigie::schema::table::{Table, account};
 use vigie::schema::validation_context::Surroundings;
 use vigie::schema::{Secrets, table};
-use vigie::syntax::format::Format;
+use vigie::syntax::format::TextFormat;
 use vigie::syntax::source::Node;
 
 fn tables() -> Vec<&'static Table> {
@@ -164,7 +164,7 @@ fn values(kind: &Kind) -> Vec<Value> {
         }
         Kind::Text { max, format, .. } => {
             // The longest ones would take minutes, and are of formats that no `aaa` has.
-            if *max <= 2_000 && *format == Format::Any {
+            if *max <= 2_000 && *format == TextFormat::Any {
                 values.extend([json!("ä".repeat(*max)), json!("ä".repeat(max + 1))]);
             }
             values.extend(SAMPLES.iter().map(|text| json!(text)));
@@ -295,13 +295,13 @@ fn is_wide(kind: &Kind) -> bool {
     match kind {
         Kind::Text { format, .. } => matches!(
             format,
-            Format::Json
-                | Format::Base64
-                | Format::Email
-                | Format::HttpUrl
-                | Format::HttpUrlTemplate
-                | Format::Host
-                | Format::Service(_)
+            TextFormat::Json
+                | TextFormat::Base64
+                | TextFormat::Email
+                | TextFormat::HttpUrl
+                | TextFormat::HttpUrlTemplate
+                | TextFormat::Host
+                | TextFormat::ServiceAddress(_)
         ),
         Kind::List { of, .. } => is_wide(of),
         Kind::Object(part) => part.fields().iter().any(|field| is_wide(&field.kind)),

@@ -237,14 +237,14 @@ fn shop() -> Document {
     document(T::BrowserScript, json!({"script": SHOP, "transaction_password": "open sesame"}))
 }
 
-fn told(result: Result<vigie::schema::accept::Accepted, Vec<vigie::syntax::FieldFault>>) -> Vec<String> {
+fn told(result: Result<vigie::schema::accept::Accepted, Vec<vigie::syntax::ValidationError>>) -> Vec<String> {
     match result {
         Ok(_) => Vec::new(),
         Err(faults) => faults
             .iter()
             .map(|fault| {
                 for secret in ["open sesame", "1234", "secret&gt;"] {
-                    let whole = format!("{fault} {:?}", fault.given);
+                    let whole = format!("{fault} {:?}", fault.value);
                     assert!(!whole.contains(secret), "{whole}");
                 }
                 format!("{}: {}", fault.path, fault.message)

@@ -3,48 +3,48 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use vigie::syntax::source::{Node, NodeValue, Place};
+use vigie::syntax::source::{Node, NodeValue, Position};
 
-fn at(line: u32, column: u32) -> Place {
-    Place { line, column }
+fn at(line: u32, column: u32) -> Position {
+    Position { line, column }
 }
 
 fn fails(text: &str) -> String {
-    let error = Node::parse(text).unwrap_err();
-    format!("{}:{}: {}", error.place.line, error.place.column, error.message)
+    let error = Node::from_yaml(text).unwrap_err();
+    format!("{}:{}: {}", error.position.line, error.position.column, error.message)
 }
 
 #[test]
 fn keys_and_values_know_their_places() {
-    let node = Node::parse("# head\nname: Übung\nlist:\n  - a: 1\n    b: [x, 2.5, ~]\n").unwrap();
+    let node = Node::from_yaml("# head\nname: Übung\nlist:\n  - a: 1\n    b: [x, 2.5, ~]\n").unwrap();
     let [(name, text), (list, entries)] = node.entries() else { panic!("{node:?}") };
-    assert_eq!((name.place, text.place, list.place), (at(2, 1), at(2, 7), at(3, 1)));
+    assert_eq!((name.position, text.position, list.position), (at(2, 1), at(2, 7), at(3, 1)));
     let [first] = entries.items() else { panic!("{entries:?}") };
-    assert_eq!(first.place, at(4, 5));
+    assert_eq!(first.position, at(4, 5));
     let values: Vec<_> = first.get("b").unwrap().items().iter().map(|item| item.value.clone()).collect();
     assert_eq!(values, [NodeValue::Text("x".to_owned()), NodeValue::Float(2.5), NodeValue::Null]);
-    assert_eq!(first.get("b").unwrap().items()[1].place, at(5, 12));
+    assert_eq!(first.get("b").unwrap().items()[1].position, at(5, 12));
 }
 
 #[test]
 fn only_true_and_false_are_flags() {
-    let node = Node::parse("[true, false, yes, no, on, y, n]").unwrap();
+    let node = Node::from_yaml("[true, false, yes, no, on, y, n]").unwrap();
     let flags = node.items().iter().filter(|item| matches!(item.value, NodeValue::Bool(_))).count();
     assert_eq!(flags, 2);
 }
 
 #[test]
 fn a_key_that_stands_there_twice_is_kept_twice() {
-    let node = Node::parse("port: 1\nport: 2\n").unwrap();
+    let node = Node::from_yaml("port: 1\nport: 2\n").unwrap();
     assert_eq!(node.entries().len(), 2);
-    assert_eq!(node.entries()[1].0.place, at(2, 1));
+    assert_eq!(node.entries()[1].0.position, at(2, 1));
 }
 
 #[test]
 fn json_is_read_too() {
-    let node = Node::parse("{\n\t\"name\": \"\\u00fc \\/ \\ud83d\\ude00\",\n\t\"port\": 80\n}").unwrap();
+    let node = Node::from_yaml("{\n\t\"name\": \"\\u00fc \\/ \\ud83d\\ude00\",\n\t\"port\": 80\n}").unwrap();
     assert_eq!(node.get("name").unwrap().as_text(), Some("ü / 😀"));
-    assert_eq!(node.get("port").unwrap().place, at(3, 10));
+    assert_eq!(node.get("port").unwrap().position, at(3, 10));
 }
 
 #[test]
@@ -75,7 +75,8 @@ fn an_alias_bomb_is_bounded() {
 
 #[test]
 fn an_alias_may_be_used_as_it_is_meant() {
-    let node = Node::parse("base: &base {timeout: 10}\none:\n  <<: *base\n  name: x\ntwo: *base\n").unwrap();
+    let node =
+        Node::from_yaml("base: &base {timeout: 10}\none:\n  <<: *base\n  name: x\ntwo: *base\n").unwrap();
     assert_eq!(node.get("one").unwrap().get("timeout").unwrap().value, NodeValue::Int(10));
     assert_eq!(node.get("two").unwrap().get("timeout").unwrap().value, NodeValue::Int(10));
 }
@@ -95,5 +96,5 @@ fn deep_nesting_is_bounded() {
 #[test]
 fn what_100000_monitors_need_is_within_the_limits() {
     let text = "- a\n".repeat(300_000);
-    assert_eq!(Node::parse(&text).unwrap().items().len(), 300_000);
+    assert_eq!(Node::from_yaml(&text).unwrap().items().len(), 300_000);
 }

@@ -7,8 +7,8 @@ use vigie::schema::accept::{Accepted, create, patch};
 use vigie::schema::field::{Field, Kind};
 use vigie::schema::intake::Form;
 use vigie::schema::validation_context::Surroundings;
-use vigie::syntax::FieldFault;
-use vigie::syntax::format::Format;
+use vigie::syntax::ValidationError;
+use vigie::syntax::format::TextFormat;
 use vigie::syntax::source::Node;
 
 /// The least body that a monitor of `kind` can be made of.
@@ -49,7 +49,7 @@ pub fn made(
     form: Form,
     body: Value,
     around: &Surroundings<'_>,
-) -> Result<Accepted, Vec<FieldFault>> {
+) -> Result<Accepted, Vec<ValidationError>> {
     create(kind, form, &Node::from(body), around)
 }
 
@@ -61,29 +61,31 @@ pub fn document(kind: MonitorType, more: Value) -> Document {
         .document
 }
 
-pub fn changed(old: &Document, form: Form, body: Value) -> Result<Accepted, Vec<FieldFault>> {
+pub fn changed(old: &Document, form: Form, body: Value) -> Result<Accepted, Vec<ValidationError>> {
     patch(old, form, &Node::from(body), &Surroundings::default())
 }
 
 /// A text in `format`, and one that is not.
-pub fn texts(format: Format) -> (&'static str, Option<&'static str>) {
+pub fn texts(format: TextFormat) -> (&'static str, Option<&'static str>) {
     match format {
-        Format::Any => ("x", None),
-        Format::Ipv4 => ("192.0.2.1", Some("192.0.2.256")),
-        Format::Ip => ("2001:db8::1", Some("2001:db8:::1")),
-        Format::HttpUrl | Format::HttpUrlTemplate => ("http://a.example/", Some("gopher://a.example/")),
-        Format::Host => ("a.example", Some("a b")),
-        Format::Service(_) => ("a.example:2525", Some("gopher://a.example")),
-        Format::Email => ("a@a.example", Some("a.example")),
-        Format::Identifier => ("a_1", Some("1_a")),
-        Format::Token => ("PURGE", Some("PU RGE")),
-        Format::HeaderName => ("X-A", Some("Content-Length")),
-        Format::HeaderValue => ("x", Some("x\r\ny")),
-        Format::Json => ("{}", Some("{")),
-        Format::Xml | Format::Script => ("<a/>", Some("{}")),
-        Format::Base64 => ("UEsDBA==", Some("!")),
-        Format::ClockTime => ("23:59", Some("24:00")),
-        Format::LocalTime => ("2026-01-31 00:00:00", Some("2026-01-32 00:00:00")),
+        TextFormat::Any => ("x", None),
+        TextFormat::Ipv4 => ("192.0.2.1", Some("192.0.2.256")),
+        TextFormat::Ip => ("2001:db8::1", Some("2001:db8:::1")),
+        TextFormat::HttpUrl | TextFormat::HttpUrlTemplate => {
+            ("http://a.example/", Some("gopher://a.example/"))
+        }
+        TextFormat::Host => ("a.example", Some("a b")),
+        TextFormat::ServiceAddress(_) => ("a.example:2525", Some("gopher://a.example")),
+        TextFormat::Email => ("a@a.example", Some("a.example")),
+        TextFormat::Identifier => ("a_1", Some("1_a")),
+        TextFormat::Token => ("PURGE", Some("PU RGE")),
+        TextFormat::HeaderName => ("X-A", Some("Content-Length")),
+        TextFormat::HeaderValue => ("x", Some("x\r\ny")),
+        TextFormat::Json => ("{}", Some("{")),
+        TextFormat::Xml | TextFormat::Script => ("<a/>", Some("{}")),
+        TextFormat::Base64 => ("UEsDBA==", Some("!")),
+        TextFormat::TimeOfDay => ("23:59", Some("24:00")),
+        TextFormat::LocalDateTime => ("2026-01-31 00:00:00", Some("2026-01-32 00:00:00")),
     }
 }
 

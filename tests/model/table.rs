@@ -8,7 +8,7 @@ use vigie::schema::intake::{Form, Intake, no_secrets};
 use vigie::schema::table;
 use vigie::schema::table::Table;
 use vigie::syntax::source::Node;
-use vigie::syntax::{FieldFault, Rule};
+use vigie::syntax::{ValidationError, ValidationErrorKind};
 
 use crate::model::support::{sample, texts};
 
@@ -41,61 +41,83 @@ fn read(
     form: Form,
     body: Value,
     complete: bool,
-) -> (serde_json::Map<String, Value>, Vec<FieldFault>) {
+) -> (serde_json::Map<String, Value>, Vec<ValidationError>) {
     let mut intake = Intake::new(form, &no_secrets);
     let values = intake.fields(table, &Node::from(body), &[], complete);
     (values, intake.faults)
 }
 
 /// Values for `field`, each with the rule that it breaks.
-fn cases(field: &Field) -> Vec<(Value, Option<Rule>)> {
+fn cases(field: &Field) -> Vec<(Value, Option<ValidationErrorKind>)> {
     let mut cases = vec![(sample(&field.kind), None)];
     match field.kind {
         Kind::Flag => cases.extend([
             (json!(false), None),
-            (json!("yes"), Some(Rule::Type)),
-            (json!(1), Some(Rule::Type)),
-            (json!({}), Some(Rule::Type)),
+            (json!("yes"), Some(ValidationErrorKind::Type)),
+            (json!(1), Some(ValidationErrorKind::Type)),
+            (json!({}), Some(ValidationErrorKind::Type)),
         ]),
         Kind::Int { min, max } => {
-            cases.extend([(json!(max), None), (json!("x"), Some(Rule::Type)), (json!([]), Some(Rule::Type))]);
-            cases.extend(min.checked_sub(1).map(|below| (json!(below), Some(Rule::Range))));
-            cases.extend(max.checked_add(1).map(|above| (json!(above), Some(Rule::Range))));
+            cases.extend([
+                (json!(max), None),
+                (json!("x"), Some(ValidationErrorKind::Type)),
+                (json!([]), Some(ValidationErrorKind::Type)),
+            ]);
+            cases.extend(min.checked_sub(1).map(|below| (json!(below), Some(ValidationErrorKind::Range))));
+            cases.extend(max.checked_add(1).map(|above| (json!(above), Some(ValidationErrorKind::Range))));
         }
         Kind::IntOf(choices) => {
             cases.extend(choices.iter().map(|choice| (json!(choice), None)));
             let above = choices.iter().max().unwrap() + 1;
-            cases.extend([(json!(above), Some(Rule::Choice)), (json!("x"), Some(Rule::Type))]);
+            cases.extend([
+                (json!(above), Some(ValidationErrorKind::Choice)),
+                (json!("x"), Some(ValidationErrorKind::Type)),
+            ]);
         }
         Kind::Number { min, max } => {
-            cases.extend([(json!((-7.5_f64).clamp(min, max)), None), (json!("x"), Some(Rule::Type))]);
-            cases.extend(min.is_finite().then(|| (json!(min - 1.0), Some(Rule::Range))));
-            cases.extend(max.is_finite().then(|| (json!(max + 1.5), Some(Rule::Range))));
+            cases.extend([
+                (json!((-7.5_f64).clamp(min, max)), None),
+                (json!("x"), Some(ValidationErrorKind::Type)),
+            ]);
+            cases.extend(min.is_finite().then(|| (json!(min - 1.0), Some(ValidationErrorKind::Range))));
+            cases.extend(max.is_finite().then(|| (json!(max + 1.5), Some(ValidationErrorKind::Range))));
         }
         Kind::Text { min, max, format } => {
-            cases.extend(texts(format).1.map(|bad| (json!(bad), Some(Rule::Format))));
-            cases.extend([(json!(5), Some(Rule::Type)), (json!(["x"]), Some(Rule::Type))]);
+            cases.extend(texts(format).1.map(|bad| (json!(bad), Some(ValidationErrorKind::Format))));
+            cases.extend([
+                (json!(5), Some(ValidationErrorKind::Type)),
+                (json!(["x"]), Some(ValidationErrorKind::Type)),
+            ]);
             if max < TRIED {
-                cases.push((json!("ü".repeat(max + 1)), Some(Rule::Length)));
+                cases.push((json!("ü".repeat(max + 1)), Some(ValidationErrorKind::Length)));
                 if texts(format).1.is_none() {
                     cases.push((json!("ü".repeat(max)), None));
                 }
             }
             if min > 0 {
-                cases.push((json!(""), Some(Rule::Length)));
+                cases.push((json!(""), Some(ValidationErrorKind::Length)));
             }
         }
         Kind::TextOf(choices) => {
             cases.extend(choices.iter().map(|choice| (json!(choice), None)));
-            cases.extend([(json!("no such word"), Some(Rule::Choice)), (json!({}), Some(Rule::Type))]);
+            cases.extend([
+                (json!("no such word"), Some(ValidationErrorKind::Choice)),
+                (json!({}), Some(ValidationErrorKind::Type)),
+            ]);
         }
         Kind::List { of, min, max } => {
-            cases.extend([(json!("x"), Some(Rule::Type)), (json!({}), Some(Rule::Type))]);
+            cases.extend([
+                (json!("x"), Some(ValidationErrorKind::Type)),
+                (json!({}), Some(ValidationErrorKind::Type)),
+            ]);
             cases.push((Value::from(vec![sample(of); max]), None));
-            cases.push((Value::from(vec![sample(of); max + 1]), Some(Rule::Length)));
-            cases.push((json!([]), (min > 0).then_some(Rule::Length)));
+            cases.push((Value::from(vec![sample(of); max + 1]), Some(ValidationErrorKind::Length)));
+            cases.push((json!([]), (min > 0).then_some(ValidationErrorKind::Length)));
         }
-        Kind::Object(_) => cases.extend([(json!(5), Some(Rule::Type)), (json!([]), Some(Rule::Type))]),
+        Kind::Object(_) => cases.extend([
+            (json!(5), Some(ValidationErrorKind::Type)),
+            (json!([]), Some(ValidationErrorKind::Type)),
+        ]),
         Kind::Any => cases.push((json!([5]), None)),
     }
     cases
@@ -120,7 +142,7 @@ fn every_field_takes_what_is_within_its_bounds_and_refuses_what_is_not() {
                     continue;
                 };
                 let [fault] = faults.as_slice() else { panic!("{what}: {faults:?}") };
-                assert_eq!((fault.rule, fault.path.as_str()), (rule, field.name), "{what}");
+                assert_eq!((fault.kind, fault.path.as_str()), (rule, field.name), "{what}");
                 names_field_and_value(fault, field, &value, &what);
             }
         }
@@ -129,12 +151,12 @@ fn every_field_takes_what_is_within_its_bounds_and_refuses_what_is_not() {
 }
 
 /// The message names the field; the value given is told, unless it is a secret.
-fn names_field_and_value(fault: &FieldFault, field: &Field, value: &Value, what: &str) {
+fn names_field_and_value(fault: &ValidationError, field: &Field, value: &Value, what: &str) {
     assert!(fault.message.contains(&format!("`{}`", field.name)), "{what}: {fault}");
     assert!(!fault.message.ends_with('.'), "{what}: {fault}");
-    let given = fault.given.as_deref().unwrap_or_else(|| panic!("{what}: no value given"));
+    let given = fault.value.as_deref().unwrap_or_else(|| panic!("{what}: no value given"));
     match value {
-        Value::String(_) | Value::Number(_) if field.secret && fault.rule != Rule::Length => {
+        Value::String(_) | Value::Number(_) if field.secret && fault.kind != ValidationErrorKind::Length => {
             assert_eq!(given, "********", "{what}");
         }
         Value::String(text) if !field.secret && text.len() < 40 && !text.contains('\n') => {
@@ -153,7 +175,7 @@ fn every_required_field_is_missed_and_no_other() {
         let required: Vec<_> =
             table.fields().iter().filter(|field| field.required).map(|field| field.name).collect();
         assert_eq!(missed, required, "{}", table.name);
-        assert!(faults.iter().all(|fault| fault.rule == Rule::Missing));
+        assert!(faults.iter().all(|fault| fault.kind == ValidationErrorKind::MissingField));
     }
 }
 
@@ -163,8 +185,8 @@ fn a_required_field_cannot_be_unset() {
         for field in table.fields().iter().filter(|field| field.required) {
             let (_, faults) = read(table, Form::V3, json!({field.name: null}), false);
             assert_eq!(
-                faults.iter().map(|fault| fault.rule).collect::<Vec<_>>(),
-                [Rule::Missing],
+                faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(),
+                [ValidationErrorKind::MissingField],
                 "{}",
                 field.name
             );
@@ -179,7 +201,10 @@ fn what_vigie_sets_is_ignored_in_a_body_and_a_fault_in_a_file() {
             let (values, faults) = read(table, Form::V3, json!({field.name: "whatever"}), false);
             assert!(values.is_empty() && faults.is_empty(), "{}.{}", table.name, field.name);
             let (_, faults) = read(table, Form::File, json!({field.name: "whatever"}), false);
-            assert_eq!(faults.iter().map(|fault| fault.rule).collect::<Vec<_>>(), [Rule::ReadOnly]);
+            assert_eq!(
+                faults.iter().map(|fault| fault.kind).collect::<Vec<_>>(),
+                [ValidationErrorKind::ReadOnly]
+            );
         }
     }
 }
@@ -217,7 +242,7 @@ fn an_unknown_field_is_a_fault_with_the_nearest_name() {
             }
             let (_, faults) = read(table, Form::V3, json!({misspelt.clone(): 1}), false);
             let [fault] = faults.as_slice() else { panic!("{faults:?}") };
-            assert_eq!(fault.rule, Rule::Unknown);
+            assert_eq!(fault.kind, ValidationErrorKind::UnknownField);
             assert_eq!(fault.hint, Some(format!("did you mean `{}`?", field.name)), "{misspelt}");
         }
     }

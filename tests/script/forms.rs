@@ -8,7 +8,7 @@ use vigie::script::dialect::{
     Action, Check, DialogAnswer, Expected, FrameChoice, Locator, Match, Pick, Script, State, Target,
     Variable, Wanted, WindowChoice,
 };
-use vigie::syntax::source::Place;
+use vigie::syntax::source::Position;
 
 use crate::script::support::{action, acts, read, stepped};
 
@@ -35,7 +35,7 @@ fn a_whole_script_is_read_with_its_places() {
     assert_eq!(script.variables, [variable("user", "anna", false), variable("pass", "a&b", true)]);
     let steps: Vec<_> =
         script.steps.iter().map(|step| (step.name.as_str(), step.timeout, step.place)).collect();
-    let place = |line, column| Place { line, column };
+    let place = |line, column| Position { line, column };
     let long = Some(Duration::from_millis(12_500));
     assert_eq!(steps, [("Front", long, place(6, 3)), ("Step 2", None, place(9, 3))]);
     let open = &script.steps[0].acts[0];

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use roxmltree::Document;
 use vigie::script::dialect::vocabulary::{ACTS, Aim, COMMON, LOCATORS};
 use vigie::script::dialect::{KEYS, MODIFIERS, Script};
-use vigie::syntax::template::BUILT_IN;
+use vigie::syntax::template::BUILT_IN_VARIABLES;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("config/scripts")
@@ -112,7 +112,7 @@ fn the_table_of_acts_is_that_of_the_parser() {
     for name in LOCATORS {
         assert!(page.contains(&format!("| `{name}` | ")), "{name}");
     }
-    for name in BUILT_IN {
+    for name in BUILT_IN_VARIABLES {
         assert!(page.contains(&format!("`{{{{{name}}}}}`")), "{name}");
     }
     for (key, _) in KEYS.iter().filter(|(key, _)| !key.starts_with('F')) {

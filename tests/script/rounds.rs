@@ -10,7 +10,7 @@ use vigie::script::dialect::{
     Step, Target, Variable, Wanted, WindowChoice,
 };
 use vigie::script::{ScriptFacts, hides, masked, unmasked};
-use vigie::syntax::source::Place;
+use vigie::syntax::source::Position;
 
 use crate::script::support::placeless;
 
@@ -174,13 +174,13 @@ fn act() -> impl Strategy<Value = Act> {
         optional,
         timeout,
         expected,
-        place: Place::default(),
+        place: Position::default(),
     })
 }
 
 fn step() -> impl Strategy<Value = Step> {
     (text(), option::of(seconds()), prop::collection::vec(act(), 1..5))
-        .prop_map(|(name, timeout, acts)| Step { name, timeout, acts, place: Place::default() })
+        .prop_map(|(name, timeout, acts)| Step { name, timeout, acts, place: Position::default() })
 }
 
 prop_compose! {

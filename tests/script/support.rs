@@ -1,7 +1,7 @@
 //! Short ways to scripts and their faults.
 
 use vigie::script::dialect::{Act, Action, Script};
-use vigie::syntax::source::Place;
+use vigie::syntax::source::Position;
 
 /// A script of one step with these acts.
 pub fn stepped(acts: &str) -> String {
@@ -39,8 +39,8 @@ pub fn faults(text: &str) -> Vec<String> {
 /// The script without places, as one that was never text.
 pub fn placeless(mut script: Script) -> Script {
     for step in &mut script.steps {
-        step.place = Place::default();
-        step.acts.iter_mut().for_each(|act| act.place = Place::default());
+        step.place = Position::default();
+        step.acts.iter_mut().for_each(|act| act.place = Position::default());
     }
     script
 }

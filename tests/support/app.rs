@@ -431,7 +431,7 @@ pub fn website(name: &str, more: Value) -> Value {
 /// The example of `kind` in `config/monitors`, as a body of version 3.
 pub fn example(kind: MonitorType) -> Value {
     let path = format!("{}/config/monitors/{kind}.yaml", env!("CARGO_MANIFEST_DIR"));
-    let tree = Node::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let tree = Node::from_yaml(&std::fs::read_to_string(path).unwrap()).unwrap();
     let of_kind = |node: &&Node| node.get("type").and_then(Node::as_text) == Some(kind.name());
     let mut body = tree.items().iter().find(of_kind).unwrap().to_json();
     in_place(&mut body);

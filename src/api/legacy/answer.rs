@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::domain::StoreError;
 use crate::service::Refusal;
-use crate::syntax::Rule;
+use crate::syntax::ValidationErrorKind;
 
 /// Status and message of a call that went well.
 const FINE: (u16, &str) = (0, "No errors.");
@@ -56,9 +56,14 @@ impl From<Refusal> for Fault {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Faults(faults) => {
-                let first = faults.iter().find(|fault| fault.rule == Rule::Missing).or(faults.first());
-                let (status, message) =
-                    first.map_or_else(|| (66, "Invalid body".to_owned()), crate::syntax::FieldFault::legacy);
+                let first = faults
+                    .iter()
+                    .find(|fault| fault.kind == ValidationErrorKind::MissingField)
+                    .or(faults.first());
+                let (status, message) = first.map_or_else(
+                    || (66, "Invalid body".to_owned()),
+                    crate::syntax::ValidationError::to_legacy,
+                );
                 Self::new(status, message)
             }
             Refusal::Unauthenticated(_) | Refusal::WrongLogin => Self::login(),
@@ -145,17 +150,24 @@ fn array(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax::FieldFault;
-    use crate::syntax::source::Place;
+    use crate::syntax::ValidationError;
+    use crate::syntax::source::Position;
 
     #[test]
     fn every_refusal_has_its_status_and_what_is_missing_comes_first() {
-        let fault = |rule, path: &str| FieldFault::new(rule, path, Place::default(), "m");
-        let faults =
-            vec![fault(Rule::Range, "timeout"), fault(Rule::Missing, "name"), fault(Rule::Missing, "url")];
+        let fault = |rule, path: &str| ValidationError::new(rule, path, Position::default(), "m");
+        let faults = vec![
+            fault(ValidationErrorKind::Range, "timeout"),
+            fault(ValidationErrorKind::MissingField, "name"),
+            fault(ValidationErrorKind::MissingField, "url"),
+        ];
         for (refusal, status, message) in [
             (Refusal::Faults(faults), 64, "Missing name"),
-            (Refusal::Faults(vec![fault(Rule::Range, "api_steps[0].url")]), 66, "Invalid api_steps"),
+            (
+                Refusal::Faults(vec![fault(ValidationErrorKind::Range, "api_steps[0].url")]),
+                66,
+                "Invalid api_steps",
+            ),
             (Refusal::Unauthenticated("x".to_owned()), 40, "Invalid login information."),
             (Refusal::WrongLogin, 40, "Invalid login information."),
             (Refusal::Locked, 47, "Account locked or not yet active."),

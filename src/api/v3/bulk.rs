@@ -20,7 +20,7 @@ use crate::schema::typed::request::{ApplyRequest, read_request};
 use crate::service::monitors;
 use crate::service::{Applied, AppliedChange, ApplyOptions, Caller, Refusal};
 use crate::syntax::source::{Node, NodeValue};
-use crate::syntax::{FieldFault, Rule, nearest, shown};
+use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value};
 
 /// Characters of a key at most.
 const KEY: usize = 255;
@@ -140,7 +140,12 @@ fn read(body: Node) -> Result<(Vec<Applied>, ApplyOptions), Refusal> {
     for (index, item) in items.into_iter().enumerate() {
         if faults.len() >= MOST_FAULTS {
             let message = format!("more than {MOST_FAULTS} things are wrong; what follows was not read");
-            faults.push(FieldFault::new(Rule::Conflict, "monitors", item.place, message));
+            faults.push(ValidationError::new(
+                ValidationErrorKind::Conflict,
+                "monitors",
+                item.position,
+                message,
+            ));
             break;
         }
         match monitor(index, item) {
@@ -148,7 +153,12 @@ fn read(body: Node) -> Result<(Vec<Applied>, ApplyOptions), Refusal> {
             Ok(applied) => {
                 let path = format!("monitors[{index}].key");
                 let message = format!("`{path}` must be unique; `{}` stands here a second time", applied.key);
-                faults.push(FieldFault::new(Rule::Duplicate, path, applied.body.place, message));
+                faults.push(ValidationError::new(
+                    ValidationErrorKind::DuplicateField,
+                    path,
+                    applied.body.position,
+                    message,
+                ));
             }
             Err(found) => faults.extend(found),
         }
@@ -157,18 +167,28 @@ fn read(body: Node) -> Result<(Vec<Applied>, ApplyOptions), Refusal> {
 }
 
 /// Key and type of one monitor, with its fields; `type` stays among them.
-fn monitor(index: usize, node: Node) -> Result<Applied, Vec<FieldFault>> {
+fn monitor(index: usize, node: Node) -> Result<Applied, Vec<ValidationError>> {
     let at = |field: &str| format!("monitors[{index}].{field}");
     let mut faults = Vec::new();
     if !matches!(node.value, NodeValue::Map(_)) {
-        let message = format!("`monitors[{index}]` must be a map of fields, not {}", shown(&node));
-        return Err(vec![FieldFault::new(Rule::Type, format!("monitors[{index}]"), node.place, message)]);
+        let message = format!("`monitors[{index}]` must be a map of fields, not {}", display_value(&node));
+        return Err(vec![ValidationError::new(
+            ValidationErrorKind::Type,
+            format!("monitors[{index}]"),
+            node.position,
+            message,
+        )]);
     }
     let fits = |key: &&str| !key.is_empty() && key.chars().count() <= KEY;
     let key = node.get("key").and_then(Node::as_text).filter(fits).map(str::to_owned);
     if key.is_none() {
         let message = format!("`{}` must be a text of 1 to {KEY} characters", at("key"));
-        faults.push(FieldFault::new(Rule::Missing, at("key"), node.place, message));
+        faults.push(ValidationError::new(
+            ValidationErrorKind::MissingField,
+            at("key"),
+            node.position,
+            message,
+        ));
     }
     let word = node.get("type").and_then(Node::as_text);
     let kind = word.and_then(MonitorType::from_name);
@@ -177,18 +197,18 @@ fn monitor(index: usize, node: Node) -> Result<Applied, Vec<FieldFault>> {
             Some(word) => format!(
                 "`{}` must be a type of monitors, not `{}`",
                 at("type"),
-                crate::syntax::shortened(word)
+                crate::syntax::truncate_value(word)
             ),
             None => format!("`{}` is required", at("type")),
         };
-        let fault = FieldFault::new(Rule::Choice, at("type"), node.place, message);
+        let fault = ValidationError::new(ValidationErrorKind::Choice, at("type"), node.position, message);
         let known = MonitorType::ALL.iter().map(|kind| kind.name());
-        faults.push(match word.and_then(|word| nearest(word, known)) {
-            Some(near) => fault.hint(format!("did you mean `{near}`?")),
+        faults.push(match word.and_then(|word| closest_match(word, known)) {
+            Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
             None => fault,
         });
     }
-    let place = node.place;
+    let place = node.position;
     let fields = match node.value {
         NodeValue::Map(fields) => fields,
         _ => Vec::new(),
@@ -196,12 +216,12 @@ fn monitor(index: usize, node: Node) -> Result<Applied, Vec<FieldFault>> {
     let twice = fields.iter().filter(|(name, _)| name.name == "key").count() > 1;
     if twice {
         let message = format!("`{}` stands here a second time", at("key"));
-        faults.push(FieldFault::new(Rule::Duplicate, at("key"), place, message));
+        faults.push(ValidationError::new(ValidationErrorKind::DuplicateField, at("key"), place, message));
     }
     let fields = fields.into_iter().filter(|(name, _)| name.name != "key").collect();
     match (key, kind) {
         (Some(key), Some(kind)) if faults.is_empty() => {
-            Ok(Applied { key, kind, body: Node { value: NodeValue::Map(fields), place } })
+            Ok(Applied { key, kind, body: Node { value: NodeValue::Map(fields), position: place } })
         }
         _ => Err(faults),
     }

@@ -24,7 +24,7 @@ use crate::schema::table::orders::PAUSE;
 use crate::service::monitors;
 use crate::service::{Caller, Refusal};
 use crate::syntax::source::Node;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 const FILE: &str = "The role lacks the right, or a file on the server manages the monitor";
 
@@ -193,7 +193,12 @@ fn until(body: &Node, zone: &TimeZone) -> Result<Timestamp, Refusal> {
     let until = read.get("until").and_then(|until| until.as_str()).and_then(|text| time_in(zone, text));
     if until.is_none() && intake.faults.is_empty() {
         let message = "`until` must be a time as `2026-11-20T12:00:00Z`, or `2026-11-20 12:00:00` in the time zone of the account";
-        intake.faults.push(FieldFault::new(Rule::Format, "until", body.place_of("until"), message));
+        intake.faults.push(ValidationError::new(
+            ValidationErrorKind::Format,
+            "until",
+            body.position_of("until"),
+            message,
+        ));
     }
     until.filter(|_| intake.faults.is_empty()).ok_or(Refusal::Faults(intake.faults))
 }

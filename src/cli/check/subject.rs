@@ -15,8 +15,8 @@ use crate::schema::{Document, monitor_file, table};
 use crate::script::dialect::Script;
 use crate::settings::Settings;
 use crate::settings::{read_secret, read_text};
-use crate::syntax::source::{Key, Node, NodeValue, Place};
-use crate::syntax::{FieldFault, Rule, nearest};
+use crate::syntax::source::{Key, Node, NodeValue, Position};
+use crate::syntax::{ValidationError, ValidationErrorKind, closest_match};
 
 /// A checked document, and what saving it would warn of.
 pub(super) struct Subject {
@@ -81,7 +81,7 @@ fn from_entries(
         entries.retain(|(key, _)| key.name != name);
         entries.push((key(name), value_of(kind, name, value)?));
     }
-    let body = Node { value: NodeValue::Map(entries), place: Place::default() };
+    let body = Node { value: NodeValue::Map(entries), position: Position::default() };
     let read = |at: SecretAt<'_>| read_secret(Path::new(""), at);
     let known = Known::of(settings);
     // No plan: what is not stored is not billed.
@@ -96,9 +96,9 @@ fn from_entries(
 const MAX_NAME: usize = 255;
 
 /// A missing port, with how a target gives it.
-fn advised(fault: FieldFault) -> FieldFault {
-    let portless = fault.rule == Rule::Missing && fault.path == "port";
-    if portless { fault.hint("write the target as `host:port`") } else { fault }
+fn advised(fault: ValidationError) -> ValidationError {
+    let portless = fault.kind == ValidationErrorKind::MissingField && fault.path == "port";
+    if portless { fault.with_hint("write the target as `host:port`") } else { fault }
 }
 
 /// The monitors of `file`, or the one called `name` there.
@@ -135,7 +135,7 @@ pub(super) fn from_file(
 }
 
 fn not_in(file: &str, name: &str, names: &[String]) -> anyhow::Error {
-    let hint = match nearest(name, names.iter().map(String::as_str)) {
+    let hint = match closest_match(name, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("it holds `{}`", names.join("`, `")),
     };
@@ -156,7 +156,7 @@ fn target_fields(kind: MonitorType, target: &str) -> anyhow::Result<Vec<(Key, No
         (host, Some(port)) if has("port") => {
             vec![
                 text("hostname", host),
-                (key("port"), Node { value: NodeValue::Int(port), place: Place::default() }),
+                (key("port"), Node { value: NodeValue::Int(port), position: Position::default() }),
             ]
         }
         (host, None) => vec![text("hostname", host)],
@@ -204,9 +204,9 @@ fn value_of(kind: MonitorType, name: &str, value: &str) -> anyhow::Result<Node> 
     let field = of.field(name).or_else(|| of.field(elsewhere?).filter(|field| field.secret));
     let field = field.ok_or_else(|| fields::unknown(kind, name))?;
     if matches!(field.kind, Kind::Text { .. } | Kind::TextOf(_)) {
-        return Ok(Node { value: NodeValue::Text(value.to_owned()), place: Place::default() });
+        return Ok(Node { value: NodeValue::Text(value.to_owned()), position: Position::default() });
     }
-    let node = Node::parse(value).map_err(|error| {
+    let node = Node::from_yaml(value).map_err(|error| {
         let hint = format!("it must be {}, written as JSON", field.kind.wanted());
         WrongUse::error(format!("the value of `--set {name}` cannot be read: {}", error.message), Some(hint))
     })?;
@@ -215,7 +215,7 @@ fn value_of(kind: MonitorType, name: &str, value: &str) -> anyhow::Result<Node> 
 }
 
 fn placeless(mut node: Node) -> Node {
-    node.place = Place::default();
+    node.position = Position::default();
     node.value = match node.value {
         NodeValue::List(items) => NodeValue::List(items.into_iter().map(placeless).collect()),
         NodeValue::Map(entries) => NodeValue::Map(
@@ -227,11 +227,11 @@ fn placeless(mut node: Node) -> Node {
 }
 
 fn key(name: &str) -> Key {
-    Key { name: name.to_owned(), place: Place::default() }
+    Key { name: name.to_owned(), position: Position::default() }
 }
 
 fn text(name: &str, value: &str) -> (Key, Node) {
-    (key(name), Node { value: NodeValue::Text(value.to_owned()), place: Place::default() })
+    (key(name), Node { value: NodeValue::Text(value.to_owned()), position: Position::default() })
 }
 
 #[cfg(test)]

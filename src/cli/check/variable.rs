@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::cli::output::WrongUse;
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// Splits `sets` into those of fields and the variables among them.
 ///
@@ -20,8 +20,8 @@ pub(super) fn split(sets: Vec<String>) -> anyhow::Result<(Vec<String>, BTreeMap<
             let hint = "write `--set '{{name}}=value'`, in quotes".to_owned();
             WrongUse::error(format!("`--set {set}` sets no variable"), Some(hint))
         })?;
-        if !Format::Identifier.fits(name) {
-            let hint = format!("it must be {}", Format::Identifier.wanted());
+        if !TextFormat::Identifier.matches(name) {
+            let hint = format!("it must be {}", TextFormat::Identifier.expected());
             return Err(WrongUse::error(format!("`{name}` is no name of a variable"), Some(hint)));
         }
         variables.insert(name.to_owned(), value.to_owned());

@@ -179,7 +179,7 @@ pub(super) fn monitors(
     for index in 0..count {
         let fields = targets.fields(kind, index as usize).unwrap_or_default();
         let text = serde_json::Value::Object(fields).to_string();
-        let document = create(kind, Form::File, &Node::parse(&text)?, &around).map_err(Faults)?.document;
+        let document = create(kind, Form::File, &Node::from_yaml(&text)?, &around).map_err(Faults)?.document;
         let (probe, weight) = probe::build(&document, &settings.probe);
         monitors.assignments.push(Arc::new(Assignment {
             monitor_id: MonitorId(i64::from(index) + 1),

@@ -11,7 +11,7 @@ use super::counted::counted;
 use crate::script::dialect::Script;
 use crate::script::side::{Imported, Project};
 use crate::settings::read_text;
-use crate::syntax::nearest;
+use crate::syntax::closest_match;
 
 /// Bytes of a project.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
@@ -116,7 +116,7 @@ fn chosen(args: &Args, names: &[&str]) -> anyhow::Result<Vec<usize>> {
     let found: Vec<usize> = (0..names.len()).filter(|at| names[*at] == wanted).collect();
     if found.is_empty() {
         let lower: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-        let near = nearest(wanted, lower.iter().map(String::as_str));
+        let near = closest_match(wanted, lower.iter().map(String::as_str));
         let near =
             near.and_then(|near| lower.iter().position(|name| name == near)).and_then(|at| names.get(at));
         let hint = near.map(|near| format!("did you mean `{near}`?"));

@@ -29,7 +29,7 @@ impl Lookup {
             _ if property.is_empty() => Err(AssertionError::Property(source.to_owned())),
             "Header" => Ok(Self::Header(property.into())),
             "JSON Response" => path::compile(property).map(Self::Json),
-            "XML Response" => Ok(Self::Xml(crate::syntax::path::xml(property)?)),
+            "XML Response" => Ok(Self::Xml(crate::syntax::path::parse_xpath(property)?)),
             _ => Err(AssertionError::Source(source.to_owned())),
         }
     }

@@ -49,7 +49,7 @@ struct Size {
 
 /// Compiles `property`.
 pub(in crate::evaluate) fn compile(property: &str) -> Result<Path, AssertionError> {
-    let query = path::json(property).map_err(AssertionError::from)?;
+    let query = path::parse_json_path(property).map_err(AssertionError::from)?;
     Ok(Path { query, price: Price::of(property), trail: Trail::of(property) })
 }
 
@@ -288,7 +288,7 @@ mod tests {
             assert_eq!((path.pick(text, &Cell::new(2)), parse(text).is_ok()), (None, true), "{reason}");
         }
         for property in ["$.*", "$..a", "$[-1]", "$['a']", "$.a[0:1]", "$.a[?@.b]", "$.a[0,1]", "é", "a-b"] {
-            let trail = path::json(property).ok().and_then(|_| Trail::of(property));
+            let trail = path::parse_json_path(property).ok().and_then(|_| Trail::of(property));
             assert_eq!(trail, None, "{property}");
         }
     }

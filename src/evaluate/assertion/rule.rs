@@ -12,7 +12,7 @@ use super::pattern::compiled;
 use super::settings::AssertionSettings;
 use super::{answer, compare};
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::syntax::comparison::comparisons_of;
+use crate::syntax::comparison::comparisons_for;
 
 /// What is looked at, ready to be looked up.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Assertion {
     /// [`AssertionError`] when the pair is not allowed, or a path, an expression or the value is no good.
     pub fn new(settings: &AssertionSettings) -> Result<Self, AssertionError> {
         let AssertionSettings { source, property, comparison, value } = settings.clone();
-        let allowed = comparisons_of(&source).ok_or_else(|| AssertionError::Source(source.clone()))?;
+        let allowed = comparisons_for(&source).ok_or_else(|| AssertionError::Source(source.clone()))?;
         if !allowed.contains(&comparison.as_str()) {
             return Err(AssertionError::Pair { source_name: source, comparison });
         }

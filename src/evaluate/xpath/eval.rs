@@ -9,7 +9,7 @@ use super::functions;
 use super::nodes::XNode;
 use super::scope::{At, Scope, in_order};
 use super::value::{Value, compare};
-use crate::syntax::xpath::{Axis, Expr, NodeTest, Operation, Start, Step};
+use crate::syntax::xpath::{ArithmeticOperator, Axis, Expr, LocationStep, NodeTest, PathStart};
 
 /// Nodes after which those found twice are thrown out in between.
 const CROWD: usize = 64 * 1024;
@@ -36,7 +36,7 @@ impl<'d, 'f> Scope<'d, 'f> {
             Expr::Compare(how, left, right) => {
                 Value::Truth(compare(*how, &self.value(left, at)?, &self.value(right, at)?, self.fuel)?)
             }
-            Expr::Math(how, left, right) => {
+            Expr::Arithmetic(how, left, right) => {
                 let left = self.value(left, at)?.number(self.fuel)?;
                 Value::Number(computed(*how, left, self.value(right, at)?.number(self.fuel)?))
             }
@@ -68,11 +68,11 @@ impl<'d, 'f> Scope<'d, 'f> {
         }
     }
 
-    fn path(&self, start: &Start, steps: &[Step], at: At<'d>) -> Result<Vec<XNode<'d>>, String> {
+    fn path(&self, start: &PathStart, steps: &[LocationStep], at: At<'d>) -> Result<Vec<XNode<'d>>, String> {
         let mut nodes = match start {
-            Start::Root => vec![XNode::Tree(self.document.root())],
-            Start::Here => vec![at.node],
-            Start::At(expr) => self.nodes(expr, at)?,
+            PathStart::Root => vec![XNode::Tree(self.document.root())],
+            PathStart::ContextNode => vec![at.node],
+            PathStart::Expr(expr) => self.nodes(expr, at)?,
         };
         for step in steps {
             nodes = self.step(&nodes, step)?;
@@ -80,7 +80,7 @@ impl<'d, 'f> Scope<'d, 'f> {
         Ok(nodes)
     }
 
-    fn step(&self, from: &[XNode<'d>], step: &Step) -> Result<Vec<XNode<'d>>, String> {
+    fn step(&self, from: &[XNode<'d>], step: &LocationStep) -> Result<Vec<XNode<'d>>, String> {
         let (mut found, mut crowd) = (Vec::new(), CROWD);
         for node in from {
             let mut nodes = Vec::new();
@@ -123,7 +123,7 @@ impl<'d, 'f> Scope<'d, 'f> {
         Ok(fitting)
     }
 
-    fn fits(&self, node: XNode<'d>, step: &Step) -> Result<bool, String> {
+    fn fits(&self, node: XNode<'d>, step: &LocationStep) -> Result<bool, String> {
         let tree = node.tree();
         let of_its_kind = match (step.axis, node) {
             (Axis::Attribute, XNode::Attribute(..)) | (Axis::Namespace, XNode::Namespace(..)) => true,
@@ -136,12 +136,12 @@ impl<'d, 'f> Scope<'d, 'f> {
             NodeTest::Node => true,
             NodeTest::Text => is_tree && tree.is_text(),
             NodeTest::Comment => is_tree && tree.is_comment(),
-            NodeTest::Instruction(None) => is_tree && tree.is_pi(),
-            NodeTest::Instruction(Some(target)) => {
+            NodeTest::ProcessingInstruction(None) => is_tree && tree.is_pi(),
+            NodeTest::ProcessingInstruction(Some(target)) => {
                 is_tree && tree.pi().is_some_and(|pi| pi.target == &**target)
             }
-            NodeTest::All => of_its_kind,
-            NodeTest::In(prefix) => {
+            NodeTest::Wildcard => of_its_kind,
+            NodeTest::PrefixWildcard(prefix) => {
                 let uri = self.namespace(prefix)?;
                 of_its_kind && node.name().0 == Some(uri)
             }
@@ -171,12 +171,12 @@ fn unknown(prefix: &str) -> String {
     format!("the prefix `{prefix}` is not declared on the root")
 }
 
-fn computed(how: Operation, left: f64, right: f64) -> f64 {
+fn computed(how: ArithmeticOperator, left: f64, right: f64) -> f64 {
     match how {
-        Operation::Add => left + right,
-        Operation::Subtract => left - right,
-        Operation::Multiply => left * right,
-        Operation::Divide => left / right,
-        Operation::Modulo => left % right,
+        ArithmeticOperator::Add => left + right,
+        ArithmeticOperator::Subtract => left - right,
+        ArithmeticOperator::Multiply => left * right,
+        ArithmeticOperator::Divide => left / right,
+        ArithmeticOperator::Modulo => left % right,
     }
 }

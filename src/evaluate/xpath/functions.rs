@@ -8,14 +8,14 @@ use super::fuel::spend;
 use super::nodes::XNode;
 use super::scope::{At, Scope, in_order};
 use super::value::Value;
-use crate::syntax::xpath::{Expr, Function};
+use crate::syntax::xpath::{Expr, XPathFunction};
 
 const BLANKS: [char; 4] = [' ', '\t', '\r', '\n'];
 
 /// What `function` gives for `arguments`, whose number was checked when they were parsed.
 pub(super) fn call<'d>(
     scope: &Scope<'d, '_>,
-    function: Function,
+    function: XPathFunction,
     arguments: &[Expr],
     at: At<'d>,
 ) -> Result<Value<'d>, String> {
@@ -36,55 +36,57 @@ pub(super) fn call<'d>(
     };
     let name = |of: fn(XNode<'d>) -> String| Ok::<_, String>(named()?.map(of).unwrap_or_default());
     Ok(match function {
-        Function::Last => Value::Number(at.size as f64),
-        Function::Position => Value::Number(at.position as f64),
-        Function::Count => match value(0)? {
+        XPathFunction::Last => Value::Number(at.size as f64),
+        XPathFunction::Position => Value::Number(at.position as f64),
+        XPathFunction::Count => match value(0)? {
             Value::Nodes(nodes) => Value::Number(nodes.len() as f64),
             _ => Value::Number(f64::NAN),
         },
-        Function::Id => Value::Nodes(identified(scope, &value(0)?)?),
-        Function::LocalName => Value::Text(name(|node| node.name().1.to_owned())?),
-        Function::NamespaceUri => Value::Text(name(|node| node.name().0.unwrap_or_default().to_owned())?),
-        Function::Name => Value::Text(name(|node| node.qualified())?),
-        Function::String => Value::Text(text(0)?),
-        Function::Concat => Value::Text((0..arguments.len()).map(text).collect::<Result<_, _>>()?),
-        Function::StartsWith => Value::Truth(text(0)?.starts_with(&text(1)?)),
-        Function::Contains => Value::Truth(text(0)?.contains(&text(1)?)),
-        Function::SubstringBefore => {
+        XPathFunction::Id => Value::Nodes(identified(scope, &value(0)?)?),
+        XPathFunction::LocalName => Value::Text(name(|node| node.name().1.to_owned())?),
+        XPathFunction::NamespaceUri => {
+            Value::Text(name(|node| node.name().0.unwrap_or_default().to_owned())?)
+        }
+        XPathFunction::Name => Value::Text(name(|node| node.qualified())?),
+        XPathFunction::String => Value::Text(text(0)?),
+        XPathFunction::Concat => Value::Text((0..arguments.len()).map(text).collect::<Result<_, _>>()?),
+        XPathFunction::StartsWith => Value::Truth(text(0)?.starts_with(&text(1)?)),
+        XPathFunction::Contains => Value::Truth(text(0)?.contains(&text(1)?)),
+        XPathFunction::SubstringBefore => {
             let (whole, part) = (text(0)?, text(1)?);
             Value::Text(whole.split_once(&part).map_or(String::new(), |(before, _)| before.to_owned()))
         }
-        Function::SubstringAfter => {
+        XPathFunction::SubstringAfter => {
             let (whole, part) = (text(0)?, text(1)?);
             Value::Text(whole.split_once(&part).map_or(String::new(), |(_, after)| after.to_owned()))
         }
-        Function::Substring => {
+        XPathFunction::Substring => {
             let most = if arguments.len() == 3 { Some(number(2)?) } else { None };
             Value::Text(substring(&text(0)?, number(1)?, most))
         }
-        Function::StringLength => Value::Number(text(0)?.chars().count() as f64),
-        Function::NormalizeSpace => {
+        XPathFunction::StringLength => Value::Number(text(0)?.chars().count() as f64),
+        XPathFunction::NormalizeSpace => {
             let text = text(0)?;
             let words: Vec<_> = text.split(BLANKS).filter(|word| !word.is_empty()).collect();
             Value::Text(words.join(" "))
         }
-        Function::Translate => Value::Text(translated(&text(0)?, &text(1)?, &text(2)?)),
-        Function::Boolean => Value::Truth(value(0)?.truth()),
-        Function::Not => Value::Truth(!value(0)?.truth()),
-        Function::True => Value::Truth(true),
-        Function::False => Value::Truth(false),
-        Function::Lang => Value::Truth(speaks(at.node, &text(0)?)),
-        Function::Number => Value::Number(number(0)?),
-        Function::Sum => match value(0)? {
+        XPathFunction::Translate => Value::Text(translated(&text(0)?, &text(1)?, &text(2)?)),
+        XPathFunction::Boolean => Value::Truth(value(0)?.truth()),
+        XPathFunction::Not => Value::Truth(!value(0)?.truth()),
+        XPathFunction::True => Value::Truth(true),
+        XPathFunction::False => Value::Truth(false),
+        XPathFunction::Lang => Value::Truth(speaks(at.node, &text(0)?)),
+        XPathFunction::Number => Value::Number(number(0)?),
+        XPathFunction::Sum => match value(0)? {
             Value::Nodes(nodes) => {
                 let numbers = nodes.into_iter().map(|node| Value::Nodes(vec![node]).number(scope.fuel));
                 Value::Number(numbers.sum::<Result<f64, _>>()?)
             }
             _ => Value::Number(f64::NAN),
         },
-        Function::Floor => Value::Number(number(0)?.floor()),
-        Function::Ceiling => Value::Number(number(0)?.ceil()),
-        Function::Round => Value::Number(rounded(number(0)?)),
+        XPathFunction::Floor => Value::Number(number(0)?.floor()),
+        XPathFunction::Ceiling => Value::Number(number(0)?.ceil()),
+        XPathFunction::Round => Value::Number(rounded(number(0)?)),
     })
 }
 

@@ -126,7 +126,7 @@ impl<'d> XNode<'d> {
             Axis::Child if is_tree => all(&mut node.children()),
             Axis::Descendant if is_tree => all(&mut node.descendants().skip(1)),
             Axis::DescendantOrSelf if is_tree => all(&mut node.descendants()),
-            Axis::This | Axis::DescendantOrSelf => each(*self),
+            Axis::SelfNode | Axis::DescendantOrSelf => each(*self),
             Axis::Parent if is_tree => all(&mut node.parent().into_iter()),
             Axis::Parent => each(Self::Tree(node)),
             Axis::Ancestor => all(&mut node.ancestors().skip(usize::from(is_tree))),

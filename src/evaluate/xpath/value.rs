@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::collections::HashSet;
 
 use super::nodes::XNode;
-use crate::syntax::xpath::Comparison;
+use crate::syntax::xpath::ComparisonOperator;
 
 /// What an expression comes to.
 #[derive(Debug)]
@@ -71,19 +71,19 @@ pub(super) fn number_of(text: &str) -> f64 {
 
 /// Whether `left` and `right` compare so (3.4). Of nodes any has to fit, also for `!=`.
 pub(super) fn compare(
-    how: Comparison,
+    how: ComparisonOperator,
     left: &Value<'_>,
     right: &Value<'_>,
     fuel: &Cell<u64>,
 ) -> Result<bool, String> {
     use Value::{Nodes, Truth};
-    let equality = matches!(how, Comparison::Equal | Comparison::NotEqual);
+    let equality = matches!(how, ComparisonOperator::Equal | ComparisonOperator::NotEqual);
     match (left, right) {
         (Truth(_), _) | (_, Truth(_)) => Ok(numbers(how, f64::from(left.truth()), f64::from(right.truth()))),
         (Nodes(left), Nodes(right)) if equality => {
             let (left, right) = (texts(left, fuel)?, texts(right, fuel)?);
             Ok(match how {
-                Comparison::Equal => !left.is_disjoint(&right),
+                ComparisonOperator::Equal => !left.is_disjoint(&right),
                 // Two different ones exist, unless both sides say one and the same.
                 _ => !left.is_empty() && !right.is_empty() && (left.len() > 1 || left != right),
             })
@@ -93,7 +93,7 @@ pub(super) fn compare(
             let least = |all: &[f64]| all.iter().copied().reduce(f64::min);
             let most = |all: &[f64]| all.iter().copied().reduce(f64::max);
             let ends = match how {
-                Comparison::Less | Comparison::LessOrEqual => least(&left).zip(most(&right)),
+                ComparisonOperator::Less | ComparisonOperator::LessOrEqual => least(&left).zip(most(&right)),
                 _ => most(&left).zip(least(&right)),
             };
             Ok(ends.is_some_and(|(left, right)| numbers(how, left, right)))
@@ -101,18 +101,23 @@ pub(super) fn compare(
         (Nodes(nodes), other) => any(nodes, other, how, fuel),
         (other, Nodes(nodes)) => any(nodes, other, turned(how), fuel),
         (Value::Text(left), Value::Text(right)) if equality => {
-            Ok((left == right) == (how == Comparison::Equal))
+            Ok((left == right) == (how == ComparisonOperator::Equal))
         }
         _ => Ok(numbers(how, left.number(fuel)?, right.number(fuel)?)),
     }
 }
 
-fn any(nodes: &[XNode<'_>], other: &Value<'_>, how: Comparison, fuel: &Cell<u64>) -> Result<bool, String> {
-    let as_text = matches!(how, Comparison::Equal | Comparison::NotEqual).then_some(other);
+fn any(
+    nodes: &[XNode<'_>],
+    other: &Value<'_>,
+    how: ComparisonOperator,
+    fuel: &Cell<u64>,
+) -> Result<bool, String> {
+    let as_text = matches!(how, ComparisonOperator::Equal | ComparisonOperator::NotEqual).then_some(other);
     for node in nodes {
         let text = node.text_paid(fuel)?;
         let fits = match as_text {
-            Some(Value::Text(wanted)) => (text == *wanted) == (how == Comparison::Equal),
+            Some(Value::Text(wanted)) => (text == *wanted) == (how == ComparisonOperator::Equal),
             _ => numbers(how, number_of(&text), other.number(fuel)?),
         };
         if fits {
@@ -123,25 +128,25 @@ fn any(nodes: &[XNode<'_>], other: &Value<'_>, how: Comparison, fuel: &Cell<u64>
 }
 
 /// The same comparison with its sides exchanged.
-const fn turned(how: Comparison) -> Comparison {
+const fn turned(how: ComparisonOperator) -> ComparisonOperator {
     match how {
-        Comparison::Less => Comparison::Greater,
-        Comparison::LessOrEqual => Comparison::GreaterOrEqual,
-        Comparison::Greater => Comparison::Less,
-        Comparison::GreaterOrEqual => Comparison::LessOrEqual,
+        ComparisonOperator::Less => ComparisonOperator::Greater,
+        ComparisonOperator::LessOrEqual => ComparisonOperator::GreaterOrEqual,
+        ComparisonOperator::Greater => ComparisonOperator::Less,
+        ComparisonOperator::GreaterOrEqual => ComparisonOperator::LessOrEqual,
         same => same,
     }
 }
 
 #[expect(clippy::float_cmp, reason = "XPath compares numbers by IEEE 754 (3.5)")]
-fn numbers(how: Comparison, left: f64, right: f64) -> bool {
+fn numbers(how: ComparisonOperator, left: f64, right: f64) -> bool {
     match how {
-        Comparison::Equal => left == right,
-        Comparison::NotEqual => left != right,
-        Comparison::Less => left < right,
-        Comparison::LessOrEqual => left <= right,
-        Comparison::Greater => left > right,
-        Comparison::GreaterOrEqual => left >= right,
+        ComparisonOperator::Equal => left == right,
+        ComparisonOperator::NotEqual => left != right,
+        ComparisonOperator::Less => left < right,
+        ComparisonOperator::LessOrEqual => left <= right,
+        ComparisonOperator::Greater => left > right,
+        ComparisonOperator::GreaterOrEqual => left >= right,
     }
 }
 

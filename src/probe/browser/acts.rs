@@ -17,7 +17,7 @@ use crate::browser::Trouble;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{Place, Variables};
 use crate::script::dialect::{Act, Action, Chord, DialogAnswer, Pick, Target};
-use crate::syntax::template::{Piece, pieces};
+use crate::syntax::template::{TemplatePart, parse};
 
 /// Tells the driver how long pages and scripts of `act` may take; of none, those of the rest of the step.
 pub(super) async fn keep_time(
@@ -156,10 +156,10 @@ pub(super) async fn run_js(page: PageAccess<'_>, code: &str, act: &Act) -> Resul
 /// `code` with a text of JavaScript for each placeholder: no value becomes code.
 fn filled_code(variables: &Variables, code: &str) -> Result<String, Failure> {
     let mut script = String::with_capacity(code.len());
-    for piece in pieces(code) {
+    for piece in parse(code) {
         match piece {
-            Piece::Text(text) => script.push_str(text),
-            Piece::Name(name) => {
+            TemplatePart::Text(text) => script.push_str(text),
+            TemplatePart::Placeholder(name) => {
                 let unknown = || {
                     let detail = format!("`{{{{{name}}}}}` was set by no act before");
                     Failure::new(Phase::Play, FailureKind::VariableUnknown, detail)

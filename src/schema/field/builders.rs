@@ -1,7 +1,7 @@
 //! Builds the description of a field.
 
 use super::definition::{Access, Field, Kind, Legacy, Preset, Table};
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 impl Field {
     /// A field of `kind` without a default, open to editors.
@@ -35,12 +35,12 @@ impl Field {
     /// A free text of up to `max` characters.
     #[must_use]
     pub const fn text(name: &'static str, max: usize, about: &'static str) -> Self {
-        Self::new(name, Kind::Text { min: 0, max, format: Format::Any }, about)
+        Self::new(name, Kind::Text { min: 0, max, format: TextFormat::Any }, about)
     }
 
     /// A text of up to `max` characters in `format`.
     #[must_use]
-    pub const fn formatted(name: &'static str, max: usize, format: Format, about: &'static str) -> Self {
+    pub const fn formatted(name: &'static str, max: usize, format: TextFormat, about: &'static str) -> Self {
         Self::new(name, Kind::Text { min: 0, max, format }, about)
     }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use foldhash::fast::FixedState;
 use serde_json::Value;
 
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// The type of a value, with its bounds.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ pub enum Kind {
         /// Most characters.
         max: usize,
         /// The form that it has to have.
-        format: Format,
+        format: TextFormat,
     },
     /// A text out of a list.
     TextOf(&'static [&'static str]),

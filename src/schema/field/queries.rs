@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::definition::{Access, Field, Kind, Legacy, Preset};
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 impl Field {
     /// The default as a value.
@@ -38,13 +38,13 @@ impl Field {
     /// Whether it holds a browser script.
     #[must_use]
     pub fn is_script(&self) -> bool {
-        matches!(self.kind, Kind::Text { format: Format::Script, .. })
+        matches!(self.kind, Kind::Text { format: TextFormat::Script, .. })
     }
 
     /// Whether it holds a URL, in which a login may stand.
     #[must_use]
     pub fn is_url(&self) -> bool {
-        matches!(self.kind, Kind::Text { format: Format::HttpUrl | Format::HttpUrlTemplate, .. })
+        matches!(self.kind, Kind::Text { format: TextFormat::HttpUrl | TextFormat::HttpUrlTemplate, .. })
     }
 
     /// The name in the legacy API.

@@ -1,7 +1,7 @@
 //! Says what values a kind takes, for messages.
 
 use super::definition::Kind;
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 impl Kind {
     /// What is wanted, as messages say it after `must be`.
@@ -15,8 +15,8 @@ impl Kind {
             Self::IntOf(choices) => format!("one of {}", listed(choices)),
             Self::Number { min, max } if min.is_infinite() || max.is_infinite() => "a number".to_owned(),
             Self::Number { min, max } => format!("a number from {min} to {max}"),
-            Self::Text { format: Format::Any, .. } => "a text".to_owned(),
-            Self::Text { format, .. } => format.wanted().to_owned(),
+            Self::Text { format: TextFormat::Any, .. } => "a text".to_owned(),
+            Self::Text { format, .. } => format.expected().to_owned(),
             Self::TextOf([""]) => "empty".to_owned(),
             Self::TextOf(choices) => format!("one of {}", quoted(choices)),
             Self::List { .. } => "a list".to_owned(),

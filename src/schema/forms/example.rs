@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::domain::MonitorType;
 use crate::schema::field::{Access, Field, Kind, Table};
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// A body that makes one: the required fields, and what its rules ask for beside them.
 #[must_use]
@@ -104,30 +104,30 @@ fn kind_example(table: &Table, kind: &Kind) -> Value {
 fn create_example_of_part(table: &Table, part: &'static Table) -> Value {
     let mut example = create_example(part);
     if let Some(url) = example.get_mut("url") {
-        *url = text_example(table, Format::HttpUrl, usize::MAX);
+        *url = text_example(table, TextFormat::HttpUrl, usize::MAX);
     }
     example
 }
 
-fn text_example(table: &Table, format: Format, max: usize) -> Value {
+fn text_example(table: &Table, format: TextFormat, max: usize) -> Value {
     let encrypted = table.name.contains("ssl") || !table.name.starts_with("website");
     Value::from(match format {
-        Format::Any if max < 8 => "1",
-        Format::Any => "some text",
-        Format::Ipv4 | Format::Ip => "192.0.2.10",
-        Format::HttpUrl | Format::HttpUrlTemplate if encrypted => "https://shop.example/",
-        Format::HttpUrl | Format::HttpUrlTemplate => "http://shop.example/",
-        Format::Host | Format::Service(_) => "shop.example",
-        Format::Email => "probe@shop.example",
-        Format::Identifier => "order",
-        Format::Token => "PURGE",
-        Format::HeaderName => "Accept",
-        Format::HeaderValue => "text/html",
-        Format::Json => "{}",
-        Format::Xml => "<project/>",
-        Format::Script => "<script><step name=\"Front page\"><open url=\"/\"/></step></script>",
-        Format::Base64 => "UEsDBA==",
-        Format::ClockTime => "22:00",
-        Format::LocalTime => "2031-05-01 22:00:00",
+        TextFormat::Any if max < 8 => "1",
+        TextFormat::Any => "some text",
+        TextFormat::Ipv4 | TextFormat::Ip => "192.0.2.10",
+        TextFormat::HttpUrl | TextFormat::HttpUrlTemplate if encrypted => "https://shop.example/",
+        TextFormat::HttpUrl | TextFormat::HttpUrlTemplate => "http://shop.example/",
+        TextFormat::Host | TextFormat::ServiceAddress(_) => "shop.example",
+        TextFormat::Email => "probe@shop.example",
+        TextFormat::Identifier => "order",
+        TextFormat::Token => "PURGE",
+        TextFormat::HeaderName => "Accept",
+        TextFormat::HeaderValue => "text/html",
+        TextFormat::Json => "{}",
+        TextFormat::Xml => "<project/>",
+        TextFormat::Script => "<script><step name=\"Front page\"><open url=\"/\"/></step></script>",
+        TextFormat::Base64 => "UEsDBA==",
+        TextFormat::TimeOfDay => "22:00",
+        TextFormat::LocalDateTime => "2031-05-01 22:00:00",
     })
 }

@@ -8,7 +8,7 @@ use super::parts::parts;
 use crate::domain::MonitorType;
 use crate::schema::field::{Kind, Table};
 use crate::schema::table;
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// The reference page of all types, in Markdown.
 #[must_use]
@@ -80,8 +80,8 @@ fn cell(text: &str) -> String {
 #[must_use]
 pub fn bounds(kind: &Kind) -> String {
     match kind {
-        Kind::Text { max, format: Format::Any, .. } => format!("text, at most {max} characters"),
-        Kind::Text { max, format, .. } => format!("{}, at most {max} characters", format.wanted()),
+        Kind::Text { max, format: TextFormat::Any, .. } => format!("text, at most {max} characters"),
+        Kind::Text { max, format, .. } => format!("{}, at most {max} characters", format.expected()),
         Kind::List { of: Kind::Object(part), max, .. } => format!("list of {}, at most {max}", part.name),
         Kind::List { of, max, .. } => format!("list, at most {max}, each {}", bounds(of)),
         Kind::Object(part) => part.name.to_owned(),

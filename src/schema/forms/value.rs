@@ -6,7 +6,7 @@ use super::pattern::{format_name, pattern};
 use super::role::{Role, reference_to, whole};
 use crate::schema::field::{Access, Field, Kind};
 use crate::syntax::MASK;
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// The schema of `field`, described.
 pub(super) fn field_schema(field: &Field, role: Role) -> Value {
@@ -45,7 +45,7 @@ pub(super) fn field_schema(field: &Field, role: Role) -> Value {
 /// What the intake takes for `field` in the form of version 3.
 fn taken(field: &Field, role: Role) -> Value {
     let mut strict = kind_schema(&field.kind, role, item_min(field));
-    let hides = field.secret || matches!(field.kind, Kind::Text { format: Format::Script, .. });
+    let hides = field.secret || matches!(field.kind, Kind::Text { format: TextFormat::Script, .. });
     if hides && strict.get("pattern").is_some() {
         // A mask stands for the value that is there, whatever form that has.
         strict = json!({"anyOf": [strict, {"const": MASK}]});
@@ -57,7 +57,7 @@ fn taken(field: &Field, role: Role) -> Value {
         && no_default
         && match field.kind {
             Kind::Int { .. } => true,
-            Kind::Text { min, format, .. } => min > 0 || format != Format::Any,
+            Kind::Text { min, format, .. } => min > 0 || format != TextFormat::Any,
             _ => false,
         };
     match (nullable, empty) {
@@ -141,10 +141,10 @@ fn kind_schema(kind: &Kind, role: Role, item_min: usize) -> Value {
     }
 }
 
-fn text_schema(min: usize, max: usize, format: Format, role: Role) -> Value {
+fn text_schema(min: usize, max: usize, format: TextFormat, role: Role) -> Value {
     let mut schema = Map::new();
     schema.insert("type".to_owned(), json!("string"));
-    if role == Role::Answer && matches!(format, Format::ClockTime | Format::LocalTime) {
+    if role == Role::Answer && matches!(format, TextFormat::TimeOfDay | TextFormat::LocalDateTime) {
         // Answered by Vigie in its own writing.
     } else if min > 0 && role != Role::Answer {
         schema.insert("minLength".to_owned(), json!(min));
@@ -157,16 +157,16 @@ fn text_schema(min: usize, max: usize, format: Format, role: Role) -> Value {
         schema.insert("format".to_owned(), json!(name));
     }
     match format {
-        Format::Ip => {
+        TextFormat::Ip => {
             schema.insert("anyOf".to_owned(), json!([{"format": "ipv4"}, {"format": "ipv6"}]));
         }
-        Format::Json => {
+        TextFormat::Json => {
             schema.insert("contentMediaType".to_owned(), json!("application/json"));
         }
-        Format::Xml => {
+        TextFormat::Xml => {
             schema.insert("contentMediaType".to_owned(), json!("application/xml"));
         }
-        Format::Base64 => {
+        TextFormat::Base64 => {
             schema.insert("contentEncoding".to_owned(), json!("base64"));
         }
         _ => {}

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::form::{Form, SecretAt, SecretReader};
 use super::wording::{is_empty, quoted};
 use crate::schema::field::{Access, Field, Kind, Legacy, Table};
-use crate::syntax::source::{Node, NodeValue, Place};
-use crate::syntax::{FieldFault, Rule, nearest, shortened, shown};
+use crate::syntax::source::{Node, NodeValue, Position};
+use crate::syntax::{ValidationError, ValidationErrorKind, closest_match, display_value, truncate_value};
 
 /// Faults of one reading that are named; beyond, reading on would only cost time.
 const MOST_FAULTS: usize = 100;
@@ -18,7 +18,7 @@ pub struct Intake<'a> {
     pub(super) form: Form,
     secrets: SecretReader<'a>,
     /// The faults found so far.
-    pub faults: Vec<FieldFault>,
+    pub faults: Vec<ValidationError>,
 }
 
 impl<'a> Intake<'a> {
@@ -41,10 +41,10 @@ impl<'a> Intake<'a> {
     }
 
     /// Whether so much is wrong that the rest is not read; says so once.
-    pub(super) fn gives_up(&mut self, place: Place) -> bool {
+    pub(super) fn gives_up(&mut self, place: Position) -> bool {
         if self.faults.len() == MOST_FAULTS {
             let message = format!("more than {MOST_FAULTS} things are wrong; what follows was not read");
-            self.faults.push(FieldFault::new(Rule::Conflict, "", place, message));
+            self.faults.push(ValidationError::new(ValidationErrorKind::Conflict, "", place, message));
         }
         self.faults.len() > MOST_FAULTS
     }
@@ -59,23 +59,31 @@ impl<'a> Intake<'a> {
     ) -> Map<String, Value> {
         let NodeValue::Map(entries) = &node.value else {
             let message = format!("{} must be a map of fields, not {}", called(path), quoted(node));
-            self.faults.push(FieldFault::new(Rule::Type, path, node.place, message).given(shown(node)));
+            self.faults.push(
+                ValidationError::new(ValidationErrorKind::Type, path, node.position, message)
+                    .with_value(display_value(node)),
+            );
             return Map::new();
         };
         let mut found = Map::new();
         let mut seen: HashSet<&str> = HashSet::new();
         for (key, value) in entries {
-            if self.gives_up(key.place) {
+            if self.gives_up(key.position) {
                 return Map::new();
             }
             let inner = joined(path, &key.name);
             if !seen.insert(&key.name) {
                 let message = format!("`{inner}` stands here a second time");
-                self.faults.push(FieldFault::new(Rule::Duplicate, inner, key.place, message));
+                self.faults.push(ValidationError::new(
+                    ValidationErrorKind::DuplicateField,
+                    inner,
+                    key.position,
+                    message,
+                ));
                 continue;
             }
             if !skipped.contains(&key.name.as_str()) {
-                self.entry(table, &key.name, key.place, value, &inner, complete, &mut found);
+                self.entry(table, &key.name, key.position, value, &inner, complete, &mut found);
             }
         }
         if complete {
@@ -90,7 +98,7 @@ impl<'a> Intake<'a> {
         &mut self,
         table: &'static Table,
         name: &str,
-        place: Place,
+        place: Position,
         node: &Node,
         path: &str,
         complete: bool,
@@ -106,8 +114,9 @@ impl<'a> Intake<'a> {
             Access::ReadOnlyInV3 => self.form == Form::V3,
             Access::ReadOnly if self.form == Form::File => {
                 let message = format!("`{path}` is set by Vigie");
-                let fault = FieldFault::new(Rule::ReadOnly, path, place, message).given(shown(node));
-                return self.faults.push(fault.hint("remove it"));
+                let fault = ValidationError::new(ValidationErrorKind::ReadOnly, path, place, message)
+                    .with_value(display_value(node));
+                return self.faults.push(fault.with_hint("remove it"));
             }
             Access::ReadOnly | Access::Echo => true,
         };
@@ -116,14 +125,24 @@ impl<'a> Intake<'a> {
         }
         if field.secret && found.contains_key(field.name) {
             let message = format!("`{path}` is given a second time");
-            return self.faults.push(FieldFault::new(Rule::Duplicate, path, place, message));
+            return self.faults.push(ValidationError::new(
+                ValidationErrorKind::DuplicateField,
+                path,
+                place,
+                message,
+            ));
         }
         if let Some(value) = self.value(field, &field.kind, node, path, complete) {
             if value.is_null() && field.required {
-                let fault = FieldFault::new(Rule::Missing, path, node.place, format!("`{path}` is required"));
+                let fault = ValidationError::new(
+                    ValidationErrorKind::MissingField,
+                    path,
+                    node.position,
+                    format!("`{path}` is required"),
+                );
                 // It is not missing as well.
                 found.entry(field.name).or_insert(Value::Null);
-                return self.faults.push(fault.given("null"));
+                return self.faults.push(fault.with_value("null"));
             }
             merge(found, field.name, value);
         } else if field.required {
@@ -137,7 +156,7 @@ impl<'a> Intake<'a> {
         &mut self,
         table: &'static Table,
         name: &str,
-        place: Place,
+        place: Position,
         node: &Node,
         path: &str,
         found: &mut Map<String, Value>,
@@ -146,12 +165,12 @@ impl<'a> Intake<'a> {
             Form::Legacy => self.indexed(table, name, node, path, found),
             Form::File if secret_field(table, name).is_some() => self.secret(table, name, node, path, found),
             Form::V3 | Form::File => {
-                let message = format!("`{}` is no field of `{}`", shortened(path), table.name);
-                let fault = FieldFault::new(Rule::Unknown, path, place, message);
+                let message = format!("`{}` is no field of `{}`", truncate_value(path), table.name);
+                let fault = ValidationError::new(ValidationErrorKind::UnknownField, path, place, message);
                 let known = table.fields().iter().map(|field| field.name);
-                self.faults.push(match nearest(name, known) {
-                    Some(near) => fault.hint(format!("did you mean `{near}`?")),
-                    None => fault.hint("remove it"),
+                self.faults.push(match closest_match(name, known) {
+                    Some(near) => fault.with_hint(format!("did you mean `{near}`?")),
+                    None => fault.with_hint("remove it"),
                 });
             }
         }
@@ -200,22 +219,35 @@ impl<'a> Intake<'a> {
         let Some(source) = node.as_text().filter(|text| !text.is_empty()) else {
             let wanted = if from_file { "the path of a file" } else { "the name of a variable" };
             let message = format!("`{path}` must be {wanted}, not {}", quoted(node));
-            return self.faults.push(FieldFault::new(Rule::Type, path, node.place, message));
+            return self.faults.push(ValidationError::new(
+                ValidationErrorKind::Type,
+                path,
+                node.position,
+                message,
+            ));
         };
         if found.contains_key(field.name) {
             let message = format!("`{path}` gives `{}` a second time", field.name);
-            return self.faults.push(FieldFault::new(Rule::Duplicate, path, node.place, message));
+            return self.faults.push(ValidationError::new(
+                ValidationErrorKind::DuplicateField,
+                path,
+                node.position,
+                message,
+            ));
         }
         let at = if from_file { SecretAt::File(source) } else { SecretAt::Env(source) };
         match (self.secrets)(at) {
             Ok(text) => {
-                let read = Node { value: NodeValue::Text(text), place: node.place };
+                let read = Node { value: NodeValue::Text(text), position: node.position };
                 let value = self.value(field, &field.kind, &read, path, true);
                 found.insert(field.name.to_owned(), value.unwrap_or(Value::Null));
             }
             Err(reason) => {
-                let message = format!("`{path}`: cannot read `{}`: {reason}", shortened(source));
-                self.faults.push(FieldFault::new(Rule::Secret, path, node.place, message).given(source));
+                let message = format!("`{path}`: cannot read `{}`: {reason}", truncate_value(source));
+                self.faults.push(
+                    ValidationError::new(ValidationErrorKind::Secret, path, node.position, message)
+                        .with_value(source),
+                );
                 found.insert(field.name.to_owned(), Value::Null);
             }
         }
@@ -232,7 +264,12 @@ impl<'a> Intake<'a> {
                     let name = if self.form == Form::Legacy { field.legacy_name() } else { field.name };
                     let inner = joined(path, name);
                     let message = format!("`{inner}` is required");
-                    self.faults.push(FieldFault::new(Rule::Missing, inner, node.place, message));
+                    self.faults.push(ValidationError::new(
+                        ValidationErrorKind::MissingField,
+                        inner,
+                        node.position,
+                        message,
+                    ));
                 }
                 Some(default) if !path.is_empty() => {
                     found.insert(field.name.to_owned(), default);

@@ -8,9 +8,11 @@ use super::wording::{is_empty, quoted, spelled};
 use crate::schema::field::{Field, Kind, Legacy};
 use crate::schema::url_login;
 use crate::script;
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 use crate::syntax::source::{Node, NodeValue};
-use crate::syntax::{FieldFault, MASK, Rule, nearest, shortened, shown};
+use crate::syntax::{
+    MASK, ValidationError, ValidationErrorKind, closest_match, display_value, truncate_value,
+};
 
 impl Intake<'_> {
     /// `None` when there is a fault, null when the value is to be unset.
@@ -62,28 +64,36 @@ impl Intake<'_> {
     ) -> Option<Value> {
         let NodeValue::List(items) = &node.value else {
             let message = format!("`{path}` must be a list, not {}", quoted(node));
-            self.faults.push(FieldFault::new(Rule::Type, path, node.place, message).given(shown(node)));
+            self.faults.push(
+                ValidationError::new(ValidationErrorKind::Type, path, node.position, message)
+                    .with_value(display_value(node)),
+            );
             return None;
         };
         if items.len() < min || items.len() > max {
             let bound = if items.len() < min { format!("at least {min}") } else { format!("at most {max}") };
             let entries = if bound.ends_with(" 1") { "entry" } else { "entries" };
             let message = format!("`{path}` must have {bound} {entries}, not {}", items.len());
-            let fault = FieldFault::new(Rule::Length, path, node.place, message);
-            self.faults.push(fault.given(items.len().to_string()));
+            let fault = ValidationError::new(ValidationErrorKind::Length, path, node.position, message);
+            self.faults.push(fault.with_value(items.len().to_string()));
             return None;
         }
         let before = self.faults.len();
         let mut values = Vec::with_capacity(items.len());
         for (index, item) in items.iter().enumerate() {
-            if self.gives_up(item.place) {
+            if self.gives_up(item.position) {
                 break;
             }
             let inner = format!("{path}[{index}]");
             match self.value(field, of, item, &inner, true) {
                 Some(Value::Null) => {
                     let message = format!("`{inner}` must be {}, not empty", of.wanted());
-                    self.faults.push(FieldFault::new(Rule::Type, inner, item.place, message));
+                    self.faults.push(ValidationError::new(
+                        ValidationErrorKind::Type,
+                        inner,
+                        item.position,
+                        message,
+                    ));
                 }
                 Some(value) => values.push(value),
                 None => {}
@@ -97,29 +107,33 @@ impl Intake<'_> {
         field: &Field,
         kind: &Kind,
         (min, max): (usize, usize),
-        format: Format,
+        format: TextFormat,
         node: &Node,
         path: &str,
     ) -> Option<Value> {
         let Some(text) = self.as_text(node) else { return self.refuse(field, kind, node, path) };
-        if text == MASK && (field.secret || format == Format::Script) {
+        if text == MASK && (field.secret || format == TextFormat::Script) {
             return self.masked(field, node, path, text);
         }
         let length = text.chars().count();
         let problem = if length < min {
-            Some((Rule::Length, format!("`{path}` must not be empty")))
+            Some((ValidationErrorKind::Length, format!("`{path}` must not be empty")))
         } else if length > max {
             let message = format!("`{path}` must have at most {max} characters, not {length}");
-            Some((Rule::Length, message))
-        } else if format.fits(&text) {
+            Some((ValidationErrorKind::Length, message))
+        } else if format.matches(&text) {
             None
         } else {
             let given = given(field, node);
-            Some((Rule::Format, format!("`{path}` must be {}, not `{given}`", format.wanted())))
+            Some((
+                ValidationErrorKind::Format,
+                format!("`{path}` must be {}, not `{given}`", format.expected()),
+            ))
         };
         match problem {
             Some((rule, message)) => {
-                let fault = FieldFault::new(rule, path, node.place, message).given(given(field, node));
+                let fault =
+                    ValidationError::new(rule, path, node.position, message).with_value(given(field, node));
                 self.faults.push(fault);
                 None
             }
@@ -137,7 +151,11 @@ impl Intake<'_> {
         let hint = format!(
             "give the value itself, or name its file as `{name}_file` or its variable as `{name}_env`"
         );
-        self.faults.push(FieldFault::new(Rule::Secret, path, node.place, message).given(MASK).hint(hint));
+        self.faults.push(
+            ValidationError::new(ValidationErrorKind::Secret, path, node.position, message)
+                .with_value(MASK)
+                .with_hint(hint),
+        );
         None
     }
 
@@ -227,9 +245,10 @@ impl Intake<'_> {
     fn refuse(&mut self, field: &Field, kind: &Kind, node: &Node, path: &str) -> Option<Value> {
         let given = given(field, node);
         let message = format!("`{path}` must be {}, not {}", kind.wanted(), spelled(&given, node));
-        let fault = FieldFault::new(refused_rule(kind, node), path, node.place, message).given(given);
+        let fault =
+            ValidationError::new(refused_rule(kind, node), path, node.position, message).with_value(given);
         self.faults.push(match advice(kind, node) {
-            Some(hint) => fault.hint(hint),
+            Some(hint) => fault.with_hint(hint),
             None => fault,
         });
         None
@@ -243,11 +262,15 @@ fn whole(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i64)
 }
 
-fn refused_rule(kind: &Kind, node: &Node) -> Rule {
+fn refused_rule(kind: &Kind, node: &Node) -> ValidationErrorKind {
     match (kind, &node.value) {
-        (Kind::TextOf(_), NodeValue::Text(_)) | (Kind::IntOf(_), NodeValue::Int(_)) => Rule::Choice,
-        (Kind::Int { .. } | Kind::Number { .. }, NodeValue::Int(_) | NodeValue::Float(_)) => Rule::Range,
-        _ => Rule::Type,
+        (Kind::TextOf(_), NodeValue::Text(_)) | (Kind::IntOf(_), NodeValue::Int(_)) => {
+            ValidationErrorKind::Choice
+        }
+        (Kind::Int { .. } | Kind::Number { .. }, NodeValue::Int(_) | NodeValue::Float(_)) => {
+            ValidationErrorKind::Range
+        }
+        _ => ValidationErrorKind::Type,
     }
 }
 
@@ -256,7 +279,7 @@ fn advice(kind: &Kind, node: &Node) -> Option<String> {
         (Kind::TextOf(choices), NodeValue::Text(text)) => {
             let folded = text.to_lowercase();
             let same = choices.iter().copied().find(|choice| choice.to_lowercase() == folded);
-            let near = same.or_else(|| nearest(text, choices.iter().copied()))?;
+            let near = same.or_else(|| closest_match(text, choices.iter().copied()))?;
             Some(format!("did you mean `{near}`?"))
         }
         (Kind::Text { .. }, NodeValue::Int(_) | NodeValue::Float(_) | NodeValue::Bool(_)) => {
@@ -275,9 +298,9 @@ fn given(field: &Field, node: &Node) -> String {
     match node.as_text() {
         _ if field.secret => MASK.to_owned(),
         Some(text) if field.is_url() && url_login::masked(text).is_some() => {
-            shortened(&url_login::masked(text).unwrap_or_default())
+            truncate_value(&url_login::masked(text).unwrap_or_default())
         }
         Some(text) if field.is_script() && script::hides(text) => format!("a text of {} bytes", text.len()),
-        _ => shown(node),
+        _ => display_value(node),
     }
 }

@@ -1,10 +1,10 @@
 //! How messages name a value.
 
-use crate::syntax::shown;
+use crate::syntax::display_value;
 use crate::syntax::source::{Node, NodeValue};
 
 pub(super) fn quoted(node: &Node) -> String {
-    spelled(&shown(node), node)
+    spelled(&display_value(node), node)
 }
 
 pub(super) fn spelled(given: &str, node: &Node) -> String {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use super::super::table::{ftp, mail};
 use super::judged::Bench;
 use crate::domain::MonitorType;
-use crate::syntax::format::{Service, service};
+use crate::syntax::format::{ServiceAddress, parse_service_address};
 
 pub(super) fn check(bench: &mut Bench<'_>) {
     address(bench);
@@ -49,7 +49,7 @@ fn host(bench: &Bench<'_>) -> Option<String> {
         MonitorType::Ftp | MonitorType::FtpSsl => ftp::FTP_SCHEMES,
         _ => &[],
     };
-    let Service { host, .. } = service(document.text("hostname")?, schemes)?;
+    let ServiceAddress { host, .. } = parse_service_address(document.text("hostname")?, schemes)?;
     Some(host.to_owned())
 }
 

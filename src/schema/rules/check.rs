@@ -2,12 +2,12 @@
 
 use super::judged::{Bench, Judged};
 use super::{address, locations, plans, properties, scripts, steps, web};
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 
 /// Adds the faults of `judged` to those of its single fields. A rule rests when one of the fields that it
 /// looks at is faulty by itself.
-pub(in crate::schema) fn check(judged: &Judged<'_>, faults: &mut Vec<FieldFault>) {
-    let broken: Vec<String> = faults.iter().map(|fault| fault.field().to_owned()).collect();
+pub(in crate::schema) fn check(judged: &Judged<'_>, faults: &mut Vec<ValidationError>) {
+    let broken: Vec<String> = faults.iter().map(|fault| fault.root_field().to_owned()).collect();
     let mut bench = Bench { judged, broken, found: Vec::new() };
     address::check(&mut bench);
     locations::check(&mut bench);

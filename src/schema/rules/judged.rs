@@ -7,7 +7,7 @@ use crate::schema::intake::Form;
 use crate::schema::table;
 use crate::schema::validation_context::Surroundings;
 use crate::syntax::source::Node;
-use crate::syntax::{FieldFault, MASK, Rule, shortened};
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind, truncate_value};
 
 /// What is judged.
 pub(in crate::schema) struct Judged<'a> {
@@ -27,7 +27,7 @@ pub(in crate::schema) struct Judged<'a> {
 pub(super) struct Bench<'a> {
     pub(super) judged: &'a Judged<'a>,
     pub(super) broken: Vec<String>,
-    pub(super) found: Vec<FieldFault>,
+    pub(super) found: Vec<ValidationError>,
 }
 
 impl<'a> Bench<'a> {
@@ -49,29 +49,34 @@ impl<'a> Bench<'a> {
         table::of(self.document().kind()).position(field).is_some()
     }
 
-    pub(super) fn fault(&mut self, rule: Rule, path: &str, message: String) -> &mut FieldFault {
-        let place = self.judged.body.place_of(path);
+    pub(super) fn fault(
+        &mut self,
+        rule: ValidationErrorKind,
+        path: &str,
+        message: String,
+    ) -> &mut ValidationError {
+        let place = self.judged.body.position_of(path);
         let given = value_at(self.document(), path).map(|value| match value {
-            Value::String(text) => shortened(text),
+            Value::String(text) => truncate_value(text),
             Value::Array(_) => "a list".to_owned(),
             Value::Object(_) => "a map".to_owned(),
             other => other.to_string(),
         });
-        let mut fault = FieldFault::new(rule, path, place, message);
-        let field = table::of(self.document().kind()).field(fault.field());
+        let mut fault = ValidationError::new(rule, path, place, message);
+        let field = table::of(self.document().kind()).field(fault.root_field());
         let hidden = field.is_some_and(|field| field.secret || field.is_script());
-        fault.given = if hidden { Some(MASK.to_owned()) } else { given };
+        fault.value = if hidden { Some(MASK.to_owned()) } else { given };
         self.found.push(fault);
         let last = self.found.len() - 1;
         &mut self.found[last]
     }
 
     pub(super) fn conflict(&mut self, path: &str, message: String) {
-        self.fault(Rule::Conflict, path, message);
+        self.fault(ValidationErrorKind::Conflict, path, message);
     }
 
     pub(super) fn conflict_with_hint(&mut self, path: &str, message: String, hint: String) {
-        self.fault(Rule::Conflict, path, message).hint = Some(hint);
+        self.fault(ValidationErrorKind::Conflict, path, message).hint = Some(hint);
     }
 }
 

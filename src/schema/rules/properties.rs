@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::judged::Bench;
-use crate::syntax::Rule;
+use crate::syntax::ValidationErrorKind;
 
 pub(super) fn check(bench: &mut Bench<'_>) {
     if !bench.sound(&["custom_properties"]) || !bench.has("custom_properties") {
@@ -22,7 +22,11 @@ pub(super) fn check(bench: &mut Bench<'_>) {
         let path = format!("custom_properties[{index}]");
         if wanted[..index].iter().any(|(earlier, _)| *earlier == id) {
             let path = format!("{path}.id");
-            bench.fault(Rule::Conflict, &path, format!("`{path}`: property `{id}` is in the list already"));
+            bench.fault(
+                ValidationErrorKind::Conflict,
+                &path,
+                format!("`{path}`: property `{id}` is in the list already"),
+            );
             continue;
         }
         match known.get(&id) {

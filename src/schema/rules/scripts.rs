@@ -7,7 +7,7 @@ use super::judged::{Bench, Judged};
 use crate::domain::{MonitorType, constant_time_eq};
 use crate::script::dialect::Script;
 use crate::script::{ScriptFault, hides, same_protected, well_formed};
-use crate::syntax::{MASK, Rule};
+use crate::syntax::{MASK, ValidationErrorKind};
 
 const PASSWORD: &str = "transaction_password";
 
@@ -32,7 +32,11 @@ fn views(bench: &mut Bench<'_>) {
     for (index, id) in ids.iter().enumerate() {
         if ids[..index].contains(id) {
             let path = format!("content_views[{index}].id");
-            bench.fault(Rule::Duplicate, &path, format!("`{path}`: there is a content view `{id}` already"));
+            bench.fault(
+                ValidationErrorKind::DuplicateField,
+                &path,
+                format!("`{path}`: there is a content view `{id}` already"),
+            );
         }
     }
 }
@@ -43,7 +47,7 @@ fn protected(bench: &mut Bench<'_>) {
     let script = bench.document().text("script").unwrap_or_default();
     if hides(script) && bench.document().text(PASSWORD).is_none_or(str::is_empty) {
         let message = format!("`{PASSWORD}` is required: the script has protected variables");
-        bench.fault(Rule::Missing, PASSWORD, message);
+        bench.fault(ValidationErrorKind::MissingField, PASSWORD, message);
     }
     let Some(old) = bench.judged.old else { return };
     let before = old.text("script").unwrap_or_default();
@@ -60,7 +64,8 @@ fn protected(bench: &mut Bench<'_>) {
         }
     } else if !same_protected(before, script) {
         let message = format!("`{PASSWORD}` is required to change protected variables of the script");
-        bench.fault(Rule::Missing, PASSWORD, message).hint = Some("give the one that is stored".to_owned());
+        bench.fault(ValidationErrorKind::MissingField, PASSWORD, message).hint =
+            Some("give the one that is stored".to_owned());
     }
 }
 
@@ -73,12 +78,16 @@ fn archive(bench: &mut Bench<'_>) {
     let magic = engine.decode(&start).unwrap_or_default();
     if !magic.starts_with(b"PK\x03\x04") && !magic.starts_with(b"PK\x05\x06") {
         bench.fault(
-            Rule::Format,
+            ValidationErrorKind::Format,
             "script",
             "`script` must be the Base64 of a JAR, which is a ZIP archive".to_owned(),
         );
     } else if characters().count() / 4 * 3 > MOST_JAR {
-        bench.fault(Rule::Length, "script", "`script` must hold a JAR of at most 50 MiB".to_owned());
+        bench.fault(
+            ValidationErrorKind::Length,
+            "script",
+            "`script` must hold a JAR of at most 50 MiB".to_owned(),
+        );
     }
 }
 

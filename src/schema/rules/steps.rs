@@ -1,13 +1,13 @@
 //! API steps: their forms, variables and assertions (interface.md 2.3, fields.md 2 and 4).
 
-use crate::syntax::comparison::{COMPARISONS, comparisons_of};
+use crate::syntax::comparison::{COMPARISONS, comparisons_for};
 use std::collections::HashSet;
 
 use serde_json::Value;
 
 use super::judged::{Bench, regex_problem};
-use crate::syntax::template::has_names;
-use crate::syntax::{Rule, path as paths};
+use crate::syntax::template::has_placeholders;
+use crate::syntax::{ValidationErrorKind, path as paths};
 
 pub(super) fn check(bench: &mut Bench<'_>) {
     if !bench.has("api_steps") {
@@ -30,7 +30,7 @@ pub(super) fn check(bench: &mut Bench<'_>) {
             let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
             if !variables.insert(name) {
                 let message = format!("`{path}`: a variable `{name}` is in this monitor already");
-                bench.fault(Rule::Duplicate, &path, message);
+                bench.fault(ValidationErrorKind::DuplicateField, &path, message);
             }
         }
     }
@@ -41,7 +41,9 @@ fn form(bench: &mut Bench<'_>) {
     let document = bench.document();
     let stepped = !document.list("api_steps").is_empty();
     if !stepped && document.text("url").is_none() && bench.sound(&["api_steps", "url"]) {
-        bench.fault(Rule::Missing, "api_steps", "`api_steps` is required".to_owned()).hint =
+        bench
+            .fault(ValidationErrorKind::MissingField, "api_steps", "`api_steps` is required".to_owned())
+            .hint =
             Some("a single request may also be given as `url`, `http_method` and `assertions`".to_owned());
     }
     for field in ["url", "http_method", "assertions"] {
@@ -56,7 +58,11 @@ fn method(bench: &mut Bench<'_>, path: &str, step: &Value) {
     let path = format!("{path}.custom_method");
     match (custom, step.get("custom_method").is_some()) {
         (true, false) => {
-            bench.fault(Rule::Missing, &path, format!("`{path}` is required with `http_method` CUSTOM"));
+            bench.fault(
+                ValidationErrorKind::MissingField,
+                &path,
+                format!("`{path}` is required with `http_method` CUSTOM"),
+            );
         }
         (false, true) => bench.conflict(&path, format!("`{path}` needs `http_method` CUSTOM")),
         _ => {}
@@ -67,7 +73,11 @@ fn number(bench: &mut Bench<'_>, path: &str, step: &Value, numbers: &mut HashSet
     let Some(number) = step.get("step_number").and_then(Value::as_i64) else { return };
     if !numbers.insert(number) {
         let path = format!("{path}.step_number");
-        bench.fault(Rule::Duplicate, &path, format!("`{path}`: there is a step `{number}` already"));
+        bench.fault(
+            ValidationErrorKind::DuplicateField,
+            &path,
+            format!("`{path}`: there is a step `{number}` already"),
+        );
     }
 }
 
@@ -80,17 +90,21 @@ fn assertions(bench: &mut Bench<'_>, path: &str, assertions: &[Value]) {
         let path = format!("{path}[{index}]");
         let part = |name: &str| assertion.get(name).and_then(Value::as_str).unwrap_or_default();
         let (source, comparison) = (part("source"), part("comparison"));
-        if !comparisons_of(source).unwrap_or(COMPARISONS).contains(&comparison) {
+        if !comparisons_for(source).unwrap_or(COMPARISONS).contains(&comparison) {
             bench.conflict_with_hint(
                 &format!("{path}.comparison"),
                 format!("`{path}.comparison` `{comparison}` does not go with source `{source}`"),
-                format!("`{source}` goes with {}", quoted(comparisons_of(source).unwrap_or(COMPARISONS))),
+                format!("`{source}` goes with {}", quoted(comparisons_for(source).unwrap_or(COMPARISONS))),
             );
             continue;
         }
         if matches!(source, "JSON Response" | "XML Response" | "Header") && part("property").is_empty() {
             let path = format!("{path}.property");
-            bench.fault(Rule::Missing, &path, format!("`{path}` is required with source `{source}`"));
+            bench.fault(
+                ValidationErrorKind::MissingField,
+                &path,
+                format!("`{path}` is required with source `{source}`"),
+            );
         }
         path_of(bench, &format!("{path}.property"), source, part("property"));
         value(bench, &format!("{path}.value"), source, comparison, part("value"));
@@ -100,12 +114,14 @@ fn assertions(bench: &mut Bench<'_>, path: &str, assertions: &[Value]) {
 /// What is looked up in JSON, XML or by a regular expression has to compile.
 fn path_of(bench: &mut Bench<'_>, path: &str, source: &str, property: &str) {
     let problem = match source {
-        "JSON Response" => paths::json(property).err().map(|error| format!("is no JSONPath: {error}")),
-        "XML Response" => paths::xml(property).err().map(|error| format!("is no XPath: {error}")),
+        "JSON Response" => {
+            paths::parse_json_path(property).err().map(|error| format!("is no JSONPath: {error}"))
+        }
+        "XML Response" => paths::parse_xpath(property).err().map(|error| format!("is no XPath: {error}")),
         _ => None,
     };
     if let (Some(problem), false) = (problem, property.is_empty()) {
-        bench.fault(Rule::Format, path, format!("`{path}` {problem}"));
+        bench.fault(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
     }
 }
 
@@ -116,13 +132,17 @@ fn variable(bench: &mut Bench<'_>, path: &str, variable: &Value) {
     path_of(bench, &path, source, property);
     let problem = (source == "Response").then(|| regex_problem(property)).flatten();
     if let Some(problem) = problem {
-        bench.fault(Rule::Format, &path, format!("`{path}` is no regular expression: {problem}"));
+        bench.fault(
+            ValidationErrorKind::Format,
+            &path,
+            format!("`{path}` is no regular expression: {problem}"),
+        );
     }
 }
 
 /// What the value has to be for its comparison. One with variables is known when the steps before it have run.
 fn value(bench: &mut Bench<'_>, path: &str, source: &str, comparison: &str, value: &str) {
-    if has_names(value) {
+    if has_placeholders(value) {
         return;
     }
     let problem = match (source, comparison) {
@@ -142,7 +162,7 @@ fn value(bench: &mut Bench<'_>, path: &str, source: &str, comparison: &str, valu
         _ => None,
     };
     if let Some(problem) = problem {
-        bench.fault(Rule::Format, path, format!("`{path}` {problem}"));
+        bench.fault(ValidationErrorKind::Format, path, format!("`{path}` {problem}"));
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::judged::{Bench, regex_problem};
 use crate::domain::MonitorType;
-use crate::syntax::Rule;
+use crate::syntax::ValidationErrorKind;
 
 pub(super) fn check(bench: &mut Bench<'_>) {
     scheme(bench);
@@ -64,7 +64,7 @@ fn keyword(bench: &mut Bench<'_>) {
     }
     if let Some(problem) = document.text("keyword_string").and_then(regex_problem) {
         let message = format!("`keyword_string` is no regular expression: {problem}");
-        bench.fault(Rule::Format, "keyword_string", message);
+        bench.fault(ValidationErrorKind::Format, "keyword_string", message);
     }
 }
 
@@ -77,7 +77,7 @@ fn one_of_two(bench: &mut Bench<'_>) {
     };
     let document = bench.document();
     if document.text(first).is_none() && document.text(second).is_none() && bench.sound(&[first, second]) {
-        bench.fault(Rule::Missing, first, format!("`{first}` or `{second}` is required"));
+        bench.fault(ValidationErrorKind::MissingField, first, format!("`{first}` or `{second}` is required"));
     }
 }
 
@@ -89,11 +89,19 @@ fn dialogue(bench: &mut Bench<'_>) {
         let path = format!("dialogue[{index}]");
         let expect = line.get("expect").and_then(Value::as_str);
         if expect.is_none() && line.get("send").is_none() {
-            bench.fault(Rule::Missing, &path, format!("`{path}` needs `send`, `expect` or both"));
+            bench.fault(
+                ValidationErrorKind::MissingField,
+                &path,
+                format!("`{path}` needs `send`, `expect` or both"),
+            );
         }
         if let Some(problem) = expect.and_then(regex_problem) {
             let path = format!("{path}.expect");
-            bench.fault(Rule::Format, &path, format!("`{path}` is no regular expression: {problem}"));
+            bench.fault(
+                ValidationErrorKind::Format,
+                &path,
+                format!("`{path}` is no regular expression: {problem}"),
+            );
         }
     }
 }
@@ -105,7 +113,11 @@ fn thresholds(bench: &mut Bench<'_>) {
     for (index, threshold) in bench.document().list("thresholds").iter().enumerate() {
         if threshold.get("warning").is_none() && threshold.get("error").is_none() {
             let path = format!("thresholds[{index}]");
-            bench.fault(Rule::Missing, &path, format!("`{path}` needs `warning`, `error` or both"));
+            bench.fault(
+                ValidationErrorKind::MissingField,
+                &path,
+                format!("`{path}` needs `warning`, `error` or both"),
+            );
         }
     }
 }

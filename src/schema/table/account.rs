@@ -5,15 +5,15 @@ use super::ids::ID;
 use super::parts::{CUSTOM_PROPERTY, LOCATION};
 use super::shared::{INTERVALS, MODES, RUNNING, TIMEOUTS, reported};
 use super::{alerting, records};
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 static PROPERTIES: Kind = Kind::Object(&CUSTOM_PROPERTY);
 static LOCATIONS: Kind = Kind::Object(&LOCATION);
 const ACTIONS: Kind = Kind::TextOf(&["append", "replace"]);
 const DAY: Kind = Kind::Int { min: 1, max: 7 };
-const CLOCK: Kind = Kind::Text { min: 0, max: 5, format: Format::ClockTime };
-const MOMENT: Kind = Kind::Text { min: 0, max: 19, format: Format::LocalTime };
-const TEXT: Kind = Kind::Text { min: 0, max: 255, format: Format::Any };
+const CLOCK: Kind = Kind::Text { min: 0, max: 5, format: TextFormat::TimeOfDay };
+const MOMENT: Kind = Kind::Text { min: 0, max: 19, format: TextFormat::LocalDateTime };
+const TEXT: Kind = Kind::Text { min: 0, max: 255, format: TextFormat::Any };
 const MONITORS: Kind = Kind::List { of: &ID, min: 1, max: 100_000 };
 
 static WINDOW: &[Field] = &[

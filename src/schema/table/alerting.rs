@@ -4,12 +4,12 @@
 use super::super::field::{Field, Kind, Preset, Table};
 use super::ids::ID;
 use super::shared::reported;
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
-const WORD: Kind = Kind::Text { min: 0, max: 255, format: Format::Any };
+const WORD: Kind = Kind::Text { min: 0, max: 255, format: TextFormat::Any };
 const DAY: Kind = Kind::Int { min: 1, max: 7 };
-const CLOCK: Kind = Kind::Text { min: 1, max: 5, format: Format::ClockTime };
-const MOMENT: Kind = Kind::Text { min: 1, max: 19, format: Format::LocalTime };
+const CLOCK: Kind = Kind::Text { min: 1, max: 5, format: TextFormat::TimeOfDay };
+const MOMENT: Kind = Kind::Text { min: 1, max: 19, format: TextFormat::LocalDateTime };
 
 /// Steps that a monitor may have (interface.md 8).
 const STEPS: i64 = 50;
@@ -34,7 +34,12 @@ pub static RECIPIENT: Table = Table::new(
         .required(),
         Field::new("method_id", Kind::IntOf(METHOD_IDS), "How it is reached").or(Preset::Int(12)),
         reported("method_description", WORD, "The method in words"),
-        Field::formatted("username", 255, Format::HeaderValue, "Login of the target, or community of SNMP"),
+        Field::formatted(
+            "username",
+            255,
+            TextFormat::HeaderValue,
+            "Login of the target, or community of SNMP",
+        ),
         Field::text("password", 1024, "Password, token or routing key of the target").secret(),
         Field::flag("availability_alert", true, "Whether it hears of errors and what belongs to them"),
         Field::flag("performance_alert", false, "Whether it hears of performance alerts"),
@@ -163,7 +168,7 @@ pub static TEMPLATE_PREVIEW: Table = Table::new(
     ]],
 );
 
-const MADE: Kind = Kind::Text { min: 0, max: 10_000_000, format: Format::Any };
+const MADE: Kind = Kind::Text { min: 0, max: 10_000_000, format: TextFormat::Any };
 
 /// What a template makes.
 pub static PREVIEW: Table = Table::new(
@@ -324,7 +329,7 @@ pub static PERFORMANCE_ALERT: Table = Table::new(
 
 static AN_INT: Kind = Kind::Int { min: 1, max: i64::MAX };
 const COUNT: Kind = Kind::Int { min: 0, max: i64::MAX };
-const LONG: Kind = Kind::Text { min: 0, max: 65535, format: Format::Any };
+const LONG: Kind = Kind::Text { min: 0, max: 65535, format: TextFormat::Any };
 
 /// The check that began an outage.
 pub static CAUSE: Table = Table::new(

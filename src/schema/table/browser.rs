@@ -6,7 +6,7 @@ use super::shared::{
     CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY, IPV6, KEYWORD, PROXY, REPORTED, RUNNING, TRUST, reported,
 };
 use super::web::MAX_URL;
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// Characters of a script (fields.md 2).
 pub const MAX_SCRIPT: usize = 10 * 1024 * 1024;
@@ -16,7 +16,7 @@ pub const BROWSER_CODES: &[(&str, &str)] =
     &[("FF", "Firefox"), ("CH", "Google Chrome"), ("IE", "Internet Explorer")];
 
 static VIEWS: Kind = Kind::Object(&CONTENT_VIEW);
-const TEXT: Kind = Kind::Text { min: 0, max: 255, format: Format::Any };
+const TEXT: Kind = Kind::Text { min: 0, max: 255, format: TextFormat::Any };
 const COUNT: Kind = Kind::Int { min: 0, max: i64::MAX };
 
 /// `capture`, which `api` has too.
@@ -29,8 +29,8 @@ pub(super) static CAPTURING: &[Field] = &[
 ];
 
 static PLAYBACK: &[Field] = &[
-    Field::formatted("url", MAX_URL, Format::HttpUrl, "The page, or the base of the script's URLs"),
-    Field::formatted("script", MAX_SCRIPT, Format::Script, "The driver script"),
+    Field::formatted("url", MAX_URL, TextFormat::HttpUrl, "The page, or the base of the script's URLs"),
+    Field::formatted("script", MAX_SCRIPT, TextFormat::Script, "The driver script"),
     Field::choice("browser_type", &["Firefox", "Google Chrome", "Internet Explorer"], "The browser")
         .access(Access::ReadOnlyInV3)
         .legacy(Legacy::Coded(BROWSER_CODES)),

@@ -2,7 +2,7 @@
 
 use super::super::field::{Field, Table};
 use super::shared::{IDENTITY, IPV4_ADDRESS, PORT, REPORTED, RUNNING, TRUST};
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// Schemes of an IMAP host.
 pub const IMAP_SCHEMES: &[&str] = &["imap", "imaps"];
@@ -18,7 +18,7 @@ static SESSION: &[Field] = &[
 ];
 
 const fn server(schemes: &'static [&'static str]) -> Field {
-    Field::formatted("hostname", 255, Format::Service(schemes), "The server").required()
+    Field::formatted("hostname", 255, TextFormat::ServiceAddress(schemes), "The server").required()
 }
 
 static IMAP_OWN: &[Field] = &[
@@ -61,10 +61,16 @@ pub static SMTP: Table = Table::new(
 );
 
 static TRIP: &[Field] = &[
-    Field::formatted("smtp_hostname", 255, Format::Service(SMTP_SCHEMES), "Server that takes the message")
+    Field::formatted(
+        "smtp_hostname",
+        255,
+        TextFormat::ServiceAddress(SMTP_SCHEMES),
+        "Server that takes the message",
+    )
+    .required(),
+    Field::formatted("pop3_hostname", 255, TextFormat::ServiceAddress(POP_SCHEMES), "Server of the mailbox")
         .required(),
-    Field::formatted("pop3_hostname", 255, Format::Service(POP_SCHEMES), "Server of the mailbox").required(),
-    Field::formatted("email", 255, Format::Email, "Address that the message goes to and is read from")
+    Field::formatted("email", 255, TextFormat::Email, "Address that the message goes to and is read from")
         .required(),
     Field::text("email_username", 255, "User name of the mailbox; empty is the address"),
     Field::text("email_password", 255, "Password of the mailbox").secret(),

@@ -4,14 +4,14 @@ use super::super::field::{Field, Kind, Preset, Table};
 use super::ids::ID;
 use super::parts::LOCATION;
 use super::shared::{IDENTITY, INTERVALS, REPORTED, RUNNING, reported};
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// Modes of handsets; the default first.
 pub const MODES: &[&str] = &["One Handset (Rotated)", "All Handsets Simultaneously"];
 
 static LOCATIONS: Kind = Kind::Object(&LOCATION);
 const ONLY_ZERO: Kind = Kind::IntOf(&[0]);
-const TEXT: Kind = Kind::Text { min: 0, max: 255, format: Format::Any };
+const TEXT: Kind = Kind::Text { min: 0, max: 255, format: TextFormat::Any };
 
 /// What differs from the shared fields.
 static CHANGES: &[Field] = &[
@@ -25,8 +25,9 @@ static CHANGES: &[Field] = &[
 
 static PROVIDER: &[Field] = &[
     Field::text("api_key", 1024, "Key of the provider's account").required().secret(),
-    Field::formatted("hostname", 255, Format::Host, "Host of the provider").required(),
-    Field::formatted("run_configuration", 65535, Format::Json, "What the provider runs, as JSON").required(),
+    Field::formatted("hostname", 255, TextFormat::Host, "Host of the provider").required(),
+    Field::formatted("run_configuration", 65535, TextFormat::Json, "What the provider runs, as JSON")
+        .required(),
     Field::int("monitor_offset", 1, 120, "Minutes after 00:00 UTC at which the grid of runs starts"),
     reported("device_group_id", ID, "Devices that it runs on"),
     reported("framework_id", ID, "Framework that runs the test"),

@@ -3,17 +3,17 @@
 use super::super::field::{Field, Kind, Preset, Table};
 use super::parts::DIALOGUE_LINE;
 use super::shared::{IDENTITY, IPV4_ADDRESS, PORT, REPORTED, RUNNING, TRUST};
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 static DIALOGUE: Kind = Kind::Object(&DIALOGUE_LINE);
-static ANSWER: Kind = Kind::Text { min: 1, max: 1024, format: Format::Any };
+static ANSWER: Kind = Kind::Text { min: 1, max: 1024, format: TextFormat::Any };
 
 /// Types of records that can be asked for.
 pub const RECORD_TYPES: &[&str] =
     &["A", "AAAA", "CAA", "CNAME", "DNSKEY", "DS", "MX", "NS", "PTR", "SOA", "SRV", "TXT"];
 
 static HOST: &[Field] =
-    &[Field::formatted("hostname", 255, Format::Host, "The host that is checked").required()];
+    &[Field::formatted("hostname", 255, TextFormat::Host, "The host that is checked").required()];
 
 static TCP_PORT: &[Field] = &[Field::int("port", 1, 65535, "Port that is connected to").required()];
 
@@ -55,7 +55,7 @@ pub static PING: Table =
     Table::new("ping", "Echo requests", &[IDENTITY, HOST, IPV4_ADDRESS, PING_MORE, RUNNING, REPORTED]);
 
 static NAME_SERVER_MORE: &[Field] = &[
-    Field::formatted("name_to_resolve", 255, Format::Host, "Name that is asked for"),
+    Field::formatted("name_to_resolve", 255, TextFormat::Host, "Name that is asked for"),
     Field::int("name_to_resolve_id", 0, 1_000_000, "A name of the settings; 0 is the default one")
         .or(Preset::Int(0)),
     Field::choice("record_type", RECORD_TYPES, "Type of record that is asked for").extension(),

@@ -3,13 +3,13 @@
 use super::super::field::{Field, Kind, Table};
 use super::ids::ID;
 use super::shared::reported;
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// The pause of a monitor (behaviour.md 1).
 pub static PAUSE: Table = Table::new(
     "Pause",
     "How long a monitor rests",
-    &[&[Field::new("until", Kind::Text { min: 1, max: 40, format: Format::Any }, UNTIL).required()]],
+    &[&[Field::new("until", Kind::Text { min: 1, max: 40, format: TextFormat::Any }, UNTIL).required()]],
 );
 
 const UNTIL: &str = "Its end: RFC 3339, or `YYYY-MM-DD HH:MM:SS` in the account's time zone";
@@ -29,8 +29,8 @@ pub static APPLY: Table = Table::new(
 
 const MONITORS: &str = "Each with its `key`, unique among them, its `type` and the fields of its type";
 
-static A_WARNING: Kind = Kind::Text { min: 0, max: 65535, format: Format::Any };
-const WORD: Kind = Kind::Text { min: 0, max: 255, format: Format::Any };
+static A_WARNING: Kind = Kind::Text { min: 0, max: 65535, format: TextFormat::Any };
+const WORD: Kind = Kind::Text { min: 0, max: 255, format: TextFormat::Any };
 const ACTIONS: Kind = Kind::TextOf(&["create", "change", "remove", "none"]);
 
 /// What an apply did to one monitor.
@@ -60,7 +60,7 @@ pub static APPLY_ANSWER: Table = Table::new(
     )]],
 );
 
-static AN_ID: Kind = Kind::Text { min: 1, max: 20, format: Format::Any };
+static AN_ID: Kind = Kind::Text { min: 1, max: 20, format: TextFormat::Any };
 
 /// The answer to a bulk edit.
 pub static EDITED: Table = Table::new(

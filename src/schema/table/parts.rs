@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::super::field::{Access, Field, Kind, Preset, Table};
 use super::ids::ID;
 use crate::redaction::names::is_telling;
-use crate::syntax::comparison::{COMPARISONS, SOURCES};
-use crate::syntax::format::Format;
+use crate::syntax::comparison::{ASSERTION_SOURCES, COMPARISONS};
+use crate::syntax::format::TextFormat;
 
 /// Location: by its id; name and region are the location's own.
 pub static LOCATION: Table = Table::new(
@@ -50,7 +50,7 @@ pub static CAPTURE: Table = Table::new(
     ]],
 );
 
-static PATTERN: Kind = Kind::Text { min: 1, max: 1000, format: Format::Any };
+static PATTERN: Kind = Kind::Text { min: 1, max: 1000, format: TextFormat::Any };
 
 /// Content View.
 pub static CONTENT_VIEW: Table = Table::new(
@@ -74,9 +74,9 @@ pub static HEADER: Table = Table::new(
     "Header",
     "A header of a request",
     &[&[
-        Field::formatted("name", 256, Format::HeaderName, "Its name; none that a check sets itself")
+        Field::formatted("name", 256, TextFormat::HeaderName, "Its name; none that a check sets itself")
             .required(),
-        Field::formatted("value", 8192, Format::HeaderValue, "Its value").or(Preset::Text("")),
+        Field::formatted("value", 8192, TextFormat::HeaderValue, "Its value").or(Preset::Text("")),
     ]],
 );
 
@@ -91,7 +91,7 @@ pub static ASSERTION: Table = Table::new(
     "Assertion",
     "What has to hold for a response",
     &[&[
-        Field::new("source", Kind::TextOf(SOURCES), "What it looks at").required(),
+        Field::new("source", Kind::TextOf(ASSERTION_SOURCES), "What it looks at").required(),
         Field::text("property", 256, "JSONPath, XPath or name of the header"),
         Field::new("comparison", Kind::TextOf(COMPARISONS), "How it compares").required(),
         Field::text("value", 256, "What it compares with").or(Preset::Text("1")),

@@ -5,13 +5,13 @@ use super::browser::{CAPTURING, MAX_SCRIPT};
 use super::parts::THRESHOLD;
 use super::shared::{IDENTITY, REPORTED, RUNNING};
 use super::web::MAX_URL;
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// Characters of a Base64 text of a JAR of 50 MiB.
 const MAX_JAR: usize = 50 * 1024 * 1024 / 3 * 4 + 4;
 
 static PROJECT: &[Field] = &[
-    Field::formatted("script", MAX_SCRIPT, Format::Xml, "The project").required(),
+    Field::formatted("script", MAX_SCRIPT, TextFormat::Xml, "The project").required(),
     Field::text("test_suite", 255, "Suite that is run").required(),
     Field::text("test_case", 255, "Case that is run").required(),
 ];
@@ -21,8 +21,8 @@ pub static API: Table =
     Table::new("api", "An API test project", &[IDENTITY, PROJECT, CAPTURING, RUNNING, REPORTED]);
 
 static REQUESTS: &[Field] = &[
-    Field::formatted("script", MAX_SCRIPT, Format::Json, "The collection").required(),
-    Field::formatted("environment", MAX_SCRIPT, Format::Json, "Values of its variables").extension(),
+    Field::formatted("script", MAX_SCRIPT, TextFormat::Json, "The collection").required(),
+    Field::formatted("environment", MAX_SCRIPT, TextFormat::Json, "Values of its variables").extension(),
     Field::text("data", MAX_SCRIPT, "Rows that it is run with, as CSV or JSON").extension(),
 ];
 
@@ -31,15 +31,15 @@ pub static COLLECTION: Table =
     Table::new("collection-api", "A collection of requests", &[IDENTITY, REQUESTS, RUNNING, REPORTED]);
 
 static JAR: &[Field] =
-    &[Field::formatted("script", MAX_JAR, Format::Base64, "The JAR, as Base64").required()];
+    &[Field::formatted("script", MAX_JAR, TextFormat::Base64, "The JAR, as Base64").required()];
 
 /// `selenium`.
 pub static SELENIUM: Table =
     Table::new("selenium", "A Selenium test in a JAR", &[IDENTITY, JAR, RUNNING, REPORTED]);
 
 static SCAN: &[Field] = &[
-    Field::formatted("hostname", 255, Format::Host, "The host that is scanned"),
-    Field::formatted("url", MAX_URL, Format::HttpUrl, "The site that is scanned"),
+    Field::formatted("hostname", 255, TextFormat::Host, "The host that is scanned"),
+    Field::formatted("url", MAX_URL, TextFormat::HttpUrl, "The site that is scanned"),
 ];
 
 /// `security-scan`.

@@ -6,10 +6,10 @@ use super::ids::ID;
 use super::parts::LOCATION;
 use super::shared::reported;
 use crate::domain::Role;
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
-const WORD: Kind = Kind::Text { min: 0, max: 255, format: Format::Any };
-const MOMENT: Kind = Kind::Text { min: 0, max: 32, format: Format::Any };
+const WORD: Kind = Kind::Text { min: 0, max: 255, format: TextFormat::Any };
+const MOMENT: Kind = Kind::Text { min: 0, max: 32, format: TextFormat::Any };
 const COUNT: Kind = Kind::Int { min: 0, max: i64::MAX };
 static A_NAME: Kind = WORD;
 
@@ -111,7 +111,7 @@ pub static CERTIFICATE: Table = Table::new(
         Field::text("name", 255, "What people call it").required(),
         Field::new("kind", Kind::TextOf(CERTIFICATE_KINDS), "What it is for").required(),
         Field::text("pem", 500_000, "Certificates, and for a client its key, as PEM; never shown").secret(),
-        Field::formatted("pkcs12", 500_000, Format::Base64, "The same as PKCS#12; never shown").secret(),
+        Field::formatted("pkcs12", 500_000, TextFormat::Base64, "The same as PKCS#12; never shown").secret(),
         Field::text("password", PASSWORD, "Opens the PKCS#12; not kept").secret(),
         reported("format", Kind::TextOf(&["PEM", "PKCS#12"]), "As it came in"),
         reported("subject", WORD_LONG, "Whom it is for"),
@@ -125,7 +125,7 @@ pub static CERTIFICATE: Table = Table::new(
     ]],
 );
 
-const WORD_LONG: Kind = Kind::Text { min: 0, max: 4096, format: Format::Any };
+const WORD_LONG: Kind = Kind::Text { min: 0, max: 4096, format: TextFormat::Any };
 
 static LOCATIONS: Kind = Kind::Object(&LOCATION);
 

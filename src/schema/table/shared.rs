@@ -3,7 +3,7 @@
 use super::super::field::{Access, Field, Kind, Legacy, Preset};
 use super::ids::ID;
 use super::parts::{CUSTOM_PROPERTY, LOCATION};
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// Minutes between two runs that may be chosen (interface.md 2.1).
 pub const INTERVALS: &[i64] = &[1, 2, 3, 4, 5, 6, 10, 15, 20, 30, 60, 120];
@@ -83,7 +83,7 @@ pub static REPORTED: &[Field] = &[
 
 /// Where a name is resolved, or which address stands for it (interface.md 2.2).
 pub static IPV4_ADDRESS: &[Field] = &[
-    Field::formatted("ipv4", 15, Format::Ipv4, "Address that is asked when `resolve_dns` is false"),
+    Field::formatted("ipv4", 15, TextFormat::Ipv4, "Address that is asked when `resolve_dns` is false"),
     Field::flag("resolve_dns", true, "Resolve the name afresh for each attempt"),
 ];
 

@@ -4,7 +4,7 @@ use super::super::field::{Field, Kind, Legacy, Preset, Table};
 use super::parts::ASSERTION;
 use super::shared::{CLIENT_CERTIFICATE, IDENTITY, IPV6, PROXY, REPORTED, RUNNING, SSL_VERSION, TRUST};
 use super::web::{HEADERS, MAX_BODY, MAX_URL};
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 static STEPS: Kind = Kind::Object(&API_STEP);
 static ASSERTIONS: Kind = Kind::Object(&ASSERTION);
@@ -28,7 +28,7 @@ pub static POST: Table = Table::new(
     "Post",
     "Body of a step",
     &[&[
-        Field::formatted("content_type", 255, Format::HeaderValue, "Type of the body")
+        Field::formatted("content_type", 255, TextFormat::HeaderValue, "Type of the body")
             .or(Preset::Text("application/x-www-form-urlencoded")),
         Field::text("body", MAX_BODY, "The body; of multipart the parts as they go out, boundaries included")
             .or(Preset::Text("")),
@@ -44,7 +44,7 @@ pub static VARIABLE: Table = Table::new(
     "A value of a response that later steps use as `{{name}}`, in URL, headers, login, body and values of assertions; \
      without any step there are `{{$timestamp}}`, `{{$timestamp_ms}}`, `{{$isoTimestamp}}`, `{{$uuid}}` and `{{$randomInt}}`",
     &[&[
-        Field::formatted("name", 255, Format::Identifier, "Its name, unique in the monitor").required(),
+        Field::formatted("name", 255, TextFormat::Identifier, "Its name, unique in the monitor").required(),
         Field::text(
             "property",
             1024,
@@ -64,9 +64,9 @@ pub static API_STEP: Table = Table::new(
     "ApiStep",
     "One request and what has to hold for its response",
     &[&[
-        Field::formatted("url", MAX_URL, Format::HttpUrlTemplate, "What is asked for").required(),
+        Field::formatted("url", MAX_URL, TextFormat::HttpUrlTemplate, "What is asked for").required(),
         Field::choice("http_method", &["GET", "POST", "HEAD", "CUSTOM"], "Method of the request"),
-        Field::formatted("custom_method", 64, Format::Token, "The method when `http_method` is CUSTOM"),
+        Field::formatted("custom_method", 64, TextFormat::Token, "The method when `http_method` is CUSTOM"),
         Field::object("head", &HEAD, "Headers and login").or(Preset::Object),
         Field::text("step_name", 255, "What people call it").required(),
         Field::int("step_number", 1, 50, "Its place in the order; without it that in the list"),
@@ -79,7 +79,7 @@ pub static API_STEP: Table = Table::new(
 
 static REQUESTS: &[Field] = &[
     Field::new("api_steps", Kind::List { of: &STEPS, min: 1, max: 50 }, "The requests, in order"),
-    Field::formatted("url", MAX_URL, Format::HttpUrl, "The one request, instead of `api_steps`"),
+    Field::formatted("url", MAX_URL, TextFormat::HttpUrl, "The one request, instead of `api_steps`"),
     Field::new("http_method", Kind::TextOf(&["GET", "POST", "HEAD"]), "Method of the one request")
         .legacy(Legacy::Coded(super::web::METHOD_CODES)),
     Field::new("assertions", Kind::List { of: &ASSERTIONS, min: 0, max: 100 }, "What has to hold for it"),

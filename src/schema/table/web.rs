@@ -6,7 +6,7 @@ use super::shared::{
     CLIENT_CERTIFICATE, FULL_PAGE, IDENTITY, IPV6, KEYWORD, PORT, PROXY, REPORTED, RUNNING, SSL_VERSION,
     TRUST,
 };
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// Characters of a URL (interface.md 8).
 pub const MAX_URL: usize = 65535;
@@ -20,11 +20,11 @@ pub const METHOD_CODES: &[(&str, &str)] = &[("g", "GET"), ("p", "POST"), ("h", "
 pub(super) static HEADERS: Kind = Kind::Object(&HEADER);
 
 static REQUEST: &[Field] = &[
-    Field::formatted("url", MAX_URL, Format::HttpUrl, "What is asked for").required(),
+    Field::formatted("url", MAX_URL, TextFormat::HttpUrl, "What is asked for").required(),
     Field::choice("http_method", &["GET", "POST", "HEAD"], "Method of the request")
         .legacy(Legacy::Coded(METHOD_CODES)),
     Field::text("post_body", MAX_BODY, "Body of a POST").extension(),
-    Field::formatted("post_content_type", 255, Format::HeaderValue, "Type of that body")
+    Field::formatted("post_content_type", 255, TextFormat::HeaderValue, "Type of that body")
         .or(Preset::Text("application/x-www-form-urlencoded"))
         .extension(),
     Field::list("http_headers", &HEADERS, 100, "Further headers of the request").extension(),
@@ -34,7 +34,7 @@ static REQUEST: &[Field] = &[
         "Version of HTTP; 3 goes over QUIC, for `https` and without a proxy",
     ),
     Field::flag("resolve_dns", true, "Resolve the name afresh for each attempt"),
-    Field::formatted("ip_address", 45, Format::Ip, "Address that is asked when `resolve_dns` is false"),
+    Field::formatted("ip_address", 45, TextFormat::Ip, "Address that is asked when `resolve_dns` is false"),
     Field::flag("http_follow_redirects", true, "Follow redirects, at most 10"),
     Field::flag("http_302_is_error", false, "A 302 anywhere in the chain is an error"),
     Field::flag("http_401_is_error", true, "A 401 is an error"),

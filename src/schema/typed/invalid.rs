@@ -5,8 +5,8 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::schema::field::Field;
-use crate::syntax::source::Place;
-use crate::syntax::{FieldFault, MASK, Rule, shortened};
+use crate::syntax::source::Position;
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind, truncate_value};
 
 /// A field whose value cannot be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl InvalidSettings {
     /// The error of `field`, which is `value`.
     #[must_use]
     pub fn new(field: &str, value: Option<&str>, reason: &str) -> Self {
-        Self { field: field.to_owned(), value: value.map(shortened), reason: reason.to_owned() }
+        Self { field: field.to_owned(), value: value.map(truncate_value), reason: reason.to_owned() }
     }
 
     /// An error whose field is not known yet.
@@ -59,7 +59,7 @@ impl InvalidSettings {
 
 fn shown(value: &Value) -> String {
     match value {
-        Value::String(text) => shortened(text),
+        Value::String(text) => truncate_value(text),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "a map".to_owned(),
         other => other.to_string(),
@@ -77,12 +77,12 @@ impl fmt::Display for InvalidSettings {
 
 impl std::error::Error for InvalidSettings {}
 
-impl From<InvalidSettings> for FieldFault {
+impl From<InvalidSettings> for ValidationError {
     fn from(error: InvalidSettings) -> Self {
         let message = error.to_string();
-        let fault = Self::new(Rule::Type, error.field, Place::default(), message);
+        let fault = Self::new(ValidationErrorKind::Type, error.field, Position::default(), message);
         match error.value {
-            Some(value) => fault.given(value),
+            Some(value) => fault.with_value(value),
             None => fault,
         }
     }

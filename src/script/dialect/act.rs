@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use regex::Regex;
 
-use crate::syntax::source::Place;
+use crate::syntax::source::Position;
 
 /// One act.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Act {
     /// What has to follow from it (attribute `expect`); acts that change nothing on the page have none.
     pub expected: Option<Expected>,
     /// Where it stands in the text.
-    pub place: Place,
+    pub place: Position,
 }
 
 /// What has to follow from an act.

@@ -154,7 +154,7 @@ fn key(element: &mut Reading<'_, '_, '_, '_>) -> Option<String> {
     if Chord::of(key).is_some() {
         return Some(key.to_owned());
     }
-    let message = format!("`{}` is no key", crate::syntax::shortened(key));
+    let message = format!("`{}` is no key", crate::syntax::truncate_value(key));
     let hint =
         "one character, or a name such as `Enter`, `Tab`, `ArrowDown`; held keys before it: `Control+a`";
     element.fault_in("key", message, Some(hint.to_owned()));

@@ -10,9 +10,9 @@ use roxmltree::{Attribute, Node};
 use super::act::Pattern;
 use super::places::Places;
 use crate::script::fault::ScriptFault;
-use crate::syntax::format::Format;
-use crate::syntax::template::{BUILT_IN, Piece, has_names, pieces};
-use crate::syntax::{nearest, shortened};
+use crate::syntax::format::TextFormat;
+use crate::syntax::template::{BUILT_IN_VARIABLES, TemplatePart, has_placeholders, parse};
+use crate::syntax::{closest_match, truncate_value};
 
 /// Faults of one script that are told.
 const MOST_FAULTS: usize = 100;
@@ -84,15 +84,15 @@ impl<'t> Reader<'t> {
         if name.namespace().is_some() {
             self.fault_at(
                 child,
-                format!("`{}` has a namespace; elements of a script have none", shortened(name.name())),
+                format!("`{}` has a namespace; elements of a script have none", truncate_value(name.name())),
             );
             return false;
         }
         if known.contains(&name.name()) {
             return true;
         }
-        let message = format!("`{}` does not belong into `{parent}`", shortened(name.name()));
-        let near = nearest(name.name(), known.iter().copied());
+        let message = format!("`{}` does not belong into `{parent}`", truncate_value(name.name()));
+        let near = closest_match(name.name(), known.iter().copied());
         self.fault(child.range().start, message, near.map(|near| format!("did you mean `{near}`?")));
         false
     }
@@ -106,8 +106,8 @@ impl<'t> Reader<'t> {
             if schema || attribute.namespace().is_none() && known.contains(&name) {
                 continue;
             }
-            let message = format!("`{}` has no attribute `{}`", node.tag_name().name(), shortened(name));
-            let near = nearest(name, known.iter().copied()).filter(|near| *near != name);
+            let message = format!("`{}` has no attribute `{}`", node.tag_name().name(), truncate_value(name));
+            let near = closest_match(name, known.iter().copied()).filter(|near| *near != name);
             self.fault(attribute.range().start, message, near.map(|near| format!("did you mean `{near}`?")));
         }
     }
@@ -184,22 +184,23 @@ impl<'d> Element<'_, 'd, '_, '_> {
         if !text.contains("{{") {
             return;
         }
-        for piece in pieces(text) {
-            let Piece::Name(name) = piece else { continue };
+        for piece in parse(text) {
+            let TemplatePart::Placeholder(name) = piece else { continue };
             if self.reader.is_full() {
                 break;
             }
-            if BUILT_IN.contains(&name) || self.reader.set.contains(name) {
+            if BUILT_IN_VARIABLES.contains(&name) || self.reader.set.contains(name) {
                 continue;
             }
-            let known = self.reader.set.iter().map(String::as_str).take(MOST_COMPARED).chain(BUILT_IN);
-            let near = nearest(name, known).map(|near| format!("did you mean `{{{{{near}}}}}`?"));
+            let known =
+                self.reader.set.iter().map(String::as_str).take(MOST_COMPARED).chain(BUILT_IN_VARIABLES);
+            let near = closest_match(name, known).map(|near| format!("did you mean `{{{{{near}}}}}`?"));
             let message = if name.starts_with('$') {
-                format!("`{{{{{}}}}}` is no built-in variable", shortened(name))
+                format!("`{{{{{}}}}}` is no built-in variable", truncate_value(name))
             } else {
-                format!("`{{{{{}}}}}` names no variable, and no act before sets it", shortened(name))
+                format!("`{{{{{}}}}}` names no variable, and no act before sets it", truncate_value(name))
             };
-            let others = || format!("built-in are {}", BUILT_IN.join(", "));
+            let others = || format!("built-in are {}", BUILT_IN_VARIABLES.join(", "));
             let hint = near.or_else(|| name.starts_with('$').then(others));
             self.reader.fault(at, message, hint);
         }
@@ -217,10 +218,10 @@ impl<'d> Element<'_, 'd, '_, '_> {
     /// The name of a variable, as an act sets it.
     pub(super) fn variable(&mut self, name: &str) -> Option<String> {
         let given = self.filled(name)?;
-        if Format::Identifier.fits(given) {
+        if TextFormat::Identifier.matches(given) {
             return Some(given.to_owned());
         }
-        let message = format!("`{}` is no name of a variable", shortened(given));
+        let message = format!("`{}` is no name of a variable", truncate_value(given));
         self.fault_in(name, message, Some("letters, digits and `_`, with no digit first".to_owned()));
         None
     }
@@ -232,7 +233,7 @@ impl<'d> Element<'_, 'd, '_, '_> {
             Some("true" | "1") => true,
             Some("false" | "0") => false,
             Some(other) => {
-                let message = format!("`{name}` must be `true` or `false`, not `{}`", shortened(other));
+                let message = format!("`{name}` must be `true` or `false`, not `{}`", truncate_value(other));
                 self.fault_in(name, message, None);
                 default
             }
@@ -246,8 +247,9 @@ impl<'d> Element<'_, 'd, '_, '_> {
             return Some(value.clone());
         }
         let words: Vec<String> = among.iter().map(|(word, _)| format!("`{word}`")).collect();
-        let message = format!("`{name}` must be one of {}, not `{}`", words.join(", "), shortened(given));
-        let near = nearest(given, among.iter().map(|(word, _)| *word));
+        let message =
+            format!("`{name}` must be one of {}, not `{}`", words.join(", "), truncate_value(given));
+        let near = closest_match(given, among.iter().map(|(word, _)| *word));
         self.fault_in(name, message, near.map(|near| format!("did you mean `{near}`?")));
         None
     }
@@ -259,7 +261,7 @@ impl<'d> Element<'_, 'd, '_, '_> {
         if found.is_none() {
             let message = format!(
                 "`{name}` must be seconds from 0.001 to {MOST_SECONDS}, with up to three decimals, not `{}`",
-                shortened(given)
+                truncate_value(given)
             );
             self.fault_in(name, message, None);
         }
@@ -274,8 +276,10 @@ impl<'d> Element<'_, 'd, '_, '_> {
         let number = plain.then(|| given.parse::<i64>().ok()).flatten();
         let number = number.filter(|number| (least..=most).contains(number));
         if number.is_none() {
-            let message =
-                format!("`{name}` must be a whole number from {least} to {most}, not `{}`", shortened(given));
+            let message = format!(
+                "`{name}` must be a whole number from {least} to {most}, not `{}`",
+                truncate_value(given)
+            );
             self.fault_in(name, message, None);
         }
         number
@@ -304,7 +308,8 @@ impl<'d> Element<'_, 'd, '_, '_> {
         match built {
             Ok(regex) => Some(regex),
             Err(error) => {
-                let hint = has_names(text).then(|| "regular expressions have no placeholders".to_owned());
+                let hint =
+                    has_placeholders(text).then(|| "regular expressions have no placeholders".to_owned());
                 self.fault_in(name, format!("`{name}` is no regular expression: {}", told(&error)), hint);
                 None
             }
@@ -319,7 +324,7 @@ fn told(error: &regex::Error) -> String {
         other => {
             let text = other.to_string();
             let line = text.lines().last().unwrap_or_default();
-            shortened(line.strip_prefix("error: ").unwrap_or(line))
+            truncate_value(line.strip_prefix("error: ").unwrap_or(line))
         }
     }
 }

@@ -9,7 +9,7 @@ use super::element::{Element, Reader};
 use super::script::{MOST_SKIPPED, Script, Step, Variable};
 use super::vocabulary::{ACTS, Word};
 use crate::script::fault::ScriptFault;
-use crate::syntax::format::Format;
+use crate::syntax::format::TextFormat;
 
 /// Acts of one script.
 const MOST_ACTS: usize = 10_000;
@@ -46,7 +46,7 @@ fn read(text: &str) -> Result<Script, Vec<ScriptFault>> {
 
 fn root(reader: &mut Reader<'_>, node: Node<'_, '_>) -> Option<Script> {
     if node.tag_name().name() != "script" || node.tag_name().namespace().is_some() {
-        let found = crate::syntax::shortened(node.tag_name().name());
+        let found = crate::syntax::truncate_value(node.tag_name().name());
         let message = if found == "script" {
             "the root `script` must have no namespace".to_owned()
         } else {
@@ -58,7 +58,7 @@ fn root(reader: &mut Reader<'_>, node: Node<'_, '_>) -> Option<Script> {
     reader.attributes(node, &["version", "name", "base", "most-skipped"]);
     let mut element = Element { node, reader };
     if let Some(version) = element.given("version").filter(|version| version.trim() != "1") {
-        let version = crate::syntax::shortened(version);
+        let version = crate::syntax::truncate_value(version);
         element.fault_in("version", format!("the version of the dialect must be `1`, not `{version}`"), None);
     }
     let name = element.title("name");
@@ -95,7 +95,7 @@ fn base(element: &mut Element<'_, '_, '_, '_>) -> Option<String> {
     let start = base.to_ascii_lowercase();
     let written_out =
         ["http://", "https://"].iter().any(|scheme| start.starts_with(scheme)) || base.contains("{{");
-    if !written_out || !Format::HttpUrlTemplate.fits(&base) {
+    if !written_out || !TextFormat::HttpUrlTemplate.matches(&base) {
         element.fault_in("base", "`base` must be an http or https URL with a host", None);
     }
     Some(base)

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::act::{Act, Action};
-use crate::syntax::source::Place;
-use crate::syntax::template::has_names;
+use crate::syntax::source::Position;
+use crate::syntax::template::has_placeholders;
 
 /// `most-skipped` of a script that does not say it.
 pub(super) const MOST_SKIPPED: u32 = 5;
@@ -37,16 +37,17 @@ impl Script {
     pub fn opening(url: &str) -> Self {
         // The URL is no template: what looks like a placeholder in it is meant as it stands there.
         let variable = || Variable { name: "url".to_owned(), value: url.to_owned(), protected: false };
-        let (variables, url) = if has_names(url) { (vec![variable()], "{{url}}") } else { (Vec::new(), url) };
+        let (variables, url) =
+            if has_placeholders(url) { (vec![variable()], "{{url}}") } else { (Vec::new(), url) };
         let open = Act {
             action: Action::Open { url: url.to_owned() },
             optional: false,
             timeout: None,
             expected: None,
-            place: Place::default(),
+            place: Position::default(),
         };
         let step =
-            Step { name: "Step 1".to_owned(), timeout: None, acts: vec![open], place: Place::default() };
+            Step { name: "Step 1".to_owned(), timeout: None, acts: vec![open], place: Position::default() };
         Self { name: String::new(), base: None, most_skipped: MOST_SKIPPED, variables, steps: vec![step] }
     }
 
@@ -81,5 +82,5 @@ pub struct Step {
     /// What is done in it, at least one: events in the words of `capture.level`.
     pub acts: Vec<Act>,
     /// Where it stands in the text.
-    pub place: Place,
+    pub place: Position,
 }

@@ -6,7 +6,7 @@ use super::element::{Element, LONGEST};
 use super::vocabulary::{Aim, LOCATORS, Word};
 use crate::syntax::path;
 use crate::syntax::path::PathError;
-use crate::syntax::template::{Piece, has_names, pieces};
+use crate::syntax::template::{TemplatePart, has_placeholders, parse};
 
 /// Locators of one element.
 const MOST_LOCATORS: usize = 20;
@@ -100,26 +100,26 @@ fn locator(element: &mut Element<'_, '_, '_, '_>, name: &str) -> Option<Locator>
 
 /// What `judge` finds in `text`. Values are not known yet: it is well when a word or a number makes it well.
 fn with_values(text: &str, judge: impl Fn(&str) -> Option<String>) -> Option<String> {
-    if !has_names(text) {
+    if !has_placeholders(text) {
         return judge(text);
     }
     let with = |value: &str| -> String {
-        let piece = |piece: &Piece<'_>| match piece {
-            Piece::Text(text) => (*text).to_owned(),
-            Piece::Name(_) => value.to_owned(),
+        let piece = |piece: &TemplatePart<'_>| match piece {
+            TemplatePart::Text(text) => (*text).to_owned(),
+            TemplatePart::Placeholder(_) => value.to_owned(),
         };
-        pieces(text).iter().map(piece).collect()
+        parse(text).iter().map(piece).collect()
     };
     let fault = judge(&with("x"))?;
     judge(&with("1")).and(Some(fault))
 }
 
 fn xpath_fault(text: &str) -> Option<String> {
-    match path::xml(text) {
+    match path::parse_xpath(text) {
         Err(PathError::TooComplex) => Some("it has too many brackets".to_owned()),
         Err(PathError::Syntax(fault)) => Some(fault),
         Ok(path) if !path.prefixes.is_empty() => Some("pages know no namespace prefixes".to_owned()),
-        Ok(path) if !path.expr.gives_nodes() => Some("it gives no element".to_owned()),
+        Ok(path) if !path.expr.returns_node_set() => Some("it gives no element".to_owned()),
         Ok(_) => None,
     }
 }

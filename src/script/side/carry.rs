@@ -9,8 +9,8 @@ use super::imported::{Imported, Loss};
 use super::project::{Command, Project};
 use super::{commands, locate};
 use crate::script::facts::STEPS_ALLOWED;
-use crate::syntax::source::Place;
-use crate::syntax::template::{Piece, pieces};
+use crate::syntax::source::Position;
+use crate::syntax::template::{TemplatePart, parse};
 
 /// Acts that one test becomes at most; tests that run others can multiply.
 const MOST_ACTS: usize = 10_000;
@@ -169,11 +169,11 @@ impl<'p> Carrier<'p> {
         let step = Step { name: "x".to_owned(), acts: vec![plain(action.clone())], ..Step::default() };
         let mut script = Script { steps: vec![step], ..Script::opening("") };
         let text = script.to_xml();
-        let named: BTreeSet<&str> = pieces(&text)
+        let named: BTreeSet<&str> = parse(&text)
             .into_iter()
             .filter_map(|piece| match piece {
-                Piece::Name(name) => Some(name).filter(|name| self.known.contains(*name)),
-                Piece::Text(_) => None,
+                TemplatePart::Placeholder(name) => Some(name).filter(|name| self.known.contains(*name)),
+                TemplatePart::Text(_) => None,
             })
             .collect();
         let variable =
@@ -222,7 +222,7 @@ impl<'p> Carrier<'p> {
         self.notes.push(format!(
             "test `{}`, command {}: what is typed became the protected variable `{name}`; a monitor with it needs \
              `transaction_password`",
-            crate::syntax::shortened(&spot.test.name),
+            crate::syntax::truncate_value(&spot.test.name),
             spot.index + 1
         ));
         self.known.insert(name.clone());
@@ -246,7 +246,7 @@ impl<'p> Carrier<'p> {
 }
 
 fn plain(action: Action) -> Act {
-    Act { action, optional: false, timeout: None, expected: None, place: Place::default() }
+    Act { action, optional: false, timeout: None, expected: None, place: Position::default() }
 }
 
 /// A name of 255 characters at most.

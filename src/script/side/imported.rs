@@ -30,7 +30,7 @@ pub struct Loss {
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = crate::syntax::shortened;
+        let shown = crate::syntax::truncate_value;
         write!(f, "test `{}`, command {}", shown(&self.test), self.number)?;
         write!(f, " `{}`: {}", shown(&self.command), self.reason)
     }

@@ -15,7 +15,7 @@ pub(super) fn locators(target: &str) -> Result<Vec<Locator>, String> {
         return Err(if target.is_empty() {
             "it does not say which element is meant".to_owned()
         } else {
-            format!("`{}` is no locator", crate::syntax::shortened(target))
+            format!("`{}` is no locator", crate::syntax::truncate_value(target))
         });
     };
     let text = filled(text);
@@ -31,7 +31,7 @@ pub(super) fn locators(target: &str) -> Result<Vec<Locator>, String> {
         "class" | "className" => Locator::Css(format!(".{text}")),
         "identifier" => return Ok(vec![Locator::Id(text.clone()), Locator::Name(text)]),
         _ => {
-            let kind = crate::syntax::shortened(kind);
+            let kind = crate::syntax::truncate_value(kind);
             return Err(format!("the dialect has no locator of the kind `{kind}=`"));
         }
     }])

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::syntax::shortened;
-use crate::syntax::source::Place;
+use crate::syntax::source::Position;
+use crate::syntax::truncate_value;
 
 /// A project.
 #[derive(Clone, Debug, Deserialize)]
@@ -57,7 +57,7 @@ pub(super) struct Command {
 #[error("{message}")]
 pub struct SideError {
     /// Where in its text.
-    pub place: Place,
+    pub place: Position,
     /// What is wrong there, without a full stop.
     pub message: String,
 }
@@ -70,16 +70,19 @@ impl Project {
     pub fn read(text: &str) -> Result<Self, SideError> {
         let project: Self = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
             let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-            let place = Place { line: number(error.line()), column: number(error.column()) };
+            let place = Position { line: number(error.line()), column: number(error.column()) };
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            SideError { place, message: format!("no project of Selenium IDE: {}", shortened(message)) }
+            SideError { place, message: format!("no project of Selenium IDE: {}", truncate_value(message)) }
         })?;
         match project.version.split('.').next() {
             Some("" | "1" | "2" | "3") => Ok(project),
             _ => Err(SideError {
-                place: Place::default(),
-                message: format!("a project of version {}, which is not known", shortened(&project.version)),
+                place: Position::default(),
+                message: format!(
+                    "a project of version {}, which is not known",
+                    truncate_value(&project.version)
+                ),
             }),
         }
     }

@@ -8,8 +8,8 @@ use crate::domain::{CustomerId, Record, RecordKind, UserId};
 use crate::schema::typed::record::CustomerSettings;
 use crate::service::caller::{Caller, Refusal};
 use crate::store::{AuditObject, ConfigChange, NewRecord, Pagination, RecordFilter, StoreError};
-use crate::syntax::source::Place;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::source::Position;
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl Accounts {
     /// Makes an account without users; answers its number. For the host alone.
@@ -18,7 +18,13 @@ impl Accounts {
         let name = name.trim();
         if !(1..=255).contains(&name.chars().count()) || name.contains(char::is_control) {
             let message = "a name has 1 to 255 characters, without control characters";
-            return Err(vec![FieldFault::new(Rule::Length, "name", Place::default(), message)].into());
+            return Err(vec![ValidationError::new(
+                ValidationErrorKind::Length,
+                "name",
+                Position::default(),
+                message,
+            )]
+            .into());
         }
         // The first account came with the database and has no unique text.
         let is_this = |other: &Record| {

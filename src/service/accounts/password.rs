@@ -9,8 +9,8 @@ use tokio::sync::Semaphore;
 use zeroize::Zeroizing;
 
 use crate::service::caller::Refusal;
-use crate::syntax::source::Place;
-use crate::syntax::{FieldFault, MASK, Rule};
+use crate::syntax::source::Position;
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
 /// Characters that a password has at least.
 const LEAST: usize = 8;
@@ -29,29 +29,34 @@ const READABLE: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
 /// What is wrong with `password` as a new one; never repeats it.
 #[must_use]
-pub fn password_fault(password: &str) -> Option<FieldFault> {
+pub fn password_fault(password: &str) -> Option<ValidationError> {
     if password == MASK {
         let message = format!("`{MASK}` stands for a secret that is not shown, and is no password");
-        return Some(FieldFault::new(Rule::Secret, "password", Place::default(), message));
+        return Some(ValidationError::new(
+            ValidationErrorKind::Secret,
+            "password",
+            Position::default(),
+            message,
+        ));
     }
     let length = password.chars().count();
     if (LEAST..=MOST).contains(&length) {
         return None;
     }
     let message = format!("a password has {LEAST} to {MOST} characters, this one has {length}");
-    Some(FieldFault::new(Rule::Length, "password", Place::default(), message))
+    Some(ValidationError::new(ValidationErrorKind::Length, "password", Position::default(), message))
 }
 
 /// What is wrong with `login` as the login of a new user.
 #[must_use]
-pub fn login_fault(login: &str) -> Option<FieldFault> {
+pub fn login_fault(login: &str) -> Option<ValidationError> {
     let odd = |c: char| c.is_control() || c.is_whitespace() || c == ':';
     let length = login.chars().count();
     if (1..=255).contains(&length) && !login.contains(odd) {
         return None;
     }
     let message = "a login has 1 to 255 characters, without spaces, colons and control characters";
-    Some(FieldFault::new(Rule::Format, "login", Place::default(), message))
+    Some(ValidationError::new(ValidationErrorKind::Format, "login", Position::default(), message))
 }
 
 /// The hash of `password` to keep as the private part of a user (PHC string), computed beside the runtime.

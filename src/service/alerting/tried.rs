@@ -17,7 +17,7 @@ use crate::schema::table::alerting::{TEMPLATE_PREVIEW, TEST_NOTIFIER};
 use crate::schema::typed::request::{ExampleRequest, TestAlertRequest, read_request};
 use crate::service::caller::{Caller, Refusal, Saved};
 use crate::service::resources::{body_of, conflict, template};
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 use crate::syntax::source::Node;
 
 impl Alerting {
@@ -32,7 +32,7 @@ impl Alerting {
         let id = wanted.recipient_id;
         if !facts.contacts.recipients.iter().any(|recipient| recipient.id.0 == id) {
             let message = format!("`recipient_id`: there is no recipient `{id}`");
-            faults.push(conflict(body, "recipient_id", message).given(id.to_string()));
+            faults.push(conflict(body, "recipient_id", message).with_value(id.to_string()));
         }
         let monitor = self.named(caller, request(&TEST_NOTIFIER, &fields)?, body, &mut faults);
         if !faults.is_empty() {
@@ -75,13 +75,13 @@ impl Alerting {
         caller: &Caller,
         example: ExampleRequest,
         body: &Node,
-        faults: &mut Vec<FieldFault>,
+        faults: &mut Vec<ValidationError>,
     ) -> Option<Monitor> {
         let id = example.monitor_id?;
         let found = self.own(caller, id);
         if found.is_none() {
             let message = format!("`monitor_id`: there is no monitor `{id}`");
-            faults.push(conflict(body, "monitor_id", message).given(id.to_string()));
+            faults.push(conflict(body, "monitor_id", message).with_value(id.to_string()));
         }
         found
     }

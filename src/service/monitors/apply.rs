@@ -18,7 +18,7 @@ use crate::schema::validation_context::{Plan, Surroundings};
 use crate::schema::{Document, Monitor, Origin};
 use crate::service::caller::{Caller, Refusal};
 use crate::syntax::source::{Node, NodeValue};
-use crate::syntax::{Rule, shown};
+use crate::syntax::{ValidationErrorKind, display_value};
 
 /// Fields at the top of an entry that are not the monitor's.
 const OUTER: &[&str] = &["key", "customer", "type"];
@@ -153,13 +153,13 @@ fn judged(
     for applied in wanted {
         let who = format!("monitor with key `{}`", applied.key);
         if !keys.insert(applied.key.as_str()) {
-            blame.one(&who, Rule::Duplicate, "key", "`key` stands here a second time");
+            blame.one(&who, ValidationErrorKind::DuplicateField, "key", "`key` stands here a second time");
         }
         let old = present.get(&applied.key);
         own_account(customer, applied, &who, &mut blame);
         if let Some(old) = old.filter(|old| old.kind() != applied.kind) {
             let message = format!("`type` must stay `{}`; give the new monitor another key", old.kind());
-            blame.one(&who, Rule::Conflict, "type", message);
+            blame.one(&who, ValidationErrorKind::Conflict, "type", message);
             continue;
         }
         match create_with(applied.kind, Form::File, &applied.body, &around, &no_files, OUTER) {
@@ -215,8 +215,8 @@ fn removal(key: &str, old: Monitor) -> Verdict {
 /// An entry may name its account, but no other one.
 fn own_account(customer: CustomerId, applied: &Applied, who: &str, blame: &mut Blame) {
     if let Some(node) = applied.body.get("customer").filter(|node| node.value != NodeValue::Int(customer.0)) {
-        let message = format!("`customer` must be `{customer}`, your account, not `{}`", shown(node));
-        blame.one(who, Rule::Conflict, "customer", message);
+        let message = format!("`customer` must be `{customer}`, your account, not `{}`", display_value(node));
+        blame.one(who, ValidationErrorKind::Conflict, "customer", message);
     }
 }
 

@@ -38,7 +38,7 @@ pub async fn bulk_edit(
     let append = wanted.update_locations_action == LocationsAction::Append;
     let kept = |name: &str| !(OUTER.contains(&name) || append && name == "locations");
     let entries = body.entries().iter().filter(|(key, _)| kept(&key.name)).cloned().collect();
-    let shared = Node { value: NodeValue::Map(entries), place: body.place };
+    let shared = Node { value: NodeValue::Map(entries), position: body.position };
     let change =
         move |old: &Monitor, _: &Map<String, Value>, scene: &ValidationContext, blame: &mut Blame| {
             let more = wanted.locations.as_deref().unwrap_or_default();
@@ -68,7 +68,7 @@ fn appended(monitor: &Monitor, facts: &AccountFacts, more: &[LocationReference])
 
 fn with_locations(body: &Node, locations: Value) -> Node {
     let mut entries = body.entries().to_vec();
-    let key = crate::syntax::source::Key { name: "locations".to_owned(), place: body.place };
+    let key = crate::syntax::source::Key { name: "locations".to_owned(), position: body.position };
     entries.push((key, Node::from(locations)));
-    Node { value: NodeValue::Map(entries), place: body.place }
+    Node { value: NodeValue::Map(entries), position: body.position }
 }

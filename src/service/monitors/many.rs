@@ -16,8 +16,8 @@ use crate::schema::accept::Accepted;
 use crate::schema::intake::{Form, Intake, no_secrets};
 use crate::schema::table::Table;
 use crate::service::caller::{Caller, Refusal};
-use crate::syntax::source::{Node, Place};
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::source::{Node, Position};
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Faults and warnings that one answer names at most; how many more there are is told.
 const MOST_FAULTS: usize = 100;
@@ -39,13 +39,13 @@ pub(super) fn ids(fields: &Map<String, Value>) -> Vec<MonitorId> {
 /// All that is wrong with many monitors, each fault with the monitor that has it.
 #[derive(Debug, Default)]
 pub(super) struct Blame {
-    faults: Vec<FieldFault>,
+    faults: Vec<ValidationError>,
     left_out: usize,
 }
 
 impl Blame {
     /// Notes `faults` of `who`, such as ``monitor `7` ``.
-    pub(super) fn add(&mut self, who: &str, faults: impl IntoIterator<Item = FieldFault>) {
+    pub(super) fn add(&mut self, who: &str, faults: impl IntoIterator<Item = ValidationError>) {
         for mut fault in faults {
             if self.faults.len() < MOST_FAULTS {
                 fault.message = format!("{who}: {}", fault.message);
@@ -57,15 +57,26 @@ impl Blame {
     }
 
     /// Notes one fault of `who`.
-    pub(super) fn one(&mut self, who: &str, rule: Rule, path: &str, message: impl Into<String>) {
-        self.add(who, [FieldFault::new(rule, path, Place::default(), message)]);
+    pub(super) fn one(
+        &mut self,
+        who: &str,
+        rule: ValidationErrorKind,
+        path: &str,
+        message: impl Into<String>,
+    ) {
+        self.add(who, [ValidationError::new(rule, path, Position::default(), message)]);
     }
 
     /// Refuses when there is any.
     pub(super) fn settle(mut self) -> Result<(), Refusal> {
         if self.left_out > 0 {
             let message = format!("{} more faults are not named here", self.left_out);
-            self.faults.push(FieldFault::new(Rule::Conflict, "monitors", Place::default(), message));
+            self.faults.push(ValidationError::new(
+                ValidationErrorKind::Conflict,
+                "monitors",
+                Position::default(),
+                message,
+            ));
         }
         if self.faults.is_empty() { Ok(()) } else { Err(Refusal::Faults(self.faults)) }
     }

@@ -13,8 +13,8 @@ use crate::schema::table::account::PASSWORD_BULK_EDIT;
 use crate::schema::typed::request::{ReplacementRequest, read_request};
 use crate::schema::{Document, Monitor, Secrets, table};
 use crate::service::caller::{Caller, Refusal};
-use crate::syntax::source::{Node, Place};
-use crate::syntax::{FieldFault, MASK, Rule};
+use crate::syntax::source::{Node, Position};
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
 /// Password bulk edit: all or nothing. Every secret field that is `current_value` becomes `new_value`,
 /// those in API steps too. Protected variables of scripts are none of them: they are opened by their
@@ -29,14 +29,16 @@ pub async fn bulk_edit_passwords(
 ) -> Result<Vec<String>, Refusal> {
     let fields = fields(&PASSWORD_BULK_EDIT, body)?;
     let wanted: ReplacementRequest<'_> = read_request(&PASSWORD_BULK_EDIT, &fields)?;
-    let masked: Vec<FieldFault> = [("current_value", wanted.current_value), ("new_value", wanted.new_value)]
-        .into_iter()
-        .filter(|(_, value)| *value == MASK)
-        .map(|(name, _)| {
-            let message = format!("`{name}` is masked: `{MASK}` is no password");
-            FieldFault::new(Rule::Secret, name, body.place_of(name), message).hint("give the value itself")
-        })
-        .collect();
+    let masked: Vec<ValidationError> =
+        [("current_value", wanted.current_value), ("new_value", wanted.new_value)]
+            .into_iter()
+            .filter(|(_, value)| *value == MASK)
+            .map(|(name, _)| {
+                let message = format!("`{name}` is masked: `{MASK}` is no password");
+                ValidationError::new(ValidationErrorKind::Secret, name, body.position_of(name), message)
+                    .with_hint("give the value itself")
+            })
+            .collect();
     if !masked.is_empty() {
         return Err(Refusal::Faults(masked));
     }
@@ -62,7 +64,7 @@ fn changed(
     exchange.object(table::of(old.kind()), "", &mut values);
     if exchange.found == 0 {
         let message = "no secret of it is the `current_value`";
-        blame.one(&called(old.id), Rule::Conflict, "current_value", message);
+        blame.one(&called(old.id), ValidationErrorKind::Conflict, "current_value", message);
     }
     let sound = exchange.found > 0 && exchange.faults.is_empty();
     blame.add(&called(old.id), exchange.faults);
@@ -81,7 +83,7 @@ struct Exchange<'a> {
     current: &'a str,
     new: &'a str,
     found: usize,
-    faults: Vec<FieldFault>,
+    faults: Vec<ValidationError>,
 }
 
 impl Exchange<'_> {
@@ -109,11 +111,21 @@ impl Exchange<'_> {
                 match kind {
                     Kind::Text { max, .. } if self.new.chars().count() > *max => {
                         let message = format!("`{path}` must have at most {max} characters");
-                        self.faults.push(FieldFault::new(Rule::Length, path, Place::default(), message));
+                        self.faults.push(ValidationError::new(
+                            ValidationErrorKind::Length,
+                            path,
+                            Position::default(),
+                            message,
+                        ));
                     }
-                    Kind::Text { format, .. } if !format.fits(self.new) => {
-                        let message = format!("`{path}` must be {}", format.wanted());
-                        self.faults.push(FieldFault::new(Rule::Format, path, Place::default(), message));
+                    Kind::Text { format, .. } if !format.matches(self.new) => {
+                        let message = format!("`{path}` must be {}", format.expected());
+                        self.faults.push(ValidationError::new(
+                            ValidationErrorKind::Format,
+                            path,
+                            Position::default(),
+                            message,
+                        ));
                     }
                     _ => self.new.clone_into(text),
                 }

@@ -9,8 +9,8 @@ use super::step::Step;
 use crate::domain::{MonitorId, Permission, Timestamp};
 use crate::schema::{Monitor, Trail};
 use crate::service::caller::{Caller, Refusal, Saved};
-use crate::syntax::source::Place;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::source::Position;
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Pauses one until `until` without recording missed runs; files' monitors too.
 ///
@@ -25,8 +25,8 @@ pub async fn pause(
     caller.require(Permission::Edit)?;
     if until <= context.parts.clock.now() {
         let message = format!("`until` must be ahead, not `{until}`");
-        let fault = FieldFault::new(Rule::Range, "until", Place::default(), message);
-        return Err(Refusal::Faults(vec![fault.given(until.to_string())]));
+        let fault = ValidationError::new(ValidationErrorKind::Range, "until", Position::default(), message);
+        return Err(Refusal::Faults(vec![fault.with_value(until.to_string())]));
     }
     paused_until(context, caller, id, "pause", until).await
 }

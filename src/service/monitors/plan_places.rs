@@ -10,8 +10,8 @@ use crate::schema::Document;
 use crate::schema::validation_context::Plan;
 use crate::service::caller::Refusal;
 use crate::sync::Mutex;
-use crate::syntax::source::Place;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::source::Position;
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// How many monitors are being made, by account and plan.
 #[derive(Clone, Default)]
@@ -58,8 +58,13 @@ impl PlanPlaces {
                 // Before the lock is asked for again by giving back what was taken.
                 drop(pending);
                 let message = format!("`billing_plancode`: plan `{code}` is full with {most} monitors");
-                let fault = FieldFault::new(Rule::Conflict, "billing_plancode", Place::default(), message);
-                return Err(Refusal::Faults(vec![fault.given(code)]));
+                let fault = ValidationError::new(
+                    ValidationErrorKind::Conflict,
+                    "billing_plancode",
+                    Position::default(),
+                    message,
+                );
+                return Err(Refusal::Faults(vec![fault.with_value(code)]));
             }
             *making += count;
             reserved.places.insert(code, count);

@@ -15,7 +15,7 @@ use crate::schema::{Monitor, accept, table};
 use crate::script::dialect::Script;
 use crate::script::{ScriptFacts, ScriptFault, masked, well_formed};
 use crate::service::caller::{Caller, Refusal};
-use crate::syntax::Rule;
+use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
 
 /// Bytes that the scripts of one call may grow by together.
@@ -61,7 +61,12 @@ fn changed(
     let script = if old.kind() == MonitorType::BrowserScript { masked(script) } else { script.into() };
     let count = script.matches(current).count();
     if count == 0 {
-        blame.one(&who, Rule::Conflict, "current_value", "`script` has no such text as `current_value`");
+        blame.one(
+            &who,
+            ValidationErrorKind::Conflict,
+            "current_value",
+            "`script` has no such text as `current_value`",
+        );
         return None;
     }
     // Judged before it is built: a letter that becomes a page makes a library.
@@ -72,19 +77,29 @@ fn changed(
         _ => 0,
     };
     if script.len().saturating_add(growth) > most.saturating_mul(4) {
-        blame.one(&who, Rule::Length, "script", format!("`script` must have at most {most} characters"));
+        blame.one(
+            &who,
+            ValidationErrorKind::Length,
+            "script",
+            format!("`script` must have at most {most} characters"),
+        );
         return None;
     }
     if *grown > MOST_GROWTH {
         let message =
             "the scripts would grow by more than 256 MiB together; change fewer monitors in one call";
-        blame.one(&who, Rule::Length, "new_value", message);
+        blame.one(&who, ValidationErrorKind::Length, "new_value", message);
         return None;
     }
     let before = script;
     let script = before.replace(current, new);
     if let Some(problem) = unread(old.kind(), &before, &script) {
-        blame.one(&who, Rule::Format, "script", format!("`script` could not be parsed any more, {problem}"));
+        blame.one(
+            &who,
+            ValidationErrorKind::Format,
+            "script",
+            format!("`script` could not be parsed any more, {problem}"),
+        );
         return None;
     }
     let body = Node::from(json!({"script": script}));

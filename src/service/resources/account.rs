@@ -9,20 +9,25 @@ use crate::domain::Record;
 use crate::schema::table::records::ACCOUNT;
 use crate::service::caller::Refusal;
 use crate::syntax::source::Node;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 pub(super) fn patch(bench: &Bench<'_>, old: &Record, body: &Node) -> Result<Draft, Refusal> {
     let mut whole = ACCOUNT.defaults();
     whole.extend(old.fields.clone());
     let fields = overlaid(&ACCOUNT, &whole, body)?;
-    let mut faults: Vec<FieldFault> = Vec::new();
+    let mut faults: Vec<ValidationError> = Vec::new();
     if let Some(zone) = body.get("time_zone").and_then(Node::as_text)
         && !is_zone(zone)
     {
         let message =
             format!("`time_zone` must be the IANA name of a zone, such as `Europe/Paris`, not `{zone}`");
-        let fault = FieldFault::new(Rule::Format, "time_zone", body.place_of("time_zone"), message);
-        faults.push(fault.given(zone));
+        let fault = ValidationError::new(
+            ValidationErrorKind::Format,
+            "time_zone",
+            body.position_of("time_zone"),
+            message,
+        );
+        faults.push(fault.with_value(zone));
     }
     if body.get("default_locations").is_some() {
         check_locations(bench, &fields, body, &mut faults);
@@ -39,7 +44,7 @@ fn check_locations(
     bench: &Bench<'_>,
     fields: &Map<String, Value>,
     body: &Node,
-    faults: &mut Vec<FieldFault>,
+    faults: &mut Vec<ValidationError>,
 ) {
     let list = fields.get("default_locations").and_then(Value::as_array);
     let ids: Vec<i64> =
@@ -48,7 +53,8 @@ fn check_locations(
         let path = format!("default_locations[{index}].id");
         if !bench.facts.locations.contains_key(id) {
             faults.push(
-                conflict(body, &path, format!("`{path}`: there is no location `{id}`")).given(id.to_string()),
+                conflict(body, &path, format!("`{path}`: there is no location `{id}`"))
+                    .with_value(id.to_string()),
             );
         } else if ids[..index].contains(id) {
             faults.push(conflict(body, &path, format!("`{path}`: location `{id}` is in the list already")));

@@ -23,7 +23,7 @@ pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
     if let Some(assoc) = assoc
         && let Some(message) = unknown(bench, kind, assoc)
     {
-        faults.push(conflict(body, "assoc_id", message).given(assoc.to_string()));
+        faults.push(conflict(body, "assoc_id", message).with_value(assoc.to_string()));
     }
     if !faults.is_empty() {
         return Err(Refusal::Faults(faults));

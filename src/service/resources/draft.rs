@@ -9,7 +9,7 @@ use crate::service::accounts::UserPermit;
 use crate::service::caller::Refusal;
 use crate::store::ConfigChange;
 use crate::syntax::source::Node;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// A record as it is to be kept.
 #[derive(Default)]
@@ -50,7 +50,7 @@ impl Draft {
 pub(in crate::service) fn whole(
     table: &'static Table,
     body: &Node,
-) -> Result<Map<String, Value>, Vec<FieldFault>> {
+) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut read = read(table, body, true)?;
     read.retain(|_, value| !value.is_null());
     let mut fields = table.defaults();
@@ -63,7 +63,7 @@ pub(super) fn overlaid(
     table: &'static Table,
     old: &Map<String, Value>,
     body: &Node,
-) -> Result<Map<String, Value>, Vec<FieldFault>> {
+) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut fields = old.clone();
     for (name, value) in read(table, body, false)? {
         let default = || table.field(&name).and_then(crate::schema::field::Field::default_value);
@@ -80,18 +80,18 @@ pub(super) fn read(
     table: &'static Table,
     body: &Node,
     complete: bool,
-) -> Result<Map<String, Value>, Vec<FieldFault>> {
+) -> Result<Map<String, Value>, Vec<ValidationError>> {
     let mut intake = Intake::new(Form::V3, &no_secrets);
     let read = intake.fields(table, body, &[], complete);
     if intake.faults.is_empty() { Ok(read) } else { Err(intake.faults) }
 }
 
 /// A fault of one field that is not in its kind and bounds alone.
-pub(in crate::service) fn conflict(body: &Node, path: &str, message: impl Into<String>) -> FieldFault {
-    FieldFault::new(Rule::Conflict, path, body.place_of(path), message)
+pub(in crate::service) fn conflict(body: &Node, path: &str, message: impl Into<String>) -> ValidationError {
+    ValidationError::new(ValidationErrorKind::Conflict, path, body.position_of(path), message)
 }
 
 /// One fault as a refusal.
-pub(super) fn refused(fault: FieldFault) -> Refusal {
+pub(super) fn refused(fault: ValidationError) -> Refusal {
     Refusal::Faults(vec![fault])
 }

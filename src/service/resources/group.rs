@@ -10,7 +10,7 @@ use crate::domain::{MonitorId, Record, RecordKind};
 use crate::schema::table::alerting::NOTIFIER_GROUP;
 use crate::service::caller::Refusal;
 use crate::store::{Pagination, RecordFilter};
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 use crate::syntax::source::Node;
 
 pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
@@ -69,7 +69,7 @@ async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> R
         if monitor.is_some_and(|monitor| !monitor.has_content_view(view)) {
             let path = format!("monitors[{index}].content_view_id");
             let message = format!("`{path}`: monitor `{id}` has no content view `{view}`");
-            views.push(conflict(body, &path, message).given(view.to_string()));
+            views.push(conflict(body, &path, message).with_value(view.to_string()));
         }
     }
     let recipients: HashSet<i64> = bench.facts.contacts.recipients.iter().map(|one| one.id.0).collect();
@@ -84,8 +84,8 @@ async fn check(bench: &Bench<'_>, fields: &Map<String, Value>, body: &Node) -> R
     if faults.is_empty() { Ok(()) } else { Err(Refusal::Faults(faults)) }
 }
 
-fn stranger(body: &Node, path: &str, what: &str, id: i64) -> FieldFault {
-    conflict(body, path, format!("`{path}`: there is no {what} `{id}`")).given(id.to_string())
+fn stranger(body: &Node, path: &str, what: &str, id: i64) -> ValidationError {
+    conflict(body, path, format!("`{path}`: there is no {what} `{id}`")).with_value(id.to_string())
 }
 
 /// Monitors that are gone are not shown, so that what was read can be sent back.

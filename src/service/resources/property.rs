@@ -11,7 +11,7 @@ use super::usage::users_of;
 use crate::domain::Record;
 use crate::schema::table::records::PROPERTY;
 use crate::service::caller::Refusal;
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 use crate::syntax::source::Node;
 
 /// The number that the next new value gets; kept beside the fields and never shown.
@@ -73,7 +73,7 @@ fn has(document: &crate::schema::Document, property: i64, value: Option<i64>) ->
 fn number(fields: &mut Map<String, Value>, old: &Map<String, Value>, body: &Node) -> Result<(), Refusal> {
     let known = values(old);
     let mut next = old.get(NEXT).and_then(Value::as_i64).unwrap_or(1);
-    let mut faults: Vec<FieldFault> = Vec::new();
+    let mut faults: Vec<ValidationError> = Vec::new();
     let (mut ids, mut texts) = (BTreeSet::new(), BTreeSet::new());
     let list = fields.get_mut("values").and_then(Value::as_array_mut);
     let list = list.map(std::mem::take).unwrap_or_default();
@@ -87,7 +87,7 @@ fn number(fields: &mut Map<String, Value>, old: &Map<String, Value>, body: &Node
                 let path = path("id");
                 let message =
                     format!("`{path}`: the property has no value `{id}`; leave `id` out for a new one");
-                faults.push(conflict(body, &path, message).given(id.to_string()));
+                faults.push(conflict(body, &path, message).with_value(id.to_string()));
                 continue;
             }
             Some(id) => id,

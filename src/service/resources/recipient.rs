@@ -14,9 +14,9 @@ use crate::schema::table::alerting::RECIPIENT;
 use crate::schema::typed::record::{RecipientSettings, read_fields};
 use crate::service::caller::Refusal;
 use crate::store::{ConfigChange, Pagination, RecordFilter, StoreError};
-use crate::syntax::format::{Format, service};
+use crate::syntax::format::{TextFormat, parse_service_address};
 use crate::syntax::source::Node;
-use crate::syntax::{FieldFault, MASK, Rule};
+use crate::syntax::{MASK, ValidationError, ValidationErrorKind};
 
 pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
     let mut fields = whole(&RECIPIENT, body)?;
@@ -94,18 +94,33 @@ fn password_of(fields: &mut Map<String, Value>) -> Option<Zeroizing<String>> {
 fn check(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result<(), Refusal> {
     let wanted: RecipientSettings<'_> = read_fields(fields)?;
     let (address, method) = (wanted.recipient, wanted.method);
-    let mut faults: Vec<FieldFault> = Vec::new();
+    let mut faults: Vec<ValidationError> = Vec::new();
     if masked(address).as_deref() == Some(address) {
         let message = "`recipient` is masked, and there is no value that it could stand for";
-        faults.push(FieldFault::new(Rule::Secret, "recipient", body.place_of("recipient"), message));
+        faults.push(ValidationError::new(
+            ValidationErrorKind::Secret,
+            "recipient",
+            body.position_of("recipient"),
+            message,
+        ));
     }
     if let Some(wanted) = address_fault(method, address) {
         let message = format!("`recipient` must be {wanted} for `method_id` {}", method.id());
-        faults.push(FieldFault::new(Rule::Format, "recipient", body.place_of("recipient"), message));
+        faults.push(ValidationError::new(
+            ValidationErrorKind::Format,
+            "recipient",
+            body.position_of("recipient"),
+            message,
+        ));
     }
     if matches!(method, NotificationMethod::PagerDuty | NotificationMethod::SplunkHec) && !has_password {
         let message = "`password` is required for `method_id` 14 (the routing key) and 15 (the token)";
-        faults.push(FieldFault::new(Rule::Missing, "password", body.place, message));
+        faults.push(ValidationError::new(
+            ValidationErrorKind::MissingField,
+            "password",
+            body.position,
+            message,
+        ));
     }
     if faults.is_empty() { Ok(()) } else { Err(Refusal::Faults(faults)) }
 }
@@ -114,11 +129,11 @@ fn check(fields: &Map<String, Value>, body: &Node, has_password: bool) -> Result
 fn address_fault(method: NotificationMethod, address: &str) -> Option<&'static str> {
     match method {
         NotificationMethod::MailText | NotificationMethod::MailHtml => {
-            (!Format::Email.fits(address)).then_some("a mail address")
+            (!TextFormat::Email.matches(address)).then_some("a mail address")
         }
         NotificationMethod::Sms => (!is_telephone(address)).then_some("a telephone number of 3 to 20 digits"),
         NotificationMethod::SnmpV1 | NotificationMethod::SnmpV2c => {
-            service(address, &[]).is_none().then_some("a host, with or without a port")
+            parse_service_address(address, &[]).is_none().then_some("a host, with or without a port")
         }
         NotificationMethod::FormPost
         | NotificationMethod::PagerDuty
@@ -133,7 +148,7 @@ fn address_fault(method: NotificationMethod, address: &str) -> Option<&'static s
 
 /// Whether it is a URL in which no login stands: that would be shown.
 fn is_plain_url(text: &str) -> bool {
-    Format::HttpUrl.fits(text)
+    TextFormat::HttpUrl.matches(text)
         && url::Url::parse(text).is_ok_and(|url| url.username().is_empty() && url.password().is_none())
 }
 

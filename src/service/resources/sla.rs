@@ -7,7 +7,7 @@ use super::draft::{Draft, conflict, overlaid, refused, whole};
 use crate::domain::{MonitorId, Record};
 use crate::schema::table::alerting::SLA;
 use crate::service::caller::Refusal;
-use crate::syntax::FieldFault;
+use crate::syntax::ValidationError;
 use crate::syntax::source::Node;
 
 pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
@@ -22,7 +22,7 @@ pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
         && bench.parts.roster.of(bench.caller.customer, MonitorId(monitor)).is_none()
     {
         let message = format!("`monitor_id`: there is no monitor `{monitor}`");
-        faults.push(conflict(body, "monitor_id", message).given(monitor.to_string()));
+        faults.push(conflict(body, "monitor_id", message).with_value(monitor.to_string()));
     }
     if !faults.is_empty() {
         return Err(Refusal::Faults(faults));
@@ -50,7 +50,7 @@ pub(super) fn check(
     bench: &Bench<'_>,
     fields: &Map<String, Value>,
     body: &Node,
-    faults: &mut Vec<FieldFault>,
+    faults: &mut Vec<ValidationError>,
 ) {
     for goal in ["availability", "uptime", "response_time"] {
         let number = fields.get(goal).and_then(Value::as_f64);
@@ -73,7 +73,7 @@ pub(super) fn check(
         if let Some(location) = location.filter(|id| !bench.facts.locations.contains_key(id)) {
             let path = format!("exclusions[{index}].location_id");
             let message = format!("`{path}`: there is no location `{location}`");
-            faults.push(conflict(body, &path, message).given(location.to_string()));
+            faults.push(conflict(body, &path, message).with_value(location.to_string()));
         }
     }
 }

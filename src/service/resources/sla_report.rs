@@ -6,8 +6,8 @@ use crate::service::caller::{Caller, Refusal};
 use crate::service::sla::report::SlaReport;
 use crate::service::sla::{NoReport, SlaQuery, report};
 use crate::service::view::View;
-use crate::syntax::source::Place;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::source::Position;
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 impl Resources {
     /// The report of an agreement of the caller's account, from the results of `view`.
@@ -25,10 +25,10 @@ impl Resources {
         report(&own, &facts, view, query, self.parts.clock.now()).await.map_err(|why| match why {
             NoReport::Unknown => Refusal::NotFound,
             NoReport::Store(error) => Refusal::Store(error),
-            NoReport::Empty | NoReport::TooLong => Refusal::Faults(vec![FieldFault::new(
-                Rule::Conflict,
+            NoReport::Empty | NoReport::TooLong => Refusal::Faults(vec![ValidationError::new(
+                ValidationErrorKind::Conflict,
                 "from",
-                Place::default(),
+                Position::default(),
                 why.to_string(),
             )]),
         })

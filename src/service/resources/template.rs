@@ -13,7 +13,7 @@ use crate::schema::table::alerting::TEMPLATE;
 use crate::schema::typed::record::TemplateSettings;
 use crate::service::caller::Refusal;
 use crate::syntax::source::Node;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 pub(super) fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
     let fields = whole(&TEMPLATE, body)?;
@@ -44,9 +44,9 @@ fn check(fields: &Map<String, Value>, body: &Node) -> Result<(), Refusal> {
 }
 
 /// What is wrong with a part of a template.
-pub(in crate::service) fn unusable(body: &Node, part: &'static str, reason: &str) -> FieldFault {
+pub(in crate::service) fn unusable(body: &Node, part: &'static str, reason: &str) -> ValidationError {
     let message = format!("`{part}` cannot be used: {reason}");
-    FieldFault::new(Rule::Format, part, body.place_of(part), message)
+    ValidationError::new(ValidationErrorKind::Format, part, body.position_of(part), message)
 }
 
 /// One that a group names stays.

@@ -13,7 +13,7 @@ use crate::service::accounts::{hash_password, login_fault, login_key, password_f
 use crate::service::caller::Refusal;
 use crate::store::ConfigChange;
 use crate::syntax::source::Node;
-use crate::syntax::{FieldFault, MASK};
+use crate::syntax::{MASK, ValidationError};
 
 pub(super) async fn create(bench: &Bench<'_>, body: &Node) -> Result<Draft, Refusal> {
     let mut fields = whole(&USER, body)?;
@@ -77,7 +77,7 @@ fn check(body: &Node, fields: Option<&Map<String, Value>>, password: Option<&str
         super::draft::conflict(body, "password", message)
     });
     let short = if masked.is_some() { None } else { password.and_then(password_fault) };
-    let faults: Vec<FieldFault> =
+    let faults: Vec<ValidationError> =
         login.and_then(login_fault).into_iter().chain(masked).chain(short).collect();
     if faults.is_empty() { Ok(()) } else { Err(Refusal::Faults(faults)) }
 }

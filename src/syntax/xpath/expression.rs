@@ -8,15 +8,15 @@ pub enum Expr {
     /// `and`
     And(Box<Expr>, Box<Expr>),
     /// `=`, `<`, …
-    Compare(Comparison, Box<Expr>, Box<Expr>),
+    Compare(ComparisonOperator, Box<Expr>, Box<Expr>),
     /// `+`, `div`, …
-    Math(Operation, Box<Expr>, Box<Expr>),
+    Arithmetic(ArithmeticOperator, Box<Expr>, Box<Expr>),
     /// Unary `-`
     Negate(Box<Expr>),
     /// `|`
     Union(Box<Expr>, Box<Expr>),
     /// A location path (2), from where it starts.
-    Path(Start, Vec<Step>),
+    Path(PathStart, Vec<LocationStep>),
     /// Nodes that fit the predicates, counted in the order of the document (3.3).
     Filter(Box<Expr>, Vec<Expr>),
     /// A number.
@@ -24,32 +24,32 @@ pub enum Expr {
     /// A text.
     Literal(Box<str>),
     /// A function of the core library (4).
-    Call(Function, Vec<Expr>),
+    Call(XPathFunction, Vec<Expr>),
 }
 
 impl Expr {
     /// Whether it gives nodes, and not a text, a number or a truth value.
     #[must_use]
-    pub const fn gives_nodes(&self) -> bool {
-        matches!(self, Self::Union(..) | Self::Path(..) | Self::Filter(..) | Self::Call(Function::Id, _))
+    pub const fn returns_node_set(&self) -> bool {
+        matches!(self, Self::Union(..) | Self::Path(..) | Self::Filter(..) | Self::Call(XPathFunction::Id, _))
     }
 }
 
 /// Where a path starts.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Start {
+pub enum PathStart {
     /// The root of the document.
     Root,
     /// The node that is looked at.
-    Here,
+    ContextNode,
     /// What an expression selects.
-    At(Box<Expr>),
+    Expr(Box<Expr>),
 }
 
 /// How two values are compared (3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are what they say")]
-pub enum Comparison {
+pub enum ComparisonOperator {
     Equal,
     NotEqual,
     Less,
@@ -61,7 +61,7 @@ pub enum Comparison {
 /// Arithmetic (3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are what they say")]
-pub enum Operation {
+pub enum ArithmeticOperator {
     Add,
     Subtract,
     Multiply,
@@ -71,7 +71,7 @@ pub enum Operation {
 
 /// A step of a path (2.1).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct LocationStep {
     /// Which way it goes.
     pub axis: Axis,
     /// Which nodes there it takes.
@@ -118,13 +118,13 @@ named! {
         Parent = "parent",
         Preceding = "preceding",
         PrecedingSibling = "preceding-sibling",
-        This = "self",
+        SelfNode = "self",
     }
 }
 
 named! {
     /// A function of the core library (4).
-    Function {
+    XPathFunction {
         Last = "last",
         Position = "position",
         Count = "count",
@@ -155,10 +155,10 @@ named! {
     }
 }
 
-impl Function {
+impl XPathFunction {
     /// The least and the greatest number of arguments.
     #[must_use]
-    pub const fn arguments(self) -> (usize, usize) {
+    pub const fn arity(self) -> (usize, usize) {
         match self {
             Self::Last | Self::Position | Self::True | Self::False => (0, 0),
             Self::LocalName
@@ -178,7 +178,7 @@ impl Function {
 
     /// Whether its arguments have to be nodes.
     #[must_use]
-    pub const fn needs_nodes(self) -> bool {
+    pub const fn requires_node_set(self) -> bool {
         matches!(self, Self::Count | Self::Sum | Self::LocalName | Self::NamespaceUri | Self::Name)
     }
 }
@@ -187,9 +187,9 @@ impl Function {
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeTest {
     /// `*`: every node of the axis' own kind.
-    All,
+    Wildcard,
     /// `prefix:*`
-    In(Box<str>),
+    PrefixWildcard(Box<str>),
     /// `name` or `prefix:name`
     Named(Option<Box<str>>, Box<str>),
     /// `node()`
@@ -199,5 +199,5 @@ pub enum NodeTest {
     /// `comment()`
     Comment,
     /// `processing-instruction()`, or the one of a name
-    Instruction(Option<Box<str>>),
+    ProcessingInstruction(Option<Box<str>>),
 }

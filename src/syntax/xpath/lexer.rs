@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     /// `(`, `)`, `[`, `]`, `.`, `..`, `@`, `,`, `::`
-    Mark(&'static str),
+    Punctuation(&'static str),
     /// An operator, named ones and `*` as such included.
     Operator(&'static str),
     /// A number.
@@ -14,19 +14,19 @@ pub(super) enum Token {
     /// A name without prefix, of whatever.
     Name(Box<str>),
     /// `prefix:name`
-    Prefixed(Box<str>, Box<str>),
+    PrefixedName(Box<str>, Box<str>),
     /// `*` as a name.
-    Star,
+    Wildcard,
     /// `prefix:*`
-    PrefixedStar(Box<str>),
+    PrefixWildcard(Box<str>),
 }
 
-const MARKS: [&str; 8] = ["::", "..", "(", ")", "[", "]", "@", ","];
+const PUNCTUATION: [&str; 8] = ["::", "..", "(", ")", "[", "]", "@", ","];
 const OPERATORS: [&str; 12] = ["//", "!=", "<=", ">=", "/", "|", "+", "-", "=", "<", ">", "*"];
-const NAMED: [&str; 4] = ["and", "or", "mod", "div"];
+const NAMED_OPERATORS: [&str; 4] = ["and", "or", "mod", "div"];
 
 /// The words of `text`.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
+pub(super) fn tokenize(text: &str) -> Result<Vec<Token>, String> {
     let mut found: Vec<Token> = Vec::new();
     let mut rest = text;
     loop {
@@ -35,16 +35,16 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
         // Behind an operand, `*` and the names of operators are operators.
         let operand = !matches!(
             found.last(),
-            None | Some(Token::Operator(_) | Token::Mark("@" | "::" | "(" | "[" | ","))
+            None | Some(Token::Operator(_) | Token::Punctuation("@" | "::" | "(" | "[" | ","))
         );
         let (token, end) = match first {
             '"' | '\'' => literal(rest, first)?,
             '0'..='9' => number(rest)?,
             '.' if rest[1..].starts_with(|c: char| c.is_ascii_digit()) => number(rest)?,
-            _ if is_start(first) => name(rest, operand),
-            '*' if !operand => (Token::Star, 1),
+            _ if is_name_start(first) => name(rest, operand),
+            '*' if !operand => (Token::Wildcard, 1),
             '$' => return Err("variables are not known in an XPath".to_owned()),
-            _ => mark(rest).ok_or_else(|| format!("`{first}` is not understood"))?,
+            _ => punctuation(rest).ok_or_else(|| format!("`{first}` is not understood"))?,
         };
         found.push(token);
         rest = &rest[end..];
@@ -68,36 +68,36 @@ fn number(rest: &str) -> Result<(Token, usize), String> {
 fn name(rest: &str, operand: bool) -> (Token, usize) {
     let end = name_end(rest);
     let name = &rest[..end];
-    if operand && let Some(operator) = NAMED.into_iter().find(|operator| *operator == name) {
+    if operand && let Some(operator) = NAMED_OPERATORS.into_iter().find(|operator| *operator == name) {
         return (Token::Operator(operator), end);
     }
     let behind = &rest[end..];
     match behind.strip_prefix(':').and_then(|behind| behind.chars().next()) {
-        Some('*') => (Token::PrefixedStar(name.into()), end + 2),
-        Some(first) if is_start(first) => {
+        Some('*') => (Token::PrefixWildcard(name.into()), end + 2),
+        Some(first) if is_name_start(first) => {
             let local = &behind[1..=name_end(&behind[1..])];
-            (Token::Prefixed(name.into(), local.into()), end + 1 + local.len())
+            (Token::PrefixedName(name.into(), local.into()), end + 1 + local.len())
         }
         _ => (Token::Name(name.into()), end),
     }
 }
 
-fn mark(rest: &str) -> Option<(Token, usize)> {
+fn punctuation(rest: &str) -> Option<(Token, usize)> {
     if let Some(operator) = OPERATORS.into_iter().find(|operator| rest.starts_with(operator)) {
         return Some((Token::Operator(operator), operator.len()));
     }
-    if let Some(mark) = MARKS.into_iter().find(|mark| rest.starts_with(mark)) {
-        return Some((Token::Mark(mark), mark.len()));
+    if let Some(mark) = PUNCTUATION.into_iter().find(|mark| rest.starts_with(mark)) {
+        return Some((Token::Punctuation(mark), mark.len()));
     }
-    rest.starts_with('.').then_some((Token::Mark("."), 1))
+    rest.starts_with('.').then_some((Token::Punctuation("."), 1))
 }
 
-fn is_start(c: char) -> bool {
+fn is_name_start(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_' || !c.is_ascii()
 }
 
 /// Bytes of the name that `text` begins with; its first character is one of a name.
 fn name_end(text: &str) -> usize {
-    let outside = |c: char| !(is_start(c) || c.is_ascii_digit() || c == '-' || c == '.');
+    let outside = |c: char| !(is_name_start(c) || c.is_ascii_digit() || c == '-' || c == '.');
     text.find(outside).unwrap_or(text.len())
 }

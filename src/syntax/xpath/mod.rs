@@ -7,5 +7,7 @@ mod expression;
 mod lexer;
 mod parser;
 
-pub use expression::{Axis, Comparison, Expr, Function, NodeTest, Operation, Start, Step};
-pub use parser::{Parsed, parse};
+pub use expression::{
+    ArithmeticOperator, Axis, ComparisonOperator, Expr, LocationStep, NodeTest, PathStart, XPathFunction,
+};
+pub use parser::{ParsedXPath, parse};

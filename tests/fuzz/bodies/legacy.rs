@@ -32,6 +32,6 @@ pub fn run(data: &[u8]) {
             let again = again.unwrap_or_else(|faults| panic!("{document:?} is refused: {faults:?}"));
             assert_eq!(again.document, document);
         }
-        Err(faults) => assert!(faults.iter().all(|fault| !fault.legacy().1.is_empty())),
+        Err(faults) => assert!(faults.iter().all(|fault| !fault.to_legacy().1.is_empty())),
     }
 }

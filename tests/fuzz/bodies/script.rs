@@ -5,7 +5,7 @@
 use vigie::script::dialect::Script;
 use vigie::script::side::Project;
 use vigie::script::{ScriptFacts, masked, unmasked};
-use vigie::syntax::source::Place;
+use vigie::syntax::source::Position;
 
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -42,8 +42,8 @@ fn played(text: &str, script: Script) {
 
 fn placeless(mut script: Script) -> Script {
     for step in &mut script.steps {
-        step.place = Place::default();
-        step.acts.iter_mut().for_each(|act| act.place = Place::default());
+        step.place = Position::default();
+        step.acts.iter_mut().for_each(|act| act.place = Position::default());
     }
     script
 }

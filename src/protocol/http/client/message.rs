@@ -10,14 +10,14 @@ use url::{Position, Url};
 
 use super::redirect::shown;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::syntax::words::Words;
+use crate::syntax::words::WordSet;
 
 /// Whether a field of this name carries something that lets its sender in. There is no list of such names:
 /// `Authorization`, `Cookie`, `X-Api-Key`, `X-Auth-Token` and their like are told by the words in them, among them
 /// all of [`is_telling`](crate::redaction::names::is_telling).
 #[must_use]
 pub fn is_secret(name: &HeaderName) -> bool {
-    static WORDS: Words<9> = Words::of([
+    static WORDS: WordSet<9> = WordSet::new([
         "auth",
         "cookie",
         "credential",
@@ -28,7 +28,7 @@ pub fn is_secret(name: &HeaderName) -> bool {
         "signature",
         "token",
     ]);
-    WORDS.are_in(name.as_str().as_bytes())
+    WORDS.matches(name.as_str().as_bytes())
 }
 
 /// What the message of an exchange is made of.

@@ -9,7 +9,7 @@ use x509_parser::public_key::PublicKey;
 
 use crate::catalog::moment::utc;
 use crate::domain::{Timestamp, replace_control_chars, to_hex};
-use crate::syntax::shortened;
+use crate::syntax::truncate_value;
 
 /// Names of one certificate that are kept.
 const NAMES: usize = 100;
@@ -51,7 +51,7 @@ pub(super) fn of(der: &[u8]) -> Result<CertificateFacts, String> {
 
 /// What the author of the record should know.
 pub(super) fn warnings(facts: &CertificateFacts, client: bool, now: Timestamp) -> Vec<String> {
-    let subject = shortened(&facts.subject);
+    let subject = truncate_value(&facts.subject);
     let mut warnings = Vec::new();
     if facts.not_after <= now {
         warnings.push(format!("The certificate `{subject}` ended at {}", utc(facts.not_after)));

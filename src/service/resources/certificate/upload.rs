@@ -18,7 +18,7 @@ use crate::service::resources::context::Bench;
 use crate::service::resources::draft::{Draft, conflict, refused, whole};
 use crate::service::resources::usage::users_of;
 use crate::syntax::source::Node;
-use crate::syntax::{FieldFault, Rule};
+use crate::syntax::{ValidationError, ValidationErrorKind};
 
 /// Time that opening a PKCS#12 may take: whoever made it says how much work it is.
 const OPENING: Duration = Duration::from_secs(10);
@@ -59,13 +59,22 @@ pub(in crate::service::resources) async fn create(bench: &Bench<'_>, body: &Node
         }
         (None, None) => {
             let message = "`pem` or `pkcs12` is required";
-            return Err(refused(FieldFault::new(Rule::Missing, "pem", body.place, message)));
+            return Err(refused(ValidationError::new(
+                ValidationErrorKind::MissingField,
+                "pem",
+                body.position,
+                message,
+            )));
         }
     };
     let fault = |reason: String| {
-        let fault =
-            FieldFault::new(Rule::Format, field, body.place_of(field), format!("`{field}`: {reason}"));
-        refused(fault.given(crate::syntax::MASK))
+        let fault = ValidationError::new(
+            ValidationErrorKind::Format,
+            field,
+            body.position_of(field),
+            format!("`{field}`: {reason}"),
+        );
+        refused(fault.with_value(crate::syntax::MASK))
     };
     let format = given.format();
     let parsed = parsed(given, client).await?.map_err(fault)?;
