@@ -174,7 +174,7 @@ impl Session {
     /// promise is waited for.
     ///
     /// # Errors
-    /// As of [`Self::call`]; [`Trouble::Script`] when it throws.
+    /// As of [`Self::call`]; [`Trouble::ScriptOutline`] when it throws.
     pub async fn run(&self, script: &str, arguments: Vec<Value>, until: Instant) -> Result<Value, Trouble> {
         self.post("execute/sync", json!({ "script": script, "args": arguments }), until).await
     }

@@ -28,7 +28,7 @@ pub trait Core {
     /// What to do now that `line` came, without its CR LF; or why the session has failed.
     fn hear(&mut self, line: &str) -> Result<Act, Failure>;
 
-    /// What to do now that TLS stands, after [`Act::Secure`].
+    /// What to do now that TLS stands, after [`Action::Secure`].
     fn secured(&mut self) -> Act;
 }
 
@@ -279,7 +279,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Lets `core` talk until it is done or has failed. `host` and `options` are for [`Act::Secure`].
+    /// Lets `core` talk until it is done or has failed. `host` and `options` are for [`Action::Secure`].
     pub async fn run(
         &mut self,
         core: &mut impl Core,

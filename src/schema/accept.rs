@@ -153,7 +153,7 @@ impl Acceptance<'_> {
         old: Option<&str>,
         faults: &mut Vec<ValidationError>,
     ) {
-        let problem = match script::unmasked(text, old) {
+        let problem = match script::restore_masked(text, old) {
             Ok(Cow::Owned(whole)) => {
                 *text = whole;
                 return;

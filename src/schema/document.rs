@@ -11,7 +11,7 @@ use super::table;
 use super::typed::monitor::MonitorSettings;
 use super::typed::{InvalidSettings, misfit, read};
 use crate::domain::{LocationMode, MonitorType};
-use crate::script::ScriptFacts;
+use crate::script::ScriptSummary;
 
 /// The fields of a monitor as its author set them, checked against the field table. Fields that were
 /// not set answer with the default of the table. Only what differs from the default takes memory.
@@ -193,12 +193,12 @@ impl Document {
     fn follows(
         &self,
         name: &str,
-        script: &LazyCell<Option<ScriptFacts>, impl FnOnce() -> Option<ScriptFacts>>,
+        script: &LazyCell<Option<ScriptSummary>, impl FnOnce() -> Option<ScriptSummary>>,
     ) -> Option<Value> {
         let follows = match name {
             "transaction_steps" => return Some(Value::from(script.as_ref()?.steps)),
             "transaction_events" => return Some(Value::from(script.as_ref()?.events)),
-            "is_transaction" => script.as_ref().map(ScriptFacts::is_transaction),
+            "is_transaction" => script.as_ref().map(ScriptSummary::is_transaction),
             "monitor_uses_own_locations" => Some(!self.list("locations").is_empty()),
             "has_capture" => {
                 let level = self.value("capture").and_then(|capture| capture.get("level"));

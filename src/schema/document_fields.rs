@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::document::Document;
 use super::typed::schedule::PropertyReference;
 use crate::domain::{LocationId, MonitorType};
-use crate::script::ScriptFacts;
+use crate::script::ScriptSummary;
 
 impl Document {
     /// The name; empty without one.
@@ -120,13 +120,13 @@ impl Document {
     /// What the APIs show of its script, or of the one step that opens its `url`. `None` for types without scripts of a
     /// browser, and for scripts that cannot be read.
     #[must_use]
-    pub fn script_facts(&self) -> Option<ScriptFacts> {
+    pub fn script_facts(&self) -> Option<ScriptSummary> {
         if self.kind() != MonitorType::BrowserScript {
             return None;
         }
         match self.script() {
-            Some(text) => ScriptFacts::read(text).ok(),
-            None => Some(ScriptFacts { steps: 1, events: 1, protected: Vec::new() }),
+            Some(text) => ScriptSummary::parse(text).ok(),
+            None => Some(ScriptSummary { steps: 1, events: 1, protected_variables: Vec::new() }),
         }
     }
 

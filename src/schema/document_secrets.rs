@@ -24,7 +24,7 @@ pub(in crate::schema) fn covered(field: &Field, value: Value, secrets: Secrets) 
         return Some(value);
     }
     if field.is_script() && secrets == Secrets::Masked {
-        let shown = value.as_str().map(crate::script::masked);
+        let shown = value.as_str().map(crate::script::mask);
         return Some(shown.map_or(Value::Null, |shown| Value::from(shown.as_ref())));
     }
     if let Some(shown) = without_login(field, &value) {

@@ -143,13 +143,13 @@ impl Monitor {
         self.longest_playback().map_or(self.timeout(), |playing| playing + Self::AROUND)
     }
 
-    /// The longest that a playback may take, after fields.md 3 (`step_timeout`): as [`Script::longest`]. `None` without
+    /// The longest that a playback may take, after fields.md 3 (`step_timeout`): as [`ScriptOutline::max_duration`]. `None` without
     /// a script that can be played.
     fn longest_playback(&self) -> Option<Duration> {
         let step = self.document.settings().step_timeout;
         let text = self.document.script().filter(|text| !text.is_empty());
-        let read = |text| Script::read(text).ok();
-        let script = text.map_or_else(|| Some(Script::opening("")), read)?;
-        Some(script.longest(self.timeout(), step.map(|seconds| Duration::from_secs(seconds.into()))))
+        let read = |text| Script::parse(text).ok();
+        let script = text.map_or_else(|| Some(Script::from_url("")), read)?;
+        Some(script.max_duration(self.timeout(), step.map(|seconds| Duration::from_secs(seconds.into()))))
     }
 }

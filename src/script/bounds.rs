@@ -2,36 +2,36 @@
 
 use roxmltree::TextPos;
 
-use super::fault::ScriptFault;
+use super::fault::ScriptError;
 
 /// Attributes of one element: the parser compares each with all before it.
-const MOST_ATTRIBUTES: usize = 1000;
+const MAX_ATTRIBUTES: usize = 1000;
 
 /// Namespace declarations of a script: the parser copies those around an element that declares more.
-const MOST_NAMESPACES: usize = 64;
+const MAX_NAMESPACES: usize = 64;
 
 /// Goes once over the tags of `text`, well-formed or not, in time linear to its length.
-pub(super) fn check(text: &str) -> Result<(), ScriptFault> {
+pub(super) fn check(text: &str) -> Result<(), ScriptError> {
     let bytes = text.as_bytes();
     let (mut at, mut namespaces) = (0, 0);
     while let Some(found) = find(bytes, at, b"<") {
         let rest = &bytes[found..];
         at = match rest {
-            _ if rest.starts_with(b"<!--") => behind(bytes, found + 4, b"-->"),
-            _ if rest.starts_with(b"<![CDATA[") => behind(bytes, found + 9, b"]]>"),
-            _ if rest.starts_with(b"<?") => behind(bytes, found + 2, b"?>"),
+            _ if rest.starts_with(b"<!--") => end_of(bytes, found + 4, b"-->"),
+            _ if rest.starts_with(b"<![CDATA[") => end_of(bytes, found + 9, b"]]>"),
+            _ if rest.starts_with(b"<?") => end_of(bytes, found + 2, b"?>"),
             _ => {
-                let tag = Tag::at(bytes, found + 1);
+                let tag = Tag::scan(bytes, found + 1);
                 namespaces += tag.namespaces;
-                let problem = if tag.attributes > MOST_ATTRIBUTES {
-                    Some(format!("an element has more than {MOST_ATTRIBUTES} attributes"))
-                } else if namespaces > MOST_NAMESPACES {
-                    Some(format!("there are more than {MOST_NAMESPACES} namespace declarations"))
+                let problem = if tag.attributes > MAX_ATTRIBUTES {
+                    Some(format!("an element has more than {MAX_ATTRIBUTES} attributes"))
+                } else if namespaces > MAX_NAMESPACES {
+                    Some(format!("there are more than {MAX_NAMESPACES} namespace declarations"))
                 } else {
                     None
                 };
                 if let Some(problem) = problem {
-                    return Err(ScriptFault::new(position(text, found), problem));
+                    return Err(ScriptError::new(text_position(text, found), problem));
                 }
                 tag.end
             }
@@ -49,7 +49,7 @@ struct Tag {
 }
 
 impl Tag {
-    fn at(bytes: &[u8], start: usize) -> Self {
+    fn scan(bytes: &[u8], start: usize) -> Self {
         let mut tag = Self { end: bytes.len(), attributes: 0, namespaces: 0 };
         let mut quote = None;
         for (at, byte) in bytes.iter().enumerate().skip(start) {
@@ -84,11 +84,11 @@ fn find(bytes: &[u8], from: usize, what: &[u8]) -> Option<usize> {
     rest.windows(what.len()).position(|window| window == what).map(|at| from + at)
 }
 
-fn behind(bytes: &[u8], from: usize, what: &[u8]) -> usize {
+fn end_of(bytes: &[u8], from: usize, what: &[u8]) -> usize {
     find(bytes, from, what).map_or(bytes.len(), |at| at + what.len())
 }
 
-fn position(text: &str, at: usize) -> TextPos {
+fn text_position(text: &str, at: usize) -> TextPos {
     let before = text.get(..at).unwrap_or_default();
     let row = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;

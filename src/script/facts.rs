@@ -1,34 +1,34 @@
 //! What the APIs show of a script.
 
-use super::fault::ScriptFault;
+use super::fault::ScriptError;
 use super::read;
 
 /// Steps that a script may have where its monitor says nothing (fields.md 3, `transaction_steps_allowed`).
-pub const STEPS_ALLOWED: i64 = 50;
+pub const DEFAULT_MAX_STEPS: i64 = 50;
 
 /// What the APIs show of a script (fields.md 3).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScriptFacts {
+pub struct ScriptSummary {
     /// `transaction_steps`: its `step` elements.
     pub steps: usize,
     /// `transaction_events`: the acts in them.
     pub events: usize,
     /// Names of its protected variables, in their order.
-    pub protected: Vec<String>,
+    pub protected_variables: Vec<String>,
 }
 
-impl ScriptFacts {
+impl ScriptSummary {
     /// Of the script `text`.
     ///
     /// # Errors
     /// Where and why it cannot be read: a check of it ends with status 96.
-    pub fn read(text: &str) -> Result<Self, ScriptFault> {
-        let script = read::read(text)?;
+    pub fn parse(text: &str) -> Result<Self, ScriptError> {
+        let script = read::parse_outline(text)?;
         let protected = script.variables.into_iter().filter(|variable| variable.protected);
         Ok(Self {
             steps: script.steps,
             events: script.events,
-            protected: protected.map(|variable| variable.name).collect(),
+            protected_variables: protected.map(|variable| variable.name).collect(),
         })
     }
 

@@ -4,20 +4,20 @@ use crate::syntax::source::Position;
 
 /// Something that is wrong with a script.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {}, column {}: {message}", place.line, place.column)]
-pub struct ScriptFault {
+#[error("line {}, column {}: {message}", position.line, position.column)]
+pub struct ScriptError {
     /// Where in its text.
-    pub place: Position,
+    pub position: Position,
     /// What is wrong there, without a full stop.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
 }
 
-impl ScriptFault {
+impl ScriptError {
     pub(super) fn new(position: roxmltree::TextPos, message: impl Into<String>) -> Self {
         Self {
-            place: Position { line: position.row, column: position.col },
+            position: Position { line: position.row, column: position.col },
             message: message.into(),
             hint: None,
         }

@@ -16,7 +16,7 @@ mod mask;
 mod read;
 pub mod side;
 
-pub use facts::{STEPS_ALLOWED, ScriptFacts};
-pub use fault::ScriptFault;
-pub use mask::{hides, masked, same_protected, unmasked};
-pub use read::well_formed;
+pub use facts::{DEFAULT_MAX_STEPS, ScriptSummary};
+pub use fault::ScriptError;
+pub use mask::{has_secrets, mask, restore_masked, same_protected_variables};
+pub use read::check_well_formed;

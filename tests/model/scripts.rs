@@ -8,7 +8,7 @@ use vigie::domain::MonitorType as T;
 use vigie::schema::intake::Form;
 use vigie::schema::validation_context::Surroundings;
 use vigie::schema::{Document, Secrets};
-use vigie::script::{ScriptFacts, hides, masked, same_protected, unmasked};
+use vigie::script::{ScriptSummary, has_secrets, mask, restore_masked, same_protected_variables};
 use vigie::syntax::MASK;
 
 use crate::model::support::{changed, document, made, minimal, with};
@@ -32,8 +32,8 @@ fn shown() -> String {
 }
 
 fn facts(text: &str) -> Result<(usize, usize, Vec<String>), String> {
-    ScriptFacts::read(text)
-        .map(|facts| (facts.steps, facts.events, facts.protected))
+    ScriptSummary::parse(text)
+        .map(|facts| (facts.steps, facts.events, facts.protected_variables))
         .map_err(|fault| fault.to_string())
 }
 
@@ -86,40 +86,40 @@ fn what_is_no_script_is_told_with_line_and_column() {
 
 #[test]
 fn only_the_values_of_protected_variables_are_masked() {
-    assert_eq!(masked(SHOP), shown());
-    assert!(hides(SHOP));
+    assert_eq!(mask(SHOP), shown());
+    assert!(has_secrets(SHOP));
     let open = "<script><variable name='a' protected='false' value='x'/><step/></script>";
-    assert_eq!(masked(open), open);
-    assert!(!hides(open));
+    assert_eq!(mask(open), open);
+    assert!(!has_secrets(open));
     let empty = "<script><variable name='a' protected='true' value=''/><step/></script>";
-    assert_eq!(masked(empty), empty);
+    assert_eq!(mask(empty), empty);
     for whole in ["<script protected='true'", "<script><variable protected='true' name='a' value='s'>"] {
-        assert_eq!(masked(whole), MASK, "nobody knows where its secrets are: {whole}");
-        assert!(hides(whole));
+        assert_eq!(mask(whole), MASK, "nobody knows where its secrets are: {whole}");
+        assert!(has_secrets(whole));
     }
-    assert_eq!(masked("<script><oops"), "<script><oops");
+    assert_eq!(mask("<script><oops"), "<script><oops");
 }
 
 #[test]
 fn masks_are_replaced_by_the_values_that_they_stand_for() {
-    assert_eq!(unmasked(&shown(), Some(SHOP)).unwrap(), SHOP);
+    assert_eq!(restore_masked(&shown(), Some(SHOP)).unwrap(), SHOP);
     let other = "<script><variable value=\"********\" name=\"pass\" protected=\"1\"/><step/></script>";
     assert_eq!(
-        unmasked(other, Some(SHOP)).unwrap(),
+        restore_masked(other, Some(SHOP)).unwrap(),
         other.replace(MASK, "it&quot;s &lt;secret&gt;"),
         "written so that it fits between the other quotes"
     );
     let open = "<script><variable name='a' value='********'/><step>********</step></script>";
-    assert_eq!(unmasked(open, Some(SHOP)).unwrap(), open, "it is no mask where nothing is protected");
-    assert_eq!(unmasked(MASK, Some("<script protected")).unwrap(), "<script protected");
+    assert_eq!(restore_masked(open, Some(SHOP)).unwrap(), open, "it is no mask where nothing is protected");
+    assert_eq!(restore_masked(MASK, Some("<script protected")).unwrap(), "<script protected");
     let new = "<script><variable name='new' protected='true' value='********'/><step/></script>";
     let lost = "the value of the protected variable `new` is masked, and there is none to keep";
-    assert_eq!(unmasked(new, Some(SHOP)), Err(lost.to_owned()));
-    assert_eq!(unmasked(new, None), Err(lost.to_owned()));
-    assert!(unmasked(MASK, None).is_err());
-    assert!(unmasked(MASK, Some("<script/>")).is_err());
+    assert_eq!(restore_masked(new, Some(SHOP)), Err(lost.to_owned()));
+    assert_eq!(restore_masked(new, None), Err(lost.to_owned()));
+    assert!(restore_masked(MASK, None).is_err());
+    assert!(restore_masked(MASK, Some("<script/>")).is_err());
     let broken = "<script><variable name='pass' protected='true' value='********'>";
-    assert!(unmasked(broken, Some(SHOP)).unwrap_err().contains("what is no script"), "{broken}");
+    assert!(restore_masked(broken, Some(SHOP)).unwrap_err().contains("what is no script"), "{broken}");
 }
 
 #[test]
@@ -133,11 +133,11 @@ fn protected_variables_are_compared_by_what_they_are() {
         ("<variable name='c' protected='true' value='A'/>", false),
         ("", false),
     ] {
-        assert_eq!(same_protected(&one, &script(other)), same, "{other}");
-        assert_eq!(same_protected(&script(other), &one), same, "{other}");
+        assert_eq!(same_protected_variables(&one, &script(other)), same, "{other}");
+        assert_eq!(same_protected_variables(&script(other), &one), same, "{other}");
     }
-    assert!(same_protected("<script>", "<oops>"), "neither can protect anything");
-    assert!(!same_protected("<script protected", "<script  protected"));
+    assert!(same_protected_variables("<script>", "<oops>"), "neither can protect anything");
+    assert!(!same_protected_variables("<script protected", "<script  protected"));
 }
 
 #[test]
@@ -172,14 +172,14 @@ fn hostile_scripts_are_judged_quickly_and_never_shown() {
     ];
     for bomb in &bombs {
         let started = Instant::now();
-        let shown = masked(bomb);
+        let shown = mask(bomb);
         let took = started.elapsed();
         let start: String = bomb.chars().take(90).collect();
         assert!(!shown.contains("hush"), "{start}");
         assert!(took < Duration::from_secs(30), "{took:?}: {start}");
     }
     let deep = format!("<script>{secret}{}<step/>{}</script>", "<a>".repeat(90_000), "</a>".repeat(90_000));
-    assert!(masked(&deep).contains(MASK) && !masked(&deep).contains("hush"), "only deep, and read");
+    assert!(mask(&deep).contains(MASK) && !mask(&deep).contains("hush"), "only deep, and read");
     let code =
         format!("<script>{secret}<step><run-js><![CDATA[{}]]></run-js></step></script>", times("a=1;"));
     assert_eq!(facts(&code).unwrap().0, 1, "code is not taken for attributes");
@@ -195,12 +195,12 @@ fn awkward_values_are_masked_and_put_back() {
             "<script><!-- <variable/> --><![CDATA[]]><variable protected={quote}true{quote} value={quote}{value}{quote} name='n'/><step/></script>"
         )
         .replace("<![CDATA[]]>", "<x><![CDATA[<variable name='n' protected='true' value='no'/>]]></x>");
-        let shown = masked(&script).into_owned();
+        let shown = mask(&script).into_owned();
         assert_eq!(
             shown,
             script.replacen(&format!("{quote}{value}{quote}"), &format!("{quote}{MASK}{quote}"), 1)
         );
-        assert_eq!(unmasked(&shown, Some(&script)).unwrap(), script, "{value}");
+        assert_eq!(restore_masked(&shown, Some(&script)).unwrap(), script, "{value}");
     }
 }
 
@@ -218,17 +218,17 @@ proptest! {
             format!("<variable name='v{at}' protected='{hidden}' value={quote}{}{quote}/>\n", escaped(value))
         }).collect();
         let script = format!("<script>\n{}<step/></script>", variables.concat());
-        let shown = masked(&script).into_owned();
-        let back = unmasked(&shown, Some(&script));
+        let shown = mask(&script).into_owned();
+        let back = restore_masked(&shown, Some(&script));
         prop_assert_eq!(back.as_deref(), Ok(script.as_str()));
-        prop_assert!(same_protected(&script, &back.unwrap()));
+        prop_assert!(same_protected_variables(&script, &back.unwrap()));
     }
 
     #[test]
     fn no_text_makes_it_panic(text in ".{0,200}", old in ".{0,50}") {
         let script = format!("<script>{text}<variable name='a' protected='true' value='********'/><step/></script>");
         for new in [text.as_str(), script.as_str()] {
-            let _ = (ScriptFacts::read(new), masked(new), unmasked(new, Some(&old)), same_protected(new, &old));
+            let _ = (ScriptSummary::parse(new), mask(new), restore_masked(new, Some(&old)), same_protected_variables(new, &old));
         }
     }
 }

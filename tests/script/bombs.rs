@@ -57,7 +57,7 @@ fn hostile_scripts_take_bounded_time_and_tell_a_bounded_number_of_faults() {
     ];
     for bomb in &bombs {
         let started = Instant::now();
-        let outcome = Script::read(bomb);
+        let outcome = Script::parse(bomb);
         let took = started.elapsed();
         let start: String = bomb.chars().take(60).collect();
         // Braces without a name are text.
@@ -77,8 +77,8 @@ fn a_large_script_is_read_fast() {
     let text = format!("<script>{comment}<step>{acts}<run-js>{}</run-js></step></script>", "a=1;".repeat(9));
     let started = Instant::now();
     let script = read(&text);
-    assert_eq!(script.steps[0].acts.len(), 10_000);
-    let last = script.steps[0].acts[9_999].place;
+    assert_eq!(script.steps[0].actions.len(), 10_000);
+    let last = script.steps[0].actions[9_999].position;
     assert_eq!(last.column as usize, text.find("<run-js").unwrap() + 1);
     assert!(started.elapsed() < LONGEST, "{:?}", started.elapsed());
     let code = "a=1;".repeat(LARGEST / 4 - 50);
@@ -103,7 +103,7 @@ fn there_are_limits_that_no_script_of_people_meets() {
     assert_eq!(faults(&acts), ["1:150015: there are more than 10000 acts in the script"]);
     let patterns =
         |count: usize| format!("<script><step>{}</step></script>", "<assert-url matches='a'/>".repeat(count));
-    assert_eq!(read(&patterns(100)).steps[0].acts.len(), 100);
+    assert_eq!(read(&patterns(100)).steps[0].actions.len(), 100);
     assert!(faults(&patterns(101))[0].ends_with("there are more than 100 regular expressions in the script"));
     let by = |count: usize| {
         format!("<script><step><click>{}</click></step></script>", "<by id='a'/>".repeat(count))

@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use vigie::script::ScriptFacts;
-use vigie::script::dialect::vocabulary::ACTS;
+use vigie::script::ScriptSummary;
+use vigie::script::dialect::vocabulary::ACTIONS;
 use vigie::script::dialect::{
-    Action, Check, DialogAnswer, Expected, FrameChoice, Locator, Match, Pick, Script, State, Target,
-    Variable, Wanted, WindowChoice,
+    ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator, Matcher,
+    OptionSelector, PageProperty, Script, ScriptVariable, WaitCondition, WindowSelector,
 };
 use vigie::syntax::source::Position;
 
 use crate::script::support::{action, acts, read, stepped};
 
-fn css(text: &str) -> Target {
-    Target { locators: vec![Locator::Css(text.to_owned())] }
+fn css(text: &str) -> ElementTarget {
+    ElementTarget { locators: vec![Locator::Css(text.to_owned())] }
 }
 
-fn contains(text: &str) -> Match {
-    Match::Contains(text.to_owned())
+fn contains(text: &str) -> Matcher {
+    Matcher::Contains(text.to_owned())
 }
 
 #[test]
@@ -29,159 +29,216 @@ fn a_whole_script_is_read_with_its_places() {
         .replace('é', "");
     let script = read(&text);
     assert_eq!((script.name.as_str(), script.base.as_deref()), ("Shop", Some("https://shop.test/")));
-    assert_eq!(script.most_skipped, 2);
-    let variable =
-        |name: &str, value: &str, protected| Variable { name: name.into(), value: value.into(), protected };
+    assert_eq!(script.max_skipped, 2);
+    let variable = |name: &str, value: &str, protected| ScriptVariable {
+        name: name.into(),
+        value: value.into(),
+        protected,
+    };
     assert_eq!(script.variables, [variable("user", "anna", false), variable("pass", "a&b", true)]);
     let steps: Vec<_> =
-        script.steps.iter().map(|step| (step.name.as_str(), step.timeout, step.place)).collect();
+        script.steps.iter().map(|step| (step.name.as_str(), step.timeout, step.position)).collect();
     let place = |line, column| Position { line, column };
     let long = Some(Duration::from_millis(12_500));
     assert_eq!(steps, [("Front", long, place(6, 3)), ("Step 2", None, place(9, 3))]);
-    let open = &script.steps[0].acts[0];
-    assert_eq!((open.place, open.timeout), (place(7, 5), Some(Duration::from_secs(3))));
+    let open = &script.steps[0].actions[0];
+    assert_eq!((open.position, open.timeout), (place(7, 5), Some(Duration::from_secs(3))));
     assert_eq!((open.optional, &open.expected), (false, &None));
-    let clear = &script.steps[1].acts[0];
-    assert_eq!((clear.place, clear.optional), (place(10, 1), true));
-    assert_eq!(clear.expected, Some(Expected::Event("cart:new".to_owned())));
+    let clear = &script.steps[1].actions[0];
+    assert_eq!((clear.position, clear.optional), (place(10, 1), true));
+    assert_eq!(clear.expected, Some(ExpectedEffect::Event("cart:new".to_owned())));
     let plain = read("<script><step><close-window/></step></script>");
-    assert_eq!((plain.name.as_str(), plain.base, plain.most_skipped), ("", None, 5));
-    let facts = ScriptFacts::read(&text).unwrap();
-    assert_eq!((facts.steps, facts.events, facts.protected), (2, 2, vec!["pass".to_owned()]));
+    assert_eq!((plain.name.as_str(), plain.base, plain.max_skipped), ("", None, 5));
+    let facts = ScriptSummary::parse(&text).unwrap();
+    assert_eq!((facts.steps, facts.events, facts.protected_variables), (2, 2, vec!["pass".to_owned()]));
 }
 
 /// Every form of every act, and what it is read as.
-pub fn cases() -> Vec<(&'static str, Action)> {
-    let link = || Target { locators: vec![Locator::Link("Sign in".into())] };
+pub fn cases() -> Vec<(&'static str, ActionKind)> {
+    let link = || ElementTarget { locators: vec![Locator::Link("Sign in".into())] };
     let text = |text: &str| text.to_owned();
     vec![
-        ("<open url='/a?b={{user}}'/>", Action::Open { url: text("/a?b={{user}}") }),
-        ("<click css='#go'/>", Action::Click { on: css("#go"), twice: false }),
-        ("<double-click link='Sign in'/>", Action::Click { on: link(), twice: true }),
+        ("<open url='/a?b={{user}}'/>", ActionKind::Open { url: text("/a?b={{user}}") }),
+        ("<click css='#go'/>", ActionKind::Click { target: css("#go"), double: false }),
+        ("<double-click link='Sign in'/>", ActionKind::Click { target: link(), double: true }),
         (
             "<type css='#q' text=' {{user}}{{$uuid}}'/>",
-            Action::Type { into: css("#q"), text: text(" {{user}}{{$uuid}}") },
+            ActionKind::Type { target: css("#q"), text: text(" {{user}}{{$uuid}}") },
         ),
-        ("<clear css='#q'/>", Action::Clear { field: css("#q") }),
-        ("<select css='#s' value=''/>", Action::Select { field: css("#s"), pick: Pick::Value(text("")) }),
+        ("<clear css='#q'/>", ActionKind::Clear { target: css("#q") }),
+        (
+            "<select css='#s' value=''/>",
+            ActionKind::Select { target: css("#s"), option: OptionSelector::Value(text("")) },
+        ),
         (
             "<select css='#s' label='Red'/>",
-            Action::Select { field: css("#s"), pick: Pick::Label(text("Red")) },
+            ActionKind::Select { target: css("#s"), option: OptionSelector::Label(text("Red")) },
         ),
-        ("<select css='#s' index='0'/>", Action::Select { field: css("#s"), pick: Pick::Index(0) }),
-        ("<check css='#c'/>", Action::Check { field: css("#c"), on: true }),
-        ("<check css='#c' on=' false '/>", Action::Check { field: css("#c"), on: false }),
-        ("<hover css='.m'/>", Action::Hover { over: css(".m") }),
-        ("<press key='Control+a'/>", Action::Press { key: text("Control+a"), on: None }),
-        ("<press key='Enter' css='#q'/>", Action::Press { key: text("Enter"), on: Some(css("#q")) }),
-        ("<scroll css='#end'/>", Action::Scroll { to: Some(css("#end")), x: 0, y: 0 }),
-        ("<scroll y='-300'/>", Action::Scroll { to: None, x: 0, y: -300 }),
-        ("<switch-frame css='iframe'/>", Action::SwitchFrame(FrameChoice::Element(css("iframe")))),
-        ("<switch-frame index='1'/>", Action::SwitchFrame(FrameChoice::Index(1))),
-        ("<switch-frame to='parent'/>", Action::SwitchFrame(FrameChoice::Parent)),
-        ("<switch-frame to='top'/>", Action::SwitchFrame(FrameChoice::Top)),
-        ("<switch-window to='main'/>", Action::SwitchWindow(WindowChoice::Main)),
-        ("<switch-window to='newest'/>", Action::SwitchWindow(WindowChoice::Newest)),
-        ("<switch-window index='2'/>", Action::SwitchWindow(WindowChoice::Index(2))),
+        (
+            "<select css='#s' index='0'/>",
+            ActionKind::Select { target: css("#s"), option: OptionSelector::Index(0) },
+        ),
+        ("<check css='#c'/>", ActionKind::SetChecked { target: css("#c"), checked: true }),
+        ("<check css='#c' on=' false '/>", ActionKind::SetChecked { target: css("#c"), checked: false }),
+        ("<hover css='.m'/>", ActionKind::Hover { target: css(".m") }),
+        ("<press key='Control+a'/>", ActionKind::Press { key: text("Control+a"), target: None }),
+        ("<press key='Enter' css='#q'/>", ActionKind::Press { key: text("Enter"), target: Some(css("#q")) }),
+        ("<scroll css='#end'/>", ActionKind::Scroll { target: Some(css("#end")), x: 0, y: 0 }),
+        ("<scroll y='-300'/>", ActionKind::Scroll { target: None, x: 0, y: -300 }),
+        ("<switch-frame css='iframe'/>", ActionKind::SwitchFrame(FrameSelector::Element(css("iframe")))),
+        ("<switch-frame index='1'/>", ActionKind::SwitchFrame(FrameSelector::Index(1))),
+        ("<switch-frame to='parent'/>", ActionKind::SwitchFrame(FrameSelector::Parent)),
+        ("<switch-frame to='top'/>", ActionKind::SwitchFrame(FrameSelector::Top)),
+        ("<switch-window to='main'/>", ActionKind::SwitchWindow(WindowSelector::Main)),
+        ("<switch-window to='newest'/>", ActionKind::SwitchWindow(WindowSelector::Newest)),
+        ("<switch-window index='2'/>", ActionKind::SwitchWindow(WindowSelector::Index(2))),
         (
             "<switch-window to='title' contains='Help'/>",
-            Action::SwitchWindow(WindowChoice::Title(contains("Help"))),
+            ActionKind::SwitchWindow(WindowSelector::Title(contains("Help"))),
         ),
-        ("<switch-window to='url' contains='/h'/>", Action::SwitchWindow(WindowChoice::Url(contains("/h")))),
-        ("<close-window/>", Action::CloseWindow),
-        ("<accept-dialog/>", Action::Dialog(DialogAnswer::Accept)),
-        ("<dismiss-dialog/>", Action::Dialog(DialogAnswer::Dismiss)),
-        ("<answer-dialog text=''/>", Action::Dialog(DialogAnswer::Answer(text("")))),
-        ("<wait-for css='#x'/>", Action::WaitFor(Wanted::Element(css("#x"), State::Visible))),
-        ("<wait-for css='#x' state='absent'/>", Action::WaitFor(Wanted::Element(css("#x"), State::Absent))),
-        ("<wait-for-text contains='Hi'/>", Action::WaitFor(Wanted::Text(None, contains("Hi")))),
+        (
+            "<switch-window to='url' contains='/h'/>",
+            ActionKind::SwitchWindow(WindowSelector::Url(contains("/h"))),
+        ),
+        ("<close-window/>", ActionKind::CloseWindow),
+        ("<accept-dialog/>", ActionKind::Dialog(DialogResponse::Accept)),
+        ("<dismiss-dialog/>", ActionKind::Dialog(DialogResponse::Dismiss)),
+        ("<answer-dialog text=''/>", ActionKind::Dialog(DialogResponse::AcceptWithText(text("")))),
+        (
+            "<wait-for css='#x'/>",
+            ActionKind::WaitFor(WaitCondition::Element(css("#x"), ElementState::Visible)),
+        ),
+        (
+            "<wait-for css='#x' state='absent'/>",
+            ActionKind::WaitFor(WaitCondition::Element(css("#x"), ElementState::Absent)),
+        ),
+        ("<wait-for-text contains='Hi'/>", ActionKind::WaitFor(WaitCondition::Text(None, contains("Hi")))),
         (
             "<wait-for-text css='h1' contains='Hi'/>",
-            Action::WaitFor(Wanted::Text(Some(css("h1")), contains("Hi"))),
+            ActionKind::WaitFor(WaitCondition::Text(Some(css("h1")), contains("Hi"))),
         ),
-        ("<wait-for-url contains='/x'/>", Action::WaitFor(Wanted::Url(contains("/x")))),
-        ("<wait-for-event event='shop.ready'/>", Action::WaitFor(Wanted::Event(text("shop.ready")))),
-        ("<wait-for-network-quiet/>", Action::WaitFor(Wanted::NetworkQuiet(Duration::from_millis(500)))),
+        ("<wait-for-url contains='/x'/>", ActionKind::WaitFor(WaitCondition::Url(contains("/x")))),
+        (
+            "<wait-for-event event='shop.ready'/>",
+            ActionKind::WaitFor(WaitCondition::Event(text("shop.ready"))),
+        ),
+        (
+            "<wait-for-network-quiet/>",
+            ActionKind::WaitFor(WaitCondition::NetworkQuiet(Duration::from_millis(500))),
+        ),
         (
             "<wait-for-network-quiet quiet='1.25'/>",
-            Action::WaitFor(Wanted::NetworkQuiet(Duration::from_millis(1250))),
+            ActionKind::WaitFor(WaitCondition::NetworkQuiet(Duration::from_millis(1250))),
         ),
-        ("<extract into='a'/>", Action::Extract { into: text("a"), from: Check::Text(None), pattern: None }),
+        (
+            "<extract into='a'/>",
+            ActionKind::Extract {
+                into_variable: text("a"),
+                property: PageProperty::Text(None),
+                pattern: None,
+            },
+        ),
         (
             "<extract into='a' css='a' from='attribute' attribute='data-id'/>",
-            Action::Extract {
-                into: text("a"),
-                from: Check::Attribute(css("a"), text("data-id")),
+            ActionKind::Extract {
+                into_variable: text("a"),
+                property: PageProperty::Attribute(css("a"), text("data-id")),
                 pattern: None,
             },
         ),
         (
             "<extract into='a' css='a' from='value'/>",
-            Action::Extract { into: text("a"), from: Check::Value(css("a")), pattern: None },
+            ActionKind::Extract {
+                into_variable: text("a"),
+                property: PageProperty::Value(css("a")),
+                pattern: None,
+            },
         ),
         (
             "<extract into='a' css='a' from='count'/>",
-            Action::Extract { into: text("a"), from: Check::Count(css("a")), pattern: None },
+            ActionKind::Extract {
+                into_variable: text("a"),
+                property: PageProperty::Count(css("a")),
+                pattern: None,
+            },
         ),
         (
             "<extract into='a' from='url'/>",
-            Action::Extract { into: text("a"), from: Check::Url, pattern: None },
+            ActionKind::Extract { into_variable: text("a"), property: PageProperty::Url, pattern: None },
         ),
         (
             "<extract into='a' from='title'/>",
-            Action::Extract { into: text("a"), from: Check::Title, pattern: None },
+            ActionKind::Extract { into_variable: text("a"), property: PageProperty::Title, pattern: None },
         ),
         (
             "<run-js into='n'>return <![CDATA[1 < 2 && ]]>{{user}};<!-- c --> </run-js>",
-            Action::RunJs { code: text("return 1 < 2 && {{user}}; "), into: Some(text("n")) },
+            ActionKind::RunJs { code: text("return 1 < 2 && {{user}}; "), into_variable: Some(text("n")) },
         ),
-        ("<run-js>go()</run-js>", Action::RunJs { code: text("go()"), into: None }),
-        ("<screenshot name='Basket'/>", Action::Screenshot { name: text("Basket") }),
-        ("<assert-text contains='Hi'/>", Action::Assert { what: Check::Text(None), must: contains("Hi") }),
+        ("<run-js>go()</run-js>", ActionKind::RunJs { code: text("go()"), into_variable: None }),
+        ("<screenshot name='Basket'/>", ActionKind::Screenshot { name: text("Basket") }),
+        (
+            "<assert-text contains='Hi'/>",
+            ActionKind::Assert { property: PageProperty::Text(None), matcher: contains("Hi") },
+        ),
         (
             "<assert-text css='h1' equals='' not='true'/>",
-            Action::Assert {
-                what: Check::Text(Some(css("h1"))),
-                must: Match::Not(Box::new(Match::Equals(text("")))),
+            ActionKind::Assert {
+                property: PageProperty::Text(Some(css("h1"))),
+                matcher: Matcher::Not(Box::new(Matcher::Equals(text("")))),
             },
         ),
         (
             "<assert-attribute css='a' attribute='href' contains='pdf'/>",
-            Action::Assert { what: Check::Attribute(css("a"), text("href")), must: contains("pdf") },
+            ActionKind::Assert {
+                property: PageProperty::Attribute(css("a"), text("href")),
+                matcher: contains("pdf"),
+            },
         ),
         (
             "<assert-value css='a' contains='x'/>",
-            Action::Assert { what: Check::Value(css("a")), must: contains("x") },
+            ActionKind::Assert { property: PageProperty::Value(css("a")), matcher: contains("x") },
         ),
-        ("<assert-url contains='x'/>", Action::Assert { what: Check::Url, must: contains("x") }),
-        ("<assert-title contains='x' not='0'/>", Action::Assert { what: Check::Title, must: contains("x") }),
+        (
+            "<assert-url contains='x'/>",
+            ActionKind::Assert { property: PageProperty::Url, matcher: contains("x") },
+        ),
+        (
+            "<assert-title contains='x' not='0'/>",
+            ActionKind::Assert { property: PageProperty::Title, matcher: contains("x") },
+        ),
         (
             "<assert-count css='li' equals='007'/>",
-            Action::Assert { what: Check::Count(css("li")), must: Match::Equals(text("7")) },
+            ActionKind::Assert {
+                property: PageProperty::Count(css("li")),
+                matcher: Matcher::Equals(text("7")),
+            },
         ),
         (
             "<assert-count css='li' equals='{{user}}'/>",
-            Action::Assert { what: Check::Count(css("li")), must: Match::Equals(text("{{user}}")) },
+            ActionKind::Assert {
+                property: PageProperty::Count(css("li")),
+                matcher: Matcher::Equals(text("{{user}}")),
+            },
         ),
         (
             "<assert-count css='li' at-least='1'/>",
-            Action::Assert { what: Check::Count(css("li")), must: Match::AtLeast(1) },
+            ActionKind::Assert { property: PageProperty::Count(css("li")), matcher: Matcher::AtLeast(1) },
         ),
         (
             "<assert-count css='li' at-most='9'/>",
-            Action::Assert { what: Check::Count(css("li")), must: Match::AtMost(9) },
+            ActionKind::Assert { property: PageProperty::Count(css("li")), matcher: Matcher::AtMost(9) },
         ),
         (
             "<assert-element css='b' state='hidden'/>",
-            Action::AssertElement { element: css("b"), state: State::Hidden },
+            ActionKind::AssertElement { target: css("b"), state: ElementState::Hidden },
         ),
         (
             "<keyword text='(?i)hi' regex='true' invert='true' wait='true'/>",
-            Action::Keyword { text: text("(?i)hi"), regex: true, invert: true, wait: true },
+            ActionKind::Keyword { text: text("(?i)hi"), regex: true, invert: true, wait: true },
         ),
         (
             "<keyword text='(hi'/>",
-            Action::Keyword { text: text("(hi"), regex: false, invert: false, wait: false },
+            ActionKind::Keyword { text: text("(hi"), regex: false, invert: false, wait: false },
         ),
     ]
 }
@@ -193,10 +250,11 @@ fn every_form_of_every_act() {
         assert_eq!(action(act), *expected, "{act}");
         assert!(act.starts_with(&format!("<{}", expected.name())), "{act} is called `{}`", expected.name());
     }
-    for word in ACTS {
+    for word in ACTIONS {
         assert!(cases.iter().any(|(_, action)| action.name() == word.name), "no case has `{}`", word.name);
     }
-    let Action::WaitFor(Wanted::Url(Match::Matches(pattern))) = action("<wait-for-url matches='/d\\d$'/>")
+    let ActionKind::WaitFor(WaitCondition::Url(Matcher::Matches(pattern))) =
+        action("<wait-for-url matches='/d\\d$'/>")
     else {
         panic!("not read as a pattern")
     };
@@ -206,7 +264,7 @@ fn every_form_of_every_act() {
 #[test]
 fn locators_stand_as_one_attribute_or_several_in_order() {
     let locators = |act: &str| match action(act) {
-        Action::Click { on, .. } | Action::Type { into: on, .. } => on.locators,
+        ActionKind::Click { target: on, .. } | ActionKind::Type { target: on, .. } => on.locators,
         other => panic!("{other:?}"),
     };
     let text = |text: &str| text.to_owned();
@@ -250,20 +308,20 @@ fn editors_may_be_told_the_schema() {
 
 #[test]
 fn a_url_alone_is_one_step_that_opens_it() {
-    let script = Script::opening("https://shop.test/?q={a}");
+    let script = Script::from_url("https://shop.test/?q={a}");
     assert_eq!(script.steps.len(), 1);
     let url = "https://shop.test/?q={a}".to_owned();
-    assert_eq!(script.steps[0].acts[0].action, Action::Open { url });
-    assert!(script.variables.is_empty() && script.most_skipped == 5);
-    let odd = Script::opening("https://shop.test/?q={{a}}");
+    assert_eq!(script.steps[0].actions[0].kind, ActionKind::Open { url });
+    assert!(script.variables.is_empty() && script.max_skipped == 5);
+    let odd = Script::from_url("https://shop.test/?q={{a}}");
     assert_eq!(odd.variables[0].value, "https://shop.test/?q={{a}}", "no template is made of it");
-    assert_eq!(odd.steps[0].acts[0].action, Action::Open { url: "{{url}}".to_owned() });
-    assert!(Script::read(&odd.to_xml()).is_ok());
+    assert_eq!(odd.steps[0].actions[0].kind, ActionKind::Open { url: "{{url}}".to_owned() });
+    assert!(Script::parse(&odd.to_xml()).is_ok());
 }
 
 #[test]
 fn a_relative_url_needs_a_base() {
-    let relative = |script: &str| read(script).without_base().map(|act| act.place.line);
+    let relative = |script: &str| read(script).first_relative_open().map(|act| act.position.line);
     assert_eq!(relative("<script><step><open url='http://a/'/>\n<open url='b'/></step></script>"), Some(2));
     assert_eq!(relative("<script base='http://a/'><step><open url='b'/></step></script>"), None);
     assert_eq!(relative("<script><step><open url='http://a/'/></step></script>"), None);

@@ -36,7 +36,7 @@ fn a_project_of_one_test_goes_to_standard_output() {
 </script>
 ";
     assert_eq!(out(&output), expected);
-    assert!(Script::read(expected).is_ok());
+    assert!(Script::parse(expected).is_ok());
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn several_tests_go_into_a_folder_with_their_losses_told() {
     let buy = read(&fs::read_to_string(target.join("buy-a-lamp.xml")).unwrap());
     let steps: Vec<_> = buy.steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(steps, ["Log in", "The lamps"]);
-    let acts: Vec<_> = buy.steps[1].acts.iter().map(|act| act.action.name()).collect();
+    let acts: Vec<_> = buy.steps[1].actions.iter().map(|act| act.kind.name()).collect();
     let expected =
         ["open", "extract", "click", "switch-window", "assert-text", "close-window", "switch-window"];
     assert_eq!(acts, expected);

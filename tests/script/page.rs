@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use roxmltree::Document;
-use vigie::script::dialect::vocabulary::{ACTS, Aim, COMMON, LOCATORS};
+use vigie::script::dialect::vocabulary::{ACTIONS, COMMON_ATTRIBUTES, LOCATORS, TargetRequirement};
 use vigie::script::dialect::{KEYS, MODIFIERS, Script};
 use vigie::syntax::template::BUILT_IN_VARIABLES;
 
@@ -37,8 +37,8 @@ fn every_example_can_be_played_and_is_named_in_the_page() {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        let script = Script::read(&text).unwrap_or_else(|faults| panic!("{name}: {faults:#?}"));
-        assert!(script.without_base().is_none() && !script.name.is_empty(), "{name}");
+        let script = Script::parse(&text).unwrap_or_else(|faults| panic!("{name}: {faults:#?}"));
+        assert!(script.first_relative_open().is_none() && !script.name.is_empty(), "{name}");
         assert!(page.contains(&format!("| `{name}` |")), "the page does not name {name}");
         count += 1;
     }
@@ -55,8 +55,8 @@ fn what_the_page_shows_can_be_played_and_has_every_act_and_attribute() {
     let examples = examples.filter(|path| path.extension().is_some_and(|extension| extension == "xml"));
     let examples = examples.map(|path| fs::read_to_string(path).unwrap());
     for piece in pieces.into_iter().chain(examples) {
-        let script = Script::read(&piece).unwrap_or_else(|faults| panic!("{piece}\n{faults:#?}"));
-        acts.extend(script.steps.iter().flat_map(|step| &step.acts).map(|act| act.action.name()));
+        let script = Script::parse(&piece).unwrap_or_else(|faults| panic!("{piece}\n{faults:#?}"));
+        acts.extend(script.steps.iter().flat_map(|step| &step.actions).map(|act| act.kind.name()));
         let document = Document::parse(&piece).unwrap();
         let elements = document.descendants().filter(roxmltree::Node::is_element);
         for element in elements {
@@ -65,7 +65,7 @@ fn what_the_page_shows_can_be_played_and_has_every_act_and_attribute() {
                 .extend(element.attributes().map(|attribute| (name.clone(), attribute.name().to_owned())));
         }
     }
-    for word in ACTS {
+    for word in ACTIONS {
         assert!(acts.contains(word.name), "no example has `{}`", word.name);
         for attribute in word
             .attributes
@@ -77,7 +77,7 @@ fn what_the_page_shows_can_be_played_and_has_every_act_and_attribute() {
         }
     }
     let shown = |name: &str| attributes.iter().any(|(_, attribute)| attribute == name);
-    for name in COMMON.into_iter().chain(["expect", "equals", "contains", "matches", "not"]) {
+    for name in COMMON_ATTRIBUTES.into_iter().chain(["expect", "equals", "contains", "matches", "not"]) {
         assert!(shown(name), "no example has `{name}`");
     }
     for name in LOCATORS {
@@ -91,16 +91,16 @@ fn what_the_page_shows_can_be_played_and_has_every_act_and_attribute() {
 #[test]
 fn the_table_of_acts_is_that_of_the_parser() {
     let page = page();
-    for word in ACTS {
-        let star = if word.expects { "*" } else { "" };
+    for word in ACTIONS {
+        let star = if word.supports_expect { "*" } else { "" };
         let start = format!("| `{}`{star} |", word.name);
         let row = page.lines().find(|line| line.starts_with(&start));
         let row = row.unwrap_or_else(|| panic!("no row starts with {start}"));
         let cell = row.split('|').nth(2).unwrap().trim();
-        let aim = match word.aim {
-            Aim::Nothing => !cell.starts_with("element"),
-            Aim::Perhaps => cell.starts_with("element?"),
-            Aim::Element => cell.starts_with("element") && !cell.starts_with("element?"),
+        let aim = match word.target {
+            TargetRequirement::None => !cell.starts_with("element"),
+            TargetRequirement::Optional => cell.starts_with("element?"),
+            TargetRequirement::Required => cell.starts_with("element") && !cell.starts_with("element?"),
         };
         assert!(aim, "{row}");
         let mut told: BTreeSet<&str> = cell.split('`').skip(1).step_by(2).collect();

@@ -6,10 +6,11 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use vigie::script::dialect::{
-    Act, Action, Check, DialogAnswer, Expected, FrameChoice, Locator, Match, Pattern, Pick, Script, State,
-    Step, Target, Variable, Wanted, WindowChoice,
+    Action, ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator,
+    Matcher, OptionSelector, PageProperty, Pattern, Script, ScriptStep, ScriptVariable, WaitCondition,
+    WindowSelector,
 };
-use vigie::script::{ScriptFacts, hides, masked, unmasked};
+use vigie::script::{ScriptSummary, has_secrets, mask, restore_masked};
 use vigie::syntax::source::Position;
 
 use crate::script::support::placeless;
@@ -43,8 +44,8 @@ fn locator() -> impl Strategy<Value = Locator> {
     ]
 }
 
-fn target() -> impl Strategy<Value = Target> {
-    prop::collection::vec(locator(), 1..4).prop_map(|locators| Target { locators })
+fn target() -> impl Strategy<Value = ElementTarget> {
+    prop::collection::vec(locator(), 1..4).prop_map(|locators| ElementTarget { locators })
 }
 
 fn seconds() -> impl Strategy<Value = Duration> {
@@ -55,105 +56,127 @@ fn pattern() -> impl Strategy<Value = Pattern> {
     select(vec!["a", "<\\d+>&\"", "^\\s\n$"]).prop_map(|text| Pattern(regex::Regex::new(text).unwrap()))
 }
 
-fn must() -> impl Strategy<Value = Match> {
+fn must() -> impl Strategy<Value = Matcher> {
     let plain = prop_oneof![
-        text().prop_map(Match::Equals),
-        Just(Match::Equals(String::new())),
-        text().prop_map(Match::Contains),
-        pattern().prop_map(Match::Matches),
+        text().prop_map(Matcher::Equals),
+        Just(Matcher::Equals(String::new())),
+        text().prop_map(Matcher::Contains),
+        pattern().prop_map(Matcher::Matches),
     ];
     negated(plain)
 }
 
-fn count() -> impl Strategy<Value = Match> {
+fn count() -> impl Strategy<Value = Matcher> {
     let plain = prop_oneof![
-        (0u64..1_000_000).prop_map(|number| Match::Equals(number.to_string())),
-        Just(Match::Equals("{{v0}}".to_owned())),
-        (0u64..1_000_000).prop_map(Match::AtLeast),
-        (0u64..1_000_000).prop_map(Match::AtMost),
+        (0u64..1_000_000).prop_map(|number| Matcher::Equals(number.to_string())),
+        Just(Matcher::Equals("{{v0}}".to_owned())),
+        (0u64..1_000_000).prop_map(Matcher::AtLeast),
+        (0u64..1_000_000).prop_map(Matcher::AtMost),
     ];
     negated(plain)
 }
 
-fn negated(plain: impl Strategy<Value = Match>) -> impl Strategy<Value = Match> {
-    (plain, any::<bool>()).prop_map(|(plain, not)| if not { Match::Not(Box::new(plain)) } else { plain })
+fn negated(plain: impl Strategy<Value = Matcher>) -> impl Strategy<Value = Matcher> {
+    (plain, any::<bool>()).prop_map(|(plain, not)| if not { Matcher::Not(Box::new(plain)) } else { plain })
 }
 
-fn state() -> impl Strategy<Value = State> {
-    select(vec![State::Present, State::Visible, State::Enabled, State::Hidden, State::Absent])
+fn state() -> impl Strategy<Value = ElementState> {
+    select(vec![
+        ElementState::Present,
+        ElementState::Visible,
+        ElementState::Enabled,
+        ElementState::Hidden,
+        ElementState::Absent,
+    ])
 }
 
-fn checked() -> impl Strategy<Value = (Check, Match)> {
+fn checked() -> impl Strategy<Value = (PageProperty, Matcher)> {
     prop_oneof![
-        (option::of(target()).prop_map(Check::Text), must()),
-        (target().prop_map(|target| Check::Attribute(target, "data-x".to_owned())), must()),
-        (target().prop_map(Check::Value), must()),
-        (Just(Check::Url), must()),
-        (Just(Check::Title), must()),
-        (target().prop_map(Check::Count), count()),
+        (option::of(target()).prop_map(PageProperty::Text), must()),
+        (target().prop_map(|target| PageProperty::Attribute(target, "data-x".to_owned())), must()),
+        (target().prop_map(PageProperty::Value), must()),
+        (Just(PageProperty::Url), must()),
+        (Just(PageProperty::Title), must()),
+        (target().prop_map(PageProperty::Count), count()),
     ]
 }
 
-fn window() -> impl Strategy<Value = WindowChoice> {
+fn window() -> impl Strategy<Value = WindowSelector> {
     prop_oneof![
-        Just(WindowChoice::Main),
-        Just(WindowChoice::Newest),
-        (0u32..9999).prop_map(WindowChoice::Index),
-        must().prop_map(WindowChoice::Title),
-        must().prop_map(WindowChoice::Url),
+        Just(WindowSelector::Main),
+        Just(WindowSelector::Newest),
+        (0u32..9999).prop_map(WindowSelector::Index),
+        must().prop_map(WindowSelector::Title),
+        must().prop_map(WindowSelector::Url),
     ]
 }
 
-fn wanted() -> impl Strategy<Value = Wanted> {
+fn wanted() -> impl Strategy<Value = WaitCondition> {
     prop_oneof![
-        (target(), state()).prop_map(|(target, state)| Wanted::Element(target, state)),
-        (option::of(target()), must()).prop_map(|(target, must)| Wanted::Text(target, must)),
-        must().prop_map(Wanted::Url),
-        "[a-z.:-]{1,9}".prop_map(Wanted::Event),
-        seconds().prop_map(Wanted::NetworkQuiet),
+        (target(), state()).prop_map(|(target, state)| WaitCondition::Element(target, state)),
+        (option::of(target()), must()).prop_map(|(target, must)| WaitCondition::Text(target, must)),
+        must().prop_map(WaitCondition::Url),
+        "[a-z.:-]{1,9}".prop_map(WaitCondition::Event),
+        seconds().prop_map(WaitCondition::NetworkQuiet),
     ]
 }
 
-fn clicking() -> impl Strategy<Value = Action> {
+fn clicking() -> impl Strategy<Value = ActionKind> {
     prop_oneof![
-        text().prop_map(|url| Action::Open { url }),
-        (target(), any::<bool>()).prop_map(|(on, twice)| Action::Click { on, twice }),
-        (target(), text()).prop_map(|(into, text)| Action::Type { into, text }),
-        target().prop_map(|field| Action::Clear { field }),
-        (target(), text()).prop_map(|(field, value)| Action::Select { field, pick: Pick::Value(value) }),
-        (target(), text()).prop_map(|(field, label)| Action::Select { field, pick: Pick::Label(label) }),
-        (target(), 0u32..9).prop_map(|(field, index)| Action::Select { field, pick: Pick::Index(index) }),
-        (target(), any::<bool>()).prop_map(|(field, on)| Action::Check { field, on }),
-        target().prop_map(|over| Action::Hover { over }),
+        text().prop_map(|url| ActionKind::Open { url }),
+        (target(), any::<bool>()).prop_map(|(on, twice)| ActionKind::Click { target: on, double: twice }),
+        (target(), text()).prop_map(|(into, text)| ActionKind::Type { target: into, text }),
+        target().prop_map(|field| ActionKind::Clear { target: field }),
+        (target(), text()).prop_map(|(field, value)| ActionKind::Select {
+            target: field,
+            option: OptionSelector::Value(value)
+        }),
+        (target(), text()).prop_map(|(field, label)| ActionKind::Select {
+            target: field,
+            option: OptionSelector::Label(label)
+        }),
+        (target(), 0u32..9).prop_map(|(field, index)| ActionKind::Select {
+            target: field,
+            option: OptionSelector::Index(index)
+        }),
+        (target(), any::<bool>())
+            .prop_map(|(field, on)| ActionKind::SetChecked { target: field, checked: on }),
+        target().prop_map(|over| ActionKind::Hover { target: over }),
         (select(vec!["a", " ", "\"", "Enter", "Control+Shift+End", "Control++"]), option::of(target()))
-            .prop_map(|(key, on)| Action::Press { key: key.to_owned(), on }),
-        target().prop_map(|to| Action::Scroll { to: Some(to), x: 0, y: 0 }),
-        (-999i64..999, -999i64..999).prop_map(|(x, y)| Action::Scroll { to: None, x, y }),
+            .prop_map(|(key, on)| ActionKind::Press { key: key.to_owned(), target: on }),
+        target().prop_map(|to| ActionKind::Scroll { target: Some(to), x: 0, y: 0 }),
+        (-999i64..999, -999i64..999).prop_map(|(x, y)| ActionKind::Scroll { target: None, x, y }),
     ]
 }
 
-fn looking() -> impl Strategy<Value = Action> {
+fn looking() -> impl Strategy<Value = ActionKind> {
     prop_oneof![
-        target().prop_map(|target| Action::SwitchFrame(FrameChoice::Element(target))),
-        (0u16..9999).prop_map(|index| Action::SwitchFrame(FrameChoice::Index(index))),
-        select(vec![FrameChoice::Parent, FrameChoice::Top]).prop_map(Action::SwitchFrame),
-        window().prop_map(Action::SwitchWindow),
-        Just(Action::CloseWindow),
-        select(vec![DialogAnswer::Accept, DialogAnswer::Dismiss, DialogAnswer::Answer(String::new())])
-            .prop_map(Action::Dialog),
-        text().prop_map(|text| Action::Dialog(DialogAnswer::Answer(text))),
-        wanted().prop_map(Action::WaitFor),
-        (checked(), option::of(pattern())).prop_map(|((from, _), pattern)| Action::Extract {
-            into: "v1".to_owned(),
-            from,
+        target().prop_map(|target| ActionKind::SwitchFrame(FrameSelector::Element(target))),
+        (0u16..9999).prop_map(|index| ActionKind::SwitchFrame(FrameSelector::Index(index))),
+        select(vec![FrameSelector::Parent, FrameSelector::Top]).prop_map(ActionKind::SwitchFrame),
+        window().prop_map(ActionKind::SwitchWindow),
+        Just(ActionKind::CloseWindow),
+        select(vec![
+            DialogResponse::Accept,
+            DialogResponse::Dismiss,
+            DialogResponse::AcceptWithText(String::new())
+        ])
+        .prop_map(ActionKind::Dialog),
+        text().prop_map(|text| ActionKind::Dialog(DialogResponse::AcceptWithText(text))),
+        wanted().prop_map(ActionKind::WaitFor),
+        (checked(), option::of(pattern())).prop_map(|((from, _), pattern)| ActionKind::Extract {
+            into_variable: "v1".to_owned(),
+            property: from,
             pattern
         }),
-        (text(), any::<bool>())
-            .prop_map(|(code, into)| Action::RunJs { code, into: into.then(|| "v0".to_owned()) }),
-        text().prop_map(|name| Action::Screenshot { name }),
-        checked().prop_map(|(what, must)| Action::Assert { what, must }),
-        (target(), state()).prop_map(|(element, state)| Action::AssertElement { element, state }),
-        (text(), any::<bool>(), any::<bool>()).prop_map(|(text, invert, wait)| Action::Keyword {
+        (text(), any::<bool>()).prop_map(|(code, into)| ActionKind::RunJs {
+            code,
+            into_variable: into.then(|| "v0".to_owned())
+        }),
+        text().prop_map(|name| ActionKind::Screenshot { name }),
+        checked().prop_map(|(what, must)| ActionKind::Assert { property: what, matcher: must }),
+        (target(), state()).prop_map(|(element, state)| ActionKind::AssertElement { target: element, state }),
+        (text(), any::<bool>(), any::<bool>()).prop_map(|(text, invert, wait)| ActionKind::Keyword {
             text,
             regex: false,
             invert,
@@ -162,25 +185,26 @@ fn looking() -> impl Strategy<Value = Action> {
     ]
 }
 
-fn expected() -> impl Strategy<Value = Expected> {
-    prop_oneof![Just(Expected::Location), Just(Expected::Update), "[a-z]{1,9}".prop_map(Expected::Event)]
+fn expected() -> impl Strategy<Value = ExpectedEffect> {
+    prop_oneof![
+        Just(ExpectedEffect::LocationChange),
+        Just(ExpectedEffect::PageUpdate),
+        "[a-z]{1,9}".prop_map(ExpectedEffect::Event)
+    ]
 }
 
-fn act() -> impl Strategy<Value = Act> {
+fn act() -> impl Strategy<Value = Action> {
     let acting = (clicking(), option::of(expected()));
     let action = prop_oneof![acting, looking().prop_map(|action| (action, None))];
-    (action, any::<bool>(), option::of(seconds())).prop_map(|((action, expected), optional, timeout)| Act {
-        action,
-        optional,
-        timeout,
-        expected,
-        place: Position::default(),
+    (action, any::<bool>(), option::of(seconds())).prop_map(|((action, expected), optional, timeout)| {
+        Action { kind: action, optional, timeout, expected, position: Position::default() }
     })
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    (text(), option::of(seconds()), prop::collection::vec(act(), 1..5))
-        .prop_map(|(name, timeout, acts)| Step { name, timeout, acts, place: Position::default() })
+fn step() -> impl Strategy<Value = ScriptStep> {
+    (text(), option::of(seconds()), prop::collection::vec(act(), 1..5)).prop_map(|(name, timeout, acts)| {
+        ScriptStep { name, timeout, actions: acts, position: Position::default() }
+    })
 }
 
 prop_compose! {
@@ -192,9 +216,9 @@ prop_compose! {
         values in prop::collection::vec((text(), any::<bool>()), 1..4),
         steps in prop::collection::vec(step(), 1..4),
     ) -> Script {
-        let variable = |(at, (value, protected))| Variable { name: format!("v{at}"), value, protected };
+        let variable = |(at, (value, protected))| ScriptVariable { name: format!("v{at}"), value, protected };
         let variables = values.into_iter().enumerate().map(variable).collect();
-        Script { name, base: base.map(str::to_owned), most_skipped, variables, steps }
+        Script { name, base: base.map(str::to_owned), max_skipped: most_skipped, variables, steps }
     }
 }
 
@@ -202,42 +226,42 @@ proptest! {
     #[test]
     fn what_is_written_reads_back_as_the_same(script in script()) {
         let text = script.to_xml();
-        match Script::read(&text) {
+        match Script::parse(&text) {
             Ok(again) => {
                 prop_assert_eq!(again.to_xml(), text.clone(), "always written alike");
                 prop_assert_eq!(placeless(again), script.clone());
             }
             Err(faults) => prop_assert!(false, "{:?}\n{}", faults, text),
         }
-        let facts = ScriptFacts::read(&text).unwrap();
+        let facts = ScriptSummary::parse(&text).unwrap();
         prop_assert_eq!(facts.steps, script.steps.len());
-        prop_assert_eq!(facts.events, script.steps.iter().map(|step| step.acts.len()).sum::<usize>());
+        prop_assert_eq!(facts.events, script.steps.iter().map(|step| step.actions.len()).sum::<usize>());
         let protected: Vec<_> = script.variables.iter().filter(|variable| variable.protected).collect();
-        prop_assert_eq!(facts.protected.len(), protected.len());
-        prop_assert_eq!(hides(&text), !protected.is_empty());
-        let shown = masked(&text).into_owned();
-        prop_assert!(Script::read(&shown).is_ok(), "what answers show can be read too");
-        let restored = unmasked(&shown, Some(&text));
+        prop_assert_eq!(facts.protected_variables.len(), protected.len());
+        prop_assert_eq!(has_secrets(&text), !protected.is_empty());
+        let shown = mask(&text).into_owned();
+        prop_assert!(Script::parse(&shown).is_ok(), "what answers show can be read too");
+        let restored = restore_masked(&shown, Some(&text));
         prop_assert_eq!(restored.as_deref(), Ok(text.as_str()));
     }
 
     #[test]
     fn no_text_breaks_the_parser(text in ".{0,200}", act in "[a-z-]{0,9}", attribute in "[a-z-]{0,9}") {
-        let _ = Script::read(&text);
+        let _ = Script::parse(&text);
         let odd = format!("<script><step><{act} {attribute}='{text}'/><click {attribute}='{text}'/></step></script>");
-        if let Ok(script) = Script::read(&odd) {
-            prop_assert!(ScriptFacts::read(&odd).is_ok());
-            prop_assert_eq!(placeless(Script::read(&script.to_xml()).unwrap()), placeless(script));
+        if let Ok(script) = Script::parse(&odd) {
+            prop_assert!(ScriptSummary::parse(&odd).is_ok());
+            prop_assert_eq!(placeless(Script::parse(&script.to_xml()).unwrap()), placeless(script));
         }
     }
 }
 
 #[test]
 fn what_xml_cannot_write_is_replaced_and_the_rest_kept() {
-    let mut script = Script::opening("https://a.test/");
+    let mut script = Script::from_url("https://a.test/");
     let code = "a\u{0}b\u{b}".to_owned();
-    script.steps[0].acts[0].action = Action::RunJs { code, into: None };
-    let again = Script::read(&script.to_xml()).unwrap();
+    script.steps[0].actions[0].kind = ActionKind::RunJs { code, into_variable: None };
+    let again = Script::parse(&script.to_xml()).unwrap();
     let code = "a\u{fffd}b\u{fffd}".to_owned();
-    assert_eq!(again.steps[0].acts[0].action, Action::RunJs { code, into: None });
+    assert_eq!(again.steps[0].actions[0].kind, ActionKind::RunJs { code, into_variable: None });
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use roxmltree::{Document, Node};
-use vigie::script::dialect::vocabulary::{ACTS, Aim, LOCATORS};
+use vigie::script::dialect::vocabulary::{ACTIONS, LOCATORS, TargetRequirement};
 
 use crate::script::support::stepped;
 use crate::script::{forms, refused, rounds};
@@ -131,14 +131,14 @@ fn every_act_has_the_attributes_that_the_parser_knows() {
         .filter(|node| node.tag_name().name() == "element")
         .map(|node| (node.attribute("name").unwrap(), node.attribute("type").unwrap()))
         .collect();
-    let names: BTreeSet<&str> = ACTS.iter().map(|word| word.name).collect();
+    let names: BTreeSet<&str> = ACTIONS.iter().map(|word| word.name).collect();
     assert_eq!(elements.keys().copied().collect::<BTreeSet<_>>(), names);
-    for word in ACTS {
+    for word in ACTIONS {
         let kind = types[elements[word.name]];
         let wanted: BTreeSet<&str> = word.all_attributes().collect();
         assert_eq!(attributes(kind, &groups), wanted, "{}", word.name);
         let takes_by = kind.descendants().any(|node| node.attribute("ref") == Some("locators"));
-        assert_eq!(takes_by, word.aim != Aim::Nothing, "{}", word.name);
+        assert_eq!(takes_by, word.target != TargetRequirement::None, "{}", word.name);
     }
     assert_eq!(attributes(types["by"], &groups), LOCATORS.into_iter().collect());
 }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 use vigie::script::dialect::Script;
-use vigie::script::side::{Imported, Project};
+use vigie::script::side::{ImportReport, SideProject};
 
 /// What the test `Main` with these commands (command, target, value) becomes.
-fn imported(commands: &[(&str, &str, &str)]) -> Imported {
+fn imported(commands: &[(&str, &str, &str)]) -> ImportReport {
     let found = project(json!([{"name": "Main", "commands": listed(commands)}])).import(0);
     if let Some(script) = &found.script {
         let text = script.to_xml();
-        assert!(Script::read(&text).is_ok(), "{:#?}\n{text}", Script::read(&text));
+        assert!(Script::parse(&text).is_ok(), "{:#?}\n{text}", Script::parse(&text));
     }
     found
 }
@@ -19,21 +19,21 @@ fn listed(commands: &[(&str, &str, &str)]) -> Value {
     commands.iter().map(one).collect()
 }
 
-fn project(tests: Value) -> Project {
+fn project(tests: Value) -> SideProject {
     let text = json!({"id": "p", "version": "2.0", "name": "P", "url": "https://a.test", "tests": tests})
         .to_string();
-    Project::read(&text).unwrap()
+    SideProject::parse(&text).unwrap()
 }
 
 /// The lines of the acts.
-fn acts(found: &Imported) -> Vec<String> {
+fn acts(found: &ImportReport) -> Vec<String> {
     let text = found.script.as_ref().map(Script::to_xml).unwrap_or_default();
     let lines = text.lines().filter(|line| line.starts_with("    ") && !line.contains("</"));
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
-fn told(found: &Imported) -> Vec<String> {
-    found.losses.iter().map(ToString::to_string).collect()
+fn told(found: &ImportReport) -> Vec<String> {
+    found.issues.iter().map(ToString::to_string).collect()
 }
 
 /// A command, its target and value, and the lines of its acts.
@@ -200,7 +200,7 @@ fn what_is_lost_is_told_with_its_place_and_why() {
     assert_eq!(acts(&found), ["<wait-for-network-quiet quiet=\"0.5\"/>"]);
     assert_eq!(told(&found).len(), 1);
     let none = imported(&[("echo", "x", "")]);
-    assert!(none.script.is_none() && none.losses.len() == 1);
+    assert!(none.script.is_none() && none.issues.len() == 1);
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn control_flow_is_left_out_with_all_that_is_in_it() {
         ("click", "id=e", ""),
     ]);
     assert_eq!(acts(&found), ["<open url=\"/\"/>", "<click id=\"c\"/>", "<click id=\"e\"/>"]);
-    let numbers: Vec<usize> = found.losses.iter().map(|loss| loss.number).collect();
+    let numbers: Vec<usize> = found.issues.iter().map(|loss| loss.number).collect();
     assert_eq!(numbers, [2, 3, 4, 7, 10, 11]);
 }
 
@@ -259,11 +259,11 @@ fn pages_begin_steps_and_tests_run_others() {
         {"name": "", "commands": listed(&[("click", "id=b", "")])},
     ]);
     let project = project(tests);
-    assert_eq!(project.tests().collect::<Vec<_>>(), ["Log in", "Buy", "Deep", ""]);
+    assert_eq!(project.test_names().collect::<Vec<_>>(), ["Log in", "Buy", "Deep", ""]);
     let steps = |index: usize| -> Vec<(String, usize)> {
         let found = project.import(index);
-        assert!(found.losses.is_empty(), "{found:?}");
-        found.script.unwrap().steps.into_iter().map(|step| (step.name, step.acts.len())).collect()
+        assert!(found.issues.is_empty(), "{found:?}");
+        found.script.unwrap().steps.into_iter().map(|step| (step.name, step.actions.len())).collect()
     };
     let step = |name: &str| (name.to_owned(), 2);
     assert_eq!(steps(0), [step("Log in")]);
@@ -309,8 +309,8 @@ fn tests_that_multiply_each_other_stay_bounded() {
         .collect();
     let found = project(Value::from(tests)).import(0);
     let script = found.script.unwrap();
-    assert_eq!(script.steps[0].acts.len(), 10_000);
-    assert!(found.losses.len() <= 1000, "{}", found.losses.len());
+    assert_eq!(script.steps[0].actions.len(), 10_000);
+    assert!(found.issues.len() <= 1000, "{}", found.issues.len());
 }
 
 #[test]
@@ -322,10 +322,10 @@ fn what_is_no_project_is_told() {
         ("\"x\"", "1:3: no project of Selenium IDE: invalid type: string \"x\", expected struct Project"),
         ("{\"version\": \"9.0\", \"tests\": []}", "0:0: a project of version 9.0, which is not known"),
     ] {
-        let fault = Project::read(text).unwrap_err();
-        let told = format!("{}:{}: {}", fault.place.line, fault.place.column, fault.message);
+        let fault = SideProject::parse(text).unwrap_err();
+        let told = format!("{}:{}: {}", fault.position.line, fault.position.column, fault.message);
         assert_eq!(told, expected, "{text}");
     }
     let deep = "[".repeat(100_000);
-    assert!(Project::read(&deep).is_err());
+    assert!(SideProject::parse(&deep).is_err());
 }

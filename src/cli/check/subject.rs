@@ -48,11 +48,13 @@ pub(super) fn is_script(file: &Path) -> bool {
 pub(super) fn from_script(file: &Path, sets: &[String], settings: &Settings) -> anyhow::Result<Subject> {
     let shown = file.display().to_string();
     let script = read_text(file).map_err(|why| WrongUse::error(format!("`{shown}` {why}"), None))?;
-    let faults = Script::read(&script).err().unwrap_or_default();
+    let faults = Script::parse(&script).err().unwrap_or_default();
     if !faults.is_empty() {
         let told: Vec<String> = faults
             .iter()
-            .map(|fault| format!("{shown}:{}:{}: {}", fault.place.line, fault.place.column, fault.message))
+            .map(|fault| {
+                format!("{shown}:{}:{}: {}", fault.position.line, fault.position.column, fault.message)
+            })
             .collect();
         return Err(WrongUse::error(told.join("\n"), None));
     }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use super::super::output;
 use super::counted::counted;
-use crate::script::STEPS_ALLOWED;
+use crate::script::DEFAULT_MAX_STEPS;
 use crate::script::dialect::Script;
 use crate::settings::read_text;
 
@@ -53,12 +53,12 @@ fn checked(file: &Path) -> (String, usize) {
         Ok(text) => text,
         Err(problem) => return (format!("{name}: {problem}\n"), 1),
     };
-    match Script::read(&text) {
+    match Script::parse(&text) {
         Ok(script) => (praise(&name.to_string(), &script), 0),
         Err(faults) => {
             let mut told = String::new();
             for fault in &faults {
-                let (line, column) = (fault.place.line, fault.place.column);
+                let (line, column) = (fault.position.line, fault.position.column);
                 // Writing into a text cannot fail.
                 let _ = writeln!(told, "{name}:{line}:{column}: {}", fault.message);
                 if let Some(hint) = &fault.hint {
@@ -72,7 +72,7 @@ fn checked(file: &Path) -> (String, usize) {
 
 /// What is in a script without faults.
 fn praise(name: &str, script: &Script) -> String {
-    let acts = script.steps.iter().map(|step| step.acts.len()).sum();
+    let acts = script.steps.iter().map(|step| step.actions.len()).sum();
     let mut told = format!("{name}: {}, {}", counted(script.steps.len(), "step"), counted(acts, "act"));
     if !script.variables.is_empty() {
         let protected = script.variables.iter().filter(|variable| variable.protected).count();
@@ -83,21 +83,21 @@ fn praise(name: &str, script: &Script) -> String {
     }
     told.push('\n');
     for (at, step) in script.steps.iter().enumerate() {
-        let names: Vec<&str> = step.acts.iter().map(|act| act.action.name()).collect();
+        let names: Vec<&str> = step.actions.iter().map(|act| act.kind.name()).collect();
         let _ = writeln!(told, "  {}. {}: {}", at + 1, step.name, shortened(&names));
     }
     for variable in &script.variables {
         let kind = if variable.protected { ", protected" } else { "" };
         let _ = writeln!(told, "  variable {}{kind}", variable.name);
     }
-    if i64::try_from(script.steps.len()).is_ok_and(|steps| steps > STEPS_ALLOWED) {
+    if i64::try_from(script.steps.len()).is_ok_and(|steps| steps > DEFAULT_MAX_STEPS) {
         let _ = writeln!(
             told,
-            "{name}: warning: more than {STEPS_ALLOWED} steps: checks end with status 94 unless an admin allows more"
+            "{name}: warning: more than {DEFAULT_MAX_STEPS} steps: checks end with status 94 unless an admin allows more"
         );
     }
-    if let Some(act) = script.without_base() {
-        let (line, column) = (act.place.line, act.place.column);
+    if let Some(act) = script.first_relative_open() {
+        let (line, column) = (act.position.line, act.position.column);
         let _ = writeln!(
             told,
             "{name}:{line}:{column}: warning: a relative URL needs `base` of the script or `url` of the monitor"

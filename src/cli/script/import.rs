@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use super::super::output::{self, WrongUse};
 use super::counted::counted;
 use crate::script::dialect::Script;
-use crate::script::side::{Imported, Project};
+use crate::script::side::{ImportReport, SideProject};
 use crate::settings::read_text;
 use crate::syntax::closest_match;
 
@@ -44,7 +44,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let project = read(&args.file)?;
-    let names: Vec<&str> = project.tests().collect();
+    let names: Vec<&str> = project.test_names().collect();
     let chosen = chosen(args, &names)?;
     let folder = args.output.as_deref().filter(|output| is_folder(output) || chosen.len() > 1);
     if let Some(folder) = folder {
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut whole = true;
     let mut taken = Vec::new();
     for index in chosen {
-        let Imported { script, losses, notes } = project.import(index);
+        let ImportReport { script, issues: losses, notes } = project.import(index);
         let name = names.get(index).copied().unwrap_or_default();
         for loss in &losses {
             output::note(&format!("not carried over: {loss}"));
@@ -76,14 +76,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!whole)))
 }
 
-fn read(file: &Path) -> anyhow::Result<Project> {
+fn read(file: &Path) -> anyhow::Result<SideProject> {
     let name = file.display();
     let text = read_text(file).map_err(|problem| WrongUse::error(format!("`{name}` {problem}"), None))?;
     if text.len() > MOST_BYTES {
         return Err(WrongUse::error(format!("`{name}` is larger than {} MiB", MOST_BYTES >> 20), None));
     }
-    Project::read(&text).map_err(|fault| {
-        let place = fault.place;
+    SideProject::parse(&text).map_err(|fault| {
+        let place = fault.position;
         let place =
             if place.is_known() { format!(":{}:{}", place.line, place.column) } else { String::new() };
         WrongUse::error(format!("{name}{place}: {}", fault.message), None)
@@ -149,7 +149,7 @@ fn write(script: &Script, target: Option<&Path>) -> anyhow::Result<()> {
     let text = script.to_xml();
     let Some(target) = target else { return Ok(output::say(&text)?) };
     fs::write(target, text).with_context(|| format!("`{}` cannot be written", target.display()))?;
-    let acts = script.steps.iter().map(|step| step.acts.len()).sum();
+    let acts = script.steps.iter().map(|step| step.actions.len()).sum();
     let what = format!("{}, {}", counted(script.steps.len(), "step"), counted(acts, "act"));
     output::note(&format!("wrote {}: {what}", target.display()));
     Ok(())

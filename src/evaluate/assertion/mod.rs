@@ -1,10 +1,10 @@
 //! Assertions on an answer (behaviour.md 4, Assertions; allowed pairs: fields.md 4).
 //!
 //! An assertion is checked and compiled once, when its monitor is loaded; one whose value has variables, when
-//! they are known ([`Draft`]). An [`StoreFuture`] is parsed at most once for all assertions of a step. Sizes and
+//! they are known ([`Draft`]). An [`Answer`] is parsed at most once for all assertions of a step. Sizes and
 //! depths are bounded, and so is what all paths together may look at: tenths of a second. Regular expressions
 //! take a time that grows with the body only, which for a large one is seconds and for a few expressions minutes, so
-//! that whoever judges a large body does so where blocking is fine, and says how long it may take ([`StoreFuture::within`]).
+//! that whoever judges a large body does so where blocking is fine, and says how long it may take ([`Answer::within`]).
 
 mod answer;
 mod compare;

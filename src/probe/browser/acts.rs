@@ -16,14 +16,14 @@ use super::window::WindowContext;
 use crate::browser::Trouble;
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{Place, Variables};
-use crate::script::dialect::{Act, Action, Chord, DialogAnswer, Pick, Target};
+use crate::script::dialect::{Action, ActionKind, DialogResponse, ElementTarget, KeyChord, OptionSelector};
 use crate::syntax::template::{TemplatePart, parse};
 
 /// Tells the driver how long pages and scripts of `act` may take; of none, those of the rest of the step.
 pub(super) async fn keep_time(
     window: &mut WindowContext<'_>,
     budget: &mut Budget,
-    act: Option<&Act>,
+    act: Option<&Action>,
 ) -> Result<(), Stopped> {
     // Drivers take milliseconds; a little more than is left, so that they are not early.
     let rounded = |time: Duration| {
@@ -34,7 +34,7 @@ pub(super) async fn keep_time(
     let page = if matches!(bound, Bound::Page | Bound::Open(_)) { page } else { rounded(page) };
     let (until, _) = budget.until(act.and_then(|act| act.timeout));
     // The page itself ends what it waits for; code of the script is ended by the driver.
-    let is_code = act.is_some_and(|act| matches!(act.action, Action::RunJs { .. }));
+    let is_code = act.is_some_and(|act| matches!(act.kind, ActionKind::RunJs { .. }));
     let own = if is_code { Duration::ZERO } else { 2 * SLACK };
     let script = rounded(until.saturating_duration_since(Instant::now()) + own);
     match window.session.limit(page, script, ask::soon()).await {
@@ -49,7 +49,7 @@ pub(super) async fn open(
     window: &mut WindowContext<'_>,
     budget: &Budget,
     url: &str,
-    act: &Act,
+    act: &Action,
 ) -> Result<(), Stopped> {
     let (within, _) = budget.page(own_load(act));
     let latest = Instant::now() + within + SLACK;
@@ -72,21 +72,21 @@ pub(super) async fn open(
 }
 
 /// How an option is picked, and by what.
-pub(super) fn picked(page: PageAccess<'_>, pick: &Pick) -> Result<(&'static str, Value), Failure> {
+pub(super) fn picked(page: PageAccess<'_>, pick: &OptionSelector) -> Result<(&'static str, Value), Failure> {
     Ok(match pick {
-        Pick::Value(text) => ("value", Value::String(page.filled(text, Place::Value)?)),
-        Pick::Label(text) => ("label", Value::String(page.filled(text, Place::Value)?)),
-        Pick::Index(index) => ("index", json!(index)),
+        OptionSelector::Value(text) => ("value", Value::String(page.filled(text, Place::Value)?)),
+        OptionSelector::Label(text) => ("label", Value::String(page.filled(text, Place::Value)?)),
+        OptionSelector::Index(index) => ("index", json!(index)),
     })
 }
 
 pub(super) async fn press(
     page: PageAccess<'_>,
     key: &str,
-    target: Option<&Target>,
-    act: &Act,
+    target: Option<&ElementTarget>,
+    act: &Action,
 ) -> Result<(), Stopped> {
-    let Some(Chord { held, key }) = Chord::of(key) else {
+    let Some(KeyChord { modifiers: held, key }) = KeyChord::parse(key) else {
         return Err(
             Failure::new(Phase::Play, FailureKind::ScriptInvalid, format!("`{key}` is no key")).into()
         );
@@ -105,9 +105,9 @@ pub(super) async fn press(
 
 pub(super) async fn scroll(
     page: PageAccess<'_>,
-    to: Option<&Target>,
+    to: Option<&ElementTarget>,
     by: (i64, i64),
-    act: &Act,
+    act: &Action,
 ) -> Result<(), Stopped> {
     if let Some(target) = to {
         on(page, target, &Deed::ScrollTo, act).await?;
@@ -125,13 +125,17 @@ pub(super) async fn scroll(
 }
 
 /// Answers the dialog that is open, or that opens soon.
-pub(super) async fn answer(page: PageAccess<'_>, answer: &DialogAnswer, act: &Act) -> Result<(), Stopped> {
+pub(super) async fn answer(
+    page: PageAccess<'_>,
+    answer: &DialogResponse,
+    act: &Action,
+) -> Result<(), Stopped> {
     let time = page.budget.time(act.timeout, Some(PATIENCE));
     let text = match answer {
-        DialogAnswer::Answer(text) => Some(page.filled(text, Place::Value)?),
-        DialogAnswer::Accept | DialogAnswer::Dismiss => None,
+        DialogResponse::AcceptWithText(text) => Some(page.filled(text, Place::Value)?),
+        DialogResponse::Accept | DialogResponse::Dismiss => None,
     };
-    let ok = *answer != DialogAnswer::Dismiss;
+    let ok = *answer != DialogResponse::Dismiss;
     loop {
         match page.session().answer_dialog(ok, text.as_deref(), time.latest).await {
             Ok(()) => return Ok(()),
@@ -142,7 +146,7 @@ pub(super) async fn answer(page: PageAccess<'_>, answer: &DialogAnswer, act: &Ac
 }
 
 /// Runs `code` in the page; gives what it returned, as text.
-pub(super) async fn run_js(page: PageAccess<'_>, code: &str, act: &Act) -> Result<String, Stopped> {
+pub(super) async fn run_js(page: PageAccess<'_>, code: &str, act: &Action) -> Result<String, Stopped> {
     let (until, bound) = page.budget.until(act.timeout);
     let script = filled_code(page.variables, code)?;
     let answer = page.session().run(&script, Vec::new(), until + SLACK).await;
@@ -172,6 +176,6 @@ fn filled_code(variables: &Variables, code: &str) -> Result<String, Failure> {
 }
 
 /// What the page load of `act` may take by itself.
-fn own_load(act: &Act) -> Option<Duration> {
-    act.timeout.filter(|_| matches!(act.action, Action::Open { .. }))
+fn own_load(act: &Action) -> Option<Duration> {
+    act.timeout.filter(|_| matches!(act.kind, ActionKind::Open { .. }))
 }

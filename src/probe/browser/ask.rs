@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::budget::{SLACK, Time};
 use crate::browser::{Element, Session, Trouble};
-use crate::script::dialect::State;
+use crate::script::dialect::ElementState;
 
 /// The body of the function that answers.
 const PAGE: &str = include_str!("page.js");
@@ -103,7 +103,7 @@ impl Of<'_> {
 pub(super) async fn element(
     session: &Session,
     locators: &Located,
-    state: State,
+    state: ElementState,
     time: Time,
 ) -> Result<Found, Unanswered> {
     let question = json!({ "what": "element", "locators": locators, "state": state.name() });

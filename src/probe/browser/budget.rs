@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::net::Deadline;
-use crate::script::dialect::{Script, Step};
+use crate::script::dialect::{Script, ScriptStep};
 
 /// The limits of a monitor.
 #[derive(Clone, Copy, Debug)]
@@ -18,13 +18,13 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    fn of_step(&self, step: &Step) -> Option<Duration> {
+    fn of_step(&self, step: &ScriptStep) -> Option<Duration> {
         step.timeout.or(self.step)
     }
 
     /// Of the script: the sum of its steps; one without a limit counts as a page load.
     pub(super) fn of_script(&self, script: &Script) -> Duration {
-        script.longest(self.page, self.step)
+        script.max_duration(self.page, self.step)
     }
 }
 
@@ -124,7 +124,7 @@ impl Budget {
     }
 
     /// A step begins.
-    pub(super) fn begin(&mut self, step: &Step) {
+    pub(super) fn begin(&mut self, step: &ScriptStep) {
         let limit = self.limits.of_step(step);
         self.step = limit.unwrap_or(self.script);
         self.step_ends = limit.map_or(self.script_ends, |limit| Instant::now() + limit);
@@ -223,7 +223,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_a_page_said_at_the_very_last_is_judged() {
         let limits = Limits { page: Duration::from_secs(1), step: None };
-        let budget = Budget::new(limits, &Script::opening("http://a.example/"));
+        let budget = Budget::new(limits, &Script::from_url("http://a.example/"));
         tokio::time::advance(Duration::from_secs(10)).await;
         let must = Must::Matches(Regex::new("b").unwrap());
         for (text, holds) in [("a", false), ("b", true)] {
@@ -234,7 +234,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn captures_give_back_a_minute_at_most() {
         let limits = Limits { page: Duration::from_secs(10), step: None };
-        let script = Script::opening("http://a.example/");
+        let script = Script::from_url("http://a.example/");
         let mut budget = Budget::new(limits, &script);
         budget.begin(&script.steps[0]);
         let (ends, _) = budget.until(None);

@@ -8,7 +8,7 @@ use super::element::{PATIENCE, not_found};
 use super::page::PageAccess;
 use super::stopped::Stopped;
 use crate::browser::{Element, Session, Trouble};
-use crate::script::dialect::{Act, State, Target};
+use crate::script::dialect::{Action, ElementState, ElementTarget};
 
 /// Picks options of a `select`, and tells the page.
 const PICK: &str = include_str!("pick.js");
@@ -33,11 +33,11 @@ pub(super) enum Deed {
 
 impl Deed {
     /// What the element must be first.
-    const fn needs(&self) -> State {
+    const fn needs(&self) -> ElementState {
         match self {
-            Self::Point(0) => State::Visible,
-            Self::ScrollTo | Self::EnterFrame => State::Present,
-            _ => State::Enabled,
+            Self::Point(0) => ElementState::Visible,
+            Self::ScrollTo | Self::EnterFrame => ElementState::Present,
+            _ => ElementState::Enabled,
         }
     }
 }
@@ -45,9 +45,9 @@ impl Deed {
 /// Does `deed` with the element, once it can be done; gives the element.
 pub(super) async fn on(
     page: PageAccess<'_>,
-    target: &Target,
+    target: &ElementTarget,
     deed: &Deed,
-    act: &Act,
+    act: &Action,
 ) -> Result<Element, Stopped> {
     let locators = page.located(target)?;
     // What it sets off may take as long as the page and the step may.

@@ -5,13 +5,13 @@ use std::time::Duration;
 use super::ask::Found;
 use super::naming;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::script::dialect::Target;
+use crate::script::dialect::ElementTarget;
 
 /// How long an element is looked for, where the act does not say.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The failure of an element that was looked for in vain.
-pub(super) fn not_found(found: &Found, target: &Target) -> Failure {
+pub(super) fn not_found(found: &Found, target: &ElementTarget) -> Failure {
     let of =
         |kind, why: String| Failure::new(Phase::Play, kind, format!("{}: {why}", naming::target(target)));
     match found {

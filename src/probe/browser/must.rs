@@ -10,12 +10,12 @@ use crate::evaluate::Patience;
 use crate::evaluate::template::Place;
 use crate::net::Deadline;
 use crate::probe::apart::{LONG_TEXT, apart};
-use crate::script::dialect::{Match, Pattern};
+use crate::script::dialect::{Matcher, Pattern};
 
 /// Characters of a text that a failure shows.
 pub(super) const SHOWN: usize = 200;
 
-/// A [`Match`] with its texts filled in.
+/// A [`Matcher`] with its texts filled in.
 #[derive(Clone, Debug)]
 pub(super) enum Must {
     Anything,
@@ -83,14 +83,14 @@ impl Must {
 }
 
 /// What must hold, with its texts filled in.
-pub(super) fn prepared(page: PageAccess<'_>, must: &Match) -> Result<Must, Failure> {
+pub(super) fn prepared(page: PageAccess<'_>, must: &Matcher) -> Result<Must, Failure> {
     Ok(match must {
-        Match::Equals(text) => Must::Equals(page.filled(text, Place::Value)?),
-        Match::Contains(text) => Must::Contains(page.filled(text, Place::Value)?),
-        Match::Matches(Pattern(regex)) => Must::Matches(regex.clone()),
-        Match::Not(of) => Must::Not(Box::new(prepared(page, of)?)),
-        Match::AtLeast(count) => Must::AtLeast(*count),
-        Match::AtMost(count) => Must::AtMost(*count),
+        Matcher::Equals(text) => Must::Equals(page.filled(text, Place::Value)?),
+        Matcher::Contains(text) => Must::Contains(page.filled(text, Place::Value)?),
+        Matcher::Matches(Pattern(regex)) => Must::Matches(regex.clone()),
+        Matcher::Not(of) => Must::Not(Box::new(prepared(page, of)?)),
+        Matcher::AtLeast(count) => Must::AtLeast(*count),
+        Matcher::AtMost(count) => Must::AtMost(*count),
     })
 }
 

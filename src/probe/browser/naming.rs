@@ -1,17 +1,17 @@
 //! Words for acts and locators, in failures and results.
 
-use crate::script::dialect::{Act, Locator, Target};
+use crate::script::dialect::{Action, ElementTarget, Locator};
 
 /// The act and where it stands: `` `click` in line 7 ``.
-pub(super) fn act(act: &Act) -> String {
-    match act.place.line {
-        0 => format!("`{}`", act.action.name()),
-        line => format!("`{}` in line {line}", act.action.name()),
+pub(super) fn act(act: &Action) -> String {
+    match act.position.line {
+        0 => format!("`{}`", act.kind.name()),
+        line => format!("`{}` in line {line}", act.kind.name()),
     }
 }
 
 /// How an element is looked for, as the script writes it, placeholders and all.
-pub(super) fn target(target: &Target) -> String {
+pub(super) fn target(target: &ElementTarget) -> String {
     let words: Vec<String> = target.locators.iter().map(locator).collect();
     words.join(", ")
 }

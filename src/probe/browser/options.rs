@@ -22,8 +22,8 @@ use crate::probe::unusable::detail;
 use crate::probe::{search, way};
 use crate::schema::typed::browser::{BrowserSettings, BrowserType, KeywordAction};
 use crate::schema::{Document, InvalidSettings};
-use crate::script::STEPS_ALLOWED;
-use crate::script::dialect::{Action, Script};
+use crate::script::DEFAULT_MAX_STEPS;
+use crate::script::dialect::{ActionKind, Script};
 use crate::webpage::site_of;
 
 /// What is measured of how people experience a page.
@@ -95,8 +95,8 @@ impl Options {
         let url = wanted.url.filter(|url| !url.is_empty());
         let script = script(&wanted, url)?;
         let base = script.base.as_deref().or(url).map(|base| Template::new(base, Place::Url));
-        let opened = script.steps.iter().flat_map(|step| &step.acts).find_map(|act| match &act.action {
-            Action::Open { url } => Some(url.as_str()),
+        let opened = script.steps.iter().flat_map(|step| &step.actions).find_map(|act| match &act.kind {
+            ActionKind::Open { url } => Some(url.as_str()),
             _ => None,
         });
         let declared = variables(&script, &settings.variables, Timestamp::from_seconds(0), 0);
@@ -208,14 +208,14 @@ fn script(wanted: &BrowserSettings<'_>, url: Option<&str>) -> Result<Script, Fai
     let Some(text) = wanted.script.filter(|text| !text.is_empty()) else {
         let url =
             url.ok_or_else(|| invalid(Phase::Prepare, "there is neither a script nor a URL".to_owned()))?;
-        return Ok(Script::opening(url));
+        return Ok(Script::from_url(url));
     };
-    let script = Script::read(text).map_err(|faults| {
+    let script = Script::parse(text).map_err(|faults| {
         let told: Vec<String> = faults.iter().take(3).map(ToString::to_string).collect();
         invalid(Phase::Prepare, told.join("; "))
     })?;
     let allowed = match wanted.transaction_steps_allowed {
-        0 => STEPS_ALLOWED,
+        0 => DEFAULT_MAX_STEPS,
         allowed => allowed,
     };
     if i64::try_from(script.steps.len()).unwrap_or(i64::MAX) > allowed {

@@ -10,7 +10,7 @@ use super::window::WindowContext;
 use crate::browser::{Session, Trouble};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{Place, Template, Variables};
-use crate::script::dialect::Target;
+use crate::script::dialect::ElementTarget;
 
 /// The page that a script is at, the time that is left for it, and the values of variables.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ impl<'p> PageAccess<'p> {
     }
 
     /// The locators of `target`, filled in.
-    pub(super) fn located(&self, target: &Target) -> Result<Located, Failure> {
+    pub(super) fn located(&self, target: &ElementTarget) -> Result<Located, Failure> {
         let one = |locator| {
             let (by, text) = naming::parts(locator);
             Ok(json!({ "by": by, "value": self.filled(text, Place::Value)? }))

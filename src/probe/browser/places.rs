@@ -14,31 +14,31 @@ use super::stopped::{Stopped, stopped};
 use super::window::WindowContext;
 use crate::browser::Trouble;
 use crate::evaluate::template::Variables;
-use crate::script::dialect::{Act, FrameChoice, Match, WindowChoice};
+use crate::script::dialect::{Action, FrameSelector, Matcher, WindowSelector};
 
 pub(super) async fn switch_frame(
     window: &mut WindowContext<'_>,
     budget: &Budget,
     variables: &Variables,
-    frame: &FrameChoice,
-    act: &Act,
+    frame: &FrameSelector,
+    act: &Action,
 ) -> Result<(), Stopped> {
     let mut time = budget.time(act.timeout, Some(PATIENCE));
     let id = match frame {
-        FrameChoice::Parent => {
+        FrameSelector::Parent => {
             let left = window.session.leave_frame(time.latest).await;
             left.map_err(|trouble| stopped(window, budget, trouble, time.ending))?;
             window.frames.pop();
             return Ok(());
         }
-        FrameChoice::Top => {
+        FrameSelector::Top => {
             let entered = window.session.enter_frame(Value::Null, time.latest).await;
             entered.map_err(|trouble| stopped(window, budget, trouble, time.ending))?;
             window.frames.clear();
             return Ok(());
         }
-        FrameChoice::Index(index) => json!(index),
-        FrameChoice::Element(target) => {
+        FrameSelector::Index(index) => json!(index),
+        FrameSelector::Element(target) => {
             let page = PageAccess { window, budget, variables };
             let id = on(page, target, &Deed::EnterFrame, act).await?.argument();
             window.frames.push(id);
@@ -81,8 +81,8 @@ pub(super) async fn switch_window(
     window: &mut WindowContext<'_>,
     budget: &Budget,
     variables: &Variables,
-    choice: &WindowChoice,
-    act: &Act,
+    choice: &WindowSelector,
+    act: &Action,
 ) -> Result<(), Stopped> {
     window.read_new_window(budget).await;
     window.recover(budget).await;
@@ -107,7 +107,7 @@ pub(super) async fn switch_window(
 async fn window_with(
     page: PageAccess<'_>,
     of: &ask::Of<'_>,
-    must: &Match,
+    must: &Matcher,
     time: Time,
 ) -> Result<Option<String>, Stopped> {
     let must = prepared(page, must)?;
@@ -127,7 +127,7 @@ async fn enter(
     window: &mut WindowContext<'_>,
     budget: &Budget,
     variables: &Variables,
-    choice: &WindowChoice,
+    choice: &WindowSelector,
     time: Time,
 ) -> Result<bool, Stopped> {
     let here = window.session.windows(time.latest).await;
@@ -138,11 +138,11 @@ async fn enter(
     window.windows.extend(fresh);
     let page = PageAccess { window, budget, variables };
     let of = match choice {
-        WindowChoice::Main => main,
-        WindowChoice::Newest => window.windows.last().filter(|_| window.windows.len() > 1).cloned(),
-        WindowChoice::Index(at) => window.windows.get(*at as usize).cloned(),
-        WindowChoice::Title(must) => window_with(page, &ask::Of::Title, must, time).await?,
-        WindowChoice::Url(must) => window_with(page, &ask::Of::Url, must, time).await?,
+        WindowSelector::Main => main,
+        WindowSelector::Newest => window.windows.last().filter(|_| window.windows.len() > 1).cloned(),
+        WindowSelector::Index(at) => window.windows.get(*at as usize).cloned(),
+        WindowSelector::Title(must) => window_with(page, &ask::Of::Title, must, time).await?,
+        WindowSelector::Url(must) => window_with(page, &ask::Of::Url, must, time).await?,
     };
     let Some(chosen) = of else { return Ok(false) };
     let entered = window.enter(chosen, time.latest).await;

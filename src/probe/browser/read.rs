@@ -16,7 +16,7 @@ use crate::domain::{Failure, FailureKind, Phase, truncate};
 use crate::evaluate::keyword::{KeywordRule, Matching};
 use crate::evaluate::template::Place;
 use crate::probe::search::search;
-use crate::script::dialect::{Act, Check, Match, Pattern, State, Target};
+use crate::script::dialect::{Action, ElementState, ElementTarget, Matcher, PageProperty, Pattern};
 
 /// How long an assertion is given to become true, where the act does not say: pages change in steps.
 const GRACE: Duration = Duration::from_secs(2);
@@ -25,9 +25,9 @@ const UTF_8: &str = "text/html; charset=utf-8";
 
 pub(super) async fn assert(
     page: PageAccess<'_>,
-    what: &Check,
-    must: &Match,
-    act: &Act,
+    what: &PageProperty,
+    must: &Matcher,
+    act: &Action,
 ) -> Result<(), Stopped> {
     let time = page.budget.time(act.timeout, Some(GRACE));
     let must = prepared(page, must)?;
@@ -42,16 +42,16 @@ pub(super) async fn assert(
 
 pub(super) async fn assert_element(
     page: PageAccess<'_>,
-    target: &Target,
-    state: State,
-    act: &Act,
+    target: &ElementTarget,
+    state: ElementState,
+    act: &Action,
 ) -> Result<(), Stopped> {
     let time = page.budget.time(act.timeout, Some(GRACE));
     let locators = page.located(target)?;
     let found = ask::element(page.session(), &locators, state, time).await;
     match found.map_err(|why| page.unanswered(why, time))? {
         Found::Yes(_) => Ok(()),
-        Found::Weak(count) if !matches!(state, State::Hidden | State::Absent) => {
+        Found::Weak(count) if !matches!(state, ElementState::Hidden | ElementState::Absent) => {
             Err(not_found(&Found::Weak(count), target).into())
         }
         _ => {
@@ -64,9 +64,9 @@ pub(super) async fn assert_element(
 pub(super) async fn extract(
     page: PageAccess<'_>,
     into: &str,
-    from: &Check,
+    from: &PageProperty,
     pattern: Option<&Pattern>,
-    act: &Act,
+    act: &Action,
 ) -> Result<String, Stopped> {
     let time = page.budget.time(act.timeout, Some(GRACE));
     let must = pattern.map_or(Must::Anything, |Pattern(regex)| Must::Matches(regex.clone()));
@@ -88,7 +88,7 @@ pub(super) async fn keyword(
     regex: bool,
     invert: bool,
     wait: bool,
-    act: &Act,
+    act: &Action,
 ) -> Result<(), Stopped> {
     let place = if regex { Place::Regex } else { Place::Value };
     let rule = KeywordRule {
@@ -135,26 +135,26 @@ pub(super) async fn keyword_holds(
 /// What is looked at, once it is as it `must` be; else the last of it, as far as there was any.
 pub(super) async fn becomes(
     page: PageAccess<'_>,
-    what: &Check,
+    what: &PageProperty,
     time: Time,
     must: &Must,
 ) -> Result<Result<Arc<str>, Option<Arc<str>>>, Stopped> {
-    let located = |target: &Target| -> Result<Located, Failure> { page.located(target) };
+    let located = |target: &ElementTarget| -> Result<Located, Failure> { page.located(target) };
     let (locators, target) = match what {
-        Check::Text(Some(target))
-        | Check::Attribute(target, _)
-        | Check::Value(target)
-        | Check::Count(target) => (located(target)?, Some(target)),
-        Check::Text(None) | Check::Url | Check::Title => (Vec::new(), None),
+        PageProperty::Text(Some(target))
+        | PageProperty::Attribute(target, _)
+        | PageProperty::Value(target)
+        | PageProperty::Count(target) => (located(target)?, Some(target)),
+        PageProperty::Text(None) | PageProperty::Url | PageProperty::Title => (Vec::new(), None),
     };
     let of = match what {
-        Check::Text(None) => Of::Page,
-        Check::Text(Some(_)) => Of::Element(&locators),
-        Check::Attribute(_, name) => Of::Attribute(&locators, name),
-        Check::Value(_) => Of::Field(&locators),
-        Check::Url => Of::Url,
-        Check::Title => Of::Title,
-        Check::Count(_) => Of::Count(&locators),
+        PageProperty::Text(None) => Of::Page,
+        PageProperty::Text(Some(_)) => Of::Element(&locators),
+        PageProperty::Attribute(_, name) => Of::Attribute(&locators, name),
+        PageProperty::Value(_) => Of::Field(&locators),
+        PageProperty::Url => Of::Url,
+        PageProperty::Title => Of::Title,
+        PageProperty::Count(_) => Of::Count(&locators),
     };
     match told(page, &of, time, must).await? {
         Ok(text) => Ok(Ok(text)),
@@ -202,14 +202,14 @@ pub(super) struct Missed {
     found: Option<Found>,
 }
 
-fn described(what: &Check) -> String {
+fn described(what: &PageProperty) -> String {
     match what {
-        Check::Text(None) => "the text of the page".to_owned(),
-        Check::Text(Some(target)) => format!("the text of {}", naming::target(target)),
-        Check::Attribute(target, name) => format!("`{name}` of {}", naming::target(target)),
-        Check::Value(target) => format!("the value of {}", naming::target(target)),
-        Check::Url => "the address".to_owned(),
-        Check::Title => "the title".to_owned(),
-        Check::Count(target) => format!("the number of {}", naming::target(target)),
+        PageProperty::Text(None) => "the text of the page".to_owned(),
+        PageProperty::Text(Some(target)) => format!("the text of {}", naming::target(target)),
+        PageProperty::Attribute(target, name) => format!("`{name}` of {}", naming::target(target)),
+        PageProperty::Value(target) => format!("the value of {}", naming::target(target)),
+        PageProperty::Url => "the address".to_owned(),
+        PageProperty::Title => "the title".to_owned(),
+        PageProperty::Count(target) => format!("the number of {}", naming::target(target)),
     }
 }

@@ -10,7 +10,7 @@ use crate::clock::Clock;
 use crate::domain::{
     ActionResult, BrowserStep, Failure, HttpExchange, Phases, Status, StepResult, Timestamp, duration_micros,
 };
-use crate::script::dialect::Step;
+use crate::script::dialect::ScriptStep;
 
 /// Records what a script comes to.
 pub(super) struct Recorder<'a> {
@@ -50,7 +50,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// The step at this place in the script begins, which `began` then.
-    pub(super) fn begin(&mut self, at: usize, step: &Step, began: Instant) {
+    pub(super) fn begin(&mut self, at: usize, step: &ScriptStep, began: Instant) {
         self.began = Some(began);
         self.began_at = self.clock.now();
         self.aside = Duration::ZERO;

@@ -17,7 +17,7 @@ use super::{acts, naming, places, read, wait};
 use crate::domain::{Failure, FailureKind, Phase};
 use crate::evaluate::template::{Place, Variables};
 use crate::redaction::telling::Masks;
-use crate::script::dialect::{Act, Action, Script, Step, Target};
+use crate::script::dialect::{Action, ActionKind, ElementTarget, Script, ScriptStep};
 
 /// Runs one script.
 pub(super) struct ScriptRunner<'a> {
@@ -74,7 +74,7 @@ impl<'a> ScriptRunner<'a> {
         late.map_or(Ok(()), Err)
     }
 
-    async fn step(&mut self, at: usize, step: &Step) -> Result<(), Failure> {
+    async fn step(&mut self, at: usize, step: &ScriptStep) -> Result<(), Failure> {
         let began = Instant::now();
         self.budget.begin(step);
         self.recorder.begin(at, step, began);
@@ -95,7 +95,7 @@ impl<'a> ScriptRunner<'a> {
         self.recover().await;
         let mut good = self.rest_of_time(at).await;
         if good.is_ok() {
-            let next = self.script.steps.get(at + 1).and_then(|step| step.acts.first());
+            let next = self.script.steps.get(at + 1).and_then(|step| step.actions.first());
             let (masks, rules) = (self.masks(), self.page_rules());
             let Self { recorder, window, budget, .. } = self;
             good = end_of_step(recorder, window, budget, &masks, rules, next.is_some_and(is_answer)).await;
@@ -111,8 +111,8 @@ impl<'a> ScriptRunner<'a> {
 
     /// What is looked at after an act with a time of its own has the rest of the step again.
     async fn rest_of_time(&mut self, at: usize) -> Result<(), Failure> {
-        let last = self.script.steps[at].acts.last();
-        if last.is_some_and(|act| act.timeout.is_some() || matches!(act.action, Action::RunJs { .. }))
+        let last = self.script.steps[at].actions.last();
+        if last.is_some_and(|act| act.timeout.is_some() || matches!(act.kind, ActionKind::RunJs { .. }))
             && let Err(Stopped::Failed(failure)) =
                 acts::keep_time(&mut self.window, &mut self.budget, None).await
         {
@@ -132,10 +132,11 @@ impl<'a> ScriptRunner<'a> {
         }
     }
 
-    async fn acts(&mut self, at: usize, step: &Step) -> Result<(), Failure> {
-        for (number, act) in step.acts.iter().enumerate() {
+    async fn acts(&mut self, at: usize, step: &ScriptStep) -> Result<(), Failure> {
+        for (number, act) in step.actions.iter().enumerate() {
             let began = Instant::now();
-            let next = step.acts.get(number + 1).or_else(|| self.script.steps.get(at + 1)?.acts.first());
+            let next =
+                step.actions.get(number + 1).or_else(|| self.script.steps.get(at + 1)?.actions.first());
             let mut done = self.act(act, next).await;
             let mut skipped = false;
             if let Err(failure) = &done
@@ -146,7 +147,7 @@ impl<'a> ScriptRunner<'a> {
                 done = self.skip(failure);
                 skipped = done.is_ok();
             }
-            self.recorder.record_act(number, act.action.name(), began, skipped, done.as_ref().err());
+            self.recorder.record_act(number, act.kind.name(), began, skipped, done.as_ref().err());
             match done {
                 Err(failure) => {
                     let (masks, rules) = (self.masks(), self.page_rules());
@@ -164,7 +165,7 @@ impl<'a> ScriptRunner<'a> {
     }
 
     /// One act, with what has to follow from it.
-    async fn act(&mut self, act: &Act, next: Option<&Act>) -> Result<(), Failure> {
+    async fn act(&mut self, act: &Action, next: Option<&Action>) -> Result<(), Failure> {
         let what = naming::act(act);
         if let Some(bound) = self.budget.spent() {
             return Err(self.budget.passed(bound, &what));
@@ -185,7 +186,7 @@ impl<'a> ScriptRunner<'a> {
         }
     }
 
-    async fn performed(&mut self, act: &Act) -> Result<(), Stopped> {
+    async fn performed(&mut self, act: &Action) -> Result<(), Stopped> {
         self.recover().await;
         acts::keep_time(&mut self.window, &mut self.budget, Some(act)).await?;
         let awaited = match &act.expected {
@@ -200,61 +201,67 @@ impl<'a> ScriptRunner<'a> {
         }
     }
 
-    async fn perform(&mut self, act: &Act) -> Result<(), Stopped> {
-        match &act.action {
-            Action::Open { url } => self.open(url, act).await,
-            Action::Click { on, twice: false } => self.with(on, Deed::Click, act).await,
-            Action::Click { on, twice: true } => self.with(on, Deed::Point(2), act).await,
-            Action::Hover { over } => self.with(over, Deed::Point(0), act).await,
-            Action::Type { into, text } => {
+    async fn perform(&mut self, act: &Action) -> Result<(), Stopped> {
+        match &act.kind {
+            ActionKind::Open { url } => self.open(url, act).await,
+            ActionKind::Click { target: on, double: false } => self.with(on, Deed::Click, act).await,
+            ActionKind::Click { target: on, double: true } => self.with(on, Deed::Point(2), act).await,
+            ActionKind::Hover { target: over } => self.with(over, Deed::Point(0), act).await,
+            ActionKind::Type { target: into, text } => {
                 let text = self.page().filled(text, Place::Value)?;
                 self.with(into, Deed::Type(text), act).await
             }
-            Action::Clear { field } => self.with(field, Deed::Clear, act).await,
-            Action::Select { field, pick } => {
+            ActionKind::Clear { target: field } => self.with(field, Deed::Clear, act).await,
+            ActionKind::Select { target: field, option: pick } => {
                 let (by, value) = acts::picked(self.page(), pick)?;
                 self.with(field, Deed::Pick(by, value), act).await
             }
-            Action::Check { field, on } => self.with(field, Deed::Check(*on), act).await,
-            Action::Press { key, on } => acts::press(self.page(), key, on.as_ref(), act).await,
-            Action::Scroll { to, x, y } => acts::scroll(self.page(), to.as_ref(), (*x, *y), act).await,
-            Action::SwitchFrame(frame) => {
+            ActionKind::SetChecked { target: field, checked: on } => {
+                self.with(field, Deed::Check(*on), act).await
+            }
+            ActionKind::Press { key, target: on } => acts::press(self.page(), key, on.as_ref(), act).await,
+            ActionKind::Scroll { target: to, x, y } => {
+                acts::scroll(self.page(), to.as_ref(), (*x, *y), act).await
+            }
+            ActionKind::SwitchFrame(frame) => {
                 places::switch_frame(&mut self.window, &self.budget, &self.variables, frame, act).await
             }
-            Action::SwitchWindow(window) => {
+            ActionKind::SwitchWindow(window) => {
                 places::switch_window(&mut self.window, &self.budget, &self.variables, window, act).await
             }
-            Action::CloseWindow => places::close_window(&mut self.window, &self.budget).await,
-            Action::Dialog(answer) => acts::answer(self.page(), answer, act).await,
-            Action::WaitFor(wanted) => wait::wait_for(self.page(), wanted, act).await,
-            Action::Extract { into, from, pattern } => {
+            ActionKind::CloseWindow => places::close_window(&mut self.window, &self.budget).await,
+            ActionKind::Dialog(answer) => acts::answer(self.page(), answer, act).await,
+            ActionKind::WaitFor(wanted) => wait::wait_for(self.page(), wanted, act).await,
+            ActionKind::Extract { into_variable: into, property: from, pattern } => {
                 let value = read::extract(self.page(), into, from, pattern.as_ref(), act).await?;
                 self.set(into, value);
                 Ok(())
             }
-            Action::RunJs { code, into } => {
+            ActionKind::RunJs { code, into_variable: into } => {
                 let value = acts::run_js(self.page(), code, act).await?;
                 if let Some(name) = into {
                     self.set(name, value);
                 }
                 Ok(())
             }
-            Action::Screenshot { name } => {
+            ActionKind::Screenshot { name } => {
                 let rule = &self.options.capture;
                 screenshot(&mut self.recorder, &self.window.session, rule, name).await;
                 Ok(())
             }
-            Action::Assert { what, must } => read::assert(self.page(), what, must, act).await,
-            Action::AssertElement { element, state } => {
+            ActionKind::Assert { property: what, matcher: must } => {
+                read::assert(self.page(), what, must, act).await
+            }
+            ActionKind::AssertElement { target: element, state } => {
                 read::assert_element(self.page(), element, *state, act).await
             }
-            Action::Keyword { text, regex, invert, wait } => {
+            ActionKind::Keyword { text, regex, invert, wait } => {
                 read::keyword(self.page(), text, *regex, *invert, *wait, act).await
             }
         }
     }
 
-    async fn open(&mut self, url: &str, act: &Act) -> Result<(), Stopped> {
+    async fn open(&mut self, url: &str, act: &Action) -> Result<(), Stopped> {
         let url = self.options.address(&self.page().filled(url, Place::Url)?, &self.variables)?;
         self.window.go_to(&url);
         if let Some(site) = self.options.site(&url, &self.variables) {
@@ -263,7 +270,7 @@ impl<'a> ScriptRunner<'a> {
         acts::open(&mut self.window, &self.budget, &url, act).await
     }
 
-    async fn with(&self, target: &Target, deed: Deed, act: &Act) -> Result<(), Stopped> {
+    async fn with(&self, target: &ElementTarget, deed: Deed, act: &Action) -> Result<(), Stopped> {
         on(self.page(), target, &deed, act).await.map(drop)
     }
 
@@ -276,10 +283,10 @@ impl<'a> ScriptRunner<'a> {
     /// Leaves out an optional act that failed, unless too many were.
     fn skip(&mut self, failure: &Failure) -> Result<(), Failure> {
         self.skipped += 1;
-        if self.skipped <= self.script.most_skipped {
+        if self.skipped <= self.script.max_skipped {
             return Ok(());
         }
-        let detail = format!("more than {} were; the last one: {}", self.script.most_skipped, failure.detail);
+        let detail = format!("more than {} were; the last one: {}", self.script.max_skipped, failure.detail);
         Err(Failure::new(Phase::Play, FailureKind::EventsSkipped, detail))
     }
 
@@ -305,8 +312,8 @@ impl<'a> ScriptRunner<'a> {
 }
 
 /// Whether `act` answers a dialog.
-const fn is_answer(act: &Act) -> bool {
-    matches!(act.action, Action::Dialog(_))
+const fn is_answer(act: &Action) -> bool {
+    matches!(act.kind, ActionKind::Dialog(_))
 }
 
 /// Whether an optional act that failed so may be left out: what it needs is not there.

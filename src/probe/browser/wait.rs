@@ -13,7 +13,9 @@ use super::page::PageAccess;
 use super::read::{becomes, told};
 use super::stopped::Stopped;
 use crate::domain::{Failure, FailureKind, Phase};
-use crate::script::dialect::{Act, Check, Expected, State, Target, Wanted};
+use crate::script::dialect::{
+    Action, ElementState, ElementTarget, ExpectedEffect, PageProperty, WaitCondition,
+};
 
 /// Between two looks at what the browser tells of its requests.
 const LISTEN: Duration = Duration::from_millis(100);
@@ -29,13 +31,17 @@ pub(super) enum Awaited<'s> {
     Event(&'s str),
 }
 
-pub(super) async fn wait_for(page: PageAccess<'_>, wanted: &Wanted, act: &Act) -> Result<(), Stopped> {
+pub(super) async fn wait_for(
+    page: PageAccess<'_>,
+    wanted: &WaitCondition,
+    act: &Action,
+) -> Result<(), Stopped> {
     let time = page.budget.time(act.timeout, None);
     match wanted {
-        Wanted::Element(target, state) => wait_for_element(page, target, *state, time, act).await,
-        Wanted::Text(target, must) => {
+        WaitCondition::Element(target, state) => wait_for_element(page, target, *state, time, act).await,
+        WaitCondition::Text(target, must) => {
             let must = prepared(page, must)?;
-            let what = Check::Text(target.clone());
+            let what = PageProperty::Text(target.clone());
             match becomes(page, &what, time, &must).await? {
                 Ok(_) => Ok(()),
                 Err(_) => Err(missing(
@@ -47,7 +53,7 @@ pub(super) async fn wait_for(page: PageAccess<'_>, wanted: &Wanted, act: &Act) -
                 )),
             }
         }
-        Wanted::Url(must) => {
+        WaitCondition::Url(must) => {
             let must = prepared(page, must)?;
             match told(page, &Of::Url, time, &must).await? {
                 Ok(_) => Ok(()),
@@ -60,21 +66,21 @@ pub(super) async fn wait_for(page: PageAccess<'_>, wanted: &Wanted, act: &Act) -
                 )),
             }
         }
-        Wanted::Event(name) => {
+        WaitCondition::Event(name) => {
             let watched = ask::watch(page.session(), name, time).await;
             watched.map_err(|why| page.unanswered(why, time))?;
             came(page, name, time, act).await
         }
-        Wanted::NetworkQuiet(quiet) => wait_for_quiet(page, *quiet, time, act).await,
+        WaitCondition::NetworkQuiet(quiet) => wait_for_quiet(page, *quiet, time, act).await,
     }
 }
 
 async fn wait_for_element(
     page: PageAccess<'_>,
-    target: &Target,
-    state: State,
+    target: &ElementTarget,
+    state: ElementState,
     time: Time,
-    act: &Act,
+    act: &Action,
 ) -> Result<(), Stopped> {
     let locators = page.located(target)?;
     let found = ask::element(page.session(), &locators, state, time).await;
@@ -87,7 +93,12 @@ async fn wait_for_element(
     Err(missing(page, kind, &why, time.bound, act))
 }
 
-async fn wait_for_quiet(page: PageAccess<'_>, quiet: Duration, time: Time, act: &Act) -> Result<(), Stopped> {
+async fn wait_for_quiet(
+    page: PageAccess<'_>,
+    quiet: Duration,
+    time: Time,
+    act: &Action,
+) -> Result<(), Stopped> {
     let (until, bound) = (time.until, time.bound);
     let mut began = Instant::now();
     loop {
@@ -112,23 +123,23 @@ async fn wait_for_quiet(page: PageAccess<'_>, quiet: Duration, time: Time, act: 
 /// Notes what is before an act that `expected` has to follow from.
 pub(super) async fn before<'s>(
     page: PageAccess<'_>,
-    expected: &'s Expected,
-    act: &Act,
+    expected: &'s ExpectedEffect,
+    act: &Action,
 ) -> Result<Awaited<'s>, Stopped> {
     let time = page.budget.time(act.timeout, None);
     match expected {
-        Expected::Location => {
+        ExpectedEffect::LocationChange => {
             let told = told(page, &Of::Url, time.at_once(), &Must::Anything).await?;
             Ok(Awaited::Address(told.unwrap_or_default()))
         }
-        Expected::Update => {
+        ExpectedEffect::PageUpdate => {
             let told = ask::text(page.session(), &Of::Shape, None, time.at_once()).await;
             match told.map_err(|why| page.unanswered(why, time))? {
                 Told::Text(_, number) => Ok(Awaited::Shape(number)),
                 _ => Ok(Awaited::Shape(0)),
             }
         }
-        Expected::Event(name) => {
+        ExpectedEffect::Event(name) => {
             let watched = ask::watch(page.session(), name, time).await;
             watched.map_err(|why| page.unanswered(why, time))?;
             Ok(Awaited::Event(name))
@@ -137,7 +148,11 @@ pub(super) async fn before<'s>(
 }
 
 /// Waits for what has to follow from an act.
-pub(super) async fn followed(page: PageAccess<'_>, awaited: &Awaited<'_>, act: &Act) -> Result<(), Stopped> {
+pub(super) async fn followed(
+    page: PageAccess<'_>,
+    awaited: &Awaited<'_>,
+    act: &Action,
+) -> Result<(), Stopped> {
     let time = page.budget.time(act.timeout, None);
     match awaited {
         Awaited::Address(before) => {
@@ -160,7 +175,7 @@ pub(super) async fn followed(page: PageAccess<'_>, awaited: &Awaited<'_>, act: &
 }
 
 /// Waits for an event that is watched for.
-async fn came(page: PageAccess<'_>, name: &str, time: Time, act: &Act) -> Result<(), Stopped> {
+async fn came(page: PageAccess<'_>, name: &str, time: Time, act: &Action) -> Result<(), Stopped> {
     let noticed = ask::noticed(page.session(), time).await;
     if noticed.map_err(|why| page.unanswered(why, time))? {
         return Ok(());
@@ -169,7 +184,7 @@ async fn came(page: PageAccess<'_>, name: &str, time: Time, act: &Act) -> Result
 }
 
 /// What did not come: named by what it is, unless a limit of the step or script cut a time of its own short.
-fn missing(page: PageAccess<'_>, kind: FailureKind, why: &str, bound: Bound, act: &Act) -> Stopped {
+fn missing(page: PageAccess<'_>, kind: FailureKind, why: &str, bound: Bound, act: &Action) -> Stopped {
     if act.timeout.is_some() && bound != Bound::Act {
         return page.budget.passed(bound, why).into();
     }

@@ -32,7 +32,7 @@ impl Field {
     /// variables are secrets (fields.md 3, `transaction_password`).
     #[must_use]
     pub fn hides(&self, value: &Value) -> bool {
-        self.secret || self.is_script() && value.as_str().is_some_and(crate::script::hides)
+        self.secret || self.is_script() && value.as_str().is_some_and(crate::script::has_secrets)
     }
 
     /// Whether it holds a browser script.

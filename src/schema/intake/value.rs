@@ -300,7 +300,9 @@ fn given(field: &Field, node: &Node) -> String {
         Some(text) if field.is_url() && url_login::masked(text).is_some() => {
             truncate_value(&url_login::masked(text).unwrap_or_default())
         }
-        Some(text) if field.is_script() && script::hides(text) => format!("a text of {} bytes", text.len()),
+        Some(text) if field.is_script() && script::has_secrets(text) => {
+            format!("a text of {} bytes", text.len())
+        }
         _ => display_value(node),
     }
 }

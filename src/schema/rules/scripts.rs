@@ -6,7 +6,7 @@ use super::super::document::Document;
 use super::judged::{Bench, Judged};
 use crate::domain::{MonitorType, constant_time_eq};
 use crate::script::dialect::Script;
-use crate::script::{ScriptFault, hides, same_protected, well_formed};
+use crate::script::{ScriptError, check_well_formed, has_secrets, same_protected_variables};
 use crate::syntax::{MASK, ValidationErrorKind};
 
 const PASSWORD: &str = "transaction_password";
@@ -45,14 +45,14 @@ fn views(bench: &mut Bench<'_>) {
 /// some needs one, and whoever changes them, or the password, has to know the one that is stored.
 fn protected(bench: &mut Bench<'_>) {
     let script = bench.document().text("script").unwrap_or_default();
-    if hides(script) && bench.document().text(PASSWORD).is_none_or(str::is_empty) {
+    if has_secrets(script) && bench.document().text(PASSWORD).is_none_or(str::is_empty) {
         let message = format!("`{PASSWORD}` is required: the script has protected variables");
         bench.fault(ValidationErrorKind::MissingField, PASSWORD, message);
     }
     let Some(old) = bench.judged.old else { return };
     let before = old.text("script").unwrap_or_default();
     let stored = old.text(PASSWORD).filter(|stored| !stored.is_empty());
-    let Some(stored) = stored.filter(|_| hides(before)) else { return };
+    let Some(stored) = stored.filter(|_| has_secrets(before)) else { return };
     let given = bench.judged.body.get(PASSWORD).map(|node| node.as_text().unwrap_or_default());
     if let Some(given) = given.filter(|given| *given != MASK) {
         if !constant_time_eq(given, stored) {
@@ -62,7 +62,7 @@ fn protected(bench: &mut Bench<'_>) {
                 "to set another one, take the protected variables out of the script first".to_owned(),
             );
         }
-    } else if !same_protected(before, script) {
+    } else if !same_protected_variables(before, script) {
         let message = format!("`{PASSWORD}` is required to change protected variables of the script");
         bench.fault(ValidationErrorKind::MissingField, PASSWORD, message).hint =
             Some("give the one that is stored".to_owned());
@@ -100,13 +100,13 @@ pub(in crate::schema) fn warnings(judged: &Judged<'_>) -> Vec<String> {
     let Some(text) = document.text("script") else { return Vec::new() };
     match document.kind() {
         MonitorType::BrowserScript => played(document, text),
-        MonitorType::Api => well_formed(text).err().iter().map(unparsed).collect(),
+        MonitorType::Api => check_well_formed(text).err().iter().map(unparsed).collect(),
         _ => Vec::new(),
     }
 }
 
 fn played(document: &Document, text: &str) -> Vec<String> {
-    let script = match Script::read(text) {
+    let script = match Script::parse(text) {
         Ok(script) => script,
         Err(faults) => return unplayable(&faults),
     };
@@ -117,8 +117,8 @@ fn played(document: &Document, text: &str) -> Vec<String> {
             "`script` has {steps} steps, more than the {allowed} that are allowed: checks end with status 94"
         ));
     }
-    if let Some(act) = script.without_base().filter(|_| document.text("url").is_none()) {
-        let (line, column) = (act.place.line, act.place.column);
+    if let Some(act) = script.first_relative_open().filter(|_| document.text("url").is_none()) {
+        let (line, column) = (act.position.line, act.position.column);
         told.push(format!(
             "`script`, line {line}, column {column}: a relative URL needs `base` of the script or `url` of the monitor"
         ));
@@ -126,8 +126,8 @@ fn played(document: &Document, text: &str) -> Vec<String> {
     told
 }
 
-fn unplayable(faults: &[ScriptFault]) -> Vec<String> {
-    let one = |fault: &ScriptFault| {
+fn unplayable(faults: &[ScriptError]) -> Vec<String> {
+    let one = |fault: &ScriptError| {
         let hint = fault.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
         format!("{}{hint}: checks end with status 96", unparsed(fault))
     };
@@ -141,7 +141,7 @@ fn unplayable(faults: &[ScriptFault]) -> Vec<String> {
     told
 }
 
-fn unparsed(fault: &ScriptFault) -> String {
-    let (line, column) = (fault.place.line, fault.place.column);
+fn unparsed(fault: &ScriptError) -> String {
+    let (line, column) = (fault.position.line, fault.position.column);
     format!("`script` cannot be parsed, line {line}, column {column}: {}", fault.message)
 }

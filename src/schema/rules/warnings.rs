@@ -48,12 +48,12 @@ fn attempt_seconds(document: &Document) -> i64 {
     }
     let script = match document.script().filter(|script| !script.is_empty()) {
         // One that cannot be read is not played.
-        Some(text) => Script::read(text).unwrap_or_default(),
-        None => Script::opening(document.url().unwrap_or_default()),
+        Some(text) => Script::parse(text).unwrap_or_default(),
+        None => Script::from_url(document.url().unwrap_or_default()),
     };
     let page = Duration::from_secs(settings.schedule.timeout.into());
     let step = settings.step_timeout.map(|seconds| Duration::from_secs(seconds.into()));
-    i64::try_from(script.longest(page, step).as_secs()).unwrap_or(i64::MAX / 2)
+    i64::try_from(script.max_duration(page, step).as_secs()).unwrap_or(i64::MAX / 2)
 }
 
 fn unspoken(judged: &Judged<'_>) -> Option<String> {

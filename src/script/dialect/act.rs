@@ -8,26 +8,26 @@ use crate::syntax::source::Position;
 
 /// One act.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Act {
+pub struct Action {
     /// What is done.
-    pub action: Action,
+    pub kind: ActionKind,
     /// Whether an act that cannot be done is skipped (attribute `optional`).
     pub optional: bool,
     /// How long it may take; without, what is left of the step.
     pub timeout: Option<Duration>,
     /// What has to follow from it (attribute `expect`); acts that change nothing on the page have none.
-    pub expected: Option<Expected>,
+    pub expected: Option<ExpectedEffect>,
     /// Where it stands in the text.
-    pub place: Position,
+    pub position: Position,
 }
 
 /// What has to follow from an act.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expected {
+pub enum ExpectedEffect {
     /// The address of the page changes (`location`): else status 84.
-    Location,
+    LocationChange,
     /// The page changes: nodes, texts or attributes (`update`): else status 85.
-    Update,
+    PageUpdate,
     /// The page gets a DOM event of this name (`event:NAME`): else status 83. Letters, digits and `_ - . :`.
     Event(String),
 }
@@ -36,48 +36,48 @@ pub enum Expected {
 /// regular expressions.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "fields are named like the attributes of the dialect")]
-pub enum Action {
+pub enum ActionKind {
     /// `open`: goes to a URL, and waits until it is loaded.
     Open { url: String },
     /// `click`, `double-click`.
-    Click { on: Target, twice: bool },
+    Click { target: ElementTarget, double: bool },
     /// `type`: writes behind what is there.
-    Type { into: Target, text: String },
+    Type { target: ElementTarget, text: String },
     /// `clear`.
-    Clear { field: Target },
+    Clear { target: ElementTarget },
     /// `select`: picks an option of a `select` element.
-    Select { field: Target, pick: Pick },
+    Select { target: ElementTarget, option: OptionSelector },
     /// `check`: makes a box or radio button checked or not (`on="false"`).
-    Check { field: Target, on: bool },
+    SetChecked { target: ElementTarget, checked: bool },
     /// `hover`.
-    Hover { over: Target },
-    /// `press`: a key such as `Enter`, with modifiers `Control+a`, as [`super::keys::Chord`] knows them; into the
+    Hover { target: ElementTarget },
+    /// `press`: a key such as `Enter`, with modifiers `Control+a`, as [`super::keys::KeyChord`] knows them; into the
     /// focused element without a target.
-    Press { key: String, on: Option<Target> },
+    Press { key: String, target: Option<ElementTarget> },
     /// `scroll`: to an element, or by CSS pixels.
-    Scroll { to: Option<Target>, x: i64, y: i64 },
+    Scroll { target: Option<ElementTarget>, x: i64, y: i64 },
     /// `switch-frame`.
-    SwitchFrame(FrameChoice),
+    SwitchFrame(FrameSelector),
     /// `switch-window`.
-    SwitchWindow(WindowChoice),
+    SwitchWindow(WindowSelector),
     /// `close-window`: the window that is looked at; the main one is looked at then.
     CloseWindow,
     /// `accept-dialog`, `dismiss-dialog`, `answer-dialog`.
-    Dialog(DialogAnswer),
+    Dialog(DialogResponse),
     /// `wait-for`, `wait-for-text`, `wait-for-url`, `wait-for-event`, `wait-for-network-quiet`.
-    WaitFor(Wanted),
+    WaitFor(WaitCondition),
     /// `extract`: takes a value of the page into a variable; with a pattern its first group, or all that it matches.
-    Extract { into: String, from: Check, pattern: Option<Pattern> },
+    Extract { into_variable: String, property: PageProperty, pattern: Option<Pattern> },
     /// `run-js`: the body of a function that may return a value. A placeholder in it stands for a JavaScript text
     /// with the value, its quotes included, so that no value becomes code.
-    RunJs { code: String, into: Option<String> },
+    RunJs { code: String, into_variable: Option<String> },
     /// `screenshot`, kept whatever the level of captures is, unless it is `Disabled`.
     Screenshot { name: String },
     /// `assert-text`, `-attribute`, `-value`, `-url`, `-title`, `-count`: what is looked at, and what must hold
     /// of it.
-    Assert { what: Check, must: Match },
+    Assert { property: PageProperty, matcher: Matcher },
     /// `assert-element`: there, or not there; seen, or not.
-    AssertElement { element: Target, state: State },
+    AssertElement { target: ElementTarget, state: ElementState },
     /// `keyword`: judged in the source of the page, as `keyword_string` of the monitor is.
     Keyword { text: String, regex: bool, invert: bool, wait: bool },
 }
@@ -94,7 +94,7 @@ impl PartialEq for Pattern {
 
 /// How an element is found: the first locator that matches exactly one element wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct ElementTarget {
     /// In the order in which they are tried, at least one.
     pub locators: Vec<Locator>,
 }
@@ -118,7 +118,7 @@ pub enum Locator {
 
 /// Which option of a `select` element.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pick {
+pub enum OptionSelector {
     /// By its attribute `value`.
     Value(String),
     /// By what it shows.
@@ -129,9 +129,9 @@ pub enum Pick {
 
 /// Which frame is looked at from now on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FrameChoice {
+pub enum FrameSelector {
     /// That of this element.
-    Element(Target),
+    Element(ElementTarget),
     /// By its place in the document, from 0.
     Index(u16),
     /// The one around.
@@ -142,7 +142,7 @@ pub enum FrameChoice {
 
 /// Which window is looked at from now on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WindowChoice {
+pub enum WindowSelector {
     /// The one that the playback began in.
     Main,
     /// The one that was opened last.
@@ -150,25 +150,25 @@ pub enum WindowChoice {
     /// By its place in the order of opening, from 0.
     Index(u32),
     /// By its title.
-    Title(Match),
+    Title(Matcher),
     /// By its address.
-    Url(Match),
+    Url(Matcher),
 }
 
 /// What is done with a dialog of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum DialogAnswer {
+pub enum DialogResponse {
     /// OK.
     Accept,
     /// Cancel.
     Dismiss,
     /// Writes this text, and OK.
-    Answer(String),
+    AcceptWithText(String),
 }
 
 /// What an element must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum ElementState {
     /// In the document.
     Present,
     /// Seen.
@@ -181,7 +181,7 @@ pub enum State {
     Absent,
 }
 
-impl State {
+impl ElementState {
     /// The word of `state`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -197,13 +197,13 @@ impl State {
 
 /// What `wait-for` waits for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wanted {
+pub enum WaitCondition {
     /// An element in this state: else status 97.
-    Element(Target, State),
+    Element(ElementTarget, ElementState),
     /// A visible text on the page or in an element: else status 85.
-    Text(Option<Target>, Match),
+    Text(Option<ElementTarget>, Matcher),
     /// The address of the page: else status 84.
-    Url(Match),
+    Url(Matcher),
     /// A DOM event of this name: else status 83.
     Event(String),
     /// No request under way for this long: else status 86.
@@ -212,24 +212,24 @@ pub enum Wanted {
 
 /// What is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Check {
+pub enum PageProperty {
     /// The visible text of an element, or of the page.
-    Text(Option<Target>),
+    Text(Option<ElementTarget>),
     /// An attribute of an element.
-    Attribute(Target, String),
+    Attribute(ElementTarget, String),
     /// What stands in a field.
-    Value(Target),
+    Value(ElementTarget),
     /// The address of the page.
     Url,
     /// The title of the page.
     Title,
     /// How many elements the first locator matches; none is a count too.
-    Count(Target),
+    Count(ElementTarget),
 }
 
 /// What must hold of a text. Texts are templates.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Match {
+pub enum Matcher {
     /// `equals`.
     Equals(String),
     /// `contains`.
@@ -237,11 +237,11 @@ pub enum Match {
     /// `matches`: somewhere in it.
     Matches(Pattern),
     /// `not`: the opposite.
-    Not(Box<Match>),
+    Not(Box<Matcher>),
     /// `at-least`, of a count.
     AtLeast(u64),
     /// `at-most`, of a count.
     AtMost(u64),
 }
 
-impl Eq for Match {}
+impl Eq for Matcher {}

@@ -2,20 +2,20 @@
 //! still be refused by the browser, which alone knows its pseudo-classes.
 
 /// What is wrong with the selector `text`; `None` when nothing shows.
-pub(super) fn fault(text: &str) -> Option<String> {
-    Look::default().over(text).err()
+pub(super) fn syntax_error(text: &str) -> Option<String> {
+    SelectorChecker::default().check(text).err()
 }
 
 #[derive(Default)]
-struct Look {
+struct SelectorChecker {
     /// Brackets that are open, as the ones that close them.
     open: Vec<char>,
     /// The last character of weight outside of strings; spaces count for none.
     last: Option<char>,
 }
 
-impl Look {
-    fn over(&mut self, text: &str) -> Result<(), String> {
+impl SelectorChecker {
+    fn check(&mut self, text: &str) -> Result<(), String> {
         let mut letters = text.chars().peekable();
         while let Some(c) = letters.next() {
             match c {
@@ -122,7 +122,7 @@ mod tests {
             "[data-n=\"#1\"]",
             "#a\\.b",
         ] {
-            assert_eq!(fault(good), None, "{good}");
+            assert_eq!(syntax_error(good), None, "{good}");
         }
         for bad in [
             "",
@@ -153,7 +153,7 @@ mod tests {
             "a[x=\"\n\"]",
             "a + ~ b",
         ] {
-            assert!(fault(bad).is_some(), "{bad}");
+            assert!(syntax_error(bad).is_some(), "{bad}");
         }
     }
 }

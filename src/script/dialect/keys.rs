@@ -37,17 +37,17 @@ pub const MODIFIERS: &[(&str, char)] =
 
 /// A key with those that are held meanwhile, as code points that a driver takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chord {
+pub struct KeyChord {
     /// Held from before it is pressed until it is let go, in this order.
-    pub held: Vec<char>,
+    pub modifiers: Vec<char>,
     /// The key.
     pub key: char,
 }
 
-impl Chord {
+impl KeyChord {
     /// Of `Enter`, `a`, `Control+a`, `Control+Shift+End` or `Control++`.
     #[must_use]
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let plus = text.strip_suffix('+').filter(|before| before.is_empty() || before.ends_with('+'));
         let (before, last) = match plus {
             Some(before) => (before, "+"),
@@ -68,7 +68,7 @@ impl Chord {
             (Some(letter), None) if !letter.is_control() => letter,
             _ => KEYS.iter().find(|(known, _)| *known == last)?.1,
         };
-        Some(Self { held, key })
+        Some(Self { modifiers: held, key })
     }
 }
 
@@ -88,7 +88,7 @@ mod tests {
             ("Control++", vec![control], '+'),
             ("é", vec![], 'é'),
         ] {
-            assert_eq!(Chord::of(text), Some(Chord { held, key }), "{text}");
+            assert_eq!(KeyChord::parse(text), Some(KeyChord { modifiers: held, key }), "{text}");
         }
         for text in [
             "",
@@ -103,7 +103,7 @@ mod tests {
             "\n",
             "Control+ab",
         ] {
-            assert_eq!(Chord::of(text), None, "{text}");
+            assert_eq!(KeyChord::parse(text), None, "{text}");
         }
     }
 }

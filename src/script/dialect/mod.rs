@@ -17,8 +17,8 @@ pub mod vocabulary;
 mod write;
 
 pub use act::{
-    Act, Action, Check, DialogAnswer, Expected, FrameChoice, Locator, Match, Pattern, Pick, State, Target,
-    Wanted, WindowChoice,
+    Action, ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator,
+    Matcher, OptionSelector, PageProperty, Pattern, WaitCondition, WindowSelector,
 };
-pub use keys::{Chord, KEYS, MODIFIERS};
-pub use script::{Script, Step, Variable};
+pub use keys::{KEYS, KeyChord, MODIFIERS};
+pub use script::{Script, ScriptStep, ScriptVariable};

@@ -1,132 +1,162 @@
 //! The words of the dialect: its acts, what each may say, and the values that are chosen from.
 
-use super::act::{FrameChoice, State};
+use super::act::{ElementState, FrameSelector};
 
 /// Ways to find an element, as attributes of an act or of `by`.
 pub const LOCATORS: [&str; 6] = ["id", "css", "xpath", "link", "name", "text"];
 
 /// Attributes that every act may have.
-pub const COMMON: [&str; 2] = ["optional", "timeout"];
+pub const COMMON_ATTRIBUTES: [&str; 2] = ["optional", "timeout"];
 
 /// What must hold of a text.
-const MATCH: [&str; 4] = ["equals", "contains", "matches", "not"];
+const MATCHER_ATTRIBUTES: [&str; 4] = ["equals", "contains", "matches", "not"];
 
 /// Whether an act is about an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
+pub enum TargetRequirement {
     /// About none.
-    Nothing,
+    None,
     /// About one when it is said, else about the page or what has the focus.
-    Perhaps,
+    Optional,
     /// It needs one.
-    Element,
+    Required,
 }
 
 /// An act of the dialect.
 #[derive(Clone, Copy, Debug)]
-pub struct Word {
+pub struct ActionSpec {
     /// Name of its element.
     pub name: &'static str,
     /// Whether it is about an element: then it takes [`LOCATORS`] that are no attributes of its own, or `by`.
-    pub aim: Aim,
+    pub target: TargetRequirement,
     /// Whether something may follow from it that can be waited for (`expect`).
-    pub expects: bool,
+    pub supports_expect: bool,
     /// Its own attributes.
     pub attributes: &'static [&'static str],
 }
 
-const fn word(name: &'static str, aim: Aim, expects: bool, attributes: &'static [&'static str]) -> Word {
-    Word { name, aim, expects, attributes }
+const fn spec(
+    name: &'static str,
+    aim: TargetRequirement,
+    expects: bool,
+    attributes: &'static [&'static str],
+) -> ActionSpec {
+    ActionSpec { name, target: aim, supports_expect: expects, attributes }
 }
 
 /// Every act.
-pub const ACTS: &[Word] = &[
-    word("open", Aim::Nothing, true, &["url"]),
-    word("click", Aim::Element, true, &[]),
-    word("double-click", Aim::Element, true, &[]),
-    word("type", Aim::Element, true, &["text"]),
-    word("clear", Aim::Element, true, &[]),
-    word("select", Aim::Element, true, &["value", "label", "index"]),
-    word("check", Aim::Element, true, &["on"]),
-    word("hover", Aim::Element, true, &[]),
-    word("press", Aim::Perhaps, true, &["key"]),
-    word("scroll", Aim::Perhaps, true, &["x", "y"]),
-    word("switch-frame", Aim::Perhaps, false, &["index", "to"]),
-    word("switch-window", Aim::Nothing, false, &["index", "to", MATCH[0], MATCH[1], MATCH[2], MATCH[3]]),
-    word("close-window", Aim::Nothing, false, &[]),
-    word("accept-dialog", Aim::Nothing, true, &[]),
-    word("dismiss-dialog", Aim::Nothing, true, &[]),
-    word("answer-dialog", Aim::Nothing, true, &["text"]),
-    word("wait-for", Aim::Element, false, &["state"]),
-    word("wait-for-text", Aim::Perhaps, false, &MATCH),
-    word("wait-for-url", Aim::Nothing, false, &MATCH),
-    word("wait-for-event", Aim::Nothing, false, &["event"]),
-    word("wait-for-network-quiet", Aim::Nothing, false, &["quiet"]),
-    word("extract", Aim::Perhaps, false, &["into", "from", "attribute", "pattern"]),
-    word("run-js", Aim::Nothing, true, &["into"]),
-    word("screenshot", Aim::Nothing, false, &["name"]),
-    word("assert-text", Aim::Perhaps, false, &MATCH),
-    word("assert-element", Aim::Element, false, &["state"]),
-    word("assert-attribute", Aim::Element, false, &["attribute", MATCH[0], MATCH[1], MATCH[2], MATCH[3]]),
-    word("assert-value", Aim::Element, false, &MATCH),
-    word("assert-count", Aim::Element, false, &["equals", "at-least", "at-most", "not"]),
-    word("assert-url", Aim::Nothing, false, &MATCH),
-    word("assert-title", Aim::Nothing, false, &MATCH),
-    word("keyword", Aim::Nothing, false, &["text", "regex", "invert", "wait"]),
+pub const ACTIONS: &[ActionSpec] = &[
+    spec("open", TargetRequirement::None, true, &["url"]),
+    spec("click", TargetRequirement::Required, true, &[]),
+    spec("double-click", TargetRequirement::Required, true, &[]),
+    spec("type", TargetRequirement::Required, true, &["text"]),
+    spec("clear", TargetRequirement::Required, true, &[]),
+    spec("select", TargetRequirement::Required, true, &["value", "label", "index"]),
+    spec("check", TargetRequirement::Required, true, &["on"]),
+    spec("hover", TargetRequirement::Required, true, &[]),
+    spec("press", TargetRequirement::Optional, true, &["key"]),
+    spec("scroll", TargetRequirement::Optional, true, &["x", "y"]),
+    spec("switch-frame", TargetRequirement::Optional, false, &["index", "to"]),
+    spec(
+        "switch-window",
+        TargetRequirement::None,
+        false,
+        &[
+            "index",
+            "to",
+            MATCHER_ATTRIBUTES[0],
+            MATCHER_ATTRIBUTES[1],
+            MATCHER_ATTRIBUTES[2],
+            MATCHER_ATTRIBUTES[3],
+        ],
+    ),
+    spec("close-window", TargetRequirement::None, false, &[]),
+    spec("accept-dialog", TargetRequirement::None, true, &[]),
+    spec("dismiss-dialog", TargetRequirement::None, true, &[]),
+    spec("answer-dialog", TargetRequirement::None, true, &["text"]),
+    spec("wait-for", TargetRequirement::Required, false, &["state"]),
+    spec("wait-for-text", TargetRequirement::Optional, false, &MATCHER_ATTRIBUTES),
+    spec("wait-for-url", TargetRequirement::None, false, &MATCHER_ATTRIBUTES),
+    spec("wait-for-event", TargetRequirement::None, false, &["event"]),
+    spec("wait-for-network-quiet", TargetRequirement::None, false, &["quiet"]),
+    spec("extract", TargetRequirement::Optional, false, &["into", "from", "attribute", "pattern"]),
+    spec("run-js", TargetRequirement::None, true, &["into"]),
+    spec("screenshot", TargetRequirement::None, false, &["name"]),
+    spec("assert-text", TargetRequirement::Optional, false, &MATCHER_ATTRIBUTES),
+    spec("assert-element", TargetRequirement::Required, false, &["state"]),
+    spec(
+        "assert-attribute",
+        TargetRequirement::Required,
+        false,
+        &[
+            "attribute",
+            MATCHER_ATTRIBUTES[0],
+            MATCHER_ATTRIBUTES[1],
+            MATCHER_ATTRIBUTES[2],
+            MATCHER_ATTRIBUTES[3],
+        ],
+    ),
+    spec("assert-value", TargetRequirement::Required, false, &MATCHER_ATTRIBUTES),
+    spec("assert-count", TargetRequirement::Required, false, &["equals", "at-least", "at-most", "not"]),
+    spec("assert-url", TargetRequirement::None, false, &MATCHER_ATTRIBUTES),
+    spec("assert-title", TargetRequirement::None, false, &MATCHER_ATTRIBUTES),
+    spec("keyword", TargetRequirement::None, false, &["text", "regex", "invert", "wait"]),
 ];
 
-impl Word {
+impl ActionSpec {
     /// The act that is called `name`.
     #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
-        ACTS.iter().find(|word| word.name == name)
+    pub fn find(name: &str) -> Option<&'static Self> {
+        ACTIONS.iter().find(|word| word.name == name)
     }
 
     /// The locators that it takes as attributes.
     pub fn locators(&self) -> impl Iterator<Item = &'static str> {
         let own = self.attributes;
-        LOCATORS.into_iter().filter(move |locator| self.aim != Aim::Nothing && !own.contains(locator))
+        LOCATORS
+            .into_iter()
+            .filter(move |locator| self.target != TargetRequirement::None && !own.contains(locator))
     }
 
     /// Every attribute that it may have.
     pub fn all_attributes(&self) -> impl Iterator<Item = &'static str> {
-        let expect = self.expects.then_some("expect");
-        self.locators().chain(self.attributes.iter().copied()).chain(COMMON).chain(expect)
+        let expect = self.supports_expect.then_some("expect");
+        self.locators().chain(self.attributes.iter().copied()).chain(COMMON_ATTRIBUTES).chain(expect)
     }
 }
 
 /// `state`.
-pub(super) const STATES: &[(&str, State)] = &[
-    (State::Present.name(), State::Present),
-    (State::Visible.name(), State::Visible),
-    (State::Enabled.name(), State::Enabled),
-    (State::Hidden.name(), State::Hidden),
-    (State::Absent.name(), State::Absent),
+pub(super) const STATES: &[(&str, ElementState)] = &[
+    (ElementState::Present.name(), ElementState::Present),
+    (ElementState::Visible.name(), ElementState::Visible),
+    (ElementState::Enabled.name(), ElementState::Enabled),
+    (ElementState::Hidden.name(), ElementState::Hidden),
+    (ElementState::Absent.name(), ElementState::Absent),
 ];
 
 /// `to` of `switch-frame`.
-pub(super) const FRAMES: &[(&str, FrameChoice)] =
-    &[("parent", FrameChoice::Parent), ("top", FrameChoice::Top)];
+pub(super) const FRAMES: &[(&str, FrameSelector)] =
+    &[("parent", FrameSelector::Parent), ("top", FrameSelector::Top)];
 
 /// `to` of `switch-window`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum WindowTo {
+pub(super) enum WindowKeyword {
     Main,
     Newest,
     Title,
     Url,
 }
 
-pub(super) const WINDOWS: &[(&str, WindowTo)] = &[
-    ("main", WindowTo::Main),
-    ("newest", WindowTo::Newest),
-    ("title", WindowTo::Title),
-    ("url", WindowTo::Url),
+pub(super) const WINDOWS: &[(&str, WindowKeyword)] = &[
+    ("main", WindowKeyword::Main),
+    ("newest", WindowKeyword::Newest),
+    ("title", WindowKeyword::Title),
+    ("url", WindowKeyword::Url),
 ];
 
 /// `from` of `extract`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum From {
+pub(super) enum ExtractSource {
     Text,
     Attribute,
     Value,
@@ -135,11 +165,11 @@ pub(super) enum From {
     Count,
 }
 
-pub(super) const SOURCES: &[(&str, From)] = &[
-    ("text", From::Text),
-    ("attribute", From::Attribute),
-    ("value", From::Value),
-    ("url", From::Url),
-    ("title", From::Title),
-    ("count", From::Count),
+pub(super) const EXTRACT_SOURCES: &[(&str, ExtractSource)] = &[
+    ("text", ExtractSource::Text),
+    ("attribute", ExtractSource::Attribute),
+    ("value", ExtractSource::Value),
+    ("url", ExtractSource::Url),
+    ("title", ExtractSource::Title),
+    ("count", ExtractSource::Count),
 ];

@@ -4,208 +4,211 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::act::{
-    Act, Action, Check, DialogAnswer, Expected, FrameChoice, Locator, Match, Pick, State, Target, Wanted,
-    WindowChoice,
+    Action, ActionKind, DialogResponse, ElementState, ElementTarget, ExpectedEffect, FrameSelector, Locator,
+    Matcher, OptionSelector, PageProperty, WaitCondition, WindowSelector,
 };
-use super::script::{MOST_SKIPPED, Script, Step};
-use super::vocabulary::{FRAMES, Word};
+use super::script::{DEFAULT_MAX_SKIPPED, Script, ScriptStep};
+use super::vocabulary::{ActionSpec, FRAMES};
 
 impl Script {
-    /// The script as XML; [`Script::read`] makes the same of it, but for places.
+    /// The script as XML; [`ScriptOutline::read`] makes the same of it, but for places.
     #[must_use]
     pub fn to_xml(&self) -> String {
-        script(self)
+        write_script(self)
     }
 }
 
 /// The whole text.
-fn script(script: &Script) -> String {
+fn write_script(script: &Script) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let mut root = Tag::new("script");
-    root.set("version", "1");
-    root.set_some("name", Some(script.name.as_str()).filter(|name| !name.is_empty()));
-    root.set_some("base", script.base.as_deref());
-    root.set_some(
+    let mut root = XmlElement::new("script");
+    root.set_attribute("version", "1");
+    root.set_optional_attribute("name", Some(script.name.as_str()).filter(|name| !name.is_empty()));
+    root.set_optional_attribute("base", script.base.as_deref());
+    root.set_optional_attribute(
         "most-skipped",
-        (script.most_skipped != MOST_SKIPPED).then(|| script.most_skipped.to_string()),
+        (script.max_skipped != DEFAULT_MAX_SKIPPED).then(|| script.max_skipped.to_string()),
     );
-    root.open(&mut out, 0);
+    root.write_open(&mut out, 0);
     for variable in &script.variables {
-        let mut tag = Tag::new("variable");
-        tag.set("name", &variable.name);
-        tag.set("value", &variable.value);
-        tag.set_some("protected", variable.protected.then_some("true"));
-        tag.whole(&mut out, 1);
+        let mut tag = XmlElement::new("variable");
+        tag.set_attribute("name", &variable.name);
+        tag.set_attribute("value", &variable.value);
+        tag.set_optional_attribute("protected", variable.protected.then_some("true"));
+        tag.write(&mut out, 1);
     }
     for step in &script.steps {
-        self::step(&mut out, step);
+        self::write_step(&mut out, step);
     }
     out.push_str("</script>\n");
     out
 }
 
-fn step(out: &mut String, step: &Step) {
-    let mut tag = Tag::new("step");
-    tag.set("name", &step.name);
-    tag.set_some("timeout", step.timeout.map(seconds));
-    tag.open(out, 1);
-    for act in &step.acts {
-        self::act(act).whole(out, 2);
+fn write_step(out: &mut String, step: &ScriptStep) {
+    let mut tag = XmlElement::new("step");
+    tag.set_attribute("name", &step.name);
+    tag.set_optional_attribute("timeout", step.timeout.map(format_seconds));
+    tag.write_open(out, 1);
+    for act in &step.actions {
+        self::action_element(act).write(out, 2);
     }
     out.push_str("  </step>\n");
 }
 
-fn act(act: &Act) -> Tag {
-    let mut tag = Tag::new(act.action.name());
-    describe(&mut tag, &act.action);
-    tag.set_some("optional", act.optional.then_some("true"));
-    tag.set_some("timeout", act.timeout.map(seconds));
-    tag.set_some(
+fn action_element(act: &Action) -> XmlElement {
+    let mut tag = XmlElement::new(act.kind.name());
+    set_action(&mut tag, &act.kind);
+    tag.set_optional_attribute("optional", act.optional.then_some("true"));
+    tag.set_optional_attribute("timeout", act.timeout.map(format_seconds));
+    tag.set_optional_attribute(
         "expect",
         act.expected.as_ref().map(|expected| match expected {
-            Expected::Location => "location".to_owned(),
-            Expected::Update => "update".to_owned(),
-            Expected::Event(name) => format!("event:{name}"),
+            ExpectedEffect::LocationChange => "location".to_owned(),
+            ExpectedEffect::PageUpdate => "update".to_owned(),
+            ExpectedEffect::Event(name) => format!("event:{name}"),
         }),
     );
     tag
 }
 
-fn describe(tag: &mut Tag, action: &Action) {
+fn set_action(tag: &mut XmlElement, action: &ActionKind) {
     match action {
-        Action::Open { url } => tag.set("url", url),
-        Action::Click { on: target, .. }
-        | Action::Clear { field: target }
-        | Action::Hover { over: target }
-        | Action::Scroll { to: Some(target), .. }
-        | Action::SwitchFrame(FrameChoice::Element(target)) => {
-            tag.target(target);
+        ActionKind::Open { url } => tag.set_attribute("url", url),
+        ActionKind::Click { target, .. }
+        | ActionKind::Clear { target }
+        | ActionKind::Hover { target }
+        | ActionKind::Scroll { target: Some(target), .. }
+        | ActionKind::SwitchFrame(FrameSelector::Element(target)) => {
+            tag.set_target(target);
         }
-        Action::Type { into, text } => {
-            tag.target(into);
-            tag.set("text", text);
+        ActionKind::Type { target: into, text } => {
+            tag.set_target(into);
+            tag.set_attribute("text", text);
         }
-        Action::Select { field, pick } => {
-            tag.target(field);
+        ActionKind::Select { target: field, option: pick } => {
+            tag.set_target(field);
             match pick {
-                Pick::Value(value) => tag.set("value", value),
-                Pick::Label(label) => tag.set("label", label),
-                Pick::Index(index) => tag.set("index", index),
+                OptionSelector::Value(value) => tag.set_attribute("value", value),
+                OptionSelector::Label(label) => tag.set_attribute("label", label),
+                OptionSelector::Index(index) => tag.set_attribute("index", index),
             }
         }
-        Action::Check { field, on } => {
-            tag.target(field);
-            tag.set_some("on", (!on).then_some("false"));
+        ActionKind::SetChecked { target: field, checked: on } => {
+            tag.set_target(field);
+            tag.set_optional_attribute("on", (!on).then_some("false"));
         }
-        Action::Press { key, on } => {
+        ActionKind::Press { key, target: on } => {
             if let Some(target) = on {
-                tag.target(target);
+                tag.set_target(target);
             }
-            tag.set("key", key);
+            tag.set_attribute("key", key);
         }
-        Action::Scroll { to: None, x, y } => {
-            tag.set("x", x);
-            tag.set("y", y);
+        ActionKind::Scroll { target: None, x, y } => {
+            tag.set_attribute("x", x);
+            tag.set_attribute("y", y);
         }
-        Action::SwitchFrame(FrameChoice::Index(index)) => tag.set("index", index),
-        Action::SwitchFrame(choice) => {
-            tag.set_some("to", FRAMES.iter().find(|(_, known)| known == choice).map(|(word, _)| word));
+        ActionKind::SwitchFrame(FrameSelector::Index(index)) => tag.set_attribute("index", index),
+        ActionKind::SwitchFrame(choice) => {
+            tag.set_optional_attribute(
+                "to",
+                FRAMES.iter().find(|(_, known)| known == choice).map(|(word, _)| word),
+            );
         }
-        Action::SwitchWindow(choice) => window(tag, choice),
-        Action::CloseWindow | Action::Dialog(DialogAnswer::Accept | DialogAnswer::Dismiss) => {}
-        Action::Dialog(DialogAnswer::Answer(text)) => tag.set("text", text),
-        Action::WaitFor(wanted) => self::wanted(tag, wanted),
-        Action::Extract { into, from, pattern } => {
-            check(tag, from, true);
-            tag.set_some("pattern", pattern.as_ref().map(|pattern| pattern.0.as_str()));
-            tag.set("into", into);
+        ActionKind::SwitchWindow(choice) => set_window(tag, choice),
+        ActionKind::CloseWindow | ActionKind::Dialog(DialogResponse::Accept | DialogResponse::Dismiss) => {}
+        ActionKind::Dialog(DialogResponse::AcceptWithText(text)) => tag.set_attribute("text", text),
+        ActionKind::WaitFor(wanted) => self::set_wait_condition(tag, wanted),
+        ActionKind::Extract { into_variable: into, property: from, pattern } => {
+            set_property(tag, from, true);
+            tag.set_optional_attribute("pattern", pattern.as_ref().map(|pattern| pattern.0.as_str()));
+            tag.set_attribute("into", into);
         }
-        Action::RunJs { code, into } => {
-            tag.set_some("into", into.as_deref());
+        ActionKind::RunJs { code, into_variable: into } => {
+            tag.set_optional_attribute("into", into.as_deref());
             tag.content = Some(code.clone());
         }
-        Action::Screenshot { name } => tag.set("name", name),
-        Action::Assert { what, must } => {
-            check(tag, what, false);
-            tag.must(must);
+        ActionKind::Screenshot { name } => tag.set_attribute("name", name),
+        ActionKind::Assert { property: what, matcher: must } => {
+            set_property(tag, what, false);
+            tag.set_matcher(must);
         }
-        Action::AssertElement { element, state } => {
-            tag.target(element);
-            tag.state(*state);
+        ActionKind::AssertElement { target: element, state } => {
+            tag.set_target(element);
+            tag.set_state(*state);
         }
-        Action::Keyword { text, regex, invert, wait } => {
-            tag.set("text", text);
+        ActionKind::Keyword { text, regex, invert, wait } => {
+            tag.set_attribute("text", text);
             for (name, flag) in [("regex", regex), ("invert", invert), ("wait", wait)] {
-                tag.set_some(name, flag.then_some("true"));
+                tag.set_optional_attribute(name, flag.then_some("true"));
             }
         }
     }
 }
 
-fn window(tag: &mut Tag, choice: &WindowChoice) {
+fn set_window(tag: &mut XmlElement, choice: &WindowSelector) {
     match choice {
-        WindowChoice::Main => tag.set("to", "main"),
-        WindowChoice::Newest => tag.set("to", "newest"),
-        WindowChoice::Index(index) => tag.set("index", index),
-        WindowChoice::Title(must) | WindowChoice::Url(must) => {
-            tag.set("to", if matches!(choice, WindowChoice::Title(_)) { "title" } else { "url" });
-            tag.must(must);
+        WindowSelector::Main => tag.set_attribute("to", "main"),
+        WindowSelector::Newest => tag.set_attribute("to", "newest"),
+        WindowSelector::Index(index) => tag.set_attribute("index", index),
+        WindowSelector::Title(must) | WindowSelector::Url(must) => {
+            tag.set_attribute("to", if matches!(choice, WindowSelector::Title(_)) { "title" } else { "url" });
+            tag.set_matcher(must);
         }
     }
 }
 
-fn wanted(tag: &mut Tag, wanted: &Wanted) {
+fn set_wait_condition(tag: &mut XmlElement, wanted: &WaitCondition) {
     match wanted {
-        Wanted::Element(target, state) => {
-            tag.target(target);
-            tag.state(*state);
+        WaitCondition::Element(target, state) => {
+            tag.set_target(target);
+            tag.set_state(*state);
         }
-        Wanted::Text(target, must) => {
+        WaitCondition::Text(target, must) => {
             if let Some(target) = target {
-                tag.target(target);
+                tag.set_target(target);
             }
-            tag.must(must);
+            tag.set_matcher(must);
         }
-        Wanted::Url(must) => tag.must(must),
-        Wanted::Event(name) => tag.set("event", name),
-        Wanted::NetworkQuiet(quiet) => tag.set("quiet", seconds(*quiet)),
+        WaitCondition::Url(must) => tag.set_matcher(must),
+        WaitCondition::Event(name) => tag.set_attribute("event", name),
+        WaitCondition::NetworkQuiet(quiet) => tag.set_attribute("quiet", format_seconds(*quiet)),
     }
 }
 
 /// What is looked at; an `extract` says of what kind it is, an assertion is called so.
-fn check(tag: &mut Tag, check: &Check, says_kind: bool) {
+fn set_property(tag: &mut XmlElement, check: &PageProperty, says_kind: bool) {
     let kind = match check {
-        Check::Text(target) => {
+        PageProperty::Text(target) => {
             if let Some(target) = target {
-                tag.target(target);
+                tag.set_target(target);
             }
             return;
         }
-        Check::Attribute(target, _) | Check::Value(target) | Check::Count(target) => {
-            tag.target(target);
+        PageProperty::Attribute(target, _) | PageProperty::Value(target) | PageProperty::Count(target) => {
+            tag.set_target(target);
             match check {
-                Check::Attribute(..) => "attribute",
-                Check::Value(_) => "value",
+                PageProperty::Attribute(..) => "attribute",
+                PageProperty::Value(_) => "value",
                 _ => "count",
             }
         }
-        Check::Url => "url",
-        Check::Title => "title",
+        PageProperty::Url => "url",
+        PageProperty::Title => "title",
     };
-    tag.set_some("from", says_kind.then_some(kind));
-    if let Check::Attribute(_, name) = check {
-        tag.set("attribute", name);
+    tag.set_optional_attribute("from", says_kind.then_some(kind));
+    if let PageProperty::Attribute(_, name) = check {
+        tag.set_attribute("attribute", name);
     }
 }
 
 /// Seconds with no more decimals than they need.
-fn seconds(time: Duration) -> String {
+fn format_seconds(time: Duration) -> String {
     let text = format!("{}.{:03}", time.as_secs(), time.subsec_millis());
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// An element that is put together.
-struct Tag {
+struct XmlElement {
     name: &'static str,
     attributes: Vec<(&'static str, String)>,
     /// Its `by` elements.
@@ -213,20 +216,20 @@ struct Tag {
     content: Option<String>,
 }
 
-impl Tag {
+impl XmlElement {
     const fn new(name: &'static str) -> Self {
         Self { name, attributes: Vec::new(), by: Vec::new(), content: None }
     }
 
-    fn set(&mut self, name: &'static str, value: impl ToString) {
+    fn set_attribute(&mut self, name: &'static str, value: impl ToString) {
         self.attributes.push((name, value.to_string()));
     }
 
-    fn set_some(&mut self, name: &'static str, value: Option<impl ToString>) {
+    fn set_optional_attribute(&mut self, name: &'static str, value: Option<impl ToString>) {
         self.attributes.extend(value.map(|value| (name, value.to_string())));
     }
 
-    fn target(&mut self, target: &Target) {
+    fn set_target(&mut self, target: &ElementTarget) {
         let written = |locator: &Locator| match locator {
             Locator::Id(text) => ("id", text.clone()),
             Locator::Css(text) => ("css", text.clone()),
@@ -237,7 +240,7 @@ impl Tag {
         };
         let mut locators: Vec<_> = target.locators.iter().map(written).collect();
         let takes =
-            |name| Word::named(self.name).is_some_and(|word| word.locators().any(|known| known == name));
+            |name| ActionSpec::find(self.name).is_some_and(|word| word.locators().any(|known| known == name));
         match locators.pop() {
             Some(only) if locators.is_empty() && takes(only.0) => self.attributes.push(only),
             last => {
@@ -247,48 +250,49 @@ impl Tag {
         }
     }
 
-    fn state(&mut self, state: State) {
-        self.set_some("state", Some(state.name()).filter(|_| state != State::Visible));
+    fn set_state(&mut self, state: ElementState) {
+        self.set_optional_attribute("state", Some(state.name()).filter(|_| state != ElementState::Visible));
     }
 
-    fn must(&mut self, must: &Match) {
+    fn set_matcher(&mut self, must: &Matcher) {
         match must {
-            Match::Equals(text) => self.set("equals", text),
-            Match::Contains(text) => self.set("contains", text),
-            Match::Matches(pattern) => self.set("matches", pattern.0.as_str()),
-            Match::AtLeast(number) => self.set("at-least", number),
-            Match::AtMost(number) => self.set("at-most", number),
-            Match::Not(inner) => {
-                self.must(inner);
-                self.set("not", "true");
+            Matcher::Equals(text) => self.set_attribute("equals", text),
+            Matcher::Contains(text) => self.set_attribute("contains", text),
+            Matcher::Matches(pattern) => self.set_attribute("matches", pattern.0.as_str()),
+            Matcher::AtLeast(number) => self.set_attribute("at-least", number),
+            Matcher::AtMost(number) => self.set_attribute("at-most", number),
+            Matcher::Not(inner) => {
+                self.set_matcher(inner);
+                self.set_attribute("not", "true");
             }
         }
     }
 
     /// Writes its start, `depth` levels in.
-    fn start(&self, out: &mut String, depth: usize) {
+    fn write_start(&self, out: &mut String, depth: usize) {
         // Writing into a text cannot fail.
         let _ = write!(out, "{:1$}<{2}", "", 2 * depth, self.name);
         for (name, value) in &self.attributes {
-            let _ = write!(out, " {name}=\"{}\"", quoted(value));
+            let _ = write!(out, " {name}=\"{}\"", escape_attribute(value));
         }
     }
 
-    fn open(&self, out: &mut String, depth: usize) {
-        self.start(out, depth);
+    fn write_open(&self, out: &mut String, depth: usize) {
+        self.write_start(out, depth);
         out.push_str(">\n");
     }
 
-    fn whole(&self, out: &mut String, depth: usize) {
-        self.start(out, depth);
+    fn write(&self, out: &mut String, depth: usize) {
+        self.write_start(out, depth);
         if let Some(content) = &self.content {
-            let _ = writeln!(out, ">{}</{}>", code(content), self.name);
+            let _ = writeln!(out, ">{}</{}>", escape_code(content), self.name);
         } else if self.by.is_empty() {
             out.push_str("/>\n");
         } else {
             out.push_str(">\n");
             for (name, value) in &self.by {
-                let _ = writeln!(out, "{:1$}<by {name}=\"{2}\"/>", "", 2 * (depth + 1), quoted(value));
+                let _ =
+                    writeln!(out, "{:1$}<by {name}=\"{2}\"/>", "", 2 * (depth + 1), escape_attribute(value));
             }
             let _ = writeln!(out, "{:1$}</{2}>", "", 2 * depth, self.name);
         }
@@ -296,7 +300,7 @@ impl Tag {
 }
 
 /// A text between double quotes. Line breaks are written as references: XML makes spaces of them otherwise.
-fn quoted(text: &str) -> String {
+fn escape_attribute(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -307,16 +311,16 @@ fn quoted(text: &str) -> String {
             '\n' => out.push_str("&#10;"),
             '\r' => out.push_str("&#13;"),
             '\t' => out.push_str("&#9;"),
-            c => out.push(allowed(c)),
+            c => out.push(replace_forbidden(c)),
         }
     }
     out
 }
 
 /// Code, readable where it can be.
-fn code(text: &str) -> String {
+fn escape_code(text: &str) -> String {
     if text.contains(['&', '<']) && !text.contains("]]>") && !text.contains('\r') {
-        return format!("<![CDATA[{}]]>", text.chars().map(allowed).collect::<String>());
+        return format!("<![CDATA[{}]]>", text.chars().map(replace_forbidden).collect::<String>());
     }
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -325,14 +329,14 @@ fn code(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '\r' => out.push_str("&#13;"),
-            c => out.push(allowed(c)),
+            c => out.push(replace_forbidden(c)),
         }
     }
     out
 }
 
 /// What XML 1.0 has no way to write becomes the character for what is unknown (XML 1.0, 2.2).
-const fn allowed(c: char) -> char {
+const fn replace_forbidden(c: char) -> char {
     match c {
         '\t' | '\n' | '\r' => c,
         '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => char::REPLACEMENT_CHARACTER,

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::dialect::{DialogAnswer, Step, Variable};
-use super::imported::Loss;
-use super::project::{Command, Project, Test};
+use super::super::dialect::{DialogResponse, ScriptStep, ScriptVariable};
+use super::imported::ImportIssue;
+use super::project::{SideCommand, SideProject, SideTest};
 
 /// A window of the test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Window {
+pub(super) enum WindowRef {
     Main,
     /// The nth that was opened, from 1.
     Opened(u32),
@@ -17,37 +17,37 @@ pub(super) enum Window {
 }
 
 /// What is known while commands are carried over.
-pub(super) struct Carrier<'p> {
-    pub(super) project: &'p Project,
-    pub(super) steps: Vec<Step>,
-    pub(super) acts: usize,
-    pub(super) losses: Vec<Loss>,
+pub(super) struct Converter<'p> {
+    pub(super) project: &'p SideProject,
+    pub(super) steps: Vec<ScriptStep>,
+    pub(super) action_count: usize,
+    pub(super) issues: Vec<ImportIssue>,
     pub(super) notes: Vec<String>,
-    pub(super) variables: Vec<Variable>,
+    pub(super) variables: Vec<ScriptVariable>,
     /// Variables that acts fill, and those that are declared.
-    pub(super) known: BTreeSet<String>,
-    pub(super) windows: BTreeMap<String, Window>,
-    pub(super) opened: u32,
-    pub(super) window: Window,
+    pub(super) known_variables: BTreeSet<String>,
+    pub(super) windows: BTreeMap<String, WindowRef>,
+    pub(super) opened_windows: u32,
+    pub(super) window: WindowRef,
     /// What the next act's dialog is answered with.
-    pub(super) pending: Option<DialogAnswer>,
+    pub(super) pending_response: Option<DialogResponse>,
     /// Blocks of control flow that are open.
-    pub(super) blocks: usize,
-    pub(super) running: Vec<usize>,
+    pub(super) open_blocks: usize,
+    pub(super) call_stack: Vec<usize>,
 }
 
 /// A command and where it stands.
 #[derive(Clone, Copy)]
-pub(super) struct Spot<'p> {
-    pub(super) test: &'p Test,
+pub(super) struct CommandContext<'p> {
+    pub(super) test: &'p SideTest,
     /// From 0.
     pub(super) index: usize,
-    pub(super) command: &'p Command,
+    pub(super) command: &'p SideCommand,
 }
 
-impl<'p> Spot<'p> {
+impl<'p> CommandContext<'p> {
     /// The commands behind it.
-    pub(super) fn rest(self) -> &'p [Command] {
+    pub(super) fn following(self) -> &'p [SideCommand] {
         self.test.commands.get(self.index + 1..).unwrap_or_default()
     }
 }

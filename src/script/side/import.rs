@@ -1,13 +1,13 @@
 //! The import of one test of a project.
 
 use super::carry;
-use super::imported::Imported;
-use super::project::Project;
+use super::imported::ImportReport;
+use super::project::SideProject;
 
-impl Project {
-    /// The script of the test at `index` of [`Project::tests`].
+impl SideProject {
+    /// The script of the test at `index` of [`SideProject::tests`].
     #[must_use]
-    pub fn import(&self, index: usize) -> Imported {
-        carry::carry(self, index)
+    pub fn import(&self, index: usize) -> ImportReport {
+        carry::convert(self, index)
     }
 }

@@ -1,15 +1,15 @@
 //! Targets of Selenium IDE as locators of the dialect.
 
 use super::super::dialect::Locator;
-use super::texts::filled;
+use super::texts::convert_placeholders;
 
 /// The locators that `target` stands for.
 ///
 /// # Errors
 /// Why the dialect has none.
-pub(super) fn locators(target: &str) -> Result<Vec<Locator>, String> {
+pub(super) fn convert_locators(target: &str) -> Result<Vec<Locator>, String> {
     if target.starts_with("//") || target.starts_with("(//") {
-        return Ok(vec![Locator::XPath(filled(target))]);
+        return Ok(vec![Locator::XPath(convert_placeholders(target))]);
     }
     let Some((kind, text)) = target.split_once('=') else {
         return Err(if target.is_empty() {
@@ -18,7 +18,7 @@ pub(super) fn locators(target: &str) -> Result<Vec<Locator>, String> {
             format!("`{}` is no locator", crate::syntax::truncate_value(target))
         });
     };
-    let text = filled(text);
+    let text = convert_placeholders(text);
     Ok(vec![match kind {
         "id" => Locator::Id(text),
         "name" => Locator::Name(text),
@@ -26,7 +26,7 @@ pub(super) fn locators(target: &str) -> Result<Vec<Locator>, String> {
         "xpath" => Locator::XPath(text),
         "linkText" | "link" => Locator::Link(text.strip_prefix("exact:").unwrap_or(&text).to_owned()),
         "partialLinkText" => {
-            Locator::XPath(format!("//a[contains(normalize-space(.), {})]", quoted(text.trim())))
+            Locator::XPath(format!("//a[contains(normalize-space(.), {})]", xpath_literal(text.trim())))
         }
         "class" | "className" => Locator::Css(format!(".{text}")),
         "identifier" => return Ok(vec![Locator::Id(text.clone()), Locator::Name(text)]),
@@ -52,7 +52,7 @@ pub(super) fn with_suffix(locator: &Locator, suffix: &str) -> Option<Locator> {
 }
 
 /// A text as XPath 1.0 writes it, which knows no escapes.
-fn quoted(text: &str) -> String {
+fn xpath_literal(text: &str) -> String {
     if !text.contains('"') {
         return format!("\"{text}\"");
     }

@@ -10,5 +10,5 @@ mod locate;
 mod project;
 mod texts;
 
-pub use imported::{Imported, Loss};
-pub use project::{Project, SideError};
+pub use imported::{ImportIssue, ImportReport};
+pub use project::{SideError, SideProject};

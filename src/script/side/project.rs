@@ -7,7 +7,8 @@ use crate::syntax::truncate_value;
 
 /// A project.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Project {
+#[serde(rename = "Project")]
+pub struct SideProject {
     #[serde(default)]
     version: String,
     /// What people call it.
@@ -16,23 +17,22 @@ pub struct Project {
     /// What relative URLs stand on.
     #[serde(default)]
     pub(super) url: String,
-    pub(super) tests: Vec<Test>,
+    pub(super) tests: Vec<SideTest>,
 }
 
 /// A test of a project.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct Test {
+pub(super) struct SideTest {
     #[serde(default)]
     pub(super) name: String,
     #[serde(default)]
-    pub(super) commands: Vec<Command>,
+    pub(super) commands: Vec<SideCommand>,
 }
 
 /// A command of a test.
-#[expect(clippy::struct_field_names, reason = "the file calls it so")]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Command {
+pub(super) struct SideCommand {
     #[serde(default)]
     pub(super) comment: String,
     /// What is done; one that starts with `//` is switched off.
@@ -57,28 +57,31 @@ pub(super) struct Command {
 #[error("{message}")]
 pub struct SideError {
     /// Where in its text.
-    pub place: Position,
+    pub position: Position,
     /// What is wrong there, without a full stop.
     pub message: String,
 }
 
-impl Project {
+impl SideProject {
     /// Reads the text of a file.
     ///
     /// # Errors
     /// Where and why it is no project of Selenium IDE.
-    pub fn read(text: &str) -> Result<Self, SideError> {
+    pub fn parse(text: &str) -> Result<Self, SideError> {
         let project: Self = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
             let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
             let place = Position { line: number(error.line()), column: number(error.column()) };
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            SideError { place, message: format!("no project of Selenium IDE: {}", truncate_value(message)) }
+            SideError {
+                position: place,
+                message: format!("no project of Selenium IDE: {}", truncate_value(message)),
+            }
         })?;
         match project.version.split('.').next() {
             Some("" | "1" | "2" | "3") => Ok(project),
             _ => Err(SideError {
-                place: Position::default(),
+                position: Position::default(),
                 message: format!(
                     "a project of version {}, which is not known",
                     truncate_value(&project.version)
@@ -88,7 +91,7 @@ impl Project {
     }
 
     /// Names of its tests, in their order.
-    pub fn tests(&self) -> impl Iterator<Item = &str> {
+    pub fn test_names(&self) -> impl Iterator<Item = &str> {
         self.tests.iter().map(|test| test.name.as_str())
     }
 }

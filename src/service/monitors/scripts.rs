@@ -13,7 +13,7 @@ use crate::schema::table::account::SCRIPT_BULK_EDIT;
 use crate::schema::typed::request::{ReplacementRequest, read_request};
 use crate::schema::{Monitor, accept, table};
 use crate::script::dialect::Script;
-use crate::script::{ScriptFacts, ScriptFault, masked, well_formed};
+use crate::script::{ScriptError, ScriptSummary, check_well_formed, mask};
 use crate::service::caller::{Caller, Refusal};
 use crate::syntax::ValidationErrorKind;
 use crate::syntax::source::Node;
@@ -58,7 +58,7 @@ fn changed(
     };
     let (current, new) = (wanted.current_value, wanted.new_value);
     let script = old.document.script().unwrap_or_default();
-    let script = if old.kind() == MonitorType::BrowserScript { masked(script) } else { script.into() };
+    let script = if old.kind() == MonitorType::BrowserScript { mask(script) } else { script.into() };
     let count = script.matches(current).count();
     if count == 0 {
         blame.one(
@@ -115,15 +115,17 @@ fn changed(
 /// Why the script cannot be read, or not be played any more, where saving it would only warn.
 fn unread(kind: MonitorType, before: &str, script: &str) -> Option<String> {
     let fault = match kind {
-        MonitorType::BrowserScript => ScriptFacts::read(script).err().or_else(|| unplayable(before, script)),
-        MonitorType::Api => well_formed(script).err(),
+        MonitorType::BrowserScript => {
+            ScriptSummary::parse(script).err().or_else(|| unplayable(before, script))
+        }
+        MonitorType::Api => check_well_formed(script).err(),
         _ => None,
     };
     fault.map(|fault| fault.to_string())
 }
 
 /// The first fault of a script that could be played before.
-fn unplayable(before: &str, script: &str) -> Option<ScriptFault> {
-    let fault = Script::read(script).err()?.into_iter().next();
-    fault.filter(|_| Script::read(before).is_ok())
+fn unplayable(before: &str, script: &str) -> Option<ScriptError> {
+    let fault = Script::parse(script).err()?.into_iter().next();
+    fault.filter(|_| Script::parse(before).is_ok())
 }

@@ -12,7 +12,7 @@ use crate::domain::{MonitorId, MonitorType, Outcome, Permission, Record, RecordK
 use crate::schema::typed::record::{BlackoutKind, BlackoutSettings};
 use crate::schema::typed::window::local_time;
 use crate::schema::{Monitor, Origin, Secrets, table};
-use crate::script::ScriptFacts;
+use crate::script::ScriptSummary;
 use crate::service::caller::{Caller, Refusal};
 use crate::store::{MonitorState, Pagination, RecordFilter};
 
@@ -144,7 +144,7 @@ struct Shown<'a> {
     caller: &'a Caller,
     last: Option<MonitorState>,
     /// `None` for types without a script, and for one that cannot be read.
-    script: Option<ScriptFacts>,
+    script: Option<ScriptSummary>,
     now: Timestamp,
     /// Its blackouts that are not past.
     blackouts: Vec<i64>,
@@ -201,7 +201,7 @@ impl Shown<'_> {
             "script_modified_by_user" => json!(trail.script_modified_by),
             "transaction_steps" => json!(self.script.as_ref()?.steps),
             "transaction_events" => json!(self.script.as_ref().map_or(0, |script| script.events)),
-            "is_transaction" => json!(self.script.as_ref().is_some_and(ScriptFacts::is_transaction)),
+            "is_transaction" => json!(self.script.as_ref().is_some_and(ScriptSummary::is_transaction)),
             "script_status" => json!(self.script_status()),
             "script_replayed_successfully" => json!(
                 self.last.as_ref().is_some_and(|last| matches!(last.outcome, Outcome::Ok | Outcome::Warning))

@@ -3,47 +3,47 @@
 //! comes out of it can be played.
 
 use vigie::script::dialect::Script;
-use vigie::script::side::Project;
-use vigie::script::{ScriptFacts, masked, unmasked};
+use vigie::script::side::SideProject;
+use vigie::script::{ScriptSummary, mask, restore_masked};
 use vigie::syntax::source::Position;
 
 pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    match Script::read(text) {
+    match Script::parse(text) {
         Err(faults) => {
             assert!((1..=100).contains(&faults.len()));
             let lines = text.lines().count() + 1;
             for fault in faults {
                 assert!(!fault.message.is_empty() && fault.message.len() < 1000, "{fault:?}");
-                assert!(fault.place.line as usize <= lines, "{fault:?}");
+                assert!(fault.position.line as usize <= lines, "{fault:?}");
             }
         }
         Ok(script) => played(text, script),
     }
-    if let Ok(project) = Project::read(text) {
-        for index in 0..project.tests().count() {
+    if let Ok(project) = SideProject::parse(text) {
+        for index in 0..project.test_names().count() {
             if let Some(script) = project.import(index).script {
                 let text = script.to_xml();
-                assert!(Script::read(&text).is_ok(), "{:?}\n{text}", Script::read(&text));
+                assert!(Script::parse(&text).is_ok(), "{:?}\n{text}", Script::parse(&text));
             }
         }
     }
 }
 
 fn played(text: &str, script: Script) {
-    let facts = ScriptFacts::read(text).expect("what can be played is a script");
+    let facts = ScriptSummary::parse(text).expect("what can be played is a script");
     assert_eq!(facts.steps, script.steps.len());
-    assert_eq!(facts.events, script.steps.iter().map(|step| step.acts.len()).sum::<usize>());
-    let shown = masked(text).into_owned();
-    assert_eq!(unmasked(&shown, Some(text)).as_deref(), Ok(text));
-    let again = Script::read(&script.to_xml()).expect("what is written can be read");
+    assert_eq!(facts.events, script.steps.iter().map(|step| step.actions.len()).sum::<usize>());
+    let shown = mask(text).into_owned();
+    assert_eq!(restore_masked(&shown, Some(text)).as_deref(), Ok(text));
+    let again = Script::parse(&script.to_xml()).expect("what is written can be read");
     assert_eq!(placeless(again), placeless(script));
 }
 
 fn placeless(mut script: Script) -> Script {
     for step in &mut script.steps {
-        step.place = Position::default();
-        step.acts.iter_mut().for_each(|act| act.place = Position::default());
+        step.position = Position::default();
+        step.actions.iter_mut().for_each(|act| act.position = Position::default());
     }
     script
 }
